@@ -1,0 +1,32 @@
+//! The envelope of every JSON answer (contract §1).
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Answer<T> {
+    /// The HTTP status again.
+    pub status: u16,
+    pub message: String,
+    pub data: T,
+}
+
+/// An envelope without data.
+pub type Empty = Answer<Option<()>>;
+
+/// 200 with `data`.
+pub fn ok<T: Serialize>(data: T) -> HttpResponse {
+    ok_with("OK", data)
+}
+
+/// 200 with `data` and a message of its own.
+pub fn ok_with<T: Serialize>(message: &str, data: T) -> HttpResponse {
+    with_status(StatusCode::OK, message, data)
+}
+
+pub fn with_status<T: Serialize>(status: StatusCode, message: &str, data: T) -> HttpResponse {
+    HttpResponse::build(status).json(Answer { status: status.as_u16(), message: message.to_owned(), data })
+}

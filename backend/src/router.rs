@@ -1,0 +1,9 @@
+//! One table of routes.
+
+use actix_web::web::{self, ServiceConfig};
+
+use crate::http::input;
+
+pub fn routes(cfg: &mut ServiceConfig) {
+    cfg.app_data(input::json_config()).app_data(input::path_config()).app_data(input::query_config()).service(web::scope("/scan/v1"));
+}
