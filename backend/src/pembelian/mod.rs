@@ -1,1 +1,3 @@
-//! pembelian
+//! The purchase (design: money 2).
+
+pub mod status;
