@@ -1,1 +1,3 @@
-//! ledger
+//! Every movement of money: append-only double entry (ARCHITECTURE.md, invariants).
+
+pub mod pembelian;
