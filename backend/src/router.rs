@@ -3,7 +3,8 @@
 use actix_web::web::{self, ServiceConfig};
 
 use crate::http::input;
+use crate::transaksi;
 
 pub fn routes(cfg: &mut ServiceConfig) {
-    cfg.app_data(input::json_config()).app_data(input::path_config()).app_data(input::query_config()).service(web::scope("/scan/v1"));
+    cfg.app_data(input::json_config()).app_data(input::path_config()).app_data(input::query_config()).service(web::scope("/scan/v1").configure(transaksi::routes));
 }
