@@ -108,7 +108,7 @@ async fn buy(state: &AppState, pesanan: &Pesanan) -> Result<(), AppError> {
             Putusan::Boleh { mesin, layanan } => {
                 let alamat = Alamat { idmesin: pesanan.idmesin, idoutlet: mesin.idoutlet, driver: mesin.driver.clone() };
                 let pesanan = pesanan.clone();
-                ask(|balas| state.mesin.tell(state, &alamat, Start { pesanan, mesin, layanan, balas })).await?
+                ask(|balas| state.mesin.tell(state, &alamat, Start { pesanan, mesin, layanan, balas: vec![balas] })).await?
             }
         };
         match hasil {

@@ -1,4 +1,6 @@
 //! The whole server over HTTP, as an app or a device sees it: one binary, one file per feature.
 
+mod dunia;
 mod helpers;
+mod pembelian;
 mod token;
