@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::auth::Auth;
 use crate::config::Config;
 use crate::db::pool::Db;
 use crate::db::{lock, migrate};
@@ -20,6 +21,7 @@ pub struct Inner {
     pub db: Db,
     pub jam: Jam,
     pub secrets: Secrets,
+    pub auth: Auth,
     pub metrics: Metrics,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
     ready: AtomicBool,
@@ -37,6 +39,11 @@ type StartError = Box<dyn std::error::Error + Send + Sync>;
 impl AppState {
     /// Migrates the database at `url`, reads its clock and the keys, and puts the state together. Starts nothing.
     pub async fn build(config: Config, url: &str, workers: usize) -> Result<Self, StartError> {
+        Self::build_with(config, url, workers, None).await
+    }
+
+    /// The same with a clock of the caller's: every rule takes its time from it.
+    pub async fn build_with(config: Config, url: &str, workers: usize, jam: Option<Jam>) -> Result<Self, StartError> {
         let db = Db::new(
             url,
             config.database.connections.div_ceil(workers.max(1)),
@@ -47,8 +54,12 @@ impl AppState {
         migrate::run(&mut client).await?;
         let has_rows: bool = client.query_one("SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)", &[]).await?.get(0);
         let secrets = Secrets::load_or_create(&config.data.dir, has_rows)?;
-        let jam = Jam::running_from(database_now(&client).await?);
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, metrics: Metrics::default(), ready: AtomicBool::new(false) })))
+        let jam = match jam {
+            Some(jam) => jam,
+            None => Jam::running_from(database_now(&client).await?),
+        };
+        let auth = Auth::new(&secrets, config.auth.token_days);
+        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, metrics: Metrics::default(), ready: AtomicBool::new(false) })))
     }
 
     pub fn is_ready(&self) -> bool {

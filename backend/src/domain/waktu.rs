@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn rfc3339_is_utc() {
-        assert_eq!(Waktu::from_ms(1_795_000_000_123).rfc3339(), "2026-11-18T10:26:40.123Z");
+        assert_eq!(Waktu::from_ms(1_795_000_000_123).rfc3339(), "2026-11-18T11:06:40.123Z");
     }
 
     #[test]
