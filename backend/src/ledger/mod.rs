@@ -1,7 +1,8 @@
-//! Every movement of money: one balanced row of `ledger_transfer` and the wallet's counters, in one statement.
-//! A function here first refuses, then writes; its caller owns the transaction. Lock order: machine, purchase, wallet.
+//! Every movement of money: append-only double entry (ARCHITECTURE.md, invariants), a balanced row of `ledger_transfer` and the
+//! wallet's counters in one statement. Lock order: machine, purchase, wallet.
 
 pub mod hapus;
+pub mod pembelian;
 pub mod pemakaian;
 pub mod refund;
 pub mod topup;
