@@ -16,6 +16,7 @@ pub mod metrics;
 pub mod openapi;
 pub mod ops;
 pub mod pembelian;
+pub mod qr;
 pub mod router;
 pub mod secrets;
 pub mod server;

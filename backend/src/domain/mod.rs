@@ -5,5 +5,6 @@ pub mod kode_mesin;
 pub mod nama;
 pub mod no_nota;
 pub mod rupiah;
+pub mod teks;
 pub mod telp;
 pub mod waktu;
