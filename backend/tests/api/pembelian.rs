@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use nyala::mesin::device::sim::Mode;
 use serde_json::json;
 
-use crate::dunia::{HARGA, beli};
+use crate::toko::{HARGA, beli};
 use crate::helpers::{Setup, TestApp};
 
 fn quick() -> Setup {
@@ -17,10 +17,10 @@ fn quick() -> Setup {
 #[actix_web::test]
 async fn paying_starts_the_machine_and_the_run_ends() {
     let app = quick().start().await;
-    let outlet = app.outlet(1).await;
+    let toko = app.toko(1).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.epay(&siti, outlet, 25_000).await;
-    let order = beli(1, outlet, epay);
+    let epay = app.dompet(&siti, toko, 25_000).await;
+    let order = beli(1, toko, epay);
     let data = app.buy(&siti, &order).await.ok();
     assert_eq!(data["id"], order.nota.as_str());
     assert_eq!(app.states(&order.nota).await, ["RUNNING"]);
@@ -29,24 +29,24 @@ async fn paying_starts_the_machine_and_the_run_ends() {
     let again = app.buy(&siti, &order).await;
     again.expect(200, "Mesin Berhasil dinyalakan");
     assert_eq!(app.saldo(epay).await, 15_000);
-    app.buy(&siti, &beli(2, outlet, epay)).await.ok();
-    app.assert_sound().await;
+    app.buy(&siti, &beli(2, toko, epay)).await.ok();
+    app.assert_no_violation().await;
 }
 
 #[actix_web::test]
 async fn fifty_customers_press_pay_and_one_wins() {
     let app = quick().start().await;
     let mut customers = Vec::new();
-    let mut outlet = app.outlet(600).await;
+    let mut toko = app.toko(600).await;
     for i in 0..50 {
         let customer = app.register_customer(&format!("8120000{i:04}"), "Budi", "Santoso").await;
-        let epay = app.epay(&customer, outlet, 10 * HARGA).await;
+        let epay = app.dompet(&customer, toko, 10 * HARGA).await;
         customers.push((customer, epay));
     }
     for round in 0..8 {
-        outlet.idmesin = app.mesin(outlet.idowner, outlet.idoutlet).await;
+        toko.idmesin = app.mesin(toko.outlet, "Mesin").await.idmesin;
         let answers = join_all(customers.iter().map(|(c, e)| {
-            let order = beli(round, outlet, *e);
+            let order = beli(round, toko, *e);
             let app = &app;
             async move { app.buy(c, &order).await }
         }))
@@ -56,31 +56,31 @@ async fn fifty_customers_press_pay_and_one_wins() {
             loser.expect(409, "mesin sedang digunakan");
         }
     }
-    app.assert_sound().await;
+    app.assert_no_violation().await;
 }
 
 #[actix_web::test]
 async fn one_receipt_sent_a_hundred_times_is_one_charge() {
     let app = quick().start().await;
-    let outlet = app.outlet(600).await;
+    let toko = app.toko(600).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.epay(&siti, outlet, 100_000).await;
-    let order = beli(1, outlet, epay);
+    let epay = app.dompet(&siti, toko, 100_000).await;
+    let order = beli(1, toko, epay);
     let answers = join_all((0..100).map(|_| app.buy(&siti, &order))).await;
     for answer in &answers {
         answer.expect(200, "Mesin Berhasil dinyalakan");
     }
     assert_eq!(app.saldo(epay).await, 90_000);
-    app.assert_sound().await;
+    app.assert_no_violation().await;
 }
 
 #[actix_web::test]
 async fn two_customers_may_share_a_receipt_number() {
     let app = quick().start().await;
-    let (one, two) = (app.outlet(600).await, app.outlet(600).await);
+    let (one, two) = (app.toko(600).await, app.toko(600).await);
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
     let budi = app.register_customer("81200000002", "Budi", "Santoso").await;
-    let (a, b) = (app.epay(&siti, one, 20_000).await, app.epay(&budi, two, 20_000).await);
+    let (a, b) = (app.dompet(&siti, one, 20_000).await, app.dompet(&budi, two, 20_000).await);
     app.buy(&siti, &beli(7, one, a)).await.ok();
     app.buy(&budi, &beli(7, two, b)).await.ok();
     assert_eq!((app.saldo(a).await, app.saldo(b).await), (10_000, 10_000));
@@ -89,27 +89,27 @@ async fn two_customers_may_share_a_receipt_number() {
 #[actix_web::test]
 async fn the_first_failing_row_answers() {
     let app = quick().start().await;
-    let (outlet, other) = (app.outlet(600).await, app.outlet(600).await);
+    let (toko, other) = (app.toko(600).await, app.toko(600).await);
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
     let budi = app.register_customer("81200000002", "Budi", "Santoso").await;
-    let epay = app.epay(&siti, outlet, HARGA - 1).await;
-    let foreign = app.epay(&budi, outlet, HARGA).await;
-    app.fault(outlet, Mode::Offline).await;
-    while app.db.query_one("SELECT online FROM mesin WHERE idmesin = $1", &[&outlet.idmesin]).await.unwrap().get::<_, bool>(0) {
+    let epay = app.dompet(&siti, toko, HARGA - 1).await;
+    let foreign = app.dompet(&budi, toko, HARGA).await;
+    app.fault(toko, Mode::Offline).await;
+    while app.db.query_one("SELECT online FROM mesin WHERE idmesin = $1", &[&toko.idmesin]).await.unwrap().get::<_, bool>(0) {
         actix_web::rt::task::yield_now().await;
     }
     // Everything is wrong at once; each mended row lets the next one speak.
-    let mut order = beli(0, outlet, foreign);
+    let mut order = beli(0, toko, foreign);
     order.body["idmesin"] = json!(999_999);
     order.body["idsnap_layanan"] = json!(other.idlayanan);
     order.body["total"] = json!(1);
     let mut n = 10;
     let mut attempt = async |body: serde_json::Value, status: u16, message: &str| {
         n += 1;
-        let order = crate::dunia::Beli { nota: format!("SLF{n:015}"), body };
+        let order = crate::toko::Pesanan { nota: format!("SLF{n:015}"), body };
         let mut sent = order.body.clone();
         sent["id"] = json!(order.nota);
-        let order = crate::dunia::Beli { body: sent, ..order };
+        let order = crate::toko::Pesanan { body: sent, ..order };
         app.buy(&siti, &order).await.expect(status, message);
         // remembered: the same answer again
         app.buy(&siti, &order).await.expect(status, message);
@@ -122,74 +122,74 @@ async fn the_first_failing_row_answers() {
     attempt(order.body.clone(), 404, "Mesin Not found").await;
     order.body["idmesin"] = json!(other.idmesin);
     attempt(order.body.clone(), 404, "E-Pay tidak ditemukan").await;
-    order.body["idmesin"] = json!(outlet.idmesin);
+    order.body["idmesin"] = json!(toko.idmesin);
     attempt(order.body.clone(), 404, "layanan tidak ditemukan").await;
-    order.body["idsnap_layanan"] = json!(outlet.idlayanan);
-    order.body["idoutlet"] = json!(other.idoutlet);
+    order.body["idsnap_layanan"] = json!(toko.idlayanan);
+    order.body["idoutlet"] = json!(other.outlet.idoutlet);
     attempt(order.body.clone(), 404, "layanan tidak ditemukan").await;
-    order.body["idoutlet"] = json!(outlet.idoutlet);
+    order.body["idoutlet"] = json!(toko.outlet.idoutlet);
     attempt(order.body.clone(), 409, "harga layanan berubah").await;
     order.body["total"] = json!(HARGA);
     attempt(order.body.clone(), 409, "mesin sedang offline").await;
-    app.fault(outlet, Mode::Ok).await;
-    while !app.db.query_one("SELECT online FROM mesin WHERE idmesin = $1", &[&outlet.idmesin]).await.unwrap().get::<_, bool>(0) {
+    app.fault(toko, Mode::Ok).await;
+    while !app.db.query_one("SELECT online FROM mesin WHERE idmesin = $1", &[&toko.idmesin]).await.unwrap().get::<_, bool>(0) {
         actix_web::rt::task::yield_now().await;
     }
     attempt(order.body.clone(), 422, "saldo epay tidak cukup").await;
-    app.buy(&budi, &beli(1, outlet, foreign)).await.ok();
+    app.buy(&budi, &beli(1, toko, foreign)).await.ok();
     attempt(order.body.clone(), 409, "mesin sedang digunakan").await;
-    app.assert_sound().await;
+    app.assert_no_violation().await;
 }
 
 #[actix_web::test]
 async fn a_refusing_device_gives_the_money_back() {
     let app = quick().start().await;
-    let outlet = app.outlet(600).await;
+    let toko = app.toko(600).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.epay(&siti, outlet, HARGA).await;
-    app.fault(outlet, Mode::Refuse).await;
-    let order = beli(1, outlet, epay);
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    app.fault(toko, Mode::Refuse).await;
+    let order = beli(1, toko, epay);
     for _ in 0..2 {
         app.buy(&siti, &order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
     }
     assert_eq!(app.saldo(epay).await, HARGA);
-    app.fault(outlet, Mode::Ok).await;
-    app.buy(&siti, &beli(2, outlet, epay)).await.ok();
-    app.assert_sound().await;
+    app.fault(toko, Mode::Ok).await;
+    app.buy(&siti, &beli(2, toko, epay)).await.ok();
+    app.assert_no_violation().await;
 }
 
 #[actix_web::test]
 async fn a_silent_device_answers_504_and_gives_up_after_fifteen_minutes() {
     let app = quick().start().await;
-    let outlet = app.outlet(600).await;
+    let toko = app.toko(600).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.epay(&siti, outlet, HARGA).await;
-    app.fault(outlet, Mode::Silent).await;
-    let order = beli(1, outlet, epay);
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    app.fault(toko, Mode::Silent).await;
+    let order = beli(1, toko, epay);
     app.buy(&siti, &order).await.expect(504, "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala");
     assert_eq!(app.saldo(epay).await, 0, "the money stays held");
     app.until(&order.nota, "UNSURE").await;
     app.advance_s(15 * 60);
     app.until(&order.nota, "EXPIRED").await;
     assert_eq!(app.saldo(epay).await, HARGA);
-    app.buy(&siti, &beli(2, outlet, epay)).await.expect(409, "mesin sedang offline");
+    app.buy(&siti, &beli(2, toko, epay)).await.expect(409, "mesin sedang offline");
     app.buy(&siti, &order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
-    app.fault(outlet, Mode::Ok).await;
-    while app.db.query_one("SELECT perlu_petugas FROM mesin WHERE idmesin = $1", &[&outlet.idmesin]).await.unwrap().get::<_, bool>(0) {
+    app.fault(toko, Mode::Ok).await;
+    while app.db.query_one("SELECT perlu_petugas FROM mesin WHERE idmesin = $1", &[&toko.idmesin]).await.unwrap().get::<_, bool>(0) {
         actix_web::rt::task::yield_now().await;
     }
-    app.buy(&siti, &beli(3, outlet, epay)).await.ok();
-    app.assert_sound().await;
+    app.buy(&siti, &beli(3, toko, epay)).await.ok();
+    app.assert_no_violation().await;
 }
 
 #[actix_web::test]
 async fn a_late_device_is_charged_and_counts_from_its_own_start() {
     let app = quick().start().await;
-    let outlet = app.outlet(600).await;
+    let toko = app.toko(600).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.epay(&siti, outlet, HARGA).await;
-    app.fault(outlet, Mode::Late).await;
-    let order = beli(1, outlet, epay);
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    app.fault(toko, Mode::Late).await;
+    let order = beli(1, toko, epay);
     let pressed = app.now();
     app.buy(&siti, &order).await.expect(504, "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala");
     app.until(&order.nota, "RUNNING").await;
@@ -199,16 +199,16 @@ async fn a_late_device_is_charged_and_counts_from_its_own_start() {
     assert!((-1_000..1_000).contains(&error_ms), "the countdown is {error_ms} ms off the device's own");
     app.buy(&siti, &order).await.expect(200, "Mesin Berhasil dinyalakan");
     assert_eq!(app.saldo(epay).await, 0);
-    app.assert_sound().await;
+    app.assert_no_violation().await;
 }
 
 #[actix_web::test]
 async fn malformed_orders_are_400_and_need_a_token() {
     let app = TestApp::spawn().await;
-    let outlet = app.outlet(600).await;
+    let toko = app.toko(600).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.epay(&siti, outlet, HARGA).await;
-    let good = beli(1, outlet, epay);
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    let good = beli(1, toko, epay);
     for (field, bad) in [
         ("id", json!("SLF1")),
         ("id", json!(7)),
