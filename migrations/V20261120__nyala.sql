@@ -260,7 +260,8 @@ CREATE TABLE idempotensi (
     id_kunci BIGINT NOT NULL REFERENCES kunci_operator,
     kunci TEXT NOT NULL,
     body_hash BYTEA NOT NULL,
-    jawaban JSONB NOT NULL,
+    -- JSON and not JSONB, so that a repeat hears it byte for byte
+    jawaban JSON NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (id_kunci, kunci)
 );

@@ -9,6 +9,8 @@ use crate::config::Config;
 use crate::db::pool::Db;
 use crate::db::{lock, migrate};
 use crate::domain::waktu::{Jam, Waktu};
+use crate::mesin::device::sim::Sim;
+use crate::mesin::registry::Registry;
 use crate::metrics::Metrics;
 use crate::secrets::Secrets;
 
@@ -23,6 +25,9 @@ pub struct Inner {
     pub secrets: Secrets,
     pub auth: Auth,
     pub metrics: Metrics,
+    pub mesin: Registry,
+    /// The simulated devices (driver `sim`).
+    pub sim: Sim,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
     ready: AtomicBool,
 }
@@ -59,7 +64,9 @@ impl AppState {
             None => Jam::running_from(database_now(&client).await?),
         };
         let auth = Auth::new(&secrets, config.auth.token_days);
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, metrics: Metrics::default(), ready: AtomicBool::new(false) })))
+        let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
+        let (metrics, mesin, ready) = (Metrics::default(), Registry::default(), AtomicBool::new(false));
+        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, metrics, mesin, sim, ready })))
     }
 
     pub fn is_ready(&self) -> bool {

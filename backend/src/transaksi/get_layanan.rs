@@ -13,7 +13,7 @@ use crate::domain::waktu::Waktu;
 use crate::http::answer::{Answer, ok_with};
 use crate::http::error::AppError;
 use crate::http::input::Page;
-use crate::pembelian::status::State;
+use crate::pembelian::keadaan::Keadaan;
 use crate::qr;
 
 /// The longest `search`, in characters: longer than any service's name needs to be told.
@@ -141,9 +141,9 @@ async fn find_mesin(state: &AppState, client: &Client, text: &str) -> Result<Opt
 }
 
 fn data_mesin(row: &Row, now: Waktu) -> Result<DataMesin, tokio_postgres::Error> {
-    let (reachable, open): (bool, Option<State>) = (row.try_get(3)?, row.try_get(4)?);
+    let (reachable, open): (bool, Option<Keadaan>) = (row.try_get(3)?, row.try_get(4)?);
     let ends_at: Option<Waktu> = row.try_get(5)?;
-    let ends_at = ends_at.filter(|_| open == Some(State::Running));
+    let ends_at = ends_at.filter(|_| open == Some(Keadaan::Running));
     let status = match (reachable, open) {
         (false, _) => StatusMesin::Offline,
         (true, Some(_)) => StatusMesin::Busy,

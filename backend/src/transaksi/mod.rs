@@ -1,5 +1,6 @@
-//! Scanning, paying and looking back (product §7).
+//! Scanning, buying and looking back (product §7, `/v1/transaksi`).
 
+pub mod create_snap_transaksi;
 pub mod get_detail_snap_hapus;
 pub mod get_detail_snap_transaksi;
 pub mod get_epayment;
@@ -13,6 +14,7 @@ use actix_web::web::{self, ServiceConfig};
 
 pub fn routes(cfg: &mut ServiceConfig) {
     cfg.route("/get_layanan", web::post().to(get_layanan::get_layanan))
+        .route("/create_snap_transaksi", web::post().to(create_snap_transaksi::create_snap_transaksi))
         .route("/get_epayment/{id}", web::get().to(get_epayment::get_epayment))
         .route("/list_history", web::post().to(list_history::list_history))
         .route("/get_detail_snap_transaksi/{id}", web::get().to(get_detail_snap_transaksi::get_detail_snap_transaksi))

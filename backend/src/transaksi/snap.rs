@@ -8,7 +8,7 @@ use crate::app::AppState;
 use crate::domain::no_nota::NoNota;
 use crate::domain::waktu::Waktu;
 use crate::http::error::AppError;
-use crate::pembelian::status::State;
+use crate::pembelian::keadaan::Keadaan;
 
 /// The query whose rows `SnapTransaksi::from_row` reads; the tail selects and orders them.
 macro_rules! snap_sql {
@@ -83,7 +83,7 @@ pub struct OutletRingkas {
 impl SnapTransaksi {
     /// `None` for a purchase that never started, which has no detail (contract §2).
     pub fn from_row(row: &Row, now: Waktu) -> Result<Option<Self>, AppError> {
-        let state: State = row.try_get("state")?;
+        let state: Keadaan = row.try_get("state")?;
         let Some(status) = state.detail_status() else { return Ok(None) };
         let durasi: i32 = row.try_get("durasi_s")?;
         let ends_at: Option<Waktu> = row.try_get("ends_at")?;
@@ -92,7 +92,7 @@ impl SnapTransaksi {
             grandtotal: row.try_get("grandtotal")?,
             created_at: row.try_get("created_at")?,
             finished_at: row.try_get("finished_at")?,
-            ends_at: ends_at.filter(|_| state == State::Running).map(Waktu::ms),
+            ends_at: ends_at.filter(|_| state == Keadaan::Running).map(Waktu::ms),
             server_time: now.ms(),
             is_delete: false,
             outlet: OutletRingkas { nama: row.try_get("nama_outlet")?, kota: row.try_get("kota")? },

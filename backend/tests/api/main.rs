@@ -9,4 +9,6 @@ mod epay;
 mod helpers;
 mod history;
 mod layanan;
+mod pembelian;
 mod token;
+mod toko;

@@ -1,28 +1,27 @@
-//! Where a purchase stands, and what the customer's app is told of it.
+//! Where a purchase stands: as it is stored, and as the customer's app is told.
 
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 
-/// `snap_transaksi.state`.
+/// Where a purchase stands. Everything up to `Running` holds its machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum State {
-    /// The money is held and the machine reserved; the command has not left yet.
+pub enum Keadaan {
+    /// Money held, command decided.
     Held,
-    /// The command was sent and its answer is awaited.
+    /// Command given to the device, no answer for a while.
     Sent,
-    /// No answer came; the device's next word decides.
+    /// The command is past its `exp` without a word: the device's first word decides.
     Unsure,
     Running,
-    /// Ran to its end.
     Finished,
-    /// Ended early by an operator.
+    /// Ended by an operator; no money moved.
     Stopped,
-    /// The device refused; the money is back.
+    /// The device said no; the money is back.
     Refused,
-    /// Known not to have started; the money is back.
+    /// Known not to run, or given up after 15 minutes; the money is back.
     Expired,
 }
 
-impl State {
+impl Keadaan {
     const ALL: [Self; 8] =
         [Self::Held, Self::Sent, Self::Unsure, Self::Running, Self::Finished, Self::Stopped, Self::Refused, Self::Expired];
 
@@ -39,10 +38,20 @@ impl State {
         }
     }
 
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|s| s.as_str() == text)
+    /// Reads what `as_str` wrote; the schema's CHECK allows nothing else.
+    pub fn from_stored(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|k| k.as_str() == text)
     }
 
+    /// Whether money is held and nobody knows yet how it ends.
+    pub const fn undecided(self) -> bool {
+        matches!(self, Self::Held | Self::Sent | Self::Unsure)
+    }
+
+    /// Whether the purchase holds its machine.
+    pub const fn open(self) -> bool {
+        self.undecided() || matches!(self, Self::Running)
+    }
     /// `snap_transaksi_detail[].status` (contract §2): 1 held, 2 command sent or unsure, 3 running, 4 finished. `None` for a
     /// purchase that never started: its detail is 404.
     pub const fn detail_status(self) -> Option<u8> {
@@ -54,16 +63,11 @@ impl State {
             Self::Refused | Self::Expired => None,
         }
     }
-
-    /// Whether the purchase still has its machine.
-    pub const fn is_open(self) -> bool {
-        matches!(self, Self::Held | Self::Sent | Self::Unsure | Self::Running)
-    }
 }
 
 type SqlError = Box<dyn std::error::Error + Sync + Send>;
 
-impl ToSql for State {
+impl ToSql for Keadaan {
     fn to_sql(&self, ty: &Type, out: &mut bytes::BytesMut) -> Result<IsNull, SqlError> {
         self.as_str().to_sql(ty, out)
     }
@@ -71,30 +75,30 @@ impl ToSql for State {
     to_sql_checked!();
 }
 
-impl<'a> FromSql<'a> for State {
+impl<'a> FromSql<'a> for Keadaan {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, SqlError> {
         let text = <&str>::from_sql(ty, raw)?;
-        Self::parse(text).ok_or_else(|| format!("unknown state {text}").into())
+        Self::from_stored(text).ok_or_else(|| format!("unknown state {text}").into())
     }
     accepts!(TEXT);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::State;
+    use super::Keadaan;
 
     #[test]
     fn every_state_reads_back() {
-        for state in State::ALL {
-            assert_eq!(State::parse(state.as_str()), Some(state));
+        for keadaan in Keadaan::ALL {
+            assert_eq!(Keadaan::from_stored(keadaan.as_str()), Some(keadaan));
         }
-        assert_eq!(State::parse("held"), None);
+        assert_eq!(Keadaan::from_stored("held"), None);
     }
 
     #[test]
     fn an_open_purchase_is_never_told_as_finished() {
-        for state in State::ALL {
-            assert_eq!(state.is_open(), state.detail_status().is_some_and(|s| s != 4), "{state:?}");
+        for keadaan in Keadaan::ALL {
+            assert_eq!(keadaan.open(), keadaan.detail_status().is_some_and(|s| s != 4), "{keadaan:?}");
         }
     }
 }
