@@ -122,7 +122,7 @@ pub(crate) fn wait_for_orphans(base: &Path) -> Result<(), Error> {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    forget_reused_pid(&dir(base))
+    Ok(())
 }
 
 /// The living PostgreSQL processes of this cluster: each works in the cluster's folder, which no stale file can pretend.
@@ -137,13 +137,18 @@ fn processes(base: &Path) -> Vec<i32> {
         .collect()
 }
 
-/// PostgreSQL takes a `postmaster.pid` whose process lives for a running server, also when the number went to another program
-/// of the same account meanwhile (after a reboot, or in a new container). It has been seen above that none runs.
-fn forget_reused_pid(cluster: &Path) -> Result<(), Error> {
-    let file = cluster.join("postmaster.pid");
-    let Some(pid) = fs::read_to_string(&file).ok().and_then(|text| text.lines().next()?.trim().parse().ok()) else { return Ok(()) };
-    if pid > 0 && kill(Pid::from_raw(pid), None).is_ok() {
-        fs::remove_file(&file).map_err(Error::io("cannot remove the stale", file))?;
+/// PostgreSQL takes its lock files for those of a running server when their process lives, also when the number went to another
+/// program of the same account (after a reboot, in a new container), or when that process is dead and nobody has collected it
+/// yet. Call after [`wait_for_orphans`], which has seen that none runs.
+///
+/// # Errors
+/// [`Error::Io`] when a stale file cannot be removed.
+pub(crate) fn forget_stale(cluster: &Path, socket_dir: &Path) -> Result<(), Error> {
+    for file in [cluster.join("postmaster.pid"), socket_dir.join(crate::SOCKET_LOCK)] {
+        let pid = fs::read_to_string(&file).ok().and_then(|text| text.lines().next()?.trim().parse().ok());
+        if pid.is_some_and(|pid: i32| pid > 0 && kill(Pid::from_raw(pid), None).is_ok()) {
+            fs::remove_file(&file).map_err(Error::io("cannot remove the stale", file))?;
+        }
     }
     Ok(())
 }

@@ -43,14 +43,14 @@ impl Instance {
         }
         let socket_dir = socket::dir(&place.base, &place.account, PORT)?;
         let arguments = arguments(settings, &socket_dir);
-        let child = Arc::new(launch(place, &binaries, &arguments)?);
+        let child = Arc::new(launch(place, &binaries, &socket_dir, &arguments)?);
         Ok(Self { child, binaries, socket_dir, arguments })
     }
 
     pub fn restart(&mut self, place: &Place) -> Result<(), Error> {
         if self.child.status().is_some() {
             cluster::wait_for_orphans(&place.base)?;
-            self.child = Arc::new(launch(place, &self.binaries, &self.arguments)?);
+            self.child = Arc::new(launch(place, &self.binaries, &self.socket_dir, &self.arguments)?);
         }
         Ok(())
     }
@@ -122,9 +122,10 @@ fn arguments(settings: &Settings, socket_dir: &Path) -> Vec<String> {
     fixed.chain(settings.extra_args.iter().cloned()).collect()
 }
 
-fn launch(place: &Place, binaries: &Binaries, arguments: &[String]) -> Result<Child, Error> {
+fn launch(place: &Place, binaries: &Binaries, socket_dir: &Path, arguments: &[String]) -> Result<Child, Error> {
     let folder = cluster::dir(&place.base);
     cluster::close(&folder)?;
+    cluster::forget_stale(&folder, socket_dir)?;
     let mut command: Command = place.account.command(&binaries.program("postgres"));
     command.arg("-D").arg(&folder).args(arguments);
     let child = Child::start(command)?;

@@ -45,6 +45,7 @@ pub const SUPERUSER: &str = "nyala";
 /// Only a part of the socket's file name: nothing listens on the network.
 pub const PORT: u16 = 5432;
 pub(crate) const SOCKET_FILE: &str = ".s.PGSQL.5432";
+pub(crate) const SOCKET_LOCK: &str = ".s.PGSQL.5432.lock";
 
 /// How long a server that stops waits for commands which use its database.
 const SERVER_PATIENCE: Duration = Duration::from_secs(5);

