@@ -33,14 +33,23 @@ impl Binaries {
     /// nothing here makes a new one.
     pub fn choose(settings: &Settings, account: &Account, existing: Option<(&Path, &str)>) -> Result<Self, Error> {
         let system = System { versions: "/usr/lib/postgresql".into(), path: std::env::var_os("PATH").unwrap_or_default() };
-        Self::choose_from(&system, settings.node_modules.as_deref(), account, existing)
+        Self::choose_from(&system, settings.npm_dir.as_deref(), account, existing)
     }
 
-    fn choose_from(system: &System, node_modules: Option<&Path>, account: &Account, existing: Option<(&Path, &str)>) -> Result<Self, Error> {
+    fn choose_from(
+        system: &System,
+        npm_dir: Option<&Path>,
+        account: &Account,
+        existing: Option<(&Path, &str)>,
+    ) -> Result<Self, Error> {
         let mut rejected = Vec::new();
         let mut found = in_system(system, account, &mut rejected);
         let usable = |wanted: Option<u32>, found: &[Self]| {
-            found.iter().filter(|b| b.major >= crate::OLDEST_MAJOR && wanted.is_none_or(|w| w == b.major)).max_by_key(|b| b.version.clone()).cloned()
+            found
+                .iter()
+                .filter(|b| b.major >= crate::OLDEST_MAJOR && wanted.is_none_or(|w| w == b.major))
+                .max_by_key(|b| b.version.clone())
+                .cloned()
         };
         let wanted = match existing {
             None => None,
@@ -52,17 +61,19 @@ impl Binaries {
         if let Some(binaries) = usable(wanted, &found) {
             return Ok(binaries);
         }
-        if let Some(dir) = node_modules.map(|dir| npm::bin_dir(dir, account)).transpose()?.flatten() {
+        if let Some(dir) = npm_dir.map(|dir| npm::bin_dir(dir, account)).transpose()?.flatten() {
             match inspect(&dir, account) {
                 Ok(binaries) => found.push(binaries),
                 Err(why) => rejected.push(why),
             }
         }
         usable(wanted, &found).ok_or_else(|| match existing {
-            Some((folder, version)) => Error::OtherMajor { folder: folder.to_owned(), version: version.to_owned(), found: list(&found) },
+            Some((folder, version)) => {
+                Error::OtherMajor { folder: folder.to_owned(), version: version.to_owned(), found: list(&found) }
+            }
             None => {
                 rejected.extend(found.iter().map(|b| format!("{} is version {}", b.dir.display(), b.major)));
-                Error::NoBinaries { node_modules: node_modules.map(Path::to_owned), rejected }
+                Error::NoBinaries { npm_dir: npm_dir.map(Path::to_owned), rejected }
             }
         })
     }
@@ -119,7 +130,9 @@ fn inspect(dir: &Path, account: &Account) -> Result<Binaries, String> {
 /// The numbers of `postgres (PostgreSQL) 15.14 (Debian …)`; `18beta1` counts as 18.
 fn parse_version(text: &str) -> Vec<u32> {
     let word = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).unwrap_or_default();
-    word.split('.').map_while(|part| part.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok())).collect()
+    word.split('.')
+        .map_while(|part| part.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -69,7 +69,10 @@ impl Child {
             .name("postgres-keeper".to_owned())
             .spawn(move || keep(command, &keeper, &started))
             .map_err(Error::io("cannot start a thread for", &program))?;
-        let pid = pid.recv().unwrap_or_else(|_| Err(std::io::Error::other("its thread ended"))).map_err(Error::io("cannot start", &program))?;
+        let pid = pid
+            .recv()
+            .unwrap_or_else(|_| Err(std::io::Error::other("its thread ended")))
+            .map_err(Error::io("cannot start", &program))?;
         Ok(Self { pid, shared })
     }
 

@@ -76,7 +76,14 @@ pub(crate) fn init(place: &Place, binaries: &Binaries) -> Result<(), Error> {
     let mut command = place.account.command(&binaries.program("initdb"));
     // The C locale: an index never depends on the collations of the machine's libc, which change between its versions.
     // `trust`: only root and the account can pass the 0700 folder around the socket, and both own the files anyway.
-    command.arg("-D").arg(&unfinished).args(["-U", SUPERUSER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--data-checksums"]);
+    command.arg("-D").arg(&unfinished).args([
+        "-U",
+        SUPERUSER,
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--data-checksums",
+    ]);
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     die_with_parent(&mut command, Signal::SIGKILL);
     let mut child = command.spawn().map_err(Error::io("cannot start", binaries.program("initdb")))?;
@@ -159,4 +166,3 @@ pub(crate) fn is_ready(cluster: &Path, pid: i32) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.first().and_then(|line| line.parse().ok()) == Some(pid) && lines.get(7) == Some(&"ready")
 }
-

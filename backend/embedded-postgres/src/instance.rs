@@ -9,7 +9,16 @@ use std::{
 
 use nix::sys::signal::Signal;
 
-use crate::{PORT, Settings, binaries::Binaries, child::Child, cluster, error::Error, lock::{Info, Purpose}, place::Place, socket};
+use crate::{
+    PORT, Settings,
+    binaries::Binaries,
+    child::Child,
+    cluster,
+    error::Error,
+    lock::{Info, Purpose},
+    place::Place,
+    socket,
+};
 
 /// Recovery after a crash replays at most about `max_wal_size` (1 GB) of log.
 const READY_LIMIT: Duration = Duration::from_secs(180);
@@ -88,7 +97,8 @@ impl Drop for Instance {
 }
 
 fn stop(child: &Child) {
-    for (signal, limit) in [(Signal::SIGINT, FAST_LIMIT), (Signal::SIGQUIT, IMMEDIATE_LIMIT), (Signal::SIGKILL, IMMEDIATE_LIMIT)] {
+    for (signal, limit) in [(Signal::SIGINT, FAST_LIMIT), (Signal::SIGQUIT, IMMEDIATE_LIMIT), (Signal::SIGKILL, IMMEDIATE_LIMIT)]
+    {
         child.signal(signal);
         if child.wait(limit) {
             return;

