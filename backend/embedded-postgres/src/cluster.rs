@@ -2,10 +2,8 @@
 
 use std::{
     fs::{self, File, Permissions},
-    io::Read,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::Stdio,
     thread,
     time::{Duration, Instant},
 };
@@ -15,7 +13,7 @@ use nix::{
     unistd::Pid,
 };
 
-use crate::{SUPERUSER, binaries::Binaries, error::Error, place::Place, spawn::die_with_parent};
+use crate::{SUPERUSER, binaries::Binaries, child::Child, error::Error, place::Place};
 
 /// An orphan got its fast shutdown when its owner died; after this long it gets an immediate one.
 const ORPHAN_FAST: Duration = Duration::from_secs(20);
@@ -23,8 +21,8 @@ const ORPHAN_FAST: Duration = Duration::from_secs(20);
 const ORPHAN_LIMIT: Duration = Duration::from_secs(35);
 /// How much of a stranger's data folder is looked at for another cluster.
 const SEARCH_ENTRIES: usize = 4096;
-/// Longest part of initdb's error output that is shown.
-const INITDB_LOG_BYTES: u64 = 4096;
+/// initdb takes half a second, and on a slow disk as long as the disk needs to sync some 40 MB.
+const INIT_LIMIT: Duration = Duration::from_secs(120);
 
 /// PGDATA.
 pub(crate) fn dir(base: &Path) -> PathBuf {
@@ -84,17 +82,14 @@ pub(crate) fn init(place: &Place, binaries: &Binaries) -> Result<(), Error> {
         "--locale=C",
         "--data-checksums",
     ]);
-    command.stdout(Stdio::null()).stderr(Stdio::piped());
-    die_with_parent(&mut command, Signal::SIGKILL);
-    let mut child = command.spawn().map_err(Error::io("cannot start", binaries.program("initdb")))?;
-    let mut log = String::new();
-    if let Some(stderr) = child.stderr.as_mut() {
-        let _ = stderr.take(INITDB_LOG_BYTES).read_to_string(&mut log);
-        let _ = std::io::copy(stderr, &mut std::io::sink());
+    // SIGKILL: at a milder signal initdb would clean up, perhaps while the next start makes its own.
+    let child = Child::start(command, Signal::SIGKILL)?;
+    if !child.wait(INIT_LIMIT) {
+        child.signal(Signal::SIGKILL);
+        child.wait(INIT_LIMIT);
     }
-    let status = child.wait().map_err(Error::io("cannot wait for", binaries.program("initdb")))?;
-    if !status.success() {
-        return Err(Error::Initdb { folder: cluster, log: log.trim().to_owned() });
+    if !child.status().is_some_and(|status| status.success()) {
+        return Err(Error::Initdb { folder: cluster, log: child.log() });
     }
     fs::rename(&unfinished, &cluster).map_err(Error::io("cannot rename to its final name:", &unfinished))?;
     File::open(&place.base).and_then(|base| base.sync_all()).map_err(Error::io("cannot write to disk:", &place.base))

@@ -138,7 +138,8 @@ fn launch(place: &Place, binaries: &Binaries, socket_dir: &Path, arguments: &[St
     cluster::forget_stale(&folder, socket_dir)?;
     let mut command: Command = place.account.command(&binaries.program("postgres"));
     command.arg("-D").arg(&folder).args(arguments);
-    let child = Child::start(command)?;
+    // SIGINT is the fast shutdown: every connection ends, a checkpoint is written.
+    let child = Child::start(command, Signal::SIGINT)?;
     let started = Instant::now();
     while !cluster::is_ready(&folder, child.pid()) {
         if child.wait(READY_POLL) {
