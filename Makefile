@@ -44,7 +44,7 @@ frontend/dist/index.html: $(APP_SOURCES)
 	npm --prefix frontend run build
 
 server: toolchain
-	cargo build $(CARGO_FLAGS) --release -p nyala
+	cargo build $(CARGO_FLAGS) --release -p nyala -p embedded-postgres
 
 # --- run
 
