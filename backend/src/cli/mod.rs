@@ -1,0 +1,1 @@
+//! The commands of the `nyala` binary (contract §4).

@@ -1,0 +1,20 @@
+//! One table of routes.
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, ServiceConfig};
+
+use crate::http::input;
+use crate::{dashboard, epayment, ops, transaksi};
+
+pub fn routes(cfg: &mut ServiceConfig) {
+    cfg.app_data(input::json_config())
+        .app_data(input::path_config())
+        .app_data(input::query_config())
+        .service(
+            web::scope("/scan/v1")
+                .service(web::scope("/dashboard").configure(dashboard::routes))
+                .service(web::scope("/transaksi").configure(transaksi::routes))
+                .service(web::scope("/epayment").configure(epayment::routes)),
+        )
+        .service(web::scope("/ops/v1").wrap(from_fn(ops::kunci::middleware)).configure(ops::routes));
+}
