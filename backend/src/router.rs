@@ -4,9 +4,10 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, ServiceConfig};
 
 use crate::http::input;
-use crate::{dashboard, epayment, ops, transaksi};
+use crate::config::Config;
+use crate::{dashboard, dev, epayment, ops, transaksi};
 
-pub fn routes(cfg: &mut ServiceConfig) {
+pub fn routes(cfg: &mut ServiceConfig, config: &Config) {
     cfg.app_data(input::json_config())
         .app_data(input::path_config())
         .app_data(input::query_config())
@@ -17,4 +18,7 @@ pub fn routes(cfg: &mut ServiceConfig) {
                 .service(web::scope("/epayment").configure(epayment::routes)),
         )
         .service(web::scope("/ops/v1").wrap(from_fn(ops::kunci::middleware)).configure(ops::routes));
+    if config.dev.routes {
+        cfg.service(web::scope("/dev").configure(dev::routes));
+    }
 }
