@@ -11,6 +11,7 @@ use crate::db::{lock, migrate};
 use crate::domain::waktu::{Jam, Waktu};
 use crate::metrics::Metrics;
 use crate::secrets::Secrets;
+use crate::whatsapp::WhatsApp;
 
 /// Cheap to clone; one for the whole process.
 #[derive(Clone)]
@@ -22,6 +23,7 @@ pub struct Inner {
     pub jam: Jam,
     pub secrets: Secrets,
     pub auth: Auth,
+    pub whatsapp: WhatsApp,
     pub metrics: Metrics,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
     ready: AtomicBool,
@@ -58,8 +60,9 @@ impl AppState {
             Some(jam) => jam,
             None => Jam::running_from(database_now(&client).await?),
         };
-        let auth = Auth::new(&secrets, config.auth.token_days);
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, metrics: Metrics::default(), ready: AtomicBool::new(false) })))
+        let auth = Auth::new(&secrets, config.auth.token_days)?;
+        let whatsapp = WhatsApp::new(&config.whatsapp);
+        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics: Metrics::default(), ready: AtomicBool::new(false) })))
     }
 
     pub fn is_ready(&self) -> bool {

@@ -2,8 +2,19 @@
 
 use actix_web::web::{self, ServiceConfig};
 
+use crate::config::Config;
 use crate::http::input;
+use crate::{akun, auth, dashboard, dev};
 
-pub fn routes(cfg: &mut ServiceConfig) {
-    cfg.app_data(input::json_config()).app_data(input::path_config()).app_data(input::query_config()).service(web::scope("/scan/v1"));
+pub fn routes(cfg: &mut ServiceConfig, config: &Config) {
+    cfg.app_data(input::json_config()).app_data(input::path_config()).app_data(input::query_config());
+    cfg.service(
+        web::scope("/scan/v1")
+            .service(web::scope("/auth").configure(auth::routes))
+            .service(web::scope("/akun").configure(akun::routes))
+            .service(web::scope("/dashboard").configure(dashboard::routes)),
+    );
+    if config.dev.routes {
+        cfg.service(web::scope("/dev").configure(dev::routes));
+    }
 }

@@ -14,8 +14,20 @@ pub struct Answer<T> {
     pub data: T,
 }
 
-/// An envelope without data.
-pub type Empty = Answer<Option<()>>;
+/// An envelope whose `data` is always null: refusals, and answers that only say that it is done.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Empty {
+    /// The HTTP status again.
+    pub status: u16,
+    pub message: String,
+    #[schema(value_type = Option<Object>, required)]
+    pub data: Option<()>,
+}
+
+/// 200 with a message and no data.
+pub fn done(message: &str) -> HttpResponse {
+    HttpResponse::Ok().json(Empty { status: 200, message: message.to_owned(), data: None })
+}
 
 /// 200 with `data`.
 pub fn ok<T: Serialize>(data: T) -> HttpResponse {
