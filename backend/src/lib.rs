@@ -2,6 +2,7 @@
 
 pub mod akun;
 pub mod app;
+pub mod app_files;
 pub mod auth;
 pub mod cli;
 pub mod config;
@@ -10,6 +11,7 @@ pub mod db;
 pub mod dev;
 pub mod domain;
 pub mod epayment;
+pub mod health;
 pub mod http;
 pub mod ledger;
 pub mod mesin;
@@ -21,5 +23,6 @@ pub mod qr;
 pub mod router;
 pub mod secrets;
 pub mod server;
+pub mod telemetry;
 pub mod transaksi;
 pub mod whatsapp;

@@ -10,7 +10,7 @@ use actix_web::{App, HttpServer, web};
 use crate::app::AppState;
 use crate::config::Config;
 use crate::http::error::AppError;
-use crate::http::{headers, request_id};
+use crate::http::{cors, envelope, headers, request_id};
 use crate::pembelian::pulih;
 use crate::router;
 
@@ -47,6 +47,8 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
         App::new()
             .app_data(web::Data::new(shared.clone()))
             .wrap(Compress::default())
+            .wrap(from_fn(envelope::middleware))
+            .wrap(from_fn(cors::middleware))
             .wrap(headers::security())
             .wrap(from_fn(request_id::middleware))
             .configure(|cfg| router::routes(cfg, &shared.config))
