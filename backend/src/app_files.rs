@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use actix_files::NamedFile;
-use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::Method;
+use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse};
 
 use crate::http::error::AppError;
@@ -90,14 +90,35 @@ mod tests {
     #[test]
     fn only_plain_names_are_files() {
         assert_eq!(file_of("assets/index-Bx_1.js"), Some(PathBuf::from("assets/index-Bx_1.js")));
-        for bad in ["..", "../secrets.toml", "assets/../../x", ".env", "assets/.hidden", "a//b", "/etc/passwd", "a%2e%2e", "a\\b", "a b", "a\0b", ""] {
+        for bad in [
+            "..",
+            "../secrets.toml",
+            "assets/../../x",
+            ".env",
+            "assets/.hidden",
+            "a//b",
+            "/etc/passwd",
+            "a%2e%2e",
+            "a\\b",
+            "a b",
+            "a\0b",
+            "",
+        ] {
             assert_eq!(file_of(bad), None, "{bad:?}");
         }
     }
 
     #[test]
     fn the_scan_page_is_the_apps_and_the_scan_prefix_is_not() {
-        for (path, is) in [("scanPage", true), ("otp/81234567890", true), ("scan/v1/x", false), ("scan", false), ("ops/v1", false), ("sw.js", false), ("assets/x", false)] {
+        for (path, is) in [
+            ("scanPage", true),
+            ("otp/81234567890", true),
+            ("scan/v1/x", false),
+            ("scan", false),
+            ("ops/v1", false),
+            ("sw.js", false),
+            ("assets/x", false),
+        ] {
             assert_eq!(is_app_route(path), is, "{path}");
         }
     }

@@ -79,7 +79,12 @@ impl Metrics {
         all.register_with_unit("http_request_duration", "Time to answer a request", Unit::Seconds, self.http_duration.clone());
         all.register("purchase_transitions", "Committed changes of a purchase's state", self.purchases.clone());
         all.register("purchases_open", "Purchases that hold their machine, by state", self.open.clone());
-        all.register_with_unit("device_answer_duration", "From a command to the device's answer", Unit::Seconds, self.device_answer.clone());
+        all.register_with_unit(
+            "device_answer_duration",
+            "From a command to the device's answer",
+            Unit::Seconds,
+            self.device_answer.clone(),
+        );
         all.register("codes", "One-time codes given to WhatsApp, by result", self.codes.clone());
         all.register("password_queue_length", "Passwords waiting to be hashed", self.password_queue.clone());
         all.register("database_up", "Whether the database answered this scrape", self.database_up.clone());

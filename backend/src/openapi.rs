@@ -128,9 +128,8 @@ impl Modify for Refusals {
 }
 
 fn refusals_of(call: &mut Operation) {
-    let takes = |place: &str| {
-        call.parameters.iter().flatten().any(|p| serde_json::to_value(&p.parameter_in).is_ok_and(|v| v == place))
-    };
+    let takes =
+        |place: &str| call.parameters.iter().flatten().any(|p| serde_json::to_value(&p.parameter_in).is_ok_and(|v| v == place));
     let refusals = [
         ("400", "Malformed, missing or out of range", call.request_body.is_some() || takes("query")),
         ("401", "No or a bad token or key", call.security.is_some()),

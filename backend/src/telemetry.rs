@@ -18,8 +18,8 @@ pub enum TelemetryError {
 
 /// Sets up logging for the whole process, panics included. Called once, before anything is logged.
 pub fn init(log: &Log) -> Result<(), TelemetryError> {
-    let filter = EnvFilter::try_new(&log.filter)
-        .map_err(|e| TelemetryError::Filter { filter: log.filter.clone(), why: e.to_string() })?;
+    let filter =
+        EnvFilter::try_new(&log.filter).map_err(|e| TelemetryError::Filter { filter: log.filter.clone(), why: e.to_string() })?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry().with(filter);
     let set = match log.format {

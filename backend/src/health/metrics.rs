@@ -11,7 +11,8 @@ use crate::pembelian::keadaan::Keadaan;
 /// How long counting the open purchases may take.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
 
-const OPEN: &str = "SELECT state, count(*) FROM snap_transaksi WHERE state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING') GROUP BY state";
+const OPEN: &str =
+    "SELECT state, count(*) FROM snap_transaksi WHERE state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING') GROUP BY state";
 
 /// Everything counted, in the OpenMetrics text format, base units. Answers without a database too (`nyala_database_up` 0).
 #[utoipa::path(

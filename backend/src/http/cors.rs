@@ -3,8 +3,8 @@
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::Method;
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpResponse, web};
 
@@ -16,7 +16,10 @@ const READABLE_HEADERS: HeaderValue = HeaderValue::from_static("retry-after, x-r
 /// Seconds that a browser may remember a permission.
 const MAX_AGE_S: HeaderValue = HeaderValue::from_static("600");
 
-pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+pub async fn middleware<B: MessageBody + 'static>(
+    req: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     let Some(origin) = allowed_origin(&req) else {
         return next.call(req).await.map(ServiceResponse::map_into_left_body);
     };

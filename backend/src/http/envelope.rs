@@ -1,11 +1,11 @@
 //! An envelope (contract §1) for the refusals that the framework makes by itself, such as an
 //! `Accept-Encoding` that nothing satisfies.
 
+use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header;
 use actix_web::middleware::Next;
-use actix_web::Error;
 
 use super::answer::with_status;
 

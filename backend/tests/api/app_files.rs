@@ -43,10 +43,15 @@ impl Drop for Site {
 #[actix_web::test]
 async fn the_page_answers_every_route_of_the_app_and_is_asked_about_each_time() {
     let site = Site::start().await;
-    for path in ["/", "/index.html", "/login", "/otp/81234567890", "/scanPage", "/riwayatPage", "/nothing/at/all", "/?from=home"] {
+    for path in ["/", "/index.html", "/login", "/otp/81234567890", "/scanPage", "/riwayatPage", "/nothing/at/all", "/?from=home"]
+    {
         let page = site.get(path, &[HTML]).await;
         assert_eq!((page.status.as_u16(), page.body.as_str()), (200, PAGE), "{path}");
-        assert_eq!((page.header("cache-control"), page.header("content-type")), ("no-cache", "text/html; charset=utf-8"), "{path}");
+        assert_eq!(
+            (page.header("cache-control"), page.header("content-type")),
+            ("no-cache", "text/html; charset=utf-8"),
+            "{path}"
+        );
     }
     assert_eq!(site.get("/", &[]).await.body, PAGE, "also for who does not say what it accepts");
 }
@@ -54,7 +59,17 @@ async fn the_page_answers_every_route_of_the_app_and_is_asked_about_each_time() 
 #[actix_web::test]
 async fn what_is_not_a_page_is_a_404_envelope_even_for_browsers() {
     let site = Site::start().await;
-    for path in ["/scan/v1/nothing", "/scan", "/ops/nothing", "/dev/nothing", "/assets/gone-Cd34.js", "/gone.png", "/.hidden", "/assets/", "/assets"] {
+    for path in [
+        "/scan/v1/nothing",
+        "/scan",
+        "/ops/nothing",
+        "/dev/nothing",
+        "/assets/gone-Cd34.js",
+        "/gone.png",
+        "/.hidden",
+        "/assets/",
+        "/assets",
+    ] {
         site.app.call("GET", path, None, &[HTML], None).await.expect(404, "alamat tidak ditemukan");
     }
     for method in ["POST", "PUT", "DELETE"] {
@@ -66,7 +81,16 @@ async fn what_is_not_a_page_is_a_404_envelope_even_for_browsers() {
 #[actix_web::test]
 async fn nothing_outside_the_folder_is_served() {
     let site = Site::start().await;
-    for path in ["/../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/assets/../../secret.txt", "/assets/..%2f..%2fsecret.txt", "/%00", "//etc/passwd", "/..\\secret.txt"] {
+    for path in [
+        "/../secret.txt",
+        "/%2e%2e/secret.txt",
+        "/..%2fsecret.txt",
+        "/assets/../../secret.txt",
+        "/assets/..%2f..%2fsecret.txt",
+        "/%00",
+        "//etc/passwd",
+        "/..\\secret.txt",
+    ] {
         let answer = site.get(path, &[]).await;
         assert!(!answer.body.contains("secret") && !answer.body.contains("root:"), "{path}: {}", answer.body);
         assert_eq!(answer.status, 404, "{path}");
@@ -78,7 +102,10 @@ async fn hashed_files_are_kept_for_good_and_the_service_worker_never() {
     let site = Site::start().await;
     let asset = site.get("/assets/index-Ab12.js", &[]).await;
     assert_eq!(asset.header("cache-control"), "public, max-age=31536000, immutable");
-    assert!(asset.header("content-type").starts_with("text/javascript") || asset.header("content-type").starts_with("application/javascript"));
+    assert!(
+        asset.header("content-type").starts_with("text/javascript")
+            || asset.header("content-type").starts_with("application/javascript")
+    );
     for path in ["/sw.js", "/manifest.webmanifest"] {
         assert_eq!(site.get(path, &[]).await.header("cache-control"), "no-cache", "{path}");
     }

@@ -17,7 +17,10 @@ fn document() -> Value {
 /// `(method, path, operation)` of every call.
 fn calls(document: &Value) -> Vec<(String, String, &Value)> {
     let paths = document["paths"].as_object().unwrap();
-    paths.iter().flat_map(|(path, item)| item.as_object().unwrap().iter().map(move |(m, op)| (m.to_uppercase(), path.clone(), op))).collect()
+    paths
+        .iter()
+        .flat_map(|(path, item)| item.as_object().unwrap().iter().map(move |(m, op)| (m.to_uppercase(), path.clone(), op)))
+        .collect()
 }
 
 #[test]
@@ -37,7 +40,8 @@ fn every_route_is_in_the_document_and_nothing_else() {
     let mut told: Vec<(String, String)> = calls(&document).into_iter().map(|(method, path, _)| (method, path)).collect();
     let mut sources = Vec::new();
     rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut sources);
-    let routes: Vec<(String, String)> = sources.iter().flat_map(|file| routes_in(&std::fs::read_to_string(file).unwrap())).collect();
+    let routes: Vec<(String, String)> =
+        sources.iter().flat_map(|file| routes_in(&std::fs::read_to_string(file).unwrap())).collect();
     assert!(routes.len() > 30, "the sources' routes were not found: {routes:?}");
     for (method, leaf) in routes.iter().filter(|(_, leaf)| !UNTOLD.contains(&leaf.as_str())) {
         let at = told.iter().position(|(m, path)| m == method && path.ends_with(leaf.as_str()));
@@ -101,7 +105,9 @@ fn every_call_is_precise() {
 #[track_caller]
 fn assert_envelope(document: &Value, schema: &Value, name: &str) {
     let schema = match schema["$ref"].as_str() {
-        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{name}: {reference} is missing")),
+        Some(reference) => {
+            document.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{name}: {reference} is missing"))
+        }
         None => schema,
     };
     let mut required: Vec<&str> = schema["required"].as_array().into_iter().flatten().map(|v| v.as_str().unwrap()).collect();
@@ -136,7 +142,13 @@ async fn every_told_call_exists_in_the_server() {
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     for (method, path, _) in calls(&document()) {
         let path = path.replace("{id}", "1").replace("{id_customer_global}", "1");
-        let mut res = app.http.request(method.parse().unwrap(), format!("{}{path}", app.base_url)).bearer_auth(&siti.token).send().await.unwrap();
+        let mut res = app
+            .http
+            .request(method.parse().unwrap(), format!("{}{path}", app.base_url))
+            .bearer_auth(&siti.token)
+            .send()
+            .await
+            .unwrap();
         let body = String::from_utf8(res.body().limit(1 << 20).await.unwrap().to_vec()).unwrap();
         assert!(res.status() != 405 && !body.contains("alamat tidak ditemukan"), "{method} {path}: {} {body}", res.status());
     }

@@ -41,7 +41,16 @@ async fn lose_database(app: &TestApp) {
 #[actix_web::test]
 async fn unknown_addresses_are_404_envelopes_for_every_method() {
     let app = TestApp::spawn().await;
-    for path in ["/nothing", "/scan/v1/nothing", "/scan/v1/auth/nothing", "/scan/v2/auth/login", "/scan", "/dev/nothing", "/assets/x.js", "/scan/v1/auth/login/"] {
+    for path in [
+        "/nothing",
+        "/scan/v1/nothing",
+        "/scan/v1/auth/nothing",
+        "/scan/v2/auth/login",
+        "/scan",
+        "/dev/nothing",
+        "/assets/x.js",
+        "/scan/v1/auth/login/",
+    ] {
         for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"] {
             app.call(method, path, None, &[("accept", "*/*")], None).await.expect(404, "alamat tidak ditemukan");
         }
@@ -51,7 +60,11 @@ async fn unknown_addresses_are_404_envelopes_for_every_method() {
 #[actix_web::test]
 async fn a_wrong_method_is_a_405_envelope_that_names_the_right_one() {
     let app = TestApp::spawn().await;
-    for (method, path, right) in [("GET", "/scan/v1/auth/login", "POST"), ("DELETE", "/scan/v1/dashboard/get_dashboard", "GET"), ("POST", "/healthz", "GET")] {
+    for (method, path, right) in [
+        ("GET", "/scan/v1/auth/login", "POST"),
+        ("DELETE", "/scan/v1/dashboard/get_dashboard", "GET"),
+        ("POST", "/healthz", "GET"),
+    ] {
         let answer = app.call(method, path, None, &[], None).await;
         answer.expect(405, &format!("alamat ini tidak menerima {method}; yang diterima: {right}"));
         assert_eq!(answer.headers.get("allow").unwrap(), right);
@@ -153,20 +166,28 @@ async fn only_listed_origins_may_use_the_calls() {
     let listed = "https://app.example";
     let app = Setup::new().with(|c| c.http.allowed_origins = vec![listed.to_owned()]).start().await;
     let login = "/scan/v1/auth/login";
-    let ask = [("origin", listed), ("access-control-request-method", "POST"), ("access-control-request-headers", "authorization")];
+    let ask =
+        [("origin", listed), ("access-control-request-method", "POST"), ("access-control-request-headers", "authorization")];
     let permission = raw(&app, "OPTIONS", login, &ask).await;
     assert_eq!(permission.status, 204);
     assert_eq!(permission.header("access-control-allow-origin"), listed);
     assert!(permission.header("access-control-allow-headers").contains("authorization"));
     assert!(permission.header("access-control-allow-methods").contains("POST"));
     let answer = raw(&app, "GET", "/healthz", &[("origin", listed)]).await;
-    assert_eq!((answer.header("access-control-allow-origin"), answer.header("vary").to_lowercase().contains("origin")), (listed, true));
+    assert_eq!(
+        (answer.header("access-control-allow-origin"), answer.header("vary").to_lowercase().contains("origin")),
+        (listed, true)
+    );
     assert!(!answer.headers.contains_key("access-control-allow-credentials"));
     for stranger in ["https://evil.example", "null", "https://app.example.evil", "http://app.example"] {
         let answer = raw(&app, "GET", "/healthz", &[("origin", stranger)]).await;
         assert_eq!((answer.status, answer.header("access-control-allow-origin")), (StatusCode::OK, ""), "{stranger}");
         let ask = [("origin", stranger), ("access-control-request-method", "POST")];
         let refused = raw(&app, "OPTIONS", login, &ask).await;
-        assert_eq!((refused.status, refused.header("access-control-allow-origin")), (StatusCode::METHOD_NOT_ALLOWED, ""), "{stranger}");
+        assert_eq!(
+            (refused.status, refused.header("access-control-allow-origin")),
+            (StatusCode::METHOD_NOT_ALLOWED, ""),
+            "{stranger}"
+        );
     }
 }
