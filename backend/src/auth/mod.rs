@@ -1,5 +1,6 @@
 //! Logging in: numbers, passwords, one-time codes and tokens (contract §1; design: money, security).
 
+pub mod password;
 pub mod pelanggan;
 pub mod sesi;
 pub mod token;
