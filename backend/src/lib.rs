@@ -8,6 +8,7 @@ pub mod config;
 pub mod dashboard;
 pub mod db;
 pub mod demo;
+pub mod dev;
 pub mod domain;
 pub mod epayment;
 pub mod http;
