@@ -59,8 +59,7 @@ impl AppState {
         )?;
         let (mut client, _lost) = lock::connect(db.config()).await?;
         migrate::run(&mut client).await?;
-        let has_rows: bool = client.query_one("SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)", &[]).await?.get(0);
-        let secrets = Secrets::load_or_create(&config.data.dir, has_rows)?;
+        let secrets = Secrets::load_or_create(&config.data.dir, has_rows(&client).await?)?;
         let jam = match jam {
             Some(jam) => jam,
             None => Jam::running_from(database_now(&client).await?),
@@ -84,4 +83,10 @@ impl AppState {
 /// The database's clock, which all instants derive from (design: realtime, timers).
 pub async fn database_now(client: &tokio_postgres::Client) -> Result<Waktu, tokio_postgres::Error> {
     Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
+}
+
+/// Whether stickers or tokens may have been made for this database: then its keys must be there (design: money, security).
+pub async fn has_rows(client: &tokio_postgres::Client) -> Result<bool, tokio_postgres::Error> {
+    const ANY: &str = "SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)";
+    Ok(client.query_one(ANY, &[]).await?.get(0))
 }
