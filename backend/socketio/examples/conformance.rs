@@ -1,6 +1,7 @@
 //! The server that the official protocol test suites expect, on `127.0.0.1:$PORT` (default 3000): Socket.IO at
-//! `/socket.io/`, an Engine.IO echo at `/engine.io/`.
+//! `/socket.io/`, an Engine.IO echo at `/engine.io/`. Prints its address; port 0 is any free one.
 
+use std::net::TcpListener;
 use std::time::Duration;
 
 use actix_socketio::codec::Frame;
@@ -88,6 +89,8 @@ async fn main() -> std::io::Result<()> {
         .unwrap_or(3000);
     let sockets = socket_io(config("/socket.io/"), Conformance);
     let echo = Engine::new(config("/engine.io/"), Echo);
+    let listener = TcpListener::bind(("127.0.0.1", port))?;
+    println!("{}", listener.local_addr()?);
     HttpServer::new(move || {
         App::new()
             .configure(|c| sockets.configure(c))
@@ -100,7 +103,7 @@ async fn main() -> std::io::Result<()> {
     })
     .h1_allow_half_closed(false)
     .workers(2)
-    .bind(("127.0.0.1", port))?
+    .listen(listener)?
     .run()
     .await
 }
