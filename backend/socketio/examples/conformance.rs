@@ -4,13 +4,17 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
+use actix_http::HttpService;
+use actix_server::Server;
+use actix_service::map_config;
 use actix_socketio::codec::Frame;
 use actix_socketio::{
     CloseReason, Config, Connect, Engine, Event, Handle, Handler, Limits, Origins, Refused, Socket,
-    Upper, Violation, set_user_timeout, socket_io,
+    Upgrades, Upper, Violation, set_user_timeout, socket_io,
 };
+use actix_web::App;
+use actix_web::dev::AppConfig;
 use actix_web::rt::net::TcpStream;
-use actix_web::{App, HttpServer};
 use bytes::Bytes;
 use bytestring::ByteString;
 
@@ -58,7 +62,7 @@ impl Upper for Echo {
     }
 
     fn binary(&mut self, bytes: Bytes) -> Result<(), Violation> {
-        self.0.send_binary(bytes);
+        self.0.send_binary(&bytes);
         Ok(())
     }
 
@@ -91,19 +95,22 @@ async fn main() -> std::io::Result<()> {
     let echo = Engine::new(config("/engine.io/"), Echo);
     let listener = TcpListener::bind(("127.0.0.1", port))?;
     println!("{}", listener.local_addr()?);
-    HttpServer::new(move || {
-        App::new()
-            .configure(|c| sockets.configure(c))
-            .configure(|c| echo.configure(c))
-    })
-    .on_connect(|io, _| {
-        if let Some(io) = io.downcast_ref::<TcpStream>() {
-            let _ = set_user_timeout(io, Duration::from_secs(30));
-        }
-    })
-    .h1_allow_half_closed(false)
-    .workers(2)
-    .listen(listener)?
-    .run()
-    .await
+    let upgrades = Upgrades::default().mount(&sockets).mount(&echo);
+    Server::build()
+        .workers(2)
+        .listen("conformance", listener, move || {
+            let app = App::new()
+                .configure(|c| sockets.configure(c))
+                .configure(|c| echo.configure(c));
+            HttpService::build()
+                .h1_allow_half_closed(false)
+                .on_connect_ext(|io: &TcpStream, _| {
+                    let _ = set_user_timeout(io, Duration::from_secs(30));
+                })
+                .upgrade(upgrades.service())
+                .h1(map_config(app, |()| AppConfig::default()))
+                .tcp()
+        })?
+        .run()
+        .await
 }

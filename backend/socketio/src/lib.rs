@@ -18,4 +18,4 @@ pub use socket::{
     Ack, AckError, Answer, Args, Auth, Connect, Event, Handler, Refused, Socket, SocketIo,
     socket_io,
 };
-pub use transport::set_user_timeout;
+pub use transport::{Upgrades, set_user_timeout};

@@ -17,7 +17,7 @@ impl Counter {
         self.0.fetch_add(n, Relaxed);
     }
 
-    fn sub(&self, n: u64) {
+    pub(crate) fn sub(&self, n: u64) {
         self.0.fetch_sub(n, Relaxed);
     }
 }
@@ -27,7 +27,7 @@ impl Counter {
 pub struct Metrics {
     /// Sessions that are open now.
     pub sessions_open: Counter,
-    /// Sessions whose transport is now a websocket (an unfinished upgrade does not count).
+    /// Websockets that are open now; unfinished upgrades and closed ones that still say goodbye count.
     pub websockets_open: Counter,
     /// Sessions opened.
     pub sessions_opened: Counter,
@@ -72,22 +72,5 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         self.0.sessions_open.sub(1);
-    }
-}
-
-/// One open websocket; dropping it counts it out.
-#[derive(Debug)]
-pub(crate) struct OpenWebsocket(Arc<Metrics>);
-
-impl OpenWebsocket {
-    pub(crate) fn count(metrics: &Arc<Metrics>) -> Self {
-        metrics.websockets_open.add(1);
-        Self(metrics.clone())
-    }
-}
-
-impl Drop for OpenWebsocket {
-    fn drop(&mut self) {
-        self.0.websockets_open.sub(1);
     }
 }

@@ -14,7 +14,7 @@ use super::error::CloseReason;
 use crate::codec::Frame;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::session::{Hang, Outgoing, Wire};
+use crate::session::{Hang, Part, Wire};
 
 /// The application of one Engine.IO session. Socket.IO is one ([`crate::SocketIo`]); anything else that speaks Engine.IO
 /// messages can be another. It lives on the thread of its session and is called there, one call at a time.
@@ -71,17 +71,25 @@ impl Handle {
     /// Sends a frame. Written at the end of this turn of the thread, together with whatever else goes to the session.
     /// Never dropped: a client that does not take it is closed.
     pub fn send(&self, frame: &Frame) {
-        self.wire.push(&Outgoing::Text(frame.clone()), false);
+        self.wire.push(&[Part::Text(frame)], false);
     }
 
     /// Sends a frame that a later one replaces: it is dropped, and counted, when the client is slow.
     pub fn send_volatile(&self, frame: &Frame) {
-        self.wire.push(&Outgoing::Text(frame.clone()), true);
+        self.wire.push(&[Part::Text(frame)], true);
     }
 
     /// Sends a binary message.
-    pub fn send_binary(&self, bytes: Bytes) {
-        self.wire.push(&Outgoing::Binary(bytes), false);
+    pub fn send_binary(&self, bytes: &Bytes) {
+        self.wire.push(&[Part::Binary(bytes)], false);
+    }
+
+    /// Sends a frame and the binary messages that belong to it, all of them or none.
+    pub fn send_with(&self, frame: &Frame, attachments: &[Bytes]) {
+        let parts: Vec<_> = std::iter::once(Part::Text(frame))
+            .chain(attachments.iter().map(Part::Binary))
+            .collect();
+        self.wire.push(&parts, false);
     }
 
     /// Closes the session and its transport; a real client reconnects.

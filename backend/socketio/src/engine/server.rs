@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use actix::Addr;
+use actix_web::rt::net::TcpStream;
 use actix_web::web::ServiceConfig;
+use bytes::BytesMut;
 use dashmap::DashMap;
 
 use super::error::{CloseReason, EngineError};
@@ -122,17 +124,24 @@ impl<U: Upper> Engine<U> {
         Permit::take(self.metrics(), self.0.limits.max_sessions).ok_or(EngineError::TooManySessions)
     }
 
-    /// Starts a session on this thread; also gives its handshake packet.
-    pub(crate) fn open(&self, opening: Opening, upgrades: &str) -> (Addr<Session<U>>, String) {
-        let (sid, address) = Session::open(self, opening);
+    /// Starts a session on polling on this thread; gives its handshake packet.
+    pub(crate) fn open_polling(&self, opening: Opening) -> String {
+        self.handshake(Session::open(self, opening, None), r#"["websocket"]"#)
+    }
+
+    /// Starts a session on a websocket on this thread. `early` is what arrived along with the handshake.
+    pub(crate) fn open_websocket(&self, opening: Opening, io: TcpStream, early: BytesMut) {
+        Session::open(self, opening, Some((io, early)));
+    }
+
+    pub(crate) fn handshake(&self, sid: Sid, upgrades: &str) -> String {
         let limits = self.limits();
-        let packet = format!(
+        format!(
             r#"0{{"sid":"{sid}","upgrades":{upgrades},"pingInterval":{},"pingTimeout":{},"maxPayload":{}}}"#,
             limits.ping_interval.as_millis(),
             limits.ping_timeout.as_millis(),
             limits.max_payload
-        );
-        (address, packet)
+        )
     }
 
     pub(crate) fn find(&self, sid: Sid) -> Result<Addr<Session<U>>, EngineError> {

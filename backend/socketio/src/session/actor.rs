@@ -6,14 +6,19 @@ use std::rc::Rc;
 use std::task;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, StreamHandler};
+use actix_web::rt::net::TcpStream;
+use bytes::BytesMut;
 use bytestring::ByteString;
 use futures_util::Stream;
 
-use super::upgrade::Probe;
-use super::wire::{Signal, Wire};
-use crate::codec::{self, Incoming};
+use super::upgrade::{Probe, serve_socket};
+use super::wire::{Part, Signal, Wire};
+use crate::codec::{self, Frame, Incoming};
 use crate::engine::{CloseReason, Engine, Handle, Sid, Upper};
 use crate::metrics::Permit;
+
+/// The number of a session's first websocket.
+const FIRST: u64 = 0;
 
 /// One session.
 pub(crate) struct Session<U: Upper> {
@@ -25,7 +30,8 @@ pub(crate) struct Session<U: Upper> {
     pub(super) probe: Option<Probe>,
     /// The websocket that has taken over.
     pub(super) websocket: Option<u64>,
-    pub(super) next_websocket: u64,
+    /// The number of its last websocket.
+    pub(super) websockets: u64,
     /// A POST body is being read.
     pub(super) posting: bool,
     _permit: Permit,
@@ -44,12 +50,25 @@ pub(crate) struct Opening {
 pub(crate) struct Hang(pub CloseReason);
 
 impl<U: Upper> Session<U> {
-    /// Starts a session on this thread, on polling.
-    pub fn open(engine: &Engine<U>, opening: Opening) -> (Sid, actix::Addr<Self>) {
+    /// Starts a session on this thread: on a websocket if there is one, else on polling. A websocket gets the handshake
+    /// packet at once.
+    pub fn open(
+        engine: &Engine<U>,
+        opening: Opening,
+        websocket: Option<(TcpStream, BytesMut)>,
+    ) -> Sid {
         let sid = Sid::random();
         let server = engine.clone();
         let address = Self::create(|ctx| {
             let wire = Wire::new(server.limits().clone(), server.metrics().clone());
+            let number = websocket.map(|(io, early)| {
+                wire.switch(serve_socket(&server, FIRST, io, early, ctx));
+                wire.push(
+                    &[Part::Text(&Frame::text(&server.handshake(sid, "[]")))],
+                    false,
+                );
+                FIRST
+            });
             let handle = Handle::new(wire.clone(), ctx.address().recipient(), opening.peer);
             let upper = server.upper(handle);
             ctx.add_stream(Watch(wire.clone()));
@@ -59,14 +78,14 @@ impl<U: Upper> Session<U> {
                 wire,
                 upper,
                 probe: None,
-                websocket: None,
-                next_websocket: 0,
+                websocket: number,
+                websockets: FIRST,
                 posting: false,
                 _permit: opening.permit,
             }
         });
-        engine.enter(sid, address.clone());
-        (sid, address)
+        engine.enter(sid, address);
+        sid
     }
 
     /// One packet of the transport in use.
@@ -132,7 +151,7 @@ impl<U: Upper> StreamHandler<Signal> for Session<U> {
             Signal::Alarm => self.ring(ctx),
             Signal::Closed(reason) => {
                 tracing::debug!(sid = ?self.sid, ?reason, "session closed");
-                self.probe = None;
+                self.drop_probe(CloseReason::ServerLeft);
                 self.upper.closed(reason);
                 if !self.wire.is_parting() {
                     ctx.stop();

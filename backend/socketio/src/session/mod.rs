@@ -13,5 +13,5 @@ mod wire;
 
 pub(crate) use actor::{Hang, Opening, Session};
 pub(crate) use polling::{OpenPoll, PollGone, Polled, PostBegin, PostBody, PostEnd};
-pub(crate) use upgrade::{Attach, FromWebsocket};
-pub(crate) use wire::{Outgoing, Pushed, Wire};
+pub(crate) use upgrade::Attach;
+pub(crate) use wire::{Part, Wire};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio::sync::oneshot;
 
-use super::wire::{Outgoing, Pushed};
+use super::wire::Outgoing;
 use crate::codec::SEPARATOR;
 use crate::limits::Limits;
 
@@ -31,18 +31,22 @@ pub(super) struct Sent {
 }
 
 impl Waiting {
-    pub fn push(&mut self, out: &Outgoing, volatile: bool, limits: &Limits) -> Pushed {
-        if volatile && self.queue.len() >= limits.max_queued_frames {
-            return Pushed::Dropped;
-        }
-        let bytes = out.text_len() + 1;
-        let too_many = self.queue.len() >= limits.max_waiting_packets;
-        if too_many || (!self.queue.is_empty() && self.bytes + bytes > limits.max_waiting_bytes) {
-            return Pushed::Full;
-        }
-        self.bytes += bytes;
-        self.queue.push_back(out.clone());
-        Pushed::Queued
+    /// Whether packets of together `bytes` bytes may be queued. One packet always fits when nothing waits.
+    pub fn has_room(&self, packets: usize, bytes: usize, volatile: bool, limits: &Limits) -> bool {
+        let most = if volatile {
+            limits.max_queued_frames
+        } else {
+            limits.max_waiting_packets
+        };
+        self.queue.is_empty()
+            || (self.queue.len() + packets <= most
+                && self.bytes + bytes <= limits.max_waiting_bytes)
+    }
+
+    /// Queues a packet for the next flush.
+    pub fn put(&mut self, out: Outgoing) {
+        self.bytes += out.text_len() + 1;
+        self.queue.push_back(out);
     }
 
     pub fn is_empty(&self) -> bool {

@@ -14,27 +14,26 @@ use super::{turn, wheel};
 use crate::codec::{Frame, encode_frame, opcode, push_binary};
 use crate::engine::CloseReason;
 use crate::limits::Limits;
-use crate::metrics::{Metrics, OpenWebsocket};
+use crate::metrics::Metrics;
 use crate::transport::Socket;
 
 /// How long a closed polling session keeps its last payload for a GET that is on its way.
 const PARTING: Duration = Duration::from_millis(200);
 
-/// A packet on its way out.
+/// A packet that waits for a transport.
 #[derive(Debug, Clone)]
-pub(crate) enum Outgoing {
+pub(super) enum Outgoing {
     Text(Frame),
     Binary(Bytes),
-    /// A websocket frame that means nothing to polling.
-    Control(Bytes),
 }
 
-/// What became of a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pushed {
-    Queued,
-    Dropped,
-    Full,
+/// A packet, or a part of one with attachments, on its way out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part<'a> {
+    Text(&'a Frame),
+    Binary(&'a Bytes),
+    /// The answer to a websocket ping; means nothing to polling.
+    Pong(&'a [u8]),
 }
 
 /// What the actor should look at.
@@ -53,13 +52,9 @@ enum Beat {
     Pong(Instant),
 }
 
-#[derive(Debug)]
 enum Link {
     Polling(Waiting),
-    Websocket(
-        Rc<Socket>,
-        #[allow(dead_code, reason = "counts the websocket while it is held")] OpenWebsocket,
-    ),
+    Websocket(Rc<Socket>),
     /// Closed, with a payload for the next GET.
     Parting(String),
     Closed,
@@ -84,26 +79,54 @@ pub(crate) struct Wire {
 
 impl Outgoing {
     pub fn text_len(&self) -> usize {
-        match self {
-            Self::Text(frame) => frame.as_text().len(),
-            Self::Binary(bytes) => 1 + bytes.len().div_ceil(3) * 4,
-            Self::Control(_) => 0,
-        }
+        self.part().text_len()
     }
 
     pub fn write_text(&self, out: &mut String) {
         match self {
             Self::Text(frame) => out.push_str(frame.as_text()),
             Self::Binary(bytes) => push_binary(out, bytes),
-            Self::Control(_) => {}
         }
     }
 
-    fn to_websocket(&self) -> Bytes {
+    fn part(&self) -> Part<'_> {
+        match self {
+            Self::Text(frame) => Part::Text(frame),
+            Self::Binary(bytes) => Part::Binary(bytes),
+        }
+    }
+}
+
+impl Part<'_> {
+    fn text_len(self) -> usize {
+        match self {
+            Self::Text(frame) => frame.as_text().len(),
+            Self::Binary(bytes) => 1 + bytes.len().div_ceil(3) * 4,
+            Self::Pong(_) => 0,
+        }
+    }
+
+    fn payload_len(self) -> usize {
+        match self {
+            Self::Text(frame) => frame.as_text().len(),
+            Self::Binary(bytes) => bytes.len(),
+            Self::Pong(payload) => payload.len(),
+        }
+    }
+
+    fn to_websocket(self) -> Bytes {
         match self {
             Self::Text(frame) => frame.as_websocket().clone(),
             Self::Binary(bytes) => encode_frame(opcode::BINARY, bytes),
-            Self::Control(frame) => frame.clone(),
+            Self::Pong(payload) => encode_frame(opcode::PONG, payload),
+        }
+    }
+
+    fn to_polling(self) -> Option<Outgoing> {
+        match self {
+            Self::Text(frame) => Some(Outgoing::Text(frame.clone())),
+            Self::Binary(bytes) => Some(Outgoing::Binary(bytes.clone())),
+            Self::Pong(_) => None,
         }
     }
 }
@@ -142,42 +165,56 @@ impl Wire {
         self.closed.get()
     }
 
-    /// Queues a packet for the end of this turn of the thread. A volatile one is dropped when the client is slow; any
-    /// other closes the session when its bound is reached.
-    pub fn push(self: &Rc<Self>, out: &Outgoing, volatile: bool) {
-        match self.try_push(out, volatile) {
-            Pushed::Queued => return turn::mark(self),
-            Pushed::Dropped => return self.metrics.frames_dropped.add(1),
-            Pushed::Full => {}
+    /// Queues a packet, all of its parts or none, for the end of this turn of the thread. A volatile one is dropped when
+    /// the client is slow; any other closes the session when its bound is reached.
+    pub fn push(self: &Rc<Self>, parts: &[Part<'_>], volatile: bool) {
+        if self.closed.get().is_some() {
+            return;
         }
-        // Full within one turn of a client that drains is no stall: let go of what is gathered and try once more.
-        self.flush();
-        match self.try_push(out, volatile) {
-            Pushed::Queued => turn::mark(self),
-            Pushed::Dropped => self.metrics.frames_dropped.add(1),
-            Pushed::Full => self.stall(),
+        if !self.has_room(parts, volatile) {
+            // Full within one turn of a client that drains is no stall: let go of what is gathered and look again.
+            self.flush();
+            if !self.has_room(parts, volatile) {
+                return if volatile {
+                    self.metrics.frames_dropped.add(1)
+                } else {
+                    self.stall()
+                };
+            }
         }
+        match &mut *self.link.borrow_mut() {
+            Link::Polling(waiting) => {
+                for out in parts.iter().filter_map(|part| part.to_polling()) {
+                    waiting.put(out);
+                }
+            }
+            Link::Websocket(socket) => {
+                for part in parts {
+                    socket.put(part.to_websocket(), volatile);
+                }
+            }
+            Link::Parting(_) | Link::Closed => return,
+        }
+        turn::mark(self);
     }
 
-    fn try_push(&self, out: &Outgoing, volatile: bool) -> Pushed {
-        match &mut *self.link.borrow_mut() {
-            Link::Polling(waiting) => waiting.push(out, volatile, &self.limits),
-            Link::Websocket(socket, _) => socket.push(out.to_websocket(), volatile),
-            Link::Parting(_) | Link::Closed => Pushed::Dropped,
+    fn has_room(&self, parts: &[Part<'_>], volatile: bool) -> bool {
+        match &*self.link.borrow() {
+            Link::Polling(waiting) => {
+                let bytes = parts.iter().map(|part| part.text_len() + 1).sum();
+                waiting.has_room(parts.len(), bytes, volatile, &self.limits)
+            }
+            Link::Websocket(socket) => {
+                let bytes = parts.iter().map(|part| part.payload_len()).sum();
+                socket.has_room(parts.len(), bytes, volatile)
+            }
+            Link::Parting(_) | Link::Closed => true,
         }
     }
 
     fn stall(self: &Rc<Self>) {
         self.metrics.stalled.add(1);
         self.close(CloseReason::Stalled);
-    }
-
-    /// Answers a websocket ping.
-    pub fn pong_frame(self: &Rc<Self>, payload: &[u8]) {
-        self.push(
-            &Outgoing::Control(encode_frame(opcode::PONG, payload)),
-            false,
-        );
     }
 
     /// Puts this wire into the present turn. True: it was not in it yet.
@@ -193,10 +230,14 @@ impl Wire {
 
     /// Hands what is gathered to the transport.
     pub fn flush(&self) {
-        if let Link::Polling(waiting) = &mut *self.link.borrow_mut() {
-            let sent = waiting.flush(self.limits.max_payload);
-            self.metrics.frames_sent.add(sent.packets);
-            self.metrics.bytes_sent.add(sent.bytes);
+        match &mut *self.link.borrow_mut() {
+            Link::Polling(waiting) => {
+                let sent = waiting.flush(self.limits.max_payload);
+                self.metrics.frames_sent.add(sent.packets);
+                self.metrics.bytes_sent.add(sent.bytes);
+            }
+            Link::Websocket(socket) => socket.flush(),
+            Link::Parting(_) | Link::Closed => {}
         }
     }
 
@@ -210,12 +251,12 @@ impl Wire {
 
     /// Moves the session to a websocket, with everything that waited.
     pub fn switch(self: &Rc<Self>, socket: Rc<Socket>) {
-        let link = Link::Websocket(socket, OpenWebsocket::count(&self.metrics));
+        let link = Link::Websocket(socket);
         if let Link::Polling(mut waiting) = self.link.replace(link) {
             waiting.answer("6");
-            for out in waiting.into_queue() {
-                self.push(&out, false);
-            }
+            let queue = waiting.into_queue();
+            // One push: what waited was within its own limits and may exceed those of a websocket.
+            self.push(&queue.iter().map(Outgoing::part).collect::<Vec<_>>(), false);
         }
     }
 
@@ -227,7 +268,7 @@ impl Wire {
         self.closed.set(Some(reason));
         let next = match self.link.replace(Link::Closed) {
             Link::Polling(waiting) => self.part(waiting, reason),
-            Link::Websocket(socket, _) => {
+            Link::Websocket(socket) => {
                 socket.close(reason);
                 Link::Closed
             }
@@ -310,7 +351,7 @@ impl Wire {
                         .checked_sub(wheel::STEP)
                         .map_or(at, |earliest| at.max(earliest));
                     self.beat.set(Beat::Pong(sent + self.limits.ping_timeout));
-                    self.push(&Outgoing::Text(heartbeat()), false);
+                    self.push(&[Part::Text(&heartbeat())], false);
                 }
                 Beat::Pong(_) => self.check_heartbeat(),
                 Beat::Ping(_) => {}

@@ -187,7 +187,7 @@ impl Socket {
         self.0.state.set(State::Joined);
         self.say_joined();
         for held in self.0.held.take() {
-            self.put(&held.frame, held.attachments);
+            self.put(&held.frame, &held.attachments);
         }
     }
 
@@ -214,17 +214,14 @@ impl Socket {
     pub(super) fn send_packet(&self, packet: &Packet, attachments: Vec<Bytes>) {
         let frame = Frame::packet(packet);
         match self.0.state.get() {
-            State::Joined => self.put(&frame, attachments),
+            State::Joined => self.put(&frame, &attachments),
             State::Joining => self.hold(frame, attachments),
             State::Leaving | State::Gone => {}
         }
     }
 
-    fn put(&self, frame: &Frame, attachments: Vec<Bytes>) {
-        self.0.session.send(frame);
-        for bytes in attachments {
-            self.0.session.send_binary(bytes);
-        }
+    fn put(&self, frame: &Frame, attachments: &[Bytes]) {
+        self.0.session.send_with(frame, attachments);
     }
 
     fn hold(&self, frame: Frame, attachments: Vec<Bytes>) {

@@ -1,11 +1,13 @@
 //! One resource for both transports: what is common to their requests.
 
+use actix_http::Response;
+use actix_http::body::BoxBody;
 use actix_http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::Method;
 use actix_web::web::{self, Payload, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponse};
 
-use super::{polling, websocket};
+use super::polling;
 use crate::engine::{Engine, EngineError, Query, Transport, Upper, Verdict};
 
 pub(crate) fn route<U: Upper>(engine: &Engine<U>, service: &mut ServiceConfig) {
@@ -41,7 +43,8 @@ async fn dispatch<U: Upper>(
 ) -> Result<HttpResponse, EngineError> {
     let query = Query::parse(request.query_string())?;
     match query.transport {
-        Transport::Websocket => websocket::serve(engine, request, body, query.sid).await,
+        // Websockets go to `Upgrades`; what comes here did not ask to upgrade its connection.
+        Transport::Websocket => Err(EngineError::BadRequest),
         Transport::Polling => match (request.method(), query.sid) {
             (&Method::GET, None) => polling::open(engine, request),
             (&Method::GET, Some(sid)) => polling::get(engine.find(sid)?).await,
@@ -53,10 +56,20 @@ async fn dispatch<U: Upper>(
 }
 
 fn refuse<U: Upper>(engine: &Engine<U>, error: EngineError) -> HttpResponse {
+    error_response(engine, error).into()
+}
+
+/// The answer to a request that is not served.
+pub(super) fn error_response<U: Upper>(
+    engine: &Engine<U>,
+    error: EngineError,
+) -> Response<BoxBody> {
     let body = (engine.config().error_body)(error);
-    HttpResponseBuilder::new(error.status())
+    let mut response = Response::build(error.status());
+    response
         .content_type("application/json")
         .body(body)
+        .map_into_boxed_body()
 }
 
 /// The answer to a browser that asks before its POST.

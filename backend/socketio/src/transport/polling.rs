@@ -19,8 +19,7 @@ pub(super) fn open<U: Upper>(
         permit: engine.admit()?,
         peer: request.peer_addr(),
     };
-    let (_, packet) = engine.open(opening, r#"["websocket"]"#);
-    Ok(text(packet))
+    Ok(text(engine.open_polling(opening)))
 }
 
 /// Waits for packets.
