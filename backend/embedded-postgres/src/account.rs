@@ -2,10 +2,7 @@
 
 use std::{
     io,
-    os::unix::{
-        fs::MetadataExt,
-        process::CommandExt,
-    },
+    os::unix::{fs::MetadataExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -43,7 +40,8 @@ impl Account {
         }
         // A folder of root's around it hides even whose it is.
         let hidden = base.metadata().is_err_and(|e| e.kind() == io::ErrorKind::PermissionDenied);
-        let (folder, owner) = if hidden { (base.parent().unwrap_or(base), base.parent().and_then(owner_of)) } else { (base, owner) };
+        let (folder, owner) =
+            if hidden { (base.parent().unwrap_or(base), base.parent().and_then(owner_of)) } else { (base, owner) };
         match owner {
             Some((uid, _)) if uid != me.as_raw() => Err(Error::NotOurs { folder: folder.to_owned(), owner: name_of(uid) }),
             _ => Ok(Self { name: name_of(me.as_raw()), uid: me.as_raw(), gid: nix::unistd::getegid().as_raw(), switch: false }),

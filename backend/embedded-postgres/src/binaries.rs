@@ -1,6 +1,7 @@
 //! Where `postgres` and `initdb` come from, and which version they are.
 
 use std::{
+    ffi::OsString,
     fs,
     path::{Path, PathBuf},
     process::Stdio,
@@ -16,6 +17,14 @@ pub(crate) struct Binaries {
     version: Vec<u32>,
 }
 
+/// Where the system keeps its binaries.
+#[derive(Debug)]
+struct System {
+    /// Debian's folder with one folder per major version.
+    versions: PathBuf,
+    path: OsString,
+}
+
 impl Binaries {
     /// The binaries for the cluster made by `existing`, or for a new one: the newest of the system, else of npm.
     ///
@@ -23,10 +32,24 @@ impl Binaries {
     /// [`Error::OtherMajor`] or [`Error::TooOld`] when nothing here runs the existing cluster, [`Error::NoBinaries`] when
     /// nothing here makes a new one.
     pub fn choose(settings: &Settings, account: &Account, existing: Option<(&Path, &str)>) -> Result<Self, Error> {
+        let system = System { versions: "/usr/lib/postgresql".into(), path: std::env::var_os("PATH").unwrap_or_default() };
+        Self::choose_from(&system, settings.npm_dir.as_deref(), account, existing)
+    }
+
+    fn choose_from(
+        system: &System,
+        npm_dir: Option<&Path>,
+        account: &Account,
+        existing: Option<(&Path, &str)>,
+    ) -> Result<Self, Error> {
         let mut rejected = Vec::new();
-        let mut found = system(account, &mut rejected);
+        let mut found = in_system(system, account, &mut rejected);
         let usable = |wanted: Option<u32>, found: &[Self]| {
-            found.iter().filter(|b| b.major >= crate::OLDEST_MAJOR && wanted.is_none_or(|w| w == b.major)).max_by_key(|b| b.version.clone()).cloned()
+            found
+                .iter()
+                .filter(|b| b.major >= crate::OLDEST_MAJOR && wanted.is_none_or(|w| w == b.major))
+                .max_by_key(|b| b.version.clone())
+                .cloned()
         };
         let wanted = match existing {
             None => None,
@@ -38,17 +61,19 @@ impl Binaries {
         if let Some(binaries) = usable(wanted, &found) {
             return Ok(binaries);
         }
-        if let Some(dir) = settings.node_modules.as_deref().map(|dir| npm::bin_dir(dir, account)).transpose()?.flatten() {
+        if let Some(dir) = npm_dir.map(|dir| npm::bin_dir(dir, account)).transpose()?.flatten() {
             match inspect(&dir, account) {
                 Ok(binaries) => found.push(binaries),
                 Err(why) => rejected.push(why),
             }
         }
         usable(wanted, &found).ok_or_else(|| match existing {
-            Some((folder, version)) => Error::OtherMajor { folder: folder.to_owned(), version: version.to_owned(), found: list(&found) },
+            Some((folder, version)) => {
+                Error::OtherMajor { folder: folder.to_owned(), version: version.to_owned(), found: list(&found) }
+            }
             None => {
                 rejected.extend(found.iter().map(|b| format!("{} is version {}", b.dir.display(), b.major)));
-                Error::NoBinaries { node_modules: settings.node_modules.clone(), rejected }
+                Error::NoBinaries { npm_dir: npm_dir.map(Path::to_owned), rejected }
             }
         })
     }
@@ -66,12 +91,11 @@ fn list(found: &[Binaries]) -> String {
 }
 
 /// Debian's `/usr/lib/postgresql/*/bin`, then the folders of PATH.
-fn system(account: &Account, rejected: &mut Vec<String>) -> Vec<Binaries> {
-    let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path().join("bin"));
-    let path = std::env::var_os("PATH").unwrap_or_default();
+fn in_system(system: &System, account: &Account, rejected: &mut Vec<String>) -> Vec<Binaries> {
+    let debian = fs::read_dir(&system.versions).into_iter().flatten().flatten().map(|entry| entry.path().join("bin"));
     let mut seen = Vec::new();
     let mut found = Vec::new();
-    for dir in debian.chain(std::env::split_paths(&path)) {
+    for dir in debian.chain(std::env::split_paths(&system.path)) {
         // The real folder, because the server looks for its libraries and texts beside it.
         let Ok(postgres) = dir.join("postgres").canonicalize() else { continue };
         let Some(dir) = postgres.parent().map(Path::to_owned) else { continue };
@@ -106,18 +130,10 @@ fn inspect(dir: &Path, account: &Account) -> Result<Binaries, String> {
 /// The numbers of `postgres (PostgreSQL) 15.14 (Debian …)`; `18beta1` counts as 18.
 fn parse_version(text: &str) -> Vec<u32> {
     let word = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).unwrap_or_default();
-    word.split('.').map_while(|part| part.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok())).collect()
+    word.split('.')
+        .map_while(|part| part.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok()))
+        .collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::parse_version;
-
-    #[test]
-    fn versions_are_read_and_compared_by_number() {
-        assert_eq!(parse_version("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)\n"), [15, 14]);
-        assert_eq!(parse_version("postgres (PostgreSQL) 18beta1"), [18]);
-        assert!(parse_version("postgres (PostgreSQL) 18.10") > parse_version("postgres (PostgreSQL) 18.9"));
-        assert!(parse_version("no number here").is_empty());
-    }
-}
+mod tests;

@@ -25,7 +25,7 @@ const LOG_LINES: usize = 20;
 /// Longer lines are cut here.
 const LOG_LINE_BYTES: u64 = 4096;
 
-/// A postmaster and the thread that spawned it.
+/// A postmaster (or, for its short life, initdb) and the thread that spawned it.
 ///
 /// The parent-death signal follows the thread that spawned the child, and many threads end early (a test's, an idle one of a
 /// pool): the keeper thread lives exactly as long as its child.
@@ -54,14 +54,14 @@ impl Shared {
 }
 
 impl Child {
-    /// Starts `command` on a keeper thread of its own. The child gets SIGINT, PostgreSQL's fast shutdown, when this process dies.
+    /// Starts `command` on a keeper thread of its own. The child gets `at_our_end` when this process dies.
     ///
     /// # Errors
     /// [`Error::Io`] naming the program when it cannot be started.
-    pub fn start(mut command: Command) -> Result<Self, Error> {
+    pub fn start(mut command: Command, at_our_end: Signal) -> Result<Self, Error> {
         let program = command.get_program().to_owned();
         command.stdout(Stdio::null()).stderr(Stdio::piped());
-        die_with_parent(&mut command, Signal::SIGINT);
+        die_with_parent(&mut command, at_our_end);
         let shared = Arc::new(Shared::default());
         let (started, pid) = mpsc::sync_channel(1);
         let keeper = Arc::clone(&shared);
@@ -69,7 +69,10 @@ impl Child {
             .name("postgres-keeper".to_owned())
             .spawn(move || keep(command, &keeper, &started))
             .map_err(Error::io("cannot start a thread for", &program))?;
-        let pid = pid.recv().unwrap_or_else(|_| Err(std::io::Error::other("its thread ended"))).map_err(Error::io("cannot start", &program))?;
+        let pid = pid
+            .recv()
+            .unwrap_or_else(|_| Err(std::io::Error::other("its thread ended")))
+            .map_err(Error::io("cannot start", &program))?;
         Ok(Self { pid, shared })
     }
 

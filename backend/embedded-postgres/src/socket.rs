@@ -58,7 +58,9 @@ fn short_places(account: &Account) -> impl Iterator<Item = PathBuf> {
 fn claim(dir: &Path, account: &Account) -> bool {
     let made = DirBuilder::new().mode(0o700).create(dir).is_ok();
     let ours = dir.symlink_metadata().is_ok_and(|meta| {
-        meta.is_dir() && meta.mode() & 0o077 == 0 && (meta.uid() == account.uid || made && meta.uid() == nix::unistd::geteuid().as_raw())
+        meta.is_dir()
+            && meta.mode() & 0o077 == 0
+            && (meta.uid() == account.uid || made && meta.uid() == nix::unistd::geteuid().as_raw())
     });
     ours && account.give(dir).is_ok() && account.can_enter(dir).unwrap_or(false)
 }

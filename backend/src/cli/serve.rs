@@ -1,14 +1,24 @@
-//! `nyala serve`: the port, the database, the schema, the demo, the workers; and all of it down again on SIGTERM.
+//! `nyala serve`: the whole product on one port.
 
+use std::time::{Duration, Instant};
+
+use actix_web::dev::ServerHandle;
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Gagal, Umum, konteks};
 use crate::app::AppState;
+use crate::config::Config;
 use crate::db::lock::ServerLock;
 use crate::db::source::{Purpose, Source};
 use crate::demo::{self, Seeded};
 use crate::server;
+
+/// A private database that dies more often than this in `RESTARTS_WITHIN` is not brought back.
+const MAX_RESTARTS: usize = 5;
+const RESTARTS_WITHIN: Duration = Duration::from_secs(60);
+
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug, Args)]
 pub struct Serve {
@@ -24,39 +34,88 @@ impl Serve {
     pub fn run(self, mut umum: Umum) -> Result<(), Gagal> {
         umum.set.extend(self.host.map(|host| format!("http.host={host}")));
         umum.set.extend(self.port.map(|port| format!("http.port={port}")));
-        let mut config = konteks::settings(&umum)?;
-        let listener = server::bind(&config)?;
-        let source = Source::open(&mut config, Purpose::Serve)?;
-        let url = source.url().to_owned();
-        actix_web::rt::System::new().block_on(async move {
-            let workers = server::workers(&config);
-            let state = AppState::build(config, &url, workers).await?;
-            let mut lock = ServerLock::take(state.db.config()).await?;
-            if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.jam.now()).await? == Seeded::Now {
-                tracing::info!("the demo is seeded");
-            }
-            let (running, handle) = server::start(&state, listener)?;
-            let running = actix_web::rt::spawn(running);
-            server::open(&state).await?;
-            let ended = tokio::select! {
-                () = told_to_stop()? => Ok(()),
-                () = lock.lost() => Err(Gagal::new("the connection that holds the server's lock is lost")),
-            };
-            state.set_ready(false);
-            handle.stop(true).await;
-            running.await??;
-            ended
-        })
+        let config = konteks::settings(&umum)?;
+        Ok(actix_web::rt::System::new().block_on(run(config))?)
     }
 }
 
-/// Returns when SIGTERM or Ctrl-C comes.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
-    let (mut term, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    Ok(async move {
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = interrupt.recv() => {}
+/// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken one
+/// is told at once.
+pub async fn run(mut config: Config) -> Result<(), Failure> {
+    let (listener, workers) = (server::bind(&config)?, server::workers(&config));
+    let source = Source::open(&mut config, Purpose::Serve)?;
+    let state = AppState::build(config, source.url(), workers).await?;
+    let lock = ServerLock::take(state.db.config()).await?;
+    if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.jam.now()).await? == Seeded::Now {
+        tracing::info!(telp = demo::TELP, "the demo is seeded");
+    }
+    let (running, handle) = server::start(&state, listener)?;
+    let running = actix_web::rt::spawn(running);
+    server::open(&state).await?;
+    let ended = tokio::select! {
+        () = stop_signal() => Ok(()),
+        why = keep_database(&state, &source, lock) => Err(why),
+        done = running => Err(done.map_or_else(Failure::from, |_| "the HTTP server ended by itself".into())),
+    };
+    drain(&state, &handle).await;
+    // Last, so that what was drained could still be stored.
+    drop(source);
+    ended
+}
+
+async fn stop_signal() {
+    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+    }
+}
+
+/// Unready first, so that a load balancer stops sending; then running requests get their time.
+async fn drain(state: &AppState, handle: &ServerHandle) {
+    state.set_ready(false);
+    tracing::info!(at_most_s = state.config.http.drain_s, "stopping: unready, draining");
+    handle.stop(true).await;
+}
+
+/// Returns why the process has to end. A private database that died is brought back with its lock; another one's loss is final,
+/// because from then on a second server could own it (design: money 11).
+async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) -> Failure {
+    let mut restarts: Vec<Instant> = Vec::new();
+    loop {
+        lock.lost().await;
+        let Some(postgres) = source.embedded() else {
+            return "the database connection that holds the server's lock was lost".into();
+        };
+        restarts.retain(|at| at.elapsed() < RESTARTS_WITHIN);
+        if restarts.len() >= MAX_RESTARTS {
+            return format!("the private database died {MAX_RESTARTS} times in {} s", RESTARTS_WITHIN.as_secs()).into();
         }
-    })
+        restarts.push(Instant::now());
+        tracing::error!("the private database ended; starting it again");
+        lock = match bring_back(state, postgres).await {
+            Ok(lock) => lock,
+            Err(e) => return e,
+        };
+        tracing::info!("the private database is back");
+    }
+}
+
+/// How often, and how far apart, the lock is tried once the database is up: the dead one's connections go away at once.
+const LOCK_TRIES: usize = 20;
+const LOCK_EVERY: Duration = Duration::from_millis(100);
+
+async fn bring_back(state: &AppState, postgres: &embedded_postgres::Postgres) -> Result<ServerLock, Failure> {
+    postgres.restart()?;
+    let mut last: Failure = "the lock was not tried".into();
+    for _ in 0..LOCK_TRIES {
+        match ServerLock::take(state.db.config()).await {
+            Ok(lock) => return Ok(lock),
+            Err(e) => last = e.into(),
+        }
+        tokio::time::sleep(LOCK_EVERY).await;
+    }
+    Err(last)
 }

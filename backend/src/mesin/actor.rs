@@ -114,7 +114,7 @@ impl MesinActor {
         }
         if self.aktif.is_some() {
             for start in self.antre.drain(..) {
-                let _ = start.balas.send(Hasil::Ditolak(Tolakan::MesinBusy));
+                start.answer(Hasil::Ditolak(Tolakan::MesinBusy));
             }
         } else if let Some(start) = self.antre.pop_front() {
             self.begin_hold(start, ctx);
@@ -299,9 +299,17 @@ impl Handler<Start> for MesinActor {
     type Result = ();
 
     fn handle(&mut self, start: Start, ctx: &mut Ctx) {
-        if self.antre.len() >= MAX_WAITING_STARTS {
-            let _ = start.balas.send(Hasil::Ditolak(Tolakan::MesinBusy));
+        // A receipt sent many times at once is one purchase: its repeats wait with the first.
+        if let Some(first) = self.hold.iter_mut().chain(&mut self.antre).find(|s| s.pesanan == start.pesanan) {
+            if first.balas.len() < MAX_WAITERS {
+                first.balas.extend(start.balas);
+            } else {
+                start.answer(Hasil::Sibuk);
+            }
             return;
+        }
+        if self.antre.len() >= MAX_WAITING_STARTS {
+            return start.answer(Hasil::Ditolak(Tolakan::MesinBusy));
         }
         self.antre.push_back(start);
         self.next_start(ctx);
@@ -318,24 +326,22 @@ impl Handler<HoldDone> for MesinActor {
                 self.fault("after_hold");
                 let durasi_s = i64::from(start.layanan.durasi_s);
                 let mut aktif = Aktif::new(step::first(idtransaksi, cmd_id, epoch, durasi_s, done.now, self.now()));
-                aktif.waiters.push(start.balas);
+                aktif.waiters = start.balas;
                 self.aktif = Some(aktif);
                 self.feed(Event::Wake, ctx);
             }
             Ok(Held::Lost(tolakan)) => {
-                let _ = start.balas.send(Hasil::Ditolak(tolakan));
+                start.answer(Hasil::Ditolak(tolakan));
                 if tolakan == Tolakan::MesinBusy {
                     // Somebody holds it that this actor does not know of.
                     self.reload(ctx);
                 }
             }
-            Ok(Held::Changed) => {
-                let _ = start.balas.send(Hasil::BacaLagi);
-            }
+            Ok(Held::Changed) => start.answer(Hasil::BacaLagi),
             Err(e) => {
                 // The commit may have happened although its answer was lost; the stored state knows.
                 tracing::warn!(error = %e, "a hold was not confirmed");
-                let _ = start.balas.send(Hasil::Sibuk);
+                start.answer(Hasil::Sibuk);
                 self.reload(ctx);
             }
         }

@@ -35,7 +35,16 @@ pub struct Start {
     pub pesanan: Pesanan,
     pub mesin: MesinFakta,
     pub layanan: LayananFakta,
-    pub balas: Balas,
+    /// Who waits: the first request, and repeats of the same receipt and body that came while it was undecided.
+    pub balas: Vec<Balas>,
+}
+
+impl Start {
+    pub fn answer(self, hasil: Hasil) {
+        for balas in self.balas {
+            let _ = balas.send(hasil);
+        }
+    }
 }
 
 /// Wait for the outcome of a purchase that is already there.
