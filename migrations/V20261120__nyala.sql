@@ -168,6 +168,9 @@ CREATE TABLE pembelian_emoney (
 
 -- One row is one balanced double entry: debit_akun pays credit_akun. Post, void and refund are new rows, never updates.
 CREATE TABLE ledger_transfer (
+    -- lets a history page be read again as of its first one, however transactions overlapped. It comes before the id, because
+    -- defaults are taken in this order: whoever took a lower id already had its transaction number.
+    xid XID8 NOT NULL DEFAULT pg_current_xact_id(),
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind TEXT NOT NULL CHECK (kind IN ('pending', 'post', 'void', 'topup', 'hapus', 'refund')),
     debit_akun BIGINT NOT NULL REFERENCES akun,
@@ -182,8 +185,6 @@ CREATE TABLE ledger_transfer (
     aktor TEXT NOT NULL,
     alasan TEXT,
     created_at TIMESTAMPTZ NOT NULL,
-    -- lets a history page be read again as of its first one, however transactions overlapped
-    xid XID8 NOT NULL DEFAULT pg_current_xact_id(),
     CHECK (debit_akun <> credit_akun),
     CHECK ((kind IN ('post', 'void')) = (pending_id IS NOT NULL)),
     CHECK ((kind = 'topup') = (idpembelian_emoney IS NOT NULL)),
@@ -260,7 +261,8 @@ CREATE TABLE idempotensi (
     id_kunci BIGINT NOT NULL REFERENCES kunci_operator,
     kunci TEXT NOT NULL,
     body_hash BYTEA NOT NULL,
-    jawaban JSONB NOT NULL,
+    -- JSON and not JSONB, so that a repeat hears it byte for byte
+    jawaban JSON NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (id_kunci, kunci)
 );

@@ -9,6 +9,8 @@ use crate::config::Config;
 use crate::db::pool::Db;
 use crate::db::{lock, migrate};
 use crate::domain::waktu::{Jam, Waktu};
+use crate::mesin::device::sim::Sim;
+use crate::mesin::registry::Registry;
 use crate::metrics::Metrics;
 use crate::secrets::Secrets;
 use crate::whatsapp::WhatsApp;
@@ -25,6 +27,9 @@ pub struct Inner {
     pub auth: Auth,
     pub whatsapp: WhatsApp,
     pub metrics: Metrics,
+    pub mesin: Registry,
+    /// The simulated devices (driver `sim`).
+    pub sim: Sim,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
     ready: AtomicBool,
 }
@@ -54,15 +59,16 @@ impl AppState {
         )?;
         let (mut client, _lost) = lock::connect(db.config()).await?;
         migrate::run(&mut client).await?;
-        let has_rows: bool = client.query_one("SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)", &[]).await?.get(0);
-        let secrets = Secrets::load_or_create(&config.data.dir, has_rows)?;
+        let secrets = Secrets::load_or_create(&config.data.dir, has_rows(&client).await?)?;
         let jam = match jam {
             Some(jam) => jam,
             None => Jam::running_from(database_now(&client).await?),
         };
         let auth = Auth::new(&secrets, config.auth.token_days)?;
         let whatsapp = WhatsApp::new(&config.whatsapp);
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics: Metrics::default(), ready: AtomicBool::new(false) })))
+        let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
+        let (metrics, mesin, ready) = (Metrics::default(), Registry::default(), AtomicBool::new(false));
+        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, sim, ready })))
     }
 
     pub fn is_ready(&self) -> bool {
@@ -77,4 +83,10 @@ impl AppState {
 /// The database's clock, which all instants derive from (design: realtime, timers).
 pub async fn database_now(client: &tokio_postgres::Client) -> Result<Waktu, tokio_postgres::Error> {
     Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
+}
+
+/// Whether stickers or tokens may have been made for this database: then its keys must be there (design: money, security).
+pub async fn has_rows(client: &tokio_postgres::Client) -> Result<bool, tokio_postgres::Error> {
+    const ANY: &str = "SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)";
+    Ok(client.query_one(ANY, &[]).await?.get(0))
 }

@@ -3,19 +3,22 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::http::client_ip::Block;
 use crate::http::input::Secret;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// `data.dir` in `config/default.toml`.
+const DEFAULT_DATA_DIR: &str = "data";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
     Development,
     Production,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     pub profile: Profile,
@@ -30,7 +33,7 @@ pub struct Config {
     pub dev: Dev,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http {
     pub host: String,
@@ -44,13 +47,16 @@ pub struct Http {
     pub drain_s: u64,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
     pub dir: PathBuf,
+    /// Nobody chose `dir`: only then may the private database move to a system place.
+    #[serde(skip)]
+    pub dir_is_default: bool,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Database {
     /// From `DATABASE_URL`; empty: the private embedded one.
@@ -61,7 +67,7 @@ pub struct Database {
     pub npm_postgres_dir: PathBuf,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Auth {
     pub token_days: i64,
@@ -70,14 +76,14 @@ pub struct Auth {
     pub otp_per_telp_day: i64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sender {
     Log,
     Meta,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WhatsApp {
     pub sender: Sender,
@@ -88,7 +94,7 @@ pub struct WhatsApp {
     pub meta_language: String,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mesin {
     pub idle_s: u64,
@@ -96,7 +102,7 @@ pub struct Mesin {
     pub sim_max_ms: u64,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Realtime {
     pub max_sessions: usize,
@@ -105,14 +111,14 @@ pub struct Realtime {
     pub max_payload_bytes: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
     Pretty,
     Json,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
     pub format: LogFormat,
@@ -120,7 +126,7 @@ pub struct Log {
 }
 
 /// Only for development; production refuses to start when one of these is not at its default.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Dev {
     pub routes: bool,
@@ -157,7 +163,10 @@ impl Config {
         {
             builder = builder.set_override("database.url", url)?;
         }
-        let config: Self = with_flags(builder, flags)?.build()?.try_deserialize()?;
+        let mut config: Self = with_flags(builder, flags)?.build()?.try_deserialize()?;
+        config.data.dir_is_default = config.data.dir == Path::new(DEFAULT_DATA_DIR)
+            && std::env::var_os("NYALA__DATA__DIR").is_none()
+            && !flags.iter().any(|f| f.starts_with("data.dir="));
         config.check()?;
         Ok(config)
     }

@@ -9,6 +9,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::pembelian::keadaan::Keadaan;
+
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 pub struct HttpLabels {
     /// The route's pattern, so that ids in paths do not make series.
@@ -21,6 +23,12 @@ pub struct HttpLabels {
 pub struct Metrics {
     http_requests: Family<HttpLabels, Counter>,
     http_duration: HttpDuration,
+    purchases: Family<StateLabel, Counter>,
+}
+
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct StateLabel {
+    state: &'static str,
 }
 
 #[derive(Debug, Clone)]
@@ -38,11 +46,17 @@ impl Metrics {
         self.http_duration.0.observe(elapsed.as_secs_f64());
     }
 
+    /// A purchase reached a state (committed).
+    pub fn purchase_became(&self, keadaan: Keadaan) {
+        self.purchases.get_or_create(&StateLabel { state: keadaan.as_str() }).inc();
+    }
+
     /// Everything in the text format of Prometheus.
     pub fn encode(&self) -> Result<String, std::fmt::Error> {
         let mut registry = Registry::with_prefix("nyala");
         registry.register("http_requests", "Answered requests", self.http_requests.clone());
         registry.register_with_unit("http_request_duration", "Time to answer a request", Unit::Seconds, self.http_duration.0.clone());
+        registry.register("purchase_transitions", "Committed changes of a purchase's state", self.purchases.clone());
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &registry)?;
         Ok(text)

@@ -1,6 +1,7 @@
-//! The HTTP server: bound first, so that a taken port is told before anything else happens.
+//! The HTTP server and its beginning: bound first, so that a taken port is told before anything else happens.
 
 use std::net::TcpListener;
+use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::middleware::{Compress, from_fn};
@@ -8,7 +9,9 @@ use actix_web::{App, HttpServer, web};
 
 use crate::app::AppState;
 use crate::config::Config;
+use crate::http::error::AppError;
 use crate::http::{headers, request_id};
+use crate::pembelian::pulih;
 use crate::router;
 
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +42,8 @@ pub fn bind(config: &Config) -> Result<TcpListener, BindError> {
 pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, ServerHandle)> {
     let shared = state.clone();
     let server = HttpServer::new(move || {
+        // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
+        shared.mesin.add_worker(actix::Arbiter::current());
         App::new()
             .app_data(web::Data::new(shared.clone()))
             .wrap(Compress::default())
@@ -54,4 +59,23 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
     .run();
     let handle = server.handle();
     Ok((server, handle))
+}
+
+/// How long the worker threads may take to come up.
+const WORKERS_UP: Duration = Duration::from_secs(10);
+
+/// After `start`: open purchases come back to their machines, then the server is ready and lost work is looked for.
+pub async fn open(state: &AppState) -> Result<(), AppError> {
+    let all = workers(&state.config);
+    let up = async {
+        while state.mesin.workers() < all {
+            actix_web::rt::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    actix_web::rt::time::timeout(WORKERS_UP, up).await.map_err(|_| AppError::internal("worker threads did not come up"))?;
+    let resumed = pulih::resume(state).await?;
+    tracing::info!(resumed, "open purchases resumed");
+    actix_web::rt::spawn(pulih::reap_forever(state.clone()));
+    state.set_ready(true);
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! PostgreSQL, the only truth (design: money 1).
 
+pub mod audit;
 pub mod lock;
 pub mod migrate;
 pub mod pool;

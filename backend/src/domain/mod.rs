@@ -7,5 +7,6 @@ pub mod nama;
 pub mod no_nota;
 pub mod otp;
 pub mod rupiah;
+pub mod teks;
 pub mod telp;
 pub mod waktu;

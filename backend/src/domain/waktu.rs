@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::BytesMut;
 use serde::{Serialize, Serializer};
@@ -70,28 +70,28 @@ impl<'a> FromSql<'a> for Waktu {
     accepts!(TIMESTAMPTZ);
 }
 
-/// The clock: an instant read once, carried on by the monotonic clock, re-derived when the two part
-/// (`Jam::set`). Cheap to clone; every clone tells the same time.
+/// The clock: an instant read once, carried on by the kernel's boot clock. That one never steps with the wall clock, so no
+/// countdown jumps, and it goes on while the machine is suspended. Cheap to clone; every clone tells the same time.
 #[derive(Debug, Clone)]
 pub struct Jam(Arc<JamInner>);
 
 #[derive(Debug)]
 struct JamInner {
-    /// Epoch milliseconds at `started`.
+    /// Epoch milliseconds at boot-clock zero, or the time itself when the clock stands.
     base_ms: AtomicI64,
-    /// `None` in tests: time moves only by `set` and `advance_ms`.
-    started: Option<Instant>,
+    /// False in tests: time moves only by `set` and `advance_ms`.
+    runs: bool,
 }
 
 impl Jam {
     /// A running clock that says `now` at this moment.
     pub fn running_from(now: Waktu) -> Self {
-        Self(Arc::new(JamInner { base_ms: AtomicI64::new(now.ms()), started: Some(Instant::now()) }))
+        Self(Arc::new(JamInner { base_ms: AtomicI64::new(now.ms() - boot_ms()), runs: true }))
     }
 
     /// A clock that stands still until told otherwise.
     pub fn standing_at(now: Waktu) -> Self {
-        Self(Arc::new(JamInner { base_ms: AtomicI64::new(now.ms()), started: None }))
+        Self(Arc::new(JamInner { base_ms: AtomicI64::new(now.ms()), runs: false }))
     }
 
     pub fn now(&self) -> Waktu {
@@ -108,8 +108,14 @@ impl Jam {
     }
 
     fn elapsed_ms(&self) -> i64 {
-        self.0.started.map_or(0, |s| i64::try_from(s.elapsed().as_millis()).unwrap_or(i64::MAX))
+        if self.0.runs { boot_ms() } else { 0 }
     }
+}
+
+/// Milliseconds since the machine booted, suspends included (CLOCK_BOOTTIME).
+fn boot_ms() -> i64 {
+    // Linux has this clock since 2.6.39, so the fallback is never taken.
+    nix::time::clock_gettime(nix::time::ClockId::CLOCK_BOOTTIME).map_or(0, |t| t.tv_sec() * 1000 + t.tv_nsec() / 1_000_000)
 }
 
 /// The operating system's wall clock.

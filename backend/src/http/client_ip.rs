@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use actix_web::HttpRequest;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// An address block such as `10.0.0.0/8`, `::1` or `192.0.2.7`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,12 @@ impl<'de> Deserialize<'de> for Block {
     fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = String::deserialize(d)?;
         Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for Block {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(&format_args!("{}/{}", self.base, self.prefix_bits))
     }
 }
 

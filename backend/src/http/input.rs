@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::str::FromStr;
 
 use actix_web::web::{JsonConfig, PathConfig, QueryConfig};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::error::AppError;
 
@@ -73,7 +73,7 @@ impl Page {
     }
 }
 
-/// A secret text: never printed by `Debug`, so it cannot reach a log by accident.
+/// A secret text: never printed by `Debug` nor told by `Serialize`, so it cannot reach a log by accident.
 #[derive(Clone, Deserialize, Default, PartialEq, Eq)]
 #[serde(transparent)]
 pub struct Secret(String);
@@ -101,5 +101,12 @@ impl FromStr for Secret {
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("***")
+    }
+}
+
+/// `***`, or nothing when there is no secret, so that a missing one can be seen.
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(if self.is_empty() { "" } else { "***" })
     }
 }

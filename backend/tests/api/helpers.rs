@@ -143,7 +143,7 @@ impl TestApp {
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let (running, handle) = server::start(&state, listener).expect("server");
         actix_web::rt::spawn(running);
-        state.set_ready(true);
+        server::open(&state).await.expect("open");
         let (db, _) = lock::connect(state.db.config()).await.expect("database");
         let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(30)).finish();
         Self { state, jam, db, base_url, http, server: handle, database, data_dir }
