@@ -234,6 +234,7 @@ CREATE TABLE kode_otp (
 );
 CREATE INDEX kode_otp_nomor ON kode_otp (telp, tujuan, id);
 CREATE INDEX kode_otp_waktu ON kode_otp (created_at);
+CREATE INDEX kode_otp_ip ON kode_otp (ip, created_at);
 
 CREATE TABLE login_gagal (
     telp TEXT NOT NULL,

@@ -13,6 +13,7 @@ use crate::mesin::device::sim::Sim;
 use crate::mesin::registry::Registry;
 use crate::metrics::Metrics;
 use crate::secrets::Secrets;
+use crate::whatsapp::WhatsApp;
 
 /// Cheap to clone; one for the whole process.
 #[derive(Clone)]
@@ -24,6 +25,7 @@ pub struct Inner {
     pub jam: Jam,
     pub secrets: Secrets,
     pub auth: Auth,
+    pub whatsapp: WhatsApp,
     pub metrics: Metrics,
     pub mesin: Registry,
     /// The simulated devices (driver `sim`).
@@ -63,10 +65,11 @@ impl AppState {
             Some(jam) => jam,
             None => Jam::running_from(database_now(&client).await?),
         };
-        let auth = Auth::new(&secrets, config.auth.token_days);
+        let auth = Auth::new(&secrets, config.auth.token_days)?;
+        let whatsapp = WhatsApp::new(&config.whatsapp);
         let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
         let (metrics, mesin, ready) = (Metrics::default(), Registry::default(), AtomicBool::new(false));
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, metrics, mesin, sim, ready })))
+        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, sim, ready })))
     }
 
     pub fn is_ready(&self) -> bool {

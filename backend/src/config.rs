@@ -180,6 +180,9 @@ impl Config {
         if self.auth.token_days < 1 || self.database.connections == 0 || self.http.drain_s > 20 {
             return refuse("auth.token_days and database.connections must be at least 1, http.drain_s at most 20".to_owned());
         }
+        if self.auth.otp_per_ip_hour < 1 || self.auth.otp_per_hour < 1 || self.auth.otp_per_telp_day < 1 {
+            return refuse("auth.otp_per_ip_hour, auth.otp_per_hour and auth.otp_per_telp_day must be at least 1".to_owned());
+        }
         if self.mesin.sim_min_ms > self.mesin.sim_max_ms {
             return refuse("mesin.sim_min_ms must not be above mesin.sim_max_ms".to_owned());
         }

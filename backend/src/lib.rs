@@ -7,6 +7,7 @@ pub mod cli;
 pub mod config;
 pub mod dashboard;
 pub mod db;
+pub mod dev;
 pub mod domain;
 pub mod epayment;
 pub mod http;

@@ -49,7 +49,7 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
             .wrap(Compress::default())
             .wrap(headers::security())
             .wrap(from_fn(request_id::middleware))
-            .configure(router::routes)
+            .configure(|cfg| router::routes(cfg, &shared.config))
     })
     .workers(workers(&state.config))
     .max_connections(state.config.http.max_connections)

@@ -65,9 +65,39 @@ impl<'de> Deserialize<'de> for Telp {
     }
 }
 
+/// `country_code` of a request: `62`, as text or as a number, and nothing else (contract §1).
+#[derive(Debug, Clone, Copy)]
+pub struct CountryCode;
+
+impl<'de> Deserialize<'de> for CountryCode {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "country_code harus 62")]
+        enum Raw {
+            Number(u16),
+            Text(String),
+        }
+        let right = match Raw::deserialize(d)? {
+            Raw::Number(n) => n.to_string() == COUNTRY_CODE,
+            Raw::Text(t) => t.strip_prefix('+').unwrap_or(&t) == COUNTRY_CODE,
+        };
+        if right { Ok(Self) } else { Err(serde::de::Error::custom("country_code harus 62")) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Telp;
+    use super::{CountryCode, Telp};
+
+    #[test]
+    fn the_country_code_is_62() {
+        for good in ["\"62\"", "62", "\"+62\""] {
+            assert!(serde_json::from_str::<CountryCode>(good).is_ok(), "{good}");
+        }
+        for bad in ["\"1\"", "63", "null", "\"\"", "[62]", "62.5", "-62"] {
+            assert!(serde_json::from_str::<CountryCode>(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn every_written_form_is_one_number() {

@@ -58,6 +58,8 @@ pub enum AppError {
     MesinRefused,
     #[error("mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala")]
     MesinSilent,
+    #[error("mesin belum menjawab, perintah berhenti terus dicoba")]
+    StopSilent,
     /// 404 for someone else's and for unknown ids alike.
     #[error("{0}")]
     NotFound(&'static str),
@@ -109,7 +111,7 @@ impl AppError {
             | Self::NotaTaken
             | Self::SaldoTooLow
             | Self::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::MesinSilent => StatusCode::GATEWAY_TIMEOUT,
+            Self::MesinSilent | Self::StopSilent => StatusCode::GATEWAY_TIMEOUT,
             Self::CodeNotSent | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }

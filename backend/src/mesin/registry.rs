@@ -26,6 +26,16 @@ pub struct Alamat {
     pub driver: String,
 }
 
+impl Alamat {
+    /// Of a machine known by its id alone; 404 when there is none.
+    pub async fn find(state: &AppState, idmesin: i64) -> Result<Self, AppError> {
+        let client = state.db.get().await?;
+        let stmt = client.prepare_cached("SELECT idoutlet, driver FROM mesin WHERE idmesin = $1").await?;
+        let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(AppError::MesinNotFound)?;
+        Ok(Self { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? })
+    }
+}
+
 #[derive(Default)]
 pub struct Registry {
     actors: DashMap<i64, Addr<MesinActor>>,

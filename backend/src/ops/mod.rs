@@ -8,6 +8,8 @@ pub mod layanan;
 pub mod lingkup;
 pub mod mesin;
 pub mod mesin_bulk;
+pub mod mesin_status;
+pub mod mesin_stop;
 pub mod outlet;
 pub mod owner;
 pub mod pelanggan_bulk;
@@ -22,6 +24,8 @@ pub fn routes(cfg: &mut ServiceConfig) {
         .route("/outlet", web::post().to(outlet::outlet))
         .route("/layanan", web::post().to(layanan::layanan))
         .route("/mesin", web::post().to(mesin::mesin))
+        .route("/mesin/{id}", web::get().to(mesin_status::mesin_status))
+        .route("/mesin/{id}/stop", web::post().to(mesin_stop::mesin_stop))
         .route("/mesin/bulk", web::post().to(mesin_bulk::mesin_bulk))
         .route("/topup", web::post().to(topup::topup))
         .route("/hapus", web::post().to(hapus::hapus))

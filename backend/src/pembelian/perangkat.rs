@@ -6,7 +6,7 @@ use crate::app::AppState;
 use crate::db::pool::Client;
 use crate::domain::waktu::Waktu;
 use crate::http::error::AppError;
-use crate::mesin::device::Command;
+use crate::mesin::device::{Command, DeviceEvent};
 use crate::mesin::device::sim::Reply;
 
 /// Gives a command to the machine's driver; simulated devices answer through the returned reply.
@@ -35,4 +35,11 @@ pub async fn record(client: &Client, idmesin: i64, online: bool, runs: bool, for
     let stmt = client.prepare_cached(RECORD).await?;
     client.execute(&stmt, &[&idmesin, &online, &runs, &foreign, &now]).await?;
     Ok(())
+}
+
+/// Stores at once what a device just said of being reachable; its machine's actor hears the rest.
+pub async fn record_said(state: &AppState, idmesin: i64, said: &DeviceEvent) -> Result<(), AppError> {
+    let DeviceEvent::State { online, run } = said else { return Ok(()) };
+    let client = state.db.get().await?;
+    record(&client, idmesin, *online, run.is_some(), None, state.jam.now()).await
 }

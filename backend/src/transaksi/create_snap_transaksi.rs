@@ -102,7 +102,7 @@ async fn buy(state: &AppState, pesanan: &Pesanan) -> Result<(), AppError> {
             Putusan::Ada { keadaan: Keadaan::Refused | Keadaan::Expired, .. } => Hasil::TidakMenyala,
             Putusan::Ada { keadaan: Keadaan::Running | Keadaan::Finished | Keadaan::Stopped, .. } => Hasil::Menyala,
             Putusan::Ada { idtransaksi, .. } => {
-                let alamat = alamat_of(state, pesanan.idmesin).await?;
+                let alamat = Alamat::find(state, pesanan.idmesin).await?;
                 ask(|balas| state.mesin.tell(state, &alamat, Tunggu { idtransaksi, balas })).await?
             }
             Putusan::Boleh { mesin, layanan } => {
@@ -137,11 +137,4 @@ async fn ask(tell: impl FnOnce(oneshot::Sender<Hasil>) -> Result<(), AppError>) 
     let (balas, answer) = oneshot::channel();
     tell(balas)?;
     Ok(answer.await.unwrap_or(Hasil::BacaLagi))
-}
-
-async fn alamat_of(state: &AppState, idmesin: i64) -> Result<Alamat, AppError> {
-    let client = state.db.get().await?;
-    let stmt = client.prepare_cached("SELECT idoutlet, driver FROM mesin WHERE idmesin = $1").await?;
-    let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(AppError::MesinNotFound)?;
-    Ok(Alamat { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? })
 }

@@ -64,6 +64,17 @@ pub enum StatusMesin {
     Offline,
 }
 
+impl StatusMesin {
+    /// `reachable`: online and not waiting for staff; `taken`: an open purchase has it.
+    pub const fn of(reachable: bool, taken: bool) -> Self {
+        match (reachable, taken) {
+            (false, _) => Self::Offline,
+            (true, true) => Self::Busy,
+            (true, false) => Self::Idle,
+        }
+    }
+}
+
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OutletMesin {
     idoutlet: i64,
@@ -144,11 +155,7 @@ fn data_mesin(row: &Row, now: Waktu) -> Result<DataMesin, tokio_postgres::Error>
     let (reachable, open): (bool, Option<Keadaan>) = (row.try_get(3)?, row.try_get(4)?);
     let ends_at: Option<Waktu> = row.try_get(5)?;
     let ends_at = ends_at.filter(|_| open == Some(Keadaan::Running));
-    let status = match (reachable, open) {
-        (false, _) => StatusMesin::Offline,
-        (true, Some(_)) => StatusMesin::Busy,
-        (true, None) => StatusMesin::Idle,
-    };
+    let status = StatusMesin::of(reachable, open.is_some());
     Ok(DataMesin {
         id: row.try_get(0)?,
         nama: row.try_get(1)?,

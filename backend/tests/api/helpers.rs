@@ -91,6 +91,7 @@ impl Setup {
         config.http.workers = 1;
         config.database.connections = 16;
         config.dev.seed_demo = false;
+        config.dev.routes = true;
         let now_s = wall_clock().ms() / 1000;
         Self { config, jam: Jam::standing_at(Waktu::from_ms(now_s * 1000)) }
     }
@@ -193,6 +194,12 @@ impl TestApp {
             data: value.get("data").expect("data").clone(),
             headers: res.headers().clone(),
         }
+    }
+
+    /// The newest code that WhatsApp was given for `telp`.
+    pub async fn last_code(&self, telp: &str) -> String {
+        let sent = self.get(&format!("/dev/whatsapp?telp={telp}"), None).await.ok();
+        sent[0]["code"].as_str().unwrap_or_else(|| panic!("no code was sent to {telp}")).to_owned()
     }
 
     /// A customer with the password `PASSWORD` and a token, made in the database; `telp` as it is stored.

@@ -2,13 +2,20 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod access;
+mod akun;
 mod arrange;
+mod auth;
 mod dashboard;
 mod detail;
+mod dev_whatsapp;
 mod epay;
 mod helpers;
 mod history;
+mod hostile;
+mod kode;
 mod layanan;
+mod login;
+mod meta;
 mod pembelian;
 mod token;
 mod toko;
