@@ -13,6 +13,8 @@ use crate::mesin::device::sim::Sim;
 use crate::mesin::registry::Registry;
 use crate::metrics::Metrics;
 use crate::secrets::Secrets;
+use crate::sesi::hub::Hubs;
+use crate::sesi::kursi::DaftarKursi;
 use crate::whatsapp::WhatsApp;
 
 /// Cheap to clone; one for the whole process.
@@ -28,6 +30,8 @@ pub struct Inner {
     pub whatsapp: WhatsApp,
     pub metrics: Metrics,
     pub mesin: Registry,
+    pub hubs: Arc<Hubs>,
+    pub kursi: Arc<DaftarKursi>,
     /// The simulated devices (driver `sim`).
     pub sim: Sim,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
@@ -59,8 +63,7 @@ impl AppState {
         )?;
         let (mut client, _lost) = lock::connect(db.config()).await?;
         migrate::run(&mut client).await?;
-        let has_rows: bool = client.query_one("SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)", &[]).await?.get(0);
-        let secrets = Secrets::load_or_create(&config.data.dir, has_rows)?;
+        let secrets = Secrets::load_or_create(&config.data.dir, has_rows(&client).await?)?;
         let jam = match jam {
             Some(jam) => jam,
             None => Jam::running_from(database_now(&client).await?),
@@ -68,8 +71,9 @@ impl AppState {
         let auth = Auth::new(&secrets, config.auth.token_days)?;
         let whatsapp = WhatsApp::new(&config.whatsapp);
         let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
-        let (metrics, mesin, ready) = (Metrics::new(&db), Registry::default(), AtomicBool::new(false));
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, sim, ready })))
+        let (metrics, mesin, ready) = (Metrics::new(&db, auth.waiting_passwords()), Registry::default(), AtomicBool::new(false));
+        let (hubs, kursi) = (Arc::default(), Arc::default());
+        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, hubs, kursi, sim, ready })))
     }
 
     pub fn is_ready(&self) -> bool {
@@ -84,4 +88,10 @@ impl AppState {
 /// The database's clock, which all instants derive from (design: realtime, timers).
 pub async fn database_now(client: &tokio_postgres::Client) -> Result<Waktu, tokio_postgres::Error> {
     Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
+}
+
+/// Whether stickers or tokens may have been made for this database: then its keys must be there (design: money, security).
+pub async fn has_rows(client: &tokio_postgres::Client) -> Result<bool, tokio_postgres::Error> {
+    const ANY: &str = "SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)";
+    Ok(client.query_one(ANY, &[]).await?.get(0))
 }

@@ -10,7 +10,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
-use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::db::pool::Db;
@@ -28,6 +28,47 @@ struct HttpLabels {
     route: String,
     method: String,
     status: u16,
+}
+
+/// The socket's side.
+#[derive(Debug, Clone)]
+pub struct Realtime {
+    pub sessions: Gauge,
+    pub subscriptions: Gauge,
+    pub ticks_sent: Counter,
+    pub ticks_dropped: Counter,
+    /// From the connect packet to the answer.
+    pub join_seconds: Histogram,
+    lateness_seconds: Histogram,
+}
+
+impl Default for Realtime {
+    fn default() -> Self {
+        Self {
+            sessions: Gauge::default(),
+            subscriptions: Gauge::default(),
+            ticks_sent: Counter::default(),
+            ticks_dropped: Counter::default(),
+            join_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 16)),
+            lateness_seconds: Histogram::new(exponential_buckets(0.001, 2.0, 14)),
+        }
+    }
+}
+
+impl Realtime {
+    /// How long after its moment a tick went out.
+    pub fn tick_lateness(&self, late_ms: i64) {
+        self.lateness_seconds.observe(late_ms.max(0) as f64 / 1000.0);
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        registry.register("sessions", "Customers' sockets that are open", self.sessions.clone());
+        registry.register("subscriptions", "Machines watched, summed over all sockets", self.subscriptions.clone());
+        registry.register("ticks_sent", "Ticks handed to sockets", self.ticks_sent.clone());
+        registry.register("ticks_dropped", "Ticks dropped between threads", self.ticks_dropped.clone());
+        registry.register_with_unit("join", "From a socket's connect packet to its answer", Unit::Seconds, self.join_seconds.clone());
+        registry.register_with_unit("tick_lateness", "Time between a tick's moment and its sending", Unit::Seconds, self.lateness_seconds.clone());
+    }
 }
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -50,13 +91,13 @@ pub struct Metrics {
     open: Family<StateLabel, Gauge>,
     device_answer: Histogram,
     codes: Family<ResultLabel, Counter>,
-    password_queue: Gauge,
     database_up: Gauge,
+    pub realtime: Realtime,
 }
 
 impl Metrics {
-    /// `db` is asked for its connections at each scrape.
-    pub fn new(db: &Db) -> Self {
+    /// `db` is asked for its connections at each scrape; `passwords` tells how many wait to be hashed.
+    pub fn new(db: &Db, passwords: &Gauge) -> Self {
         let waits = || Histogram::new(WAIT_BUCKETS_S);
         let mut metrics = Self {
             registry: Registry::with_prefix("nyala"),
@@ -66,14 +107,14 @@ impl Metrics {
             open: Family::default(),
             device_answer: waits(),
             codes: Family::default(),
-            password_queue: Gauge::default(),
             database_up: Gauge::default(),
+            realtime: Realtime::default(),
         };
-        metrics.register(db);
+        metrics.register(db, passwords);
         metrics
     }
 
-    fn register(&mut self, db: &Db) {
+    fn register(&mut self, db: &Db, passwords: &Gauge) {
         let all = &mut self.registry;
         all.register("http_requests", "Answered requests", self.http_requests.clone());
         all.register_with_unit("http_request_duration", "Time to answer a request", Unit::Seconds, self.http_duration.clone());
@@ -86,9 +127,10 @@ impl Metrics {
             self.device_answer.clone(),
         );
         all.register("codes", "One-time codes given to WhatsApp, by result", self.codes.clone());
-        all.register("password_queue_length", "Passwords waiting to be hashed", self.password_queue.clone());
+        all.register("password_queue_length", "Passwords waiting to be hashed", passwords.clone());
         all.register("database_up", "Whether the database answered this scrape", self.database_up.clone());
         all.register_with_unit("database_wait", "Wait for a database connection", Unit::Seconds, db.waited().clone());
+        self.realtime.register(all);
         all.register_collector(Box::new(Connections(db.clone())));
     }
 
@@ -122,11 +164,6 @@ impl Metrics {
     /// WhatsApp took a code, or it did not.
     pub fn code(&self, sent: bool) {
         self.codes.get_or_create(&ResultLabel { result: if sent { "sent" } else { "failed" } }).inc();
-    }
-
-    /// How many passwords wait for the hashing thread.
-    pub fn password_queue(&self) -> &Gauge {
-        &self.password_queue
     }
 
     /// Everything in the OpenMetrics text format.

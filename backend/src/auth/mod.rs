@@ -15,6 +15,7 @@ pub mod token;
 pub use change_password::{Change, change_password};
 
 use actix_web::web::{ServiceConfig, post};
+use prometheus_client::metrics::gauge::Gauge;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -31,6 +32,11 @@ impl Auth {
     /// `token_days` is how long a token lives. Starts the password thread.
     pub fn new(secrets: &Secrets, token_days: i64) -> std::io::Result<Self> {
         Ok(Self { tokens: token::Tokens::new(secrets, token_days), versi: sesi::Versi::default(), sandi: password::Worker::start()? })
+    }
+
+    /// How many passwords wait to be hashed, for the metrics.
+    pub fn waiting_passwords(&self) -> &Gauge {
+        self.sandi.waiting()
     }
 }
 

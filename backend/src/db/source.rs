@@ -58,7 +58,7 @@ fn settings(config: &Config) -> Settings {
     Settings {
         data_dir: config.data.dir.clone(),
         data_dir_is_default: config.data.dir_is_default,
-        node_modules: config.database.npm_postgres_dir.parent().map(ToOwned::to_owned),
+        npm_dir: Some(config.database.npm_postgres_dir.clone()),
         max_connections: u16::try_from(config.database.connections + SPARE_CONNECTIONS).unwrap_or(u16::MAX),
         extra_args: Vec::new(),
     }

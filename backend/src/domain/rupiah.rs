@@ -26,3 +26,9 @@ impl Rupiah {
         }
     }
 }
+
+impl From<i64> for Rupiah {
+    fn from(jumlah: i64) -> Self {
+        Self(jumlah)
+    }
+}

@@ -77,7 +77,7 @@ pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: we
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
     let outlet = lingkup::outlet(&tx, &operator, body.idoutlet).await?;
-    let made = install(&tx, &state.secrets, outlet, &[nama.clone()], body.driver, now).await?;
+    let made = install(&tx, &state.secrets, outlet, std::slice::from_ref(&nama), body.driver, now).await?;
     let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
     let isi = json!({ "idoutlet": outlet.idoutlet, "nama": nama, "driver": body.driver });
     audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "mesin.buat", objek: format!("mesin:{}", mesin.id), isi }, now).await?;
