@@ -17,6 +17,7 @@ pub struct Fault {
     mode: Mode,
 }
 
+/// How a simulated machine behaves from now on.
 #[utoipa::path(
     post, path = "/dev/mesin/{id}/fault", tag = "development", request_body = Fault, params(("id" = i64, Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 404, body = Empty))

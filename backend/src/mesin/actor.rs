@@ -360,7 +360,12 @@ const fn edges(change: Change) -> (&'static str, &'static str) {
 impl Actor for MesinActor {
     type Context = Ctx;
 
+    fn stopped(&mut self, _: &mut Ctx) {
+        self.state.metrics.realtime.actors.dec();
+    }
+
     fn started(&mut self, ctx: &mut Ctx) {
+        self.state.metrics.realtime.actors.inc();
         Self::watch_idle(ctx, Duration::from_secs(self.state.config.mesin.idle_s.max(1)));
         if self.aktif.as_ref().is_some_and(|a| a.p.obrolan.stop_requested) {
             self.feed(Event::StopRequested, ctx);

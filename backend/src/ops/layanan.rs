@@ -45,6 +45,7 @@ pub struct Tawaran {
     pub harga: i64,
 }
 
+/// Adds a service to an outlet.
 #[utoipa::path(
     post, path = "/ops/v1/layanan", tag = "operator", security(("operator" = [])), request_body = NewLayanan,
     responses(

@@ -62,6 +62,7 @@ pub struct MesinMade {
     pub kode: String,
 }
 
+/// Adds a machine to an outlet; `qr` is its sticker's text, `kode` is printed under it.
 #[utoipa::path(
     post, path = "/ops/v1/mesin", tag = "operator", security(("operator" = [])), request_body = NewMesin,
     responses(

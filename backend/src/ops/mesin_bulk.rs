@@ -36,6 +36,7 @@ pub struct ManyMesinMade {
     mesin: Vec<MesinMade>,
 }
 
+/// Adds many machines to an outlet, named after `awalan`.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/bulk", tag = "operator", security(("operator" = [])), request_body = ManyMesin,
     responses(

@@ -59,6 +59,7 @@ impl Tempat {
     }
 }
 
+/// Adds an outlet to an owner.
 #[utoipa::path(
     post, path = "/ops/v1/outlet", tag = "operator", security(("operator" = [])), request_body = NewOutlet,
     responses(

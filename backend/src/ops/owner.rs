@@ -23,6 +23,7 @@ pub struct OwnerMade {
     idowner: i64,
 }
 
+/// Adds an owner.
 #[utoipa::path(
     post, path = "/ops/v1/owner", tag = "operator", security(("operator" = [])), request_body = NewOwner,
     responses(

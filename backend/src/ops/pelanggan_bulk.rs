@@ -59,6 +59,7 @@ pub struct ManyPelangganMade {
     pelanggan: Vec<PelangganMade>,
 }
 
+/// Registers and logs in many customers for load tests (development only).
 #[utoipa::path(
     post, path = "/ops/v1/pelanggan/bulk", tag = "operator", security(("operator" = [])), request_body = ManyPelanggan,
     responses(

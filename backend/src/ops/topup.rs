@@ -63,6 +63,7 @@ enum Siapa<'a> {
     Qr(&'a str),
 }
 
+/// Tops up a customer's account at an outlet; the first top-up opens it.
 #[utoipa::path(
     post, path = "/ops/v1/topup", tag = "operator", security(("operator" = [])), request_body = TopUp,
     params(("Idempotency-Key" = String, Header, description = "1 to 200 visible ASCII characters; a repeat gets the same answer")),

@@ -3,6 +3,7 @@
 
 mod access;
 mod akun;
+mod app_files;
 mod arrange;
 mod auth;
 mod dashboard;
@@ -16,6 +17,8 @@ mod kode;
 mod layanan;
 mod login;
 mod meta;
+mod openapi;
 mod pembelian;
+mod server;
 mod token;
 mod toko;
