@@ -142,3 +142,12 @@ async fn a_role_that_may_not_is_told_before_its_body_is_read() {
         answer.expect(403, "kunci operator ini tidak berhak melakukan itu");
     }
 }
+
+#[actix_web::test]
+async fn operators_keys_are_kept_as_hashes_only() {
+    let app = TestApp::spawn().await;
+    let key = app.key(Lingkup::Root).await;
+    let secret = key.rsplit('_').next().unwrap();
+    let row = app.db.query_one("SELECT kunci_operator::TEXT FROM kunci_operator", &[]).await.unwrap();
+    assert!(!row.get::<_, &str>(0).contains(secret));
+}
