@@ -77,7 +77,8 @@ enum RefType {
 }
 
 /// One statement, so that the rows and the limits of the series come from one snapshot. The condition of `riwayat` (and
-/// of `riwayat_topup`) is written out, so that the page is read off that index from its end.
+/// of `riwayat_topup`) is written out, so that the page is read off that index from its end. COALESCE keeps the
+/// planner from guessing how many rows `<> ALL` leaves: where many rows share a transaction it would guess none, and sort.
 macro_rules! history_sql {
     ($jenis:literal) => {
         concat!(
@@ -89,7 +90,7 @@ macro_rules! history_sql {
                SELECT l.id, l.kind, l.jumlah, l.created_at, l.idoutlet, l.idtransaksi, l.idpembelian_emoney FROM ledger_transfer l \
                WHERE l.id_customer_global = $1 AND ",
             $jenis,
-            " AND l.id <= b.max_id AND l.xid <> ALL (b.in_progress::XID8[]) AND ($6::BIGINT IS NULL OR l.idoutlet = $6) \
+            " AND l.id <= b.max_id AND COALESCE(l.xid <> ALL (b.in_progress::XID8[]), TRUE) AND ($6::BIGINT IS NULL OR l.idoutlet = $6) \
                ORDER BY l.id DESC LIMIT $2 OFFSET $3 \
              ) h ON TRUE LEFT JOIN outlet o ON o.idoutlet = h.idoutlet LEFT JOIN snap_transaksi t ON t.id = h.idtransaksi \
              ORDER BY h.id DESC"

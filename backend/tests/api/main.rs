@@ -1,5 +1,5 @@
 //! The whole server over HTTP, as an app or a device sees it: one binary, one file per feature.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test ends where an expectation fails")]
 
 mod access;
 mod akun;
