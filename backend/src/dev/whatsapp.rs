@@ -55,10 +55,14 @@ fn wants_page(req: &HttpRequest) -> bool {
     accept.contains("text/html") && !accept.contains("application/json")
 }
 
+/// Messages on the page; the answer in JSON has them all.
+const ON_PAGE: usize = 100;
+
 /// Nothing in it comes from outside but digits, so nothing needs escaping.
 fn page(messages: &[WhatsAppMessage]) -> String {
     let items: String = messages
         .iter()
+        .take(ON_PAGE)
         .map(|m| format!("<li><b>{}</b> <span>+{} · {}</span><p>{}</p></li>", m.code, m.to, m.at.rfc3339(), m.text))
         .collect();
     let body = if items.is_empty() { "<p>Belum ada pesan.</p>".to_owned() } else { format!("<ol>{items}</ol>") };
