@@ -32,11 +32,7 @@ impl Telp {
         let digits = national.bytes().all(|b| b.is_ascii_digit());
         // A national number that begins like the country code would read as another one when it comes back without a prefix.
         let plain = !national.starts_with('0') && !national.starts_with(COUNTRY_CODE);
-        if digits && plain && (7..=13).contains(&national.len()) {
-            Ok(Self(national.to_owned()))
-        } else {
-            Err(bad())
-        }
+        if digits && plain && (7..=13).contains(&national.len()) { Ok(Self(national.to_owned())) } else { Err(bad()) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -111,7 +107,19 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for text in ["", "0", "62", "+1 5551234567", "812345", "8123456789012345", "81234abc890", "008123456789", "06281234567", "+626281234567", "8１２３４５６７８９０"] {
+        for text in [
+            "",
+            "0",
+            "62",
+            "+1 5551234567",
+            "812345",
+            "8123456789012345",
+            "81234abc890",
+            "008123456789",
+            "06281234567",
+            "+626281234567",
+            "8１２３４５６７８９０",
+        ] {
             assert!(Telp::parse(text).is_err(), "{text}");
         }
     }
