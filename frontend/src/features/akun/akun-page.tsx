@@ -1,0 +1,5 @@
+import { Page } from '@/shared/ui/page'
+
+export default function AkunPage() {
+  return <Page title="AkunPage">{null}</Page>
+}

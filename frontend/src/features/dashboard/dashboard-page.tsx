@@ -1,0 +1,5 @@
+import { Page } from '@/shared/ui/page'
+
+export default function DashboardPage() {
+  return <Page title="DashboardPage">{null}</Page>
+}

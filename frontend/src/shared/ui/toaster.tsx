@@ -1,0 +1,41 @@
+import { useEffect } from 'react'
+import { Toaster as Sonner, toast as sonner } from 'sonner'
+import { added } from '@/shared/copy/added'
+import { type Pesan, useToasts } from '@/shared/lib/toast'
+import styles from './toaster.module.css'
+
+const DURATION_MS = 5_000
+
+const tampil = { sukses: sonner.success, gagal: sonner.error, info: sonner.info } as const
+
+function show({ jenis, judul, isi }: Pesan): void {
+  // The title is the identity: the same message again renews the one that is there.
+  tampil[jenis](judul, { id: judul, duration: DURATION_MS, ...(isi ? { description: isi } : {}) })
+}
+
+/** Takes the waiting messages and shows them. Loaded on the first message. */
+export default function Toaster() {
+  const queue = useToasts((state) => state.queue)
+  useEffect(() => {
+    if (queue.length > 0) for (const pesan of useToasts.getState().take()) show(pesan)
+  }, [queue])
+  return (
+    <Sonner
+      position="top-center"
+      theme="system"
+      visibleToasts={3}
+      offset={16}
+      mobileOffset={12}
+      containerAriaLabel={added.umum.notifikasi}
+      toastOptions={{
+        classNames: {
+          toast: styles.toast,
+          title: styles.title,
+          description: styles.description,
+          success: styles.sukses,
+          error: styles.gagal,
+        },
+      }}
+    />
+  )
+}

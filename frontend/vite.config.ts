@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/** Where `npm run dev` finds the server; the built app is served by the server itself. */
+const server = process.env.NYALA_URL ?? 'http://127.0.0.1:8080'
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  build: {
+    target: ['chrome87', 'safari15', 'firefox100'],
+    // The Content-Security-Policy has no font-src or connect-src for data: URLs, so nothing is inlined.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: true,
+  },
+  server: {
+    host: '127.0.0.1',
+    proxy: {
+      '/scan': server,
+      '/dev': server,
+      '/ops': server,
+      '/socket.io': { target: server, ws: true },
+    },
+  },
+})
