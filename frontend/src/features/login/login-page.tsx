@@ -4,6 +4,7 @@ import { login } from '@/shared/api/auth'
 import { asApiError, jelaskan } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
+import { registerDraft } from '@/shared/lib/auth-flow'
 import { useAuth } from '@/shared/lib/auth-store'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
@@ -28,6 +29,7 @@ export default function LoginPage() {
     if (fault) return toast.gagal(fault)
     try {
       const { token } = await login(telp, password)
+      registerDraft.clear()
       // The guard leads on to the dashboard as soon as there is a token.
       useAuth.getState().signIn(token)
     } catch (error) {

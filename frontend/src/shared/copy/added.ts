@@ -48,6 +48,7 @@ export const added = {
   dashboard: {
     salam: 'Halo,',
     belumAdaSaldo: 'Belum ada saldo E-Pay',
+    isiSaldo: 'Isi saldo',
     belumAdaSaldoIsi: 'Isi saldo di kasir outlet dengan menunjukkan kode QR Anda.',
     saldoEpay: 'Saldo E-Pay',
     infoOutlet: (nama: string) => `Info outlet ${nama}`,

@@ -1,5 +1,6 @@
 import { create } from 'zustand'
 import { paths } from '@/shared/lib/paths'
+import { clearPrivate } from '@/shared/lib/storage'
 
 const KEY = 'token'
 
@@ -63,6 +64,7 @@ export const useAuth = create<AuthState>((set) => ({
 function removeToken(): boolean {
   try {
     window.localStorage.removeItem(KEY)
+    clearPrivate()
     return window.localStorage.getItem(KEY) === null
   } catch {
     return false

@@ -53,3 +53,18 @@ export function slot<T>(
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Keys that begin so hold something of one customer; they go when the session ends. */
+export const PRIVATE_PREFIX = 'nyala.pribadi.'
+
+export function clearPrivate(): void {
+  for (const kind of ['local', 'session'] as const) {
+    try {
+      const storage = open(kind)
+      if (!storage) continue
+      for (const key of Object.keys(storage)) if (key.startsWith(PRIVATE_PREFIX)) storage.removeItem(key)
+    } catch {
+      // Nothing kept, nothing to clear.
+    }
+  }
+}

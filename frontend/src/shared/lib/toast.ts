@@ -5,7 +5,8 @@ import { isRecord, slot } from '@/shared/lib/storage'
 export interface Pesan {
   jenis: 'sukses' | 'gagal' | 'info'
   judul: string
-  isi?: string | undefined
+  /** One line, or several. */
+  isi?: string | string[] | undefined
 }
 
 const afterReload = slot<Pesan>(
@@ -43,9 +44,9 @@ function push(pesan: Pesan): void {
 }
 
 export const toast = {
-  sukses: (judul: string, isi?: string) => push({ jenis: 'sukses', judul, isi }),
-  gagal: (judul: string, isi?: string) => push({ jenis: 'gagal', judul, isi }),
-  info: (judul: string, isi?: string) => push({ jenis: 'info', judul, isi }),
+  sukses: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'sukses', judul, isi }),
+  gagal: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'gagal', judul, isi }),
+  info: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'info', judul, isi }),
   /** For a message that comes with a page reload: still readable after it. */
   setelahMuatUlang: (pesan: Pesan) => afterReload.write(pesan),
 }

@@ -38,17 +38,24 @@ export function Page({ title, back, trailing, bar = false, children }: Props) {
   )
 }
 
+interface TitleProps {
+  children: string
+  className?: string | undefined
+  /** The document's name where it is not the heading's text. */
+  name?: string
+}
+
 let firstTitle = true
 
 /**
  * The h1. Names the document and takes the focus after a change of screen, so that a screen reader says
  * where one is; not on the first load, where the reader starts at the top anyway.
  */
-export function PageTitle({ children, className }: { children: string; className?: string }) {
+export function PageTitle({ children, className, name = children }: TitleProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = `${children} · ${added.merek}`
-  }, [children])
+    document.title = name === added.merek ? name : `${name} · ${added.merek}`
+  }, [name])
   useEffect(() => {
     if (firstTitle) {
       firstTitle = false

@@ -10,7 +10,15 @@ const tampil = { sukses: sonner.success, gagal: sonner.error, info: sonner.info 
 
 function show({ jenis, judul, isi }: Pesan): void {
   // The title is the identity: the same message again renews the one that is there.
-  tampil[jenis](judul, { id: judul, duration: DURATION_MS, ...(isi ? { description: isi } : {}) })
+  tampil[jenis](judul, {
+    id: judul,
+    duration: DURATION_MS,
+    ...(isi ? { description: <Lines isi={isi} /> } : {}),
+  })
+}
+
+function Lines({ isi }: { isi: string | string[] }) {
+  return [isi].flat().map((line) => <div key={line}>{line}</div>)
 }
 
 /** Takes the waiting messages and shows them. Loaded on the first message. */
