@@ -1,6 +1,7 @@
 import { X } from 'lucide-react'
-import { type MouseEvent, type ReactNode, useEffect, useId, useRef } from 'react'
+import { type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { added } from '@/shared/copy/added'
+import { raise } from '@/shared/lib/toast-layer'
 import styles from './dialog.module.css'
 
 interface Props {
@@ -17,10 +18,16 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
 
-  useEffect(() => {
+  // A layout effect, so that messages have moved out before the dialog leaves the page.
+  useLayoutEffect(() => {
     const node = dialog.current
-    if (open && node && !node.open) node.showModal()
-    if (!open && node?.open) node.close()
+    if (!open || !node) return
+    node.showModal()
+    const lower = raise(node)
+    return () => {
+      lower()
+      node.close()
+    }
   }, [open])
 
   function onBackdrop(event: MouseEvent) {
@@ -40,7 +47,7 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
       }}
       onClose={() => {
         // Chromium closes on a second Escape whatever the cancel event says.
-        if (open) onClose()
+        if (open && !dialog.current?.open) onClose()
       }}
     >
       {open && (
