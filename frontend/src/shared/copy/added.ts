@@ -181,7 +181,7 @@ export const added = {
       'Untuk saat ini nomor WhatsApp tidak bisa diganti. Bila nomor Anda berganti, daftar lagi dengan nomor yang baru.',
     mengerti: 'Mengerti',
     ubahNama: (nama: string) => `Ubah nama ${nama}`,
-    terakhirDiubah: (waktu: string) => `Terakhir diubah ${waktu}`,
+    terakhirDiubah: 'Terakhir diubah',
     kataSandiLama: 'Kata Sandi Lama',
     gagalMuat: 'Akun belum bisa dimuat',
     periksaSandiLama: 'Periksa lagi kata sandi lama Anda.',
