@@ -216,6 +216,7 @@ export const added = {
     halamanGagal: 'Halaman belum bisa dimuat',
     halamanGagalIsi: 'Periksa koneksi lalu muat ulang.',
     muatUlang: 'Muat ulang',
+    versiBaru: 'Versi baru tersedia',
     notifikasi: 'Pemberitahuan',
     sesiBerakhir: 'Sesi Anda berakhir',
     sesiBerakhirIsi: 'Silakan masuk lagi.',

@@ -1,14 +1,6 @@
 import { LazyMotion, MotionConfig } from 'framer-motion'
 import type { ReactNode } from 'react'
-
-/** Milliseconds to wait for an idle moment where the browser cannot tell one. */
-const IDLE_FALLBACK_MS = 300
-
-const whenIdle = () =>
-  new Promise<void>((resolve) => {
-    if ('requestIdleCallback' in window) window.requestIdleCallback(() => resolve())
-    else setTimeout(resolve, IDLE_FALLBACK_MS)
-  })
+import { whenIdle } from '@/shared/lib/when-idle'
 
 const features = () => whenIdle().then(() => import('./motion-features').then((file) => file.default))
 
