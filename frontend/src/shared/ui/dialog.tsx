@@ -1,6 +1,7 @@
 import { X } from 'lucide-react'
 import { type MouseEvent, type ReactNode, useEffect, useId, useRef } from 'react'
 import { added } from '@/shared/copy/added'
+import { enterDialog } from '@/shared/lib/toast-home'
 import styles from './dialog.module.css'
 
 interface Props {
@@ -19,8 +20,13 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
 
   useEffect(() => {
     const node = dialog.current
-    if (open && node && !node.open) node.showModal()
-    if (!open && node?.open) node.close()
+    if (!open || !node) return
+    if (!node.open) node.showModal()
+    const leave = enterDialog(node)
+    return () => {
+      leave()
+      node.close()
+    }
   }, [open])
 
   function onBackdrop(event: MouseEvent) {
