@@ -39,6 +39,7 @@ async function toReceipt(page: Page, world: World, customer: Customer): Promise<
   await page.getByRole('button', { name: /Cuci Kilat/ }).click()
   await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
   await expect(page).toHaveURL('/pembayaran')
+  await expect(page.getByText(/^SLF\d{15}$/)).toBeVisible()
 }
 
 const pay = (page: Page) => page.getByRole('button', { name: 'Bayar & Nyalakan Mesin' }).click()
@@ -279,6 +280,10 @@ test('another machine of the owner can be paid with the same E-Pay', async ({ pa
   await toReceipt(page, { ...world, mesin: other }, customer)
   await pay(page)
   await expect(page.getByText('Mesin 08')).toBeVisible()
-  const list = await scan<{ list_snap_transaksi: unknown[] }>('dashboard/get_dashboard', undefined, customer.token)
+  const list = await scan<{ list_snap_transaksi: unknown[] }>(
+    'dashboard/get_dashboard',
+    undefined,
+    customer.token,
+  )
   expect(list.data.list_snap_transaksi).toHaveLength(1)
 })

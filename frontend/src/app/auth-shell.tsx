@@ -1,6 +1,6 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { Outlet } from 'react-router'
+import { PageOutlet } from '@/app/page-boundary'
 import { makeQueryClient } from '@/app/query'
 import { getDashboard } from '@/shared/api/dashboard'
 import { useAuth } from '@/shared/lib/auth-store'
@@ -28,7 +28,7 @@ export default function AuthShell() {
 
   return (
     <QueryClientProvider client={client}>
-      <Outlet />
+      <PageOutlet />
     </QueryClientProvider>
   )
 }

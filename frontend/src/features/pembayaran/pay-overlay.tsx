@@ -1,11 +1,9 @@
-import { AnimatePresence } from 'framer-motion'
-import * as m from 'framer-motion/m'
 import { useNavigate } from 'react-router'
 import { added } from '@/shared/copy/added'
 import { paths } from '@/shared/lib/paths'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
-import { Motion } from '@/shared/ui/motion'
+import { FadeSwap } from '@/shared/ui/fade-swap'
 import { Porthole } from '@/shared/ui/porthole'
 import styles from './pembayaran-page.module.css'
 import type { PayPhase } from './use-pay'
@@ -22,23 +20,12 @@ export function PayOverlay({ phase, onRetry }: { phase: PayPhase; onRetry: () =>
   const [title, body] = phase === 'ready' ? ['', ''] : words[phase]
   return (
     <Dialog open={phase !== 'ready'} onClose={() => undefined} title={title} locked>
-      <Motion>
-        <div className={styles.wait}>
-          <Porthole state="waiting" />
-          <AnimatePresence mode="wait" initial={false}>
-            <m.p
-              key={phase}
-              role="status"
-              initial={{ opacity: 0, y: 6 }}
-              animate={{ opacity: 1, y: 0 }}
-              exit={{ opacity: 0, y: -6 }}
-              transition={{ duration: 0.2 }}
-            >
-              {body}
-            </m.p>
-          </AnimatePresence>
+      <div className={styles.wait}>
+        <Porthole state="waiting" />
+        <div role="status">
+          <FadeSwap id={phase}>{body}</FadeSwap>
         </div>
-      </Motion>
+      </div>
       {phase === 'unknown' && (
         <>
           <Button onClick={onRetry}>{added.umum.cobaLagi}</Button>
