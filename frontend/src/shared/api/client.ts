@@ -13,8 +13,22 @@ interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The envelope's `data`, or an `ApiError`. Every customer route goes through here. */
+/** The envelope's `data`, or an `ApiError`. */
 export async function call<T>(method: 'GET' | 'POST', path: string, options: CallOptions = {}): Promise<T> {
+  return (await answer<T>(method, path, options)).data
+}
+
+interface Answer<T> {
+  message: string
+  data: T
+}
+
+/** As `call`, for the few screens that show the message of a success. Every customer route goes through here. */
+export async function answer<T>(
+  method: 'GET' | 'POST',
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer<T>> {
   const { body, auth = true, timeout_ms = TIMEOUT_MS, signal } = options
   const token = auth ? useAuth.getState().token : null
   const headers: Record<string, string> = { accept: 'application/json' }
@@ -44,12 +58,12 @@ export async function call<T>(method: 'GET' | 'POST', path: string, options: Cal
   }
 }
 
-async function open<T>(response: Response, token: string | null): Promise<T> {
+async function open<T>(response: Response, token: string | null): Promise<Answer<T>> {
   // A broken connection in the middle of the body is a network failure and falls through to the caller.
   const text = await response.text()
   const envelope = parse(text)
   const message = typeof envelope?.message === 'string' ? envelope.message : ''
-  if (response.ok && envelope) return envelope.data as T
+  if (response.ok && envelope) return { message, data: envelope.data as T }
   if (response.ok) throw new ApiError(502, '')
   // Only the token that was refused ends the session: a password change may have replaced it meanwhile.
   if (response.status === 401 && token && token === useAuth.getState().token) useAuth.getState().expire()

@@ -8,6 +8,6 @@ export const keys = {
   layanan: (qr: string, search: string) => ['layanan', qr, search],
   epayPemilik: (idowner: number) => ['epay-pemilik', idowner],
   riwayat: (jenis: Jenis) => ['riwayat', jenis],
-  detail: (jenis: string, id: string | number) => ['detail', jenis, String(id)],
+  detail: (jenis: string, id: string | number, entri: number) => ['detail', jenis, String(id), entri],
   qrcode: ['qrcode'],
 } as const

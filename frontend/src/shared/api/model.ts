@@ -99,6 +99,8 @@ export type RefType = 'snap_transaksi' | 'pembelian_emoney' | 'snap_transaksi_ha
 export interface HistoryEntry {
   ref_id: string | number
   ref_type: RefType
+  /** Tells the refunds of one use apart. */
+  entri: number
   date: string
   outlet: string
   value: number

@@ -38,6 +38,11 @@ export function getDetailTopUp(id: string | number, signal?: AbortSignal): Promi
   return call('GET', `/v1/epayment/get_epayment/${enc(id)}`, { signal })
 }
 
-export function getDetailRefund(id: string | number, signal?: AbortSignal): Promise<RefundDetail> {
-  return call('GET', `/v1/epayment/get_detail_refund/${enc(id)}`, { signal })
+/** `entri` says which one when a use was refunded more than once. */
+export function getDetailRefund(
+  id: string | number,
+  entri: number,
+  signal?: AbortSignal,
+): Promise<RefundDetail> {
+  return call('GET', `/v1/epayment/get_detail_refund/${enc(id)}?entri=${entri}`, { signal })
 }

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
-import { type MouseEvent, type ReactNode, useEffect, useId, useRef } from 'react'
+import { type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { added } from '@/shared/copy/added'
-import { enterDialog } from '@/shared/lib/toast-home'
+import { raise } from '@/shared/lib/toast-layer'
 import styles from './dialog.module.css'
 
 interface Props {
@@ -18,13 +18,14 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
 
-  useEffect(() => {
+  // A layout effect, so that messages have moved out before the dialog leaves the page.
+  useLayoutEffect(() => {
     const node = dialog.current
     if (!open || !node) return
-    if (!node.open) node.showModal()
-    const leave = enterDialog(node)
+    node.showModal()
+    const lower = raise(node)
     return () => {
-      leave()
+      lower()
       node.close()
     }
   }, [open])
@@ -46,7 +47,9 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
       }}
       onClose={() => {
         // Chromium closes on a second Escape whatever the cancel event says.
-        if (open) onClose()
+        if (!open || dialog.current?.open) return
+        if (locked) dialog.current?.showModal()
+        else onClose()
       }}
     >
       {open && (

@@ -1,7 +1,5 @@
 import { Component, lazy, type ReactNode, Suspense } from 'react'
-import { createPortal } from 'react-dom'
 import { useToasts } from '@/shared/lib/toast'
-import { toastHome } from '@/shared/lib/toast-home'
 import styles from './toast-host.module.css'
 
 const Toaster = lazy(() => import('@/shared/ui/toaster'))
@@ -14,11 +12,10 @@ export function warmToaster(): void {
 /** Mounts the toaster with the first message; when it cannot be loaded, the message is shown plainly. */
 export function ToastHost() {
   const used = useToasts((state) => state.used)
-  return createPortal(
+  return (
     <Plainly>
       <Suspense fallback={null}>{used && <Toaster />}</Suspense>
-    </Plainly>,
-    toastHome(),
+    </Plainly>
   )
 }
 

@@ -1,7 +1,9 @@
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { Toaster as Sonner, toast as sonner } from 'sonner'
 import { added } from '@/shared/copy/added'
 import { type Pesan, useToasts } from '@/shared/lib/toast'
+import { keepOnTop } from '@/shared/lib/toast-layer'
 import styles from './toaster.module.css'
 
 const DURATION_MS = 5_000
@@ -27,7 +29,9 @@ export default function Toaster() {
   useEffect(() => {
     if (queue.length > 0) for (const pesan of useToasts.getState().take()) show(pesan)
   }, [queue])
-  return (
+  const [host] = useState(() => document.createElement('div'))
+  useEffect(() => keepOnTop(host), [host])
+  return createPortal(
     <Sonner
       position="top-center"
       theme="system"
@@ -44,6 +48,7 @@ export default function Toaster() {
           error: styles.gagal,
         },
       }}
-    />
+    />,
+    host,
   )
 }
