@@ -7,7 +7,10 @@ import { Button } from '@/shared/ui/button'
 
 /** Removes the token, goes to the root and reloads: nothing of this customer stays in memory (product.md §4). */
 function logout(): void {
-  if (!useAuth.getState().signOut()) return toast.gagal(spec.gagalLogout)
+  if (!useAuth.getState().signOut()) {
+    toast.gagal(spec.gagalLogout)
+    return
+  }
   toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.berhasilLogout })
   window.location.replace(paths.welcome)
 }

@@ -12,8 +12,8 @@ import { useDebounced } from '@/shared/lib/use-debounced'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
 import { Field } from '@/shared/ui/field'
+import { MoreSentinel } from '@/shared/ui/more-sentinel'
 import { Page } from '@/shared/ui/page'
-import { Sentinel } from '@/shared/ui/sentinel'
 import { Spinner } from '@/shared/ui/spinner'
 import { MesinCard } from './mesin-card'
 import styles from './pilih-layanan-page.module.css'
@@ -61,13 +61,14 @@ function LayananList({ flow }: { flow: PurchaseFlow }) {
       ) : (
         <Waiting />
       )}
-      <Sentinel
-        active={query.hasNextPage && !query.isFetchingNextPage && !query.isFetchNextPageError}
-        onSeen={() => void query.fetchNextPage()}
-      />
-      {query.isFetchingNextPage && <Waiting />}
-      {query.isFetchNextPageError && (
-        <Failed error={query.error} pending={false} onRetry={() => void query.fetchNextPage()} />
+      {query.hasNextPage && (
+        <MoreSentinel
+          loading={query.isFetching}
+          failed={query.isFetchNextPageError}
+          onMore={() => {
+            if (!query.isFetching) void query.fetchNextPage()
+          }}
+        />
       )}
     </Page>
   )

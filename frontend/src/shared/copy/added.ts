@@ -155,7 +155,6 @@ export const added = {
     diperbarui: 'Riwayat sudah diperbarui',
     kosongIsi: 'Pemakaian mesin dan top-up akan tercatat di sini.',
     gagalMuat: 'Riwayat belum bisa dimuat',
-    gagalLanjut: 'Halaman berikutnya belum bisa dimuat',
     tanggal: 'Tanggal',
     mesin: 'Mesin',
     layanan: 'Layanan',
@@ -202,6 +201,7 @@ export const added = {
     ],
   },
   umum: {
+    gagalLanjut: 'Halaman berikutnya belum bisa dimuat',
     kembali: 'Kembali',
     muat: 'Memuat…',
     muatLagi: 'Memuat berikutnya…',
