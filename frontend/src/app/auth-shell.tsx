@@ -1,6 +1,6 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { Outlet } from 'react-router'
+import { PageOutlet } from '@/app/page-boundary'
 import { makeQueryClient } from '@/app/query'
 import { UpdateNotice } from '@/app/update-notice'
 import { getDashboard } from '@/shared/api/dashboard'
@@ -30,7 +30,7 @@ export default function AuthShell() {
   return (
     <QueryClientProvider client={client}>
       <UpdateNotice />
-      <Outlet />
+      <PageOutlet />
     </QueryClientProvider>
   )
 }

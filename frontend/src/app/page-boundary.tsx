@@ -1,4 +1,5 @@
 import { Component, type ReactNode, Suspense } from 'react'
+import { Outlet, useLocation } from 'react-router'
 import { added } from '@/shared/copy/added'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
@@ -11,10 +12,15 @@ interface Props {
   children: ReactNode
 }
 
-/** Shows that a screen is being fetched, and a way out when it cannot be (no network, or a fault of ours). */
-export function PageBoundary({ resetKey, children }: Props) {
+/**
+ * The place of a screen: shows that it is being fetched, and a way out when it cannot be (no network, or
+ * a fault of ours). What surrounds it, like the bottom bar, stays.
+ */
+export function PageOutlet() {
+  const { pathname: resetKey } = useLocation()
+  const children = <Outlet />
   return (
-    <Catch key={resetKey}>
+    <Catch resetKey={resetKey}>
       <Suspense fallback={<Waiting />}>{children}</Suspense>
     </Catch>
   )
@@ -29,11 +35,15 @@ function Waiting() {
   )
 }
 
-class Catch extends Component<{ children: ReactNode }, { failed: boolean }> {
+class Catch extends Component<Props, { failed: boolean }> {
   override state = { failed: false }
 
   static getDerivedStateFromError() {
     return { failed: true }
+  }
+
+  override componentDidUpdate(before: Props) {
+    if (this.state.failed && before.resetKey !== this.props.resetKey) this.setState({ failed: false })
   }
 
   override render() {

@@ -1,7 +1,7 @@
-import { Navigate, Outlet, Route, Routes, useLocation } from 'react-router'
+import { Navigate, Route, Routes } from 'react-router'
 import { AuthOnly, PublicOnly, WithTelp } from '@/app/guard'
 import { lazyPage } from '@/app/lazy-page'
-import { PageBoundary } from '@/app/page-boundary'
+import { PageOutlet } from '@/app/page-boundary'
 import LoginPage from '@/features/login/login-page'
 import WelcomePage from '@/features/welcome/welcome-page'
 import { paths } from '@/shared/lib/paths'
@@ -15,9 +15,15 @@ const AuthShell = lazyPage(() => import('@/app/auth-shell'))
 const BarLayout = lazyPage(() => import('@/app/bar-layout'))
 const DashboardPage = lazyPage(() => import('@/features/dashboard/dashboard-page'))
 const ScanPage = lazyPage(() => import('@/features/scan/scan-page'))
-const PilihLayananPage = lazyPage(() => import('@/features/pilih-layanan/pilih-layanan-page'))
-const PilihEpayPage = lazyPage(() => import('@/features/pilih-epay/pilih-epay-page'))
-const PembayaranPage = lazyPage(() => import('@/features/pembayaran/pembayaran-page'))
+const pilihEpay = () => import('@/features/pilih-epay/pilih-epay-page')
+const pembayaran = () => import('@/features/pembayaran/pembayaran-page')
+const PilihLayananPage = lazyPage(
+  () => import('@/features/pilih-layanan/pilih-layanan-page'),
+  pilihEpay,
+  pembayaran,
+)
+const PilihEpayPage = lazyPage(pilihEpay, pembayaran)
+const PembayaranPage = lazyPage(pembayaran)
 const RiwayatPage = lazyPage(() => import('@/features/riwayat/riwayat-page'))
 const AkunPage = lazyPage(() => import('@/features/akun/akun-page'))
 const TopUpPage = lazyPage(() => import('@/features/top-up/top-up-page'))
@@ -26,7 +32,7 @@ const TopUpPage = lazyPage(() => import('@/features/top-up/top-up-page'))
 export function AppRoutes() {
   return (
     <Routes>
-      <Route element={<Bounded />}>
+      <Route element={<PageOutlet />}>
         <Route element={<PublicOnly />}>
           <Route path={paths.welcome} element={<WelcomePage />} />
           <Route path={paths.login} element={<LoginPage />} />
@@ -57,14 +63,5 @@ export function AppRoutes() {
       </Route>
       <Route path="*" element={<Navigate to={paths.welcome} replace />} />
     </Routes>
-  )
-}
-
-function Bounded() {
-  const { pathname } = useLocation()
-  return (
-    <PageBoundary resetKey={pathname}>
-      <Outlet />
-    </PageBoundary>
   )
 }

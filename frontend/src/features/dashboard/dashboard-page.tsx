@@ -16,7 +16,7 @@ import { RunningList, useDone } from './running-list'
 import { belumSelesai, useDashboard } from './use-dashboard'
 
 export default function DashboardPage() {
-  const { dashboard, epay } = useDashboard()
+  const { dashboard, epay, age_ms } = useDashboard()
   const failed = dashboard.error ?? epay.error
   const retry = () => void Promise.all([dashboard.refetch(), epay.refetch()])
 
@@ -37,7 +37,7 @@ export default function DashboardPage() {
       </header>
       {failed && (
         <div className={styles.stale} role="status">
-          {added.dashboard.dataPer(tanggalWaktu(Math.min(dashboard.dataUpdatedAt, epay.dataUpdatedAt)))}
+          {added.dashboard.dataPer(tanggalWaktu(age_ms))}
           <button type="button" className={styles.retry} onClick={retry} disabled={dashboard.isFetching}>
             {added.umum.cobaLagi}
           </button>

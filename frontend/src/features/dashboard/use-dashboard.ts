@@ -60,8 +60,9 @@ async function getOwnDashboard(signal: AbortSignal): Promise<Dashboard> {
 
 export function useDashboard() {
   const [snapshot] = useState(readSnapshot)
-  const start = <T>(data: T | undefined) =>
-    data === undefined ? {} : { initialData: data, initialDataUpdatedAt: snapshot?.at ?? 0 }
+  // Shown at once, but always asked for again.
+  const start = <T>(initialData: T | undefined) =>
+    initialData === undefined ? {} : { initialData, initialDataUpdatedAt: 0 }
 
   const dashboard = useQuery({
     queryKey: keys.dashboard,
@@ -75,14 +76,15 @@ export function useDashboard() {
     ...start(snapshot?.epay),
   })
 
-  useKeep(dashboard.data, epay.data, Math.min(dashboard.dataUpdatedAt, epay.dataUpdatedAt))
-  return { dashboard, epay }
+  const fetched_ms = Math.min(dashboard.dataUpdatedAt, epay.dataUpdatedAt)
+  useKeep(dashboard.data, epay.data, fetched_ms)
+  return { dashboard, epay, age_ms: fetched_ms || snapshot?.at || Date.now() }
 }
 
 function useKeep(dashboard: Dashboard | undefined, epay: AkunEpay[] | undefined, at: number): void {
   useEffect(() => {
     const { token } = useAuth.getState()
     const id = token && customerId(token)
-    if (id && dashboard && epay) kept.write({ id, at, dashboard, epay })
+    if (id && dashboard && epay && at > 0) kept.write({ id, at, dashboard, epay })
   }, [dashboard, epay, at])
 }

@@ -47,7 +47,9 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
       }}
       onClose={() => {
         // Chromium closes on a second Escape whatever the cancel event says.
-        if (open && !dialog.current?.open) onClose()
+        if (!open || dialog.current?.open) return
+        if (locked) dialog.current?.showModal()
+        else onClose()
       }}
     >
       {open && (

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import { added } from '@/shared/copy/added'
 import { Button } from '@/shared/ui/button'
 import { Spinner } from '@/shared/ui/spinner'
-import styles from './riwayat-page.module.css'
+import styles from './more-sentinel.module.css'
 
 /** How far below the screen the end of the list may be when the next page is asked for. */
 const AHEAD = '400px'
@@ -36,7 +36,7 @@ export function MoreSentinel({ loading, failed, onMore }: Props) {
     <div ref={end} className={styles.end}>
       {failed ? (
         <>
-          <p>{added.riwayat.gagalLanjut}</p>
+          <p>{added.umum.gagalLanjut}</p>
           <Button variant="secondary" onClick={onMore}>
             {added.umum.cobaLagi}
           </Button>

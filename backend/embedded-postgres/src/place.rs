@@ -1,0 +1,158 @@
+//! The folders of the database: where they are, who owns them, and the way to them.
+//!
+//! ```text
+//! <data>/                 the server's; only opened for passing through when root keeps it closed
+//!   postgres.lock         held by the process that runs the database, see `lock`
+//!   postgres.users        held, shared, by every process that uses it
+//!   postgres/   0700      the database's account's own
+//!     cluster/            PGDATA
+//!     run/                the socket, when the path is short enough
+//! ```
+
+use std::{
+    fs::{self, DirBuilder, Permissions},
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use nix::unistd::geteuid;
+
+use crate::{
+    Settings,
+    account::{Account, home_of_root},
+    cluster,
+    error::Error,
+};
+
+/// Where the default data folder goes when the account cannot reach the checkout, and copies of binaries it cannot reach.
+pub(crate) const SYSTEM_PLACE: &str = "/var/lib/nyala";
+
+/// The prepared folders.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// Absolute, resolved; the server keeps its secrets here too.
+    pub data_dir: PathBuf,
+    pub base: PathBuf,
+    pub account: Account,
+    /// True when `data_dir` is not where the settings said.
+    pub moved: bool,
+}
+
+impl Place {
+    /// Finds, makes and opens the folders. Safe to run by several processes at once, and again and again.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`], [`Error::NotOurs`], [`Error::NoAccount`], or [`Error::Io`] naming the folder.
+    pub fn prepare(settings: &Settings) -> Result<Self, Error> {
+        let wanted = std::path::absolute(&settings.data_dir).map_err(Error::io("cannot resolve", &settings.data_dir))?;
+        let base = wanted.join("postgres");
+        let account = Account::choose(&base)?;
+        if !account.switch {
+            make_dirs(&wanted, 0o700)?;
+            return Self::at(&wanted, account, false);
+        }
+        let system = Path::new(SYSTEM_PLACE).join(name_for(&wanted));
+        let may_move = settings.data_dir_is_default && !cluster::exists(&base);
+        if may_move && (cluster::exists(&system.join("postgres")) || blocked_outside(&wanted, &account)?.is_some()) {
+            let account = Account::choose(&system.join("postgres"))?;
+            make_dirs(Path::new(SYSTEM_PLACE), 0o755)?;
+            make_dirs(&system, 0o700)?;
+            return Self::at(&system, account, true);
+        }
+        make_dirs(&wanted, 0o700)?;
+        Self::at(&wanted, account, false)
+    }
+
+    fn at(data_dir: &Path, account: Account, moved: bool) -> Result<Self, Error> {
+        let data_dir = data_dir.canonicalize().map_err(Error::io("cannot resolve", data_dir))?;
+        let base = data_dir.join("postgres");
+        if account.switch {
+            open_way(&data_dir, &account, !moved)?;
+        }
+        make_dirs(&base, 0o700)?;
+        // The kernel names a process's folder without symlinks, and the search for orphans compares with that.
+        let base = base.canonicalize().map_err(Error::io("cannot resolve", &base))?;
+        if account.switch {
+            own(&base, &account)?;
+            if let Some(blocked) = account.blocked_at(&base)? {
+                return Err(Error::Unreachable { folder: base, blocked, account: account.name });
+            }
+        }
+        Ok(Self { data_dir, base, account, moved })
+    }
+}
+
+/// `mkdir -p`; `mode` (whatever the umask) is for the last folder, when it is made here.
+pub(crate) fn make_dirs(dir: &Path, mode: u32) -> Result<(), Error> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = dir.parent() {
+        DirBuilder::new().recursive(true).mode(0o755).create(parent).map_err(Error::io("cannot make the folder", parent))?;
+    }
+    DirBuilder::new().recursive(true).mode(mode).create(dir).map_err(Error::io("cannot make the folder", dir))?;
+    fs::set_permissions(dir, Permissions::from_mode(mode)).map_err(Error::io("cannot set the mode of", dir))
+}
+
+/// The first folder above `data_dir` that the account cannot enter; folders not made yet do not count.
+fn blocked_outside(data_dir: &Path, account: &Account) -> Result<Option<PathBuf>, Error> {
+    let Some(there) = data_dir.ancestors().skip(1).find(|dir| dir.is_dir()) else { return Ok(None) };
+    account.blocked_at(&there.canonicalize().map_err(Error::io("cannot resolve", there))?)
+}
+
+/// Lets the account pass through `data_dir`, and through private folders on the way to one that the user named: nothing more
+/// than passing, and never through the home of root, a folder right under `/`, or one that root does not own.
+fn open_way(data_dir: &Path, account: &Account, named: bool) -> Result<(), Error> {
+    // Each round opens one folder, so there are never more rounds than folders on the way.
+    for _ in data_dir.ancestors() {
+        let Some(blocked) = account.blocked_at(data_dir)? else { return Ok(()) };
+        let meta = blocked.metadata().map_err(Error::io("cannot look at", &blocked))?;
+        let private = meta.mode() & 0o077 == 0 && blocked.components().count() > 2 && home_of_root().as_deref() != Some(&blocked);
+        if meta.uid() != geteuid().as_raw() || !(blocked == data_dir || named && private) {
+            return Err(Error::Unreachable { folder: data_dir.to_owned(), blocked, account: account.name.clone() });
+        }
+        let mut mode = meta.mode() & 0o7777;
+        if mode & 0o070 == 0 {
+            // Nobody used the group's bits: this lets in the one account, not everybody.
+            std::os::unix::fs::chown(&blocked, None, Some(account.gid))
+                .map_err(Error::io("cannot change the group of", &blocked))?;
+            mode |= 0o010;
+        } else {
+            mode |= 0o001;
+        }
+        fs::set_permissions(&blocked, Permissions::from_mode(mode))
+            .map_err(Error::io("cannot open for the database's account", &blocked))?;
+        tracing::info!("the account `{}` may now pass through {}", account.name, blocked.display());
+    }
+    Ok(())
+}
+
+/// Gives `base` to the account, with all that is in it when root owned the cluster (one restored from a backup, say).
+fn own(base: &Path, account: &Account) -> Result<(), Error> {
+    let cluster = cluster::dir(base);
+    if cluster.metadata().is_ok_and(|meta| meta.uid() == 0) {
+        give_all(&cluster, account)?;
+    }
+    account.give(base)?;
+    fs::set_permissions(base, Permissions::from_mode(0o700)).map_err(Error::io("cannot close to others", base))
+}
+
+fn give_all(path: &Path, account: &Account) -> Result<(), Error> {
+    account.give(path)?;
+    if path.symlink_metadata().map_err(Error::io("cannot look at", path))?.is_dir() {
+        for entry in fs::read_dir(path).map_err(Error::io("cannot read", path))? {
+            give_all(&entry.map_err(Error::io("cannot read", path))?.path(), account)?;
+        }
+    }
+    Ok(())
+}
+
+/// The same name for the same checkout at every start: its last folder's name and a hash (FNV-1a) of the whole path.
+fn name_for(data_dir: &Path) -> String {
+    let bytes = data_dir.as_os_str().as_encoded_bytes();
+    let hash =
+        bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    let checkout = data_dir.parent().and_then(Path::file_name).map(|name| name.to_string_lossy()).unwrap_or_default();
+    let readable: String = checkout.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(24).collect();
+    format!("{readable}-{hash:016x}")
+}

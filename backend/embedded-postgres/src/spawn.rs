@@ -1,0 +1,28 @@
+//! Children that die with this process: the only `unsafe` of the crate.
+
+use std::{io, os::unix::process::CommandExt, process::Command};
+
+use nix::{
+    sys::{prctl::set_pdeathsig, signal::Signal},
+    unistd::{Pid, getppid},
+};
+
+/// Makes the child get `signal` when the *thread* that spawns it ends (prctl(2), PR_SET_PDEATHSIG), and gives it a process
+/// group of its own, so that Ctrl-C reaches only the server, which then stops the database in order.
+#[allow(unsafe_code)]
+pub(crate) fn die_with_parent(command: &mut Command, signal: Signal) {
+    let parent = Pid::this();
+    command.process_group(0);
+    // SAFETY: the closure runs between fork and exec, where only async-signal-safe calls are allowed: prctl and getppid are
+    // plain system calls, and nothing is allocated or locked (an error of a raw code allocates nothing).
+    unsafe {
+        command.pre_exec(move || {
+            set_pdeathsig(signal).map_err(|errno| io::Error::from_raw_os_error(errno as i32))?;
+            // The parent may have died before the line above; then nobody would ever send the signal.
+            if getppid() != parent {
+                return Err(io::Error::from_raw_os_error(nix::errno::Errno::ESRCH as i32));
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,28 @@
+//! `POST /scan/v1/akun/request_otp_password`: a code for a changed password (contract §1, table).
+
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::credentials;
+use crate::app::AppState;
+use crate::auth::kode::{self, Tujuan};
+use crate::auth::pelanggan::Pelanggan;
+use crate::auth::request_otp::SENT;
+use crate::http::answer::{Empty, done};
+use crate::http::client_ip::counted;
+use crate::http::error::AppError;
+
+/// Sends a code to the customer's own number.
+#[utoipa::path(
+    post, path = "/scan/v1/akun/request_otp_password", tag = "akun", security(("pelanggan" = [])),
+    responses(
+        (status = 200, body = Empty),
+        (status = 401, body = Empty),
+        (status = 429, description = "Within 60 s or over a limit; `Retry-After` in seconds", body = Empty),
+        (status = 503, description = "`kode gagal dikirim, coba lagi`", body = Empty),
+    )
+)]
+pub async fn request_otp_password(req: HttpRequest, state: web::Data<AppState>, pelanggan: Pelanggan) -> Result<HttpResponse, AppError> {
+    let (telp, _) = credentials(&state, pelanggan.id).await?;
+    kode::send(&state, Tujuan::UpdatePassword, telp, counted(&req, &state.config.http.trusted_proxies)).await?;
+    Ok(done(SENT))
+}

@@ -1,0 +1,36 @@
+//! `POST /scan/v1/akun/update_nama` (contract §1: `nama`).
+
+use actix_web::{HttpResponse, web};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::app::AppState;
+use crate::auth::pelanggan::Pelanggan;
+use crate::domain::nama::Nama;
+use crate::http::answer::{Empty, done};
+use crate::http::error::AppError;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct UpdateNamaRequest {
+    /// At least two words.
+    #[schema(example = "Siti Rahmawati")]
+    nama: String,
+}
+
+/// Changes the customer's name; `updated_at` stays, because it moves only with the password (contract §2).
+#[utoipa::path(
+    post, path = "/scan/v1/akun/update_nama", tag = "akun", security(("pelanggan" = [])), request_body = UpdateNamaRequest,
+    responses(
+        (status = 200, body = Empty),
+        (status = 400, body = Empty),
+        (status = 401, body = Empty),
+        (status = 422, description = "`Nama Akun Minimal 2 Kata`", body = Empty),
+    )
+)]
+pub async fn update_nama(state: web::Data<AppState>, pelanggan: Pelanggan, body: web::Json<UpdateNamaRequest>) -> Result<HttpResponse, AppError> {
+    let nama = Nama::parse(&body.nama)?;
+    let client = state.db.get().await?;
+    let stmt = client.prepare_cached("UPDATE customer_global SET nama_awal = $2, nama_akhir = $3 WHERE id = $1").await?;
+    client.execute(&stmt, &[&pelanggan.id, &nama.awal, &nama.akhir]).await?;
+    Ok(done("Nama Berhasil Di Ubah"))
+}

@@ -1,0 +1,92 @@
+//! What every request and every actor shares, and how it is put together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::auth::Auth;
+use crate::config::Config;
+use crate::db::pool::Db;
+use crate::db::{lock, migrate};
+use crate::domain::waktu::{Jam, Waktu};
+use crate::mesin::device::sim::Sim;
+use crate::mesin::registry::Registry;
+use crate::metrics::Metrics;
+use crate::secrets::Secrets;
+use crate::whatsapp::WhatsApp;
+
+/// Cheap to clone; one for the whole process.
+#[derive(Clone)]
+pub struct AppState(Arc<Inner>);
+
+pub struct Inner {
+    pub config: Config,
+    pub db: Db,
+    pub jam: Jam,
+    pub secrets: Secrets,
+    pub auth: Auth,
+    pub whatsapp: WhatsApp,
+    pub metrics: Metrics,
+    pub mesin: Registry,
+    /// The simulated devices (driver `sim`).
+    pub sim: Sim,
+    /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
+    ready: AtomicBool,
+}
+
+impl std::ops::Deref for AppState {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+type StartError = Box<dyn std::error::Error + Send + Sync>;
+
+impl AppState {
+    /// Migrates the database at `url`, reads its clock and the keys, and puts the state together. Starts nothing.
+    pub async fn build(config: Config, url: &str, workers: usize) -> Result<Self, StartError> {
+        Self::build_with(config, url, workers, None).await
+    }
+
+    /// The same with a clock of the caller's: every rule takes its time from it.
+    pub async fn build_with(config: Config, url: &str, workers: usize, jam: Option<Jam>) -> Result<Self, StartError> {
+        let db = Db::new(
+            url,
+            config.database.connections.div_ceil(workers.max(1)),
+            Duration::from_millis(config.database.wait_ms),
+            Duration::from_millis(config.database.connect_ms),
+        )?;
+        let (mut client, _lost) = lock::connect(db.config()).await?;
+        migrate::run(&mut client).await?;
+        let secrets = Secrets::load_or_create(&config.data.dir, has_rows(&client).await?)?;
+        let jam = match jam {
+            Some(jam) => jam,
+            None => Jam::running_from(database_now(&client).await?),
+        };
+        let auth = Auth::new(&secrets, config.auth.token_days)?;
+        let whatsapp = WhatsApp::new(&config.whatsapp);
+        let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
+        let (metrics, mesin, ready) = (Metrics::default(), Registry::default(), AtomicBool::new(false));
+        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, sim, ready })))
+    }
+
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    pub fn set_ready(&self, ready: bool) {
+        self.ready.store(ready, Ordering::Release);
+    }
+}
+
+/// The database's clock, which all instants derive from (design: realtime, timers).
+pub async fn database_now(client: &tokio_postgres::Client) -> Result<Waktu, tokio_postgres::Error> {
+    Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
+}
+
+/// Whether stickers or tokens may have been made for this database: then its keys must be there (design: money, security).
+pub async fn has_rows(client: &tokio_postgres::Client) -> Result<bool, tokio_postgres::Error> {
+    const ANY: &str = "SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)";
+    Ok(client.query_one(ANY, &[]).await?.get(0))
+}

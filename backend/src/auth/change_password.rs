@@ -1,0 +1,49 @@
+//! A new password: it ends every older token (contract §1).
+
+use super::kode::{self, RightCode};
+use crate::app::AppState;
+use crate::domain::telp::Telp;
+use crate::http::error::AppError;
+
+/// A password change that a code allows.
+pub struct Change {
+    pub code: RightCode,
+    pub telp: Telp,
+    /// The new password's hash.
+    pub hash: String,
+    /// The hash that must still be the present one, when the old password was asked for.
+    pub old_hash: Option<String>,
+}
+
+/// The customer's id and new token version, once the code is used up and the password is the new one, both or neither.
+/// `Ok(None)` when there is no such number or the old password is not the present one any more: then nothing was changed.
+///
+/// Runs to its end even when the caller goes away, so that a committed change is always told to the open sessions.
+pub async fn change_password(state: &AppState, change: Change) -> Result<Option<(i64, i32)>, AppError> {
+    let state = state.clone();
+    actix_web::rt::spawn(async move { commit(&state, &change).await }).await.map_err(AppError::internal)?
+}
+
+async fn commit(state: &AppState, change: &Change) -> Result<Option<(i64, i32)>, AppError> {
+    let now = state.jam.now();
+    let mut client = state.db.get().await?;
+    let tx = client.transaction().await?;
+    kode::consume(&tx, &change.code, now).await?;
+    // Wrong passwords of before say nothing about the new one, so the number need not wait for them.
+    let stmt = tx
+        .prepare_cached(
+            "WITH ganti AS (
+                 UPDATE customer_global SET password_hash = $2, token_version = token_version + 1, updated_at = $3
+                 WHERE telp = $1 AND ($4::TEXT IS NULL OR password_hash = $4) RETURNING id, token_version, telp),
+             lupakan AS (DELETE FROM login_gagal g USING ganti WHERE g.telp = ganti.telp)
+             SELECT id, token_version FROM ganti",
+        )
+        .await?;
+    let Some(row) = tx.query_opt(&stmt, &[&change.telp.as_str(), &change.hash, &now, &change.old_hash]).await? else {
+        return Ok(None);
+    };
+    let (id, version) = (row.try_get(0)?, row.try_get(1)?);
+    tx.commit().await?;
+    state.auth.versi.changed(id, version, now);
+    Ok(Some((id, version)))
+}

@@ -1,0 +1,72 @@
+//! `POST /scan/v1/auth/register`: a new account, logged in (contract §1, table).
+
+use actix_web::{HttpResponse, web};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::kode::{self, RightCode, Tujuan};
+use super::{TokenData, password};
+use crate::app::AppState;
+use crate::domain::kata_sandi::KataSandi;
+use crate::domain::nama::Nama;
+use crate::domain::telp::{CountryCode, Telp};
+use crate::http::answer::{Answer, Empty, ok_with};
+use crate::http::error::AppError;
+use crate::http::input::Secret;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct RegisterRequest {
+    #[schema(value_type = String, example = "123456")]
+    otp: Secret,
+    #[schema(value_type = String, example = "81234567890")]
+    telp: Telp,
+    #[serde(rename = "country_code")]
+    #[schema(value_type = String, example = "62")]
+    _country_code: CountryCode,
+    /// 8 to 128 characters.
+    #[schema(value_type = String, format = Password, min_length = 8, max_length = 128)]
+    password: Secret,
+    /// At least two words.
+    #[schema(example = "Siti Rahmawati")]
+    nama: String,
+}
+
+/// Opens an account with a code that was sent to its number.
+#[utoipa::path(
+    post, path = "/scan/v1/auth/register", tag = "auth", request_body = RegisterRequest,
+    responses(
+        (status = 200, body = Answer<TokenData>),
+        (status = 400, body = Empty),
+        (status = 404, description = "`record not found`: no code was ever asked for", body = Empty),
+        (status = 409, description = "`nomor sudah terdaftar`: registered meanwhile", body = Empty),
+        (status = 422, description = "`your otp is invalid`, a name of one word or a short password", body = Empty),
+        (status = 429, description = "Too many passwords at once; `Retry-After` in seconds", body = Empty),
+    )
+)]
+pub async fn register(state: web::Data<AppState>, body: web::Json<RegisterRequest>) -> Result<HttpResponse, AppError> {
+    let RegisterRequest { otp, telp, password, nama, .. } = body.into_inner();
+    let nama = Nama::parse(&nama)?;
+    let kata_sandi = KataSandi::parse(password)?;
+    let code = kode::take_try(&state, Tujuan::Register, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
+    let hash = password::hash(&state, kata_sandi.as_str()).await?;
+    let (id, version) = insert(&state, &code, &telp, &nama, &hash).await?;
+    Ok(ok_with("Registrasi Berhasil", TokenData { token: state.auth.tokens.mint(id, version, state.jam.now())? }))
+}
+
+/// The account and the end of its code, both or neither.
+async fn insert(state: &AppState, code: &RightCode, telp: &Telp, nama: &Nama, hash: &str) -> Result<(i64, i32), AppError> {
+    let now = state.jam.now();
+    let mut client = state.db.get().await?;
+    let tx = client.transaction().await?;
+    kode::consume(&tx, code, now).await?;
+    let stmt = tx
+        .prepare_cached(
+            "INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (telp) DO NOTHING RETURNING id, token_version",
+        )
+        .await?;
+    let row = tx.query_opt(&stmt, &[&telp.as_str(), &nama.awal, &nama.akhir, &hash, &now]).await?.ok_or(AppError::TelpTaken)?;
+    let made = (row.try_get(0)?, row.try_get(1)?);
+    tx.commit().await?;
+    Ok(made)
+}

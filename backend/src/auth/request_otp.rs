@@ -1,0 +1,51 @@
+//! `POST /scan/v1/auth/request_otp`: a code for a new account (contract §1, table).
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::kode::{self, Tujuan};
+use crate::app::AppState;
+use crate::domain::telp::{CountryCode, Telp};
+use crate::http::answer::{Empty, done};
+use crate::http::client_ip::counted;
+use crate::http::error::AppError;
+
+/// What a request for a code says when it went out.
+pub const SENT: &str = "kode dikirim lewat WhatsApp";
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct OtpRequest {
+    #[schema(value_type = String, example = "81234567890")]
+    pub telp: Telp,
+    #[serde(rename = "country_code")]
+    #[schema(value_type = String, example = "62")]
+    _country_code: CountryCode,
+}
+
+/// Sends a code to a number that has no account yet.
+#[utoipa::path(
+    post, path = "/scan/v1/auth/request_otp", tag = "auth", request_body = OtpRequest,
+    responses(
+        (status = 200, body = Empty),
+        (status = 400, body = Empty),
+        (status = 409, description = "`nomor sudah terdaftar`", body = Empty),
+        (status = 429, description = "Within 60 s or over a limit; `Retry-After` in seconds", body = Empty),
+        (status = 503, description = "`kode gagal dikirim, coba lagi`", body = Empty),
+    )
+)]
+pub async fn request_otp(req: HttpRequest, state: web::Data<AppState>, body: web::Json<OtpRequest>) -> Result<HttpResponse, AppError> {
+    let OtpRequest { telp, .. } = body.into_inner();
+    if is_registered(&state, &telp).await? {
+        return Err(AppError::TelpTaken);
+    }
+    kode::send(&state, Tujuan::Register, telp, counted(&req, &state.config.http.trusted_proxies)).await?;
+    Ok(done(SENT))
+}
+
+/// Whether `telp` has an account.
+pub async fn is_registered(state: &AppState, telp: &Telp) -> Result<bool, AppError> {
+    let client = state.db.get().await?;
+    let stmt = client.prepare_cached("SELECT FROM customer_global WHERE telp = $1").await?;
+    Ok(client.query_opt(&stmt, &[&telp.as_str()]).await?.is_some())
+}

@@ -1,0 +1,73 @@
+//! What a command works with: the settings and the database, migrated.
+
+use std::time::Duration;
+
+use super::{Gagal, Umum};
+use crate::app::{database_now, has_rows};
+use crate::config::Config;
+use crate::db::pool::{Client, Db};
+use crate::db::source::{Purpose, Source};
+use crate::db::{lock, migrate};
+use crate::domain::waktu::Waktu;
+use crate::secrets::Secrets;
+
+/// How the ledger and the audit log name who works at this machine.
+pub const AKTOR: &str = "cli";
+
+/// Connections of a command: it does one thing at a time.
+const CONNECTIONS: usize = 2;
+
+pub struct Konteks {
+    pub config: Config,
+    pub db: Db,
+    /// The database's time when the command began.
+    pub now: Waktu,
+}
+
+impl Konteks {
+    /// The keys of `secrets.toml`, made when this is the first start (see `Secrets`).
+    pub async fn secrets(&self) -> Result<Secrets, Gagal> {
+        let client = self.client().await?;
+        Ok(Secrets::load_or_create(&self.config.data.dir, has_rows(&client).await?)?)
+    }
+
+    pub async fn client(&self) -> Result<Client, Gagal> {
+        Ok(self.db.get().await?)
+    }
+}
+
+/// The settings in effect.
+pub fn settings(umum: &Umum) -> Result<Config, Gagal> {
+    if !umum.config_dir.join("default.toml").is_file() {
+        let dir = umum.config_dir.display();
+        return Err(Gagal::new(format!("{dir}/default.toml is not there; run this from the checkout or name the folder with --config-dir")));
+    }
+    Ok(Config::load(&umum.config_dir, &umum.set)?)
+}
+
+/// Finds or starts the database, migrates it, and runs `work`. The database stops afterwards when this command started it.
+pub fn run<T>(umum: &Umum, work: impl AsyncFnOnce(&Konteks) -> Result<T, Gagal>) -> Result<T, Gagal> {
+    let mut config = settings(umum)?;
+    let source = Source::open(&mut config, Purpose::Command)?;
+    // Connections end with the runtime, before the database does.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let konteks = open(config, &source).await?;
+        work(&konteks).await
+    })
+}
+
+async fn open(config: Config, source: &Source) -> Result<Konteks, Gagal> {
+    let (wait, connect) = (Duration::from_millis(config.database.wait_ms), Duration::from_millis(config.database.connect_ms));
+    let db = Db::new(source.url(), CONNECTIONS, wait, connect)?;
+    let (mut client, _) = lock::connect(db.config()).await.map_err(|e| unreachable(&config, &e))?;
+    migrate::run(&mut client).await?;
+    let now = database_now(&client).await?;
+    Ok(Konteks { config, db, now })
+}
+
+fn unreachable(config: &Config, e: &tokio_postgres::Error) -> Gagal {
+    let which = if config.database.url.is_empty() { "the private database" } else { "the database of DATABASE_URL" };
+    let why = std::error::Error::source(e).map_or_else(|| e.to_string(), ToString::to_string);
+    Gagal::new(format!("{which} cannot be reached: {why}"))
+}

@@ -1,0 +1,86 @@
+//! The commands of the `nyala` binary (contract §4). Each prints its result on standard output and its refusal as one line on
+//! standard error; all of them work while the server runs.
+
+mod audit;
+mod config;
+mod galat;
+mod key;
+mod konteks;
+mod migrate;
+mod qr;
+mod seed;
+mod serve;
+mod topup;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use galat::Gagal;
+
+/// Self-service laundry machines paid from prepaid balances.
+#[derive(Parser)]
+#[command(name = "nyala", version)]
+struct Cli {
+    #[command(flatten)]
+    umum: Umum,
+    #[command(subcommand)]
+    perintah: Perintah,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub struct Umum {
+    /// Folder of default.toml, development.toml and production.toml
+    #[arg(long, global = true, default_value = "config", value_name = "DIR")]
+    config_dir: PathBuf,
+    /// A setting that wins over files and environment; may be repeated
+    #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE")]
+    set: Vec<String>,
+}
+
+#[derive(Subcommand)]
+enum Perintah {
+    /// Migrate, then serve the API and the app
+    Serve(serve::Serve),
+    /// Bring the database's schema up to this program's
+    Migrate,
+    /// Fill an empty database
+    Seed(seed::Seed),
+    /// Operators' API keys
+    #[command(subcommand)]
+    Key(key::Key),
+    /// Write a machine's sticker as a PNG
+    Qr(qr::Qr),
+    /// Top up a customer's E-Pay account
+    Topup(topup::Topup),
+    /// The ledger's rules
+    #[command(subcommand)]
+    Audit(audit::Audit),
+    /// The settings in effect
+    #[command(subcommand)]
+    Config(config::Config),
+}
+
+/// Runs the command that the arguments name: 0 when it did, 1 when it could not, 2 when it was not understood.
+pub fn main() -> ExitCode {
+    let Cli { umum, perintah } = Cli::parse();
+    let done = match perintah {
+        Perintah::Serve(serve) => serve.run(umum),
+        Perintah::Migrate => migrate::run(&umum),
+        Perintah::Seed(seed) => seed.run(&umum),
+        Perintah::Key(key) => key.run(&umum),
+        Perintah::Qr(qr) => qr.run(&umum),
+        Perintah::Topup(topup) => topup.run(&umum),
+        Perintah::Audit(audit) => audit.run(&umum),
+        Perintah::Config(config) => config.run(&umum),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("nyala: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}

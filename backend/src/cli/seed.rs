@@ -1,0 +1,25 @@
+//! `nyala seed --demo`.
+
+use clap::Args;
+
+use super::{Gagal, Umum, konteks};
+use crate::demo::{self, Seeded};
+
+#[derive(Debug, Args)]
+pub struct Seed {
+    /// The demo: one owner, three outlets, machines, services and a customer
+    #[arg(long, required = true)]
+    demo: bool,
+}
+
+impl Seed {
+    pub fn run(self, umum: &Umum) -> Result<(), Gagal> {
+        let seeded = konteks::run(umum, async |k| Ok(demo::seed(&k.db, &k.secrets().await?, k.now).await?))?;
+        match seeded {
+            Seeded::Now => println!("the demo is seeded; log in as {} / {}", demo::TELP, demo::PASSWORD),
+            Seeded::Before => println!("the demo was seeded before; nothing changed"),
+            Seeded::NotEmpty => return Err(Gagal::new("the database is not empty; the demo is seeded into an empty one only")),
+        }
+        Ok(())
+    }
+}

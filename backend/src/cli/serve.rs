@@ -1,0 +1,134 @@
+//! `nyala serve`: the port, the database, the schema, the demo, the workers; and all of it down again on SIGTERM.
+
+use std::time::{Duration, Instant};
+
+use actix_web::dev::ServerHandle;
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::{Gagal, Umum, konteks};
+use crate::app::AppState;
+use crate::config::Config;
+use crate::db::lock::ServerLock;
+use crate::db::source::{Purpose, Source};
+use crate::demo::{self, Seeded};
+use crate::server;
+
+/// A private database that dies more often than this in `RESTARTS_WITHIN` is not brought back.
+const MAX_RESTARTS: usize = 5;
+const RESTARTS_WITHIN: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Address to listen on; the same as --set http.host=
+    #[arg(long)]
+    host: Option<String>,
+    /// Port to listen on; the same as --set http.port=
+    #[arg(long)]
+    port: Option<u16>,
+}
+
+impl Serve {
+    pub fn run(self, mut umum: Umum) -> Result<(), Gagal> {
+        umum.set.extend(self.host.map(|host| format!("http.host={host}")));
+        umum.set.extend(self.port.map(|port| format!("http.port={port}")));
+        let config = konteks::settings(&umum)?;
+        actix_web::rt::System::new().block_on(serve(config))
+    }
+}
+
+/// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken one
+/// is told at once.
+async fn serve(mut config: Config) -> Result<(), Gagal> {
+    let (listener, workers) = (server::bind(&config)?, server::workers(&config));
+    let source = Source::open(&mut config, Purpose::Serve)?;
+    let state = AppState::build(config, source.url(), workers).await?;
+    let lock = ServerLock::take(state.db.config()).await?;
+    if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.jam.now()).await? == Seeded::Now {
+        tracing::info!("the demo is seeded");
+    }
+    let address = listener.local_addr()?;
+    let (running, handle) = server::start(&state, listener)?;
+    let running = actix_web::rt::spawn(running);
+    server::open(&state).await?;
+    banner(&state.config, address);
+    let ended = tokio::select! {
+        () = told_to_stop()? => Ok(()),
+        why = keep_database(&state, &source, lock) => Err(why),
+        _ = running => Err(Gagal::new("the HTTP server ended by itself")),
+    };
+    drain(&state, &handle).await;
+    // Last, so that what was drained could still be stored.
+    drop(source);
+    ended
+}
+
+/// Where to go now, for the person who started it.
+fn banner(config: &Config, address: std::net::SocketAddr) {
+    println!("Nyala is open at http://{address}/");
+    if config.dev.seed_demo {
+        println!("  demo login:        {} / {}", demo::TELP, demo::PASSWORD);
+    }
+    if config.dev.routes {
+        println!("  WhatsApp messages: http://{address}/dev/whatsapp");
+        println!("  API documents:     http://{address}/docs/");
+    }
+}
+
+/// Returns when SIGTERM or Ctrl-C comes.
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    let (mut term, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Unready first, so that a load balancer stops sending; then running requests get their time.
+async fn drain(state: &AppState, handle: &ServerHandle) {
+    state.set_ready(false);
+    tracing::info!(at_most_s = state.config.http.drain_s, "stopping: unready, draining");
+    handle.stop(true).await;
+}
+
+/// Returns why the process has to end. A private database that died is brought back with its lock; another one's loss is final,
+/// because from then on a second server could own it (design: money 11).
+async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) -> Gagal {
+    let mut restarts: Vec<Instant> = Vec::new();
+    loop {
+        lock.lost().await;
+        let Some(postgres) = source.embedded() else {
+            return Gagal::new("the database connection that holds the server's lock was lost");
+        };
+        restarts.retain(|at| at.elapsed() < RESTARTS_WITHIN);
+        if restarts.len() >= MAX_RESTARTS {
+            return Gagal::new(format!("the private database died {MAX_RESTARTS} times in {} s", RESTARTS_WITHIN.as_secs()));
+        }
+        restarts.push(Instant::now());
+        tracing::error!("the private database ended; starting it again");
+        lock = match bring_back(state, postgres).await {
+            Ok(lock) => lock,
+            Err(e) => return e,
+        };
+        tracing::info!("the private database is back");
+    }
+}
+
+/// How often, and how far apart, the lock is tried once the database is up: the dead one's connections go away at once.
+const LOCK_TRIES: usize = 20;
+const LOCK_EVERY: Duration = Duration::from_millis(100);
+
+async fn bring_back(state: &AppState, postgres: &embedded_postgres::Postgres) -> Result<ServerLock, Gagal> {
+    postgres.restart()?;
+    let mut last = Gagal::new("the lock was not tried");
+    for _ in 0..LOCK_TRIES {
+        match ServerLock::take(state.db.config()).await {
+            Ok(lock) => return Ok(lock),
+            Err(e) => last = e.into(),
+        }
+        tokio::time::sleep(LOCK_EVERY).await;
+    }
+    Err(last)
+}

@@ -1,0 +1,57 @@
+//! `nyala topup`: what the cashier does, at this machine.
+
+use clap::Args;
+
+use super::konteks::{self, AKTOR, Konteks};
+use super::{Gagal, Umum};
+use crate::domain::rupiah::Rupiah;
+use crate::domain::telp::Telp;
+use crate::ledger::topup::{JenisEmoney, Paket, Rekening};
+use crate::ops::topup::{self, TopUpMade};
+
+#[derive(Debug, Args)]
+pub struct Topup {
+    /// The customer's WhatsApp number in any form
+    #[arg(long)]
+    telp: String,
+    /// The outlet, whose account is opened by the first top-up
+    #[arg(long, visible_alias = "idoutlet", value_name = "ID")]
+    outlet: i64,
+    /// Rupiah paid
+    #[arg(long, value_name = "RUPIAH")]
+    nominal: i64,
+    /// Rupiah added [default: the nominal]
+    #[arg(long, value_name = "RUPIAH")]
+    quota: Option<i64>,
+    /// What was sold [default: Top-Up]
+    #[arg(long, visible_alias = "nama_paket", value_name = "TEXT")]
+    nama_paket: Option<String>,
+    /// 2 never expires, 1 needs --masa-aktif [default: 2]
+    #[arg(long, visible_alias = "jenis_emoney", value_name = "1|2")]
+    jenis_emoney: Option<i64>,
+    /// When it expires, in epoch milliseconds
+    #[arg(long, visible_alias = "masa_aktif", value_name = "MS")]
+    masa_aktif: Option<i64>,
+}
+
+impl Topup {
+    pub fn run(self, umum: &Umum) -> Result<(), Gagal> {
+        let telp = Telp::parse(&self.telp)?;
+        let jenis = JenisEmoney::parse(self.jenis_emoney, self.masa_aktif)?;
+        let paket = Paket::parse(self.nominal.into(), self.quota.map(Rupiah::from), self.nama_paket.as_deref(), jenis)?;
+        let made = konteks::run(umum, async |k| sell(k, &telp, self.outlet, &paket).await)?;
+        println!("{}", serde_json::to_string(&made)?);
+        Ok(())
+    }
+}
+
+async fn sell(k: &Konteks, telp: &Telp, idoutlet: i64, paket: &Paket) -> Result<TopUpMade, Gagal> {
+    let mut client = k.client().await?;
+    let tx = client.transaction().await?;
+    let outlet = tx.query_opt("SELECT idowner FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await?;
+    let idowner = outlet.ok_or_else(|| Gagal::new(format!("there is no outlet {idoutlet}")))?.get(0);
+    let id_customer_global = topup::by_telp(&tx, telp).await?;
+    let made = topup::sell(&tx, Rekening { id_customer_global, idoutlet, idowner }, paket, AKTOR, k.now).await?;
+    tx.commit().await?;
+    Ok(made.into())
+}

@@ -1,0 +1,231 @@
+//! Settings: `config/default.toml`, `config/<profile>.toml`, then `NYALA__SECTION__KEY`, then `--set section.key=value`.
+//! Each key is explained in `config/default.toml`; unknown keys are refused; secrets are never printed.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::http::client_ip::Block;
+use crate::http::input::Secret;
+
+/// `data.dir` in `config/default.toml`.
+const DEFAULT_DATA_DIR: &str = "data";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    Development,
+    Production,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    pub profile: Profile,
+    pub http: Http,
+    pub data: Data,
+    pub database: Database,
+    pub auth: Auth,
+    pub whatsapp: WhatsApp,
+    pub mesin: Mesin,
+    pub realtime: Realtime,
+    pub log: Log,
+    pub dev: Dev,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    pub host: String,
+    pub port: u16,
+    /// 0: one per core.
+    pub workers: usize,
+    pub max_connections: usize,
+    pub trusted_proxies: Vec<Block>,
+    pub allowed_origins: Vec<String>,
+    pub app_dir: PathBuf,
+    pub drain_s: u64,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    pub dir: PathBuf,
+    /// Nobody chose `dir`: only then may the private database move to a system place.
+    #[serde(skip)]
+    pub dir_is_default: bool,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Database {
+    /// From `DATABASE_URL`; empty: the private embedded one.
+    pub url: Secret,
+    pub connections: usize,
+    pub wait_ms: u64,
+    pub connect_ms: u64,
+    pub npm_postgres_dir: PathBuf,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    pub token_days: i64,
+    pub otp_per_ip_hour: i64,
+    pub otp_per_hour: i64,
+    pub otp_per_telp_day: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sender {
+    Log,
+    Meta,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct WhatsApp {
+    pub sender: Sender,
+    pub meta_base_url: String,
+    pub meta_phone_number_id: String,
+    pub meta_access_token: Secret,
+    pub meta_template: String,
+    pub meta_language: String,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mesin {
+    pub idle_s: u64,
+    pub sim_min_ms: u64,
+    pub sim_max_ms: u64,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Realtime {
+    pub max_sessions: usize,
+    pub sockets_per_customer: usize,
+    pub topics_per_session: usize,
+    pub max_payload_bytes: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Pretty,
+    Json,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    pub format: LogFormat,
+    pub filter: String,
+}
+
+/// Only for development; production refuses to start when one of these is not at its default.
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Dev {
+    pub routes: bool,
+    pub allow_lan: bool,
+    pub seed_demo: bool,
+    pub fault_point: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{0}")]
+    Read(#[from] config::ConfigError),
+    #[error("`--set {0}` must look like section.key=value")]
+    Flag(String),
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl Config {
+    /// Reads and checks the settings. `dir` holds the `*.toml`; `flags` are `section.key=value`.
+    pub fn load(dir: &Path, flags: &[String]) -> Result<Self, ConfigError> {
+        let env = config::Environment::with_prefix("NYALA").prefix_separator("__").separator("__");
+        let default = dir.join("default.toml");
+        let base = || config::Config::builder().add_source(config::File::from(default.as_path()));
+        let profile: String = with_flags(base().add_source(env.clone()), flags)?.build()?.get("profile")?;
+        let mut builder = base();
+        let layer = dir.join(format!("{profile}.toml"));
+        if layer.exists() {
+            builder = builder.add_source(config::File::from(layer));
+        }
+        builder = builder.add_source(env.try_parsing(true).list_separator(",").with_list_parse_key("http.trusted_proxies").with_list_parse_key("http.allowed_origins"));
+        if let Ok(url) = std::env::var("DATABASE_URL")
+            && !url.is_empty()
+        {
+            builder = builder.set_override("database.url", url)?;
+        }
+        let mut config: Self = with_flags(builder, flags)?.build()?.try_deserialize()?;
+        config.data.dir_is_default = config.data.dir == Path::new(DEFAULT_DATA_DIR)
+            && std::env::var_os("NYALA__DATA__DIR").is_none()
+            && !flags.iter().any(|f| f.starts_with("data.dir="));
+        config.check()?;
+        Ok(config)
+    }
+
+    pub fn is_production(&self) -> bool {
+        self.profile == Profile::Production
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let refuse = |text: String| Err(ConfigError::Refused(text));
+        if self.auth.token_days < 1 || self.database.connections == 0 || self.http.drain_s > 20 {
+            return refuse("auth.token_days and database.connections must be at least 1, http.drain_s at most 20".to_owned());
+        }
+        if self.auth.otp_per_ip_hour < 1 || self.auth.otp_per_hour < 1 || self.auth.otp_per_telp_day < 1 {
+            return refuse("auth.otp_per_ip_hour, auth.otp_per_hour and auth.otp_per_telp_day must be at least 1".to_owned());
+        }
+        if self.mesin.sim_min_ms > self.mesin.sim_max_ms {
+            return refuse("mesin.sim_min_ms must not be above mesin.sim_max_ms".to_owned());
+        }
+        if self.whatsapp.sender == Sender::Meta
+            && (self.whatsapp.meta_access_token.is_empty() || self.whatsapp.meta_phone_number_id.is_empty() || self.whatsapp.meta_template.is_empty())
+        {
+            return refuse("whatsapp.sender = \"meta\" needs whatsapp.meta_phone_number_id, meta_access_token and meta_template".to_owned());
+        }
+        if self.is_production() {
+            return self.check_production();
+        }
+        let loopback = matches!(self.http.host.as_str(), "localhost" | "::1") || self.http.host.starts_with("127.");
+        if !loopback && !self.dev.allow_lan {
+            return refuse(format!(
+                "http.host = \"{}\" would open development routes to the network; set dev.allow_lan = true if that is meant",
+                self.http.host
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_production(&self) -> Result<(), ConfigError> {
+        let refused = [
+            (self.whatsapp.sender == Sender::Log, "whatsapp.sender = \"log\" is the development sender; set \"meta\""),
+            (self.dev.routes, "dev.routes must be false"),
+            (self.dev.allow_lan, "dev.allow_lan must be false"),
+            (self.dev.seed_demo, "dev.seed_demo must be false"),
+            (!self.dev.fault_point.is_empty(), "dev.fault_point must be empty"),
+        ];
+        match refused.iter().find(|(bad, _)| *bad) {
+            Some((_, why)) => Err(ConfigError::Refused(format!("the production profile refuses to start: {why}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn with_flags(
+    mut builder: config::ConfigBuilder<config::builder::DefaultState>,
+    flags: &[String],
+) -> Result<config::ConfigBuilder<config::builder::DefaultState>, ConfigError> {
+    for flag in flags {
+        let (key, value) = flag.split_once('=').filter(|(k, _)| k.contains('.') || *k == "profile").ok_or_else(|| ConfigError::Flag(flag.clone()))?;
+        builder = builder.set_override(key, value)?;
+    }
+    Ok(builder)
+}

@@ -1,0 +1,62 @@
+//! `GET /scan/v1/dashboard/get_dashboard`: who it is and what runs (product §2, Dashboard).
+
+use actix_web::{HttpResponse, web};
+use futures_util::future::try_join;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::AppState;
+use crate::auth::pelanggan::Pelanggan;
+use crate::http::answer::{Answer, ok};
+use crate::http::error::AppError;
+use crate::transaksi::snap::{SnapTransaksi, snap_sql};
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Dashboard {
+    pub customer_global: CustomerGlobalRingkas,
+    /// The purchases whose status is not 4, newest first.
+    pub list_snap_transaksi: Vec<SnapTransaksi>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CustomerGlobalRingkas {
+    pub id: i64,
+    pub nama_awal: String,
+    pub nama_akhir: String,
+    /// Without the country code.
+    #[schema(example = "81234567890")]
+    pub telp: String,
+}
+
+const CUSTOMER: &str = "SELECT id, nama_awal, nama_akhir, telp FROM customer_global WHERE id = $1";
+
+/// One open purchase a machine: a hundred are more than one customer's dashboard can show.
+const OPEN: &str = snap_sql!(
+    "WHERE t.id_customer_global = $1 AND t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING') ORDER BY t.id DESC LIMIT 100"
+);
+
+/// The customer's name and running machines.
+#[utoipa::path(
+    get, path = "/scan/v1/dashboard/get_dashboard", tag = "dashboard", security(("pelanggan" = [])),
+    responses((status = 200, body = Answer<Dashboard>))
+)]
+pub async fn get_dashboard(state: web::Data<AppState>, pelanggan: Pelanggan) -> Result<HttpResponse, AppError> {
+    let client = state.db.get().await?;
+    let (customer, open) = try_join(client.prepare_cached(CUSTOMER), client.prepare_cached(OPEN)).await?;
+    let (customer, open) = try_join(client.query_opt(&customer, &[&pelanggan.id]), client.query(&open, &[&pelanggan.id])).await?;
+    let customer = customer.ok_or(AppError::Unauthorized)?;
+    let now = state.jam.now();
+    let mut list_snap_transaksi = Vec::with_capacity(open.len());
+    for row in &open {
+        list_snap_transaksi.extend(SnapTransaksi::from_row(row, now)?);
+    }
+    Ok(ok(Dashboard {
+        customer_global: CustomerGlobalRingkas {
+            id: customer.try_get(0)?,
+            nama_awal: customer.try_get(1)?,
+            nama_akhir: customer.try_get(2)?,
+            telp: customer.try_get(3)?,
+        },
+        list_snap_transaksi,
+    }))
+}

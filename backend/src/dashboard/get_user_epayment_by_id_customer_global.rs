@@ -1,0 +1,26 @@
+//! `GET /scan/v1/dashboard/get_user_epayment_by_id_customer_global`: every E-Pay account of the customer.
+
+use actix_web::{HttpResponse, web};
+
+use crate::app::AppState;
+use crate::auth::pelanggan::Pelanggan;
+use crate::epayment::akun_epay::{AkunEpay, epay_sql};
+use crate::http::answer::{Answer, ok};
+use crate::http::error::AppError;
+
+const ALL: &str = epay_sql!("WHERE c.id_customer_global = $1 ORDER BY c.idcustomer");
+
+/// All E-Pay accounts, oldest first; the app decides which to show (product §5).
+#[utoipa::path(
+    get, path = "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", tag = "dashboard", security(("pelanggan" = [])),
+    responses((status = 200, body = Answer<Vec<AkunEpay>>))
+)]
+pub async fn get_user_epayment_by_id_customer_global(
+    state: web::Data<AppState>,
+    pelanggan: Pelanggan,
+) -> Result<HttpResponse, AppError> {
+    let client = state.db.get().await?;
+    let stmt = client.prepare_cached(ALL).await?;
+    let rows = client.query(&stmt, &[&pelanggan.id]).await?;
+    Ok(ok(AkunEpay::from_rows(&rows)?))
+}

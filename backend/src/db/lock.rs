@@ -1,0 +1,59 @@
+//! One server process owns a database (design: money 11).
+
+use tokio::sync::oneshot;
+use tokio_postgres::{Client, Config, NoTls};
+
+use super::pool::tls_for;
+
+const SERVER_LOCK: i64 = 0x4e59_414c_4102;
+
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    #[error("another `nyala serve` already runs on this database; stop it first")]
+    Taken,
+    #[error("the database cannot be reached: {0}")]
+    Database(#[from] tokio_postgres::Error),
+}
+
+/// Holds the lock for as long as it lives, on a connection of its own.
+pub struct ServerLock {
+    _client: Client,
+    lost: oneshot::Receiver<()>,
+}
+
+impl ServerLock {
+    pub async fn take(config: &Config) -> Result<Self, LockError> {
+        let (client, lost) = connect(config).await?;
+        let taken: bool = client.query_one("SELECT pg_try_advisory_lock($1)", &[&SERVER_LOCK]).await?.get(0);
+        if taken { Ok(Self { _client: client, lost }) } else { Err(LockError::Taken) }
+    }
+
+    /// Returns when the connection, and with it the lock, is lost.
+    pub async fn lost(&mut self) {
+        let _ = (&mut self.lost).await;
+    }
+}
+
+/// A connection outside every pool, and a signal for its end.
+pub async fn connect(config: &Config) -> Result<(Client, oneshot::Receiver<()>), tokio_postgres::Error> {
+    let (ended, lost) = oneshot::channel();
+    let client = match tls_for(config) {
+        Some(tls) => {
+            let (client, connection) = config.connect(tls).await?;
+            tokio::spawn(async move {
+                let _ = connection.await;
+                let _ = ended.send(());
+            });
+            client
+        }
+        None => {
+            let (client, connection) = config.connect(NoTls).await?;
+            tokio::spawn(async move {
+                let _ = connection.await;
+                let _ = ended.send(());
+            });
+            client
+        }
+    };
+    Ok((client, lost))
+}

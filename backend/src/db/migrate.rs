@@ -1,0 +1,47 @@
+//! Migrations: refinery under an advisory lock, because it has none of its own (design: code, traps).
+
+use tokio_postgres::Client;
+
+mod embedded {
+    refinery::embed_migrations!("../migrations");
+}
+
+/// Serialises migrations of several processes on one database.
+const MIGRATION_LOCK: i64 = 0x4e59_414c_4101;
+
+#[derive(Debug, thiserror::Error)]
+pub enum MigrateError {
+    #[error("the database is at schema {found}, newer than this program's {known}; run the newer program")]
+    Newer { found: i32, known: i32 },
+    #[error("migration failed: {0}")]
+    Failed(#[from] refinery::Error),
+    #[error("the database could not be asked: {0}")]
+    Database(#[from] tokio_postgres::Error),
+}
+
+/// Brings the schema up to this program's, or refuses one that is newer.
+pub async fn run(client: &mut Client) -> Result<(), MigrateError> {
+    client.query_one("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
+    let done = migrate(client).await;
+    client.query_one("SELECT pg_advisory_unlock($1)", &[&MIGRATION_LOCK]).await?;
+    done
+}
+
+async fn migrate(client: &mut Client) -> Result<(), MigrateError> {
+    let runner = embedded::migrations::runner();
+    let known = runner.get_migrations().iter().map(refinery::Migration::version).max().unwrap_or(0);
+    let table: Option<String> = client.query_one("SELECT to_regclass('refinery_schema_history')::TEXT", &[]).await?.get(0);
+    if table.is_some() {
+        let found: Option<i32> = client.query_one("SELECT max(version) FROM refinery_schema_history", &[]).await?.get(0);
+        if let Some(found) = found
+            && found > known
+        {
+            return Err(MigrateError::Newer { found, known });
+        }
+    }
+    let report = runner.run_async(client).await?;
+    for migration in report.applied_migrations() {
+        tracing::info!(version = migration.version(), name = migration.name(), "migrated");
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Connections: one pool per thread, because a connection is driven by the runtime that made it (design: money 12).
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use tokio_postgres::NoTls;
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::http::error::AppError;
+
+pub type Client = deadpool_postgres::Client;
+
+/// A handle that every thread may hold; the pool behind it is the thread's own.
+#[derive(Clone)]
+pub struct Db(Arc<DbInner>);
+
+struct DbInner {
+    id: u64,
+    config: tokio_postgres::Config,
+    per_thread: usize,
+    wait: Duration,
+    connect: Duration,
+}
+
+thread_local! {
+    static POOLS: RefCell<HashMap<u64, Pool>> = RefCell::new(HashMap::new());
+}
+
+impl Db {
+    /// `url` is a PostgreSQL connection string in either form; `per_thread` connections at most on each thread.
+    pub fn new(url: &str, per_thread: usize, wait: Duration, connect: Duration) -> Result<Self, tokio_postgres::Error> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let mut config = tokio_postgres::Config::from_str(url)?;
+        config.application_name("nyala").connect_timeout(connect);
+        Ok(Self(Arc::new(DbInner { id: NEXT.fetch_add(1, Ordering::Relaxed), config, per_thread: per_thread.max(1), wait, connect })))
+    }
+
+    /// A connection of this thread's pool; `Unavailable` when none comes free in time.
+    pub async fn get(&self) -> Result<Client, AppError> {
+        let pool = POOLS.with_borrow_mut(|pools| match pools.get(&self.0.id) {
+            Some(pool) => Ok(pool.clone()),
+            None => self.build().inspect(|pool| {
+                pools.insert(self.0.id, pool.clone());
+            }),
+        })?;
+        Ok(pool.get().await?)
+    }
+
+    pub fn config(&self) -> &tokio_postgres::Config {
+        &self.0.config
+    }
+
+    fn build(&self) -> Result<Pool, AppError> {
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = match tls_for(&self.0.config) {
+            Some(tls) => Manager::from_config(self.0.config.clone(), tls, recycling),
+            None => Manager::from_config(self.0.config.clone(), NoTls, recycling),
+        };
+        Pool::builder(manager)
+            .max_size(self.0.per_thread)
+            .runtime(Runtime::Tokio1)
+            .timeouts(Timeouts { wait: Some(self.0.wait), create: Some(self.0.connect), recycle: Some(self.0.connect) })
+            .build()
+            .map_err(AppError::internal)
+    }
+}
+
+/// TLS with the web's root certificates when the connection string asks for it (`sslmode=require`).
+pub fn tls_for(config: &tokio_postgres::Config) -> Option<MakeRustlsConnect> {
+    (config.get_ssl_mode() == SslMode::Require).then(|| {
+        let roots = rustls::RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+        MakeRustlsConnect::new(rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth())
+    })
+}

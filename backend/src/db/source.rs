@@ -1,0 +1,65 @@
+//! Which PostgreSQL: the one that `DATABASE_URL` names, else the private one under `data.dir` (contract §5).
+
+use embedded_postgres::{Postgres, Settings};
+
+use crate::config::Config;
+
+/// Connections of the private database that are nobody's share: the server's lock, commands, an operator's `psql`.
+const SPARE_CONNECTIONS: usize = 30;
+/// The database of a private PostgreSQL that is used: the one that `initdb` makes.
+const EMBEDDED_DATABASE: &str = "postgres";
+
+/// Who wants the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The server: it must be the one that runs the private database.
+    Serve,
+    /// A command: it uses the server's when one runs, else one of its own for as long as it lives.
+    Command,
+}
+
+/// A database that can be connected to for as long as this lives; a private one stops with it.
+pub struct Source {
+    url: String,
+    embedded: Option<Postgres>,
+}
+
+impl Source {
+    /// Finds or starts the database. With a private one `config.data.dir` becomes the folder that is really used: its keys
+    /// belong beside it. Blocks for as long as a start or a crash recovery takes.
+    ///
+    /// # Errors
+    /// Why the private database cannot run, with its folder and the cure.
+    pub fn open(config: &mut Config, purpose: Purpose) -> Result<Self, embedded_postgres::Error> {
+        if !config.database.url.is_empty() {
+            return Ok(Self { url: config.database.url.to_string(), embedded: None });
+        }
+        let settings = settings(config);
+        let postgres = match purpose {
+            Purpose::Serve => Postgres::start(&settings)?,
+            Purpose::Command => Postgres::attach_or_start(&settings)?,
+        };
+        postgres.data_dir().clone_into(&mut config.data.dir);
+        Ok(Self { url: postgres.connection_string(EMBEDDED_DATABASE), embedded: Some(postgres) })
+    }
+
+    /// A connection string for tokio-postgres.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The private database, for its supervisor.
+    pub fn embedded(&self) -> Option<&Postgres> {
+        self.embedded.as_ref()
+    }
+}
+
+fn settings(config: &Config) -> Settings {
+    Settings {
+        data_dir: config.data.dir.clone(),
+        data_dir_is_default: config.data.dir_is_default,
+        npm_dir: Some(config.database.npm_postgres_dir.clone()),
+        max_connections: u16::try_from(config.database.connections + SPARE_CONNECTIONS).unwrap_or(u16::MAX),
+        extra_args: Vec::new(),
+    }
+}

@@ -1,0 +1,109 @@
+//! The demo (contract §5): one owner, three outlets, machines, services and a customer with two funded accounts. Seeded once,
+//! into an empty database only.
+
+use deadpool_postgres::Transaction;
+use serde_json::json;
+
+use crate::auth::password;
+use crate::db::audit::{self, Catatan};
+use crate::db::pool::Db;
+use crate::domain::rupiah::Rupiah;
+use crate::domain::waktu::Waktu;
+use crate::http::error::AppError;
+use crate::ledger::topup::{JenisEmoney, Paket, Rekening};
+use crate::ops::layanan::{self, Tawaran};
+use crate::ops::lingkup::Outlet;
+use crate::ops::mesin::{self, Driver};
+use crate::ops::outlet::{self, Tempat};
+use crate::ops::topup;
+use crate::secrets::Secrets;
+
+/// The demo customer's number, as it is stored.
+pub const TELP: &str = "81234567890";
+/// The password of the demo customer and of customers made in bulk.
+pub const PASSWORD: &str = "Rahasia123";
+
+/// Serialises several processes that would seed the same database.
+const SEED_LOCK: i64 = 0x4e59_414c_4105;
+const AKTOR: &str = "demo";
+/// How the audit log tells a seeded database from another one.
+const AKSI: &str = "demo.isi";
+
+/// Name, town, latitude, longitude.
+const OUTLETS: [(&str, &str, f64, f64); 3] = [
+    ("Nyala Kemang", "Jakarta Selatan", -6.2607, 106.8137),
+    ("Nyala Dago", "Bandung", -6.8852, 107.6139),
+    ("Nyala Seturan", "Yogyakarta", -7.7697, 110.4090),
+];
+/// Name, seconds, rupiah: each outlet offers all of them.
+const LAYANAN: [(&str, i32, i64); 4] =
+    [("Cuci Kilat", 60, 2_000), ("Cuci Reguler", 30 * 60, 10_000), ("Cuci Besar", 45 * 60, 15_000), ("Kering", 40 * 60, 12_000)];
+const MESIN: [&str; 4] = ["Mesin Cuci 1", "Mesin Cuci 2", "Pengering 1", "Pengering 2"];
+/// The customer's balance at the first and at the second outlet, in rupiah.
+const SALDO: [i64; 2] = [100_000, 50_000];
+
+/// What was found or done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seeded {
+    Now,
+    /// The demo is there already.
+    Before,
+    /// Somebody else's data is there: nothing was written.
+    NotEmpty,
+}
+
+/// Seeds the demo when the database is empty; `secrets` are the keys that its stickers will be made with.
+pub async fn seed(db: &Db, secrets: &Secrets, now: Waktu) -> Result<Seeded, AppError> {
+    const STATE: &str = "
+        SELECT EXISTS (SELECT FROM audit_log WHERE aksi = $1),
+            EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)";
+    let mut client = db.get().await?;
+    let tx = client.transaction().await?;
+    tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&SEED_LOCK]).await?;
+    let row = tx.query_one(STATE, &[&AKSI]).await?;
+    match (row.get(0), row.get(1)) {
+        (true, _) => return Ok(Seeded::Before),
+        (false, true) => return Ok(Seeded::NotEmpty),
+        (false, false) => {}
+    }
+    let idowner: i64 = tx
+        .query_one("INSERT INTO owner_usaha (nama, created_at) VALUES ('Nyala Laundry', $1) RETURNING idowner", &[&now])
+        .await?
+        .get(0);
+    let outlets = outlets(&tx, secrets, idowner, now).await?;
+    customer(&tx, &outlets, now).await?;
+    let catatan = Catatan { aktor: AKTOR, aksi: AKSI, objek: format!("owner:{idowner}"), isi: json!({ "telp": TELP }) };
+    audit::write(&tx, &catatan, now).await?;
+    tx.commit().await?;
+    Ok(Seeded::Now)
+}
+
+async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Waktu) -> Result<Vec<Outlet>, AppError> {
+    let names = MESIN.map(str::to_owned);
+    let mut opened = Vec::new();
+    for (nama, kota, latitude, longitude) in OUTLETS {
+        let tempat = Tempat { nama: nama.to_owned(), kota: kota.to_owned(), latitude, longitude };
+        let idoutlet = outlet::open(tx, idowner, &tempat, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
+        let outlet = Outlet { idoutlet, idowner };
+        for (nama, durasi_s, harga) in LAYANAN {
+            layanan::offer(tx, idoutlet, &Tawaran { nama: nama.to_owned(), durasi_s, harga }, now).await?;
+        }
+        mesin::install(tx, secrets, outlet, &names, Driver::Sim, now).await?;
+        opened.push(outlet);
+    }
+    Ok(opened)
+}
+
+async fn customer(tx: &Transaction<'_>, outlets: &[Outlet], now: Waktu) -> Result<(), AppError> {
+    const REGISTER: &str = "
+        INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
+        VALUES ($1, 'Budi', 'Santoso', $2, $3, $3) RETURNING id";
+    let hash = password::hash_here(PASSWORD).map_err(|e| AppError::internal(e.to_string()))?;
+    let id_customer_global: i64 = tx.query_one(REGISTER, &[&TELP, &hash, &now]).await?.get(0);
+    for (outlet, saldo) in outlets.iter().zip(SALDO) {
+        let rekening = Rekening { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };
+        let paket = Paket::parse(Rupiah::from(saldo), None, None, JenisEmoney::Tetap)?;
+        topup::sell(tx, rekening, &paket, AKTOR, now).await?;
+    }
+    Ok(())
+}

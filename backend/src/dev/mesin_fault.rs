@@ -1,0 +1,36 @@
+//! `POST /dev/mesin/{id}/fault`: gives a simulated machine a fault, or mends it (contract §5).
+
+use actix_web::{HttpResponse, web};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::app::AppState;
+use crate::domain::id::Id;
+use crate::http::answer::{self, Empty};
+use crate::http::error::AppError;
+use crate::mesin::device::sim::Mode;
+use crate::mesin::messages::Said;
+use crate::mesin::registry::Alamat;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct Fault {
+    mode: Mode,
+}
+
+#[utoipa::path(
+    post, path = "/dev/mesin/{id}/fault", tag = "development", request_body = Fault, params(("id" = i64, Path)),
+    responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 404, body = Empty))
+)]
+pub async fn mesin_fault(state: web::Data<AppState>, id: web::Path<String>, body: web::Json<Fault>) -> Result<HttpResponse, AppError> {
+    let idmesin = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
+    let alamat = Alamat::find(&state, idmesin).await?;
+    if alamat.driver != "sim" {
+        return Err(AppError::Unprocessable("hanya mesin simulasi yang dapat diberi gangguan"));
+    }
+    let now = state.jam.now();
+    let said = state.sim.set_mode(idmesin, body.mode, now);
+    state.mesin.tell(&state, &alamat, Said(said.clone()))?;
+    // Stored before the answer, so that whoever asked finds it so.
+    crate::pembelian::perangkat::record_said(&state, idmesin, &said).await?;
+    Ok(answer::done("OK"))
+}

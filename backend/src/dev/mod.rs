@@ -1,0 +1,10 @@
+//! Routes of development alone: they exist only when `dev.routes` is set, which production refuses.
+
+pub mod mesin_fault;
+pub mod whatsapp;
+
+use actix_web::web::{ServiceConfig, get, post};
+
+pub fn routes(cfg: &mut ServiceConfig) {
+    cfg.route("/whatsapp", get().to(whatsapp::whatsapp)).route("/mesin/{id}/fault", post().to(mesin_fault::mesin_fault));
+}

@@ -1,0 +1,73 @@
+//! `GET /dev/whatsapp`: what the development sender has sent (contract §5).
+
+use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::AppState;
+use crate::domain::telp::Telp;
+use crate::domain::waktu::Waktu;
+use crate::http::answer::{Answer, Empty, ok};
+use crate::http::error::AppError;
+use crate::whatsapp::{Pesan, log};
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct WhatsAppQuery {
+    /// Only messages to this number, in any form.
+    telp: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct WhatsAppMessage {
+    #[schema(example = "6281234567890")]
+    to: String,
+    text: String,
+    #[schema(example = "123456")]
+    code: String,
+    #[schema(value_type = String, format = DateTime)]
+    at: Waktu,
+}
+
+impl From<&Pesan> for WhatsAppMessage {
+    fn from(pesan: &Pesan) -> Self {
+        Self { to: pesan.telp.full(), text: log::text(pesan), code: pesan.code.as_str().to_owned(), at: pesan.at }
+    }
+}
+
+/// The messages, newest first; a page for a browser.
+#[utoipa::path(
+    get, path = "/dev/whatsapp", tag = "dev", params(WhatsAppQuery),
+    responses((status = 200, body = Answer<Vec<WhatsAppMessage>>), (status = 400, body = Empty), (status = 404, body = Empty))
+)]
+pub async fn whatsapp(req: HttpRequest, state: web::Data<AppState>, query: web::Query<WhatsAppQuery>) -> Result<HttpResponse, AppError> {
+    let log = state.whatsapp.log.as_ref().ok_or(AppError::NotFound("pesan dikirim lewat WhatsApp sungguhan"))?;
+    // In a query a plus is a blank, which a number may hold: `+62…` still reads as a number.
+    let telp = query.telp.as_deref().filter(|t| !t.is_empty()).map(Telp::parse).transpose()?;
+    let messages: Vec<WhatsAppMessage> = log.sent(telp.as_ref()).iter().map(WhatsAppMessage::from).collect();
+    Ok(if wants_page(&req) { HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page(&messages)) } else { ok(messages) })
+}
+
+/// Browsers ask for HTML when they navigate; nothing else does.
+fn wants_page(req: &HttpRequest) -> bool {
+    let accept = req.headers().get(header::ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    accept.contains("text/html") && !accept.contains("application/json")
+}
+
+/// Nothing in it comes from outside but digits, so nothing needs escaping.
+fn page(messages: &[WhatsAppMessage]) -> String {
+    let items: String = messages
+        .iter()
+        .map(|m| format!("<li><b>{}</b> <span>+{} · {}</span><p>{}</p></li>", m.code, m.to, m.at.rfc3339(), m.text))
+        .collect();
+    let body = if items.is_empty() { "<p>Belum ada pesan.</p>".to_owned() } else { format!("<ol>{items}</ol>") };
+    format!(
+        "<!doctype html><html lang=\"id\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <meta http-equiv=\"refresh\" content=\"3\"><title>WhatsApp (pengembangan)</title>\
+         <style>body{{font:16px/1.5 system-ui;max-width:40rem;margin:2rem auto;padding:0 1rem}}ol{{list-style:none;padding:0}}\
+         li{{border:1px solid #8884;border-radius:.5rem;padding:.75rem 1rem;margin:.5rem 0}}b{{font-size:1.5rem;letter-spacing:.15em}}\
+         span{{opacity:.7}}p{{margin:.25rem 0 0}}:root{{color-scheme:light dark}}</style>\
+         <h1>WhatsApp (pengembangan)</h1>{body}</html>"
+    )
+}

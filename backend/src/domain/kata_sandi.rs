@@ -1,0 +1,43 @@
+//! A new password (contract §1).
+
+use crate::http::error::AppError;
+use crate::http::input::Secret;
+
+const MIN_CHARS: usize = 8;
+const MAX_CHARS: usize = 128;
+
+/// 8 to 128 characters; which ones is the customer's choice (product §9: upper case, lower case and digits are advice).
+#[derive(Debug, Clone)]
+pub struct KataSandi(Secret);
+
+impl KataSandi {
+    /// 422 below 8 and above 128 characters.
+    pub fn parse(text: Secret) -> Result<Self, AppError> {
+        match text.chars().count() {
+            0..MIN_CHARS => Err(AppError::PasswordTooShort),
+            MIN_CHARS..=MAX_CHARS => Ok(Self(text)),
+            _ => Err(AppError::Unprocessable("kata sandi maksimal 128 karakter")),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_to_128_characters_not_bytes() {
+        let parse = |text: &str| KataSandi::parse(Secret::new(text)).map_err(|e| e.to_string());
+        for good in ["12345678", "kata sandi", "🔑🔑🔑🔑🔑🔑🔑🔑", &"ä".repeat(128)] {
+            assert!(parse(good).is_ok(), "{good}");
+        }
+        for short in ["", "1234567", "🔑🔑🔑🔑🔑🔑🔑"] {
+            assert_eq!(parse(short).unwrap_err(), "kata sandi minimal 8 karakter");
+        }
+        assert_eq!(parse(&"a".repeat(129)).unwrap_err(), "kata sandi maksimal 128 karakter");
+    }
+}

@@ -1,0 +1,39 @@
+//! The receipt number, made by the app: the idempotency key of a purchase per customer (contract §2).
+
+use serde::{Deserialize, Serialize};
+
+/// `SLF` and fifteen digits (yymmddHHMMSSmmm).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct NoNota(String);
+
+impl NoNota {
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("SLF")?;
+        (digits.len() == 15 && digits.bytes().all(|b| b.is_ascii_digit())).then(|| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for NoNota {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(d)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("nomor nota harus SLF diikuti 15 angka"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NoNota;
+
+    #[test]
+    fn only_slf_and_fifteen_digits() {
+        assert!(NoNota::parse("SLF261120180530123").is_some());
+        for bad in ["", "SLF", "slf261120180530123", "SLF26112018053012", "SLF2611201805301234", "SLF26112018053012x", "SLF２61120180530123"] {
+            assert!(NoNota::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Amounts a caller may name.
+
+use serde::{Deserialize, Serialize};
+
+use crate::http::error::AppError;
+
+/// The most one top-up or one service may be worth (contract §4).
+pub const MAX_RUPIAH: i64 = 20_000_000;
+
+/// A whole-rupiah amount that came from outside; the range is checked where its meaning is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct Rupiah(i64);
+
+impl Rupiah {
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// The amount when it lies in `min..=MAX_RUPIAH`, else a 400 that names `field` and the range.
+    pub fn within(self, field: &str, min: i64) -> Result<i64, AppError> {
+        if (min..=MAX_RUPIAH).contains(&self.0) {
+            Ok(self.0)
+        } else {
+            Err(AppError::bad_input(format!("{field} harus {min} sampai {MAX_RUPIAH} rupiah")))
+        }
+    }
+}
+
+impl From<i64> for Rupiah {
+    fn from(jumlah: i64) -> Self {
+        Self(jumlah)
+    }
+}

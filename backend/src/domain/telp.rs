@@ -1,0 +1,116 @@
+//! WhatsApp numbers, parsed once (contract §1).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::http::error::AppError;
+
+/// The only country code there is (product §9).
+pub const COUNTRY_CODE: &str = "62";
+
+/// A number without its country code, as it is stored: `81234567890`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Telp(String);
+
+impl Telp {
+    /// Takes `81234567890`, `081234567890`, `6281234567890` and `+62…`, with blanks, dots and dashes between the digits.
+    pub fn parse(text: &str) -> Result<Self, AppError> {
+        let bad = || AppError::bad_input("telp harus nomor WhatsApp Indonesia, misalnya 81234567890");
+        if text.len() > 32 {
+            return Err(bad());
+        }
+        let bare: String = text.chars().filter(|c| !matches!(c, ' ' | '-' | '.')).collect();
+        let national = if let Some(rest) = bare.strip_prefix('+') {
+            rest.strip_prefix(COUNTRY_CODE).ok_or_else(bad)?
+        } else if let Some(rest) = bare.strip_prefix('0') {
+            rest
+        } else {
+            bare.strip_prefix(COUNTRY_CODE).unwrap_or(&bare)
+        };
+        let digits = national.bytes().all(|b| b.is_ascii_digit());
+        if digits && (7..=13).contains(&national.len()) && !national.starts_with('0') {
+            Ok(Self(national.to_owned()))
+        } else {
+            Err(bad())
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// With the country code and no plus: `6281234567890`.
+    pub fn full(&self) -> String {
+        format!("{COUNTRY_CODE}{}", self.0)
+    }
+
+    /// A number read back from the database, which accepted only parsed ones.
+    pub fn from_stored(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Display for Telp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Telp {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(d)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+/// `country_code` of a request: `62`, as text or as a number, and nothing else (contract §1).
+#[derive(Debug, Clone, Copy)]
+pub struct CountryCode;
+
+impl<'de> Deserialize<'de> for CountryCode {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "country_code harus 62")]
+        enum Raw {
+            Number(u16),
+            Text(String),
+        }
+        let right = match Raw::deserialize(d)? {
+            Raw::Number(n) => n.to_string() == COUNTRY_CODE,
+            Raw::Text(t) => t.strip_prefix('+').unwrap_or(&t) == COUNTRY_CODE,
+        };
+        if right { Ok(Self) } else { Err(serde::de::Error::custom("country_code harus 62")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CountryCode, Telp};
+
+    #[test]
+    fn the_country_code_is_62() {
+        for good in ["\"62\"", "62", "\"+62\""] {
+            assert!(serde_json::from_str::<CountryCode>(good).is_ok(), "{good}");
+        }
+        for bad in ["\"1\"", "63", "null", "\"\"", "[62]", "62.5", "-62"] {
+            assert!(serde_json::from_str::<CountryCode>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_written_form_is_one_number() {
+        for text in ["81234567890", "081234567890", "6281234567890", "+6281234567890", "+62 812-3456-7890"] {
+            assert_eq!(Telp::parse(text).unwrap().as_str(), "81234567890", "{text}");
+        }
+        assert_eq!(Telp::parse("0812345678").unwrap().full(), "62812345678");
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for text in ["", "0", "62", "+1 5551234567", "812345", "8123456789012345", "81234abc890", "008123456789", "8１２３４５６７８９０"] {
+            assert!(Telp::parse(text).is_err(), "{text}");
+        }
+    }
+}

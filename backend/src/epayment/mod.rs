@@ -1,0 +1,12 @@
+//! E-Pay accounts, top-ups and refunds (product §7).
+
+pub mod akun_epay;
+pub mod get_detail_refund;
+pub mod get_epayment;
+
+use actix_web::web::{self, ServiceConfig};
+
+pub fn routes(cfg: &mut ServiceConfig) {
+    cfg.route("/get_epayment/{id}", web::get().to(get_epayment::get_epayment))
+        .route("/get_detail_refund/{id}", web::get().to(get_detail_refund::get_detail_refund));
+}

@@ -1,0 +1,163 @@
+//! Every refusal there is, with its status and its message to the letter (contract §1, table).
+
+use std::borrow::Cow;
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpResponse, ResponseError};
+
+use super::answer::Empty;
+
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// 400: malformed, a wrong type, missing or out of range; the text names the field and what would be right.
+    #[error("{0}")]
+    BadInput(Cow<'static, str>),
+    #[error("sesi tidak berlaku, silakan masuk lagi")]
+    Unauthorized,
+    #[error("kunci operator tidak berlaku")]
+    OperatorUnauthorized,
+    #[error("kunci operator ini tidak berhak melakukan itu")]
+    Forbidden,
+    #[error("password is incorrect")]
+    PasswordIncorrect,
+    #[error("record not found")]
+    RecordNotFound,
+    #[error("terlalu banyak percobaan, coba lagi dalam {retry_s} detik")]
+    TooMany { retry_s: u32 },
+    #[error("nomor sudah terdaftar")]
+    TelpTaken,
+    #[error("nomor belum terdaftar")]
+    TelpUnknown,
+    #[error("kode gagal dikirim, coba lagi")]
+    CodeNotSent,
+    #[error("your otp is invalid")]
+    OtpInvalid,
+    #[error("hashedPassword is not the hash of the given password")]
+    OldPasswordWrong,
+    #[error("Nama Akun Minimal 2 Kata")]
+    NamaTooShort,
+    #[error("kata sandi minimal 8 karakter")]
+    PasswordTooShort,
+    #[error("Mesin Not found")]
+    MesinNotFound,
+    #[error("nomor nota sudah dipakai")]
+    NotaTaken,
+    #[error("E-Pay tidak ditemukan")]
+    EpayNotFound,
+    #[error("layanan tidak ditemukan")]
+    LayananNotFound,
+    #[error("harga layanan berubah")]
+    HargaChanged,
+    #[error("mesin sedang offline")]
+    MesinOffline,
+    #[error("mesin sedang digunakan")]
+    MesinBusy,
+    #[error("saldo epay tidak cukup")]
+    SaldoTooLow,
+    #[error("mesin gagal dinyalakan, saldo dikembalikan")]
+    MesinRefused,
+    #[error("mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala")]
+    MesinSilent,
+    #[error("mesin belum menjawab, perintah berhenti terus dicoba")]
+    StopSilent,
+    /// 404 for someone else's and for unknown ids alike.
+    #[error("{0}")]
+    NotFound(&'static str),
+    /// 409: the state of things forbids it.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// 422: understood, and refused for what it asks.
+    #[error("{0}")]
+    Unprocessable(&'static str),
+    /// 503: the database or a queue cannot take it now.
+    #[error("layanan sedang sibuk, coba lagi")]
+    Unavailable,
+    /// 500; the source goes to the log, never to the caller.
+    #[error("terjadi kesalahan sistem, coba lagi")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl AppError {
+    pub fn bad_input(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::BadInput(text.into())
+    }
+
+    pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Internal(source.into())
+    }
+
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::BadInput(_) => StatusCode::BAD_REQUEST,
+            Self::Unauthorized | Self::OperatorUnauthorized | Self::PasswordIncorrect => StatusCode::UNAUTHORIZED,
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::RecordNotFound
+            | Self::TelpUnknown
+            | Self::MesinNotFound
+            | Self::EpayNotFound
+            | Self::LayananNotFound
+            | Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::TelpTaken
+            | Self::HargaChanged
+            | Self::MesinOffline
+            | Self::MesinBusy
+            | Self::MesinRefused
+            | Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::OtpInvalid
+            | Self::OldPasswordWrong
+            | Self::NamaTooShort
+            | Self::PasswordTooShort
+            | Self::NotaTaken
+            | Self::SaldoTooLow
+            | Self::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::MesinSilent | Self::StopSilent => StatusCode::GATEWAY_TIMEOUT,
+            Self::CodeNotSent | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+impl ResponseError for AppError {
+    fn status_code(&self) -> StatusCode {
+        self.status()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        if let Self::Internal(source) = self {
+            tracing::error!(error = source.as_ref() as &dyn std::error::Error, "request failed");
+        }
+        let status = self.status();
+        let mut answer = HttpResponse::build(status);
+        if let Self::TooMany { retry_s } = self {
+            answer.insert_header((header::RETRY_AFTER, retry_s.to_string()));
+        }
+        answer.json(Empty { status: status.as_u16(), message: self.to_string(), data: None })
+    }
+}
+
+/// A connection that broke means "later"; everything else PostgreSQL refuses is a defect of ours.
+impl From<tokio_postgres::Error> for AppError {
+    fn from(e: tokio_postgres::Error) -> Self {
+        let gone = e.is_closed() || e.as_db_error().is_none_or(|db| db.code().code().starts_with("57P"));
+        if gone && e.code().is_none_or(|c| c.code().starts_with("57P")) && !is_type_error(&e) {
+            tracing::warn!(error = %e, "database connection lost");
+            Self::Unavailable
+        } else {
+            Self::internal(e)
+        }
+    }
+}
+
+/// Whether the error came from converting a value rather than from the connection.
+fn is_type_error(e: &tokio_postgres::Error) -> bool {
+    let text = e.to_string();
+    text.starts_with("error serializing") || text.starts_with("error deserializing") || text.starts_with("query returned")
+}
+
+impl From<deadpool_postgres::PoolError> for AppError {
+    fn from(e: deadpool_postgres::PoolError) -> Self {
+        tracing::warn!(error = %e, "no database connection");
+        Self::Unavailable
+    }
+}

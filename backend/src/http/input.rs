@@ -1,0 +1,112 @@
+//! Bodies and paths: whatever cannot be read is a 400 envelope that says where and why.
+
+use std::ops::Deref;
+use std::str::FromStr;
+
+use actix_web::web::{JsonConfig, PathConfig, QueryConfig};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::error::AppError;
+
+/// The largest body a customer's or an operator's call may have.
+pub const BODY_LIMIT_BYTES: usize = 64 * 1024;
+
+/// JSON whatever the content type says; anything unreadable is a 400 with the parser's place and reason.
+pub fn json_config() -> JsonConfig {
+    JsonConfig::default().limit(BODY_LIMIT_BYTES).content_type_required(false).content_type(|_| true).error_handler(|e, _| {
+        let text = match &e {
+            actix_web::error::JsonPayloadError::Deserialize(e) => format!("isi permintaan tidak sesuai: {e}"),
+            actix_web::error::JsonPayloadError::Overflow { limit } | actix_web::error::JsonPayloadError::OverflowKnownLength { limit, .. } => {
+                format!("isi permintaan lebih dari {limit} byte")
+            }
+            _ => "isi permintaan tidak dapat dibaca".to_owned(),
+        };
+        AppError::bad_input(text).into()
+    })
+}
+
+pub fn path_config() -> PathConfig {
+    PathConfig::default().error_handler(|_, _| AppError::NotFound("data tidak ditemukan").into())
+}
+
+pub fn query_config() -> QueryConfig {
+    QueryConfig::default().error_handler(|e, _| AppError::bad_input(format!("parameter tidak sesuai: {e}")).into())
+}
+
+/// `""` is "no filter" in the app's requests; an id there is a number or a string (contract §2).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Filter(pub Option<crate::domain::id::Id>);
+
+impl<'de> Deserialize<'de> for Filter {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Raw {
+            Number(crate::domain::id::Id),
+            Text(String),
+        }
+        match Option::<Raw>::deserialize(d)? {
+            None => Ok(Self(None)),
+            Some(Raw::Number(id)) => Ok(Self(Some(id))),
+            Some(Raw::Text(t)) if t.is_empty() => Ok(Self(None)),
+            Some(Raw::Text(_)) => Err(serde::de::Error::custom("harus kosong atau id berupa bilangan bulat positif")),
+        }
+    }
+}
+
+/// How many rows a page may have: 1 to 100 (contract §2).
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    pub limit: i64,
+    pub skip: i64,
+}
+
+impl Page {
+    pub fn parse(limit: i64, skip: i64) -> Result<Self, AppError> {
+        if !(1..=100).contains(&limit) {
+            return Err(AppError::bad_input("limit harus 1 sampai 100"));
+        }
+        if skip < 0 {
+            return Err(AppError::bad_input("skip tidak boleh kurang dari 0"));
+        }
+        Ok(Self { limit, skip })
+    }
+}
+
+/// A secret text: never printed by `Debug` nor told by `Serialize`, so it cannot reach a log by accident.
+#[derive(Clone, Deserialize, Default, PartialEq, Eq)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl Deref for Secret {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Secret {
+    type Err = std::convert::Infallible;
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        Ok(Self(s.to_owned()))
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// `***`, or nothing when there is no secret, so that a missing one can be seen.
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(if self.is_empty() { "" } else { "***" })
+    }
+}

@@ -1,0 +1,8 @@
+//! What every route shares: the envelope, errors, the request id, the caller's address.
+
+pub mod answer;
+pub mod client_ip;
+pub mod error;
+pub mod headers;
+pub mod input;
+pub mod request_id;

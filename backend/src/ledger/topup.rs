@@ -1,0 +1,177 @@
+//! Top-up: the outlet issues e-money (its account K) into a wallet. The first one opens the account there (contract §4).
+
+use deadpool_postgres::Transaction;
+
+use crate::domain::rupiah::Rupiah;
+use crate::domain::teks;
+use crate::domain::waktu::Waktu;
+use crate::http::error::AppError;
+
+const DEFAULT_PAKET: &str = "Top-Up";
+/// 9999-12-31T23:59:59.999Z, the last instant that RFC 3339 can write.
+const LAST_INSTANT_MS: i64 = 253_402_300_799_999;
+
+/// The kind of an E-Pay account (product §9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JenisEmoney {
+    /// 1: expires at `masa_aktif`; a later top-up may move that on, never back.
+    Berjangka { masa_aktif: Waktu },
+    /// 2: never expires.
+    Tetap,
+}
+
+impl JenisEmoney {
+    /// 2 unless asked otherwise; 1 needs `masa_aktif` (epoch ms), 2 refuses it. Every failure is a 400.
+    pub fn parse(jenis: Option<i64>, masa_aktif_ms: Option<i64>) -> Result<Self, AppError> {
+        match (jenis.unwrap_or(2), masa_aktif_ms) {
+            (1, Some(ms)) if (1..=LAST_INSTANT_MS).contains(&ms) => Ok(Self::Berjangka { masa_aktif: Waktu::from_ms(ms) }),
+            (1, Some(_)) => Err(AppError::bad_input("masa_aktif harus milidetik epoch sampai tahun 9999")),
+            (1, None) => Err(AppError::bad_input("jenis_emoney 1 perlu masa_aktif (milidetik epoch)")),
+            (2, None) => Ok(Self::Tetap),
+            (2, Some(_)) => Err(AppError::bad_input("jenis_emoney 2 tidak kedaluwarsa, jangan isi masa_aktif")),
+            _ => Err(AppError::bad_input("jenis_emoney harus 1 atau 2")),
+        }
+    }
+
+    pub fn nomor(self) -> i16 {
+        match self {
+            Self::Berjangka { .. } => 1,
+            Self::Tetap => 2,
+        }
+    }
+
+    pub fn masa_aktif(self) -> Option<Waktu> {
+        match self {
+            Self::Berjangka { masa_aktif } => Some(masa_aktif),
+            Self::Tetap => None,
+        }
+    }
+}
+
+/// What is sold: `nominal` rupiah paid for `quota` rupiah of balance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paket {
+    pub nominal: i64,
+    pub quota: i64,
+    pub nama: String,
+    pub jenis: JenisEmoney,
+}
+
+impl Paket {
+    /// `quota` defaults to `nominal`, both 1 to 20,000,000; `nama` to `Top-Up`. Every failure is a 400.
+    pub fn parse(nominal: Rupiah, quota: Option<Rupiah>, nama: Option<&str>, jenis: JenisEmoney) -> Result<Self, AppError> {
+        let nominal = nominal.within("nominal", 1)?;
+        let quota = quota.map_or(Ok(nominal), |q| q.within("quota", 1))?;
+        let nama = teks::parse("nama_paket", nama.unwrap_or(DEFAULT_PAKET), teks::MAX_NAMA_CHARS)?;
+        Ok(Self { nominal, quota, nama, jenis })
+    }
+}
+
+/// Whose wallet, at which outlet.
+#[derive(Debug, Clone, Copy)]
+pub struct Rekening {
+    pub id_customer_global: i64,
+    pub idoutlet: i64,
+    pub idowner: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToppedUp {
+    pub idpembelian_emoney: i64,
+    pub idcustomer: i64,
+    /// The balance after this top-up, in rupiah.
+    pub saldo_akhir: i64,
+}
+
+/// $1 customer, $2 outlet, $3 owner, $4 kind, $5 expiry, $6 now. Nothing when the account is there.
+const OPEN: &str = "
+    WITH baru AS (
+        INSERT INTO customer (id_customer_global, idoutlet, owner_idowner, created_at) VALUES ($1, $2, $3, $6)
+        ON CONFLICT (id_customer_global, idoutlet) DO NOTHING RETURNING idcustomer
+    ), dompet AS (
+        INSERT INTO akun (jenis, idoutlet, idcustomer) SELECT 'W', $2, idcustomer FROM baru RETURNING idakun, idcustomer
+    )
+    INSERT INTO quota_emoney (idcustomer, idakun, jenis_emoney, masa_aktif, updated_at)
+    SELECT idcustomer, idakun, $4::SMALLINT, $5::TIMESTAMPTZ, $6 FROM dompet";
+
+/// $1 customer, $2 outlet, $3 kind, $4 expiry, $5 quota, $6 price, $7 package, $8 now, $9 actor. No row when there is no
+/// such account of this kind.
+const APPLY: &str = "
+    WITH dompet AS (
+        UPDATE quota_emoney q SET credits_posted = q.credits_posted + $5,
+            masa_aktif = CASE WHEN q.jenis_emoney = 1 THEN GREATEST(q.masa_aktif, $4::TIMESTAMPTZ) END, updated_at = $8
+        FROM customer c
+        WHERE c.id_customer_global = $1 AND c.idoutlet = $2 AND q.idcustomer = c.idcustomer AND q.jenis_emoney = $3::SMALLINT
+        RETURNING q.idcustomer, q.idakun, q.saldo, c.owner_idowner
+    ), beli AS (
+        INSERT INTO pembelian_emoney
+            (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at)
+        SELECT idcustomer, $1, owner_idowner, $2, $7::TEXT, $6::BIGINT, $5, saldo, $8 FROM dompet
+        RETURNING id, idcustomer, saldo_akhir
+    ), gerak AS (
+        INSERT INTO ledger_transfer
+            (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+        SELECT 'topup', k.idakun, d.idakun, $5, b.id, $1, d.idcustomer, $2, $9::TEXT, $8
+        FROM beli b JOIN dompet d USING (idcustomer) JOIN akun k ON k.idoutlet = $2 AND k.jenis = 'K'
+        RETURNING id
+    )
+    SELECT id, idcustomer, saldo_akhir, (SELECT count(*) FROM gerak) FROM beli";
+
+/// Puts `paket` into the wallet, opening the account when there is none. 409 when the account is of another kind, 400 when
+/// `masa_aktif` is not in the future.
+pub async fn topup(tx: &Transaction<'_>, rekening: Rekening, paket: &Paket, aktor: &str, now: Waktu) -> Result<ToppedUp, AppError> {
+    if paket.jenis.masa_aktif().is_some_and(|until| until <= now) {
+        return Err(AppError::bad_input("masa_aktif harus di masa depan"));
+    }
+    if let Some(done) = apply(tx, rekening, paket, aktor, now).await? {
+        return Ok(done);
+    }
+    open(tx, rekening, paket.jenis, now).await?;
+    let done = apply(tx, rekening, paket, aktor, now).await?;
+    done.ok_or(AppError::Conflict("rekening E-Pay di outlet itu berjenis lain"))
+}
+
+async fn open(tx: &Transaction<'_>, rekening: Rekening, jenis: JenisEmoney, now: Waktu) -> Result<(), AppError> {
+    let Rekening { id_customer_global, idoutlet, idowner } = rekening;
+    let stmt = tx.prepare_cached(OPEN).await?;
+    tx.execute(&stmt, &[&id_customer_global, &idoutlet, &idowner, &jenis.nomor(), &jenis.masa_aktif(), &now]).await?;
+    Ok(())
+}
+
+async fn apply(
+    tx: &Transaction<'_>,
+    rekening: Rekening,
+    paket: &Paket,
+    aktor: &str,
+    now: Waktu,
+) -> Result<Option<ToppedUp>, AppError> {
+    let Rekening { id_customer_global, idoutlet, .. } = rekening;
+    let (jenis, masa_aktif) = (paket.jenis.nomor(), paket.jenis.masa_aktif());
+    let stmt = tx.prepare_cached(APPLY).await?;
+    let row = tx
+        .query_opt(
+            &stmt,
+            &[&id_customer_global, &idoutlet, &jenis, &masa_aktif, &paket.quota, &paket.nominal, &paket.nama, &now, &aktor],
+        )
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    if row.get::<_, i64>(3) != 1 {
+        return Err(AppError::internal(format!("outlet {idoutlet} has no account K")));
+    }
+    Ok(Some(ToppedUp { idpembelian_emoney: row.get(0), idcustomer: row.get(1), saldo_akhir: row.get(2) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kind_one_needs_an_expiry_and_kind_two_refuses_it() {
+        assert_eq!(JenisEmoney::parse(None, None).unwrap(), JenisEmoney::Tetap);
+        assert_eq!(JenisEmoney::parse(Some(1), Some(5)).unwrap(), JenisEmoney::Berjangka { masa_aktif: Waktu::from_ms(5) });
+        let bad = [(Some(1), None), (Some(1), Some(0)), (Some(1), Some(i64::MAX)), (Some(2), Some(5)), (None, Some(5)), (Some(3), None), (Some(-1), None)];
+        for (jenis, masa_aktif) in bad {
+            assert!(JenisEmoney::parse(jenis, masa_aktif).is_err(), "{jenis:?} {masa_aktif:?}");
+        }
+    }
+}

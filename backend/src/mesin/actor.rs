@@ -1,0 +1,491 @@
+//! The machine: queue, cache and alarm clock of its purchase (design: money 1 and 7). It never awaits in its mailbox: it
+//! starts a transaction, remembers that, and takes the result as a message. It announces nothing that is not committed.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, SpawnHandle, WrapFuture};
+use tokio::sync::oneshot;
+
+use super::device::{Command, DeviceEvent};
+use super::messages::{Applied, AskDevice, Balas, Hasil, HoldDone, Loaded, Reload, Said, Start, Stop, Tunggu};
+use super::registry::Alamat;
+use crate::app::AppState;
+use crate::domain::waktu::Waktu;
+use crate::http::error::AppError;
+use crate::ledger::pembelian::{self as ledger, Held};
+use crate::pembelian::aturan::Tolakan;
+use crate::pembelian::batas::{MAX_WAITERS, MAX_WAITING_STARTS};
+use crate::pembelian::fault;
+use crate::pembelian::keadaan::Keadaan;
+use crate::pembelian::step::{self, Change, Event, Pembelian, Send};
+use crate::pembelian::{fakta, perangkat};
+
+/// Events of the device that may wait behind a commit.
+const MAX_EVENTS: usize = 32;
+/// After the database failed, how long until the stored state is read again.
+const RELOAD_AFTER: Duration = Duration::from_millis(500);
+
+pub struct MesinActor {
+    state: AppState,
+    alamat: Alamat,
+    aktif: Option<Aktif>,
+    /// The purchase whose hold is being committed.
+    hold: Option<Start>,
+    antre: VecDeque<Start>,
+    timer: Option<SpawnHandle>,
+    loading: bool,
+    last_said: Option<(bool, Option<uuid::Uuid>)>,
+}
+
+/// The open purchase and who waits for it.
+struct Aktif {
+    p: Pembelian,
+    waiters: Vec<Balas>,
+    stop_waiters: Vec<oneshot::Sender<()>>,
+    /// A change is being committed; events wait in `events`.
+    committing: bool,
+    events: VecDeque<Event>,
+}
+
+impl Aktif {
+    fn new(p: Pembelian) -> Self {
+        Self { p, waiters: Vec::new(), stop_waiters: Vec::new(), committing: false, events: VecDeque::new() }
+    }
+
+    fn answer(&mut self, hasil: Hasil) {
+        for balas in self.waiters.drain(..) {
+            let _ = balas.send(hasil);
+        }
+    }
+}
+
+/// The outcome that a decided state is, for those who wait.
+fn outcome(keadaan: Keadaan) -> Option<Hasil> {
+    match keadaan {
+        Keadaan::Running | Keadaan::Finished | Keadaan::Stopped => Some(Hasil::Menyala),
+        Keadaan::Refused | Keadaan::Expired => Some(Hasil::TidakMenyala),
+        Keadaan::Held | Keadaan::Sent | Keadaan::Unsure => None,
+    }
+}
+
+type Ctx = Context<MesinActor>;
+
+impl MesinActor {
+    pub fn new(state: AppState, alamat: Alamat, aktif: Option<Pembelian>) -> Self {
+        Self {
+            state,
+            alamat,
+            aktif: aktif.map(Aktif::new),
+            hold: None,
+            antre: VecDeque::new(),
+            timer: None,
+            loading: false,
+            last_said: None,
+        }
+    }
+
+    fn now(&self) -> Waktu {
+        self.state.jam.now()
+    }
+
+    fn fault(&self, name: &str) {
+        fault::point(&self.state.config.dev.fault_point, name);
+    }
+
+    // --- buying ---
+
+    fn begin_hold(&mut self, start: Start, ctx: &mut Ctx) {
+        let (state, now) = (self.state.clone(), self.now());
+        let (pesanan, mesin, layanan) = (start.pesanan.clone(), start.mesin.clone(), start.layanan.clone());
+        self.hold = Some(start);
+        self.fault("before_hold");
+        let work = async move {
+            let client = state.db.get().await?;
+            ledger::hold(&client, &pesanan, &mesin, &layanan, now).await
+        };
+        ctx.spawn(work.into_actor(self).map(move |result, _, ctx| ctx.notify(HoldDone { result, now })));
+    }
+
+    /// Lets the next waiting start try, or tells everybody that the machine is in use.
+    fn next_start(&mut self, ctx: &mut Ctx) {
+        if self.hold.is_some() || self.loading || self.aktif.as_ref().is_some_and(|a| a.committing) {
+            return;
+        }
+        if self.aktif.is_some() {
+            for start in self.antre.drain(..) {
+                start.answer(Hasil::Ditolak(Tolakan::MesinBusy));
+            }
+        } else if let Some(start) = self.antre.pop_front() {
+            self.begin_hold(start, ctx);
+        }
+    }
+
+    // --- the open purchase ---
+
+    fn feed(&mut self, event: Event, ctx: &mut Ctx) {
+        let now = self.now();
+        let Some(aktif) = &mut self.aktif else { return };
+        if aktif.committing {
+            if aktif.events.len() < MAX_EVENTS {
+                aktif.events.push_back(event);
+            }
+            return;
+        }
+        let step = step::step(&aktif.p, &event, now);
+        match step.change {
+            Some(change) => {
+                aktif.committing = true;
+                self.commit(change, step.next, step.send, now, ctx);
+            }
+            None => {
+                aktif.p = step.next;
+                if let Some(op) = step.send {
+                    self.send(op, ctx);
+                }
+                self.arm(ctx);
+            }
+        }
+    }
+
+    fn commit(&self, change: Change, next: Pembelian, send: Option<Send>, now: Waktu, ctx: &mut Ctx) {
+        let (state, id) = (self.state.clone(), next.id);
+        let (before, after) = edges(change);
+        self.fault(before);
+        let work = async move {
+            let client = state.db.get().await?;
+            let result = ledger::apply(&client, id, change, now).await;
+            fault::point(&state.config.dev.fault_point, after);
+            result
+        };
+        ctx.spawn(work.into_actor(self).map(move |result, _, ctx| ctx.notify(Applied { next, send, result })));
+    }
+
+    fn send(&mut self, op: Send, ctx: &mut Ctx) {
+        let Some(aktif) = &self.aktif else { return };
+        let p = &aktif.p;
+        let cmd = Command { idmesin: self.alamat.idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op, durasi_s: p.durasi_s, exp: p.exp() };
+        self.command(&cmd, ctx);
+        if op == Send::Start {
+            self.fault("after_send");
+        }
+    }
+
+    fn command(&self, cmd: &Command, ctx: &mut Ctx) {
+        let Some(reply) = perangkat::command(&self.state, &self.alamat.driver, cmd) else { return };
+        let deliver = move |ctx: &mut Ctx| reply.events.iter().for_each(|e| ctx.notify(Said(e.clone())));
+        match u64::try_from(reply.after_ms) {
+            Ok(ms) if ms > 0 => {
+                ctx.run_later(Duration::from_millis(ms), move |_, ctx| deliver(ctx));
+            }
+            _ => deliver(ctx),
+        }
+    }
+
+    /// Sets the alarm for the purchase's next moment.
+    fn arm(&mut self, ctx: &mut Ctx) {
+        if let Some(timer) = self.timer.take() {
+            ctx.cancel_future(timer);
+        }
+        let Some(at) = self.aktif.as_ref().and_then(|a| step::wake_at(&a.p)) else { return };
+        let wait_ms = u64::try_from(self.now().ms_until(at)).unwrap_or(0);
+        self.timer = Some(ctx.run_later(Duration::from_millis(wait_ms), |actor, ctx| {
+            actor.timer = None;
+            actor.feed(Event::Wake, ctx);
+        }));
+    }
+
+    fn adopt(&mut self, p: Pembelian, ctx: &mut Ctx) {
+        let Some(aktif) = &mut self.aktif else { return };
+        aktif.p = p;
+        aktif.committing = false;
+        if let Some(hasil) = outcome(aktif.p.keadaan) {
+            aktif.answer(hasil);
+        }
+        if !aktif.p.keadaan.open() {
+            for done in aktif.stop_waiters.drain(..) {
+                let _ = done.send(());
+            }
+            self.aktif = None;
+        }
+        self.arm(ctx);
+        self.next_start(ctx);
+    }
+
+    fn drain_events(&mut self, ctx: &mut Ctx) {
+        while let Some(aktif) = &mut self.aktif
+            && !aktif.committing
+            && let Some(event) = aktif.events.pop_front()
+        {
+            self.feed(event, ctx);
+        }
+    }
+
+    fn reload(&mut self, ctx: &mut Ctx) {
+        if self.loading || self.hold.is_some() {
+            return;
+        }
+        self.loading = true;
+        let (state, idmesin) = (self.state.clone(), self.alamat.idmesin);
+        let work = async move {
+            let client = state.db.get().await?;
+            fakta::terbuka_di(&client, idmesin).await
+        };
+        ctx.spawn(work.into_actor(self).map(|result, _, ctx| ctx.notify(Loaded(result))));
+    }
+
+    fn reload_later(ctx: &mut Ctx) {
+        ctx.run_later(RELOAD_AFTER, |actor, ctx| actor.reload(ctx));
+    }
+
+    // --- the device ---
+
+    /// Keeps `online` and the staff flag as the device says, and has unpaid runs on record.
+    fn record_state(&mut self, online: bool, run: Option<uuid::Uuid>, ctx: &mut Ctx) {
+        if self.last_said == Some((online, run)) {
+            return;
+        }
+        self.last_said = Some((online, run));
+        let ours = self.aktif.as_ref().is_some_and(|a| run.is_none_or(|cmd| cmd == a.p.cmd_id));
+        let foreign = run.filter(|_| !ours);
+        let (state, idmesin, now) = (self.state.clone(), self.alamat.idmesin, self.now());
+        let work = async move {
+            let client = state.db.get().await?;
+            perangkat::record(&client, idmesin, online, run.is_some(), foreign, now).await
+        };
+        ctx.spawn(work.into_actor(self).map(|result, actor, _| {
+            if let Err(e) = result {
+                tracing::warn!(error = %e, "a device's state was not stored; its next word will be");
+                actor.last_said = None;
+            }
+        }));
+    }
+
+    fn watch_idle(ctx: &mut Ctx, every: Duration) {
+        ctx.run_interval(every, |actor, ctx| {
+            let idle = actor.aktif.is_none() && actor.hold.is_none() && actor.antre.is_empty() && !actor.loading;
+            if idle {
+                actor.state.mesin.forget(actor.alamat.idmesin, &ctx.address());
+                ctx.stop();
+            }
+        });
+    }
+}
+
+/// The fault points around a change.
+const fn edges(change: Change) -> (&'static str, &'static str) {
+    match change {
+        Change::MarkSent | Change::MarkUnsure => ("before_unsure", "after_unsure"),
+        Change::Run { .. } | Change::RunAndFinish { .. } => ("before_post", "after_post"),
+        Change::Finish => ("before_finish", "after_finish"),
+        Change::Stop { .. } => ("before_stop", "after_stop"),
+        Change::Refuse | Change::Expire | Change::GiveUp => ("before_void", "after_void"),
+    }
+}
+
+impl Actor for MesinActor {
+    type Context = Ctx;
+
+    fn started(&mut self, ctx: &mut Ctx) {
+        Self::watch_idle(ctx, Duration::from_secs(self.state.config.mesin.idle_s.max(1)));
+        if self.aktif.as_ref().is_some_and(|a| a.p.obrolan.stop_requested) {
+            self.feed(Event::StopRequested, ctx);
+        }
+        self.arm(ctx);
+    }
+}
+
+impl Handler<Start> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, start: Start, ctx: &mut Ctx) {
+        // A receipt sent many times at once is one purchase: its repeats wait with the first.
+        if let Some(first) = self.hold.iter_mut().chain(&mut self.antre).find(|s| s.pesanan == start.pesanan) {
+            if first.balas.len() < MAX_WAITERS {
+                first.balas.extend(start.balas);
+            } else {
+                start.answer(Hasil::Sibuk);
+            }
+            return;
+        }
+        if self.antre.len() >= MAX_WAITING_STARTS {
+            return start.answer(Hasil::Ditolak(Tolakan::MesinBusy));
+        }
+        self.antre.push_back(start);
+        self.next_start(ctx);
+    }
+}
+
+impl Handler<HoldDone> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, done: HoldDone, ctx: &mut Ctx) {
+        let Some(start) = self.hold.take() else { return };
+        match done.result {
+            Ok(Held::Won { idtransaksi, cmd_id, epoch }) => {
+                self.fault("after_hold");
+                let durasi_s = i64::from(start.layanan.durasi_s);
+                let mut aktif = Aktif::new(step::first(idtransaksi, cmd_id, epoch, durasi_s, done.now, self.now()));
+                aktif.waiters = start.balas;
+                self.aktif = Some(aktif);
+                self.feed(Event::Wake, ctx);
+            }
+            Ok(Held::Lost(tolakan)) => {
+                start.answer(Hasil::Ditolak(tolakan));
+                if tolakan == Tolakan::MesinBusy {
+                    // Somebody holds it that this actor does not know of.
+                    self.reload(ctx);
+                }
+            }
+            Ok(Held::Changed) => start.answer(Hasil::BacaLagi),
+            Err(e) => {
+                // The commit may have happened although its answer was lost; the stored state knows.
+                tracing::warn!(error = %e, "a hold was not confirmed");
+                start.answer(Hasil::Sibuk);
+                self.reload(ctx);
+            }
+        }
+        self.next_start(ctx);
+    }
+}
+
+impl Handler<Applied> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, done: Applied, ctx: &mut Ctx) {
+        match done.result {
+            Ok(true) => {
+                self.state.metrics.purchase_became(done.next.keadaan);
+                self.adopt(done.next, ctx);
+                if let Some(op) = done.send {
+                    self.send(op, ctx);
+                }
+                self.drain_events(ctx);
+            }
+            Ok(false) => self.reload(ctx),
+            Err(e) => {
+                tracing::warn!(error = %e, "a change of a purchase was not confirmed");
+                Self::reload_later(ctx);
+            }
+        }
+    }
+}
+
+impl Handler<Loaded> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, Loaded(result): Loaded, ctx: &mut Ctx) {
+        self.loading = false;
+        match result {
+            Err(AppError::Unavailable) => Self::reload_later(ctx),
+            Err(e) => {
+                tracing::error!(error = %e, "a machine's purchase cannot be read");
+                Self::reload_later(ctx);
+            }
+            Ok(stored) => {
+                let known = self.aktif.take();
+                let mut waiting = known.map(|a| (a.p.id, a.waiters, a.stop_waiters)).unwrap_or_default();
+                if let Some(p) = stored {
+                    let mut aktif = Aktif::new(p);
+                    if waiting.0 == aktif.p.id {
+                        (aktif.waiters, aktif.stop_waiters) = (std::mem::take(&mut waiting.1), std::mem::take(&mut waiting.2));
+                    }
+                    if let Some(hasil) = outcome(aktif.p.keadaan) {
+                        aktif.answer(hasil);
+                    }
+                    let stop = aktif.p.obrolan.stop_requested;
+                    self.aktif = Some(aktif);
+                    if stop {
+                        self.feed(Event::StopRequested, ctx);
+                    }
+                }
+                // Their purchase is decided, or another one: the facts tell which.
+                for balas in waiting.1 {
+                    let _ = balas.send(Hasil::BacaLagi);
+                }
+                for done in waiting.2 {
+                    let _ = done.send(());
+                }
+                self.arm(ctx);
+                self.next_start(ctx);
+            }
+        }
+    }
+}
+
+impl Handler<Tunggu> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, msg: Tunggu, ctx: &mut Ctx) {
+        match &mut self.aktif {
+            Some(a) if a.p.id == msg.idtransaksi && a.p.keadaan.undecided() => {
+                if a.waiters.len() < MAX_WAITERS {
+                    a.waiters.push(msg.balas);
+                } else {
+                    let _ = msg.balas.send(Hasil::Sibuk);
+                }
+            }
+            Some(a) if a.p.id == msg.idtransaksi => {
+                let _ = msg.balas.send(outcome(a.p.keadaan).unwrap_or(Hasil::BacaLagi));
+            }
+            _ => {
+                let _ = msg.balas.send(Hasil::BacaLagi);
+                self.reload(ctx);
+            }
+        }
+    }
+}
+
+impl Handler<Stop> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, msg: Stop, ctx: &mut Ctx) {
+        match &mut self.aktif {
+            Some(a) if a.p.id == msg.idtransaksi && a.stop_waiters.len() < MAX_WAITERS => {
+                a.stop_waiters.push(msg.balas);
+                self.feed(Event::StopRequested, ctx);
+            }
+            // Its dropped answer tells the operator to ask again.
+            _ => self.reload(ctx),
+        }
+    }
+}
+
+impl Handler<Said> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, Said(event): Said, ctx: &mut Ctx) {
+        match event {
+            DeviceEvent::Ack { cmd_id, result } => self.feed(Event::Ack { cmd_id, result }, ctx),
+            DeviceEvent::State { online, run } => {
+                self.record_state(online, run.map(|r| r.cmd_id), ctx);
+                if let Some(run) = run {
+                    self.feed(Event::Runs { cmd_id: run.cmd_id, sisa_ms: run.sisa_ms }, ctx);
+                }
+            }
+        }
+    }
+}
+
+impl Handler<Reload> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Reload, ctx: &mut Ctx) {
+        match &self.aktif {
+            Some(a) if a.committing => {}
+            Some(a) if step::wake_at(&a.p).is_some_and(|at| at <= self.now()) => self.feed(Event::Wake, ctx),
+            _ => self.reload(ctx),
+        }
+    }
+}
+
+impl Handler<AskDevice> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, _: AskDevice, ctx: &mut Ctx) {
+        // No purchase is meant, so the answer counts only as the device's own state.
+        let cmd = Command { idmesin: self.alamat.idmesin, cmd_id: uuid::Uuid::nil(), epoch: 0, op: Send::Query, durasi_s: 0, exp: self.now() };
+        self.last_said = None;
+        self.command(&cmd, ctx);
+    }
+}

@@ -1,0 +1,101 @@
+//! What a machine's actor is told.
+
+use actix::Message;
+use tokio::sync::oneshot;
+
+use super::device::DeviceEvent;
+use crate::domain::waktu::Waktu;
+use crate::http::error::AppError;
+use crate::ledger::pembelian::Held;
+use crate::pembelian::aturan::Tolakan;
+use crate::pembelian::fakta::{LayananFakta, MesinFakta, Pesanan};
+use crate::pembelian::step::Pembelian;
+
+/// How a purchase turned out, for everybody who waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hasil {
+    /// The machine runs, or has run.
+    Menyala,
+    /// The device did not start; the money is back.
+    TidakMenyala,
+    /// Refused before any money moved; the handler remembers it.
+    Ditolak(Tolakan),
+    /// What was known is out of date: read the facts again.
+    BacaLagi,
+    /// The database cannot take it now; nothing was decided.
+    Sibuk,
+}
+
+pub type Balas = oneshot::Sender<Hasil>;
+
+/// Buy: the facts stood for it when they were read.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Start {
+    pub pesanan: Pesanan,
+    pub mesin: MesinFakta,
+    pub layanan: LayananFakta,
+    /// Who waits: the first request, and repeats of the same receipt and body that came while it was undecided.
+    pub balas: Vec<Balas>,
+}
+
+impl Start {
+    pub fn answer(self, hasil: Hasil) {
+        for balas in self.balas {
+            let _ = balas.send(hasil);
+        }
+    }
+}
+
+/// Wait for the outcome of a purchase that is already there.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Tunggu {
+    pub idtransaksi: i64,
+    pub balas: Balas,
+}
+
+/// An operator's stop; its audit row and outbox row are committed. Answers when the run has ended.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Stop {
+    pub idtransaksi: i64,
+    pub balas: oneshot::Sender<()>,
+}
+
+/// The device said something.
+#[derive(Debug, Clone, Message)]
+#[rtype(result = "()")]
+pub struct Said(pub DeviceEvent);
+
+/// Look at the stored state again: the reaper or the outbox relay thinks something was missed.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Reload;
+
+/// The hold's transaction ended (internal).
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct HoldDone {
+    pub result: Result<Held, AppError>,
+    pub now: Waktu,
+}
+
+/// A stored purchase, or none (internal, after `Reload`).
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Loaded(pub Result<Option<Pembelian>, AppError>);
+
+/// A change was committed, found already different, or failed (internal).
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Applied {
+    pub next: Pembelian,
+    pub send: Option<crate::pembelian::step::Send>,
+    pub result: Result<bool, AppError>,
+}
+
+/// Ask the device what it runs: the machine waits for staff.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct AskDevice;

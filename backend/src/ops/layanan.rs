@@ -1,0 +1,81 @@
+//! `POST /ops/v1/layanan`: a new service of an outlet (supervisor and above).
+
+use actix_web::{HttpResponse, web};
+use deadpool_postgres::Transaction;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::kunci::{Minimal, SUPERVISOR};
+use super::lingkup;
+use crate::app::AppState;
+use crate::db::audit::{self, Catatan};
+use crate::domain::id::Id;
+use crate::domain::rupiah::Rupiah;
+use crate::domain::teks;
+use crate::domain::waktu::Waktu;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+
+/// The longest service, in seconds (contract §4).
+const MAX_DURASI_S: i64 = 86_400;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct NewLayanan {
+    #[schema(value_type = i64)]
+    idoutlet: Id,
+    /// 1 to 100 characters.
+    nama: String,
+    /// Seconds, 1 to 86400.
+    durasi: i64,
+    /// Whole rupiah, 0 to 20,000,000.
+    #[schema(value_type = i64)]
+    harga: Rupiah,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LayananMade {
+    id: i64,
+}
+
+/// What is offered, checked.
+pub struct Tawaran {
+    pub nama: String,
+    pub durasi_s: i32,
+    pub harga: i64,
+}
+
+#[utoipa::path(
+    post, path = "/ops/v1/layanan", tag = "operator", security(("operator" = [])), request_body = NewLayanan,
+    responses(
+        (status = 200, body = Answer<LayananMade>),
+        (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+    )
+)]
+pub async fn layanan(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: web::Json<NewLayanan>) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let durasi_s = i32::try_from(body.durasi).ok().filter(|_| (1..=MAX_DURASI_S).contains(&body.durasi));
+    let tawaran = Tawaran {
+        nama: teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?,
+        durasi_s: durasi_s.ok_or_else(|| AppError::bad_input(format!("durasi harus 1 sampai {MAX_DURASI_S} detik")))?,
+        harga: body.harga.within("harga", 0)?,
+    };
+    let now = state.jam.now();
+    let mut client = state.db.get().await?;
+    let tx = client.transaction().await?;
+    let outlet = lingkup::outlet(&tx, &operator, body.idoutlet).await?;
+    let id = offer(&tx, outlet.idoutlet, &tawaran, now).await?;
+    let isi = json!({ "idoutlet": outlet.idoutlet, "nama": tawaran.nama, "durasi": tawaran.durasi_s, "harga": tawaran.harga });
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "layanan.buat", objek: format!("layanan:{id}"), isi }, now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(LayananMade { id }))
+}
+
+const OFFER: &str = "
+    INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING idlayanan";
+
+/// Offers a service at an outlet; gives its id.
+pub async fn offer(tx: &Transaction<'_>, idoutlet: i64, tawaran: &Tawaran, now: Waktu) -> Result<i64, AppError> {
+    let stmt = tx.prepare_cached(OFFER).await?;
+    Ok(tx.query_one(&stmt, &[&idoutlet, &tawaran.nama, &tawaran.durasi_s, &tawaran.harga, &now]).await?.get(0))
+}

@@ -1,0 +1,119 @@
+//! `POST /ops/v1/mesin`: a new machine with its sticker (supervisor and above).
+
+use std::collections::HashMap;
+
+use actix_web::{HttpResponse, web};
+use deadpool_postgres::Transaction;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::kunci::{Minimal, SUPERVISOR};
+use super::lingkup::{self, Outlet};
+use crate::app::AppState;
+use crate::db::audit::{self, Catatan};
+use crate::domain::id::Id;
+use crate::domain::kode_mesin::KodeMesin;
+use crate::domain::teks;
+use crate::domain::waktu::Waktu;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+use crate::qr;
+use crate::secrets::Secrets;
+
+/// Times new codes are drawn for machines whose code was taken: of 32^7 codes, a second time is already rare.
+const MAX_DRAWS: usize = 8;
+
+/// What drives a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Driver {
+    /// Simulated.
+    Sim,
+    /// A device on the MQTT broker.
+    Mqtt,
+}
+
+impl Driver {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Mqtt => "mqtt",
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct NewMesin {
+    #[schema(value_type = i64)]
+    idoutlet: Id,
+    /// 1 to 100 characters.
+    nama: String,
+    driver: Driver,
+}
+
+/// A machine and what is printed on its sticker.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct MesinMade {
+    pub id: i64,
+    /// The text inside the sticker's QR.
+    pub qr: String,
+    /// Printed under it, for those who type: 8 Crockford base32 characters.
+    pub kode: String,
+}
+
+#[utoipa::path(
+    post, path = "/ops/v1/mesin", tag = "operator", security(("operator" = [])), request_body = NewMesin,
+    responses(
+        (status = 200, body = Answer<MesinMade>),
+        (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+    )
+)]
+pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: web::Json<NewMesin>) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let nama = teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?;
+    let now = state.jam.now();
+    let mut client = state.db.get().await?;
+    let tx = client.transaction().await?;
+    let outlet = lingkup::outlet(&tx, &operator, body.idoutlet).await?;
+    let made = install(&tx, &state.secrets, outlet, std::slice::from_ref(&nama), body.driver, now).await?;
+    let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
+    let isi = json!({ "idoutlet": outlet.idoutlet, "nama": nama, "driver": body.driver });
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "mesin.buat", objek: format!("mesin:{}", mesin.id), isi }, now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(mesin))
+}
+
+/// $1 outlet, $2 owner, $3 names, $4 codes, $5 driver, $6 now. A device is offline until it is heard.
+const INSTALL: &str = "
+    INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, online, created_at)
+    SELECT $1, $2, nama, $5::TEXT, kode, $5 = 'sim', $6 FROM unnest($3::TEXT[], $4::TEXT[]) AS baru (nama, kode)
+    ON CONFLICT (kode) DO NOTHING RETURNING idmesin, kode, qr_versi";
+
+/// Puts up one machine per name, in their order, each with a code of its own.
+pub async fn install(
+    tx: &Transaction<'_>,
+    secrets: &Secrets,
+    outlet: Outlet,
+    names: &[String],
+    driver: Driver,
+    now: Waktu,
+) -> Result<Vec<MesinMade>, AppError> {
+    let mut made: Vec<Option<MesinMade>> = vec![None; names.len()];
+    for _ in 0..MAX_DRAWS {
+        let missing: Vec<usize> = (0..names.len()).filter(|i| made[*i].is_none()).collect();
+        if missing.is_empty() {
+            break;
+        }
+        let drawn: HashMap<String, usize> = missing.iter().map(|i| (KodeMesin::random().as_str().to_owned(), *i)).collect();
+        let (codes, of): (Vec<&str>, Vec<&str>) = drawn.iter().map(|(kode, i)| (kode.as_str(), names[*i].as_str())).unzip();
+        let stmt = tx.prepare_cached(INSTALL).await?;
+        for row in tx.query(&stmt, &[&outlet.idoutlet, &outlet.idowner, &of, &codes, &driver.as_str(), &now]).await? {
+            let (id, kode, versi): (i64, String, i32) = (row.get(0), row.get(1), row.get(2));
+            if let Some(slot) = drawn.get(&kode).and_then(|i| made.get_mut(*i)) {
+                *slot = Some(MesinMade { id, qr: qr::mesin::make(secrets, id, versi), kode });
+            }
+        }
+    }
+    made.into_iter().collect::<Option<Vec<_>>>().ok_or(AppError::Unavailable)
+}

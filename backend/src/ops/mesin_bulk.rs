@@ -1,0 +1,66 @@
+//! `POST /ops/v1/mesin/bulk`: many machines at once, numbered (supervisor and above).
+
+use actix_web::{HttpResponse, web};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::kunci::{Minimal, SUPERVISOR};
+use super::lingkup;
+use super::mesin::{Driver, MesinMade, install};
+use crate::app::AppState;
+use crate::db::audit::{self, Catatan};
+use crate::domain::id::Id;
+use crate::domain::teks;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+
+/// Machines that one call makes at most.
+const MAX_JUMLAH: u32 = 20_000;
+/// Characters that the number takes of a name.
+const NUMBER_CHARS: usize = 6;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct ManyMesin {
+    #[schema(value_type = i64)]
+    idoutlet: Id,
+    /// 1 to 20,000.
+    jumlah: u32,
+    /// What each name begins with, 1 to 94 characters; the number follows.
+    awalan: String,
+    driver: Driver,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ManyMesinMade {
+    mesin: Vec<MesinMade>,
+}
+
+#[utoipa::path(
+    post, path = "/ops/v1/mesin/bulk", tag = "operator", security(("operator" = [])), request_body = ManyMesin,
+    responses(
+        (status = 200, body = Answer<ManyMesinMade>),
+        (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+    )
+)]
+pub async fn mesin_bulk(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: web::Json<ManyMesin>) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    if !(1..=MAX_JUMLAH).contains(&body.jumlah) {
+        return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_JUMLAH}")));
+    }
+    let awalan = teks::parse("awalan", &body.awalan, teks::MAX_NAMA_CHARS - NUMBER_CHARS)?;
+    // "Mesin" makes "Mesin 1", "M-" makes "M-1"
+    let gap = if awalan.ends_with(char::is_alphanumeric) { " " } else { "" };
+    let names: Vec<String> = (1..=body.jumlah).map(|n| format!("{awalan}{gap}{n}")).collect();
+    let now = state.jam.now();
+    let mut client = state.db.get().await?;
+    let tx = client.transaction().await?;
+    let outlet = lingkup::outlet(&tx, &operator, body.idoutlet).await?;
+    let mesin = install(&tx, &state.secrets, outlet, &names, body.driver, now).await?;
+    let ids: Vec<i64> = mesin.iter().map(|m| m.id).collect();
+    let isi = json!({ "jumlah": body.jumlah, "awalan": awalan, "driver": body.driver, "idmesin": ids });
+    let objek = format!("outlet:{}", outlet.idoutlet);
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "mesin.buat_massal", objek, isi }, now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(ManyMesinMade { mesin }))
+}

@@ -1,0 +1,55 @@
+//! `GET /ops/v1/mesin/{id}`: what a machine does right now (every role).
+
+use actix_web::{HttpResponse, web};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::kunci::Operator;
+use crate::app::AppState;
+use crate::domain::id::Id;
+use crate::domain::waktu::Waktu;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+use crate::transaksi::get_layanan::StatusMesin;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MesinNow {
+    id: i64,
+    nama: String,
+    status: StatusMesin,
+    /// Milliseconds left; null unless it runs.
+    #[schema(required)]
+    tl: Option<i64>,
+    /// The receipt number of the purchase that has it.
+    #[schema(required)]
+    idtransaksi: Option<String>,
+    /// It takes no purchase until its device reports that nothing runs.
+    perlu_petugas: bool,
+}
+
+const READ: &str = "
+SELECT m.nama, m.online AND NOT m.perlu_petugas AS online, m.perlu_petugas, t.no_nota, CASE WHEN t.state = 'RUNNING' THEN t.ends_at END AS ends_at
+FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
+WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT IS NULL OR m.idoutlet = $3)";
+
+#[utoipa::path(
+    get, path = "/ops/v1/mesin/{id}", tag = "operator", security(("operator" = [])), params(("id" = i64, Path)),
+    responses((status = 200, body = Answer<MesinNow>), (status = 401, body = Empty), (status = 404, body = Empty))
+)]
+pub async fn mesin_status(operator: Operator, state: web::Data<AppState>, id: web::Path<String>) -> Result<HttpResponse, AppError> {
+    let id = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
+    let client = state.db.get().await?;
+    let stmt = client.prepare_cached(READ).await?;
+    let row = client.query_opt(&stmt, &[&id, &operator.idowner, &operator.idoutlet]).await?.ok_or(AppError::MesinNotFound)?;
+    let (online, nota): (bool, Option<String>) = (row.try_get("online")?, row.try_get("no_nota")?);
+    let ends_at: Option<Waktu> = row.try_get("ends_at")?;
+    let now = state.jam.now();
+    Ok(answer::ok(MesinNow {
+        id,
+        nama: row.try_get("nama")?,
+        status: StatusMesin::of(online, nota.is_some()),
+        tl: ends_at.map(|at| now.ms_until(at).max(0)),
+        idtransaksi: nota,
+        perlu_petugas: row.try_get("perlu_petugas")?,
+    }))
+}

@@ -1,0 +1,80 @@
+//! `POST /ops/v1/mesin/{id}/stop`: stops a running machine and moves no money (supervisor and above).
+
+use std::time::Duration;
+
+use actix_web::{HttpResponse, web};
+use serde::Deserialize;
+use tokio::sync::oneshot;
+use utoipa::ToSchema;
+
+use super::kunci::{Minimal, Operator, SUPERVISOR};
+use crate::app::AppState;
+use crate::domain::id::Id;
+use crate::domain::teks;
+use crate::http::answer::{self, Empty};
+use crate::http::error::AppError;
+use crate::mesin::messages::Stop;
+use crate::mesin::registry::Alamat;
+use crate::pembelian::batas::ANSWER_WAIT_MS;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct StopRequest {
+    /// 1 to 500 characters.
+    alasan: String,
+}
+
+/// The command and its audit row; a repeat while it is under way changes nothing.
+const REQUEST: &str = "
+WITH m AS (
+    SELECT idmesin, idoutlet, driver FROM mesin
+    WHERE idmesin = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)
+), t AS (
+    SELECT t.id FROM snap_transaksi t JOIN m USING (idmesin) WHERE t.state = 'RUNNING'
+), o AS (
+    INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at) SELECT t.id, $1, 'stop', $4, $4 FROM t ON CONFLICT DO NOTHING
+), a AS (
+    INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
+    SELECT $5, 'mesin.stop', 'mesin:' || $1, jsonb_build_object('idtransaksi', t.id, 'alasan', $6::TEXT), $4 FROM t
+)
+SELECT m.idoutlet, m.driver, t.id FROM m LEFT JOIN t ON TRUE";
+
+#[utoipa::path(
+    post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = [])), request_body = StopRequest, params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 409, body = Empty, description = "It does not run"),
+        (status = 504, body = Empty, description = "No answer from the device in 8 s; the stop is tried until the run ends"),
+    )
+)]
+pub async fn mesin_stop(
+    by: Minimal<SUPERVISOR>,
+    state: web::Data<AppState>,
+    id: web::Path<String>,
+    body: web::Json<StopRequest>,
+) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let idmesin = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
+    let alasan = teks::parse("alasan", &body.alasan, teks::MAX_ALASAN_CHARS)?;
+    let (alamat, idtransaksi) = request(&state, &operator, idmesin, &alasan).await?;
+    let (balas, ended) = oneshot::channel();
+    state.mesin.tell(&state, &alamat, Stop { idtransaksi, balas })?;
+    let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
+    match tokio::time::timeout(wait, ended).await {
+        Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),
+        // The actor let go of it: it will be told again through the outbox.
+        Ok(Err(_)) => Err(AppError::Unavailable),
+        Err(_) => Err(AppError::StopSilent),
+    }
+}
+
+async fn request(state: &AppState, operator: &Operator, idmesin: i64, alasan: &str) -> Result<(Alamat, i64), AppError> {
+    let client = state.db.get().await?;
+    let stmt = client.prepare_cached(REQUEST).await?;
+    let row = client
+        .query_opt(&stmt, &[&idmesin, &operator.idowner, &operator.idoutlet, &state.jam.now(), &operator.aktor(), &alasan])
+        .await?
+        .ok_or(AppError::MesinNotFound)?;
+    let idtransaksi: Option<i64> = row.try_get(2)?;
+    let idtransaksi = idtransaksi.ok_or(AppError::Conflict("mesin tidak sedang berjalan"))?;
+    Ok((Alamat { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? }, idtransaksi))
+}

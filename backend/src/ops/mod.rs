@@ -1,0 +1,34 @@
+//! The operators' side (contract §4): keys with roles, everything audited, money moved once per `Idempotency-Key`.
+
+pub mod hapus;
+pub mod idempotensi;
+pub mod kembali;
+pub mod kunci;
+pub mod layanan;
+pub mod lingkup;
+pub mod mesin;
+pub mod mesin_bulk;
+pub mod mesin_status;
+pub mod mesin_stop;
+pub mod outlet;
+pub mod owner;
+pub mod pelanggan_bulk;
+pub mod refund;
+pub mod topup;
+
+use actix_web::web::{self, ServiceConfig};
+
+/// The routes below `/ops/v1`, which [`kunci::middleware`] guards.
+pub fn routes(cfg: &mut ServiceConfig) {
+    cfg.route("/owner", web::post().to(owner::owner))
+        .route("/outlet", web::post().to(outlet::outlet))
+        .route("/layanan", web::post().to(layanan::layanan))
+        .route("/mesin", web::post().to(mesin::mesin))
+        .route("/mesin/{id}", web::get().to(mesin_status::mesin_status))
+        .route("/mesin/{id}/stop", web::post().to(mesin_stop::mesin_stop))
+        .route("/mesin/bulk", web::post().to(mesin_bulk::mesin_bulk))
+        .route("/topup", web::post().to(topup::topup))
+        .route("/hapus", web::post().to(hapus::hapus))
+        .route("/refund", web::post().to(refund::refund))
+        .route("/pelanggan/bulk", web::post().to(pelanggan_bulk::pelanggan_bulk));
+}

@@ -1,0 +1,104 @@
+//! `POST /ops/v1/outlet`: a new outlet with its accounts R and K (root, or the owner whose it is).
+
+use actix_web::{HttpResponse, web};
+use deadpool_postgres::Transaction;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::kunci::{Minimal, OWNER};
+use crate::app::AppState;
+use crate::db::audit::{self, Catatan};
+use crate::domain::id::Id;
+use crate::domain::teks;
+use crate::domain::waktu::Waktu;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct NewOutlet {
+    #[schema(value_type = i64)]
+    idowner: Id,
+    /// 1 to 100 characters.
+    nama: String,
+    /// 1 to 100 characters.
+    kota: String,
+    /// Degrees, -90 to 90.
+    latitude: f64,
+    /// Degrees, -180 to 180.
+    longitude: f64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OutletMade {
+    idoutlet: i64,
+}
+
+/// A place for an outlet, checked.
+pub struct Tempat {
+    pub nama: String,
+    pub kota: String,
+    pub latitude: f64,
+    pub longitude: f64,
+}
+
+impl Tempat {
+    fn parse(body: &NewOutlet) -> Result<Self, AppError> {
+        if !(-90.0..=90.0).contains(&body.latitude) {
+            return Err(AppError::bad_input("latitude harus -90 sampai 90"));
+        }
+        if !(-180.0..=180.0).contains(&body.longitude) {
+            return Err(AppError::bad_input("longitude harus -180 sampai 180"));
+        }
+        Ok(Self {
+            nama: teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?,
+            kota: teks::parse("kota", &body.kota, teks::MAX_NAMA_CHARS)?,
+            latitude: body.latitude,
+            longitude: body.longitude,
+        })
+    }
+}
+
+#[utoipa::path(
+    post, path = "/ops/v1/outlet", tag = "operator", security(("operator" = [])), request_body = NewOutlet,
+    responses(
+        (status = 200, body = Answer<OutletMade>),
+        (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+    )
+)]
+pub async fn outlet(by: Minimal<OWNER>, state: web::Data<AppState>, body: web::Json<NewOutlet>) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let tempat = Tempat::parse(&body)?;
+    let unknown = AppError::NotFound("owner tidak ditemukan");
+    if operator.idowner.is_some_and(|own| own != body.idowner.get()) {
+        return Err(unknown);
+    }
+    let now = state.jam.now();
+    let mut client = state.db.get().await?;
+    let tx = client.transaction().await?;
+    let idoutlet = open(&tx, body.idowner.get(), &tempat, now).await?.ok_or(unknown)?;
+    let isi = json!({
+        "idowner": body.idowner, "nama": tempat.nama, "kota": tempat.kota, "latitude": tempat.latitude, "longitude": tempat.longitude,
+    });
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "outlet.buat", objek: format!("outlet:{idoutlet}"), isi }, now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(OutletMade { idoutlet }))
+}
+
+/// $1 owner, $2 name, $3 town, $4 latitude, $5 longitude, $6 now. No row when there is no such owner.
+const OPEN: &str = "
+    WITH baru AS (
+        INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
+        SELECT idowner, $2::TEXT, $3::TEXT, $4::DOUBLE PRECISION, $5::DOUBLE PRECISION, $6::TIMESTAMPTZ FROM owner_usaha WHERE idowner = $1
+        RETURNING idoutlet
+    ), buku AS (
+        INSERT INTO akun (jenis, idoutlet) SELECT jenis, idoutlet FROM baru, unnest(ARRAY['R', 'K']) AS jenis
+    )
+    SELECT idoutlet FROM baru";
+
+/// Opens an outlet of `idowner` with its accounts R and K; `None` when there is no such owner.
+pub async fn open(tx: &Transaction<'_>, idowner: i64, tempat: &Tempat, now: Waktu) -> Result<Option<i64>, AppError> {
+    let stmt = tx.prepare_cached(OPEN).await?;
+    let row = tx.query_opt(&stmt, &[&idowner, &tempat.nama, &tempat.kota, &tempat.latitude, &tempat.longitude, &now]).await?;
+    Ok(row.map(|r| r.get(0)))
+}

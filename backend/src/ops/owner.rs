@@ -1,0 +1,44 @@
+//! `POST /ops/v1/owner`: a new owner of outlets (root only).
+
+use actix_web::{HttpResponse, web};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::kunci::{Minimal, ROOT};
+use crate::app::AppState;
+use crate::db::audit::{self, Catatan};
+use crate::domain::teks;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct NewOwner {
+    /// 1 to 100 characters.
+    nama: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OwnerMade {
+    idowner: i64,
+}
+
+#[utoipa::path(
+    post, path = "/ops/v1/owner", tag = "operator", security(("operator" = [])), request_body = NewOwner,
+    responses(
+        (status = 200, body = Answer<OwnerMade>),
+        (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
+    )
+)]
+pub async fn owner(by: Minimal<ROOT>, state: web::Data<AppState>, body: web::Json<NewOwner>) -> Result<HttpResponse, AppError> {
+    let nama = teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?;
+    let now = state.jam.now();
+    let mut client = state.db.get().await?;
+    let tx = client.transaction().await?;
+    let stmt = tx.prepare_cached("INSERT INTO owner_usaha (nama, created_at) VALUES ($1, $2) RETURNING idowner").await?;
+    let idowner: i64 = tx.query_one(&stmt, &[&nama, &now]).await?.get(0);
+    let catatan = Catatan { aktor: &by.0.aktor(), aksi: "owner.buat", objek: format!("owner:{idowner}"), isi: json!({ "nama": nama }) };
+    audit::write(&tx, &catatan, now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(OwnerMade { idowner }))
+}

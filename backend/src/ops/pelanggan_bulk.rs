@@ -1,0 +1,202 @@
+//! `POST /ops/v1/pelanggan/bulk`: many logged-in customers for load tests (root, development only). All share one password.
+
+use std::collections::HashMap;
+
+use actix_web::{HttpResponse, web};
+use deadpool_postgres::Transaction;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::kunci::{Minimal, Operator, ROOT};
+use super::lingkup;
+use crate::app::AppState;
+use crate::auth::password;
+use crate::db::audit::{self, Catatan};
+use crate::demo::PASSWORD;
+use crate::domain::id::Id;
+use crate::domain::rupiah::Rupiah;
+use crate::domain::telp::{COUNTRY_CODE, Telp};
+use crate::domain::waktu::Waktu;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+use crate::ledger::topup_massal::{self, Massal};
+
+/// Customers that one call makes at most.
+const MAX_JUMLAH: u32 = 20_000;
+/// Digits of a number made here, unless so many customers with so long a prefix need more: as many as most numbers have.
+const TELP_DIGITS: usize = 11;
+/// One call at a time looks for free numbers.
+const BULK_LOCK: i64 = 0x4e59_414c_4104;
+/// What a new customer's `token_version` is.
+const FIRST_VERSION: i32 = 1;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct ManyPelanggan {
+    /// 1 to 20,000.
+    jumlah: u32,
+    /// What each number begins with, in any form that a number may have; 1 to 8 digits after the country code. A repeated call goes
+    /// on after the highest number that is taken.
+    awalan_telp: String,
+    /// Where each gets an account.
+    #[schema(value_type = Option<i64>)]
+    idoutlet: Option<Id>,
+    /// Rupiah in each account, 0 (default) to 20,000,000; needs `idoutlet`.
+    #[schema(value_type = Option<i64>)]
+    saldo: Option<Rupiah>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PelangganMade {
+    id_customer_global: i64,
+    telp: String,
+    idcustomer: Option<i64>,
+    token: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ManyPelangganMade {
+    pelanggan: Vec<PelangganMade>,
+}
+
+#[utoipa::path(
+    post, path = "/ops/v1/pelanggan/bulk", tag = "operator", security(("operator" = [])), request_body = ManyPelanggan,
+    responses(
+        (status = 200, body = Answer<ManyPelangganMade>),
+        (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 409, body = Empty),
+    )
+)]
+pub async fn pelanggan_bulk(
+    by: Minimal<ROOT>,
+    state: web::Data<AppState>,
+    body: web::Json<ManyPelanggan>,
+) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    if !state.config.dev.routes {
+        return Err(AppError::NotFound("hanya ada dalam mode pengembangan"));
+    }
+    if !(1..=MAX_JUMLAH).contains(&body.jumlah) {
+        return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_JUMLAH}")));
+    }
+    if body.saldo.is_some() && body.idoutlet.is_none() {
+        return Err(AppError::bad_input("saldo perlu idoutlet"));
+    }
+    let saldo = body.saldo.map_or(Ok(0), |s| s.within("saldo", 0))?;
+    let awalan = Awalan::parse(&body.awalan_telp)?;
+    let hash = web::block(|| password::hash_here(PASSWORD)).await.map_err(AppError::internal)?;
+    let hash = hash.map_err(|e| AppError::internal(e.to_string()))?;
+    let now = state.jam.now();
+    let mut client = state.db.get().await?;
+    let tx = client.transaction().await?;
+    let made = register(&tx, &awalan, body.jumlah, &hash, now).await?;
+    let accounts = accounts(&tx, &operator, &made, body.idoutlet, saldo, now).await?;
+    let isi = json!({ "jumlah": body.jumlah, "awalan_telp": awalan.0, "idoutlet": body.idoutlet, "saldo": saldo });
+    let objek = "customer_global:massal".to_owned();
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "pelanggan.buat_massal", objek, isi }, now).await?;
+    tx.commit().await?;
+    let tokens = &state.auth.tokens;
+    let pelanggan = made.into_iter().map(|(id, telp)| {
+        let token = tokens.mint(id, FIRST_VERSION, now)?;
+        Ok(PelangganMade { id_customer_global: id, telp, idcustomer: accounts.get(&id).copied(), token })
+    });
+    Ok(answer::ok(ManyPelangganMade { pelanggan: pelanggan.collect::<Result<_, AppError>>()? }))
+}
+
+/// The digits that numbers begin with, without the country code.
+struct Awalan(String);
+
+impl Awalan {
+    fn parse(text: &str) -> Result<Self, AppError> {
+        let text = text.trim();
+        let bare = text.strip_prefix('+').unwrap_or(text);
+        let digits = bare.strip_prefix(COUNTRY_CODE).or_else(|| bare.strip_prefix('0')).unwrap_or(bare);
+        let right = (1..=8).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
+        // what the numbers made of it look like is decided where every number is
+        let sample = format!("{digits:0<TELP_DIGITS$}");
+        match Telp::parse(&sample) {
+            Ok(telp) if right && telp.as_str() == sample => Ok(Self(digits.to_owned())),
+            _ => Err(AppError::bad_input("awalan_telp harus 1 sampai 8 angka awal nomor WhatsApp, misalnya 8990")),
+        }
+    }
+
+    /// How many digits the numbers of `jumlah` customers have.
+    fn telp_digits(&self, jumlah: u32) -> usize {
+        TELP_DIGITS.max(self.0.len() + (jumlah - 1).to_string().len())
+    }
+
+    /// `jumlah` numbers of `telp_digits` digits, going on after the highest that is taken.
+    fn numbers(&self, highest: Option<&str>, jumlah: u32) -> Result<Vec<String>, AppError> {
+        let digits = self.telp_digits(jumlah) - self.0.len();
+        let first: u64 = match highest.and_then(|t| t.strip_prefix(&self.0)) {
+            Some(rest) => rest.parse::<u64>().map_err(AppError::internal)? + 1,
+            None => 0,
+        };
+        let last = first + u64::from(jumlah) - 1;
+        if last.to_string().len() > digits {
+            return Err(AppError::Conflict("nomor dengan awalan itu tidak cukup, pakai awalan lain"));
+        }
+        Ok((first..=last).map(|n| format!("{}{n:0digits$}", self.0)).collect())
+    }
+}
+
+/// Makes the customers; gives id and number in the numbers' order.
+async fn register(tx: &Transaction<'_>, awalan: &Awalan, jumlah: u32, hash: &str, now: Waktu) -> Result<Vec<(i64, String)>, AppError> {
+    const HIGHEST: &str = "SELECT max(telp) FROM customer_global WHERE telp LIKE $1 AND length(telp) = $2";
+    const INSERT: &str = "
+        INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
+        SELECT telp, 'Pelanggan', telp, $2, $3, $3 FROM unnest($1::TEXT[]) AS telp
+        ON CONFLICT (telp) DO NOTHING RETURNING id, telp";
+    tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&BULK_LOCK]).await?;
+    let length = i32::try_from(awalan.telp_digits(jumlah)).map_err(AppError::internal)?;
+    let highest: Option<String> = tx.query_one(HIGHEST, &[&format!("{}%", awalan.0), &length]).await?.get(0);
+    let numbers = awalan.numbers(highest.as_deref(), jumlah)?;
+    let rows = tx.query(INSERT, &[&numbers, &hash, &now]).await?;
+    if rows.len() != numbers.len() {
+        return Err(AppError::Conflict("nomor dengan awalan itu baru saja didaftarkan, coba lagi"));
+    }
+    let mut made: Vec<(i64, String)> = rows.iter().map(|r| (r.get(0), r.get(1))).collect();
+    made.sort_by(|a, b| a.1.cmp(&b.1));
+    Ok(made)
+}
+
+/// Opens their accounts when an outlet is named; gives `idcustomer` by `id_customer_global`.
+async fn accounts(
+    tx: &Transaction<'_>,
+    operator: &Operator,
+    made: &[(i64, String)],
+    idoutlet: Option<Id>,
+    saldo: i64,
+    now: Waktu,
+) -> Result<HashMap<i64, i64>, AppError> {
+    let Some(idoutlet) = idoutlet else { return Ok(HashMap::new()) };
+    let outlet = lingkup::outlet(tx, operator, idoutlet).await?;
+    let ids: Vec<i64> = made.iter().map(|(id, _)| *id).collect();
+    let aktor = operator.aktor();
+    let massal = Massal { idoutlet: outlet.idoutlet, idowner: outlet.idowner, saldo, aktor: &aktor, now };
+    Ok(topup_massal::open(tx, &ids, massal).await?.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Awalan;
+
+    #[test]
+    fn a_prefix_in_any_form_makes_numbers_that_begin_with_it() {
+        for text in ["8990", "08990", "628990", "+628990"] {
+            assert_eq!(Awalan::parse(text).unwrap().numbers(None, 2).unwrap(), ["89900000000", "89900000001"], "{text}");
+        }
+        for bad in ["", "0", "62", "00899", "899012345", "89a", "+1899", "8 9"] {
+            assert!(Awalan::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_go_on_after_the_highest_and_end_with_the_digits() {
+        let awalan = Awalan::parse("89901234").unwrap();
+        assert_eq!(awalan.numbers(Some("89901234007"), 2).unwrap(), ["89901234008", "89901234009"]);
+        assert!(awalan.numbers(Some("89901234998"), 2).is_err());
+        assert_eq!(awalan.numbers(None, 1001).unwrap()[1000], "899012341000");
+        assert_eq!(awalan.numbers(None, 20_000).unwrap()[19_999], "8990123419999");
+    }
+}

@@ -1,0 +1,64 @@
+//! `POST /ops/v1/refund`: gives part or all of a use's price back (supervisor and above).
+
+use actix_web::{HttpResponse, web};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::idempotensi::{IdempotencyKey, Panggilan};
+use super::kembali::{self, MoneyBack};
+use super::kunci::{Minimal, SUPERVISOR};
+use crate::app::AppState;
+use crate::domain::id::Id;
+use crate::domain::no_nota::NoNota;
+use crate::domain::teks;
+use crate::http::answer::{Answer, Empty};
+use crate::http::error::AppError;
+use crate::ledger;
+use crate::ledger::pemakaian::{self, Keputusan};
+
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+pub struct Refund {
+    /// The receipt number.
+    #[schema(value_type = String)]
+    idtransaksi: NoNota,
+    /// Rupiah to give back, at least 1, at most what is left of the price.
+    nominal: i64,
+    /// 1 to 500 characters.
+    alasan: String,
+    /// Whose use, when two customers share the receipt number.
+    #[schema(value_type = Option<i64>)]
+    idcustomer: Option<Id>,
+}
+
+#[utoipa::path(
+    post, path = "/ops/v1/refund", tag = "operator", security(("operator" = [])), request_body = Refund,
+    params(("Idempotency-Key" = String, Header, description = "1 to 200 visible ASCII characters; a repeat gets the same answer")),
+    responses(
+        (status = 200, body = Answer<MoneyBack>),
+        (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 409, body = Empty), (status = 422, body = Empty),
+    )
+)]
+pub async fn refund(
+    by: Minimal<SUPERVISOR>,
+    kunci: IdempotencyKey,
+    state: web::Data<AppState>,
+    body: web::Json<Refund>,
+) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let alasan = teks::parse("alasan", &body.alasan, teks::MAX_ALASAN_CHARS)?;
+    if body.nominal < 1 {
+        return Err(AppError::bad_input("nominal harus paling sedikit 1 rupiah"));
+    }
+    let (now, aktor) = (state.jam.now(), operator.aktor());
+    let keputusan = Keputusan { aktor: &aktor, alasan: &alasan, now };
+    let panggilan = Panggilan::new(&operator, kunci, "refund", &*body, now)?;
+    let mut client = state.db.get().await?;
+    panggilan
+        .once(&mut client, async |tx| {
+            let pemakaian = pemakaian::lock(tx, &body.idtransaksi, kembali::batas(&operator, body.idcustomer)).await?;
+            let back = ledger::refund::refund(tx, &pemakaian, body.nominal, keputusan).await?;
+            kembali::record(tx, "refund", &body.idtransaksi, back, keputusan).await
+        })
+        .await
+}

@@ -1,0 +1,24 @@
+//! One table of routes.
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, ServiceConfig};
+
+use crate::config::Config;
+use crate::http::input;
+use crate::{akun, auth, dashboard, dev, epayment, ops, transaksi};
+
+pub fn routes(cfg: &mut ServiceConfig, config: &Config) {
+    cfg.app_data(input::json_config()).app_data(input::path_config()).app_data(input::query_config());
+    cfg.service(
+        web::scope("/scan/v1")
+            .service(web::scope("/auth").configure(auth::routes))
+            .service(web::scope("/dashboard").configure(dashboard::routes))
+            .service(web::scope("/transaksi").configure(transaksi::routes))
+            .service(web::scope("/epayment").configure(epayment::routes))
+            .service(web::scope("/akun").configure(akun::routes)),
+    );
+    cfg.service(web::scope("/ops/v1").wrap(from_fn(ops::kunci::middleware)).configure(ops::routes));
+    if config.dev.routes {
+        cfg.service(web::scope("/dev").configure(dev::routes));
+    }
+}

@@ -1,0 +1,27 @@
+//! `GET /scan/v1/transaksi/get_detail_snap_hapus/{id}`: a use that an operator deleted.
+
+use actix_web::{HttpResponse, web};
+
+use crate::app::AppState;
+use crate::auth::pelanggan::Pelanggan;
+use crate::http::answer::{Answer, ok};
+use crate::http::error::AppError;
+use crate::transaksi::snap::{self, SnapTransaksi, snap_sql};
+
+const DELETED: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.no_nota = $2 AND t.dihapus_at IS NOT NULL");
+
+/// The deleted use with `isDelete: true` and its full price. 404 when it is not the customer's or was not deleted.
+#[utoipa::path(
+    get, path = "/scan/v1/transaksi/get_detail_snap_hapus/{id}", tag = "transaksi", security(("pelanggan" = [])),
+    params(("id" = String, Path, description = "Receipt number")),
+    responses((status = 200, body = Answer<SnapTransaksi>))
+)]
+pub async fn get_detail_snap_hapus(
+    state: web::Data<AppState>,
+    pelanggan: Pelanggan,
+    id: web::Path<String>,
+) -> Result<HttpResponse, AppError> {
+    let found = snap::find(&state, DELETED, pelanggan.id, &id).await?;
+    let snap = found.ok_or(AppError::NotFound("Transaksi ini tidak ditemukan"))?;
+    Ok(ok(SnapTransaksi { is_delete: true, ..snap }))
+}

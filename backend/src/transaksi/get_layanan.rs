@@ -1,0 +1,178 @@
+//! `POST /scan/v1/transaksi/get_layanan`: the machine behind a sticker and the services it offers (contract §2).
+
+use actix_web::{HttpResponse, web};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use utoipa::ToSchema;
+
+use crate::app::AppState;
+use crate::auth::pelanggan::Pelanggan;
+use crate::db::pool::Client;
+use crate::domain::kode_mesin::KodeMesin;
+use crate::domain::waktu::Waktu;
+use crate::http::answer::{Answer, ok_with};
+use crate::http::error::AppError;
+use crate::http::input::Page;
+use crate::pembelian::keadaan::Keadaan;
+use crate::qr;
+
+/// The longest `search`, in characters: longer than any service's name needs to be told.
+const MAX_SEARCH_CHARS: usize = 100;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct GetLayanan {
+    /// The sticker's text, or its typed `kode`.
+    qr: String,
+    #[schema(minimum = 1, maximum = 100)]
+    limit: i64,
+    #[schema(minimum = 0)]
+    skip: i64,
+    /// Part of a service's name, in any case.
+    #[serde(default)]
+    #[schema(max_length = 100)]
+    search: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Layanan {
+    data_mesin: DataMesin,
+    data_layanan: Vec<DataLayanan>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DataMesin {
+    id: i64,
+    nama: String,
+    idowner: i64,
+    status: StatusMesin,
+    /// Milliseconds left while it runs, else null.
+    #[schema(required)]
+    tl: Option<i64>,
+    /// Epoch milliseconds of the end while it runs, else null.
+    #[schema(required)]
+    ends_at: Option<i64>,
+    outlet: OutletMesin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StatusMesin {
+    Idle,
+    /// In use or reserved.
+    Busy,
+    /// Not reachable, or waiting for staff: takes no purchase.
+    Offline,
+}
+
+impl StatusMesin {
+    /// `reachable`: online and not waiting for staff; `taken`: an open purchase has it.
+    pub const fn of(reachable: bool, taken: bool) -> Self {
+        match (reachable, taken) {
+            (false, _) => Self::Offline,
+            (true, true) => Self::Busy,
+            (true, false) => Self::Idle,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OutletMesin {
+    idoutlet: i64,
+    nama: String,
+    kota: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DataLayanan {
+    id: i64,
+    nama: String,
+    /// Seconds.
+    durasi: i32,
+    /// Whole rupiah.
+    harga: i64,
+    idoutlet: i64,
+}
+
+macro_rules! mesin_sql {
+    ($which:literal) => {
+        concat!(
+            "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas, t.state, t.ends_at, o.idoutlet, o.nama, o.kota \
+             FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t \
+             ON t.idmesin = m.idmesin AND t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING') WHERE m.aktif AND ",
+            $which
+        )
+    };
+}
+
+const BY_STICKER: &str = mesin_sql!("m.idmesin = $1 AND m.qr_versi = $2");
+const BY_KODE: &str = mesin_sql!("m.kode = $1");
+
+/// `strpos` knows no wildcards, so a `%` in a search is only a `%`.
+const LAYANAN: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM layanan \
+                       WHERE idoutlet = $1 AND aktif AND strpos(lower(nama), lower($2)) > 0 ORDER BY idlayanan LIMIT $3 OFFSET $4";
+
+/// The machine, whether it is free, and a page of the active services of its outlet.
+#[utoipa::path(
+    post, path = "/scan/v1/transaksi/get_layanan", tag = "transaksi", security(("pelanggan" = [])),
+    request_body = GetLayanan, responses((status = 200, body = Answer<Layanan>))
+)]
+pub async fn get_layanan(
+    state: web::Data<AppState>,
+    _pelanggan: Pelanggan,
+    body: web::Json<GetLayanan>,
+) -> Result<HttpResponse, AppError> {
+    let page = Page::parse(body.limit, body.skip)?;
+    let search = search_of(body.search.as_deref().unwrap_or_default())?;
+    let client = state.db.get().await?;
+    let row = find_mesin(&state, &client, &body.qr).await?.ok_or(AppError::MesinNotFound)?;
+    let data_mesin = data_mesin(&row, state.jam.now())?;
+    let stmt = client.prepare_cached(LAYANAN).await?;
+    let rows = client.query(&stmt, &[&data_mesin.outlet.idoutlet, &search, &page.limit, &page.skip]).await?;
+    let data_layanan = rows.iter().map(data_layanan).collect::<Result<_, _>>()?;
+    Ok(ok_with("Get Layanan Success", Layanan { data_mesin, data_layanan }))
+}
+
+fn search_of(text: &str) -> Result<&str, AppError> {
+    let text = text.trim();
+    if text.chars().count() > MAX_SEARCH_CHARS || text.chars().any(char::is_control) {
+        return Err(AppError::bad_input(format!("search harus paling banyak {MAX_SEARCH_CHARS} huruf tanpa karakter kendali")));
+    }
+    Ok(text)
+}
+
+/// The active machine of a sticker that is not revoked, or of a typed code.
+async fn find_mesin(state: &AppState, client: &Client, text: &str) -> Result<Option<Row>, AppError> {
+    if let Some((idmesin, versi)) = qr::mesin::parse(text, &state.secrets) {
+        let stmt = client.prepare_cached(BY_STICKER).await?;
+        return Ok(client.query_opt(&stmt, &[&idmesin, &versi]).await?);
+    }
+    let Some(kode) = KodeMesin::parse(text) else { return Ok(None) };
+    let stmt = client.prepare_cached(BY_KODE).await?;
+    Ok(client.query_opt(&stmt, &[&kode.as_str()]).await?)
+}
+
+fn data_mesin(row: &Row, now: Waktu) -> Result<DataMesin, tokio_postgres::Error> {
+    let (reachable, open): (bool, Option<Keadaan>) = (row.try_get(3)?, row.try_get(4)?);
+    let ends_at: Option<Waktu> = row.try_get(5)?;
+    let ends_at = ends_at.filter(|_| open == Some(Keadaan::Running));
+    let status = StatusMesin::of(reachable, open.is_some());
+    Ok(DataMesin {
+        id: row.try_get(0)?,
+        nama: row.try_get(1)?,
+        idowner: row.try_get(2)?,
+        status,
+        tl: ends_at.map(|end| now.ms_until(end).max(0)),
+        ends_at: ends_at.map(Waktu::ms),
+        outlet: OutletMesin { idoutlet: row.try_get(6)?, nama: row.try_get(7)?, kota: row.try_get(8)? },
+    })
+}
+
+fn data_layanan(row: &Row) -> Result<DataLayanan, tokio_postgres::Error> {
+    Ok(DataLayanan {
+        id: row.try_get(0)?,
+        nama: row.try_get(1)?,
+        durasi: row.try_get(2)?,
+        harga: row.try_get(3)?,
+        idoutlet: row.try_get(4)?,
+    })
+}

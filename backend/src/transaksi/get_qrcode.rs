@@ -1,0 +1,21 @@
+//! `GET /scan/v1/transaksi/get_qrcode`: the customer's code for the cashier (product §2, Top Up).
+
+use actix_web::{HttpResponse, web};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::app::AppState;
+use crate::auth::pelanggan::Pelanggan;
+use crate::http::answer::{Answer, ok};
+use crate::http::error::AppError;
+use crate::qr;
+
+/// The code as a PNG in base64, without a `data:` prefix; good for 5 minutes.
+#[utoipa::path(
+    get, path = "/scan/v1/transaksi/get_qrcode", tag = "transaksi", security(("pelanggan" = [])),
+    responses((status = 200, body = Answer<String>))
+)]
+pub async fn get_qrcode(state: web::Data<AppState>, pelanggan: Pelanggan) -> Result<HttpResponse, AppError> {
+    let text = qr::pelanggan::make(&state.secrets, pelanggan.id, state.jam.now());
+    Ok(ok(STANDARD.encode(qr::png::render(&text)?)))
+}

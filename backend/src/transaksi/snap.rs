@@ -1,0 +1,117 @@
+//! A use of a machine as the customer sees it (product §3, snap transaction): one shape for the dashboard and both details.
+
+use serde::Serialize;
+use tokio_postgres::Row;
+use utoipa::ToSchema;
+
+use crate::app::AppState;
+use crate::domain::no_nota::NoNota;
+use crate::domain::waktu::Waktu;
+use crate::http::error::AppError;
+use crate::pembelian::keadaan::Keadaan;
+
+/// The query whose rows `SnapTransaksi::from_row` reads; the tail selects and orders them.
+macro_rules! snap_sql {
+    ($tail:literal) => {
+        concat!(
+            "SELECT t.no_nota, t.grandtotal, t.created_at, t.finished_at, t.ends_at, t.state, t.durasi_s, t.idmesin, t.nama_mesin, \
+             t.nama_layanan, o.nama AS nama_outlet, o.kota FROM snap_transaksi t JOIN outlet o USING (idoutlet) ",
+            $tail
+        )
+    };
+}
+pub(crate) use snap_sql;
+
+/// A purchase, running or past.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SnapTransaksi {
+    /// The receipt number.
+    #[schema(example = "SLF261120180530123", pattern = r"^SLF\d{15}$")]
+    pub id: String,
+    /// Whole rupiah, the full price also after refunds.
+    pub grandtotal: i64,
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Waktu,
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub finished_at: Option<Waktu>,
+    /// Epoch milliseconds of the end while it runs, else null.
+    #[schema(required)]
+    pub ends_at: Option<i64>,
+    /// The server's clock at this answer, epoch milliseconds.
+    pub server_time: i64,
+    /// True only in the detail of a deletion.
+    #[serde(rename = "isDelete")]
+    pub is_delete: bool,
+    pub outlet: OutletRingkas,
+    /// Always one item.
+    #[schema(min_items = 1, max_items = 1)]
+    pub snap_transaksi_detail: [SnapDetail; 1],
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SnapDetail {
+    /// 1 held, 2 command sent or unsure, 3 running, 4 finished.
+    #[schema(minimum = 1, maximum = 4)]
+    pub status: u8,
+    /// Seconds.
+    pub durasi: i32,
+    pub idmesin: i64,
+    pub snap_mesin: SnapMesin,
+    pub snap_layanan: SnapLayanan,
+}
+
+/// The machine as it was when it was bought.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SnapMesin {
+    pub nama: String,
+}
+
+/// The service as it was when it was bought.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SnapLayanan {
+    pub nama: String,
+    /// Seconds.
+    pub durasi: i32,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OutletRingkas {
+    pub nama: String,
+    pub kota: String,
+}
+
+impl SnapTransaksi {
+    /// `None` for a purchase that never started, which has no detail (contract §2).
+    pub fn from_row(row: &Row, now: Waktu) -> Result<Option<Self>, AppError> {
+        let state: Keadaan = row.try_get("state")?;
+        let Some(status) = state.detail_status() else { return Ok(None) };
+        let durasi: i32 = row.try_get("durasi_s")?;
+        let ends_at: Option<Waktu> = row.try_get("ends_at")?;
+        Ok(Some(Self {
+            id: row.try_get("no_nota")?,
+            grandtotal: row.try_get("grandtotal")?,
+            created_at: row.try_get("created_at")?,
+            finished_at: row.try_get("finished_at")?,
+            ends_at: ends_at.filter(|_| state == Keadaan::Running).map(Waktu::ms),
+            server_time: now.ms(),
+            is_delete: false,
+            outlet: OutletRingkas { nama: row.try_get("nama_outlet")?, kota: row.try_get("kota")? },
+            snap_transaksi_detail: [SnapDetail {
+                status,
+                durasi,
+                idmesin: row.try_get("idmesin")?,
+                snap_mesin: SnapMesin { nama: row.try_get("nama_mesin")? },
+                snap_layanan: SnapLayanan { nama: row.try_get("nama_layanan")?, durasi },
+            }],
+        }))
+    }
+}
+
+/// The customer's purchase with the receipt number `no_nota` that `sql` selects by `($1 customer, $2 receipt)`.
+pub async fn find(state: &AppState, sql: &str, id_customer_global: i64, no_nota: &str) -> Result<Option<SnapTransaksi>, AppError> {
+    let Some(no_nota) = NoNota::parse(no_nota) else { return Ok(None) };
+    let client = state.db.get().await?;
+    let stmt = client.prepare_cached(sql).await?;
+    let row = client.query_opt(&stmt, &[&id_customer_global, &no_nota.as_str()]).await?;
+    row.map_or(Ok(None), |row| SnapTransaksi::from_row(&row, state.jam.now()))
+}

@@ -1,0 +1,45 @@
+//! The development sender: messages go to the log and to `/dev/whatsapp` (contract §5).
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+
+use super::{Pesan, SendError, Sender};
+use crate::domain::telp::Telp;
+
+/// Messages kept; the oldest goes first.
+const MAX_KEPT: usize = 1000;
+
+#[derive(Default)]
+pub struct Log {
+    /// Newest first. The lock is held for a push or a copy, never across an await.
+    sent: Mutex<VecDeque<Pesan>>,
+}
+
+impl Log {
+    /// Messages to `telp`, or to everybody, newest first.
+    pub fn sent(&self, telp: Option<&Telp>) -> Vec<Pesan> {
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.iter().filter(|p| telp.is_none_or(|t| *t == p.telp)).cloned().collect()
+    }
+}
+
+impl Sender for Log {
+    fn send<'a>(&'a self, pesan: &'a Pesan) -> LocalBoxFuture<'a, Result<(), SendError>> {
+        async move {
+            tracing::info!(to = %pesan.telp.full(), text = %text(pesan), "WhatsApp");
+            let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+            sent.push_front(pesan.clone());
+            sent.truncate(MAX_KEPT);
+            Ok(())
+        }
+        .boxed_local()
+    }
+}
+
+/// What the customer reads.
+pub fn text(pesan: &Pesan) -> String {
+    format!("{} adalah kode verifikasi Anda. Berlaku 5 menit. Jangan berikan kode ini kepada siapa pun.", pesan.code.as_str())
+}

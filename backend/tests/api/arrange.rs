@@ -1,0 +1,251 @@
+//! Rows that tests look at, laid straight into the database: outlets, machines, accounts and every movement of money.
+
+use nyala::domain::waktu::Waktu;
+use serde_json::Value;
+use tokio_postgres::types::ToSql;
+
+use crate::helpers::{Customer, TestApp};
+
+/// An outlet with its chart of accounts.
+#[derive(Debug, Clone, Copy)]
+pub struct Outlet {
+    pub idowner: i64,
+    pub idoutlet: i64,
+    pendapatan: i64,
+    kas: i64,
+}
+
+/// An E-Pay account with its wallet.
+#[derive(Debug, Clone, Copy)]
+pub struct Epay {
+    pub idcustomer: i64,
+    pub id_customer_global: i64,
+    pub outlet: Outlet,
+    pub idakun: i64,
+}
+
+/// A machine and a service at its outlet.
+#[derive(Debug, Clone)]
+pub struct Mesin {
+    pub idmesin: i64,
+    pub idlayanan: i64,
+    pub kode: String,
+    pub qr: String,
+}
+
+/// A purchase: its row and its receipt number.
+#[derive(Debug, Clone)]
+pub struct Beli {
+    pub id: i64,
+    pub nota: String,
+    pub harga: i64,
+    epay: Epay,
+}
+
+impl TestApp {
+    /// The number that an INSERT returns.
+    pub async fn insert(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> i64 {
+        self.db.query_one(sql, params).await.unwrap_or_else(|e| panic!("{sql}: {e:?}")).get(0)
+    }
+
+    pub async fn owner(&self) -> i64 {
+        self.insert("INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', $1) RETURNING idowner", &[&self.now()]).await
+    }
+
+    /// An outlet of `idowner`, in Bandung.
+    pub async fn outlet_of(&self, idowner: i64, nama: &str) -> Outlet {
+        let idoutlet = self
+            .insert(
+                "INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at) VALUES ($1, $2, 'Bandung', -6.9, 107.6, $3) RETURNING idoutlet",
+                &[&idowner, &nama, &self.now()],
+            )
+            .await;
+        let akun = "INSERT INTO akun (jenis, idoutlet) VALUES ($1, $2) RETURNING idakun";
+        let pendapatan = self.insert(akun, &[&"R", &idoutlet]).await;
+        let kas = self.insert(akun, &[&"K", &idoutlet]).await;
+        Outlet { idowner, idoutlet, pendapatan, kas }
+    }
+
+    /// An outlet of an owner of its own.
+    pub async fn outlet(&self, nama: &str) -> Outlet {
+        self.outlet_of(self.owner().await, nama).await
+    }
+
+    /// An idle machine named `nama` and the service 'Cuci Kilat', 30 minutes for 10,000 rupiah.
+    pub async fn mesin(&self, outlet: Outlet, nama: &str) -> Mesin {
+        let kode = nyala::domain::kode_mesin::KodeMesin::random().as_str().to_owned();
+        let idmesin = self
+            .insert(
+                "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, $3, 'sim', $4, $5) RETURNING idmesin",
+                &[&outlet.idoutlet, &outlet.idowner, &nama, &kode, &self.now()],
+            )
+            .await;
+        let idlayanan = self.layanan(outlet, "Cuci Kilat", 10_000).await;
+        Mesin { idmesin, idlayanan, kode, qr: nyala::qr::mesin::make(&self.state.secrets, idmesin, 1) }
+    }
+
+    /// A service of 30 minutes.
+    pub async fn layanan(&self, outlet: Outlet, nama: &str, harga: i64) -> i64 {
+        self.insert(
+            "INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, $2, 1800, $3, $4) RETURNING idlayanan",
+            &[&outlet.idoutlet, &nama, &harga, &self.now()],
+        )
+        .await
+    }
+
+    /// An account without balance; `masa_aktif` makes it kind 1.
+    pub async fn epay(&self, customer: &Customer, outlet: Outlet, masa_aktif: Option<Waktu>) -> Epay {
+        let idcustomer = self
+            .insert(
+                "INSERT INTO customer (id_customer_global, idoutlet, owner_idowner, created_at) VALUES ($1, $2, $3, $4) RETURNING idcustomer",
+                &[&customer.id, &outlet.idoutlet, &outlet.idowner, &self.now()],
+            )
+            .await;
+        let idakun = self
+            .insert("INSERT INTO akun (jenis, idoutlet, idcustomer) VALUES ('W', $1, $2) RETURNING idakun", &[&outlet.idoutlet, &idcustomer])
+            .await;
+        self.db
+            .execute(
+                "INSERT INTO quota_emoney (idcustomer, idakun, jenis_emoney, masa_aktif, updated_at)
+                 VALUES ($1, $2, CASE WHEN $3::TIMESTAMPTZ IS NULL THEN 2 ELSE 1 END, $3, $4)",
+                &[&idcustomer, &idakun, &masa_aktif, &self.now()],
+            )
+            .await
+            .unwrap();
+        Epay { idcustomer, id_customer_global: customer.id, outlet, idakun }
+    }
+
+    /// An account that never expires with `saldo`, topped up once.
+    pub async fn funded(&self, customer: &Customer, outlet: Outlet, saldo: i64) -> Epay {
+        let epay = self.epay(customer, outlet, None).await;
+        self.topup(epay, saldo).await;
+        epay
+    }
+
+    /// Adds `quota`; returns `idpembelian_emoney`.
+    pub async fn topup(&self, epay: Epay, quota: i64) -> i64 {
+        let saldo = "UPDATE quota_emoney SET credits_posted = credits_posted + $2 WHERE idcustomer = $1 RETURNING saldo";
+        let saldo = self.insert(saldo, &[&epay.idcustomer, &quota]).await;
+        let id = self
+            .insert(
+                "INSERT INTO pembelian_emoney (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at)
+                 VALUES ($1, $2, $3, $4, 'Top-Up', $5, $5, $6, $7) RETURNING id",
+                &[&epay.idcustomer, &epay.id_customer_global, &epay.outlet.idowner, &epay.outlet.idoutlet, &quota, &saldo, &self.now()],
+            )
+            .await;
+        self.insert(
+            "INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+             VALUES ('topup', $1, $2, $3, $4, $5, $6, $7, 'uji', $8) RETURNING id",
+            &[&epay.outlet.kas, &epay.idakun, &quota, &id, &epay.id_customer_global, &epay.idcustomer, &epay.outlet.idoutlet, &self.now()],
+        )
+        .await;
+        id
+    }
+
+    /// Reserves `mesin` and holds the price of its service: state HELD.
+    pub async fn hold(&self, epay: Epay, mesin: &Mesin, nota: &str) -> Beli {
+        let now = self.now();
+        self.db
+            .execute("INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) VALUES ($1, $2, '', $3)", &[&epay.id_customer_global, &nota, &now])
+            .await
+            .unwrap();
+        let row = self
+            .db
+            .query_one(
+                "INSERT INTO snap_transaksi (id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin, nama_layanan,
+                   durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at)
+                 SELECT $1, $2, $3, m.idowner, m.idmesin, m.idoutlet, l.idlayanan, m.nama, l.nama, l.durasi_s, l.harga, 'HELD', gen_random_uuid(), 1, $6, $6
+                 FROM mesin m, layanan l WHERE m.idmesin = $4 AND l.idlayanan = $5 RETURNING id, grandtotal",
+                &[&epay.id_customer_global, &nota, &epay.idcustomer, &mesin.idmesin, &mesin.idlayanan, &now],
+            )
+            .await
+            .unwrap();
+        let beli = Beli { id: row.get(0), nota: nota.to_owned(), harga: row.get(1), epay };
+        self.wallet(&beli, "debits_pending = debits_pending + $2", beli.harga).await;
+        self.ledger(&beli, "pending", beli.harga).await;
+        beli
+    }
+
+    /// The device said `started`: state RUNNING, to end when the service's time is over.
+    pub async fn started(&self, beli: &Beli) {
+        self.db
+            .execute(
+                "UPDATE snap_transaksi SET state = 'RUNNING', started_at = $2, ends_at = $2::TIMESTAMPTZ + make_interval(secs => durasi_s) WHERE id = $1",
+                &[&beli.id, &self.now()],
+            )
+            .await
+            .unwrap();
+        self.wallet(beli, "debits_pending = debits_pending - $2, debits_posted = debits_posted + $2", beli.harga).await;
+        self.ledger(beli, "post", beli.harga).await;
+    }
+
+    /// The run came to its end.
+    pub async fn finished(&self, beli: &Beli) {
+        let sql = "UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1";
+        self.db.execute(sql, &[&beli.id, &self.now()]).await.unwrap();
+    }
+
+    /// Held, started and finished.
+    pub async fn used(&self, epay: Epay, mesin: &Mesin, nota: &str) -> Beli {
+        let beli = self.hold(epay, mesin, nota).await;
+        self.started(&beli).await;
+        self.finished(&beli).await;
+        beli
+    }
+
+    /// The device refused: the money is back.
+    pub async fn refused(&self, beli: &Beli) {
+        let sql = "UPDATE snap_transaksi SET state = 'REFUSED', finished_at = $2 WHERE id = $1";
+        self.db.execute(sql, &[&beli.id, &self.now()]).await.unwrap();
+        self.wallet(beli, "debits_pending = debits_pending - $2", beli.harga).await;
+        self.ledger(beli, "void", beli.harga).await;
+    }
+
+    /// Gives part of the price back.
+    pub async fn refund(&self, beli: &Beli, jumlah: i64) {
+        self.db.execute("UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2 WHERE id = $1", &[&beli.id, &jumlah]).await.unwrap();
+        self.wallet(beli, "credits_posted = credits_posted + $2", jumlah).await;
+        self.ledger(beli, "refund", jumlah).await;
+    }
+
+    /// Deletes the use: `sisa` is what refunds have left of its price.
+    pub async fn hapus(&self, beli: &Beli, sisa: i64) {
+        let sql = "UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2, dihapus_at = $3 WHERE id = $1";
+        self.db.execute(sql, &[&beli.id, &sisa, &self.now()]).await.unwrap();
+        self.wallet(beli, "credits_posted = credits_posted + $2", sisa).await;
+        self.ledger(beli, "hapus", sisa).await;
+    }
+
+    async fn wallet(&self, beli: &Beli, set: &str, jumlah: i64) {
+        let sql = format!("UPDATE quota_emoney SET {set} WHERE idcustomer = $1 RETURNING saldo");
+        self.insert(&sql, &[&beli.epay.idcustomer, &jumlah]).await;
+    }
+
+    async fn ledger(&self, beli: &Beli, kind: &str, jumlah: i64) {
+        let (dompet, pendapatan) = (beli.epay.idakun, beli.epay.outlet.pendapatan);
+        let (debit, credit) = if matches!(kind, "pending" | "post") { (dompet, pendapatan) } else { (pendapatan, dompet) };
+        self.insert(
+            "INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
+             SELECT $2, $3, $4, $5, CASE WHEN $2 IN ('post', 'void') THEN (SELECT id FROM ledger_transfer WHERE idtransaksi = t.id AND kind = 'pending') END,
+               t.id, t.id_customer_global, t.idcustomer, t.idoutlet, 'uji', 'uji', $6 FROM snap_transaksi t WHERE t.id = $1 RETURNING id",
+            &[&beli.id, &kind, &debit, &credit, &jumlah, &self.now()],
+        )
+        .await;
+    }
+
+    /// The rows lie as the ledger's rules ask: a test on rows that could not be proves nothing.
+    pub async fn assert_no_violation(&self) {
+        let rows = self.db.query("SELECT aturan, kunci FROM pelanggaran", &[]).await.unwrap();
+        assert!(rows.is_empty(), "{:?}", rows.iter().map(|r| (r.get::<_, String>(0), r.get::<_, String>(1))).collect::<Vec<_>>());
+    }
+}
+
+/// A receipt number ending in `n`.
+pub fn nota(n: u32) -> String {
+    format!("SLF2611201805{n:05}")
+}
+
+/// `value[key]` of every element, for comparing a column at a glance.
+pub fn column<'a>(list: &'a Value, key: &str) -> Vec<&'a Value> {
+    list.as_array().expect("a list").iter().map(|row| &row[key]).collect()
+}

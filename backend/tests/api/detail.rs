@@ -1,0 +1,126 @@
+//! The details behind a history row (product §2, History; contract §2).
+
+use serde_json::{Value, json};
+
+use crate::arrange::nota;
+use crate::helpers::{Answer, Customer, TestApp};
+
+async fn detail(app: &TestApp, siti: &Customer, call: &str, id: &str) -> Answer {
+    app.get(&format!("/scan/v1/{call}/{id}"), Some(&siti.token)).await
+}
+
+#[actix_web::test]
+async fn a_use_tells_its_times_and_its_state() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let mesin = app.mesin(outlet, "M1").await;
+    let bought = app.now();
+    let beli = app.hold(app.funded(&siti, outlet, 50_000).await, &mesin, &nota(1)).await;
+    app.advance_s(2);
+    app.started(&beli).await;
+    let running = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &nota(1)).await.ok();
+    assert_eq!(running["ends_at"], json!(bought.ms() + 1_802_000));
+    assert_eq!(running["server_time"], json!(app.now().ms()));
+    assert_eq!(running["snap_transaksi_detail"][0]["status"], 3);
+    app.advance_s(1800);
+    app.finished(&beli).await;
+    let finished = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &nota(1)).await.ok();
+    assert_eq!(
+        finished,
+        json!({
+            "id": nota(1), "grandtotal": 10_000, "created_at": bought.rfc3339(), "finished_at": app.now().rfc3339(),
+            "ends_at": null, "server_time": app.now().ms(), "isDelete": false, "outlet": {"nama": "Melati", "kota": "Bandung"},
+            "snap_transaksi_detail": [{
+                "status": 4, "durasi": 1800, "idmesin": mesin.idmesin,
+                "snap_mesin": {"nama": "M1"}, "snap_layanan": {"nama": "Cuci Kilat", "durasi": 1800}
+            }]
+        })
+    );
+}
+
+#[actix_web::test]
+async fn a_purchase_that_never_started_has_no_detail_but_its_refund_has() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let mesin = app.mesin(outlet, "M1").await;
+    let beli = app.hold(app.funded(&siti, outlet, 50_000).await, &mesin, &nota(1)).await;
+    detail(&app, &siti, "epayment/get_detail_refund", &nota(1)).await.expect(404, "Transaksi ini tidak ditemukan");
+    app.advance_s(8);
+    app.refused(&beli).await;
+    app.assert_no_violation().await;
+    detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &nota(1)).await.expect(404, "Transaksi ini gagal dibuat");
+    let refund = detail(&app, &siti, "epayment/get_detail_refund", &nota(1)).await.ok();
+    assert_eq!(refund, json!({"idtransaksi": nota(1), "waktu_refund": app.now().rfc3339(), "nominal_refund": 10_000}));
+}
+
+#[actix_web::test]
+async fn a_deletion_shows_the_full_price_whatever_refunds_left() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let beli = app.used(app.funded(&siti, outlet, 50_000).await, &app.mesin(outlet, "M1").await, &nota(1)).await;
+    detail(&app, &siti, "transaksi/get_detail_snap_hapus", &nota(1)).await.expect(404, "Transaksi ini tidak ditemukan");
+    app.refund(&beli, 3_000).await;
+    app.hapus(&beli, 7_000).await;
+    app.assert_no_violation().await;
+    let hapus = detail(&app, &siti, "transaksi/get_detail_snap_hapus", &nota(1)).await.ok();
+    assert_eq!((&hapus["isDelete"], &hapus["grandtotal"]), (&json!(true), &json!(10_000)));
+    let mut used = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &nota(1)).await.ok();
+    assert_eq!(used["isDelete"], json!(false));
+    used["isDelete"] = json!(true);
+    assert_eq!(used, hapus, "otherwise the snap detail");
+}
+
+#[actix_web::test]
+async fn each_of_several_refunds_can_be_read() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, outlet, 50_000).await;
+    let mesin = app.mesin(outlet, "M1").await;
+    let beli = app.used(epay, &mesin, &nota(1)).await;
+    app.refund(&beli, 1_000).await;
+    app.advance_s(60);
+    app.refund(&beli, 2_000).await;
+    let other = app.used(epay, &mesin, &nota(2)).await;
+    app.refund(&other, 3_000).await;
+    let body = json!({"skip": 0, "limit": 20, "jenis": "", "outlet": ""});
+    let history = app.post("/scan/v1/transaksi/list_history", Some(&siti.token), &body).await.ok();
+    let refunds: Vec<&Value> =
+        history["history_data"].as_array().unwrap().iter().filter(|row| row["ref_type"] == "snap_transaksi_refund").collect();
+    assert_eq!(refunds.len(), 3);
+    for row in &refunds {
+        let id = format!("{}?entri={}", row["ref_id"].as_str().unwrap(), row["entri"]);
+        let refund = detail(&app, &siti, "epayment/get_detail_refund", &id).await.ok();
+        assert_eq!(refund, json!({"idtransaksi": row["ref_id"], "waktu_refund": row["date"], "nominal_refund": row["value"]}));
+    }
+    let newest = detail(&app, &siti, "epayment/get_detail_refund", &nota(1)).await.ok();
+    assert_eq!(newest["nominal_refund"], 2_000);
+    let mixed = format!("{}?entri={}", nota(1), refunds[0]["entri"]);
+    detail(&app, &siti, "epayment/get_detail_refund", &mixed).await.expect(404, "Transaksi ini tidak ditemukan");
+    for bad in ["abc", "-1", "0", "", "1.5", "99999999999999999999"] {
+        let answer = detail(&app, &siti, "epayment/get_detail_refund", &format!("{}?entri={bad}", nota(1))).await;
+        assert_eq!(answer.status, 400, "{bad}");
+    }
+}
+
+#[actix_web::test]
+async fn a_top_up_tells_what_was_paid_and_what_was_added() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, outlet, 50_000).await;
+    let id = app.topup(epay, 25_000).await;
+    app.db.execute("UPDATE pembelian_emoney SET harga_paket = 20000, nama_paket = 'Hemat' WHERE id = $1", &[&id]).await.unwrap();
+    let data = detail(&app, &siti, "epayment/get_epayment", &id.to_string()).await.ok();
+    assert_eq!(
+        data,
+        json!({
+            "idpembelian_emoney": id.to_string(), "created_at": app.now().rfc3339(), "harga_paket": 20_000, "quota": 25_000,
+            "nama_paket": "Hemat", "nama_outlet": "Melati", "kota": "Bandung", "outlet": {"nama": "Melati", "kota": "Bandung"},
+            "saldo_akhir": 75_000
+        })
+    );
+}

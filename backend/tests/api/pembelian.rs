@@ -1,0 +1,235 @@
+//! Buying: one winner, one charge, and every refusal in contract §1's order.
+
+use futures_util::future::join_all;
+use nyala::mesin::device::sim::Mode;
+use serde_json::json;
+
+use crate::toko::{HARGA, beli};
+use crate::helpers::{Setup, TestApp};
+
+fn quick() -> Setup {
+    Setup::new().running_clock().with(|c| {
+        c.mesin.sim_min_ms = 0;
+        c.mesin.sim_max_ms = 5;
+    })
+}
+
+#[actix_web::test]
+async fn paying_starts_the_machine_and_the_run_ends() {
+    let app = quick().start().await;
+    let toko = app.toko(1).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, 25_000).await;
+    let order = beli(1, toko, epay);
+    let data = app.buy(&siti, &order).await.ok();
+    assert_eq!(data["id"], order.nota.as_str());
+    assert_eq!(app.states(&order.nota).await, ["RUNNING"]);
+    assert_eq!(app.saldo(epay).await, 15_000);
+    app.until(&order.nota, "FINISHED").await;
+    let again = app.buy(&siti, &order).await;
+    again.expect(200, "Mesin Berhasil dinyalakan");
+    assert_eq!(app.saldo(epay).await, 15_000);
+    app.buy(&siti, &beli(2, toko, epay)).await.ok();
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn fifty_customers_press_pay_and_one_wins() {
+    let app = quick().start().await;
+    let mut customers = Vec::new();
+    let mut toko = app.toko(600).await;
+    for i in 0..50 {
+        let customer = app.register_customer(&format!("8120000{i:04}"), "Budi", "Santoso").await;
+        let epay = app.dompet(&customer, toko, 10 * HARGA).await;
+        customers.push((customer, epay));
+    }
+    for round in 0..8 {
+        toko.idmesin = app.mesin(toko.outlet, "Mesin").await.idmesin;
+        let answers = join_all(customers.iter().map(|(c, e)| {
+            let order = beli(round, toko, *e);
+            let app = &app;
+            async move { app.buy(c, &order).await }
+        }))
+        .await;
+        assert_eq!(answers.iter().filter(|a| a.status == 200).count(), 1);
+        for loser in answers.iter().filter(|a| a.status != 200) {
+            loser.expect(409, "mesin sedang digunakan");
+        }
+    }
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn one_receipt_sent_a_hundred_times_is_one_charge() {
+    let app = quick().start().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, 100_000).await;
+    let order = beli(1, toko, epay);
+    let answers = join_all((0..100).map(|_| app.buy(&siti, &order))).await;
+    for answer in &answers {
+        answer.expect(200, "Mesin Berhasil dinyalakan");
+    }
+    assert_eq!(app.saldo(epay).await, 90_000);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn two_customers_may_share_a_receipt_number() {
+    let app = quick().start().await;
+    let (one, two) = (app.toko(600).await, app.toko(600).await);
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let budi = app.register_customer("81200000002", "Budi", "Santoso").await;
+    let (a, b) = (app.dompet(&siti, one, 20_000).await, app.dompet(&budi, two, 20_000).await);
+    app.buy(&siti, &beli(7, one, a)).await.ok();
+    app.buy(&budi, &beli(7, two, b)).await.ok();
+    assert_eq!((app.saldo(a).await, app.saldo(b).await), (10_000, 10_000));
+}
+
+#[actix_web::test]
+async fn the_first_failing_row_answers() {
+    let app = quick().start().await;
+    let (toko, other) = (app.toko(600).await, app.toko(600).await);
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let budi = app.register_customer("81200000002", "Budi", "Santoso").await;
+    let epay = app.dompet(&siti, toko, HARGA - 1).await;
+    let foreign = app.dompet(&budi, toko, HARGA).await;
+    app.fault(toko, Mode::Offline).await;
+    while app.db.query_one("SELECT online FROM mesin WHERE idmesin = $1", &[&toko.idmesin]).await.unwrap().get::<_, bool>(0) {
+        actix_web::rt::task::yield_now().await;
+    }
+    // Everything is wrong at once; each mended row lets the next one speak.
+    let mut order = beli(0, toko, foreign);
+    order.body["idmesin"] = json!(999_999);
+    order.body["idsnap_layanan"] = json!(other.idlayanan);
+    order.body["total"] = json!(1);
+    let mut n = 10;
+    let mut attempt = async |body: serde_json::Value, status: u16, message: &str| {
+        n += 1;
+        let order = crate::toko::Pesanan { nota: format!("SLF{n:015}"), body };
+        let mut sent = order.body.clone();
+        sent["id"] = json!(order.nota);
+        let order = crate::toko::Pesanan { body: sent, ..order };
+        app.buy(&siti, &order).await.expect(status, message);
+        // remembered: the same answer again
+        app.buy(&siti, &order).await.expect(status, message);
+        let mut changed = order.clone();
+        changed.body["grandtotal"] = json!(2);
+        app.buy(&siti, &changed).await.expect(422, "nomor nota sudah dipakai");
+    };
+    attempt(order.body.clone(), 404, "E-Pay tidak ditemukan").await;
+    order.body["idcustomer"] = json!(epay);
+    attempt(order.body.clone(), 404, "Mesin Not found").await;
+    order.body["idmesin"] = json!(other.idmesin);
+    attempt(order.body.clone(), 404, "E-Pay tidak ditemukan").await;
+    order.body["idmesin"] = json!(toko.idmesin);
+    attempt(order.body.clone(), 404, "layanan tidak ditemukan").await;
+    order.body["idsnap_layanan"] = json!(toko.idlayanan);
+    order.body["idoutlet"] = json!(other.outlet.idoutlet);
+    attempt(order.body.clone(), 404, "layanan tidak ditemukan").await;
+    order.body["idoutlet"] = json!(toko.outlet.idoutlet);
+    attempt(order.body.clone(), 409, "harga layanan berubah").await;
+    order.body["total"] = json!(HARGA);
+    attempt(order.body.clone(), 409, "mesin sedang offline").await;
+    app.fault(toko, Mode::Ok).await;
+    while !app.db.query_one("SELECT online FROM mesin WHERE idmesin = $1", &[&toko.idmesin]).await.unwrap().get::<_, bool>(0) {
+        actix_web::rt::task::yield_now().await;
+    }
+    attempt(order.body.clone(), 422, "saldo epay tidak cukup").await;
+    app.buy(&budi, &beli(1, toko, foreign)).await.ok();
+    attempt(order.body.clone(), 409, "mesin sedang digunakan").await;
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_refusing_device_gives_the_money_back() {
+    let app = quick().start().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    app.fault(toko, Mode::Refuse).await;
+    let order = beli(1, toko, epay);
+    for _ in 0..2 {
+        app.buy(&siti, &order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
+    }
+    assert_eq!(app.saldo(epay).await, HARGA);
+    app.fault(toko, Mode::Ok).await;
+    app.buy(&siti, &beli(2, toko, epay)).await.ok();
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_silent_device_answers_504_and_gives_up_after_fifteen_minutes() {
+    let app = quick().start().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    app.fault(toko, Mode::Silent).await;
+    let order = beli(1, toko, epay);
+    app.buy(&siti, &order).await.expect(504, "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala");
+    assert_eq!(app.saldo(epay).await, 0, "the money stays held");
+    app.until(&order.nota, "UNSURE").await;
+    app.advance_s(15 * 60);
+    app.until(&order.nota, "EXPIRED").await;
+    assert_eq!(app.saldo(epay).await, HARGA);
+    app.buy(&siti, &beli(2, toko, epay)).await.expect(409, "mesin sedang offline");
+    app.buy(&siti, &order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
+    app.fault(toko, Mode::Ok).await;
+    while app.db.query_one("SELECT perlu_petugas FROM mesin WHERE idmesin = $1", &[&toko.idmesin]).await.unwrap().get::<_, bool>(0) {
+        actix_web::rt::task::yield_now().await;
+    }
+    app.buy(&siti, &beli(3, toko, epay)).await.ok();
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_late_device_is_charged_and_counts_from_its_own_start() {
+    let app = quick().start().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    app.fault(toko, Mode::Late).await;
+    let order = beli(1, toko, epay);
+    let pressed = app.now();
+    app.buy(&siti, &order).await.expect(504, "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala");
+    app.until(&order.nota, "RUNNING").await;
+    let ends_at: nyala::domain::waktu::Waktu =
+        app.db.query_one("SELECT ends_at FROM snap_transaksi WHERE no_nota = $1", &[&order.nota]).await.unwrap().get(0);
+    let error_ms = pressed.plus_ms(600_000).ms_until(ends_at);
+    assert!((-1_000..1_000).contains(&error_ms), "the countdown is {error_ms} ms off the device's own");
+    app.buy(&siti, &order).await.expect(200, "Mesin Berhasil dinyalakan");
+    assert_eq!(app.saldo(epay).await, 0);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn malformed_orders_are_400_and_need_a_token() {
+    let app = TestApp::spawn().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    let good = beli(1, toko, epay);
+    for (field, bad) in [
+        ("id", json!("SLF1")),
+        ("id", json!(7)),
+        ("id", json!(null)),
+        ("idcustomer", json!(-1)),
+        ("idmesin", json!("x")),
+        ("idoutlet", json!(1.5)),
+        ("idsnap_layanan", json!([])),
+        ("total", json!("10000")),
+        ("total", json!(10000.5)),
+        ("grandtotal", json!(-1)),
+        ("grandtotal", json!(99_999_999_999_i64)),
+    ] {
+        let mut order = good.clone();
+        order.body[field] = bad.clone();
+        assert_eq!(app.buy(&siti, &order).await.status, 400, "{field} = {bad}");
+        order.body.as_object_mut().unwrap().remove(field);
+        assert_eq!(app.buy(&siti, &order).await.status, 400, "without {field}");
+    }
+    let path = "/scan/v1/transaksi/create_snap_transaksi";
+    assert_eq!(app.post(path, None, &good.body).await.status, 401);
+    assert_eq!(app.call("POST", path, Some(&siti.token), &[], Some(b"{".to_vec())).await.status, 400);
+    assert!(app.states(&good.nota).await.is_empty());
+}
