@@ -7,6 +7,11 @@ import { manifest } from './src/service-worker/manifest.ts'
 /** Where `npm run dev` finds the server; the built app is served by the server itself. */
 const server = process.env.NYALA_URL ?? 'http://127.0.0.1:8080'
 
+/** What several screens share is named after all of them: too long for an address. */
+function shortName(name: string): string {
+  return name.replace(/~.*/, '').replace(/\.\w+$/, '')
+}
+
 export default defineConfig({
   plugins: [
     react(),
@@ -27,6 +32,25 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: true,
+    rolldownOptions: {
+      output: {
+        chunkFileNames: ({ name }) => `assets/${shortName(name)}-[hash].js`,
+        assetFileNames: ({ names }) => `assets/${shortName(names[0] ?? '')}-[hash][extname]`,
+        // Few files: on a weak network each one more costs a round trip.
+        codeSplitting: {
+          groups: [
+            { name: 'start', tags: ['$initial'], priority: 2 },
+            {
+              name: 'shared',
+              priority: 1,
+              minShareCount: 2,
+              entriesAware: true,
+              entriesAwareMergeThreshold: 12_000,
+            },
+          ],
+        },
+      },
+    },
   },
   server: {
     host: '127.0.0.1',
