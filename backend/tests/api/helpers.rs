@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use actix_web::dev::ServerHandle;
+use actix_server::ServerHandle;
 use actix_web::http::header::HeaderMap;
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -142,12 +142,12 @@ impl TestApp {
         let state = AppState::build_with(config, &url, 1, Some(jam.clone())).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
         let base_url = format!("http://{}", listener.local_addr().unwrap());
-        let (running, handle) = server::start(&state, listener).expect("server");
-        actix_web::rt::spawn(running);
+        let (server, running) = server::start(&state, listener).expect("server");
+        actix_web::rt::spawn(server);
         server::open(&state).await.expect("open");
         let (db, _) = lock::connect(state.db.config()).await.expect("database");
         let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(30)).finish();
-        Self { state, jam, db, base_url, http, server: handle, database, data_dir }
+        Self { state, jam, db, base_url, http, server: running.handle, database, data_dir }
     }
 
     pub fn now(&self) -> Waktu {

@@ -3,9 +3,9 @@ import { delimiter, join } from 'node:path'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** The system's Chromium: `CHROMIUM` in the environment, else the first one on PATH. None is ever downloaded. */
+/** The system's Chromium: `CHROMIUM_PATH` in the environment, else the first one on PATH. None is ever downloaded. */
 function find(): string {
-  if (process.env.CHROMIUM) return process.env.CHROMIUM
+  if (process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     for (const name of NAMES) {
       const file = join(folder, name)

@@ -1,15 +1,12 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { binary, nyala, repo } from './nyala.ts'
 
 const READY_MS = 60_000
 const STOP_MS = 15_000
-
-const repo = resolve(import.meta.dirname, '../../..')
-const binary =
-  process.env.NYALA_BIN ?? join(resolve(repo, process.env.CARGO_TARGET_DIR ?? 'target'), 'debug/nyala')
 
 /**
  * Starts the real server with a database of its own, serving the built app, and makes a root key for
@@ -22,22 +19,20 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
     throw new Error('frontend/dist is missing: run `npm run build`')
   const port = await freePort()
   const data = mkdtempSync(join(tmpdir(), 'nyala-e2e-'))
-  const env = {
-    ...process.env,
-    NYALA__DATA__DIR: data,
-    NYALA__HTTP__PORT: String(port),
-    // All tests come from one address.
-    NYALA__AUTH__OTP_PER_IP_HOUR: '100000',
-  }
+  // In this process's environment, so that the commands run by tests meet the same server and database.
+  process.env.NYALA__DATA__DIR = data
+  process.env.NYALA__HTTP__PORT = String(port)
+  // All tests come from one address.
+  process.env.NYALA__AUTH__OTP_PER_IP_HOUR = '100000'
   const log = join(data, 'server.log')
   const out = openSync(log, 'w')
-  const server = spawn(binary, ['serve'], { cwd: repo, env, stdio: ['ignore', out, out] })
+  const server = spawn(binary, ['serve'], { cwd: repo, stdio: ['ignore', out, out] })
   const url = `http://127.0.0.1:${port}`
   try {
     await ready(server, url)
-    const key = execFileSync(binary, ['key', 'add', '--role', 'root', '--nama', 'e2e'], { cwd: repo, env })
+    const key = nyala(['key', 'add', '--role', 'root', '--nama', 'e2e'])
     process.env.NYALA_URL = url
-    process.env.NYALA_KEY = key.toString().trim()
+    process.env.NYALA_KEY = key.trim()
   } catch (error) {
     server.kill('SIGTERM')
     throw new Error(
