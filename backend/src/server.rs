@@ -108,7 +108,11 @@ fn socket_config(config: &Config) -> actix_socketio::Config {
         [] => Origins::SameOrigin,
         list => Origins::List(list.to_vec()),
     };
-    let limits = Limits { max_payload: config.realtime.max_payload_bytes, max_sessions: config.realtime.max_sessions, ..Limits::default() };
+    let limits = Limits {
+        max_payload: config.realtime.max_payload_bytes,
+        max_sessions: config.realtime.max_sessions,
+        ..Limits::default()
+    };
     actix_socketio::Config { origins, limits, ..actix_socketio::Config::default() }
 }
 

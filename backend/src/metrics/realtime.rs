@@ -59,7 +59,12 @@ impl Realtime {
         all.register("ticks_sent", "Ticks handed to sockets", self.ticks_sent.clone());
         all.register("ticks_dropped", "Ticks dropped between threads", self.ticks_dropped.clone());
         all.register_with_unit("join", "From a socket's connect packet to its answer", Unit::Seconds, self.join_seconds.clone());
-        all.register_with_unit("tick_lateness", "From a tick's moment to its sending", Unit::Seconds, self.lateness_seconds.clone());
+        all.register_with_unit(
+            "tick_lateness",
+            "From a tick's moment to its sending",
+            Unit::Seconds,
+            self.lateness_seconds.clone(),
+        );
         all.register_collector(Box::new(Transport(self.transport.clone())));
     }
 }
