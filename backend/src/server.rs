@@ -65,6 +65,7 @@ pub struct Running {
 /// and no buffer of it stays behind a session (design: realtime, two steps).
 pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, Running)> {
     let sockets = socket_io(socket_config(&state.config), Sockets(state.clone()));
+    state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket);
     let (shared, polling) = (state.clone(), sockets.clone());
     let service = move || {
@@ -107,7 +108,11 @@ fn socket_config(config: &Config) -> actix_socketio::Config {
         [] => Origins::SameOrigin,
         list => Origins::List(list.to_vec()),
     };
-    let limits = Limits { max_payload: config.realtime.max_payload_bytes, max_sessions: config.realtime.max_sessions, ..Limits::default() };
+    let limits = Limits {
+        max_payload: config.realtime.max_payload_bytes,
+        max_sessions: config.realtime.max_sessions,
+        ..Limits::default()
+    };
     actix_socketio::Config { origins, limits, ..actix_socketio::Config::default() }
 }
 

@@ -83,7 +83,11 @@ mod tests {
             HttpResponse::Ok().finish()
         };
         let app = test::init_service(App::new().wrap(from_fn(request_id::middleware)).route("/x", web::get().to(handler))).await;
-        test::call_service(&app, test::TestRequest::get().uri("/x").insert_header((request_id::HEADER, "abcdef-0123")).to_request()).await;
+        test::call_service(
+            &app,
+            test::TestRequest::get().uri("/x").insert_header((request_id::HEADER, "abcdef-0123")).to_request(),
+        )
+        .await;
         kept.text()
     }
 

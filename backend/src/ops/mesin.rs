@@ -70,7 +70,11 @@ pub struct MesinMade {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: web::Json<NewMesin>) -> Result<HttpResponse, AppError> {
+pub async fn mesin(
+    by: Minimal<SUPERVISOR>,
+    state: web::Data<AppState>,
+    body: web::Json<NewMesin>,
+) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let nama = teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?;
     let now = state.jam.now();
@@ -80,7 +84,8 @@ pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: we
     let made = install(&tx, &state.secrets, outlet, std::slice::from_ref(&nama), body.driver, now).await?;
     let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
     let isi = json!({ "idoutlet": outlet.idoutlet, "nama": nama, "driver": body.driver });
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "mesin.buat", objek: format!("mesin:{}", mesin.id), isi }, now).await?;
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "mesin.buat", objek: format!("mesin:{}", mesin.id), isi }, now)
+        .await?;
     tx.commit().await?;
     Ok(answer::ok(mesin))
 }

@@ -37,7 +37,11 @@ WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT 
     get, path = "/ops/v1/mesin/{id}", tag = "operator", security(("operator" = [])), params(("id" = i64, Path)),
     responses((status = 200, body = Answer<MesinNow>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
-pub async fn mesin_status(operator: Operator, state: web::Data<AppState>, id: web::Path<String>) -> Result<HttpResponse, AppError> {
+pub async fn mesin_status(
+    operator: Operator,
+    state: web::Data<AppState>,
+    id: web::Path<String>,
+) -> Result<HttpResponse, AppError> {
     let id = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(READ).await?;

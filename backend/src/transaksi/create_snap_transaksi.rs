@@ -66,7 +66,11 @@ pub struct Started {
         (status = 504, body = Empty, description = "No answer from the device in 8 s; a repeat tells how it ended"),
     )
 )]
-pub async fn create_snap_transaksi(state: web::Data<AppState>, me: Pelanggan, body: web::Json<Request>) -> Result<HttpResponse, AppError> {
+pub async fn create_snap_transaksi(
+    state: web::Data<AppState>,
+    me: Pelanggan,
+    body: web::Json<Request>,
+) -> Result<HttpResponse, AppError> {
     let body = body.into_inner();
     let pesanan = Pesanan {
         id_customer_global: me.id,

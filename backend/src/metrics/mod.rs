@@ -1,6 +1,8 @@
 //! Prometheus metrics: base units, never labelled by machine or customer. Names get the prefix `nyala_` and, by kind, `_total`
 //! and `_seconds`.
 
+mod realtime;
+
 use std::time::Duration;
 
 use actix_web::http::Method;
@@ -10,8 +12,10 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
-use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+
+pub use realtime::Realtime;
 
 use crate::db::pool::Db;
 use crate::pembelian::keadaan::Keadaan;
@@ -28,47 +32,6 @@ struct HttpLabels {
     route: String,
     method: String,
     status: u16,
-}
-
-/// The socket's side.
-#[derive(Debug, Clone)]
-pub struct Realtime {
-    pub sessions: Gauge,
-    pub subscriptions: Gauge,
-    pub ticks_sent: Counter,
-    pub ticks_dropped: Counter,
-    /// From the connect packet to the answer.
-    pub join_seconds: Histogram,
-    lateness_seconds: Histogram,
-}
-
-impl Default for Realtime {
-    fn default() -> Self {
-        Self {
-            sessions: Gauge::default(),
-            subscriptions: Gauge::default(),
-            ticks_sent: Counter::default(),
-            ticks_dropped: Counter::default(),
-            join_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 16)),
-            lateness_seconds: Histogram::new(exponential_buckets(0.001, 2.0, 14)),
-        }
-    }
-}
-
-impl Realtime {
-    /// How long after its moment a tick went out.
-    pub fn tick_lateness(&self, late_ms: i64) {
-        self.lateness_seconds.observe(late_ms.max(0) as f64 / 1000.0);
-    }
-
-    fn register(&self, registry: &mut Registry) {
-        registry.register("sessions", "Customers' sockets that are open", self.sessions.clone());
-        registry.register("subscriptions", "Machines watched, summed over all sockets", self.subscriptions.clone());
-        registry.register("ticks_sent", "Ticks handed to sockets", self.ticks_sent.clone());
-        registry.register("ticks_dropped", "Ticks dropped between threads", self.ticks_dropped.clone());
-        registry.register_with_unit("join", "From a socket's connect packet to its answer", Unit::Seconds, self.join_seconds.clone());
-        registry.register_with_unit("tick_lateness", "Time between a tick's moment and its sending", Unit::Seconds, self.lateness_seconds.clone());
-    }
 }
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -130,8 +93,8 @@ impl Metrics {
         all.register("password_queue_length", "Passwords waiting to be hashed", passwords.clone());
         all.register("database_up", "Whether the database answered this scrape", self.database_up.clone());
         all.register_with_unit("database_wait", "Wait for a database connection", Unit::Seconds, db.waited().clone());
-        self.realtime.register(all);
         all.register_collector(Box::new(Connections(db.clone())));
+        self.realtime.register(all);
     }
 
     /// A request to `route` (a pattern) was answered.
