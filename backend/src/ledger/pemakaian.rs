@@ -45,8 +45,12 @@ pub async fn lock(tx: &Transaction<'_>, nota: &NoNota, batas: Batas) -> Result<P
     };
     match pemakaian.keadaan {
         Keadaan::Running | Keadaan::Finished | Keadaan::Stopped => Ok(pemakaian),
-        Keadaan::Refused | Keadaan::Expired => Err(AppError::Unprocessable("mesin tidak pernah menyala, saldo sudah dikembalikan")),
-        Keadaan::Held | Keadaan::Sent | Keadaan::Unsure => Err(AppError::Unprocessable("mesin belum menyala, tunggu sampai berjalan")),
+        Keadaan::Refused | Keadaan::Expired => {
+            Err(AppError::Unprocessable("mesin tidak pernah menyala, saldo sudah dikembalikan"))
+        }
+        Keadaan::Held | Keadaan::Sent | Keadaan::Unsure => {
+            Err(AppError::Unprocessable("mesin belum menyala, tunggu sampai berjalan"))
+        }
     }
 }
 

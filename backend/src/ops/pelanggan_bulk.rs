@@ -59,6 +59,7 @@ pub struct ManyPelangganMade {
     pelanggan: Vec<PelangganMade>,
 }
 
+/// Registers and logs in many customers for load tests (development only).
 #[utoipa::path(
     post, path = "/ops/v1/pelanggan/bulk", tag = "operator", security(("operator" = [])), request_body = ManyPelanggan,
     responses(
@@ -143,7 +144,13 @@ impl Awalan {
 }
 
 /// Makes the customers; gives id and number in the numbers' order.
-async fn register(tx: &Transaction<'_>, awalan: &Awalan, jumlah: u32, hash: &str, now: Waktu) -> Result<Vec<(i64, String)>, AppError> {
+async fn register(
+    tx: &Transaction<'_>,
+    awalan: &Awalan,
+    jumlah: u32,
+    hash: &str,
+    now: Waktu,
+) -> Result<Vec<(i64, String)>, AppError> {
     const HIGHEST: &str = "SELECT max(telp) FROM customer_global WHERE telp LIKE $1 AND length(telp) = $2";
     const INSERT: &str = "
         INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)

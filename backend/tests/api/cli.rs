@@ -49,7 +49,10 @@ impl Said {
     #[track_caller]
     fn refused(self, part: &str) {
         assert_eq!(self.code, 1, "{self:?}");
-        assert!(self.err.starts_with("nyala: ") && self.err.trim_end().lines().count() == 1 && self.err.contains(part), "{self:?}");
+        assert!(
+            self.err.starts_with("nyala: ") && self.err.trim_end().lines().count() == 1 && self.err.contains(part),
+            "{self:?}"
+        );
     }
 }
 
@@ -193,17 +196,28 @@ async fn the_demo_never_goes_beside_other_data() {
 async fn the_settings_are_told_without_secrets() {
     let set = |args: &[&str]| -> Said { nyala().args(["config", "check"]).args(args).output().unwrap().into() };
     let told = set(&["--set", "whatsapp.meta_access_token=sangat-rahasia", "--set", "http.port=8123"]).ok();
-    assert!(told.contains("meta_access_token = \"***\"") && told.contains("port = 8123") && !told.contains("sangat-rahasia"), "{told}");
+    assert!(
+        told.contains("meta_access_token = \"***\"") && told.contains("port = 8123") && !told.contains("sangat-rahasia"),
+        "{told}"
+    );
     let url = nyala().env("DATABASE_URL", "postgres://u:kata-sandi@h/d").args(["config", "check"]).output().unwrap();
     assert!(!Said::from(url).ok().contains("kata-sandi"));
-    let meta = ["--set", "whatsapp.meta_access_token=a", "--set", "whatsapp.meta_phone_number_id=1", "--set", "whatsapp.meta_template=kode"];
+    let meta = [
+        "--set",
+        "whatsapp.meta_access_token=a",
+        "--set",
+        "whatsapp.meta_phone_number_id=1",
+        "--set",
+        "whatsapp.meta_template=kode",
+    ];
     let production = [&["--set", "profile=production"], meta.as_slice()].concat();
     set(&production).ok();
     set(&[production.as_slice(), &["--set", "dev.routes=true"]].concat()).refused("dev.routes must be false");
     set(&["--set", "profile=production"]).refused("meta_access_token");
     set(&["--set", "http.prot=1"]).refused("prot");
     set(&["--set", "http"]).refused("section.key=value");
-    let nowhere = Command::new(env!("CARGO_BIN_EXE_nyala")).args(["config", "check", "--config-dir", "/dev/null"]).output().unwrap();
+    let nowhere =
+        Command::new(env!("CARGO_BIN_EXE_nyala")).args(["config", "check", "--config-dir", "/dev/null"]).output().unwrap();
     Said::from(nowhere).refused("--config-dir");
 }
 
@@ -239,7 +253,10 @@ impl Serve {
         let mut serve = Self { child, dir, port };
         let started = Instant::now();
         while !serve.answers() {
-            assert!(serve.child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(60), "the server did not come up");
+            assert!(
+                serve.child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(60),
+                "the server did not come up"
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
         serve

@@ -94,7 +94,8 @@ impl Hand<'_> {
             grandtotal: harga,
         };
         let Outlet { idoutlet, idowner, .. } = self.shop.outlet;
-        let fakta = MesinFakta { idoutlet, idowner, nama: "Mesin".to_owned(), driver: "sim".to_owned(), online: true, busy: false };
+        let fakta =
+            MesinFakta { idoutlet, idowner, nama: "Mesin".to_owned(), driver: "sim".to_owned(), online: true, busy: false };
         let layanan = LayananFakta { idoutlet, nama: "Cuci".to_owned(), durasi_s: 60, harga };
         let client = app.state.db.get().await.unwrap();
         match hold(&client, &pesanan, &fakta, &layanan, app.now()).await.unwrap() {
@@ -177,7 +178,13 @@ async fn random_traffic(seed: u64) {
     let shop = Shop { app, outlet, key, machines };
     let hands: Vec<Hand<'_>> = customers
         .iter()
-        .map(|(c, epay)| Hand { shop: &shop, telp: c.telp.clone(), epay: *epay, expected: RefCell::new(20_000), uses: RefCell::default() })
+        .map(|(c, epay)| Hand {
+            shop: &shop,
+            telp: c.telp.clone(),
+            epay: *epay,
+            expected: RefCell::new(20_000),
+            uses: RefCell::default(),
+        })
         .collect();
     join_all((0..CUSTOMERS * HANDS).map(|i| {
         let hand = &hands[i % CUSTOMERS];
@@ -213,7 +220,9 @@ async fn what_is_written_stays_written() {
     app.funded(&siti, outlet, 20_000).await;
     app.ops(&app.key(Lingkup::Root).await, "owner", &json!({"nama": "Bu Ani"})).await.ok();
     for table in ["ledger_transfer", "audit_log"] {
-        for sql in [format!("UPDATE {table} SET aktor = 'x'"), format!("DELETE FROM {table}"), format!("TRUNCATE {table} CASCADE")] {
+        for sql in
+            [format!("UPDATE {table} SET aktor = 'x'"), format!("DELETE FROM {table}"), format!("TRUNCATE {table} CASCADE")]
+        {
             let e = app.db.batch_execute(&sql).await.unwrap_err();
             assert!(e.as_db_error().unwrap().message().contains("append only"), "{sql}: {e}");
         }

@@ -3,6 +3,7 @@
 
 mod access;
 mod akun;
+mod app_files;
 mod arrange;
 mod auth;
 mod cli;
@@ -18,6 +19,7 @@ mod layanan;
 mod ledger;
 mod login;
 mod meta;
+mod openapi;
 mod operator;
 mod ops_idempotensi;
 mod ops_kembali;
@@ -27,5 +29,6 @@ mod ops_pelanggan_bulk;
 mod ops_role;
 mod ops_topup;
 mod pembelian;
+mod server;
 mod token;
 mod toko;

@@ -60,7 +60,17 @@ impl TestApp {
 
     /// How many rows there are of each thing that a call could have changed.
     pub async fn footprint(&self) -> Vec<i64> {
-        let tables = ["owner_usaha", "outlet", "layanan", "mesin", "customer_global", "customer", "pembelian_emoney", "ledger_transfer", "audit_log"];
+        let tables = [
+            "owner_usaha",
+            "outlet",
+            "layanan",
+            "mesin",
+            "customer_global",
+            "customer",
+            "pembelian_emoney",
+            "ledger_transfer",
+            "audit_log",
+        ];
         let mut counts = Vec::new();
         for table in tables {
             counts.push(self.insert(&format!("SELECT count(*) FROM {table}"), &[]).await);

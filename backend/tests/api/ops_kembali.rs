@@ -24,7 +24,10 @@ async fn refunds_give_back_up_to_the_price() {
     let epay = app.funded(&siti, outlet, 30_000).await;
     app.running(epay, &app.mesin(outlet, "Mesin 1").await, 1).await;
     let first = app.ops(&key, "refund", &refund(1, 4_000)).await.ok();
-    assert_eq!((&first["saldo_akhir"], &first["jumlah"], &first["idcustomer"]), (&json!(24_000), &json!(4_000), &json!(epay.idcustomer)));
+    assert_eq!(
+        (&first["saldo_akhir"], &first["jumlah"], &first["idcustomer"]),
+        (&json!(24_000), &json!(4_000), &json!(epay.idcustomer))
+    );
     assert_eq!(first["idtransaksi"], nota(1));
     let over = app.ops(&key, "refund", &refund(1, 6_001)).await;
     assert_eq!(over.status, 422, "{}", over.message);
@@ -79,7 +82,10 @@ async fn only_a_use_that_runs_or_ran_gives_money_back() {
         answer.expect(422, "mesin tidak pernah menyala, saldo sudah dikembalikan");
     }
     let stopped = app.running(epay, &app.mesin(outlet, "Mesin 2").await, 2).await;
-    app.db.execute("UPDATE snap_transaksi SET state = 'STOPPED', finished_at = $2 WHERE id = $1", &[&stopped.id, &app.now()]).await.unwrap();
+    app.db
+        .execute("UPDATE snap_transaksi SET state = 'STOPPED', finished_at = $2 WHERE id = $1", &[&stopped.id, &app.now()])
+        .await
+        .unwrap();
     app.ops(&key, "refund", &refund(2, 1)).await.ok();
     app.ops(&key, "hapus", &hapus(2)).await.ok();
     app.ops(&key, "hapus", &hapus(3)).await.expect(404, "transaksi tidak ditemukan");

@@ -21,7 +21,10 @@ async fn each_is_logged_in_with_a_funded_account() {
     for customer in customers.iter().step_by(37) {
         let token = customer["token"].as_str();
         let accounts = app.get("/scan/v1/dashboard/get_user_epayment_by_id_customer_global", token).await.ok();
-        assert_eq!((&accounts[0]["idcustomer"], &accounts[0]["quota_emoney"]["saldo"]), (&customer["idcustomer"], &json!(75_000)));
+        assert_eq!(
+            (&accounts[0]["idcustomer"], &accounts[0]["quota_emoney"]["saldo"]),
+            (&customer["idcustomer"], &json!(75_000))
+        );
         let me = app.get(&format!("/scan/v1/dashboard/customer_global/{}", customer["id_customer_global"]), token).await.ok();
         assert_eq!(me["telp"], customer["telp"]);
     }
@@ -71,7 +74,10 @@ async fn what_is_out_of_range_is_400_and_changes_nothing() {
     let before = app.footprint().await;
     let bad = [
         ("jumlah", vec![json!(0), json!(20_001), json!(-1), json!("3"), Value::Null]),
-        ("awalan_telp", vec![json!(""), json!("0"), json!("62"), json!("x"), json!("899012345"), json!("+1555"), json!("\u{0}"), json!(8990)]),
+        (
+            "awalan_telp",
+            vec![json!(""), json!("0"), json!("62"), json!("x"), json!("899012345"), json!("+1555"), json!("\u{0}"), json!(8990)],
+        ),
         ("saldo", vec![json!(-1), json!(20_000_001), json!(0.5)]),
         ("idoutlet", vec![json!(0), json!("x")]),
     ];

@@ -121,7 +121,16 @@ async fn without_a_good_key_nothing_is_looked_at() {
     let siti = app.state.auth.tokens.mint(1, 1, app.now()).unwrap();
     let other_id = root.replacen("nyk_1_", "nyk_2_", 1);
     let cut = &root[..root.len() - 1];
-    for key in [None, Some(siti.as_str()), Some(&revoked), Some(&other_id), Some(cut), Some("nyk_1_"), Some("nyk_99999999999999999999_x"), Some("")] {
+    for key in [
+        None,
+        Some(siti.as_str()),
+        Some(&revoked),
+        Some(&other_id),
+        Some(cut),
+        Some("nyk_1_"),
+        Some("nyk_99999999999999999999_x"),
+        Some(""),
+    ] {
         for (call, body) in dunia.calls(mine, 1) {
             for body in [body.to_string().into_bytes(), b"{".to_vec()] {
                 let answer = app.call("POST", &format!("/ops/v1/{call}"), key, &[("Idempotency-Key", "k")], Some(body)).await;

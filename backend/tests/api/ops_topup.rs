@@ -18,7 +18,8 @@ async fn the_first_one_opens_the_account_and_the_next_one_adds() {
     let body = json!({"telp": "+6281200000001", "idoutlet": outlet.idoutlet, "nominal": 50_000});
     let first = app.ops(&key, "topup", &body).await.ok();
     assert_eq!(first["saldo_akhir"], 50_000);
-    let body = json!({"telp": "081200000001", "idoutlet": outlet.idoutlet, "nominal": 100_000, "quota": 110_000, "nama_paket": "Hemat"});
+    let body =
+        json!({"telp": "081200000001", "idoutlet": outlet.idoutlet, "nominal": 100_000, "quota": 110_000, "nama_paket": "Hemat"});
     let second = app.ops(&key, "topup", &body).await.ok();
     assert_eq!((&second["saldo_akhir"], &second["idcustomer"]), (&json!(160_000), &first["idcustomer"]));
     let id = second["idpembelian_emoney"].as_str().expect("a decimal string, as in the history");
@@ -69,19 +70,23 @@ async fn an_account_keeps_its_kind_and_its_expiry_only_moves_on() {
     let key = app.key(Lingkup::Root).await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let now_ms = app.now().ms();
-    let body = |idoutlet: i64, jenis: Value, masa_aktif: Value| {
-        json!({"telp": TELP, "idoutlet": idoutlet, "nominal": 1000, "jenis_emoney": jenis, "masa_aktif": masa_aktif})
-    };
+    let body = |idoutlet: i64, jenis: Value, masa_aktif: Value| json!({"telp": TELP, "idoutlet": idoutlet, "nominal": 1000, "jenis_emoney": jenis, "masa_aktif": masa_aktif});
     let kind_one = |after_ms: i64| body(outlet.idoutlet, json!(1), json!(now_ms + after_ms));
     app.ops(&key, "topup", &kind_one(MINUTE_MS)).await.ok();
-    app.ops(&key, "topup", &body(outlet.idoutlet, json!(2), Value::Null)).await.expect(409, "rekening E-Pay di outlet itu berjenis lain");
-    app.ops(&key, "topup", &body(outlet.idoutlet, Value::Null, Value::Null)).await.expect(409, "rekening E-Pay di outlet itu berjenis lain");
+    app.ops(&key, "topup", &body(outlet.idoutlet, json!(2), Value::Null))
+        .await
+        .expect(409, "rekening E-Pay di outlet itu berjenis lain");
+    app.ops(&key, "topup", &body(outlet.idoutlet, Value::Null, Value::Null))
+        .await
+        .expect(409, "rekening E-Pay di outlet itu berjenis lain");
     app.ops(&key, "topup", &kind_one(10 * MINUTE_MS)).await.ok();
     app.ops(&key, "topup", &kind_one(2 * MINUTE_MS)).await.ok();
     let until: nyala::domain::waktu::Waktu = app.db.query_one("SELECT masa_aktif FROM quota_emoney", &[]).await.unwrap().get(0);
     assert_eq!(until.ms(), now_ms + 10 * MINUTE_MS);
     app.ops(&key, "topup", &body(other.idoutlet, Value::Null, Value::Null)).await.ok();
-    app.ops(&key, "topup", &body(other.idoutlet, json!(1), json!(now_ms + MINUTE_MS))).await.expect(409, "rekening E-Pay di outlet itu berjenis lain");
+    app.ops(&key, "topup", &body(other.idoutlet, json!(1), json!(now_ms + MINUTE_MS)))
+        .await
+        .expect(409, "rekening E-Pay di outlet itu berjenis lain");
     app.assert_no_violation().await;
 }
 
@@ -94,7 +99,10 @@ async fn what_is_out_of_range_is_400_and_changes_nothing() {
     let before = app.footprint().await;
     let now_ms = app.now().ms();
     let bad = [
-        ("nominal", vec![json!(0), json!(-1), json!(20_000_001), json!(1.5), json!("1000"), Value::Null, json!(1e300), json!(i64::MAX)]),
+        (
+            "nominal",
+            vec![json!(0), json!(-1), json!(20_000_001), json!(1.5), json!("1000"), Value::Null, json!(1e300), json!(i64::MAX)],
+        ),
         ("quota", vec![json!(0), json!(-1), json!(20_000_001), json!("x")]),
         ("nama_paket", vec![json!(""), json!("x".repeat(101)), json!("a\u{0}"), json!(7)]),
         ("jenis_emoney", vec![json!(0), json!(3), json!("2"), json!(1), json!(i64::MIN)]),
@@ -111,8 +119,10 @@ async fn what_is_out_of_range_is_400_and_changes_nothing() {
             assert_eq!(answer.status, 400, "{field}: {}", answer.message);
         }
     }
-    for masa_aktif in [json!(now_ms), json!(now_ms - 1), json!(-1), json!(i64::MAX), json!(253_402_300_800_000_i64), Value::Null] {
-        let body = json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 1000, "jenis_emoney": 1, "masa_aktif": masa_aktif});
+    for masa_aktif in [json!(now_ms), json!(now_ms - 1), json!(-1), json!(i64::MAX), json!(253_402_300_800_000_i64), Value::Null]
+    {
+        let body =
+            json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 1000, "jenis_emoney": 1, "masa_aktif": masa_aktif});
         let answer = app.ops(&key, "topup", &body).await;
         assert_eq!(answer.status, 400, "{body}: {}", answer.message);
     }
