@@ -288,9 +288,6 @@ impl Actor for MesinActor {
 
     fn started(&mut self, ctx: &mut Ctx) {
         Self::watch_idle(ctx, Duration::from_secs(self.state.config.mesin.idle_s.max(1)));
-        if self.aktif.as_ref().is_some_and(|a| a.p.obrolan.stop_requested) {
-            self.feed(Event::StopRequested, ctx);
-        }
         self.arm(ctx);
     }
 }
@@ -384,27 +381,23 @@ impl Handler<Loaded> for MesinActor {
             }
             Ok(stored) => {
                 let known = self.aktif.take();
-                let mut waiting = known.map(|a| (a.p.id, a.waiters, a.stop_waiters)).unwrap_or_default();
-                if let Some(p) = stored {
-                    let mut aktif = Aktif::new(p);
-                    if waiting.0 == aktif.p.id {
-                        (aktif.waiters, aktif.stop_waiters) = (std::mem::take(&mut waiting.1), std::mem::take(&mut waiting.2));
+                match (stored, known) {
+                    (Some(p), Some(mut known)) if p.id == known.p.id => {
+                        known.p = p.reread(&known.p);
+                        (known.committing, known.events) = (false, VecDeque::new());
+                        if let Some(hasil) = outcome(known.p.keadaan) {
+                            known.answer(hasil);
+                        }
+                        self.aktif = Some(known);
                     }
-                    if let Some(hasil) = outcome(aktif.p.keadaan) {
-                        aktif.answer(hasil);
+                    (stored, known) => {
+                        // Their purchase is decided, or another one: the facts tell which.
+                        if let Some(mut known) = known {
+                            known.answer(Hasil::BacaLagi);
+                            known.stop_waiters.drain(..).for_each(|done| _ = done.send(()));
+                        }
+                        self.aktif = stored.map(Aktif::new);
                     }
-                    let stop = aktif.p.obrolan.stop_requested;
-                    self.aktif = Some(aktif);
-                    if stop {
-                        self.feed(Event::StopRequested, ctx);
-                    }
-                }
-                // Their purchase is decided, or another one: the facts tell which.
-                for balas in waiting.1 {
-                    let _ = balas.send(Hasil::BacaLagi);
-                }
-                for done in waiting.2 {
-                    let _ = done.send(());
                 }
                 self.arm(ctx);
                 self.next_start(ctx);

@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::batas::{CMD_LIFE_MS, GIVE_UP_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SISA_WAIT_MS};
+use super::batas::{CMD_LIFE_MS, GIVE_UP_MS, LAST_WORD_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SISA_WAIT_MS};
 use super::keadaan::Keadaan;
 use crate::domain::waktu::Waktu;
 
@@ -27,6 +27,7 @@ pub struct Obrolan {
     /// When the process that made the hold sent the command first. `None` after a restart.
     pub first_sent: Option<Waktu>,
     pub last_sent: Option<Waktu>,
+    pub first_query: Option<Waktu>,
     pub last_query: Option<Waktu>,
     /// A late `started` was heard; the time left is being asked for.
     pub started_heard: Option<Waktu>,
@@ -41,6 +42,23 @@ impl Pembelian {
 
     fn durasi_ms(&self) -> i64 {
         self.durasi_s * 1000
+    }
+
+    /// The stored row read again by a process that knew it as `known`: what was said to the device stays said.
+    #[must_use]
+    pub fn reread(mut self, known: &Self) -> Self {
+        if known.id == self.id {
+            let stop_requested = self.obrolan.stop_requested || known.obrolan.stop_requested;
+            self.obrolan = Obrolan { stop_requested, ..known.obrolan };
+        }
+        self
+    }
+
+    /// When the money goes back although nobody knows: after the fifteen minutes, but never before this process has asked and
+    /// waited, and not while the time left of a run is being asked for.
+    fn give_up_at(&self) -> Option<Waktu> {
+        let asked = self.obrolan.first_query.filter(|_| self.obrolan.started_heard.is_none())?;
+        Some(self.created_at.plus_ms(GIVE_UP_MS).max(asked.plus_ms(LAST_WORD_MS)))
     }
 }
 
@@ -117,9 +135,9 @@ pub fn wake_at(p: &Pembelian) -> Option<Waktu> {
         Keadaan::Unsure => {
             let query = o.last_query.map_or(p.created_at, |t| t.plus_ms(QUERY_EVERY_MS));
             let sisa = o.started_heard.map(|t| t.plus_ms(SISA_WAIT_MS));
-            [Some(query), sisa, Some(p.created_at.plus_ms(GIVE_UP_MS))].into_iter().flatten().min()
+            [Some(query), sisa, p.give_up_at()].into_iter().flatten().min()
         }
-        Keadaan::Running if o.stop_requested => o.last_stop.map(|t| t.plus_ms(RESEND_MS)).into_iter().chain([p.ends_at]).min(),
+        Keadaan::Running if o.stop_requested => Some(o.last_stop.map_or(p.created_at, |t| t.plus_ms(RESEND_MS)).min(p.ends_at)),
         Keadaan::Running => Some(p.ends_at),
         _ => None,
     }
@@ -158,6 +176,14 @@ fn commit(p: &Pembelian, keadaan: Keadaan, change: Change) -> Step {
     Step { next, change: Some(change), send: None }
 }
 
+/// The device is asked what it does.
+fn ask(mut s: Step, now: Waktu) -> Step {
+    s.next.obrolan.first_query.get_or_insert(now);
+    s.next.obrolan.last_query = Some(now);
+    s.send = Some(Send::Query);
+    s
+}
+
 fn run(p: &Pembelian, started_at: Waktu, ends_at: Waktu) -> Step {
     let mut s = commit(p, Keadaan::Running, Change::Run { started_at, ends_at });
     s.next.ends_at = ends_at;
@@ -189,10 +215,7 @@ fn wake_undecided(p: &Pembelian, now: Waktu) -> Step {
         return wake_unsure(p, now);
     }
     if now >= p.exp() {
-        let mut s = commit(p, Keadaan::Unsure, Change::MarkUnsure);
-        s.next.obrolan.last_query = Some(now);
-        s.send = Some(Send::Query);
-        return s;
+        return ask(commit(p, Keadaan::Unsure, Change::MarkUnsure), now);
     }
     let mut s = stay(p);
     if o.last_sent.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
@@ -207,15 +230,13 @@ fn wake_undecided(p: &Pembelian, now: Waktu) -> Step {
 }
 
 fn wake_unsure(p: &Pembelian, now: Waktu) -> Step {
-    if now >= p.created_at.plus_ms(GIVE_UP_MS) {
+    if p.give_up_at().is_some_and(|at| now >= at) {
         return commit(p, Keadaan::Expired, Change::GiveUp);
     }
-    let mut s = stay(p);
     if p.obrolan.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
-        s.next.obrolan.last_query = Some(now);
-        s.send = Some(Send::Query);
+        return ask(stay(p), now);
     }
-    s
+    stay(p)
 }
 
 fn heard(p: &Pembelian, result: AckResult, now: Waktu) -> Step {
@@ -249,12 +270,11 @@ fn heard_started(p: &Pembelian, now: Waktu) -> Step {
     if prompt {
         return run(p, now, now.plus_ms(p.durasi_ms()));
     }
-    let mut s = stay(p);
-    if p.obrolan.started_heard.is_none() {
-        s.next.obrolan.started_heard = Some(now);
-        s.next.obrolan.last_query = Some(now);
-        s.send = Some(Send::Query);
+    if p.obrolan.started_heard.is_some() {
+        return stay(p);
     }
+    let mut s = ask(stay(p), now);
+    s.next.obrolan.started_heard = Some(now);
     s
 }
 

@@ -17,5 +17,6 @@ mod layanan;
 mod login;
 mod meta;
 mod pembelian;
+mod simulation;
 mod token;
 mod toko;

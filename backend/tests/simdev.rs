@@ -1,0 +1,1 @@
+#[path = "api/simulation/mod.rs"] mod simulation;
