@@ -69,7 +69,8 @@ test-build: toolchain
 
 # One database server for all of them; each test makes its own database in it.
 test-rust: test-build postgres
-	$(TEST_POSTGRES) cargo test $(CARGO_FLAGS) --workspace
+	$(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
+		exec cargo test $(CARGO_FLAGS) --workspace'
 
 # Unmodified socket.io clients against the crate.
 test-clients: toolchain

@@ -13,6 +13,8 @@ use crate::mesin::device::sim::Sim;
 use crate::mesin::registry::Registry;
 use crate::metrics::Metrics;
 use crate::secrets::Secrets;
+use crate::sesi::hub::Hubs;
+use crate::sesi::kursi::DaftarKursi;
 use crate::whatsapp::WhatsApp;
 
 /// Cheap to clone; one for the whole process.
@@ -28,6 +30,8 @@ pub struct Inner {
     pub whatsapp: WhatsApp,
     pub metrics: Metrics,
     pub mesin: Registry,
+    pub hubs: Arc<Hubs>,
+    pub kursi: Arc<DaftarKursi>,
     /// The simulated devices (driver `sim`).
     pub sim: Sim,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
@@ -68,7 +72,8 @@ impl AppState {
         let whatsapp = WhatsApp::new(&config.whatsapp);
         let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
         let (metrics, mesin, ready) = (Metrics::default(), Registry::default(), AtomicBool::new(false));
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, sim, ready })))
+        let (hubs, kursi) = (Arc::default(), Arc::default());
+        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, hubs, kursi, sim, ready })))
     }
 
     pub fn is_ready(&self) -> bool {

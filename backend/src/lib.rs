@@ -22,5 +22,6 @@ pub mod qr;
 pub mod router;
 pub mod secrets;
 pub mod server;
+pub mod sesi;
 pub mod transaksi;
 pub mod whatsapp;

@@ -6,6 +6,7 @@ use actix_web::http::Method;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
@@ -24,6 +25,48 @@ pub struct Metrics {
     http_requests: Family<HttpLabels, Counter>,
     http_duration: HttpDuration,
     purchases: Family<StateLabel, Counter>,
+    pub realtime: Realtime,
+}
+
+/// The socket's side.
+#[derive(Debug, Clone)]
+pub struct Realtime {
+    pub sessions: Gauge,
+    pub subscriptions: Gauge,
+    pub ticks_sent: Counter,
+    pub ticks_dropped: Counter,
+    /// From the connect packet to the answer.
+    pub join_seconds: Histogram,
+    lateness_seconds: Histogram,
+}
+
+impl Default for Realtime {
+    fn default() -> Self {
+        Self {
+            sessions: Gauge::default(),
+            subscriptions: Gauge::default(),
+            ticks_sent: Counter::default(),
+            ticks_dropped: Counter::default(),
+            join_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 16)),
+            lateness_seconds: Histogram::new(exponential_buckets(0.001, 2.0, 14)),
+        }
+    }
+}
+
+impl Realtime {
+    /// How long after its moment a tick went out.
+    pub fn tick_lateness(&self, late_ms: i64) {
+        self.lateness_seconds.observe(late_ms.max(0) as f64 / 1000.0);
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        registry.register("sessions", "Customers' sockets that are open", self.sessions.clone());
+        registry.register("subscriptions", "Machines watched, summed over all sockets", self.subscriptions.clone());
+        registry.register("ticks_sent", "Ticks handed to sockets", self.ticks_sent.clone());
+        registry.register("ticks_dropped", "Ticks dropped between threads", self.ticks_dropped.clone());
+        registry.register_with_unit("join", "From a socket's connect packet to its answer", Unit::Seconds, self.join_seconds.clone());
+        registry.register_with_unit("tick_lateness", "Time between a tick's moment and its sending", Unit::Seconds, self.lateness_seconds.clone());
+    }
 }
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -57,6 +100,7 @@ impl Metrics {
         registry.register("http_requests", "Answered requests", self.http_requests.clone());
         registry.register_with_unit("http_request_duration", "Time to answer a request", Unit::Seconds, self.http_duration.0.clone());
         registry.register("purchase_transitions", "Committed changes of a purchase's state", self.purchases.clone());
+        self.realtime.register(&mut registry);
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &registry)?;
         Ok(text)

@@ -3,16 +3,31 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use actix_web::dev::{Server, ServerHandle};
+use actix_http::body::BoxBody;
+use actix_http::{HttpService, Request, Response};
+use actix_server::{Server, ServerHandle};
+use actix_service::map_config;
+use actix_socketio::{Limits, Origins, SocketIo, Upgrades, set_user_timeout, socket_io};
+use actix_web::dev::AppConfig;
+use actix_web::http::StatusCode;
+use actix_web::http::header::CONTENT_TYPE;
 use actix_web::middleware::{Compress, from_fn};
-use actix_web::{App, HttpServer, web};
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, web};
 
 use crate::app::AppState;
 use crate::config::Config;
 use crate::http::error::AppError;
 use crate::http::{headers, request_id};
+use crate::mesin::alarm;
 use crate::pembelian::pulih;
 use crate::router;
+use crate::sesi::handler::Sockets;
+
+/// How long an idle connection is kept for the next request.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// A phone that acknowledges nothing for so long is gone.
+const DEAD_PEER: Duration = Duration::from_secs(40);
 
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
@@ -38,27 +53,70 @@ pub fn bind(config: &Config) -> Result<TcpListener, BindError> {
     })
 }
 
+/// The workers and the customers' sockets.
+pub struct Running {
+    pub handle: ServerHandle,
+    pub sockets: SocketIo<Sockets>,
+}
+
 /// Starts the workers on `listener`. Signals are the caller's (`cli::serve`).
-pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, ServerHandle)> {
-    let shared = state.clone();
-    let server = HttpServer::new(move || {
+///
+/// Not actix-web's `HttpServer`: below it, requests for a websocket are handed over as raw connections, so that no HTTP dispatcher
+/// and no buffer of it stays behind a session (design: realtime, two steps).
+pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, Running)> {
+    let sockets = socket_io(socket_config(&state.config), Sockets(state.clone()));
+    let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket);
+    let (shared, polling) = (state.clone(), sockets.clone());
+    let service = move || {
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
+        shared.hubs.start(shared.metrics.realtime.clone());
+        alarm::start(&shared.jam);
         shared.mesin.add_worker(actix::Arbiter::current());
-        App::new()
-            .app_data(web::Data::new(shared.clone()))
+        let (state, polling) = (shared.clone(), polling.clone());
+        let app = App::new()
+            .app_data(web::Data::new(state.clone()))
             .wrap(Compress::default())
             .wrap(headers::security())
             .wrap(from_fn(request_id::middleware))
-            .configure(|cfg| router::routes(cfg, &shared.config))
-    })
-    .workers(workers(&state.config))
-    .max_connections(state.config.http.max_connections)
-    .shutdown_timeout(state.config.http.drain_s)
-    .disable_signals()
-    .listen(listener)?
-    .run();
+            .configure(|cfg| polling.configure(cfg))
+            .configure(|cfg| router::routes(cfg, &state.config));
+        HttpService::build()
+            .keep_alive(KEEP_ALIVE)
+            .on_connect_ext(|io: &TcpStream, _| {
+                let _ = set_user_timeout(io, DEAD_PEER);
+            })
+            .upgrade(upgrades.service())
+            .h1(map_config(app, |()| AppConfig::default()))
+            .tcp()
+    };
+    let server = Server::build()
+        .workers(workers(&state.config))
+        .max_concurrent_connections(state.config.http.max_connections)
+        .shutdown_timeout(state.config.http.drain_s)
+        .disable_signals()
+        .listen("nyala", listener, service)?
+        .run();
     let handle = server.handle();
-    Ok((server, handle))
+    Ok((server, Running { handle, sockets }))
+}
+
+fn socket_config(config: &Config) -> actix_socketio::Config {
+    let origins = match config.http.allowed_origins.as_slice() {
+        [] => Origins::SameOrigin,
+        list => Origins::List(list.to_vec()),
+    };
+    let limits = Limits { max_payload: config.realtime.max_payload_bytes, max_sessions: config.realtime.max_sessions, ..Limits::default() };
+    actix_socketio::Config { origins, limits, ..actix_socketio::Config::default() }
+}
+
+/// A websocket is asked for where there is none: the envelope, as for every unknown route.
+fn no_such_socket(_: &Request) -> Response<BoxBody> {
+    let body = serde_json::json!({ "status": 404, "message": "alamat tidak ditemukan", "data": null }).to_string();
+    Response::build(StatusCode::NOT_FOUND)
+        .insert_header((CONTENT_TYPE, "application/json"))
+        .insert_header((request_id::HEADER, uuid::Uuid::new_v4().simple().to_string()))
+        .body(body)
+        .map_into_boxed_body()
 }
 
 /// How long the worker threads may take to come up.
@@ -76,6 +134,8 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
     let resumed = pulih::resume(state).await?;
     tracing::info!(resumed, "open purchases resumed");
     actix_web::rt::spawn(pulih::reap_forever(state.clone()));
+    let seats = state.clone();
+    actix_web::rt::spawn(async move { seats.kursi.clone().watch(&seats.auth.versi).await });
     state.set_ready(true);
     Ok(())
 }

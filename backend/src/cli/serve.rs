@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use actix_web::dev::ServerHandle;
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -12,11 +11,13 @@ use crate::config::Config;
 use crate::db::lock::ServerLock;
 use crate::db::source::{Purpose, Source};
 use crate::demo::{self, Seeded};
-use crate::server;
+use crate::server::{self, Running};
 
 /// A private database that dies more often than this in `RESTARTS_WITHIN` is not brought back.
 const MAX_RESTARTS: usize = 5;
 const RESTARTS_WITHIN: Duration = Duration::from_secs(60);
+/// Time for sockets to close after SIGTERM.
+const SOCKETS_GONE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
 pub struct Serve {
@@ -48,16 +49,16 @@ async fn serve(mut config: Config) -> Result<(), Gagal> {
         tracing::info!("the demo is seeded");
     }
     let address = listener.local_addr()?;
-    let (running, handle) = server::start(&state, listener)?;
-    let running = actix_web::rt::spawn(running);
+    let (server, running) = server::start(&state, listener)?;
+    let server = actix_web::rt::spawn(server);
     server::open(&state).await?;
     banner(&state.config, address);
     let ended = tokio::select! {
         () = told_to_stop()? => Ok(()),
         why = keep_database(&state, &source, lock) => Err(why),
-        _ = running => Err(Gagal::new("the HTTP server ended by itself")),
+        _ = server => Err(Gagal::new("the HTTP server ended by itself")),
     };
-    drain(&state, &handle).await;
+    drain(&state, &running).await;
     // Last, so that what was drained could still be stored.
     drop(source);
     ended
@@ -87,10 +88,10 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
 }
 
 /// Unready first, so that a load balancer stops sending; then running requests get their time.
-async fn drain(state: &AppState, handle: &ServerHandle) {
+async fn drain(state: &AppState, running: &Running) {
     state.set_ready(false);
     tracing::info!(at_most_s = state.config.http.drain_s, "stopping: unready, draining");
-    handle.stop(true).await;
+    tokio::join!(running.sockets.shut_down(SOCKETS_GONE), running.handle.stop(true));
 }
 
 /// Returns why the process has to end. A private database that died is brought back with its lock; another one's loss is final,

@@ -14,16 +14,17 @@ pub struct Nama {
 
 impl Nama {
     /// Trims and collapses blanks. 422 `Nama Akun Minimal 2 Kata` below two words, 400 when longer than 100 characters
-    /// or when it holds control characters.
+    /// or when it holds control characters other than blanks.
     pub fn parse(text: &str) -> Result<Self, AppError> {
-        if text.chars().count() > MAX_CHARS || text.chars().any(|c| c.is_control()) {
-            return Err(AppError::bad_input(format!("nama harus paling banyak {MAX_CHARS} huruf tanpa karakter kendali")));
-        }
         let mut words = text.split_whitespace();
         let awal = words.next().ok_or(AppError::NamaTooShort)?.to_owned();
         let akhir = words.collect::<Vec<_>>().join(" ");
         if akhir.is_empty() {
             return Err(AppError::NamaTooShort);
+        }
+        let whole = awal.chars().chain(akhir.chars());
+        if whole.clone().any(char::is_control) || whole.count() >= MAX_CHARS {
+            return Err(AppError::bad_input(format!("nama harus paling banyak {MAX_CHARS} huruf tanpa karakter kendali")));
         }
         Ok(Self { awal, akhir })
     }
@@ -35,7 +36,7 @@ mod tests {
 
     #[test]
     fn blanks_collapse_and_the_first_word_leads() {
-        let nama = Nama::parse("  Siti   Nur  Rahmawati ").unwrap();
+        let nama = Nama::parse("  Siti \t Nur \n Rahmawati ").unwrap();
         assert_eq!((nama.awal.as_str(), nama.akhir.as_str()), ("Siti", "Nur Rahmawati"));
     }
 
@@ -44,6 +45,13 @@ mod tests {
         for text in ["", "  ", "Siti", " Siti "] {
             assert_eq!(Nama::parse(text).unwrap_err().to_string(), "Nama Akun Minimal 2 Kata");
         }
-        assert!(Nama::parse(&"a b".repeat(60)).is_err());
+    }
+
+    #[test]
+    fn a_hundred_characters_fit_and_control_characters_do_not() {
+        assert!(Nama::parse(&format!("  a {}  ", "b".repeat(98))).is_ok());
+        for text in [format!("a {}", "b".repeat(99)), "a".repeat(200), "a\u{0} b".to_owned(), "a b\u{7f}".to_owned()] {
+            assert!(Nama::parse(&text).is_err(), "{text}");
+        }
     }
 }

@@ -2,14 +2,19 @@
 //! starts a transaction, remembers that, and takes the result as a message. It announces nothing that is not committed.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, SpawnHandle, WrapFuture};
+use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture};
 use tokio::sync::oneshot;
 
+use super::alarm::{self, Wakes};
 use super::device::{Command, DeviceEvent};
-use super::messages::{Applied, AskDevice, Balas, Hasil, HoldDone, Loaded, Reload, Said, Start, Stop, Tunggu};
+use super::messages::{Applied, AskDevice, Balas, Hasil, HoldDone, Loaded, Reload, Ring, Said, Start, Stop, Tunggu, Watched};
+use super::papan::Papan;
 use super::registry::Alamat;
+use super::tick::{self, Tick};
+use super::wheel::Key;
 use crate::app::AppState;
 use crate::domain::waktu::Waktu;
 use crate::http::error::AppError;
@@ -20,6 +25,7 @@ use crate::pembelian::fault;
 use crate::pembelian::keadaan::Keadaan;
 use crate::pembelian::step::{self, Change, Event, Pembelian, Send};
 use crate::pembelian::{fakta, perangkat};
+use crate::sesi::hub::{self, Siaran};
 
 /// Events of the device that may wait behind a commit.
 const MAX_EVENTS: usize = 32;
@@ -33,8 +39,14 @@ pub struct MesinActor {
     /// The purchase whose hold is being committed.
     hold: Option<Start>,
     antre: VecDeque<Start>,
-    timer: Option<SpawnHandle>,
+    papan: Arc<Papan>,
+    alarm: Option<Key>,
+    /// The next tick of a run that somebody watches.
+    next_tick: Option<Waktu>,
+    phase_ms: i64,
     loading: bool,
+    /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
+    learned: u64,
     last_said: Option<(bool, Option<uuid::Uuid>)>,
 }
 
@@ -72,15 +84,19 @@ fn outcome(keadaan: Keadaan) -> Option<Hasil> {
 type Ctx = Context<MesinActor>;
 
 impl MesinActor {
-    pub fn new(state: AppState, alamat: Alamat, aktif: Option<Pembelian>) -> Self {
+    pub fn new(state: AppState, alamat: Alamat, papan: Arc<Papan>, aktif: Option<Pembelian>) -> Self {
         Self {
+            phase_ms: tick::phase_ms(alamat.idoutlet),
             state,
             alamat,
+            papan,
             aktif: aktif.map(Aktif::new),
             hold: None,
             antre: VecDeque::new(),
-            timer: None,
+            alarm: None,
+            next_tick: None,
             loading: false,
+            learned: 0,
             last_said: None,
         }
     }
@@ -182,34 +198,84 @@ impl MesinActor {
         }
     }
 
-    /// Sets the alarm for the purchase's next moment.
+    /// Sets the alarm for the purchase's next moment or the next tick, whichever comes first.
     fn arm(&mut self, ctx: &mut Ctx) {
-        if let Some(timer) = self.timer.take() {
-            ctx.cancel_future(timer);
+        if let Some(key) = self.alarm.take() {
+            alarm::cancel(key);
         }
-        let Some(at) = self.aktif.as_ref().and_then(|a| step::wake_at(&a.p)) else { return };
-        let wait_ms = u64::try_from(self.now().ms_until(at)).unwrap_or(0);
-        self.timer = Some(ctx.run_later(Duration::from_millis(wait_ms), |actor, ctx| {
-            actor.timer = None;
-            actor.feed(Event::Wake, ctx);
-        }));
+        let now = self.now();
+        self.next_tick = self.running().filter(|_| self.papan.is_watched()).and_then(|p| {
+            let started_at = p.ends_at.plus_ms(-p.durasi_s * 1000);
+            tick::next_after(now, self.phase_ms, started_at, p.ends_at)
+        });
+        let wake = self.aktif.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p));
+        if let Some(at) = [wake, self.next_tick].into_iter().flatten().min() {
+            self.alarm = alarm::set(at, Wakes::Mesin(ctx.address()));
+        }
+    }
+
+    fn is_committing(&self) -> bool {
+        self.aktif.as_ref().is_some_and(|a| a.committing)
+    }
+
+    fn running(&self) -> Option<&Pembelian> {
+        self.aktif.as_ref().map(|a| &a.p).filter(|p| p.keadaan == Keadaan::Running)
     }
 
     fn adopt(&mut self, p: Pembelian, ctx: &mut Ctx) {
         let Some(aktif) = &mut self.aktif else { return };
-        aktif.p = p;
+        self.learned += 1;
+        let before = std::mem::replace(&mut aktif.p, p).keadaan;
         aktif.committing = false;
-        if let Some(hasil) = outcome(aktif.p.keadaan) {
+        let p = aktif.p.clone();
+        if let Some(hasil) = outcome(p.keadaan) {
             aktif.answer(hasil);
         }
-        if !aktif.p.keadaan.open() {
+        if !p.keadaan.open() {
             for done in aktif.stop_waiters.drain(..) {
                 let _ = done.send(());
             }
             self.aktif = None;
         }
+        if before != p.keadaan {
+            self.announce(&p);
+        }
         self.arm(ctx);
         self.next_start(ctx);
+    }
+
+    // --- the countdown ---
+
+    /// Tells who watches what has just been committed (contract §3). The board first: whoever joins now reads it.
+    fn announce(&self, p: &Pembelian) {
+        let now = self.now();
+        self.papan.set_ends_at((p.keadaan == Keadaan::Running).then_some(p.ends_at));
+        let tick = match p.keadaan {
+            Keadaan::Running => Tick::running(p.ends_at, now),
+            Keadaan::Finished | Keadaan::Stopped => Tick::over(p.ends_at, now),
+            Keadaan::Refused | Keadaan::Expired => Tick::given_back(now),
+            Keadaan::Held | Keadaan::Sent | Keadaan::Unsure => return,
+        };
+        if tick.tl > 0 || p.keadaan != Keadaan::Running {
+            self.broadcast(tick, false);
+        }
+    }
+
+    fn broadcast(&self, tick: Tick, volatile: bool) {
+        if self.papan.is_watched() {
+            let idmesin = self.alamat.idmesin;
+            hub::publish(Siaran { idmesin, frame: tick.frame(idmesin), volatile }, &self.papan);
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = self.now();
+        let Some(due) = self.next_tick.filter(|at| *at <= now) else { return };
+        self.next_tick = None;
+        if let Some(ends_at) = self.running().map(|p| p.ends_at).filter(|at| now < *at) {
+            self.state.metrics.realtime.tick_lateness(due.ms_until(now));
+            self.broadcast(Tick::running(ends_at, now), true);
+        }
     }
 
     fn drain_events(&mut self, ctx: &mut Ctx) {
@@ -222,16 +288,55 @@ impl MesinActor {
     }
 
     fn reload(&mut self, ctx: &mut Ctx) {
-        if self.loading || self.hold.is_some() {
+        if self.loading || self.hold.is_some() || self.is_committing() {
             return;
         }
         self.loading = true;
-        let (state, idmesin) = (self.state.clone(), self.alamat.idmesin);
+        let (state, idmesin, learned) = (self.state.clone(), self.alamat.idmesin, self.learned);
         let work = async move {
             let client = state.db.get().await?;
             fakta::terbuka_di(&client, idmesin).await
         };
-        ctx.spawn(work.into_actor(self).map(|result, _, ctx| ctx.notify(Loaded(result))));
+        ctx.spawn(work.into_actor(self).map(move |result, _, ctx| ctx.notify(Loaded { learned, result })));
+    }
+
+    /// A commit did not say what became of it: nothing is done until the stored state is read.
+    fn doubt(&mut self) {
+        self.learned += 1;
+        if let Some(aktif) = &mut self.aktif {
+            aktif.committing = false;
+            aktif.events.clear();
+        }
+    }
+
+    /// What is stored takes the place of what was known; whatever that decides is told.
+    fn take_over(&mut self, stored: Option<Pembelian>) {
+        let Some(mut known) = self.aktif.take() else {
+            self.aktif = stored.map(Aktif::new);
+            return;
+        };
+        let before = known.p.keadaan;
+        match stored {
+            Some(p) if p.id == known.p.id => {
+                known.p = p.reread(&known.p);
+                known.events.clear();
+                if let Some(hasil) = outcome(known.p.keadaan) {
+                    known.answer(hasil);
+                }
+                if known.p.keadaan != before {
+                    self.announce(&known.p);
+                }
+                self.aktif = Some(known);
+            }
+            other => {
+                // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over.
+                known.answer(Hasil::BacaLagi);
+                known.stop_waiters.drain(..).for_each(|done| _ = done.send(()));
+                known.p.keadaan = if before == Keadaan::Running { Keadaan::Finished } else { Keadaan::Expired };
+                self.announce(&known.p);
+                self.aktif = other.map(Aktif::new);
+            }
+        }
     }
 
     fn reload_later(ctx: &mut Ctx) {
@@ -264,8 +369,7 @@ impl MesinActor {
     fn watch_idle(ctx: &mut Ctx, every: Duration) {
         ctx.run_interval(every, |actor, ctx| {
             let idle = actor.aktif.is_none() && actor.hold.is_none() && actor.antre.is_empty() && !actor.loading;
-            if idle {
-                actor.state.mesin.forget(actor.alamat.idmesin, &ctx.address());
+            if idle && actor.state.mesin.forget(actor.alamat.idmesin, &ctx.address()) {
                 ctx.stop();
             }
         });
@@ -324,6 +428,7 @@ impl Handler<HoldDone> for MesinActor {
                 let durasi_s = i64::from(start.layanan.durasi_s);
                 let mut aktif = Aktif::new(step::first(idtransaksi, cmd_id, epoch, durasi_s, done.now, self.now()));
                 aktif.waiters = start.balas;
+                self.learned += 1;
                 self.aktif = Some(aktif);
                 self.feed(Event::Wake, ctx);
             }
@@ -359,9 +464,13 @@ impl Handler<Applied> for MesinActor {
                 }
                 self.drain_events(ctx);
             }
-            Ok(false) => self.reload(ctx),
+            Ok(false) => {
+                self.doubt();
+                self.reload(ctx);
+            }
             Err(e) => {
                 tracing::warn!(error = %e, "a change of a purchase was not confirmed");
+                self.doubt();
                 Self::reload_later(ctx);
             }
         }
@@ -371,34 +480,26 @@ impl Handler<Applied> for MesinActor {
 impl Handler<Loaded> for MesinActor {
     type Result = ();
 
-    fn handle(&mut self, Loaded(result): Loaded, ctx: &mut Ctx) {
+    fn handle(&mut self, loaded: Loaded, ctx: &mut Ctx) {
         self.loading = false;
-        match result {
+        if self.is_committing() {
+            // What is being committed is newer, and tells itself.
+            return;
+        }
+        if loaded.learned != self.learned {
+            // Something newer was learned, or doubted, while it was read.
+            self.reload(ctx);
+            return self.next_start(ctx);
+        }
+        match loaded.result {
             Err(AppError::Unavailable) => Self::reload_later(ctx),
             Err(e) => {
                 tracing::error!(error = %e, "a machine's purchase cannot be read");
                 Self::reload_later(ctx);
             }
             Ok(stored) => {
-                let known = self.aktif.take();
-                match (stored, known) {
-                    (Some(p), Some(mut known)) if p.id == known.p.id => {
-                        known.p = p.reread(&known.p);
-                        (known.committing, known.events) = (false, VecDeque::new());
-                        if let Some(hasil) = outcome(known.p.keadaan) {
-                            known.answer(hasil);
-                        }
-                        self.aktif = Some(known);
-                    }
-                    (stored, known) => {
-                        // Their purchase is decided, or another one: the facts tell which.
-                        if let Some(mut known) = known {
-                            known.answer(Hasil::BacaLagi);
-                            known.stop_waiters.drain(..).for_each(|done| _ = done.send(()));
-                        }
-                        self.aktif = stored.map(Aktif::new);
-                    }
-                }
+                self.take_over(stored);
+                self.papan.set_ends_at(self.running().map(|p| p.ends_at));
                 self.arm(ctx);
                 self.next_start(ctx);
             }
@@ -480,5 +581,29 @@ impl Handler<AskDevice> for MesinActor {
         let cmd = Command { idmesin: self.alamat.idmesin, cmd_id: uuid::Uuid::nil(), epoch: 0, op: Send::Query, durasi_s: 0, exp: self.now() };
         self.last_said = None;
         self.command(&cmd, ctx);
+    }
+}
+
+impl Handler<Ring> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Ring, ctx: &mut Ctx) {
+        self.alarm = None;
+        self.tick();
+        let due = self.aktif.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p));
+        if due.is_some_and(|at| at <= self.now()) {
+            // Arms again itself.
+            self.feed(Event::Wake, ctx);
+        } else {
+            self.arm(ctx);
+        }
+    }
+}
+
+impl Handler<Watched> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Watched, ctx: &mut Ctx) {
+        self.arm(ctx);
     }
 }

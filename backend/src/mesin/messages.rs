@@ -84,7 +84,11 @@ pub struct HoldDone {
 /// A stored purchase, or none (internal, after `Reload`).
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Loaded(pub Result<Option<Pembelian>, AppError>);
+pub struct Loaded {
+    /// What the actor had learned when it asked.
+    pub learned: u64,
+    pub result: Result<Option<Pembelian>, AppError>,
+}
 
 /// A change was committed, found already different, or failed (internal).
 #[derive(Debug, Message)]
@@ -99,3 +103,13 @@ pub struct Applied {
 #[derive(Debug, Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub struct AskDevice;
+
+/// The machine's alarm rang.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Ring;
+
+/// Somebody watches who did not before: ticks are wanted.
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Watched;

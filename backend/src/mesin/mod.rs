@@ -1,6 +1,10 @@
 //! Machines: one actor each while somebody buys or watches, the registry that finds it, and the devices behind it.
 
 pub mod actor;
+pub mod alarm;
 pub mod device;
 pub mod messages;
+pub mod papan;
 pub mod registry;
+pub mod tick;
+pub mod wheel;

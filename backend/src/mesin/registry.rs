@@ -1,16 +1,20 @@
 //! Finds a machine's actor, or makes one (design: realtime, who owns what). All machines of an outlet live on one worker thread.
 
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 
 use actix::{Actor, Addr, ArbiterHandle, Context, Handler, Message};
 use actix::dev::ToEnvelope;
 use actix::prelude::SendError;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
+use dashmap::mapref::one::RefMut;
 
 use super::actor::MesinActor;
+use super::messages::Watched;
+use super::papan::Papan;
 use crate::app::AppState;
 use crate::http::error::AppError;
+use crate::pembelian::keadaan::Keadaan;
 use crate::pembelian::step::Pembelian;
 
 /// Messages that may wait in one machine's mailbox.
@@ -29,16 +33,28 @@ pub struct Alamat {
 impl Alamat {
     /// Of a machine known by its id alone; 404 when there is none.
     pub async fn find(state: &AppState, idmesin: i64) -> Result<Self, AppError> {
+        if let Some(known) = state.mesin.alamat(idmesin) {
+            return Ok(known);
+        }
         let client = state.db.get().await?;
         let stmt = client.prepare_cached("SELECT idoutlet, driver FROM mesin WHERE idmesin = $1").await?;
         let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(AppError::MesinNotFound)?;
-        Ok(Self { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? })
+        let alamat = Self { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? };
+        state.mesin.alamat.insert(idmesin, alamat.clone());
+        Ok(alamat)
     }
+}
+
+struct Kenal {
+    addr: Addr<MesinActor>,
+    papan: Arc<Papan>,
 }
 
 #[derive(Default)]
 pub struct Registry {
-    actors: DashMap<i64, Addr<MesinActor>>,
+    actors: DashMap<i64, Kenal>,
+    /// Where each machine is, once somebody asked: machines neither move nor vanish.
+    alamat: DashMap<i64, Alamat>,
     workers: RwLock<Vec<ArbiterHandle>>,
 }
 
@@ -56,6 +72,11 @@ impl Registry {
         self.actors.len()
     }
 
+    /// Where a machine is, when that was asked before.
+    pub fn alamat(&self, idmesin: i64) -> Option<Alamat> {
+        self.alamat.get(&idmesin).map(|a| a.clone())
+    }
+
     /// Gives `msg` to the machine's actor, making one when there is none.
     pub fn tell<M>(&self, state: &AppState, alamat: &Alamat, msg: M) -> Result<(), AppError>
     where
@@ -65,13 +86,13 @@ impl Registry {
     {
         let mut msg = msg;
         for _ in 0..TRIES {
-            let addr = self.get_or_start(state, alamat, None)?;
+            let addr = self.find_or_start(state, alamat, None)?.addr.clone();
             match addr.try_send(msg) {
                 Ok(()) => return Ok(()),
                 Err(SendError::Full(_)) => return Err(AppError::Unavailable),
                 Err(SendError::Closed(back)) => {
                     // Passivated between the look-up and now.
-                    self.actors.remove_if(&alamat.idmesin, |_, known| *known == addr);
+                    self.actors.remove_if(&alamat.idmesin, |_, known| known.addr == addr);
                     msg = back;
                 }
             }
@@ -79,26 +100,42 @@ impl Registry {
         Err(AppError::Unavailable)
     }
 
-    /// The actor of a machine; a new one begins with `aktif` as its open purchase.
-    pub fn get_or_start(&self, state: &AppState, alamat: &Alamat, aktif: Option<Pembelian>) -> Result<Addr<MesinActor>, AppError> {
-        match self.actors.entry(alamat.idmesin) {
-            Entry::Occupied(known) => Ok(known.get().clone()),
-            Entry::Vacant(vacant) => {
-                let home = self.home(alamat.idoutlet).ok_or(AppError::Unavailable)?;
-                let (state, alamat) = (state.clone(), alamat.clone());
-                let addr = MesinActor::start_in_arbiter(&home, move |ctx| {
-                    ctx.set_mailbox_capacity(MAILBOX);
-                    MesinActor::new(state, alamat, aktif)
-                });
-                vacant.insert(addr.clone());
-                Ok(addr)
-            }
-        }
+    /// Brings a machine's actor back with its open purchase.
+    pub fn resume(&self, state: &AppState, alamat: &Alamat, aktif: Pembelian) -> Result<(), AppError> {
+        self.find_or_start(state, alamat, Some(aktif)).map(drop)
     }
 
-    /// Forgets an idle actor. Only the actor itself calls this, right before it stops.
-    pub fn forget(&self, idmesin: i64, addr: &Addr<MesinActor>) {
-        self.actors.remove_if(&idmesin, |_, known| known == addr);
+    /// One more watcher from `thread`; the machine's board tells what it shows. The watcher counts before the entry's lock is let
+    /// go, so that passivation cannot come between.
+    pub fn watch(&self, state: &AppState, alamat: &Alamat, thread: usize) -> Result<Arc<Papan>, AppError> {
+        let kenal = self.find_or_start(state, alamat, None)?;
+        if kenal.papan.join(thread) {
+            // Bounded: only the first watcher tells.
+            kenal.addr.do_send(Watched);
+        }
+        Ok(kenal.papan.clone())
+    }
+
+    /// Forgets an idle actor, unless somebody watches. Only the actor itself asks, right before it stops.
+    pub fn forget(&self, idmesin: i64, addr: &Addr<MesinActor>) -> bool {
+        self.actors.remove_if(&idmesin, |_, known| known.addr == *addr && !known.papan.is_watched()).is_some()
+    }
+
+    fn find_or_start(&self, state: &AppState, alamat: &Alamat, aktif: Option<Pembelian>) -> Result<RefMut<'_, i64, Kenal>, AppError> {
+        match self.actors.entry(alamat.idmesin) {
+            Entry::Occupied(known) => Ok(known.into_ref()),
+            Entry::Vacant(vacant) => {
+                let home = self.home(alamat.idoutlet).ok_or(AppError::Unavailable)?;
+                let papan = Arc::new(Papan::new(self.workers()));
+                papan.set_ends_at(aktif.as_ref().filter(|p| p.keadaan == Keadaan::Running).map(|p| p.ends_at));
+                let (state, alamat, board) = (state.clone(), alamat.clone(), papan.clone());
+                let addr = MesinActor::start_in_arbiter(&home, move |ctx| {
+                    ctx.set_mailbox_capacity(MAILBOX);
+                    MesinActor::new(state, alamat, board, aktif)
+                });
+                Ok(vacant.insert(Kenal { addr, papan }))
+            }
+        }
     }
 
     fn home(&self, idoutlet: i64) -> Option<ArbiterHandle> {

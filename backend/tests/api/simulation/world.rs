@@ -43,8 +43,8 @@ pub enum Happening {
     Held { life: u32, machine: usize, at: Waktu, result: Answered<nyala::ledger::pembelian::Held> },
     Commit { life: u32, machine: usize, change: Change, next: Box<Pembelian>, send: Option<Send>, at: Waktu },
     Applied { life: u32, machine: usize, next: Box<Pembelian>, send: Option<Send>, result: Answered<bool> },
-    Load { life: u32, machine: usize },
-    Loaded { life: u32, machine: usize, result: Answered<Option<Box<Pembelian>>> },
+    Load { life: u32, machine: usize, learned: u64 },
+    Loaded { life: u32, machine: usize, learned: u64, result: Answered<Option<Box<Pembelian>>> },
     Reload { life: u32, machine: usize },
     Alarm { life: u32, machine: usize, number: u32 },
     Reap { life: u32, round: u32 },
@@ -204,14 +204,14 @@ impl World {
             // A statement of a dead process may still be carried out by the database.
             Happening::Hold { life, machine, order, at } => self.hold(life, machine, order, at),
             Happening::Commit { life, machine, change, next, send, at } => self.commit(life, machine, change, *next, send, at),
-            Happening::Load { life, machine } if life == self.server.life => self.load(machine),
+            Happening::Load { life, machine, learned } if life == self.server.life => self.load(machine, learned),
             Happening::Decided { life, request, putusan } if life == self.server.life => self.decided(request, *putusan),
             Happening::Held { life, machine, at, result } if life == self.server.life => self.held(machine, at, result),
             Happening::Applied { life, machine, next, send, result } if life == self.server.life => {
                 self.applied(machine, *next, send, result);
             }
-            Happening::Loaded { life, machine, result } if life == self.server.life => {
-                self.loaded(machine, result.map(|p| p.map(|p| *p)));
+            Happening::Loaded { life, machine, learned, result } if life == self.server.life => {
+                self.loaded(machine, learned, result.map(|p| p.map(|p| *p)));
             }
             Happening::Reload { life, machine } if life == self.server.life => self.reload(machine),
             Happening::Alarm { life, machine, number } if life == self.server.life => self.alarm(machine, number),

@@ -1,0 +1,116 @@
+//! The server that the official protocol test suites expect, on `127.0.0.1:$PORT` (default 3000): Socket.IO at
+//! `/socket.io/`, an Engine.IO echo at `/engine.io/`. Prints its address; port 0 is any free one.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use actix_http::HttpService;
+use actix_server::Server;
+use actix_service::map_config;
+use actix_socketio::codec::Frame;
+use actix_socketio::{
+    CloseReason, Config, Connect, Engine, Event, Handle, Handler, Limits, Origins, Refused, Socket,
+    Upgrades, Upper, Violation, set_user_timeout, socket_io,
+};
+use actix_web::App;
+use actix_web::dev::AppConfig;
+use actix_web::rt::net::TcpStream;
+use bytes::Bytes;
+use bytestring::ByteString;
+
+struct Conformance;
+
+impl Handler for Conformance {
+    type Session = Socket;
+
+    async fn connect(&self, connect: Connect) -> Result<Socket, Refused> {
+        if !matches!(connect.namespace(), "/" | "/custom") {
+            return Err(Refused::invalid_namespace());
+        }
+        let auth: serde_json::Value = connect.auth.read().map_err(|_| Refused::new("bad auth"))?;
+        if auth.get("token").is_some_and(|token| token == "wrong") {
+            return Err(Refused::new("unauthorized"));
+        }
+        connect
+            .socket
+            .emit("auth", &auth)
+            .map_err(|_| Refused::new("bad auth"))?;
+        Ok(connect.socket)
+    }
+
+    fn event(&self, socket: &mut Socket, event: Event) {
+        match (event.name.as_str(), event.ack) {
+            ("message", _) => {
+                let _ = socket.emit_args("message-back", &event.args);
+            }
+            ("message-with-ack", Some(ack)) => ack.send_args(&event.args),
+            ("hang-up", _) => socket.close(),
+            _ => {}
+        }
+    }
+
+    fn disconnected(&self, _: Socket, _: CloseReason) {}
+}
+
+/// Sends every message back.
+struct Echo(Handle);
+
+impl Upper for Echo {
+    fn text(&mut self, text: ByteString) -> Result<(), Violation> {
+        self.0.send(&Frame::text(&format!("4{text}")));
+        Ok(())
+    }
+
+    fn binary(&mut self, bytes: Bytes) -> Result<(), Violation> {
+        self.0.send_binary(&bytes);
+        Ok(())
+    }
+
+    fn closed(&mut self, _: CloseReason) {}
+}
+
+fn config(path: &str) -> Config {
+    let limits = Limits {
+        ping_interval: Duration::from_millis(300),
+        ping_timeout: Duration::from_millis(200),
+        max_payload: 1_000_000,
+        connect_timeout: Duration::from_millis(1000),
+        ..Limits::default()
+    };
+    Config {
+        path: path.into(),
+        origins: Origins::Any,
+        limits,
+        ..Config::default()
+    }
+}
+
+#[actix_web::main]
+async fn main() -> std::io::Result<()> {
+    let port = std::env::var("PORT")
+        .ok()
+        .and_then(|p| p.parse().ok())
+        .unwrap_or(3000);
+    let sockets = socket_io(config("/socket.io/"), Conformance);
+    let echo = Engine::new(config("/engine.io/"), Echo);
+    let listener = TcpListener::bind(("127.0.0.1", port))?;
+    println!("{}", listener.local_addr()?);
+    let upgrades = Upgrades::default().mount(&sockets).mount(&echo);
+    Server::build()
+        .workers(2)
+        .listen("conformance", listener, move || {
+            let app = App::new()
+                .configure(|c| sockets.configure(c))
+                .configure(|c| echo.configure(c));
+            HttpService::build()
+                .h1_allow_half_closed(false)
+                .on_connect_ext(|io: &TcpStream, _| {
+                    let _ = set_user_timeout(io, Duration::from_secs(30));
+                })
+                .upgrade(upgrades.service())
+                .h1(map_config(app, |()| AppConfig::default()))
+                .tcp()
+        })?
+        .run()
+        .await
+}

@@ -1,0 +1,151 @@
+//! Puts a binary packet and the attachments that follow it together.
+
+use bytes::Bytes;
+use bytestring::ByteString;
+
+use super::packet::{Packet, PacketError};
+
+/// A packet with all of its attachments. Placeholders in its JSON (`{"_placeholder":true,"num":0}`) name them by index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assembled {
+    /// The packet.
+    pub packet: Packet,
+    /// Its attachments, in order.
+    pub attachments: Vec<Bytes>,
+}
+
+/// Why messages do not make a packet. The session that sent them is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AssembleError {
+    /// The text is no packet.
+    #[error(transparent)]
+    Packet(#[from] PacketError),
+    /// More attachments than allowed.
+    #[error("{got} attachments: at most {max} are allowed")]
+    TooMany {
+        /// How many were announced.
+        got: usize,
+        /// How many are allowed.
+        max: usize,
+    },
+    /// The attachments together are too large.
+    #[error("attachments are larger than {0} bytes")]
+    TooLarge(usize),
+    /// Text where an attachment was due, or binary where none was.
+    #[error("binary and text messages out of order")]
+    OutOfOrder,
+}
+
+/// Gathers one packet at a time, within limits.
+#[derive(Debug)]
+pub struct Assembler {
+    max_count: usize,
+    max_bytes: usize,
+    waiting: Option<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    assembled: Assembled,
+    bytes: usize,
+}
+
+impl Assembler {
+    /// An assembler of packets with at most `max_count` attachments of together `max_bytes` bytes.
+    pub fn new(max_count: usize, max_bytes: usize) -> Self {
+        Self {
+            max_count,
+            max_bytes,
+            waiting: None,
+        }
+    }
+
+    /// Takes a text message (without its `4`). None: attachments are still due.
+    ///
+    /// # Errors
+    /// When the text is no packet, announces too many attachments, or comes while attachments are due.
+    pub fn text(&mut self, text: &ByteString) -> Result<Option<Assembled>, AssembleError> {
+        if self.waiting.is_some() {
+            return Err(AssembleError::OutOfOrder);
+        }
+        let packet = Packet::parse(text)?;
+        if packet.attachments > self.max_count {
+            return Err(AssembleError::TooMany {
+                got: packet.attachments,
+                max: self.max_count,
+            });
+        }
+        let due = packet.attachments;
+        let assembled = Assembled {
+            packet,
+            attachments: Vec::with_capacity(due),
+        };
+        if due == 0 {
+            return Ok(Some(assembled));
+        }
+        self.waiting = Some(Waiting {
+            assembled,
+            bytes: 0,
+        });
+        Ok(None)
+    }
+
+    /// Takes a binary message. None: more are still due.
+    ///
+    /// # Errors
+    /// When none is due or the attachments grow too large.
+    pub fn binary(&mut self, bytes: Bytes) -> Result<Option<Assembled>, AssembleError> {
+        let mut waiting = self.waiting.take().ok_or(AssembleError::OutOfOrder)?;
+        waiting.bytes += bytes.len();
+        if waiting.bytes > self.max_bytes {
+            return Err(AssembleError::TooLarge(self.max_bytes));
+        }
+        waiting.assembled.attachments.push(bytes);
+        if waiting.assembled.attachments.len() == waiting.assembled.packet.attachments {
+            return Ok(Some(waiting.assembled));
+        }
+        self.waiting = Some(waiting);
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attachments_are_gathered_in_order() {
+        let mut assembler = Assembler::new(2, 8);
+        assert_eq!(assembler.text(&r#"52-["a"]"#.into()), Ok(None));
+        assert_eq!(assembler.binary(Bytes::from_static(b"x")), Ok(None));
+        let whole = assembler.binary(Bytes::from_static(b"y")).unwrap().unwrap();
+        assert_eq!(whole.attachments, [&b"x"[..], b"y"]);
+        assert!(
+            assembler.text(&r#"50-["a"]"#.into()).unwrap().is_some(),
+            "no attachments due"
+        );
+        assert!(assembler.text(&r#"2["a"]"#.into()).unwrap().is_some());
+    }
+
+    #[test]
+    fn limits_and_order_hold() {
+        let mut assembler = Assembler::new(2, 3);
+        assert_eq!(
+            assembler.text(&r#"53-["a"]"#.into()),
+            Err(AssembleError::TooMany { got: 3, max: 2 })
+        );
+        assert_eq!(
+            assembler.binary(Bytes::new()),
+            Err(AssembleError::OutOfOrder)
+        );
+        assert_eq!(assembler.text(&r#"52-["a"]"#.into()), Ok(None));
+        assert_eq!(
+            assembler.text(&r#"2["a"]"#.into()),
+            Err(AssembleError::OutOfOrder)
+        );
+        assert_eq!(
+            assembler.binary(Bytes::from_static(b"1234")),
+            Err(AssembleError::TooLarge(3))
+        );
+    }
+}

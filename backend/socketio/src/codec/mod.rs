@@ -1,0 +1,14 @@
+//! Bytes to packets and back. Pure: no sockets, no clocks. Nothing here panics, and nothing allocates more than a small
+//! multiple of its input or of the limits it is given.
+
+mod attachments;
+mod frame;
+mod packet;
+mod payload;
+mod websocket;
+
+pub use attachments::{AssembleError, Assembled, Assembler};
+pub use frame::Frame;
+pub use packet::{Kind, Packet, PacketError};
+pub use payload::{Incoming, PayloadError, SEPARATOR, parse_packet, push_binary, split};
+pub use websocket::{Decoder, Message, WebsocketError, close_frame, encode_frame, opcode};

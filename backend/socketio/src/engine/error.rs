@@ -1,0 +1,87 @@
+//! Why a request is not served.
+
+use actix_http::StatusCode;
+
+/// The answers of the reference server to a bad request, by their codes, and two of our own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// `transport` is neither `polling` nor `websocket`.
+    #[error("Transport unknown")]
+    UnknownTransport,
+    /// No session has this `sid`, or it was closed.
+    #[error("Session ID unknown")]
+    UnknownSid,
+    /// A session is opened by GET.
+    #[error("Bad handshake method")]
+    BadHandshakeMethod,
+    /// The request does not fit the session's state, or its body is no payload.
+    #[error("Bad request")]
+    BadRequest,
+    /// The `Origin` is not allowed.
+    #[error("Forbidden")]
+    Forbidden,
+    /// `EIO` is not 4.
+    #[error("Unsupported protocol version")]
+    UnsupportedVersion,
+    /// `max_sessions` are open, or the server is shutting down.
+    #[error("Too many sessions")]
+    TooManySessions,
+    /// The POST body is larger than `max_payload`.
+    #[error("Payload too large")]
+    PayloadTooLarge,
+    /// The POST body did not arrive in `post_timeout`.
+    #[error("Request timeout")]
+    Timeout,
+}
+
+impl EngineError {
+    /// The code of the reference server's JSON answer.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::UnknownTransport => 0,
+            Self::UnknownSid => 1,
+            Self::BadHandshakeMethod => 2,
+            Self::BadRequest => 3,
+            Self::Forbidden => 4,
+            Self::UnsupportedVersion => 5,
+            Self::TooManySessions => 6,
+            Self::PayloadTooLarge => 7,
+            Self::Timeout => 8,
+        }
+    }
+
+    /// The HTTP status to answer with.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::TooManySessions => StatusCode::SERVICE_UNAVAILABLE,
+            Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            _ => StatusCode::BAD_REQUEST,
+        }
+    }
+
+    /// The reference server's JSON answer: `{"code":1,"message":"Session ID unknown"}`.
+    pub fn to_json(self) -> String {
+        format!(r#"{{"code":{},"message":"{self}"}}"#, self.code())
+    }
+}
+
+/// Why a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CloseReason {
+    /// The client sent a close packet or left the namespace.
+    ClientLeft,
+    /// The host closed the session or the socket.
+    ServerLeft,
+    /// The websocket or the waiting GET went away.
+    TransportGone,
+    /// A heartbeat was not answered in time.
+    HeartbeatMissed,
+    /// The client did not take what may not be dropped.
+    Stalled,
+    /// No namespace was joined in time.
+    ConnectTimeout,
+    /// The client broke the protocol.
+    Violation,
+}

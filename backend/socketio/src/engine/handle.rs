@@ -1,0 +1,165 @@
+//! What runs on top of a session, and its way back to it.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix::Recipient;
+use bytes::Bytes;
+use bytestring::ByteString;
+
+use super::error::CloseReason;
+use crate::codec::Frame;
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+use crate::session::{Hang, Part, Wire};
+
+/// The application of one Engine.IO session. Socket.IO is one ([`crate::SocketIo`]); anything else that speaks Engine.IO
+/// messages can be another. It lives on the thread of its session and is called there, one call at a time.
+pub trait Upper: Unpin + 'static {
+    /// A text message (Engine.IO `4`), without its digit.
+    ///
+    /// # Errors
+    /// A violation closes the session.
+    fn text(&mut self, text: ByteString) -> Result<(), Violation>;
+
+    /// A binary message.
+    ///
+    /// # Errors
+    /// A violation closes the session.
+    fn binary(&mut self, bytes: Bytes) -> Result<(), Violation>;
+
+    /// Called after [`Handle::attend`] and after the time of [`Handle::wake_at`]; may also be called without either.
+    fn attend(&mut self) {}
+
+    /// The session is over. Called once; nothing is called after it.
+    fn closed(&mut self, reason: CloseReason);
+}
+
+/// What a client did that the protocol does not allow.
+#[derive(Debug)]
+pub struct Violation(String);
+
+impl Violation {
+    /// A violation, described for the log.
+    pub fn new(what: impl fmt::Display) -> Self {
+        Self(what.to_string())
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One session, seen from its own thread. Cloning is cheap; a closed session takes and does nothing.
+#[derive(Clone)]
+pub struct Handle {
+    wire: Rc<Wire>,
+    hang: Recipient<Hang>,
+    peer: Option<SocketAddr>,
+}
+
+impl Handle {
+    pub(crate) fn new(wire: Rc<Wire>, hang: Recipient<Hang>, peer: Option<SocketAddr>) -> Self {
+        Self { wire, hang, peer }
+    }
+
+    /// Sends a frame. Written at the end of this turn of the thread, together with whatever else goes to the session.
+    /// Never dropped: a client that does not take it is closed.
+    pub fn send(&self, frame: &Frame) {
+        self.wire.push(&[Part::Text(frame)], false);
+    }
+
+    /// Sends a frame that a later one replaces: it is dropped, and counted, when the client is slow.
+    pub fn send_volatile(&self, frame: &Frame) {
+        self.wire.push(&[Part::Text(frame)], true);
+    }
+
+    /// Sends a binary message.
+    pub fn send_binary(&self, bytes: &Bytes) {
+        self.wire.push(&[Part::Binary(bytes)], false);
+    }
+
+    /// Sends a frame and the binary messages that belong to it, all of them or none.
+    pub fn send_with(&self, frame: &Frame, attachments: &[Bytes]) {
+        let parts: Vec<_> = std::iter::once(Part::Text(frame))
+            .chain(attachments.iter().map(Part::Binary))
+            .collect();
+        self.wire.push(&parts, false);
+    }
+
+    /// Closes the session and its transport; a real client reconnects.
+    pub fn close(&self) {
+        self.wire.close(CloseReason::ServerLeft);
+    }
+
+    /// Closes the session for a reason of the layer above.
+    pub(crate) fn close_for(&self, reason: CloseReason) {
+        self.wire.close(reason);
+    }
+
+    /// Whether the session is still open.
+    pub fn is_open(&self) -> bool {
+        self.wire.closed().is_none()
+    }
+
+    /// Has [`Upper::attend`] called soon.
+    pub fn attend(&self) {
+        self.wire.attend();
+    }
+
+    /// Has [`Upper::attend`] called at `at` or a little later.
+    pub fn wake_at(&self, at: Instant) {
+        self.wire.set_alarm(at);
+    }
+
+    /// A handle for other threads.
+    pub fn closer(&self) -> Closer {
+        Closer(self.hang.clone())
+    }
+
+    /// The address the session was opened from: the proxy's, if there is one.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.peer
+    }
+
+    /// The limits of the server.
+    pub fn limits(&self) -> &Limits {
+        self.wire.limits()
+    }
+
+    /// The counters of the server.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        self.wire.metrics()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("open", &self.is_open())
+            .field("peer", &self.peer)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Closes one session from any thread.
+#[derive(Clone)]
+pub struct Closer(Recipient<Hang>);
+
+impl Closer {
+    /// Closes the session and its transport; a real client reconnects. Queues one small message, so call it once.
+    pub fn close(&self) {
+        self.0.do_send(Hang(CloseReason::ServerLeft));
+    }
+}
+
+impl fmt::Debug for Closer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Closer")
+    }
+}

@@ -1,0 +1,182 @@
+//! The server: its sessions, and its doors for actix.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+
+use actix::Addr;
+use actix_web::rt::net::TcpStream;
+use actix_web::web::ServiceConfig;
+use bytes::BytesMut;
+use dashmap::DashMap;
+
+use super::error::{CloseReason, EngineError};
+use super::handle::{Handle, Upper};
+use super::origin::Origins;
+use super::sid::Sid;
+use crate::limits::Limits;
+use crate::metrics::{Metrics, Permit};
+use crate::session::{Hang, Opening, Session};
+use crate::transport;
+
+/// How a server is set up.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The path of every request, with the slash at its end. Default `/socket.io/`.
+    pub path: String,
+    /// Which web pages may connect. Default: those of the same host.
+    pub origins: Origins,
+    /// Every bound.
+    pub limits: Limits,
+    /// The body of an error answer. Default: the reference server's ([`EngineError::to_json`]).
+    pub error_body: fn(EngineError) -> String,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            path: "/socket.io/".into(),
+            origins: Origins::default(),
+            limits: Limits::default(),
+            error_body: EngineError::to_json,
+        }
+    }
+}
+
+/// An Engine.IO server. Cloning gives another handle to the same server: make one, clone it into every worker.
+pub struct Engine<U: Upper>(Arc<Inner<U>>);
+
+struct Inner<U: Upper> {
+    config: Config,
+    limits: Arc<Limits>,
+    metrics: Arc<Metrics>,
+    sessions: DashMap<Sid, Addr<Session<U>>>,
+    shutting_down: AtomicBool,
+    upper: Box<dyn Fn(Handle) -> U + Send + Sync>,
+}
+
+impl<U: Upper> Engine<U> {
+    /// A server whose sessions run what `upper` makes for each of them.
+    pub fn new(config: Config, upper: impl Fn(Handle) -> U + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Inner {
+            limits: Arc::new(config.limits.clone()),
+            config,
+            metrics: Arc::default(),
+            sessions: DashMap::new(),
+            shutting_down: AtomicBool::new(false),
+            upper: Box::new(upper),
+        }))
+    }
+
+    /// Adds the routes of this server to an app: `App::new().configure(|c| engine.configure(c))`.
+    pub fn configure(&self, service: &mut ServiceConfig) {
+        transport::route(self, service);
+    }
+
+    /// The counters.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.0.metrics
+    }
+
+    /// Refuses new sessions, closes all open ones and waits until they are gone, at most `within`. True: all are.
+    pub async fn shut_down(&self, within: Duration) -> bool {
+        const SLICE: usize = 256;
+        const LOOK_AGAIN: Duration = Duration::from_millis(10);
+        self.0.shutting_down.store(true, SeqCst);
+        let addresses: Vec<_> = self
+            .0
+            .sessions
+            .iter()
+            .map(|entry| entry.value().clone())
+            .collect();
+        for slice in addresses.chunks(SLICE) {
+            for address in slice {
+                address.do_send(Hang(CloseReason::ServerLeft));
+            }
+            tokio::task::yield_now().await;
+        }
+        let gone = async {
+            while self.metrics().sessions_open.get() > 0 {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        tokio::time::timeout(within, gone).await.is_ok()
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    pub(crate) fn limits(&self) -> &Arc<Limits> {
+        &self.0.limits
+    }
+
+    pub(crate) fn upper(&self, handle: Handle) -> U {
+        (self.0.upper)(handle)
+    }
+
+    /// Room for one more session.
+    pub(crate) fn admit(&self) -> Result<Permit, EngineError> {
+        if self.0.shutting_down.load(SeqCst) {
+            return Err(EngineError::TooManySessions);
+        }
+        Permit::take(self.metrics(), self.0.limits.max_sessions).ok_or(EngineError::TooManySessions)
+    }
+
+    /// Starts a session on polling on this thread; gives its handshake packet.
+    pub(crate) fn open_polling(&self, opening: Opening) -> String {
+        self.handshake(Session::open(self, opening, None), r#"["websocket"]"#)
+    }
+
+    /// Starts a session on a websocket on this thread. `early` is what arrived along with the handshake.
+    pub(crate) fn open_websocket(&self, opening: Opening, io: TcpStream, early: BytesMut) {
+        Session::open(self, opening, Some((io, early)));
+    }
+
+    pub(crate) fn handshake(&self, sid: Sid, upgrades: &str) -> String {
+        let limits = self.limits();
+        format!(
+            r#"0{{"sid":"{sid}","upgrades":{upgrades},"pingInterval":{},"pingTimeout":{},"maxPayload":{}}}"#,
+            limits.ping_interval.as_millis(),
+            limits.ping_timeout.as_millis(),
+            limits.max_payload
+        )
+    }
+
+    pub(crate) fn find(&self, sid: Sid) -> Result<Addr<Session<U>>, EngineError> {
+        self.0
+            .sessions
+            .get(&sid)
+            .map(|entry| entry.value().clone())
+            .ok_or(EngineError::UnknownSid)
+    }
+
+    pub(crate) fn enter(&self, sid: Sid, address: Addr<Session<U>>) {
+        self.0.sessions.insert(sid, address);
+        if self.0.shutting_down.load(SeqCst) {
+            // It slipped in between the check at the door and the end.
+            if let Some(entry) = self.0.sessions.get(&sid) {
+                entry.value().do_send(Hang(CloseReason::ServerLeft));
+            }
+        }
+    }
+
+    pub(crate) fn leave(&self, sid: Sid) {
+        self.0.sessions.remove(&sid);
+    }
+}
+
+impl<U: Upper> Clone for Engine<U> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<U: Upper> fmt::Debug for Engine<U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("config", &self.0.config)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,72 @@
+//! Every bound of the server, in one place.
+
+use std::time::Duration;
+
+/// What a session may use up. Each field says what happens past it; nothing in this crate waits, queues or buffers
+/// without one of these.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Time between two heartbeats. Told to the client. Default 25 s (the protocol's reference server).
+    pub ping_interval: Duration,
+    /// Time the client has to answer a heartbeat; then the session is closed. Told to the client. Default 20 s.
+    pub ping_timeout: Duration,
+    /// Largest websocket message and largest polling body, in bytes, both ways for polling. Told to the client. A larger
+    /// websocket message closes the session, a larger POST is answered 413. Default 1,000,000.
+    pub max_payload: usize,
+    /// Most binary attachments of one packet; more closes the session. Default 10.
+    pub max_attachments: usize,
+    /// Most bytes of all attachments of one packet together; more closes the session. Default 1,000,000.
+    pub max_attachment_bytes: usize,
+    /// Most frames that wait for a websocket that does not drain; the next one that may not be dropped closes the
+    /// session. Volatile frames are dropped as soon as anything waits. Default 64.
+    pub max_queued_frames: usize,
+    /// The same bound in bytes (a single larger frame is still sent when nothing waits). Default 64 KiB.
+    pub max_queued_bytes: usize,
+    /// Most packets that wait for the next polling request or for an upgrade; volatile packets are dropped past
+    /// `max_queued_frames`, the first other one past this closes the session. Default 1024.
+    pub max_waiting_packets: usize,
+    /// The same bound in bytes. Default 1,000,000.
+    pub max_waiting_bytes: usize,
+    /// Most namespaces that one session joins; further ones are refused with `connect_error`. A session that is refused
+    /// more often than this is closed. Default 8.
+    pub max_namespaces: usize,
+    /// Longest namespace, in bytes; a longer one closes the session. Default 128.
+    pub max_namespace_bytes: usize,
+    /// Most acknowledgements that the server waits for on one socket; a further request fails at once. Default 64.
+    pub max_pending_acks: usize,
+    /// Time a session has to join its first namespace; then it is closed. Default 45 s.
+    pub connect_timeout: Duration,
+    /// Time a websocket has to complete an upgrade; then that websocket is closed and the session stays on polling.
+    /// Default 10 s.
+    pub upgrade_timeout: Duration,
+    /// Time a POST body has to arrive; then it is answered 408. Default 20 s.
+    pub post_timeout: Duration,
+    /// Time a closed session's websocket has to take its last frames and hang up. Default 2 s.
+    pub close_timeout: Duration,
+    /// Most open sessions of the server; a further handshake is answered 503. Default 100,000.
+    pub max_sessions: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            ping_interval: Duration::from_secs(25),
+            ping_timeout: Duration::from_secs(20),
+            max_payload: 1_000_000,
+            max_attachments: 10,
+            max_attachment_bytes: 1_000_000,
+            max_queued_frames: 64,
+            max_queued_bytes: 64 * 1024,
+            max_waiting_packets: 1024,
+            max_waiting_bytes: 1_000_000,
+            max_namespaces: 8,
+            max_namespace_bytes: 128,
+            max_pending_acks: 64,
+            connect_timeout: Duration::from_secs(45),
+            upgrade_timeout: Duration::from_secs(10),
+            post_timeout: Duration::from_secs(20),
+            close_timeout: Duration::from_secs(2),
+            max_sessions: 100_000,
+        }
+    }
+}

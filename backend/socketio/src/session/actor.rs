@@ -1,0 +1,181 @@
+//! The actor itself: its life, its deadlines and the packets that both transports carry.
+
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task;
+
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, StreamHandler};
+use actix_web::rt::net::TcpStream;
+use bytes::BytesMut;
+use bytestring::ByteString;
+use futures_util::Stream;
+
+use super::upgrade::{Probe, serve_socket};
+use super::wire::{Part, Signal, Wire};
+use crate::codec::{self, Frame, Incoming};
+use crate::engine::{CloseReason, Engine, Handle, Sid, Upper};
+use crate::metrics::Permit;
+
+/// The number of a session's first websocket.
+const FIRST: u64 = 0;
+
+/// One session.
+pub(crate) struct Session<U: Upper> {
+    pub(super) engine: Engine<U>,
+    pub(super) sid: Sid,
+    pub(super) wire: Rc<Wire>,
+    pub(super) upper: U,
+    /// A websocket that may take over.
+    pub(super) probe: Option<Probe>,
+    /// The websocket that has taken over.
+    pub(super) websocket: Option<u64>,
+    /// The number of its last websocket.
+    pub(super) websockets: u64,
+    /// A POST body is being read.
+    pub(super) posting: bool,
+    _permit: Permit,
+}
+
+/// What a handshake brings.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub permit: Permit,
+    pub peer: Option<SocketAddr>,
+}
+
+/// Ends the session from anywhere.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Hang(pub CloseReason);
+
+impl<U: Upper> Session<U> {
+    /// Starts a session on this thread: on a websocket if there is one, else on polling. A websocket gets the handshake
+    /// packet at once.
+    pub fn open(
+        engine: &Engine<U>,
+        opening: Opening,
+        websocket: Option<(TcpStream, BytesMut)>,
+    ) -> Sid {
+        let sid = Sid::random();
+        let server = engine.clone();
+        let address = Self::create(|ctx| {
+            let wire = Wire::new(server.limits().clone(), server.metrics().clone());
+            let number = websocket.map(|(io, early)| {
+                wire.switch(serve_socket(&server, FIRST, io, early, ctx));
+                wire.push(
+                    &[Part::Text(&Frame::text(&server.handshake(sid, "[]")))],
+                    false,
+                );
+                FIRST
+            });
+            let handle = Handle::new(wire.clone(), ctx.address().recipient(), opening.peer);
+            let upper = server.upper(handle);
+            ctx.add_stream(Watch(wire.clone()));
+            Self {
+                engine: server,
+                sid,
+                wire,
+                upper,
+                probe: None,
+                websocket: number,
+                websockets: FIRST,
+                posting: false,
+                _permit: opening.permit,
+            }
+        });
+        engine.enter(sid, address);
+        sid
+    }
+
+    /// One packet of the transport in use.
+    pub(super) fn packet(&mut self, packet: Incoming) {
+        match packet {
+            Incoming::Close => self.wire.close(CloseReason::ClientLeft),
+            Incoming::Pong => self.wire.pong(),
+            Incoming::Text(text) => {
+                if let Err(violation) = self.upper.text(text) {
+                    self.violation(&violation);
+                }
+            }
+            Incoming::Binary(bytes) => {
+                if let Err(violation) = self.upper.binary(bytes) {
+                    self.violation(&violation);
+                }
+            }
+            Incoming::Noop => {}
+            Incoming::Ping(_) | Incoming::Upgrade => self.violation(&"ping or upgrade out of turn"),
+        }
+    }
+
+    /// The text of one packet.
+    pub(super) fn text_packet(&mut self, text: &ByteString, base64: bool) {
+        match codec::parse_packet(text, base64) {
+            Ok(packet) => self.packet(packet),
+            Err(error) => self.violation(&error),
+        }
+    }
+
+    pub(super) fn violation(&self, what: &dyn std::fmt::Display) {
+        tracing::debug!(sid = ?self.sid, %what, "session broke the protocol");
+        self.wire.metrics().violations.add(1);
+        self.wire.close(CloseReason::Violation);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.wire.closed().is_some()
+    }
+
+    fn ring(&mut self, ctx: &mut Context<Self>) {
+        if self.is_closed() {
+            return ctx.stop(); // nobody came for the last payload
+        }
+        self.expire_probe();
+        self.upper.attend();
+    }
+}
+
+impl<U: Upper> Actor for Session<U> {
+    type Context = Context<Self>;
+
+    fn stopped(&mut self, _: &mut Self::Context) {
+        self.wire.close(CloseReason::ServerLeft); // when the thread ends before the session
+        self.engine.leave(self.sid);
+    }
+}
+
+impl<U: Upper> StreamHandler<Signal> for Session<U> {
+    fn handle(&mut self, signal: Signal, ctx: &mut Self::Context) {
+        match signal {
+            Signal::Attend => self.upper.attend(),
+            Signal::Alarm => self.ring(ctx),
+            Signal::Closed(reason) => {
+                tracing::debug!(sid = ?self.sid, ?reason, "session closed");
+                self.drop_probe(CloseReason::ServerLeft);
+                self.upper.closed(reason);
+                if !self.wire.is_parting() {
+                    ctx.stop();
+                }
+            }
+        }
+    }
+}
+
+impl<U: Upper> Handler<Hang> for Session<U> {
+    type Result = ();
+
+    fn handle(&mut self, Hang(reason): Hang, _: &mut Self::Context) {
+        self.wire.close(reason);
+    }
+}
+
+/// The wire's signals as the actor's stream.
+struct Watch(Rc<Wire>);
+
+impl Stream for Watch {
+    type Item = Signal;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> task::Poll<Option<Signal>> {
+        self.0.poll_signal(cx).map(Some)
+    }
+}

@@ -1,0 +1,17 @@
+//! One Engine.IO session: a plain actor that owns the transport, whichever it is at the moment.
+//!
+//! It is a plain `Context` actor and not a websocket body: actix-http polls a body only while its socket drains, so an
+//! actor that *is* the body never sees its own time-outs once the client stops reading.
+
+mod actor;
+mod polling;
+mod turn;
+mod upgrade;
+mod waiting;
+mod wheel;
+mod wire;
+
+pub(crate) use actor::{Hang, Opening, Session};
+pub(crate) use polling::{OpenPoll, PollGone, Polled, PostBegin, PostBody, PostEnd};
+pub(crate) use upgrade::Attach;
+pub(crate) use wire::{Part, Wire};

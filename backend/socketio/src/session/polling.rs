@@ -1,0 +1,145 @@
+//! Requests of a session on polling. They may arrive on any thread and reach the session as messages.
+
+use actix::{ActorContext, Context, Handler, Message};
+use bytestring::ByteString;
+use tokio::sync::oneshot;
+
+use super::actor::Session;
+use crate::codec;
+use crate::engine::{CloseReason, EngineError, Upper};
+
+/// A GET asks for packets.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Polled, EngineError>")]
+pub(crate) struct OpenPoll;
+
+/// The answer to a GET, or where it will come from.
+#[derive(Debug)]
+pub(crate) enum Polled {
+    Now(String),
+    Later {
+        number: u64,
+        answer: oneshot::Receiver<String>,
+    },
+}
+
+/// The GET of this number went away unanswered.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct PollGone(pub u64);
+
+/// A POST begins: only one may be under way.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), EngineError>")]
+pub(crate) struct PostBegin;
+
+/// The POST's body.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), EngineError>")]
+pub(crate) struct PostBody(pub ByteString);
+
+/// The POST ended without a body that counts.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct PostEnd {
+    /// Whether the session goes with it: true when the client went away in the middle.
+    pub gone: bool,
+}
+
+impl<U: Upper> Session<U> {
+    fn duplicate(&self, what: &str) -> EngineError {
+        self.violation(&what);
+        EngineError::BadRequest
+    }
+}
+
+impl<U: Upper> Handler<OpenPoll> for Session<U> {
+    type Result = Result<Polled, EngineError>;
+
+    fn handle(&mut self, _: OpenPoll, ctx: &mut Context<Self>) -> Self::Result {
+        if let Some(payload) = self.wire.take_parting() {
+            ctx.stop();
+            return Ok(Polled::Now(payload));
+        }
+        self.wire.check_heartbeat();
+        if self.is_closed() {
+            return Err(EngineError::UnknownSid);
+        }
+        let taken = self
+            .wire
+            .polling(|waiting| waiting.has_poll())
+            .ok_or(EngineError::BadRequest)?;
+        if taken {
+            return Err(self.duplicate("second GET while one is open"));
+        }
+        let probed = self.probe_is_confirmed();
+        let polled = self.wire.polling(|waiting| {
+            if probed && waiting.is_empty() {
+                return Polled::Now("6".into()); // the client pauses polling for its upgrade
+            }
+            let (number, answer) = waiting.open();
+            Polled::Later { number, answer }
+        });
+        self.wire.flush();
+        polled.ok_or(EngineError::BadRequest)
+    }
+}
+
+impl<U: Upper> Handler<PollGone> for Session<U> {
+    type Result = ();
+
+    fn handle(&mut self, PollGone(number): PollGone, _: &mut Context<Self>) {
+        if self.wire.polling(|waiting| waiting.is_open(number)) == Some(true) {
+            self.wire.close(CloseReason::TransportGone);
+        }
+    }
+}
+
+impl<U: Upper> Handler<PostBegin> for Session<U> {
+    type Result = Result<(), EngineError>;
+
+    fn handle(&mut self, _: PostBegin, _: &mut Context<Self>) -> Self::Result {
+        self.wire.check_heartbeat();
+        if self.is_closed() {
+            return Err(EngineError::UnknownSid);
+        }
+        if self.wire.polling(|_| ()).is_none() {
+            return Err(EngineError::BadRequest);
+        }
+        if std::mem::replace(&mut self.posting, true) {
+            return Err(self.duplicate("second POST while one is under way"));
+        }
+        Ok(())
+    }
+}
+
+impl<U: Upper> Handler<PostBody> for Session<U> {
+    type Result = Result<(), EngineError>;
+
+    fn handle(&mut self, PostBody(body): PostBody, _: &mut Context<Self>) -> Self::Result {
+        self.posting = false;
+        if self.is_closed() {
+            return Err(EngineError::UnknownSid);
+        }
+        for packet in codec::split(&body) {
+            self.text_packet(&packet, true);
+            match self.wire.closed() {
+                None => {}
+                Some(CloseReason::Violation) => return Err(EngineError::BadRequest),
+                Some(_) => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<U: Upper> Handler<PostEnd> for Session<U> {
+    type Result = ();
+
+    fn handle(&mut self, PostEnd { gone }: PostEnd, _: &mut Context<Self>) {
+        self.posting = false;
+        if gone {
+            self.wire.close(CloseReason::TransportGone);
+        }
+    }
+}

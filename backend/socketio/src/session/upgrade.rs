@@ -1,0 +1,168 @@
+//! Websockets of a session: its first transport, or one that takes over from polling.
+
+use std::io::Write as _;
+use std::net::TcpStream as StdTcpStream;
+use std::rc::Rc;
+use std::time::Instant;
+
+use actix::{AsyncContext, Context, Handler, StreamHandler};
+use actix_web::rt::net::TcpStream;
+use bytes::BytesMut;
+
+use super::actor::Session;
+use super::wire::Part;
+use crate::codec::{Incoming, Message, close_frame, encode_frame, opcode};
+use crate::engine::{CloseReason, Engine, Upper};
+use crate::transport::{FromWebsocket, Inbound, News, Socket};
+
+/// RFC 6455 §7.4.1: the client broke a rule of the server.
+const POLICY_VIOLATION: u16 = 1008;
+
+/// A websocket that asked for an upgrade and has not completed it.
+pub(super) struct Probe {
+    number: u64,
+    socket: Rc<Socket>,
+    /// `2probe` came and `3probe` went.
+    confirmed: bool,
+    by: Instant,
+}
+
+/// An upgraded socket on its way to the thread of its session.
+#[derive(Debug, actix::Message)]
+#[rtype(result = "()")]
+pub(crate) struct Attach {
+    pub io: StdTcpStream,
+    /// What arrived along with the handshake.
+    pub early: BytesMut,
+}
+
+impl<U: Upper> Session<U> {
+    pub(super) fn probe_is_confirmed(&self) -> bool {
+        self.probe.as_ref().is_some_and(|p| p.confirmed)
+    }
+
+    /// Closes an upgrade that took too long; the session stays on polling.
+    pub(super) fn expire_probe(&mut self) {
+        if self.probe.as_ref().is_some_and(|p| p.by <= Instant::now()) {
+            self.drop_probe(CloseReason::ServerLeft);
+        }
+    }
+
+    pub(super) fn drop_probe(&mut self, reason: CloseReason) {
+        if let Some(probe) = self.probe.take() {
+            probe.socket.close(reason);
+        }
+    }
+
+    /// A message of the websocket that may take over.
+    fn probe_news(&mut self, news: News) {
+        let Some(mut probe) = self.probe.take() else {
+            return;
+        };
+        match news {
+            News::Message(Message::Text(text)) if &*text == "2probe" => {
+                probe.send(opcode::TEXT, b"3probe");
+                probe.confirmed = true;
+                self.wire
+                    .polling(|waiting| waiting.is_empty() && waiting.answer("6"));
+                self.probe = Some(probe);
+            }
+            News::Message(Message::Text(text)) if &*text == "5" && probe.confirmed => {
+                self.websocket = Some(probe.number);
+                self.wire.switch(probe.socket);
+            }
+            News::Message(Message::Ping(payload)) => {
+                probe.send(opcode::PONG, &payload);
+                self.probe = Some(probe);
+            }
+            News::Message(Message::Pong) => self.probe = Some(probe),
+            News::Message(_) | News::Broken(_) => probe.socket.close(CloseReason::Violation),
+            News::Gone => probe.socket.close(CloseReason::TransportGone),
+        }
+    }
+
+    fn session_news(&mut self, news: News) {
+        match news {
+            News::Message(Message::Text(text)) => self.text_packet(&text, false),
+            News::Message(Message::Binary(bytes)) => self.packet(Incoming::Binary(bytes)),
+            News::Message(Message::Ping(payload)) => self.wire.push(&[Part::Pong(&payload)], false),
+            News::Message(Message::Pong) => {}
+            News::Message(Message::Close) => self.wire.close(CloseReason::ClientLeft),
+            News::Broken(error) => self.violation(&error),
+            News::Gone => self.wire.close(CloseReason::TransportGone),
+        }
+    }
+}
+
+/// Serves a socket on this thread: its messages go to the session under `number`.
+pub(super) fn serve_socket<U: Upper>(
+    engine: &Engine<U>,
+    number: u64,
+    io: TcpStream,
+    early: BytesMut,
+    ctx: &mut Context<Session<U>>,
+) -> Rc<Socket> {
+    let socket = Socket::new(io, engine.limits().clone(), engine.metrics().clone());
+    ctx.add_stream(Inbound::new(
+        number,
+        socket.clone(),
+        early,
+        engine.limits().max_payload,
+    ));
+    socket
+}
+
+impl Probe {
+    /// Sends past the session: until the upgrade completes this socket is none of its transport. A client that takes no
+    /// few bytes completes no upgrade either, so nothing piles up past the limits.
+    fn send(&self, opcode: u8, payload: &[u8]) {
+        let frame = encode_frame(opcode, payload);
+        if self.socket.has_room(1, frame.len(), false) {
+            self.socket.put(frame, false);
+            self.socket.flush();
+        }
+    }
+}
+
+impl<U: Upper> Handler<Attach> for Session<U> {
+    type Result = ();
+
+    fn handle(&mut self, mut attach: Attach, ctx: &mut Context<Self>) {
+        let polling = self.wire.polling(|_| ()).is_some();
+        if !polling || self.probe.is_some() {
+            // A second websocket of a session: its handshake is finished, now it is closed.
+            let _ = attach.io.write(&close_frame(POLICY_VIOLATION));
+            return;
+        }
+        let Ok(io) = TcpStream::from_std(attach.io) else {
+            return;
+        };
+        self.websockets += 1;
+        let number = self.websockets;
+        let socket = serve_socket(&self.engine, number, io, attach.early, ctx);
+        let by = Instant::now() + self.wire.limits().upgrade_timeout;
+        self.probe = Some(Probe {
+            number,
+            socket,
+            confirmed: false,
+            by,
+        });
+        self.wire.set_alarm(by);
+    }
+}
+
+impl<U: Upper> StreamHandler<FromWebsocket> for Session<U> {
+    fn handle(&mut self, FromWebsocket { number, news }: FromWebsocket, _: &mut Context<Self>) {
+        if self.is_closed() {
+            return;
+        }
+        if self.probe.as_ref().is_some_and(|p| p.number == number) {
+            self.probe_news(news);
+        } else if self.websocket == Some(number) {
+            self.session_news(news);
+        }
+    }
+
+    /// The end of a websocket is not always the end of its session.
+    fn finished(&mut self, _: &mut Context<Self>) {}
+}

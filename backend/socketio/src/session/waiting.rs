@@ -1,0 +1,131 @@
+//! Packets that wait for a polling request.
+
+use std::collections::VecDeque;
+
+use tokio::sync::oneshot;
+
+use super::wire::Outgoing;
+use crate::codec::SEPARATOR;
+use crate::limits::Limits;
+
+/// The outbound side of a session on polling.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    queue: VecDeque<Outgoing>,
+    bytes: usize,
+    poll: Option<Poll>,
+    polls: u64,
+}
+
+#[derive(Debug)]
+struct Poll {
+    number: u64,
+    answer: oneshot::Sender<String>,
+}
+
+/// What went out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sent {
+    pub packets: u64,
+    pub bytes: u64,
+}
+
+impl Waiting {
+    /// Whether packets of together `bytes` bytes may be queued. One packet always fits when nothing waits.
+    pub fn has_room(&self, packets: usize, bytes: usize, volatile: bool, limits: &Limits) -> bool {
+        let most = if volatile {
+            limits.max_queued_frames
+        } else {
+            limits.max_waiting_packets
+        };
+        self.queue.is_empty()
+            || (self.queue.len() + packets <= most
+                && self.bytes + bytes <= limits.max_waiting_bytes)
+    }
+
+    /// Queues a packet for the next flush.
+    pub fn put(&mut self, out: Outgoing) {
+        self.bytes += out.text_len() + 1;
+        self.queue.push_back(out);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub fn has_poll(&self) -> bool {
+        self.poll.is_some()
+    }
+
+    /// Opens a polling request. Its number tells it from a later one.
+    pub fn open(&mut self) -> (u64, oneshot::Receiver<String>) {
+        let (answer, receiver) = oneshot::channel();
+        self.polls += 1;
+        self.poll = Some(Poll {
+            number: self.polls,
+            answer,
+        });
+        (self.polls, receiver)
+    }
+
+    /// Whether this request is the one that is open.
+    pub fn is_open(&self, number: u64) -> bool {
+        self.poll.as_ref().is_some_and(|p| p.number == number)
+    }
+
+    /// Answers the open request with what waits, if there are both.
+    pub fn flush(&mut self, max_payload: usize) -> Sent {
+        if self.queue.is_empty() {
+            return Sent::default();
+        }
+        let Some(poll) = self.poll.take() else {
+            return Sent::default();
+        };
+        let (payload, packets) = self.payload(max_payload);
+        let bytes = payload.len() as u64;
+        // A request that went away meanwhile reports itself and closes the session.
+        let _ = poll.answer.send(payload);
+        Sent { packets, bytes }
+    }
+
+    /// Answers the open request with one packet, past the queue. False: none is open.
+    pub fn answer(&mut self, packet: &str) -> bool {
+        match self.poll.take() {
+            Some(poll) => poll.answer.send(packet.into()).is_ok(),
+            None => false,
+        }
+    }
+
+    /// The front of the queue as one payload of at most `max` bytes (or one larger packet).
+    fn payload(&mut self, max: usize) -> (String, u64) {
+        let (mut out, mut packets) = (String::new(), 0);
+        while let Some(next) = self.queue.front() {
+            if !out.is_empty() {
+                if out.len() + 1 + next.text_len() > max {
+                    break;
+                }
+                out.push(SEPARATOR);
+            }
+            next.write_text(&mut out);
+            self.bytes -= next.text_len() + 1;
+            packets += 1;
+            self.queue.pop_front();
+        }
+        (out, packets)
+    }
+
+    /// The last payload of a session: what waits, as far as it fits, and `packet`.
+    pub fn last_payload(&mut self, packet: &str, max: usize) -> String {
+        let (mut out, _) = self.payload(max.saturating_sub(packet.len() + 1));
+        if !out.is_empty() {
+            out.push(SEPARATOR);
+        }
+        out.push_str(packet);
+        out
+    }
+
+    /// What waits, for a websocket that takes over.
+    pub fn into_queue(self) -> VecDeque<Outgoing> {
+        self.queue
+    }
+}

@@ -1,0 +1,117 @@
+//! One timing wheel per thread for the heartbeats and deadlines of all its sessions: no timer per session, and never a
+//! sweep of all of them at once.
+
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
+
+use super::wire::Wire;
+
+/// How exact deadlines are: a visit is never early and at most this late in a thread that is not busy.
+pub(super) const STEP: Duration = Duration::from_millis(20);
+/// One turn of the wheel is 41 s; later deadlines go round again.
+const SLOTS: usize = 2048;
+/// Sessions visited before other tasks of the thread get their turn.
+const SLICE: usize = 256;
+
+struct Wheel {
+    origin: Instant,
+    /// Steps since the origin that are done.
+    done: u64,
+    slots: Vec<Vec<Entry>>,
+    entries: usize,
+    running: bool,
+}
+
+struct Entry {
+    step: u64,
+    wire: Weak<Wire>,
+}
+
+thread_local!(static WHEEL: RefCell<Wheel> = RefCell::new(Wheel::new()));
+
+impl Wheel {
+    fn new() -> Self {
+        Self {
+            origin: Instant::now(),
+            done: 0,
+            slots: Vec::new(),
+            entries: 0,
+            running: false,
+        }
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        if self.slots.is_empty() {
+            self.slots.resize_with(SLOTS, Vec::new);
+        }
+        if let Some(slot) = self.slots.get_mut(entry.step as usize % SLOTS) {
+            slot.push(entry);
+            self.entries += 1;
+        }
+    }
+
+    /// The entries of the next step that `now` has reached.
+    fn advance(&mut self, now: Instant) -> Option<Vec<Entry>> {
+        if now < self.origin + STEP * u32::try_from(self.done + 1).unwrap_or(u32::MAX) {
+            return None;
+        }
+        self.done += 1;
+        let done = self.done;
+        let slot = self.slots.get_mut(done as usize % SLOTS)?;
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(slot)
+            .into_iter()
+            .partition(|e| e.step <= done);
+        *slot = later;
+        self.entries -= due.len();
+        Some(due)
+    }
+}
+
+/// Has `wire` visited at `at`, or up to one step later.
+pub(super) fn visit_at(wire: &Rc<Wire>, at: Instant) {
+    WHEEL.with_borrow_mut(|wheel| {
+        if !wheel.running {
+            wheel.running = true;
+            wheel.origin = Instant::now();
+            wheel.done = 0;
+            actix_web::rt::spawn(turn_wheel());
+        }
+        let steps = at
+            .saturating_duration_since(wheel.origin)
+            .as_nanos()
+            .div_ceil(STEP.as_nanos());
+        let step = u64::try_from(steps).unwrap_or(u64::MAX).max(wheel.done + 1);
+        wheel.insert(Entry {
+            step,
+            wire: Rc::downgrade(wire),
+        });
+    });
+}
+
+/// The next runtime of this thread (tests start several) turns its own wheel.
+struct Stopped;
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        let _ = WHEEL.try_with(|wheel| *wheel.borrow_mut() = Wheel::new());
+    }
+}
+
+/// Turns while there are entries.
+async fn turn_wheel() {
+    let _stopped = Stopped;
+    while WHEEL.with_borrow(|wheel| wheel.entries > 0) {
+        tokio::time::sleep(STEP).await;
+        while let Some(due) = WHEEL.with_borrow_mut(|wheel| wheel.advance(Instant::now())) {
+            for (i, entry) in due.iter().enumerate() {
+                if let Some(wire) = entry.wire.upgrade() {
+                    wire.visit(Instant::now());
+                }
+                if i % SLICE == SLICE - 1 {
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+    }
+}

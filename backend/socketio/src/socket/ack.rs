@@ -1,0 +1,79 @@
+//! Acknowledgements, both ways.
+
+use bytes::Bytes;
+use serde::Serialize;
+use tokio::sync::oneshot;
+
+use super::event::Args;
+use super::handle::Socket;
+use crate::codec::{Kind, Packet};
+
+/// The answer that a client waits for. Dropping it leaves the client without one.
+#[derive(Debug)]
+pub struct Ack {
+    socket: Socket,
+    id: u64,
+}
+
+impl Ack {
+    pub(super) fn new(socket: Socket, id: u64) -> Self {
+        Self { socket, id }
+    }
+
+    /// Answers with one argument.
+    ///
+    /// # Errors
+    /// When `argument` does not serialise to JSON; the client then gets no answer.
+    pub fn send<A: Serialize + ?Sized>(self, argument: &A) -> serde_json::Result<()> {
+        let json = serde_json::to_string(&(argument,))?;
+        self.answer(json, Vec::new());
+        Ok(())
+    }
+
+    /// Answers with arguments given as they come from a client ([`Args`]).
+    pub fn send_args(self, args: &Args) {
+        let json = format!("[{}]", args.json());
+        self.answer(json, args.attachments().to_vec());
+    }
+
+    fn answer(self, json: String, attachments: Vec<Bytes>) {
+        let kind = if attachments.is_empty() {
+            Kind::Ack
+        } else {
+            Kind::BinaryAck
+        };
+        let packet = Packet {
+            kind,
+            attachments: attachments.len(),
+            namespace: self.socket.namespace().into(),
+            id: Some(self.id),
+            data: json.into(),
+        };
+        self.socket.send_packet(&packet, attachments);
+    }
+}
+
+/// Why no answer of a client will come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AckError {
+    /// The socket is gone.
+    #[error("the socket is gone")]
+    Gone,
+    /// `max_pending_acks` answers are already waited for.
+    #[error("too many answers are waited for")]
+    TooMany,
+}
+
+/// The answer of a client, to be awaited. A client may never answer: put a time-out around it.
+#[derive(Debug)]
+pub struct Answer(pub(super) oneshot::Receiver<Args>);
+
+impl Answer {
+    /// Waits for the answer.
+    ///
+    /// # Errors
+    /// When the socket goes first.
+    pub async fn wait(self) -> Result<Args, AckError> {
+        self.0.await.map_err(|_| AckError::Gone)
+    }
+}

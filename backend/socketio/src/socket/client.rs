@@ -1,0 +1,265 @@
+//! One client: the namespaces that one session has joined.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::rt::task::JoinHandle;
+use bytes::Bytes;
+use bytestring::ByteString;
+
+use super::ack::Ack;
+use super::event::{Args, Auth, Event};
+use super::handle::{Socket, State};
+use super::handler::{Connect, Handler, Refused};
+use crate::codec::{Assembled, Assembler, Frame, Kind, Packet};
+use crate::engine::{CloseReason, Handle, Upper, Violation};
+
+/// The Socket.IO side of one session.
+pub struct Client<H: Handler> {
+    assembler: Assembler,
+    shared: Rc<Shared<H>>,
+}
+
+/// What the session and a `connect` that is under way both reach. Borrowed only between awaits.
+struct Shared<H: Handler> {
+    handler: Arc<H>,
+    session: Handle,
+    places: RefCell<Vec<Place<H>>>,
+    /// When a session without a namespace is closed; None once it has joined one.
+    join_by: Cell<Option<Instant>>,
+    /// Namespaces refused so far.
+    refusals: Cell<usize>,
+}
+
+struct Place<H: Handler> {
+    socket: Socket,
+    stage: Stage<H>,
+}
+
+enum Stage<H: Handler> {
+    Connecting(JoinHandle<()>),
+    Joined(H::Session),
+}
+
+impl<H: Handler> Client<H> {
+    pub(super) fn new(handler: Arc<H>, session: Handle) -> Self {
+        let limits = session.limits();
+        let join_by = Instant::now() + limits.connect_timeout;
+        let assembler = Assembler::new(limits.max_attachments, limits.max_attachment_bytes);
+        session.wake_at(join_by);
+        let places = RefCell::default();
+        Self {
+            assembler,
+            shared: Rc::new(Shared {
+                handler,
+                session,
+                places,
+                join_by: Cell::new(Some(join_by)),
+                refusals: Cell::new(0),
+            }),
+        }
+    }
+
+    fn packet(&self, whole: Assembled) -> Result<(), Violation> {
+        let shared = &self.shared;
+        match whole.packet.kind {
+            Kind::Connect => shared.connect(whole.packet),
+            Kind::Disconnect => shared.leave(&whole.packet.namespace),
+            Kind::Event | Kind::BinaryEvent => shared.event(whole),
+            Kind::Ack | Kind::BinaryAck => shared.ack(whole),
+            Kind::ConnectError => Err(Violation::new("connect_error is for servers to send")),
+        }
+    }
+}
+
+impl<H: Handler> Upper for Client<H> {
+    fn text(&mut self, text: ByteString) -> Result<(), Violation> {
+        match self.assembler.text(&text).map_err(Violation::new)? {
+            Some(whole) => self.packet(whole),
+            None => Ok(()),
+        }
+    }
+
+    fn binary(&mut self, bytes: Bytes) -> Result<(), Violation> {
+        match self.assembler.binary(bytes).map_err(Violation::new)? {
+            Some(whole) => self.packet(whole),
+            None => Ok(()),
+        }
+    }
+
+    fn attend(&mut self) {
+        self.shared.leave_where(CloseReason::ServerLeft, |socket| {
+            socket.state() == State::Leaving
+        });
+        if self
+            .shared
+            .join_by
+            .get()
+            .is_some_and(|by| by <= Instant::now())
+        {
+            self.shared.session.close_for(CloseReason::ConnectTimeout);
+        }
+    }
+
+    fn closed(&mut self, reason: CloseReason) {
+        self.shared.leave_where(reason, |_| true);
+    }
+}
+
+impl<H: Handler> Shared<H> {
+    fn connect(self: &Rc<Self>, packet: Packet) -> Result<(), Violation> {
+        if packet.namespace.len() > self.session.limits().max_namespace_bytes {
+            return Err(Violation::new("namespace is too long"));
+        }
+        if let Some(place) = self
+            .places
+            .borrow()
+            .iter()
+            .find(|p| p.is(&packet.namespace))
+        {
+            if place.socket.state() == State::Joined {
+                place.socket.say_joined(); // a client may not have seen the first answer
+            }
+            return Ok(());
+        }
+        if self.places.borrow().len() >= self.session.limits().max_namespaces {
+            self.refuse(packet.namespace, Refused::new("too many namespaces"));
+            return Ok(());
+        }
+        // Copied: the packet is a slice of a larger read.
+        let socket = Socket::new(self.session.clone(), ByteString::from(&*packet.namespace));
+        let connect = Connect {
+            socket: socket.clone(),
+            auth: Auth::new(&packet.data),
+        };
+        let task = actix_web::rt::spawn(self.clone().connecting(connect));
+        self.places.borrow_mut().push(Place {
+            socket,
+            stage: Stage::Connecting(task),
+        });
+        Ok(())
+    }
+
+    /// Runs beside the session; aborted when the session ends or the client leaves first.
+    async fn connecting(self: Rc<Self>, connect: Connect) {
+        let socket = connect.socket.clone();
+        let result = self.handler.connect(connect).await;
+        match result {
+            Ok(session) => {
+                self.join_by.set(None);
+                if let Some(place) = self
+                    .places
+                    .borrow_mut()
+                    .iter_mut()
+                    .find(|p| p.socket.is(&socket))
+                {
+                    place.stage = Stage::Joined(session);
+                }
+                if socket.state() == State::Joining {
+                    socket.joined();
+                }
+            }
+            Err(refused) => {
+                self.places.borrow_mut().retain(|p| !p.socket.is(&socket));
+                socket.gone();
+                self.refuse(socket.namespace().into(), refused);
+            }
+        }
+    }
+
+    fn refuse(&self, namespace: ByteString, refused: Refused) {
+        let data = refused.into_json();
+        let packet = Packet {
+            kind: Kind::ConnectError,
+            attachments: 0,
+            namespace,
+            id: None,
+            data,
+        };
+        self.session.send(&Frame::packet(&packet));
+        self.refusals.set(self.refusals.get() + 1);
+        if self.refusals.get() > self.session.limits().max_namespaces {
+            self.session.close();
+        }
+    }
+
+    fn event(&self, whole: Assembled) -> Result<(), Violation> {
+        let mut places = self.places.borrow_mut();
+        let place = places.iter_mut().find(|p| p.is(&whole.packet.namespace));
+        let Some(Place {
+            socket,
+            stage: Stage::Joined(session),
+        }) = place
+        else {
+            return self.not_joined();
+        };
+        let ack = whole.packet.id.map(|id| Ack::new(socket.clone(), id));
+        let (name, args) = Args::of_event(whole)?;
+        if socket.state() == State::Joined {
+            self.handler.event(session, Event { name, args, ack });
+        }
+        Ok(())
+    }
+
+    fn ack(&self, whole: Assembled) -> Result<(), Violation> {
+        let places = self.places.borrow();
+        let Some(place) = places.iter().find(|p| p.is(&whole.packet.namespace)) else {
+            return self.not_joined();
+        };
+        if let Some(id) = whole.packet.id {
+            place.socket.answered(id, Args::of_ack(whole));
+        }
+        Ok(())
+    }
+
+    fn leave(&self, namespace: &str) -> Result<(), Violation> {
+        let left = self.leave_where(CloseReason::ClientLeft, |socket| {
+            socket.namespace() == namespace
+        });
+        if left == 0 { self.not_joined() } else { Ok(()) }
+    }
+
+    /// A packet for a namespace that is not joined. The first packet must join one (Socket.IO protocol, "Connection to a
+    /// namespace"); later the packet may have crossed the server's disconnect, so it is ignored.
+    fn not_joined(&self) -> Result<(), Violation> {
+        if self.join_by.get().is_some() {
+            return Err(Violation::new(
+                "the first packet must connect to a namespace",
+            ));
+        }
+        Ok(())
+    }
+
+    fn leave_where(&self, reason: CloseReason, which: impl Fn(&Socket) -> bool) -> usize {
+        let left: Vec<_> = self
+            .places
+            .borrow_mut()
+            .extract_if(.., |place| which(&place.socket))
+            .collect();
+        let count = left.len();
+        for place in left {
+            place.socket.gone();
+            match place.stage {
+                Stage::Joined(session) => self.handler.disconnected(session, reason),
+                Stage::Connecting(task) => {
+                    task.abort();
+                    if reason == CloseReason::ServerLeft {
+                        self.refuse(
+                            place.socket.namespace().into(),
+                            Refused::new("the server left"),
+                        );
+                    }
+                }
+            }
+        }
+        count
+    }
+}
+
+impl<H: Handler> Place<H> {
+    fn is(&self, namespace: &str) -> bool {
+        self.socket.namespace() == namespace
+    }
+}

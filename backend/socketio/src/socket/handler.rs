@@ -1,0 +1,103 @@
+//! What a host implements.
+
+use std::sync::Arc;
+
+use bytestring::ByteString;
+use serde::Serialize;
+
+use super::client::Client;
+use super::event::{Auth, Event};
+use super::handle::Socket;
+use crate::engine::{CloseReason, Config, Engine};
+
+/// The host's side of every socket. One value serves all threads; each socket's calls come on the thread of its
+/// session, one at a time.
+pub trait Handler: Send + Sync + 'static {
+    /// What the host keeps for one socket. Stays on its thread.
+    type Session: 'static;
+
+    /// A client asks to join a namespace. Runs beside the session, which goes on with its heartbeats; it is dropped when
+    /// the session ends first, and `connect_timeout` bounds it. Emits to `connect.socket` are held back until the client
+    /// has been told that it joined.
+    fn connect(&self, connect: Connect) -> impl Future<Output = Result<Self::Session, Refused>>;
+
+    /// An event of the client. It must not block; what takes longer is spawned, and answers with `event.ack`.
+    fn event(&self, session: &mut Self::Session, event: Event);
+
+    /// The socket is gone: the client or the host left the namespace, or the session ended. Called once for each
+    /// `connect` that succeeded.
+    fn disconnected(&self, session: Self::Session, reason: CloseReason);
+}
+
+/// A request to join a namespace.
+#[derive(Debug)]
+pub struct Connect {
+    /// The socket that it will be.
+    pub socket: Socket,
+    /// What the client sent along (`auth` of the real clients).
+    pub auth: Auth,
+}
+
+impl Connect {
+    /// The namespace, `/` for the main one.
+    pub fn namespace(&self) -> &str {
+        self.socket.namespace()
+    }
+}
+
+/// A namespace is refused; the client gets `connect_error` and does not retry by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    json: ByteString,
+}
+
+#[derive(Serialize)]
+struct RefusedBody<'a, D> {
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<D>,
+}
+
+impl Refused {
+    /// `connect_error` with this message.
+    pub fn new(message: &str) -> Self {
+        let body = RefusedBody::<()> {
+            message,
+            data: None,
+        };
+        // A struct of strings always serialises.
+        Self {
+            json: serde_json::to_string(&body).unwrap_or_default().into(),
+        }
+    }
+
+    /// `connect_error` with this message and `error.data`.
+    ///
+    /// # Errors
+    /// When `data` does not serialise to JSON.
+    pub fn with_data<D: Serialize>(message: &str, data: D) -> serde_json::Result<Self> {
+        let json = serde_json::to_string(&RefusedBody {
+            message,
+            data: Some(data),
+        })?;
+        Ok(Self { json: json.into() })
+    }
+
+    /// The reference server's answer to a namespace that does not exist.
+    pub fn invalid_namespace() -> Self {
+        Self::new("Invalid namespace")
+    }
+
+    pub(super) fn into_json(self) -> ByteString {
+        self.json
+    }
+}
+
+/// A Socket.IO server.
+pub type SocketIo<H> = Engine<Client<H>>;
+
+/// A Socket.IO server whose sockets are served by `handler`.
+pub fn socket_io<H: Handler>(config: Config, handler: H) -> SocketIo<H> {
+    let handler = Arc::new(handler);
+    Engine::new(config, move |session| Client::new(handler.clone(), session))
+}

@@ -1,0 +1,237 @@
+//! One websocket, owned by the thread of its session: what is written goes straight to the kernel, and an idle socket
+//! holds no buffer.
+//!
+//! Only whole frames are ever dropped. A frame that the kernel took a part of is finished before anything else, when the
+//! socket is writable again; what may not be dropped waits behind it, within limits.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::net::Shutdown;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix_web::rt::net::TcpStream;
+use actix_web::rt::task::JoinHandle;
+use bytes::Bytes;
+
+use crate::codec::close_frame;
+use crate::engine::CloseReason;
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+
+/// Frames handed to the kernel in one write.
+const MAX_GATHERED: usize = 64;
+
+pub(crate) struct Socket {
+    io: TcpStream,
+    limits: Arc<Limits>,
+    metrics: Arc<Metrics>,
+    queue: RefCell<Queue>,
+    /// The kernel takes no more at the moment; a task waits for it.
+    writer: Cell<Option<JoinHandle<()>>>,
+    blocked: Cell<bool>,
+}
+
+#[derive(Default)]
+struct Queue {
+    frames: VecDeque<Queued>,
+    /// Bytes of all frames, the written part of the first one included.
+    bytes: usize,
+    /// Bytes of the first frame that the kernel has.
+    begun: usize,
+}
+
+struct Queued {
+    frame: Bytes,
+    volatile: bool,
+}
+
+impl Queue {
+    /// Forgets `n` written bytes; gives the number of frames they completed.
+    fn advance(&mut self, n: usize) -> u64 {
+        self.begun += n;
+        let mut done = 0;
+        while let Some(first) = self.frames.front() {
+            let length = first.frame.len();
+            if self.begun < length {
+                break;
+            }
+            self.begun -= length;
+            self.bytes -= length;
+            self.frames.pop_front();
+            done += 1;
+        }
+        done
+    }
+
+    /// Drops the volatile frames that are not begun; gives their number.
+    fn drop_volatile(&mut self) -> u64 {
+        let before = self.frames.len();
+        let mut begun = self.begun > 0;
+        self.frames
+            .retain(|queued| std::mem::take(&mut begun) || !queued.volatile);
+        self.bytes = self.frames.iter().map(|queued| queued.frame.len()).sum();
+        (before - self.frames.len()) as u64
+    }
+}
+
+impl Socket {
+    /// Takes a socket over; this thread's runtime serves it from now on.
+    pub fn new(io: TcpStream, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
+        metrics.websockets_open.add(1);
+        let (queue, writer, blocked) = (RefCell::default(), Cell::default(), Cell::new(false));
+        Rc::new(Self {
+            io,
+            limits,
+            metrics,
+            queue,
+            writer,
+            blocked,
+        })
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    pub fn io(&self) -> &TcpStream {
+        &self.io
+    }
+
+    /// Whether frames of together `bytes` bytes may be queued. Nothing but the first frame counts as long as it is alone,
+    /// so that one large packet always fits.
+    pub fn has_room(&self, frames: usize, bytes: usize, volatile: bool) -> bool {
+        let queue = self.queue.borrow();
+        let Some(first) = queue.frames.front() else {
+            return true;
+        };
+        !(volatile && self.blocked.get())
+            && queue.frames.len() + frames <= self.limits.max_queued_frames
+            && queue.bytes - first.frame.len() + bytes <= self.limits.max_queued_bytes
+    }
+
+    /// Queues a frame for the next flush.
+    pub fn put(&self, frame: Bytes, volatile: bool) {
+        let mut queue = self.queue.borrow_mut();
+        queue.bytes += frame.len();
+        queue.frames.push_back(Queued { frame, volatile });
+    }
+
+    /// Writes what is queued, in one write where the kernel takes it.
+    pub fn flush(self: &Rc<Self>) {
+        if self.blocked.get() {
+            return;
+        }
+        match self.write() {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.blocked.set(true);
+                let dropped = self.queue.borrow_mut().drop_volatile();
+                self.metrics.frames_dropped.add(dropped);
+                if self.queue.borrow().frames.is_empty() {
+                    self.blocked.set(false); // nothing is left that must go
+                } else {
+                    self.writer
+                        .set(Some(actix_web::rt::spawn(self.clone().write_on())));
+                }
+            }
+            Err(_) => self.break_off(),
+        }
+    }
+
+    /// Writes until nothing is left. `WouldBlock`: the kernel takes no more.
+    fn write(&self) -> io::Result<()> {
+        let mut queue = self.queue.borrow_mut();
+        while let Some(first) = queue.frames.front() {
+            let begun = first.frame.get(queue.begun..).unwrap_or_default();
+            let written = if queue.frames.len() == 1 {
+                self.io.try_write(begun)
+            } else {
+                let mut slices = [IoSlice::new(&[]); MAX_GATHERED];
+                let rest = queue.frames.iter().skip(1).map(|queued| &*queued.frame);
+                let mut count = 0;
+                for (slice, frame) in slices.iter_mut().zip(std::iter::once(begun).chain(rest)) {
+                    *slice = IoSlice::new(frame);
+                    count += 1;
+                }
+                self.io
+                    .try_write_vectored(slices.get(..count).unwrap_or_default())
+            }?;
+            self.metrics.writes.add(1);
+            self.metrics.bytes_sent.add(written as u64);
+            self.metrics.frames_sent.add(queue.advance(written));
+        }
+        queue.frames = VecDeque::new(); // an idle socket holds no buffer
+        Ok(())
+    }
+
+    /// Goes on when the socket is writable again.
+    async fn write_on(self: Rc<Self>) {
+        loop {
+            if self.io.writable().await.is_err() {
+                return self.break_off();
+            }
+            match self.write() {
+                Ok(()) => return self.blocked.set(false),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return self.break_off(),
+            }
+        }
+    }
+
+    /// The connection is broken: whoever reads it sees its end and closes the session.
+    fn break_off(&self) {
+        *self.queue.borrow_mut() = Queue::default();
+        let _ = socket2::SockRef::from(&self.io).shutdown(Shutdown::Both);
+    }
+
+    /// Says goodbye. What is queued still goes out when both sides part in order; a client that is gone or does not read
+    /// gets nothing more.
+    pub fn close(self: &Rc<Self>, reason: CloseReason) {
+        if let Some(writer) = self.writer.take() {
+            writer.abort();
+        }
+        let code = match reason {
+            CloseReason::TransportGone | CloseReason::HeartbeatMissed | CloseReason::Stalled => {
+                return self.break_off();
+            }
+            CloseReason::Violation => 1002,
+            CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout => 1000,
+        };
+        self.put(close_frame(code), false);
+        let (socket, within) = (self.clone(), self.limits.close_timeout);
+        actix_web::rt::spawn(async move {
+            let _ = tokio::time::timeout(within, socket.part()).await;
+        });
+    }
+
+    /// Writes the rest, then waits for the client to hang up: closing a socket with unread input would reset the
+    /// connection and could take the last frames along.
+    async fn part(self: Rc<Self>) {
+        loop {
+            match self.write() {
+                Ok(()) => break,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return,
+            }
+            if self.io.writable().await.is_err() {
+                return;
+            }
+        }
+        let _ = socket2::SockRef::from(&self.io).shutdown(Shutdown::Write);
+        while self.io.readable().await.is_ok() {
+            match super::inbound::discard(&self.io) {
+                Ok(0) => return,
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.metrics.websockets_open.sub(1);
+    }
+}

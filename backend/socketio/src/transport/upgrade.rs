@@ -1,0 +1,219 @@
+//! Requests that ask for a websocket. actix-http hands each of them over as a raw connection, whatever its path and
+//! method, outside of the app and its middleware; the connection is taken apart and its socket goes to the thread of its
+//! session, so that neither dispatcher nor HTTP buffers stay behind it.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_codec::{Framed, FramedParts};
+use actix_http::body::{BodySize, BoxBody, MessageBody};
+use actix_http::h1::{Codec, Message};
+use actix_http::ws::handshake;
+use actix_http::{HttpMessage as _, Request, Response, StatusCode};
+use actix_service::{ServiceFactory, fn_service};
+use actix_web::rt::net::TcpStream;
+use bytes::BytesMut;
+use futures_util::future::LocalBoxFuture;
+use tokio::io::AsyncWriteExt as _;
+use tokio_util::codec::Encoder as _;
+
+use super::http::error_response;
+use crate::engine::{Engine, EngineError, Query, Transport, Upper, Verdict};
+use crate::session::{Attach, Opening};
+
+/// Time the answer to an upgrade has to leave; the few bytes of one always fit into an empty socket.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A connection after its request.
+struct Raw {
+    request: Request,
+    io: TcpStream,
+    codec: Codec,
+    early: BytesMut,
+    unsent: BytesMut,
+}
+
+/// A server with its type forgotten.
+trait Door: Send + Sync {
+    fn path(&self) -> &str;
+    fn admit(&self, raw: Raw) -> LocalBoxFuture<'_, io::Result<()>>;
+}
+
+/// The upgrade service of one or more servers: `HttpService::build().upgrade(upgrades.service())`.
+#[derive(Clone)]
+pub struct Upgrades {
+    doors: Vec<Arc<dyn Door>>,
+    otherwise: fn(&Request) -> Response<BoxBody>,
+}
+
+impl Default for Upgrades {
+    fn default() -> Self {
+        Self {
+            doors: Vec::new(),
+            otherwise: |_| Response::not_found().map_into_boxed_body(),
+        }
+    }
+}
+
+impl Upgrades {
+    /// Serves the websockets of `engine`, at its path.
+    #[must_use]
+    pub fn mount<U: Upper>(mut self, engine: &Engine<U>) -> Self {
+        self.doors.push(Arc::new(engine.clone()));
+        self
+    }
+
+    /// Answers upgrade requests for every other path. Default: 404 without a body. Only sized bodies are sent.
+    #[must_use]
+    pub fn otherwise(mut self, answer: fn(&Request) -> Response<BoxBody>) -> Self {
+        self.otherwise = answer;
+        self
+    }
+
+    /// The service for [`actix_http::HttpServiceBuilder::upgrade`].
+    pub fn service(
+        &self,
+    ) -> impl ServiceFactory<
+        (Request, Framed<TcpStream, Codec>),
+        Config = (),
+        Response = (),
+        Error = Infallible,
+        InitError = (),
+        Future: 'static,
+        Service: 'static,
+    > + use<> {
+        let upgrades = Rc::new(self.clone());
+        fn_service(
+            move |(request, framed): (Request, Framed<TcpStream, Codec>)| {
+                let upgrades = upgrades.clone();
+                async move {
+                    if let Err(error) = upgrades.serve(request, framed).await {
+                        tracing::debug!(%error, "upgrade not answered");
+                    }
+                    Ok(())
+                }
+            },
+        )
+    }
+
+    async fn serve(&self, request: Request, framed: Framed<TcpStream, Codec>) -> io::Result<()> {
+        let FramedParts {
+            io,
+            codec,
+            read_buf,
+            write_buf,
+            ..
+        } = framed.into_parts();
+        let raw = Raw {
+            request,
+            io,
+            codec,
+            early: read_buf,
+            unsent: write_buf,
+        };
+        match self
+            .doors
+            .iter()
+            .find(|door| door.path() == raw.request.path())
+        {
+            Some(door) => door.admit(raw).await,
+            None => {
+                let response = (self.otherwise)(&raw.request);
+                raw.refuse(response).await
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Upgrades {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.doors.iter().map(|door| door.path()))
+            .finish()
+    }
+}
+
+impl Raw {
+    /// Writes a response head, and its body if it has one.
+    async fn answer(&mut self, response: Response<BoxBody>) -> io::Result<()> {
+        let (response, body) = response.into_parts();
+        let body = body.try_into_bytes().unwrap_or_default();
+        let size = match response.status() {
+            StatusCode::SWITCHING_PROTOCOLS => BodySize::None,
+            _ => BodySize::Sized(body.len() as u64),
+        };
+        self.codec
+            .encode(Message::Item((response, size)), &mut self.unsent)?;
+        self.unsent.extend_from_slice(&body);
+        let bytes = std::mem::take(&mut self.unsent);
+        tokio::time::timeout(ANSWER_TIMEOUT, self.io.write_all(&bytes)).await?
+    }
+
+    async fn refuse(mut self, mut response: Response<BoxBody>) -> io::Result<()> {
+        response
+            .head_mut()
+            .set_connection_type(actix_http::ConnectionType::Close);
+        self.answer(response).await?;
+        self.io.shutdown().await
+    }
+}
+
+impl<U: Upper> Engine<U> {
+    /// What can be refused before the handshake is.
+    fn check(&self, raw: &Raw) -> Result<Query, EngineError> {
+        if self.config().origins.check(raw.request.headers()) == Verdict::Refused {
+            return Err(EngineError::Forbidden);
+        }
+        let query = Query::parse(raw.request.uri().query().unwrap_or_default())?;
+        if query.transport != Transport::Websocket {
+            return Err(EngineError::BadRequest);
+        }
+        Ok(query)
+    }
+
+    async fn admit_websocket(&self, mut raw: Raw) -> io::Result<()> {
+        let query = match self.check(&raw) {
+            Ok(query) => query,
+            Err(error) => return raw.refuse(error_response(self, error)).await,
+        };
+        let switch = match handshake(raw.request.head()) {
+            Ok(mut builder) => builder.finish().map_into_boxed_body(),
+            Err(error) => return raw.refuse(error.into()).await,
+        };
+        let peer = raw.io.peer_addr().ok();
+        match query.sid.map(|sid| self.find(sid)).transpose() {
+            Err(error) => raw.refuse(error_response(self, error)).await,
+            Ok(None) => match self.admit() {
+                Err(error) => raw.refuse(error_response(self, error)).await,
+                Ok(permit) => {
+                    raw.answer(switch).await?;
+                    self.open_websocket(Opening { permit, peer }, raw.io, raw.early);
+                    Ok(())
+                }
+            },
+            Ok(Some(session)) => {
+                raw.answer(switch).await?;
+                // One message for each handshake, and the session keeps only one of the sockets.
+                session.do_send(Attach {
+                    io: raw.io.into_std()?,
+                    early: raw.early,
+                });
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<U: Upper> Door for Engine<U> {
+    fn path(&self) -> &str {
+        &self.config().path
+    }
+
+    fn admit(&self, raw: Raw) -> LocalBoxFuture<'_, io::Result<()>> {
+        Box::pin(self.admit_websocket(raw))
+    }
+}

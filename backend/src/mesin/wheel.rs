@@ -1,0 +1,243 @@
+//! A hashed timing wheel (Varghese and Lauck, SOSP 1987, scheme 6): insert and cancel in constant time, whatever is in it. It
+//! has no clock of its own; whoever advances it says what time it is.
+
+/// Milliseconds a slot covers. Nothing fires before it is due, and at most one step late.
+pub const STEP_MS: i64 = 10;
+/// One turn of the wheel is 40.96 s; what is due later waits in its slot for as many turns as it takes.
+const SLOTS: usize = 4096;
+const NONE: u32 = u32::MAX;
+
+/// Names one entry until it fires or is cancelled; afterwards it names nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    index: u32,
+    generation: u32,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    value: Option<T>,
+    due_ms: i64,
+    slot: u32,
+    generation: u32,
+    next: u32,
+    prev: u32,
+}
+
+#[derive(Debug)]
+pub struct Wheel<T> {
+    entries: Vec<Entry<T>>,
+    free: u32,
+    heads: Vec<u32>,
+    /// One bit for each slot that holds something.
+    occupied: [u64; SLOTS / 64],
+    /// The step that was visited last.
+    at_step: i64,
+    len: usize,
+}
+
+impl<T> Wheel<T> {
+    pub fn new(now_ms: i64) -> Self {
+        Self {
+            entries: Vec::new(),
+            free: NONE,
+            heads: vec![NONE; SLOTS],
+            occupied: [0; SLOTS / 64],
+            at_step: now_ms.div_euclid(STEP_MS),
+            len: 0,
+        }
+    }
+
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Fires `value` at the first advance at or after `due_ms`, rounded up to a step. What is past already fires at the next step.
+    pub fn insert(&mut self, due_ms: i64, value: T) -> Key {
+        let step = due_ms.div_euclid(STEP_MS) + i64::from(due_ms.rem_euclid(STEP_MS) > 0);
+        let slot = slot_of(step.max(self.at_step + 1));
+        let index = self.take_entry();
+        let entry = &mut self.entries[index as usize];
+        (entry.value, entry.due_ms, entry.slot) = (Some(value), due_ms, slot);
+        let generation = entry.generation;
+        self.link(index, slot);
+        self.len += 1;
+        Key { index, generation }
+    }
+
+    /// Takes an entry out before it fires; `None` when it fired or was cancelled before.
+    pub fn cancel(&mut self, key: Key) -> Option<T> {
+        let entry = self.entries.get(key.index as usize)?;
+        (entry.generation == key.generation && entry.value.is_some()).then(|| self.remove(key.index)).flatten()
+    }
+
+    /// Gives everything that is due at `now_ms` to `fire`, slot by slot. After a long stall each slot is visited once, and each
+    /// entry fires once. Time that went back fires nothing.
+    pub fn advance(&mut self, now_ms: i64, mut fire: impl FnMut(T)) {
+        let to = now_ms.div_euclid(STEP_MS);
+        let from = self.at_step + 1;
+        self.at_step = to;
+        let turn = i64::try_from(SLOTS).unwrap_or(i64::MAX);
+        for step in from.max(to - turn + 1)..=to {
+            let mut index = self.heads[slot_of(step) as usize];
+            while index != NONE {
+                let entry = &self.entries[index as usize];
+                let (next, due) = (entry.next, entry.due_ms <= now_ms);
+                if due && let Some(value) = self.remove(index) {
+                    fire(value);
+                }
+                index = next;
+            }
+        }
+    }
+
+    /// When `advance` may next have something to fire: the beginning of the next slot that holds an entry, though perhaps of a
+    /// later turn. `None` when the wheel is empty.
+    pub fn next_visit_ms(&self) -> Option<i64> {
+        let start = slot_of(self.at_step + 1) as usize;
+        let words = self.occupied.len();
+        (0..=words).find_map(|i| {
+            let word_at = (start / 64 + i) % words;
+            let mut word = self.occupied[word_at];
+            if i == 0 {
+                word &= u64::MAX << (start % 64);
+            } else if i == words {
+                word &= !(u64::MAX << (start % 64));
+            }
+            if word == 0 {
+                return None;
+            }
+            let slot = word_at * 64 + word.trailing_zeros() as usize;
+            let ahead = (slot + SLOTS - start) % SLOTS;
+            Some((self.at_step + 1 + i64::try_from(ahead).unwrap_or(0)) * STEP_MS)
+        })
+    }
+
+    fn take_entry(&mut self) -> u32 {
+        if self.free != NONE {
+            let index = self.free;
+            self.free = self.entries[index as usize].next;
+            return index;
+        }
+        let index = u32::try_from(self.entries.len()).unwrap_or(NONE);
+        self.entries.push(Entry { value: None, due_ms: 0, slot: 0, generation: 0, next: NONE, prev: NONE });
+        index
+    }
+
+    fn link(&mut self, index: u32, slot: u32) {
+        let head = std::mem::replace(&mut self.heads[slot as usize], index);
+        let entry = &mut self.entries[index as usize];
+        (entry.next, entry.prev) = (head, NONE);
+        if head != NONE {
+            self.entries[head as usize].prev = index;
+        }
+        self.occupied[slot as usize / 64] |= 1 << (slot % 64);
+    }
+
+    fn remove(&mut self, index: u32) -> Option<T> {
+        let entry = &mut self.entries[index as usize];
+        let (slot, next, prev) = (entry.slot, entry.next, entry.prev);
+        let value = entry.value.take();
+        entry.generation = entry.generation.wrapping_add(1);
+        entry.next = std::mem::replace(&mut self.free, index);
+        if prev == NONE {
+            self.heads[slot as usize] = next;
+        } else {
+            self.entries[prev as usize].next = next;
+        }
+        if next != NONE {
+            self.entries[next as usize].prev = prev;
+        } else if prev == NONE {
+            self.occupied[slot as usize / 64] &= !(1 << (slot % 64));
+        }
+        self.len -= 1;
+        value
+    }
+}
+
+fn slot_of(step: i64) -> u32 {
+    // SLOTS is far below 2^32, so the remainder always fits.
+    u32::try_from(step.rem_euclid(i64::try_from(SLOTS).unwrap_or(1))).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fired(wheel: &mut Wheel<u32>, now_ms: i64) -> Vec<u32> {
+        let mut all = Vec::new();
+        wheel.advance(now_ms, |v| all.push(v));
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn nothing_fires_early_and_nothing_more_than_a_step_late() {
+        let mut wheel = Wheel::new(1_000);
+        for due in 1_001..1_100 {
+            wheel.insert(due, u32::try_from(due).unwrap());
+        }
+        let mut seen = 0;
+        for now in 1_001..1_120 {
+            for value in fired(&mut wheel, now) {
+                let late = now - i64::from(value);
+                assert!((0..STEP_MS).contains(&late), "{value} at {now}");
+                seen += 1;
+            }
+        }
+        assert_eq!((seen, wheel.len()), (99, 0));
+    }
+
+    #[test]
+    fn a_deadline_many_turns_away_waits_for_its_turn() {
+        let mut wheel = Wheel::new(0);
+        wheel.insert(3_600_000, 1);
+        let mut now = 0;
+        while let Some(next) = wheel.next_visit_ms() {
+            assert!(next > now);
+            now = next;
+            if !fired(&mut wheel, now).is_empty() {
+                break;
+            }
+            assert!(now < 3_600_000);
+        }
+        assert_eq!(now, 3_600_000);
+    }
+
+    #[test]
+    fn after_a_stall_everything_fires_once() {
+        let mut wheel = Wheel::new(0);
+        for i in 0..1_000 {
+            wheel.insert(i64::from(i) * 500, i);
+        }
+        assert_eq!(fired(&mut wheel, 600_000).len(), 1_000);
+        assert_eq!(fired(&mut wheel, 1_200_000), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn cancelled_and_fired_keys_name_nothing() {
+        let mut wheel = Wheel::new(0);
+        let (a, b) = (wheel.insert(100, 1), wheel.insert(100, 2));
+        assert_eq!(wheel.cancel(a), Some(1));
+        assert_eq!(wheel.cancel(a), None);
+        assert_eq!(fired(&mut wheel, 100), [2]);
+        let again = wheel.insert(200, 3);
+        assert_eq!((wheel.cancel(b), wheel.cancel(again)), (None, Some(3)));
+        assert_eq!(wheel.next_visit_ms(), None);
+    }
+
+    #[test]
+    fn what_is_past_fires_at_the_next_step_and_time_may_go_back() {
+        let mut wheel = Wheel::new(10_000);
+        wheel.insert(5, 1);
+        assert_eq!(wheel.next_visit_ms(), Some(10_010));
+        assert_eq!(fired(&mut wheel, 9_000), Vec::<u32>::new());
+        wheel.insert(9_500, 2);
+        assert_eq!(fired(&mut wheel, 9_500), [2]);
+        assert_eq!(fired(&mut wheel, 10_010), [1]);
+    }
+}

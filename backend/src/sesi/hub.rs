@@ -1,0 +1,165 @@
+//! The hub of a worker thread: which of its sockets watch which machine. A frame is encoded once where the machine lives and
+//! handed to each thread that watches it; frames for another thread travel together, one message a turn.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
+use actix_socketio::Socket;
+use actix_socketio::codec::Frame;
+use slab::Slab;
+use tokio::sync::mpsc;
+
+use crate::mesin::papan::Papan;
+use crate::metrics::Realtime;
+
+/// Batches that may wait for a thread. A thread that stalls longer loses ticks, which later ones replace, but no final ones.
+const MAX_BATCHES: usize = 1024;
+
+/// One frame for everybody who watches a machine.
+#[derive(Debug, Clone)]
+pub struct Siaran {
+    pub idmesin: i64,
+    pub frame: Frame,
+    /// A later one replaces it: it may be dropped for a slow phone.
+    pub volatile: bool,
+}
+
+/// The hubs of all threads, by the number of their worker.
+#[derive(Default)]
+pub struct Hubs {
+    doors: RwLock<Vec<mpsc::Sender<Vec<Siaran>>>>,
+}
+
+struct Hub {
+    thread: usize,
+    topics: HashMap<i64, Slab<Socket>>,
+    /// Gathered in this turn for the other threads.
+    away: Vec<Vec<Siaran>>,
+    sending: bool,
+    hubs: Arc<Hubs>,
+    metrics: Realtime,
+}
+
+thread_local! {
+    static HUB: RefCell<Option<Hub>> = const { RefCell::new(None) };
+}
+
+/// Where a socket stands in the hub of its thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tempat {
+    pub idmesin: i64,
+    at: usize,
+}
+
+impl Hubs {
+    /// Makes this thread's hub; returns the thread's number. Once on each worker thread.
+    pub fn start(self: &Arc<Self>, metrics: Realtime) -> usize {
+        let (door, mut inbox) = mpsc::channel::<Vec<Siaran>>(MAX_BATCHES);
+        let mut doors = self.doors.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let thread = doors.len();
+        doors.push(door);
+        HUB.set(Some(Hub { thread, topics: HashMap::new(), away: Vec::new(), sending: false, hubs: self.clone(), metrics }));
+        actix_web::rt::spawn(async move {
+            while let Some(batch) = inbox.recv().await {
+                with(|hub| batch.iter().for_each(|siaran| hub.deliver(siaran)));
+            }
+        });
+        thread
+    }
+
+    fn door(&self, thread: usize) -> Option<mpsc::Sender<Vec<Siaran>>> {
+        self.doors.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(thread).cloned()
+    }
+}
+
+fn with<R>(f: impl FnOnce(&mut Hub) -> R) -> Option<R> {
+    HUB.with_borrow_mut(|hub| hub.as_mut().map(f))
+}
+
+/// The number of this worker thread.
+pub fn thread() -> usize {
+    with(|hub| hub.thread).unwrap_or(0)
+}
+
+/// From now on `socket` hears what is broadcast of the machine.
+pub fn enter(idmesin: i64, socket: Socket) -> Option<Tempat> {
+    with(|hub| {
+        hub.metrics.subscriptions.inc();
+        Tempat { idmesin, at: hub.topics.entry(idmesin).or_default().insert(socket) }
+    })
+}
+
+pub fn leave(tempat: Tempat) {
+    with(|hub| {
+        if let Some(sockets) = hub.topics.get_mut(&tempat.idmesin)
+            && sockets.try_remove(tempat.at).is_some()
+        {
+            hub.metrics.subscriptions.dec();
+            if sockets.is_empty() {
+                hub.topics.remove(&tempat.idmesin);
+            }
+        }
+    });
+}
+
+/// Tells everybody who watches, on every thread.
+pub fn publish(siaran: Siaran, papan: &Papan) {
+    with(|hub| {
+        for thread in papan.threads() {
+            if thread == hub.thread {
+                hub.deliver(&siaran);
+            } else {
+                hub.gather(thread, siaran.clone());
+            }
+        }
+    });
+}
+
+impl Hub {
+    fn deliver(&self, siaran: &Siaran) {
+        let Some(sockets) = self.topics.get(&siaran.idmesin) else { return };
+        for (_, socket) in sockets {
+            if siaran.volatile {
+                socket.send_volatile(&siaran.frame);
+            } else {
+                socket.send(&siaran.frame);
+            }
+        }
+        self.metrics.ticks_sent.inc_by(sockets.len() as u64);
+    }
+
+    fn gather(&mut self, thread: usize, siaran: Siaran) {
+        if self.away.len() <= thread {
+            self.away.resize_with(thread + 1, Vec::new);
+        }
+        self.away[thread].push(siaran);
+        if !self.sending {
+            self.sending = true;
+            // Runs after everything that this turn of the thread still broadcasts.
+            actix_web::rt::spawn(async {
+                tokio::task::yield_now().await;
+                with(Hub::send_away);
+            });
+        }
+    }
+
+    fn send_away(&mut self) {
+        self.sending = false;
+        for (thread, batch) in self.away.iter_mut().enumerate() {
+            if batch.is_empty() {
+                continue;
+            }
+            let Some(door) = self.hubs.door(thread) else { continue };
+            if let Err(mpsc::error::TrySendError::Full(mut batch)) = door.try_send(std::mem::take(batch)) {
+                let before = batch.len();
+                batch.retain(|siaran| !siaran.volatile);
+                self.metrics.ticks_dropped.inc_by((before - batch.len()) as u64);
+                // At most one final tick a machine can wait here.
+                actix_web::rt::spawn(async move {
+                    let _ = door.send(batch).await;
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Seats: a customer has at most so many sockets (contract §3), and all of them end with the token they came with.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use actix_socketio::Closer;
+use dashmap::DashMap;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::auth::sesi::{Sesi, Versi};
+
+#[derive(Debug)]
+struct Kursi {
+    nomor: u64,
+    version: i32,
+    closer: Closer,
+}
+
+/// Every open socket, by customer.
+#[derive(Debug, Default)]
+pub struct DaftarKursi {
+    kursi: DashMap<i64, Vec<Kursi>>,
+    next: AtomicU64,
+}
+
+/// A taken seat; dropping it frees it.
+#[derive(Debug)]
+pub struct Duduk {
+    daftar: Arc<DaftarKursi>,
+    id: i64,
+    nomor: u64,
+}
+
+impl DaftarKursi {
+    /// A seat for one more socket of the customer; `None` when `max` are taken.
+    pub fn take(self: &Arc<Self>, sesi: &Sesi, closer: Closer, max: usize) -> Option<Duduk> {
+        let nomor = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut seats = self.kursi.entry(sesi.id).or_default();
+        if seats.len() >= max {
+            return None;
+        }
+        seats.push(Kursi { nomor, version: sesi.version, closer });
+        Some(Duduk { daftar: self.clone(), id: sesi.id, nomor })
+    }
+
+    /// Closes the sockets whose token has ended, as long as the server lives.
+    pub async fn watch(self: Arc<Self>, versi: &Versi) {
+        let mut ended = versi.subscribe();
+        loop {
+            match ended.recv().await {
+                Ok(end) => self.close(|id, kursi| id == end.id && kursi.version < end.version),
+                // Whose tokens ended is not known any more; clients come back and show theirs again.
+                Err(RecvError::Lagged(_)) => self.close(|_, _| true),
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    fn close(&self, which: impl Fn(i64, &Kursi) -> bool) {
+        for seats in &self.kursi {
+            seats.value().iter().filter(|kursi| which(*seats.key(), kursi)).for_each(|kursi| kursi.closer.close());
+        }
+    }
+}
+
+impl Drop for Duduk {
+    fn drop(&mut self) {
+        if let Some(mut seats) = self.daftar.kursi.get_mut(&self.id) {
+            seats.retain(|kursi| kursi.nomor != self.nomor);
+        }
+        self.daftar.kursi.remove_if(&self.id, |_, seats| seats.is_empty());
+    }
+}

@@ -1,1 +1,0 @@
-#[path = "api/simulation/mod.rs"] mod simulation;
