@@ -239,6 +239,8 @@ impl MesinActor {
         }
         if before != p.keadaan {
             self.announce(&p);
+        } else {
+            self.papan.set_ends_at(self.running().map(|p| p.ends_at));
         }
         self.arm(ctx);
         self.next_start(ctx);
@@ -381,6 +383,7 @@ const fn edges(change: Change) -> (&'static str, &'static str) {
     match change {
         Change::MarkSent | Change::MarkUnsure => ("before_unsure", "after_unsure"),
         Change::Run { .. } | Change::RunAndFinish { .. } => ("before_post", "after_post"),
+        Change::Sooner { .. } => ("before_sooner", "after_sooner"),
         Change::Finish => ("before_finish", "after_finish"),
         Change::Stop { .. } => ("before_stop", "after_stop"),
         Change::Refuse | Change::Expire | Change::GiveUp => ("before_void", "after_void"),

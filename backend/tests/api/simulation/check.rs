@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use nyala::domain::waktu::Waktu;
 use nyala::pembelian::batas::GIVE_UP_MS;
 use nyala::pembelian::keadaan::Keadaan;
-use nyala::pembelian::step::{Change, Event, Pembelian};
+use nyala::pembelian::step::{AckResult, Change, Event, Pembelian};
 
 use super::customer::Told;
 use super::store::{Kind, PRICE, Purchase};
@@ -20,7 +20,7 @@ const COUNTDOWN_MS: i64 = 1_000;
 const PATIENCE_MS: i64 = 3_000;
 
 /// What every run of the histories must have met.
-pub const WORTH: [&str; 15] = [
+pub const WORTH: [&str; 16] = [
     "crash",
     "answer of the database lost",
     "statement of a dead process",
@@ -30,6 +30,7 @@ pub const WORTH: [&str; 15] = [
     "started, time left told",
     "started, time left never told",
     "already over",
+    "sooner over than thought",
     "finished",
     "stopped",
     "refused",
@@ -46,6 +47,7 @@ fn name(change: Change, event: &Event) -> &'static str {
         (Change::Run { .. }, Event::Runs { .. }) => "started, time left told",
         (Change::Run { .. }, _) => "started, time left never told",
         (Change::RunAndFinish { .. }, _) => "already over",
+        (Change::Sooner { .. }, _) => "sooner over than thought",
         (Change::Finish, _) => "finished",
         (Change::Stop { .. }, _) => "stopped",
         (Change::Refuse, _) => "refused",
@@ -74,7 +76,11 @@ impl World {
     pub fn check_change(&mut self, machine: usize, next: &Pembelian, change: Change, event: &Event, said_at: Waktu) {
         self.note(name(change, event));
         match change {
-            Change::Run { ends_at, .. } => self.check_countdown(machine, next, ends_at, (*event != Event::Wake).then_some(said_at)),
+            Change::Run { ends_at, .. } | Change::Sooner { ends_at, .. } => {
+                // A guess has no word behind it, and a word of what is over does not say since when.
+                let guess = matches!(event, Event::Wake | Event::Ack { result: AckResult::Done, .. });
+                self.check_countdown(machine, next, ends_at, (!guess).then_some(said_at));
+            }
             Change::RunAndFinish { .. } => {
                 assert!(self.devices[machine].run_of(next.cmd_id).is_some(), "nobody pays for a run that never began");
             }

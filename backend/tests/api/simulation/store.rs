@@ -285,6 +285,7 @@ impl Store {
             Change::MarkSent => before == Keadaan::Held,
             Change::MarkUnsure => matches!(before, Keadaan::Held | Keadaan::Sent),
             Change::Finish => before == Keadaan::Running && self.purchase(purchase).ends_at.is_some_and(|at| at <= now),
+            Change::Sooner { ends_at, .. } => before == Keadaan::Running && self.purchase(purchase).ends_at.is_some_and(|at| at > ends_at),
             Change::Stop { .. } => before == Keadaan::Running,
             _ => before.undecided(),
         };
@@ -296,6 +297,7 @@ impl Store {
             Change::MarkUnsure => self.become_(purchase, Keadaan::Unsure),
             Change::Run { ends_at, .. } => self.settle(purchase, Keadaan::Running, Some(ends_at), None),
             Change::RunAndFinish { ends_at, .. } => self.settle(purchase, Keadaan::Finished, Some(ends_at), Some(now)),
+            Change::Sooner { ends_at, .. } => self.purchases[index(purchase)].ends_at = Some(ends_at),
             Change::Finish => self.end(purchase, Keadaan::Finished, now),
             Change::Stop { ends_at } => {
                 self.purchases[index(purchase)].ends_at = Some(ends_at);
