@@ -117,7 +117,11 @@ impl World {
         (0..self.store.unpaid_runs.len()).for_each(|_| self.note("unpaid run found"));
         assert!(self.server.up, "the server is up in the end");
         assert_eq!(self.store.open().count(), 0, "no machine is held for ever");
-        assert!(self.store.machines.iter().all(|m| m.online && !m.needs_staff), "every machine is for sale: {:?}", self.store.machines);
+        assert!(
+            self.store.machines.iter().all(|m| m.online && !m.needs_staff),
+            "every machine is for sale: {:?}",
+            self.store.machines
+        );
         assert!(self.store.outbox.is_empty(), "no command is left over: {:?}", self.store.outbox);
         for (machine, device) in self.devices.iter().enumerate() {
             for run in &device.runs {
@@ -150,7 +154,11 @@ impl World {
             let id = i64::try_from(i).unwrap() + 1;
             let count = |kind| store.ledger.iter().filter(|m| m.purchase == Some(id) && m.kind == kind).count();
             let ran = matches!(p.keadaan, Keadaan::Finished | Keadaan::Stopped);
-            assert_eq!((count(Kind::Pending), count(Kind::Post), count(Kind::Void)), (1, usize::from(ran), usize::from(!ran)), "{p:?}");
+            assert_eq!(
+                (count(Kind::Pending), count(Kind::Post), count(Kind::Void)),
+                (1, usize::from(ran), usize::from(!ran)),
+                "{p:?}"
+            );
             assert!((0..=PRICE).contains(&p.refunded), "{p:?}");
             let run = self.devices[p.order.machine].run_of(p.cmd_id);
             assert!(!ran || run.is_some(), "nobody pays for a run that never began: {p:?}");

@@ -109,7 +109,9 @@ impl World {
             Putusan::SudahDitolak(why) => self.tell(request, Told::Refused(why)),
             Putusan::Tolak(why) => self.answer(request, Hasil::Ditolak(why)),
             Putusan::Ada { keadaan: Keadaan::Refused | Keadaan::Expired, .. } => self.tell(request, Told::DidNotStart),
-            Putusan::Ada { keadaan: Keadaan::Running | Keadaan::Finished | Keadaan::Stopped, .. } => self.tell(request, Told::Runs),
+            Putusan::Ada { keadaan: Keadaan::Running | Keadaan::Finished | Keadaan::Stopped, .. } => {
+                self.tell(request, Told::Runs)
+            }
             Putusan::Ada { idtransaksi, .. } => self.wait_for(order.machine, idtransaksi, request),
             Putusan::Boleh { .. } => self.start(order.machine, Self::start_of(order, request)),
         }

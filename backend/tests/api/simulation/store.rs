@@ -285,7 +285,9 @@ impl Store {
             Change::MarkSent => before == Keadaan::Held,
             Change::MarkUnsure => matches!(before, Keadaan::Held | Keadaan::Sent),
             Change::Finish => before == Keadaan::Running && self.purchase(purchase).ends_at.is_some_and(|at| at <= now),
-            Change::Sooner { ends_at, .. } => before == Keadaan::Running && self.purchase(purchase).ends_at.is_some_and(|at| at > ends_at),
+            Change::Sooner { ends_at, .. } => {
+                before == Keadaan::Running && self.purchase(purchase).ends_at.is_some_and(|at| at > ends_at)
+            }
             Change::Stop { .. } => before == Keadaan::Running,
             _ => before.undecided(),
         };

@@ -34,35 +34,103 @@ pub type Answered<T> = Result<T, ()>;
 #[derive(Debug)]
 pub enum Happening {
     /// A request reaches the server; its facts are read.
-    Press { request: usize },
+    Press {
+        request: usize,
+    },
     /// The customer's 8 s are over.
-    Deadline { request: usize },
+    Deadline {
+        request: usize,
+    },
     /// The decision about a request reaches the machine's actor.
-    Decided { life: u32, request: usize, putusan: Box<Putusan> },
-    Hold { life: u32, machine: usize, order: Order, at: Waktu },
-    Held { life: u32, machine: usize, at: Waktu, result: Answered<nyala::ledger::pembelian::Held> },
-    Commit { life: u32, machine: usize, change: Change, next: Box<Pembelian>, send: Option<Send>, at: Waktu },
-    Applied { life: u32, machine: usize, next: Box<Pembelian>, send: Option<Send>, result: Answered<bool> },
-    Load { life: u32, machine: usize, learned: u64 },
-    Loaded { life: u32, machine: usize, learned: u64, result: Answered<Option<Box<Pembelian>>> },
-    Reload { life: u32, machine: usize },
-    Alarm { life: u32, machine: usize, number: u32 },
-    Reap { life: u32, round: u32 },
+    Decided {
+        life: u32,
+        request: usize,
+        putusan: Box<Putusan>,
+    },
+    Hold {
+        life: u32,
+        machine: usize,
+        order: Order,
+        at: Waktu,
+    },
+    Held {
+        life: u32,
+        machine: usize,
+        at: Waktu,
+        result: Answered<nyala::ledger::pembelian::Held>,
+    },
+    Commit {
+        life: u32,
+        machine: usize,
+        change: Change,
+        next: Box<Pembelian>,
+        send: Option<Send>,
+        at: Waktu,
+    },
+    Applied {
+        life: u32,
+        machine: usize,
+        next: Box<Pembelian>,
+        send: Option<Send>,
+        result: Answered<bool>,
+    },
+    Load {
+        life: u32,
+        machine: usize,
+        learned: u64,
+    },
+    Loaded {
+        life: u32,
+        machine: usize,
+        learned: u64,
+        result: Answered<Option<Box<Pembelian>>>,
+    },
+    Reload {
+        life: u32,
+        machine: usize,
+    },
+    Alarm {
+        life: u32,
+        machine: usize,
+        number: u32,
+    },
+    Reap {
+        life: u32,
+        round: u32,
+    },
     Crash,
     Boot,
     /// A command reaches its device.
-    Command { cmd: Command },
+    Command {
+        cmd: Command,
+    },
     /// A device's word reaches the server.
-    Said { machine: usize, event: DeviceEvent, said_at: Waktu },
+    Said {
+        machine: usize,
+        event: DeviceEvent,
+        said_at: Waktu,
+    },
     /// Something goes wrong with a device or its network.
-    Trouble { machine: usize },
+    Trouble {
+        machine: usize,
+    },
     /// The trouble of that number is over.
-    Mend { machine: usize, number: u32 },
+    Mend {
+        machine: usize,
+        number: u32,
+    },
     /// The broker misses a device since the trouble of that number.
-    LastWill { machine: usize, number: u32 },
+    LastWill {
+        machine: usize,
+        number: u32,
+    },
     /// A device tells its state without being asked.
-    Tell { machine: usize },
-    OperatorStops { machine: usize },
+    Tell {
+        machine: usize,
+    },
+    OperatorStops {
+        machine: usize,
+    },
     OperatorRefunds,
     /// Trouble ends for good.
     Peace,
@@ -221,7 +289,9 @@ impl World {
     }
 
     fn operator_stops(&mut self, machine: usize) {
-        if self.server.up && let Some(purchase) = self.store.request_stop(machine, self.now) {
+        if self.server.up
+            && let Some(purchase) = self.store.request_stop(machine, self.now)
+        {
             self.stop(machine, purchase);
         }
     }

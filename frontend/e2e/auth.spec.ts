@@ -1,0 +1,286 @@
+import type { Page } from '@playwright/test'
+import { codesSent, lastCode, newCustomer, newTelp } from './support/api.ts'
+import { expect, openAs, test, toastOf, typeOtp } from './support/test.ts'
+
+const telp = (page: Page) => page.getByLabel('Nomor WhatsApp')
+
+async function fillRegister(page: Page, number: string, nama = 'Rina Wijaya', password = 'Rahasia123') {
+  await telp(page).fill(number)
+  await page.getByLabel('Kata Sandi', { exact: true }).fill(password)
+  await page.getByLabel('Ulangi Kata Sandi').fill(password)
+  await page.getByLabel('Nama Akun').fill(nama)
+}
+
+const submitRegister = (page: Page) => page.getByRole('button', { name: 'Daftar' }).click()
+
+test('registration from the welcome card to the dashboard', async ({ page }) => {
+  const number = newTelp()
+  await page.goto('/')
+  await page.getByRole('button', { name: 'Daftar' }).click()
+  await fillRegister(page, number)
+  await submitRegister(page)
+  await expect(page).toHaveURL(`/otp/${number}`)
+  await expect(page.getByText(`+62${number}`)).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Daftar' })).toBeDisabled()
+  await expect(page.getByRole('button', { name: 'Kirim Ulang Kode' })).toBeDisabled()
+  await expect(page.getByText(/00:5\d/)).toBeVisible()
+
+  // The sixth digit submits by itself.
+  await typeOtp(page, await lastCode(number))
+  await expect(page).toHaveURL('/dashboard')
+  await expect(toastOf(page, 'Registrasi Berhasil')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Rina Wijaya' })).toBeVisible()
+  await expect(page.getByText('Belum ada saldo E-Pay')).toBeVisible()
+})
+
+test('the registration form tells its faults', async ({ page }) => {
+  await page.goto('/register')
+  await submitRegister(page)
+  await expect(toastOf(page, 'Form Belum Lengkap')).toBeVisible()
+  await fillRegister(page, newTelp(), 'Rina')
+  await submitRegister(page)
+  await expect(toastOf(page, 'Nama Akun Minimal 2 Kata')).toBeVisible()
+  await page.getByLabel('Nama Akun').fill('Rina Wijaya')
+  await page.getByLabel('Ulangi Kata Sandi').fill('lain')
+  await submitRegister(page)
+  await expect(toastOf(page, 'Password Tidak Sama')).toBeVisible()
+})
+
+test('a number already registered leads to the login', async ({ page }) => {
+  const customer = await newCustomer()
+  await page.goto('/register')
+  await fillRegister(page, customer.telp)
+  await submitRegister(page)
+  await expect(toastOf(page, 'nomor sudah terdaftar')).toBeVisible()
+  await expect(page).toHaveURL('/login')
+})
+
+test('a wrong code is told and another can be typed', async ({ page }) => {
+  const number = newTelp()
+  await page.goto('/register')
+  await fillRegister(page, number)
+  await submitRegister(page)
+  await expect(page).toHaveURL(`/otp/${number}`)
+  const code = await lastCode(number)
+  await typeOtp(page, code === '000000' ? '000001' : '000000')
+  await expect(toastOf(page, 'your otp is invalid')).toBeVisible()
+  const first = page.getByLabel('Angka ke-1 dari 6')
+  await expect(first).toHaveValue('')
+  await expect(first).toBeFocused()
+  await page.keyboard.type(code)
+  await expect(page).toHaveURL('/dashboard')
+})
+
+test('the code boxes: only digits, backspace goes back, a pasted code spreads out', async ({
+  page,
+  context,
+}) => {
+  const number = newTelp()
+  await page.goto('/register')
+  await fillRegister(page, number)
+  await submitRegister(page)
+  await typeOtp(page, '1a2')
+  await expect(page.getByLabel('Angka ke-2 dari 6')).toHaveValue('2')
+  await page.keyboard.press('Backspace')
+  await expect(page.getByLabel('Angka ke-2 dari 6')).toHaveValue('')
+  await page.keyboard.press('Backspace')
+  await expect(page.getByLabel('Angka ke-1 dari 6')).toHaveValue('')
+
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const code = await lastCode(number)
+  await page.evaluate((text) => navigator.clipboard.writeText(text), `Kode Anda ${code}`)
+  await page.keyboard.press('Control+V')
+  await expect(page).toHaveURL('/dashboard')
+})
+
+test('a second submit within a minute asks for no second code, and a reload goes on counting', async ({
+  page,
+}) => {
+  const number = newTelp()
+  await page.goto('/register')
+  await fillRegister(page, number)
+  await submitRegister(page)
+  await expect(page).toHaveURL(`/otp/${number}`)
+  await page.getByRole('button', { name: 'Kembali' }).click()
+  await expect(page.getByLabel('Nama Akun')).toHaveValue('Rina Wijaya')
+  await submitRegister(page)
+  await expect(page).toHaveURL(`/otp/${number}`)
+  await page.reload()
+  await expect(page.getByText(/00:[45]\d/)).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Kirim Ulang Kode' })).toBeDisabled()
+  expect(await codesSent(number)).toBe(1)
+  await typeOtp(page, await lastCode(number))
+  await expect(page).toHaveURL('/dashboard')
+})
+
+test('the resend button works once the countdown reads 00:00', async ({ page }) => {
+  await page.clock.install()
+  const number = newTelp()
+  await page.goto('/register')
+  await fillRegister(page, number)
+  await submitRegister(page)
+  await expect(page).toHaveURL(`/otp/${number}`)
+  const resend = page.getByRole('button', { name: 'Kirim Ulang Kode' })
+  await expect(resend).toBeDisabled()
+  await page.clock.runFor(61_000)
+  await expect(page.getByText('00:00')).toBeVisible()
+  await expect(resend).toBeEnabled()
+  // The server's own minute is not over: its sentence is shown.
+  await resend.click()
+  await expect(page.getByText(/detik/)).toBeVisible()
+})
+
+test('the code step without its form leads back to the form', async ({ page }) => {
+  await page.goto(`/otp/${newTelp()}`)
+  await expect(page).toHaveURL('/register')
+  await page.goto('/otp/0812')
+  await expect(page).toHaveURL('/register')
+})
+
+test('login: empty, unknown, wrong, right', async ({ page }) => {
+  const customer = await newCustomer('Budi Santoso')
+  await page.goto('/login')
+  const submit = page.getByRole('button', { name: 'Masuk' })
+  await submit.click()
+  await expect(toastOf(page, 'Field masih kosong')).toBeVisible()
+  await telp(page).fill(newTelp())
+  await page.getByLabel('Kata Sandi', { exact: true }).fill('Rahasia123')
+  await submit.click()
+  await expect(toastOf(page, 'Akun tidak ditemukan')).toBeVisible()
+  await telp(page).fill(customer.telp)
+  await page.getByLabel('Kata Sandi', { exact: true }).fill('salah sekali')
+  await submit.click()
+  await expect(toastOf(page, 'password is incorrect')).toBeVisible()
+  await expect(submit).toBeEnabled()
+  await page.getByLabel('Kata Sandi', { exact: true }).fill(customer.password)
+  await page.getByRole('button', { name: 'Tampilkan kata sandi' }).click()
+  await expect(page.getByLabel('Kata Sandi', { exact: true })).toHaveAttribute('type', 'text')
+  await submit.click()
+  await expect(page).toHaveURL('/dashboard')
+  await expect(page.getByRole('heading', { name: 'Budi Santoso' })).toBeVisible()
+})
+
+test('the number field keeps digits and is cleared by 62 or 0', async ({ page }) => {
+  await page.goto('/login')
+  await telp(page).pressSequentially('812-345')
+  await expect(telp(page)).toHaveValue('812345')
+  await telp(page).fill('62812345')
+  await expect(telp(page)).toHaveValue('')
+  await telp(page).fill('0')
+  await expect(telp(page)).toHaveValue('')
+})
+
+test('a forgotten password', async ({ page }) => {
+  const customer = await newCustomer()
+  await page.goto('/login')
+  await page.getByRole('link', { name: 'Lupa Kata Sandi' }).click()
+  const send = page.getByRole('button', { name: 'Kirim Kode OTP' })
+  await send.click()
+  await expect(toastOf(page, 'Field masih kosong')).toBeVisible()
+  await telp(page).fill(newTelp())
+  await send.click()
+  await expect(toastOf(page, 'nomor belum terdaftar')).toBeVisible()
+  await telp(page).fill(customer.telp)
+  await send.click()
+  await expect(page).toHaveURL(`/forgotPasswordOtp/${customer.telp}`)
+
+  // Here the sixth digit waits for Simpan.
+  await typeOtp(page, await lastCode(customer.telp))
+  await expect(page).toHaveURL(`/forgotPasswordOtp/${customer.telp}`)
+  await page.getByRole('button', { name: 'Simpan' }).click()
+  await expect(page).toHaveURL(`/changePassword/${customer.telp}`)
+  await page.reload()
+  const simpan = page.getByRole('button', { name: 'Simpan' })
+  await simpan.click()
+  await expect(toastOf(page, 'Form Belum Lengkap')).toBeVisible()
+  await page.getByLabel('Kata Sandi Baru', { exact: true }).fill('SandiBaru9')
+  await page.getByLabel('Ulangi Kata Sandi Baru').fill('lain')
+  await simpan.click()
+  await expect(toastOf(page, 'Password Tidak Sama')).toBeVisible()
+  await page.getByLabel('Ulangi Kata Sandi Baru').fill('SandiBaru9')
+  await simpan.click()
+  await expect(page).toHaveURL('/login')
+  await expect(toastOf(page, 'Sandi diperbaruhi')).toBeVisible()
+
+  await telp(page).fill(customer.telp)
+  await page.getByLabel('Kata Sandi', { exact: true }).fill('SandiBaru9')
+  await page.getByRole('button', { name: 'Masuk' }).click()
+  await expect(page).toHaveURL('/dashboard')
+})
+
+test('a reset with a wrong code leads back to the number', async ({ page }) => {
+  const customer = await newCustomer()
+  await page.goto('/forgotPasswordTelp')
+  await telp(page).fill(customer.telp)
+  await page.getByRole('button', { name: 'Kirim Kode OTP' }).click()
+  await expect(page).toHaveURL(`/forgotPasswordOtp/${customer.telp}`)
+  const code = await lastCode(customer.telp)
+  await typeOtp(page, code === '000000' ? '000001' : '000000')
+  await page.getByRole('button', { name: 'Simpan' }).click()
+  await page.getByLabel('Kata Sandi Baru', { exact: true }).fill('SandiBaru9')
+  await page.getByLabel('Ulangi Kata Sandi Baru').fill('SandiBaru9')
+  await page.getByRole('button', { name: 'Simpan' }).click()
+  await expect(page).toHaveURL('/forgotPasswordTelp')
+  await expect(toastOf(page, 'Mohon coba lagi')).toBeVisible()
+  await expect(toastOf(page, 'Kesalahan sistem')).toBeVisible()
+  await page.goto(`/changePassword/${customer.telp}`)
+  await expect(page).toHaveURL(`/forgotPasswordOtp/${customer.telp}`)
+})
+
+test('the guard: without a token to the root, with one to the dashboard, unknown addresses home', async ({
+  page,
+}) => {
+  for (const path of [
+    '/dashboard',
+    '/scanPage',
+    '/pilihLayanan',
+    '/pilihEpay',
+    '/pembayaran',
+    '/riwayatPage',
+    '/akun',
+    '/topUpPage',
+  ]) {
+    await page.goto(path)
+    await expect(page).toHaveURL('/')
+  }
+  await page.goto('/tidak/ada')
+  await expect(page).toHaveURL('/')
+  const customer = await newCustomer()
+  await openAs(page, customer, '/')
+  await expect(page).toHaveURL('/dashboard')
+  for (const path of ['/login', '/register', '/forgotPasswordTelp', '/playground']) {
+    await page.goto(path)
+    await expect(page).toHaveURL('/dashboard')
+  }
+})
+
+test('a refused token leads to the login and is removed; a server in trouble does not', async ({ page }) => {
+  const customer = await newCustomer()
+  await page.route('**/scan/v1/dashboard/**', (route) =>
+    route.fulfill({ status: 503, json: { status: 503, message: 'sistem sibuk', data: null } }),
+  )
+  await openAs(page, customer)
+  await expect(page.getByText('sistem sibuk')).toBeVisible({ timeout: 15_000 })
+  expect(await page.evaluate(() => localStorage.getItem('token'))).toBe(customer.token)
+  await page.unroute('**/scan/v1/dashboard/**')
+  await page.getByRole('button', { name: 'Coba lagi' }).click()
+  await expect(page.getByRole('heading', { name: customer.nama })).toBeVisible()
+
+  await openAs(page, { ...customer, token: `${customer.token}x` })
+  await expect(page).toHaveURL('/login')
+  expect(await page.evaluate(() => localStorage.getItem('token'))).toBeNull()
+  await page.goto('/dashboard')
+  await expect(page).toHaveURL('/')
+})
+
+test('no network at login: it says so and the form stays', async ({ page, line }) => {
+  await page.goto('/login')
+  await telp(page).fill(newTelp())
+  await page.getByLabel('Kata Sandi', { exact: true }).fill('Rahasia123')
+  // The messages are fetched when the form gets the focus.
+  await page.waitForLoadState('networkidle')
+  line.cut()
+  await page.getByRole('button', { name: 'Masuk' }).click()
+  await expect(page.getByText('Tidak dapat terhubung')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Masuk' })).toBeEnabled()
+})

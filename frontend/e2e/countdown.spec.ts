@@ -1,0 +1,208 @@
+import type { Locator, Page } from '@playwright/test'
+import {
+  type Customer,
+  newCustomer,
+  newMesin,
+  newWorld,
+  ops,
+  scan,
+  topUp,
+  type World,
+} from './support/api.ts'
+import { expect, openAs, test } from './support/test.ts'
+
+async function shop(durasi: number): Promise<{ world: World; customer: Customer; idlayanan: number }> {
+  const world = await newWorld([])
+  const { id } = await ops<{ id: number }>('layanan', {
+    idoutlet: world.idoutlet,
+    nama: 'Cuci Kilat',
+    durasi,
+    harga: 1_000,
+  })
+  const customer = await newCustomer()
+  await topUp(customer, world.idoutlet, 50_000)
+  return { world, customer, idlayanan: id }
+}
+
+let bought = 0
+
+/** Buys without the screens, as the app would. */
+async function buy(
+  { world, customer, idlayanan }: Awaited<ReturnType<typeof shop>>,
+  idmesin = world.mesin.id,
+) {
+  const epay = await scan<{ idcustomer: number }[]>(
+    `transaksi/get_epayment/${world.idowner}`,
+    undefined,
+    customer.token,
+  )
+  const nota = `SLF261120${String((Date.now() + bought++) % 1e9).padStart(9, '0')}`
+  const answer = await scan(
+    'transaksi/create_snap_transaksi',
+    {
+      id: nota,
+      idcustomer: epay.data[0]?.idcustomer,
+      idmesin,
+      idoutlet: world.idoutlet,
+      idsnap_layanan: idlayanan,
+      total: 1_000,
+      grandtotal: 1_000,
+    },
+    customer.token,
+  )
+  expect(answer.message).toBeTruthy()
+  expect(answer.status).toBe(200)
+}
+
+/** Seconds left by the operators' door, which asks the machine itself. */
+async function truth(idmesin: number): Promise<number> {
+  const answer = await fetch(`${process.env.NYALA_URL}/ops/v1/mesin/${idmesin}`, {
+    headers: { authorization: `Bearer ${process.env.NYALA_KEY}` },
+  })
+  const { data } = (await answer.json()) as { data: { tl: number | null } }
+  return (data.tl ?? 0) / 1000
+}
+
+async function shown(timer: Locator): Promise<number> {
+  const text = (await timer.textContent()) ?? ''
+  const [, minutes, seconds] = /(\d+):(\d\d)$/.exec(text) ?? []
+  return Number(minutes) * 60 + Number(seconds)
+}
+
+/** The card shows what the machine says, within a second. */
+async function expectRight(page: Page, idmesin: number, timer = page.getByRole('timer')): Promise<void> {
+  await expect(timer).toContainText(/\d\d:\d\d/)
+  await expect
+    .poll(async () => Math.abs((await shown(timer)) - (await truth(idmesin))), { timeout: 5_000 })
+    .toBeLessThanOrEqual(1)
+}
+
+test('a run is watched to its end, then the card goes and the data is loaded anew', async ({ page }) => {
+  const all = await shop(8)
+  await openAs(page, all.customer)
+  await buy(all)
+  await page.reload()
+  await expect(page.getByText('Sedang Berlangsung')).toBeVisible()
+  await expect(page.getByRole('timer')).toContainText(/00:0[1-8]/)
+  await expect(page.getByText('Selesai', { exact: true })).toBeVisible({ timeout: 12_000 })
+  await expect(page.getByText('Sedang Berlangsung')).toBeHidden()
+  await expect(page.getByText('Selamat datang di Nyala')).toBeVisible()
+})
+
+test('every card is right at once, after a reload, too', async ({ page }) => {
+  const all = await shop(600)
+  const other = await newMesin(all.world.idoutlet, 'Mesin 08')
+  await buy(all)
+  await buy(all, other.id)
+  await openAs(page, all.customer)
+  for (const mesin of [all.world.mesin, other]) {
+    const card = page.getByRole('listitem').filter({ hasText: mesin.nama })
+    await expectRight(page, mesin.id, card.getByRole('timer'))
+  }
+  await page.reload()
+  const card = page.getByRole('listitem').filter({ hasText: other.nama })
+  await expectRight(page, other.id, card.getByRole('timer'))
+})
+
+for (const hours of [1, -1]) {
+  test(`a phone clock ${hours} h wrong changes nothing`, async ({ page }) => {
+    await page.addInitScript((shift) => {
+      const Real = Date
+      const now = () => Real.now() + shift
+      class Wrong extends Real {
+        constructor(...args: unknown[]) {
+          // @ts-expect-error: passes on whatever Date takes
+          super(...(args.length > 0 ? args : [now()]))
+        }
+        static override now = now
+      }
+      Object.assign(window, { Date: Wrong })
+    }, hours * 3_600_000)
+    const all = await shop(600)
+    await buy(all)
+    await openAs(page, all.customer)
+    await expectRight(page, all.world.mesin.id)
+    await page.reload()
+    await expectRight(page, all.world.mesin.id)
+  })
+}
+
+test('the clock is set while watching', async ({ page }) => {
+  await page.addInitScript(() => {
+    const real = Date.now
+    Object.assign(window, { shift: 0 })
+    Date.now = () => real() + (window as unknown as { shift: number }).shift
+  })
+  const all = await shop(600)
+  await buy(all)
+  await openAs(page, all.customer)
+  await expectRight(page, all.world.mesin.id)
+  await page.evaluate(() => Object.assign(window, { shift: 1_800_000 }))
+  await expect
+    .poll(async () => Math.abs((await shown(page.getByRole('timer'))) - (await truth(all.world.mesin.id))))
+    .toBeLessThanOrEqual(1)
+})
+
+test('the line is cut while watching: it goes on, says so, and comes back', async ({ page, line }) => {
+  const all = await shop(600)
+  await buy(all)
+  await openAs(page, all.customer)
+  await expectRight(page, all.world.mesin.id)
+  line.cut()
+  await expect(page.getByText('Menyambungkan kembali…')).toBeVisible()
+  await expectRight(page, all.world.mesin.id)
+  line.mend()
+  await expect(page.getByText('Menyambungkan kembali…')).toBeHidden({ timeout: 15_000 })
+  await expectRight(page, all.world.mesin.id)
+})
+
+test('a run that ends while the phone is away is gone after the return', async ({ page, line }) => {
+  const all = await shop(4)
+  await buy(all)
+  await openAs(page, all.customer)
+  await expect(page.getByRole('timer')).toContainText(/00:0\d/)
+  line.cut()
+  await expect(page.getByRole('timer')).toContainText('00:00', { timeout: 8_000 })
+  line.mend()
+  await expect(page.getByText('Sedang Berlangsung')).toBeHidden({ timeout: 20_000 })
+})
+
+test('without a network the last balance and run are shown with their age', async ({ page, line }) => {
+  const all = await shop(600)
+  await buy(all)
+  await openAs(page, all.customer)
+  await expectRight(page, all.world.mesin.id)
+  // The shell is what the service worker brings; here only the data is missing.
+  await page.route('**/scan/**', (route) => route.abort())
+  await page.reload()
+  await expect(page.getByText('Rp 49.000')).toBeVisible()
+  await expect(page.getByRole('timer')).toContainText(/09:\d\d/)
+  await expect(page.getByText(/^Data per \d\d\/\d\d\/\d{4} \d\d:\d\d/)).toBeVisible({ timeout: 15_000 })
+  await page.unroute('**/scan/**')
+  await page.getByRole('button', { name: 'Coba lagi' }).click()
+  await expect(page.getByText(/^Data per/)).toBeHidden()
+  expect(line.url).toBeTruthy()
+})
+
+test('a stopped machine leaves the dashboard', async ({ page }) => {
+  const all = await shop(600)
+  await buy(all)
+  await openAs(page, all.customer)
+  await expect(page.getByRole('timer')).toContainText(/09:\d\d|10:00/)
+  await ops(`mesin/${all.world.mesin.id}/stop`, { alasan: 'pintu macet' })
+  await expect(page.getByText('Sedang Berlangsung')).toBeHidden({ timeout: 15_000 })
+})
+
+test('the outlet of a card: city and the way there', async ({ page }) => {
+  const { customer, world } = await shop(60)
+  await openAs(page, customer)
+  await page.getByRole('button', { name: `Info outlet ${world.outlet}` }).click()
+  const dialog = page.getByRole('dialog', { name: world.outlet })
+  await expect(dialog.getByText('Bandung')).toBeVisible()
+  await expect(dialog.getByRole('link', { name: 'Lihat Lokasi' })).toHaveAttribute(
+    'href',
+    /-6\.9147.*107\.6098/,
+  )
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+})

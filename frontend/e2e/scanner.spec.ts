@@ -1,0 +1,148 @@
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, chromium } from '@playwright/test'
+import { type Customer, newCustomer, newWorld, topUp, type World } from './support/api.ts'
+import { film } from './support/camera.ts'
+import { CHROMIUM, CHROMIUM_ARGS } from './support/chromium.ts'
+import { nyala } from './support/nyala.ts'
+import { expect, openAs, test, toastOf } from './support/test.ts'
+
+/** The sticker as it is printed. */
+function sticker(idmesin: number): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'nyala-qr-')), 'mesin.png')
+  nyala(['qr', String(idmesin), '--out', file])
+  return file
+}
+
+async function shop(): Promise<{ world: World; customer: Customer }> {
+  const world = await newWorld([{ nama: 'Cuci Kilat', durasi: 600, harga: 8_000 }])
+  const customer = await newCustomer()
+  await topUp(customer, world.idoutlet, 50_000)
+  return { world, customer }
+}
+
+/** A browser with a camera that films the given picture; without one, with an empty test picture. */
+function withCamera(y4m?: string): Promise<Browser> {
+  const camera = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream']
+  if (y4m) camera.push(`--use-file-for-fake-video-capture=${y4m}`)
+  return chromium.launch({ executablePath: CHROMIUM, args: [...CHROMIUM_ARGS, ...camera] })
+}
+
+test('the camera reads the sticker of a machine', async ({ page, line }) => {
+  const { world, customer } = await shop()
+  await page.goto('/favicon.svg')
+  const browser = await withCamera(await film(page, readFileSync(sticker(world.mesin.id))))
+  try {
+    const phone = await browser.newPage({ baseURL: line.url, viewport: { width: 360, height: 780 } })
+    await openAs(phone, customer, '/scanPage')
+    await expect(phone).toHaveURL('/pilihLayanan', { timeout: 20_000 })
+    await expect(toastOf(phone, 'Get Layanan Success')).toBeVisible()
+    await expect(phone.getByRole('heading', { name: world.mesin.nama })).toBeVisible()
+  } finally {
+    await browser.close()
+  }
+})
+
+test('the camera is stopped when the scanner is left', async ({ line }) => {
+  const { customer } = await shop()
+  const browser = await withCamera()
+  try {
+    const phone = await browser.newPage({ baseURL: line.url })
+    await phone.addInitScript(() => {
+      const tracks: MediaStreamTrack[] = []
+      Object.assign(window, { tracks })
+      const real = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices)
+      navigator.mediaDevices.getUserMedia = async (wish) => {
+        const stream = await real(wish)
+        tracks.push(...stream.getTracks())
+        return stream
+      }
+    })
+    await openAs(phone, customer, '/scanPage')
+    const states = () =>
+      phone.evaluate(() =>
+        (window as unknown as { tracks: MediaStreamTrack[] }).tracks.map((t) => t.readyState),
+      )
+    await expect.poll(states).toEqual(['live'])
+    await phone.getByRole('button', { name: 'Kembali' }).click()
+    await expect(phone).toHaveURL('/dashboard')
+    await expect.poll(states).toEqual(['ended'])
+  } finally {
+    await browser.close()
+  }
+})
+
+test('a picture from the gallery is read', async ({ page }) => {
+  const { world, customer } = await shop()
+  await openAs(page, customer, '/scanPage')
+  await page.getByLabel('Gambar dari galeri').first().setInputFiles(sticker(world.mesin.id))
+  await expect(page).toHaveURL('/pilihLayanan')
+  await expect(page.getByRole('heading', { name: world.mesin.nama })).toBeVisible()
+})
+
+test('a picture without a code, and one that is no machine of ours', async ({ page }) => {
+  const { customer } = await shop()
+  await openAs(page, customer, '/scanPage')
+  const gallery = page.getByLabel('Gambar dari galeri').first()
+  const shot = await page.screenshot({ clip: { x: 0, y: 0, width: 60, height: 60 } })
+  await gallery.setInputFiles({ name: 'foto.png', mimeType: 'image/png', buffer: shot })
+  await expect(toastOf(page, 'Tidak ada kode QR di gambar itu')).toBeVisible()
+
+  const { data } = await fetchQrOfCustomer(customer)
+  await gallery.setInputFiles({ name: 'qr.png', mimeType: 'image/png', buffer: Buffer.from(data, 'base64') })
+  await expect(toastOf(page, 'Mesin Not found')).toBeVisible()
+  await expect(page).toHaveURL('/scanPage')
+})
+
+test('a phone without camera and a refused camera say what to do', async ({ page }) => {
+  const { world, customer } = await shop()
+  await openAs(page, customer, '/scanPage')
+  await expect(page.getByText(/Kamera tidak (diizinkan|ditemukan)/)).toBeVisible()
+  await page.addInitScript(() => {
+    navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', 'NotAllowedError'))
+  })
+  await page.reload()
+  await expect(page.getByText('Kamera tidak diizinkan')).toBeVisible()
+  await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
+  await page.getByLabel('Kode mesin', { exact: true }).fill(world.mesin.kode)
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL('/pilihLayanan')
+})
+
+test('an insecure origin says so', async ({ page }) => {
+  const { customer } = await shop()
+  await page.addInitScript(() => Object.defineProperty(window, 'isSecureContext', { value: false }))
+  await openAs(page, customer, '/scanPage')
+  await expect(page.getByText('Kamera butuh alamat https')).toBeVisible()
+})
+
+test('the lamp can be switched where the camera has one', async ({ line }) => {
+  const { customer } = await shop()
+  const browser = await withCamera()
+  try {
+    const phone = await browser.newPage({ baseURL: line.url })
+    await phone.addInitScript(() => {
+      const asked: unknown[] = []
+      Object.assign(window, { asked })
+      MediaStreamTrack.prototype.getCapabilities = () => ({ torch: true }) as MediaTrackCapabilities
+      MediaStreamTrack.prototype.applyConstraints = async (wish) => {
+        asked.push(wish?.advanced?.[0])
+      }
+    })
+    await openAs(phone, customer, '/scanPage')
+    await phone.getByRole('button', { name: 'Nyalakan senter' }).click()
+    await phone.getByRole('button', { name: 'Matikan senter' }).click()
+    await expect(phone.getByRole('button', { name: 'Nyalakan senter' })).toBeVisible()
+    const asked = await phone.evaluate(() => (window as unknown as { asked: unknown[] }).asked)
+    expect(asked).toEqual([{ torch: true }, { torch: false }])
+  } finally {
+    await browser.close()
+  }
+})
+
+async function fetchQrOfCustomer(customer: Customer): Promise<{ data: string }> {
+  const headers = { authorization: `Bearer ${customer.token}` }
+  const answer = await fetch(`${process.env.NYALA_URL}/scan/v1/transaksi/get_qrcode`, { headers })
+  return (await answer.json()) as { data: string }
+}

@@ -1,0 +1,121 @@
+import type { Page } from '@playwright/test'
+import { type Customer, newCustomer, newTelp, newWorld, topUp, type World } from './support/api.ts'
+import { expectAccessible, expectNoSideways } from './support/axe.ts'
+import { expect, openAs, test } from './support/test.ts'
+
+/** Fades end before axe measures contrast. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(() =>
+    Promise.all(
+      document
+        .getAnimations()
+        .map((one) => (one.effect?.getComputedTiming().iterations === 1 ? one.finished : null)),
+    ),
+  )
+}
+
+async function check(page: Page): Promise<void> {
+  await settle(page)
+  await expectAccessible(page)
+  await expectNoSideways(page)
+}
+
+async function shop(): Promise<{ world: World; customer: Customer }> {
+  const world = await newWorld([
+    { nama: 'Cuci Kilat', durasi: 600, harga: 8_000 },
+    { nama: 'Cuci Selimut dan Bed Cover Ukuran Besar', durasi: 4_200, harga: 1_250_000 },
+  ])
+  const customer = await newCustomer('Siti Nurhaliza Rahmawati Kusumawardhani')
+  await topUp(customer, world.idoutlet, 20_000_000)
+  return { world, customer }
+}
+
+const looks = [
+  { colorScheme: 'light', width: 360 },
+  { colorScheme: 'dark', width: 320 },
+] as const
+
+for (const { colorScheme, width } of looks) {
+  test.describe(`${colorScheme}, ${width} px`, () => {
+    test.use({ colorScheme, viewport: { width, height: 700 } })
+
+    test('the public screens', async ({ page }) => {
+      for (const path of [
+        '/',
+        '/login',
+        '/register',
+        '/forgotPasswordTelp',
+        `/forgotPasswordOtp/${newTelp()}`,
+      ]) {
+        await page.goto(path)
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+        await check(page)
+      }
+      const telp = newTelp()
+      await page.goto('/register')
+      await page.getByLabel('Nomor WhatsApp').fill(telp)
+      await page.getByLabel('Kata Sandi', { exact: true }).fill('Rahasia123')
+      await page.getByLabel('Ulangi Kata Sandi').fill('Rahasia123')
+      await page.getByLabel('Nama Akun').fill('Rina Wijaya')
+      await page.getByRole('button', { name: 'Daftar' }).click()
+      await expect(page).toHaveURL(`/otp/${telp}`)
+      await check(page)
+    })
+
+    test('the purchase and the dashboard', async ({ page }) => {
+      const { world, customer } = await shop()
+      await openAs(page, await newCustomer())
+      await expect(page.getByText('Belum ada saldo E-Pay')).toBeVisible()
+      await check(page)
+      await openAs(page, customer)
+      await expect(page.getByText('Rp 20.000.000')).toBeVisible()
+      await check(page)
+      await page.getByRole('button', { name: /Info outlet/ }).click()
+      await check(page)
+      await page.goto('/scanPage')
+      await expect(page.getByText(/Kamera/)).toBeVisible()
+      await check(page)
+      await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
+      await page.getByLabel('Kode mesin', { exact: true }).fill('SALAH')
+      await page.keyboard.press('Enter')
+      await expect(page.getByText('Kode terdiri dari 8 huruf dan angka')).toBeVisible()
+      await check(page)
+      await page.getByLabel('Kode mesin', { exact: true }).fill(world.mesin.kode)
+      await page.keyboard.press('Enter')
+      await expect(page.getByRole('heading', { name: world.mesin.nama })).toBeVisible()
+      await check(page)
+      await page.getByRole('button', { name: /Cuci Selimut/ }).click()
+      await expect(page.getByText('1 E-Pay ditemukan')).toBeVisible()
+      await check(page)
+      await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
+      await expect(page.getByText(/^SLF\d{15}$/)).toBeVisible()
+      await check(page)
+      await page.getByRole('button', { name: 'Bayar & Nyalakan Mesin' }).click()
+      await expect(page.getByRole('timer')).toContainText(/\d\d:\d\d/)
+      await check(page)
+    })
+  })
+}
+
+test('on a desktop the app stands in the middle', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto('/login')
+  const box = await page.getByRole('main').boundingBox()
+  expect(box?.width).toBeLessThanOrEqual(480)
+  expect(Math.abs((box?.x ?? 0) + (box?.width ?? 0) / 2 - 640)).toBeLessThan(2)
+})
+
+test('the keyboard alone logs in and walks the bar', async ({ page }) => {
+  const customer = await newCustomer()
+  await page.goto('/login')
+  await page.getByLabel('Nomor WhatsApp').focus()
+  await page.keyboard.type(customer.telp)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(customer.password)
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL('/dashboard')
+  await page.getByRole('link', { name: 'Riwayat' }).focus()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL('/riwayatPage')
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+})

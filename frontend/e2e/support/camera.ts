@@ -1,0 +1,39 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from '@playwright/test'
+
+const WIDTH = 640
+const HEIGHT = 480
+
+/**
+ * A film of one picture, as Chromium's fake camera takes it (YUV4MPEG2, 4:2:0). The picture is drawn in
+ * the page, so that no image library is needed.
+ */
+export async function film(page: Page, png: Buffer): Promise<string> {
+  const luma = await page.evaluate(
+    async ([data, width, height]) => {
+      const picture = new Image()
+      picture.src = `data:image/png;base64,${data}`
+      await picture.decode()
+      const canvas = new OffscreenCanvas(Number(width), Number(height))
+      const pen = canvas.getContext('2d')
+      if (!pen) throw new Error('no canvas')
+      pen.fillStyle = '#ddd'
+      pen.fillRect(0, 0, canvas.width, canvas.height)
+      const side = canvas.height * 0.7
+      pen.drawImage(picture, (canvas.width - side) / 2, (canvas.height - side) / 2, side, side)
+      const { data: rgba } = pen.getImageData(0, 0, canvas.width, canvas.height)
+      const out: number[] = []
+      for (let i = 0; i < rgba.length; i += 4) out.push(rgba[i] ?? 0)
+      return out
+    },
+    [png.toString('base64'), WIDTH, HEIGHT] as const,
+  )
+  const grey = Buffer.alloc((WIDTH * HEIGHT) / 2, 128)
+  const frame = Buffer.concat([Buffer.from('FRAME\n'), Buffer.from(luma), grey])
+  const head = Buffer.from(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F10:1 Ip A1:1 C420jpeg\n`)
+  const file = join(mkdtempSync(join(tmpdir(), 'nyala-film-')), 'camera.y4m')
+  writeFileSync(file, Buffer.concat([head, frame, frame]))
+  return file
+}

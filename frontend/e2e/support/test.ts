@@ -1,0 +1,54 @@
+import { test as base, expect, type Page } from '@playwright/test'
+import type { Customer } from './api.ts'
+import { type Line, openLine } from './line.ts'
+
+interface Fixtures {
+  /** What the browser complained about; every test ends with nothing in it. */
+  complaints: string[]
+  /** Expected complaints, e.g. the browser's own report of a 4xx answer. */
+  expected: RegExp[]
+  /** The way to the server, which a test can cut. */
+  line: Line
+}
+
+/** A refused request is reported by the browser itself; that is no fault of the app. */
+const ALWAYS_EXPECTED = [/Failed to load resource/, /net::ERR_/, /WebSocket connection to .* failed/]
+
+export const test = base.extend<Fixtures>({
+  expected: async ({}, use) => use([]),
+  line: async ({}, use) => {
+    const line = await openLine(process.env.NYALA_URL ?? '')
+    await use(line)
+    await line.close()
+  },
+  baseURL: async ({ line }, use) => use(line.url),
+  complaints: [
+    async ({ page, expected }, use) => {
+      const complaints: string[] = []
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text())
+      })
+      page.on('pageerror', (error) => complaints.push(String(error)))
+      await use(complaints)
+      const known = [...ALWAYS_EXPECTED, ...expected]
+      expect(complaints.filter((text) => !known.some((pattern) => pattern.test(text)))).toEqual([])
+    },
+    { auto: true },
+  ],
+})
+
+export { expect }
+
+/** Opens the app as somebody who is logged in, at the given address. */
+export async function openAs(page: Page, customer: Customer, path = '/dashboard'): Promise<void> {
+  await page.goto('/favicon.svg')
+  await page.evaluate((token) => localStorage.setItem('token', token), customer.token)
+  await page.goto(path)
+}
+
+export async function typeOtp(page: Page, code: string): Promise<void> {
+  await page.getByLabel('Angka ke-1 dari 6').click()
+  await page.keyboard.type(code)
+}
+
+export const toastOf = (page: Page, text: string) => page.getByText(text, { exact: true })

@@ -1,0 +1,18 @@
+import { type ComponentType, lazy } from 'react'
+
+type Load = () => Promise<{ default: ComponentType }>
+
+/**
+ * A screen in a file of its own. `next` are the screens that are likely to follow: they are fetched once
+ * this one stands, so that the step after it does not wait for a weak network.
+ */
+export function lazyPage(load: Load, ...next: Load[]) {
+  return lazy(async () => {
+    const page = await load()
+    if (next.length > 0) setTimeout(() => void Promise.allSettled(next.map((one) => one())), NEXT_MS)
+    return page
+  })
+}
+
+/** Time for the screen itself to draw and to ask for its data first. */
+const NEXT_MS = 300

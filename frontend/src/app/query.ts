@@ -1,0 +1,24 @@
+import { QueryClient } from '@tanstack/react-query'
+import { asApiError } from '@/shared/api/error'
+
+/** Tries again only what a second try can mend: no answer, or a fault of the server. */
+function worthRetrying(count: number, error: unknown): boolean {
+  const { status, unanswered } = asApiError(error)
+  return count < 2 && (unanswered || status >= 500)
+}
+
+export function makeQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        retry: worthRetrying,
+        retryDelay: (attempt) => Math.min(1000 * 2 ** attempt, 8000),
+        staleTime: 5_000,
+        gcTime: 10 * 60_000,
+        // An error is better than a wait without end when the phone is wrong about being offline.
+        networkMode: 'always',
+      },
+      mutations: { retry: false, networkMode: 'always' },
+    },
+  })
+}

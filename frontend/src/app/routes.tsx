@@ -1,0 +1,67 @@
+import { Navigate, Route, Routes } from 'react-router'
+import { AuthOnly, PublicOnly, WithTelp } from '@/app/guard'
+import { lazyPage } from '@/app/lazy-page'
+import { PageOutlet } from '@/app/page-boundary'
+import LoginPage from '@/features/login/login-page'
+import WelcomePage from '@/features/welcome/welcome-page'
+import { paths } from '@/shared/lib/paths'
+
+const RegisterPage = lazyPage(() => import('@/features/register/register-page'))
+const OtpPage = lazyPage(() => import('@/features/otp/otp-page'))
+const ForgotTelpPage = lazyPage(() => import('@/features/forgot-telp/forgot-telp-page'))
+const ForgotOtpPage = lazyPage(() => import('@/features/forgot-otp/forgot-otp-page'))
+const ChangePasswordPage = lazyPage(() => import('@/features/change-password/change-password-page'))
+const AuthShell = lazyPage(() => import('@/app/auth-shell'))
+const BarLayout = lazyPage(() => import('@/app/bar-layout'))
+const DashboardPage = lazyPage(() => import('@/features/dashboard/dashboard-page'))
+const ScanPage = lazyPage(() => import('@/features/scan/scan-page'))
+const pilihEpay = () => import('@/features/pilih-epay/pilih-epay-page')
+const pembayaran = () => import('@/features/pembayaran/pembayaran-page')
+const PilihLayananPage = lazyPage(
+  () => import('@/features/pilih-layanan/pilih-layanan-page'),
+  pilihEpay,
+  pembayaran,
+)
+const PilihEpayPage = lazyPage(pilihEpay, pembayaran)
+const PembayaranPage = lazyPage(pembayaran)
+const RiwayatPage = lazyPage(() => import('@/features/riwayat/riwayat-page'))
+const AkunPage = lazyPage(() => import('@/features/akun/akun-page'))
+const TopUpPage = lazyPage(() => import('@/features/top-up/top-up-page'))
+
+/** The one table of routes (product.md §2, without the demo pages). */
+export function AppRoutes() {
+  return (
+    <Routes>
+      <Route element={<PageOutlet />}>
+        <Route element={<PublicOnly />}>
+          <Route path={paths.welcome} element={<WelcomePage />} />
+          <Route path={paths.login} element={<LoginPage />} />
+          <Route path={paths.register} element={<RegisterPage />} />
+          <Route path={paths.forgotTelp} element={<ForgotTelpPage />} />
+          <Route element={<WithTelp back={paths.register} />}>
+            <Route path={paths.otp(':noTelp')} element={<OtpPage />} />
+          </Route>
+          <Route element={<WithTelp back={paths.forgotTelp} />}>
+            <Route path={paths.forgotOtp(':noTelp')} element={<ForgotOtpPage />} />
+            <Route path={paths.changePassword(':noTelp')} element={<ChangePasswordPage />} />
+          </Route>
+        </Route>
+        <Route element={<AuthOnly />}>
+          <Route element={<AuthShell />}>
+            <Route element={<BarLayout />}>
+              <Route path={paths.dashboard} element={<DashboardPage />} />
+              <Route path={paths.riwayat} element={<RiwayatPage />} />
+              <Route path={paths.akun} element={<AkunPage />} />
+            </Route>
+            <Route path={paths.scan} element={<ScanPage />} />
+            <Route path={paths.pilihLayanan} element={<PilihLayananPage />} />
+            <Route path={paths.pilihEpay} element={<PilihEpayPage />} />
+            <Route path={paths.pembayaran} element={<PembayaranPage />} />
+            <Route path={paths.topUp} element={<TopUpPage />} />
+          </Route>
+        </Route>
+      </Route>
+      <Route path="*" element={<Navigate to={paths.welcome} replace />} />
+    </Routes>
+  )
+}

@@ -1,0 +1,75 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { jelaskan } from '@/shared/api/error'
+import { keys } from '@/shared/api/keys'
+import { useAkun } from '@/shared/api/use-akun'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { namaLengkap } from '@/shared/lib/nama'
+import { Button } from '@/shared/ui/button'
+import { Page } from '@/shared/ui/page'
+import styles from './akun-page.module.css'
+import { Logout } from './logout'
+import { NamaDialog } from './nama-dialog'
+import { NomorDialog } from './nomor-dialog'
+import { ProfileCard } from './profile-card'
+import { SandiDialogs } from './sandi-dialogs'
+import { useSandi } from './use-sandi'
+
+type Opened = 'nomor' | 'nama' | null
+
+export default function AkunPage() {
+  const akun = useAkun()
+  const client = useQueryClient()
+  const [opened, setOpened] = useState<Opened>(null)
+  const sandi = useSandi(akun.data?.telp ?? '')
+  const close = () => setOpened(null)
+
+  return (
+    <Page title={spec.akun} bar>
+      {akun.error && !akun.data ? (
+        <Failed error={akun.error} pending={akun.isFetching} onRetry={() => void akun.refetch()} />
+      ) : (
+        <ProfileCard
+          akun={akun.data}
+          onNomor={() => setOpened('nomor')}
+          onNama={() => setOpened('nama')}
+          onSandi={sandi.open}
+        />
+      )}
+      <Logout />
+      {akun.data && (
+        <>
+          <NomorDialog open={opened === 'nomor'} akun={akun.data} onClose={close} />
+          {opened === 'nama' && (
+            <NamaDialog
+              nama={namaLengkap(akun.data)}
+              onClose={close}
+              onSaved={() => {
+                close()
+                for (const queryKey of [['akun'], keys.dashboard, keys.epay]) {
+                  void client.invalidateQueries({ queryKey })
+                }
+              }}
+            />
+          )}
+          <SandiDialogs telp={akun.data.telp} sandi={sandi} />
+        </>
+      )}
+    </Page>
+  )
+}
+
+/** Logging out stays possible below this. */
+function Failed(props: { error: Error; pending: boolean; onRetry: () => void }) {
+  const { judul, isi } = jelaskan(props.error)
+  return (
+    <div className={styles.failed} role="alert">
+      <p className={styles.failedTitle}>{added.akun.gagalMuat}</p>
+      <p>{isi ?? judul}</p>
+      <Button variant="secondary" pending={props.pending} onClick={props.onRetry}>
+        {added.umum.cobaLagi}
+      </Button>
+    </div>
+  )
+}

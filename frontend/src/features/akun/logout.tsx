@@ -1,0 +1,24 @@
+import { LogOut } from 'lucide-react'
+import { spec } from '@/shared/copy/spec'
+import { useAuth } from '@/shared/lib/auth-store'
+import { paths } from '@/shared/lib/paths'
+import { toast } from '@/shared/lib/toast'
+import { Button } from '@/shared/ui/button'
+
+/** Removes the token, goes to the root and reloads: nothing of this customer stays in memory (product.md §4). */
+function logout(): void {
+  if (!useAuth.getState().signOut()) {
+    toast.gagal(spec.gagalLogout)
+    return
+  }
+  toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.berhasilLogout })
+  window.location.replace(paths.welcome)
+}
+
+export function Logout() {
+  return (
+    <Button variant="danger" icon={<LogOut size={20} aria-hidden />} onClick={logout}>
+      {spec.keluarAplikasi}
+    </Button>
+  )
+}

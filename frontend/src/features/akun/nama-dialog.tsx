@@ -1,0 +1,61 @@
+import { type FormEvent, useState } from 'react'
+import { updateNama } from '@/shared/api/akun'
+import { jelaskan } from '@/shared/api/error'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { toast } from '@/shared/lib/toast'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { namaCukup } from '@/shared/lib/validate'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+import { Field } from '@/shared/ui/field'
+import form from '@/shared/ui/form.module.css'
+
+/** Letters of a name, as the server takes it. */
+const NAMA_MAKS = 100
+
+interface Props {
+  nama: string
+  onClose: () => void
+  onSaved: () => void
+}
+
+export function NamaDialog({ nama, onClose, onSaved }: Props) {
+  const [value, setValue] = useState(nama)
+  const { pending, submit } = useSubmit(async () => {
+    try {
+      await updateNama(value.trim())
+      toast.sukses(spec.namaBerhasilDiUbah)
+      onSaved()
+    } catch (error) {
+      const { judul, isi } = jelaskan(error)
+      toast.gagal(judul, isi)
+    }
+  })
+
+  function onSubmit(event: FormEvent) {
+    event.preventDefault()
+    if (namaCukup(value)) submit()
+  }
+
+  return (
+    <Dialog open onClose={onClose} title={spec.ubahNama} locked={pending}>
+      <form className={form.form} onSubmit={onSubmit} noValidate>
+        <Field
+          label={spec.namaAkun}
+          name="nama"
+          autoComplete="name"
+          autoCapitalize="words"
+          maxLength={NAMA_MAKS}
+          hint={added.petunjukNama}
+          value={value}
+          disabled={pending}
+          onChange={(event) => setValue(event.target.value)}
+        />
+        <Button type="submit" disabled={!namaCukup(value)} pending={pending}>
+          {spec.simpan}
+        </Button>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,18 @@
+import type { Akun } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+import styles from './akun-page.module.css'
+
+/** The number cannot be changed for now: what to do instead. */
+export function NomorDialog({ open, akun, onClose }: { open: boolean; akun: Akun; onClose: () => void }) {
+  return (
+    <Dialog open={open} onClose={onClose} title={added.akun.nomor}>
+      <div className={styles.notice}>
+        <p className={`angka ${styles.number}`}>+{akun.full_telp}</p>
+        <p className={styles.muted}>{added.akun.nomorTetapIsi}</p>
+      </div>
+      <Button onClick={onClose}>{added.akun.mengerti}</Button>
+    </Dialog>
+  )
+}

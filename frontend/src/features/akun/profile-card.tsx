@@ -1,0 +1,101 @@
+import { ChevronRight, KeyRound, Pencil, Phone } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { Akun } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { tanggalWaktu } from '@/shared/lib/format'
+import { inisial, namaLengkap } from '@/shared/lib/nama'
+import { Card } from '@/shared/ui/card'
+import { Kawung } from '@/shared/ui/kawung'
+import styles from './akun-page.module.css'
+
+interface Props {
+  /** Undefined while it is fetched. */
+  akun: Akun | undefined
+  onNomor: () => void
+  onNama: () => void
+  onSandi: () => void
+}
+
+export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
+  const nama = akun && namaLengkap(akun)
+  return (
+    <div aria-busy={!akun}>
+      {!akun && (
+        <span className="visually-hidden" role="status">
+          {added.umum.muat}
+        </span>
+      )}
+      <div className={styles.banner}>
+        <Kawung className={styles.kawung} />
+        <span className={styles.avatar} aria-hidden="true">
+          {nama && inisial(nama)}
+        </span>
+        <span className={styles.identity}>
+          <span className={styles.caption}>{added.akun.nama}</span>
+          {nama ? <strong className={styles.name}>{nama}</strong> : <Blank />}
+        </span>
+        <button
+          type="button"
+          className={styles.edit}
+          aria-label={nama ? added.akun.ubahNama(nama) : spec.ubahNama}
+          aria-haspopup="dialog"
+          disabled={!akun}
+          onClick={onNama}
+        >
+          <Pencil size={22} aria-hidden />
+        </button>
+      </div>
+      <Card className={styles.rows}>
+        <Row
+          icon={<Phone size={22} aria-hidden />}
+          label={added.akun.nomor}
+          disabled={!akun}
+          onClick={onNomor}
+        >
+          {akun ? <span className="angka">+{akun.full_telp}</span> : <Blank />}
+        </Row>
+        <Row
+          icon={<KeyRound size={22} aria-hidden />}
+          label={spec.ubahKataSandi}
+          disabled={!akun}
+          onClick={onSandi}
+        >
+          {akun ? (
+            <>
+              {added.akun.terakhirDiubah} <span className="angka">{tanggalWaktu(akun.updated_at)}</span>
+            </>
+          ) : (
+            <Blank />
+          )}
+        </Row>
+      </Card>
+    </div>
+  )
+}
+
+interface RowProps {
+  icon: ReactNode
+  label: string
+  disabled: boolean
+  onClick: () => void
+  children: ReactNode
+}
+
+function Row({ icon, label, disabled, onClick, children }: RowProps) {
+  return (
+    <button type="button" className={styles.row} disabled={disabled} aria-haspopup="dialog" onClick={onClick}>
+      <span className={styles.icon}>{icon}</span>
+      <span className={styles.rowText}>
+        <span className={styles.rowLabel}>{label}</span>
+        <span className={styles.rowValue}>{children}</span>
+      </span>
+      <ChevronRight className={styles.chevron} size={20} aria-hidden />
+    </button>
+  )
+}
+
+/** Where a text will be. */
+function Blank() {
+  return <span className={styles.blank} aria-hidden="true" />
+}

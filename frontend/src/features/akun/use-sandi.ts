@@ -1,0 +1,95 @@
+import { useState } from 'react'
+import { requestOtpPassword, SANDI_LAMA_SALAH, updatePassword } from '@/shared/api/akun'
+import { asApiError, jelaskan } from '@/shared/api/error'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { useAuth } from '@/shared/lib/auth-store'
+import { codeSent, cooldownLeft, forgetCode } from '@/shared/lib/cooldown'
+import { toast } from '@/shared/lib/toast'
+import { validUbahSandi } from '@/shared/lib/validate'
+import { dropDraft, emptySandi, keepDraft, readDraft, type SandiForm } from './sandi-draft'
+
+type Step = 'closed' | 'form' | 'code'
+
+/** Changing the password: the form, then the code (product.md §4). `telp` is the customer's own number. */
+export function useSandi(telp: string) {
+  const [initial] = useState(readDraft)
+  const [form, setForm] = useState<SandiForm>(initial ?? emptySandi)
+  const [step, setStep] = useState<Step>(initial ? 'code' : 'closed')
+
+  function toForm() {
+    dropDraft()
+    setStep('form')
+  }
+
+  function toCode() {
+    keepDraft(form)
+    setStep('code')
+  }
+
+  async function submitForm(): Promise<void> {
+    const fault = validUbahSandi(form)
+    if (fault) return toast.gagal(fault)
+    // A code sent within the last minute is still to be typed: asking again would only be refused.
+    if (cooldownLeft('password', telp) > 0) return toCode()
+    try {
+      const message = await requestOtpPassword()
+      codeSent('password', telp)
+      toast.sukses(message)
+      toCode()
+    } catch (error) {
+      const { judul, isi } = jelaskan(error)
+      toast.gagal(spec.sistemSedangSibuk, isi ?? judul)
+    }
+  }
+
+  /** False when the same form waits for another code. */
+  async function submitCode(code: string): Promise<boolean> {
+    try {
+      const { token } = await updatePassword(code, form.lama, form.baru)
+      useAuth.getState().signIn(token)
+    } catch (error) {
+      const stays = tellFailure(error)
+      if (!stays) toForm()
+      return !stays
+    }
+    dropDraft()
+    forgetCode('password', telp)
+    toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.berhasilMerubahSandi })
+    setStep('closed')
+    window.location.reload()
+    return true
+  }
+
+  return {
+    step,
+    form,
+    setForm,
+    open: () => setStep('form'),
+    close: () => {
+      setForm(emptySandi)
+      setStep('closed')
+    },
+    toForm,
+    submitForm,
+    submitCode,
+  }
+}
+
+export type Sandi = ReturnType<typeof useSandi>
+
+/** Tells why the password stayed as it was; true when another code (or try) is what it takes. */
+function tellFailure(error: unknown): boolean {
+  const failure = asApiError(error)
+  const { judul, isi } = jelaskan(failure)
+  if (failure.message.includes(SANDI_LAMA_SALAH)) {
+    toast.gagal(spec.passwordLamaSalah, added.akun.periksaSandiLama)
+    return false
+  }
+  if (failure.message === spec.otpInvalid) {
+    toast.gagal(spec.otpInvalid, added.otp.periksaKode)
+    return true
+  }
+  toast.gagal(judul, isi)
+  return failure.unanswered || failure.status === 429 || failure.status >= 500
+}

@@ -1,0 +1,89 @@
+import { jelaskan } from '@/shared/api/error'
+import type { AkunEpay } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { tampilDiDashboard } from '@/shared/lib/epay'
+import { tanggalWaktu } from '@/shared/lib/format'
+import { serverNow } from '@/shared/realtime/clock'
+import { Button } from '@/shared/ui/button'
+import { Empty } from '@/shared/ui/empty'
+import { PageTitle } from '@/shared/ui/page'
+import styles from './dashboard-page.module.css'
+import { EpayCards } from './epay-cards'
+import cards from './epay-cards.module.css'
+import { GuideCard } from './guide-card'
+import { RunningList, useDone } from './running-list'
+import { belumSelesai, useDashboard } from './use-dashboard'
+
+export default function DashboardPage() {
+  const { dashboard, epay, age_ms } = useDashboard()
+  const failed = dashboard.error ?? epay.error
+  const retry = () => void Promise.all([dashboard.refetch(), epay.refetch()])
+
+  if (!dashboard.data && failed)
+    return <Failed error={failed} pending={dashboard.isFetching} onRetry={retry} />
+  const customer = dashboard.data?.customer_global
+  return (
+    <main className={styles.page}>
+      <header>
+        <p className={styles.greeting}>{added.dashboard.salam}</p>
+        {customer ? (
+          <PageTitle className={styles.name} name={spec.beranda}>
+            {`${customer.nama_awal} ${customer.nama_akhir}`.trim()}
+          </PageTitle>
+        ) : (
+          <div className={styles.nameSkeleton} />
+        )}
+      </header>
+      {failed && (
+        <div className={styles.stale} role="status">
+          {added.dashboard.dataPer(tanggalWaktu(age_ms))}
+          <button type="button" className={styles.retry} onClick={retry} disabled={dashboard.isFetching}>
+            {added.umum.cobaLagi}
+          </button>
+        </div>
+      )}
+      {epay.data ? <EpayCards accounts={shown(epay.data)} /> : <Waiting />}
+      {dashboard.data && <Machines purchases={belumSelesai(dashboard.data)} />}
+    </main>
+  )
+}
+
+function Machines({ purchases }: { purchases: ReturnType<typeof belumSelesai> }) {
+  const { done, onDone } = useDone()
+  if (purchases.length === 0 && done.length === 0) return <GuideCard />
+  return <RunningList purchases={purchases} done={done} onDone={onDone} />
+}
+
+function shown(accounts: AkunEpay[]): AkunEpay[] {
+  const now = serverNow()
+  return accounts.filter((account) => tampilDiDashboard(account, now))
+}
+
+function Waiting() {
+  return (
+    <div className={cards.skeleton} aria-busy="true">
+      <span className="visually-hidden">{added.umum.muat}</span>
+    </div>
+  )
+}
+
+function Failed({ error, pending, onRetry }: { error: unknown; pending: boolean; onRetry: () => void }) {
+  const { judul, isi } = jelaskan(error)
+  return (
+    <main className={styles.page}>
+      <PageTitle className="visually-hidden" name={spec.beranda}>
+        {spec.beranda}
+      </PageTitle>
+      <Empty
+        title={judul}
+        body={isi ?? added.dashboard.gagalMuat}
+        action={
+          <Button pending={pending} onClick={onRetry}>
+            {added.umum.cobaLagi}
+          </Button>
+        }
+      />
+    </main>
+  )
+}

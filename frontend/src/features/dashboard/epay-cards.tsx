@@ -1,0 +1,96 @@
+import { Info, MapPin } from 'lucide-react'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import type { AkunEpay, OutletEpay } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { rupiah, tanggal } from '@/shared/lib/format'
+import { paths } from '@/shared/lib/paths'
+import { Button } from '@/shared/ui/button'
+import { Card } from '@/shared/ui/card'
+import { Dialog } from '@/shared/ui/dialog'
+import { Empty } from '@/shared/ui/empty'
+import { Kawung } from '@/shared/ui/kawung'
+import styles from './epay-cards.module.css'
+
+/** The slider of balances, or that there is none. */
+export function EpayCards({ accounts }: { accounts: AkunEpay[] }) {
+  const navigate = useNavigate()
+  const [outlet, setOutlet] = useState<OutletEpay | null>(null)
+  if (accounts.length === 0) {
+    return (
+      <Card className={styles.empty}>
+        <Empty
+          title={added.dashboard.belumAdaSaldo}
+          body={added.dashboard.belumAdaSaldoIsi}
+          action={<Button onClick={() => navigate(paths.topUp)}>{added.dashboard.isiSaldo}</Button>}
+        />
+      </Card>
+    )
+  }
+  return (
+    <section aria-label={added.dashboard.kartuSaldo}>
+      <ul className={styles.slider}>
+        {accounts.map((account) => (
+          <li key={account.idcustomer} className={styles.slide}>
+            <EpayCard account={account} onInfo={setOutlet} />
+          </li>
+        ))}
+      </ul>
+      <OutletDialog outlet={outlet} onClose={() => setOutlet(null)} />
+    </section>
+  )
+}
+
+function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: OutletEpay) => void }) {
+  const { outlet, quota_emoney, nama } = account
+  return (
+    <article className={styles.card}>
+      <Kawung className={styles.kawung} />
+      <div className={styles.content}>
+        <h2 className={styles.outlet}>{outlet?.nama}</h2>
+        {outlet && (
+          <p className={styles.date}>
+            <span className="visually-hidden">{added.dashboard.terdaftar} </span>
+            {tanggal(outlet.created_at)}
+          </p>
+        )}
+        <p className={`angka ${styles.balance}`}>{rupiah(quota_emoney?.saldo ?? 0)}</p>
+        <p className={styles.owner}>{nama}</p>
+      </div>
+      {outlet && (
+        <button
+          type="button"
+          className={styles.info}
+          aria-label={added.dashboard.infoOutlet(outlet.nama)}
+          onClick={() => onInfo(outlet)}
+        >
+          <Info size={28} strokeWidth={1.8} aria-hidden />
+        </button>
+      )}
+    </article>
+  )
+}
+
+function OutletDialog({ outlet, onClose }: { outlet: OutletEpay | null; onClose: () => void }) {
+  return (
+    <Dialog open={outlet !== null} onClose={onClose} title={outlet?.nama ?? ''}>
+      {outlet && (
+        <>
+          <dl className={styles.rows}>
+            <dt>{added.dashboard.kota}</dt>
+            <dd>{outlet.kota}</dd>
+          </dl>
+          <a className={styles.map} href={mapsUrl(outlet)} target="_blank" rel="noopener noreferrer">
+            <MapPin size={20} aria-hidden />
+            {spec.lihatLokasi}
+          </a>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+function mapsUrl({ latitude, longitude }: OutletEpay): string {
+  return `https://www.google.com/maps/search/?api=1&query=${encodeURIComponent(`${latitude},${longitude}`)}`
+}

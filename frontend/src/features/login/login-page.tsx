@@ -1,0 +1,90 @@
+import { type FormEvent, useEffect, useState } from 'react'
+import { Link } from 'react-router'
+import { login } from '@/shared/api/auth'
+import { asApiError, jelaskan } from '@/shared/api/error'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { registerDraft } from '@/shared/lib/auth-flow'
+import { useAuth } from '@/shared/lib/auth-store'
+import { paths } from '@/shared/lib/paths'
+import { toast } from '@/shared/lib/toast'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { validLogin } from '@/shared/lib/validate'
+import { Button } from '@/shared/ui/button'
+import form from '@/shared/ui/form.module.css'
+import { Page } from '@/shared/ui/page'
+import { PasswordField } from '@/shared/ui/password-field'
+import { TelpField } from '@/shared/ui/telp-field'
+import { warmToaster } from '@/shared/ui/toast-host'
+
+export default function LoginPage() {
+  const [telp, setTelp] = useState('')
+  const [password, setPassword] = useState('')
+
+  // The guard has brought somebody here whose session was refused; from now on it leads to `/` again.
+  useEffect(() => useAuth.setState({ exit: paths.welcome }), [])
+
+  const { pending, submit } = useSubmit(async () => {
+    const fault = validLogin({ telp, password })
+    if (fault) return toast.gagal(fault)
+    try {
+      const { token } = await login(telp, password)
+      registerDraft.clear()
+      // The guard leads on to the dashboard as soon as there is a token.
+      useAuth.getState().signIn(token)
+    } catch (error) {
+      tellFailure(error)
+    }
+  })
+
+  function onSubmit(event: FormEvent) {
+    event.preventDefault()
+    submit()
+  }
+
+  return (
+    <Page title={added.login.judul} back={paths.welcome}>
+      <p className={form.lead}>{added.login.isi}</p>
+      <form className={form.form} onSubmit={onSubmit} onFocus={warmToaster} noValidate>
+        <div className={form.fields}>
+          <TelpField value={telp} onChange={setTelp} disabled={pending} />
+          <PasswordField
+            label={spec.kataSandi}
+            name="password"
+            autoComplete="current-password"
+            value={password}
+            disabled={pending}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        </div>
+        <Link className={`${form.link} ${form.linkEnd}`} to={paths.forgotTelp}>
+          {spec.lupaKataSandi}
+        </Link>
+        <Button type="submit" pending={pending}>
+          {spec.masuk}
+        </Button>
+      </form>
+      <p className={form.foot}>
+        {added.login.belumPunya}{' '}
+        <Link className={form.link} to={paths.register}>
+          {spec.daftar}
+        </Link>
+      </p>
+    </Page>
+  )
+}
+
+/** `password is incorrect` as it is, any other answer `Akun tidak ditemukan` (product.md §8). */
+function tellFailure(error: unknown): void {
+  const failure = asApiError(error)
+  const { judul, isi } = jelaskan(failure)
+  if (failure.message === spec.passwordIncorrect) {
+    toast.gagal(spec.passwordIncorrect, added.login.cobaSandiLain)
+  } else if (failure.unanswered) {
+    toast.gagal(judul, isi)
+  } else if (failure.status === 404) {
+    toast.gagal(spec.akunTidakDitemukan, added.login.cobaNomorLain)
+  } else {
+    toast.gagal(spec.akunTidakDitemukan, judul)
+  }
+}

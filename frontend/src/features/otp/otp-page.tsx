@@ -1,0 +1,81 @@
+import { useState } from 'react'
+import { Link, Navigate, useNavigate, useParams } from 'react-router'
+import { type RegisterForm, register, requestOtp } from '@/shared/api/auth'
+import { asApiError, jelaskan } from '@/shared/api/error'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { registerDraft } from '@/shared/lib/auth-flow'
+import { useAuth } from '@/shared/lib/auth-store'
+import { forgetCode } from '@/shared/lib/cooldown'
+import { paths } from '@/shared/lib/paths'
+import { toast } from '@/shared/lib/toast'
+import { CodeEntry } from '@/shared/ui/code-entry'
+import form from '@/shared/ui/form.module.css'
+import { Page } from '@/shared/ui/page'
+
+/** The code step of the registration; without the form filled before, it leads back to it. */
+export default function OtpPage() {
+  const { noTelp } = useParams()
+  const [draft] = useState(registerDraft.read)
+  if (!draft || draft.telp !== noTelp) return <Navigate to={paths.register} replace />
+  return <OtpForm draft={draft} />
+}
+
+function OtpForm({ draft }: { draft: RegisterForm }) {
+  const navigate = useNavigate()
+
+  async function submit(code: string): Promise<boolean> {
+    try {
+      const { token } = await register(draft, code)
+      registerDraft.clear()
+      forgetCode('register', draft.telp)
+      toast.sukses(spec.registrasiBerhasil)
+      useAuth.getState().signIn(token)
+      return true
+    } catch (error) {
+      const next = afterFailure(error)
+      if (next) navigate(next)
+      return asApiError(error).message !== spec.otpInvalid
+    }
+  }
+
+  return (
+    <Page title={added.otp.judul} back={paths.register}>
+      <p className={form.lead}>
+        {added.otp.terkirim} <strong className="angka">+62{draft.telp}</strong>
+      </p>
+      <CodeEntry
+        purpose="register"
+        telp={draft.telp}
+        submitLabel={spec.daftar}
+        autoSubmit
+        onSubmit={submit}
+        resend={() => requestOtp(draft.telp)}
+      />
+      <p className={form.foot}>
+        {added.register.sudahPunya}{' '}
+        <Link className={form.link} to={paths.login}>
+          {spec.masuk}
+        </Link>
+      </p>
+    </Page>
+  )
+}
+
+/** Tells what went wrong (product.md §8) and says where to go on, null to stay. */
+function afterFailure(error: unknown): string | null {
+  const { status, message } = asApiError(error)
+  const { judul, isi } = jelaskan(error)
+  if (message === spec.otpInvalid) {
+    toast.gagal(spec.otpInvalid, added.otp.periksaKode)
+    return null
+  }
+  if (message === spec.recordNotFound || status === 400) {
+    toast.gagal(spec.kesalahanSistemCobaKembali)
+    return paths.login
+  }
+  toast.gagal(judul, isi)
+  if (status === 409) return paths.login
+  // A refused password: the form is where it can be mended, and the code is not used up.
+  return status === 422 ? paths.register : null
+}

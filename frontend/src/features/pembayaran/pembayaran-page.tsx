@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Navigate } from 'react-router'
+import { keys } from '@/shared/api/keys'
+import { getEpayOfOwner } from '@/shared/api/transaksi'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { menit, rupiah, tanggalWaktu } from '@/shared/lib/format'
+import { paths } from '@/shared/lib/paths'
+import { openNota, type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
+import { Button } from '@/shared/ui/button'
+import { Page } from '@/shared/ui/page'
+import { PayOverlay } from './pay-overlay'
+import styles from './pembayaran-page.module.css'
+import { usePay } from './use-pay'
+
+/** The receipt before paying; with something missing it leads back one step. */
+export default function PembayaranPage() {
+  const [flow] = useState(purchaseFlow.read)
+  if (!flow?.layanan || !flow.epay) return <Navigate to={paths.pilihEpay} replace />
+  return <Receipt flow={{ ...flow, layanan: flow.layanan, epay: flow.epay }} />
+}
+
+function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
+  const { mesin, layanan, epay } = flow
+  const [nota] = useState(() => openNota(flow))
+  const { phase, pay } = usePay(nota)
+  const saldo = useSaldo(flow)
+
+  return (
+    <Page title={added.bayar.judul} back={paths.pilihEpay}>
+      <section className={styles.receipt} aria-label={added.bayar.judul}>
+        <dl className={styles.rows}>
+          <Row label={spec.noNota} value={nota.nota} number />
+          <Row label={added.bayar.tanggal} value={tanggalWaktu(nota.made_ms)} number />
+          <Row label={added.bayar.mesin} value={mesin.nama} />
+          <Row label={added.bayar.layanan} value={layanan.nama} />
+          <Row label={added.bayar.durasi} value={added.layanan.menit(menit(layanan.durasi))} number />
+          <Row label={added.bayar.outlet} value={mesin.outlet.nama} />
+        </dl>
+        <dl className={`${styles.rows} ${styles.money}`}>
+          <Row label={added.bayar.saldoDi(epay.outlet?.nama ?? '')} value={rupiah(saldo)} number />
+          <Row label={spec.hargaLayanan} value={rupiah(-layanan.harga)} number tone="keluar" />
+          <Row label={added.bayar.sisaSaldo} value={rupiah(saldo - layanan.harga)} number tone="hasil" />
+        </dl>
+      </section>
+      <div className={styles.action}>
+        <Button pending={phase === 'sending' || phase === 'asking'} onClick={pay}>
+          {spec.bayarNyalakanMesin}
+        </Button>
+      </div>
+      <PayOverlay phase={phase} onRetry={pay} />
+    </Page>
+  )
+}
+
+/** The balance before paying; asked for again after a reload, when what was chosen may be old. */
+function useSaldo({ mesin, epay }: Required<PurchaseFlow>): number {
+  const { data } = useQuery({
+    queryKey: keys.epayPemilik(mesin.idowner),
+    queryFn: ({ signal }) => getEpayOfOwner(mesin.idowner, signal),
+    // Not while paying: the balance before is what the receipt shows.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  })
+  const now = data?.find(({ idcustomer }) => idcustomer === epay.idcustomer) ?? epay
+  return now.quota_emoney?.saldo ?? 0
+}
+
+interface RowProps {
+  label: string
+  value: string
+  number?: boolean
+  tone?: 'keluar' | 'hasil'
+}
+
+function Row({ label, value, number = false, tone }: RowProps) {
+  return (
+    <div className={styles.row} data-tone={tone}>
+      <dt>{label}</dt>
+      <dd className={number ? 'angka' : undefined}>{value}</dd>
+    </div>
+  )
+}

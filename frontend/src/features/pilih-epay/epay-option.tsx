@@ -1,0 +1,35 @@
+import { ChevronRight } from 'lucide-react'
+import type { AkunEpay } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { rupiah, tanggal } from '@/shared/lib/format'
+import styles from './pilih-epay-page.module.css'
+
+interface Props {
+  epay: AkunEpay
+  harga: number
+  onChoose: () => void
+}
+
+/** One account; too low a balance is said before and refused on the tap. */
+export function EpayOption({ epay: { outlet, nama, quota_emoney }, harga, onChoose }: Props) {
+  const saldo = quota_emoney?.saldo ?? 0
+  const masaAktif = quota_emoney?.masa_aktif
+  return (
+    <button type="button" className={styles.option} onClick={onChoose}>
+      <span className={styles.text}>
+        <span className={styles.outlet}>{outlet?.nama}</span>
+        <span className={styles.meta}>
+          {outlet?.kota} · {nama}
+        </span>
+        {masaAktif && quota_emoney?.jenis_emoney !== 2 && (
+          <span className={styles.meta}>{added.dashboard.berlakuSampai(tanggal(masaAktif))}</span>
+        )}
+      </span>
+      <span className={styles.amount}>
+        <span className={`angka ${styles.saldo}`}>{rupiah(saldo)}</span>
+        {saldo < harga && <span className={styles.low}>{added.epay.kurang}</span>}
+      </span>
+      <ChevronRight size={20} aria-hidden className={styles.chevron} />
+    </button>
+  )
+}

@@ -1,0 +1,117 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Navigate, useNavigate } from 'react-router'
+import { getEpay } from '@/shared/api/dashboard'
+import { jelaskan } from '@/shared/api/error'
+import { keys } from '@/shared/api/keys'
+import type { AkunEpay } from '@/shared/api/model'
+import { getEpayOfOwner } from '@/shared/api/transaksi'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { dapatDipakai } from '@/shared/lib/epay'
+import { paths } from '@/shared/lib/paths'
+import { dropNota, type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
+import { toast } from '@/shared/lib/toast'
+import { serverNow } from '@/shared/realtime/clock'
+import { Button } from '@/shared/ui/button'
+import { Empty } from '@/shared/ui/empty'
+import { Page } from '@/shared/ui/page'
+import { Spinner } from '@/shared/ui/spinner'
+import { EpayOption } from './epay-option'
+import styles from './pilih-epay-page.module.css'
+
+type Chosen = PurchaseFlow & Required<Pick<PurchaseFlow, 'layanan'>>
+
+/** The E-Pay accounts to pay the chosen service with. */
+export default function PilihEpayPage() {
+  const [flow] = useState(purchaseFlow.read)
+  return (
+    <Page title={added.epay.judul} back={paths.pilihLayanan}>
+      {flow?.layanan ? <OwnerAccounts flow={{ ...flow, layanan: flow.layanan }} /> : <DirectEntry />}
+    </Page>
+  )
+}
+
+function OwnerAccounts({ flow }: { flow: Chosen }) {
+  const navigate = useNavigate()
+  const query = useQuery({
+    queryKey: keys.epayPemilik(flow.mesin.idowner),
+    queryFn: ({ signal }) => getEpayOfOwner(flow.mesin.idowner, signal),
+  })
+  if (!query.data) return <NotYet query={query} />
+
+  function choose(epay: AkunEpay) {
+    if ((epay.quota_emoney?.saldo ?? 0) < flow.layanan.harga) {
+      toast.gagal(spec.saldoTidakCukup, added.epay.kurangIsi)
+      return
+    }
+    // A new choice is a new visit of the payment, with a receipt of its own.
+    dropNota()
+    purchaseFlow.write({ ...flow, epay })
+    navigate(paths.pembayaran)
+  }
+
+  if (query.data.length === 0) return <NoAccount />
+  return (
+    <>
+      <p className={styles.count}>{spec.epayDitemukan(query.data.length)}</p>
+      <ul className={styles.list}>
+        {query.data.map((epay) => (
+          <li key={epay.idcustomer}>
+            <EpayOption epay={epay} harga={flow.layanan.harga} onChoose={() => choose(epay)} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** Entered without a chosen service: somebody without any balance is told so, others go back a step. */
+function DirectEntry() {
+  const query = useQuery({ queryKey: keys.epay, queryFn: ({ signal }) => getEpay(signal) })
+  if (!query.data) return <NotYet query={query} />
+  const now = serverNow()
+  const usable = query.data.some((account) => dapatDipakai(account, now))
+  return usable ? <Navigate to={paths.pilihLayanan} replace /> : <NoAccount />
+}
+
+function NoAccount() {
+  const navigate = useNavigate()
+  return (
+    <Empty
+      title={spec.epayTidakDitemukan}
+      body={added.epay.kosongIsi}
+      action={<Button onClick={() => navigate(paths.topUp)}>{spec.topUpEpayment}</Button>}
+    />
+  )
+}
+
+interface Query {
+  error: unknown
+  isError: boolean
+  isFetching: boolean
+  refetch: () => unknown
+}
+
+function NotYet({ query }: { query: Query }) {
+  if (!query.isError) {
+    return (
+      <div role="status" className={styles.waiting}>
+        <Spinner large />
+        <span className="visually-hidden">{added.umum.muat}</span>
+      </div>
+    )
+  }
+  const { judul, isi } = jelaskan(query.error)
+  return (
+    <Empty
+      title={judul}
+      body={isi}
+      action={
+        <Button pending={query.isFetching} onClick={() => void query.refetch()}>
+          {added.umum.cobaLagi}
+        </Button>
+      }
+    />
+  )
+}

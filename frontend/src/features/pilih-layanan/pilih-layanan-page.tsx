@@ -1,0 +1,136 @@
+import { ChevronRight } from 'lucide-react'
+import { useState } from 'react'
+import { Navigate, useNavigate } from 'react-router'
+import { asApiError, jelaskan } from '@/shared/api/error'
+import type { DataLayanan } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { menit, rupiah } from '@/shared/lib/format'
+import { paths } from '@/shared/lib/paths'
+import { type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
+import { useDebounced } from '@/shared/lib/use-debounced'
+import { Button } from '@/shared/ui/button'
+import { Empty } from '@/shared/ui/empty'
+import { Field } from '@/shared/ui/field'
+import { MoreSentinel } from '@/shared/ui/more-sentinel'
+import { Page } from '@/shared/ui/page'
+import { Spinner } from '@/shared/ui/spinner'
+import { MesinCard } from './mesin-card'
+import styles from './pilih-layanan-page.module.css'
+import { useLayanan } from './use-layanan'
+
+/** The services of the scanned machine; without a scan it leads back to it. */
+export default function PilihLayananPage() {
+  const [flow] = useState(purchaseFlow.read)
+  return flow ? <LayananList flow={flow} /> : <Navigate to={paths.scan} replace />
+}
+
+function LayananList({ flow }: { flow: PurchaseFlow }) {
+  const navigate = useNavigate()
+  const [ketikan, setKetikan] = useState('')
+  const search = useDebounced(ketikan.trim())
+  const query = useLayanan(flow.qr, search)
+  const services = query.data?.pages.flatMap((page) => page.data_layanan)
+  const mesin = query.data?.pages.at(-1)?.data_mesin ?? flow.mesin
+  // A short list needs no search.
+  const searchable =
+    search !== '' || ketikan !== '' || (query.data?.pages.length ?? 0) > 1 || query.hasNextPage
+
+  function choose(layanan: DataLayanan) {
+    purchaseFlow.write({ qr: flow.qr, mesin, layanan })
+    navigate(paths.pilihEpay)
+  }
+
+  return (
+    <Page title={added.layanan.judul} back={paths.scan}>
+      <MesinCard mesin={mesin} />
+      {searchable && (
+        <Field
+          label={added.layanan.cari}
+          type="search"
+          autoComplete="off"
+          maxLength={50}
+          value={ketikan}
+          onChange={(event) => setKetikan(event.target.value)}
+        />
+      )}
+      {services ? (
+        <Services services={services} searching={search !== ''} onChoose={choose} />
+      ) : query.isError ? (
+        <Failed error={query.error} pending={query.isFetching} onRetry={() => void query.refetch()} />
+      ) : (
+        <Waiting />
+      )}
+      {query.hasNextPage && (
+        <MoreSentinel
+          loading={query.isFetching}
+          failed={query.isFetchNextPageError}
+          onMore={() => {
+            if (!query.isFetching) void query.fetchNextPage()
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+interface ServicesProps {
+  services: DataLayanan[]
+  searching: boolean
+  onChoose: (layanan: DataLayanan) => void
+}
+
+function Services({ services, searching, onChoose }: ServicesProps) {
+  if (services.length === 0)
+    return <Empty title={searching ? added.layanan.tidakCocok : added.layanan.kosong} />
+  return (
+    <ul className={styles.list}>
+      {services.map((layanan) => (
+        <li key={layanan.id}>
+          <button type="button" className={styles.service} onClick={() => onChoose(layanan)}>
+            <span className={styles.name}>
+              {layanan.nama}
+              <span className={styles.duration}>{added.layanan.menit(menit(layanan.durasi))}</span>
+            </span>
+            <span className={`angka ${styles.price}`}>{rupiah(layanan.harga)}</span>
+            <ChevronRight size={20} aria-hidden className={styles.chevron} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Waiting() {
+  return (
+    <div role="status" className={styles.waiting}>
+      <Spinner />
+      <span className="visually-hidden">{added.umum.muat}</span>
+    </div>
+  )
+}
+
+function Failed({ error, pending, onRetry }: { error: unknown; pending: boolean; onRetry: () => void }) {
+  const navigate = useNavigate()
+  const { judul, isi } = jelaskan(error)
+  if (asApiError(error).status === 404) {
+    return (
+      <Empty
+        title={spec.mesinNotFound}
+        body={added.scan.mesinTidakDitemukanIsi}
+        action={<Button onClick={() => navigate(paths.scan)}>{added.scan.pindaiUlang}</Button>}
+      />
+    )
+  }
+  return (
+    <Empty
+      title={judul}
+      body={isi}
+      action={
+        <Button pending={pending} onClick={onRetry}>
+          {added.umum.cobaLagi}
+        </Button>
+      }
+    />
+  )
+}

@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { asApiError, jelaskan } from '@/shared/api/error'
+import { keys } from '@/shared/api/keys'
+import type { HistoryEntry, RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
+import { getDetailHapus, getDetailRefund, getDetailSnap, getDetailTopUp } from '@/shared/api/riwayat'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { toast } from '@/shared/lib/toast'
+import { Dialog } from '@/shared/ui/dialog'
+import { Spinner } from '@/shared/ui/spinner'
+import { RefundRows, SnapRows, TopUpRows } from './detail-rows'
+import styles from './riwayat-page.module.css'
+
+type Detail =
+  | { kind: 'snap'; data: SnapHistoryDetail }
+  | { kind: 'topUp'; data: TopUpDetail }
+  | { kind: 'refund'; data: RefundDetail }
+
+async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: AbortSignal): Promise<Detail> {
+  switch (ref_type) {
+    case 'snap_transaksi':
+      return { kind: 'snap', data: await getDetailSnap(ref_id, signal) }
+    case 'snap_transaksi_hapus':
+      return { kind: 'snap', data: await getDetailHapus(ref_id, signal) }
+    case 'pembelian_emoney':
+      return { kind: 'topUp', data: await getDetailTopUp(ref_id, signal) }
+    case 'snap_transaksi_refund':
+      return { kind: 'refund', data: await getDetailRefund(ref_id, entri, signal) }
+  }
+}
+
+/** One entry's detail. What cannot be shown is told, and the dialog closes (product.md §8). */
+export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose: () => void }) {
+  const { ref_type, ref_id, entri } = entry
+  const detail = useQuery({
+    queryKey: keys.detail(ref_type, ref_id, entri),
+    queryFn: ({ signal }) => fetchDetail(entry, signal),
+  })
+
+  const close = useRef(onClose)
+  close.current = onClose
+  const { data, error } = detail
+  useEffect(() => {
+    if (data || !error) return
+    tellFailure(ref_type, error)
+    close.current()
+  }, [data, error, ref_type])
+
+  return (
+    <Dialog open onClose={onClose} title={spec.judulDetail[ref_type]}>
+      {data ? <dl className={styles.detail}>{rows(data)}</dl> : <Waiting />}
+    </Dialog>
+  )
+}
+
+function rows(detail: Detail): ReactNode {
+  switch (detail.kind) {
+    case 'snap':
+      return <SnapRows detail={detail.data} />
+    case 'topUp':
+      return <TopUpRows detail={detail.data} />
+    case 'refund':
+      return <RefundRows detail={detail.data} />
+  }
+}
+
+function tellFailure(kind: HistoryEntry['ref_type'], error: Error): void {
+  if (asApiError(error).status !== 404) {
+    const { judul, isi } = jelaskan(error)
+    toast.gagal(judul, isi)
+  } else if (kind === 'snap_transaksi') {
+    toast.gagal(spec.transaksiGagalDibuat, added.riwayat.transaksiGagalIsi)
+  } else {
+    toast.gagal(spec.transaksiTidakDitemukan, added.riwayat.transaksiTidakDitemukanIsi)
+  }
+}
+
+function Waiting() {
+  return (
+    <p className={styles.wait} role="status">
+      <Spinner />
+      {added.umum.muat}
+    </p>
+  )
+}

@@ -1,0 +1,73 @@
+import type { ReactNode } from 'react'
+import type { RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { menit, rupiah, rupiahBertanda, tanggalWaktu } from '@/shared/lib/format'
+import styles from './riwayat-page.module.css'
+
+const copy = added.riwayat
+
+function Row({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className={styles.row}>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** The line that moved money: sign and colour. */
+function Total({ label, value }: { label: string; value: number }) {
+  return (
+    <div className={`${styles.row} ${styles.total}`}>
+      <dt>{label}</dt>
+      <dd className={`angka ${value < 0 ? styles.out : styles.in}`}>{rupiahBertanda(value)}</dd>
+    </div>
+  )
+}
+
+const place = (nama: string, kota: string) => (kota ? `${nama} - ${kota}` : nama)
+
+/** A use, or its deletion: then the price came back. */
+export function SnapRows({ detail }: { detail: SnapHistoryDetail }) {
+  const [use] = detail.snap_transaksi_detail
+  return (
+    <>
+      <Row label={spec.noNota}>{detail.id}</Row>
+      <Row label={copy.tanggal}>{tanggalWaktu(detail.created_at)}</Row>
+      {use && (
+        <>
+          <Row label={copy.mesin}>{use.snap_mesin.nama}</Row>
+          <Row label={copy.layanan}>{use.snap_layanan.nama}</Row>
+          <Row label={copy.durasi}>{copy.menit(menit(use.durasi))}</Row>
+        </>
+      )}
+      <Row label={copy.outlet}>{place(detail.outlet.nama, detail.outlet.kota)}</Row>
+      <Total label={spec.hargaLayanan} value={detail.isDelete ? detail.grandtotal : -detail.grandtotal} />
+    </>
+  )
+}
+
+export function TopUpRows({ detail }: { detail: TopUpDetail }) {
+  return (
+    <>
+      <Row label={copy.noTopUp}>{detail.idpembelian_emoney}</Row>
+      <Row label={copy.tanggal}>{tanggalWaktu(detail.created_at)}</Row>
+      <Row label={copy.paket}>{detail.nama_paket}</Row>
+      <Row label={copy.outlet}>{place(detail.nama_outlet, detail.kota)}</Row>
+      <Row label={copy.hargaPaket}>{rupiah(detail.harga_paket)}</Row>
+      <Row label={copy.saldoAkhir}>{rupiah(detail.saldo_akhir)}</Row>
+      <Total label={copy.saldoDitambahkan} value={detail.quota} />
+    </>
+  )
+}
+
+export function RefundRows({ detail }: { detail: RefundDetail }) {
+  return (
+    <>
+      <Row label={spec.noNota}>{detail.idtransaksi}</Row>
+      <Row label={copy.waktuRefund}>{tanggalWaktu(detail.waktu_refund)}</Row>
+      <Total label={spec.penambahanSaldo} value={detail.nominal_refund} />
+    </>
+  )
+}

@@ -1,0 +1,35 @@
+import { ChevronDown } from 'lucide-react'
+import type { Jenis } from '@/shared/api/riwayat'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import styles from './filter.module.css'
+
+const choices: { value: Jenis; label: string }[] = [
+  { value: '', label: spec.semuaTransaksi },
+  { value: 'snap_transaksi', label: spec.penggunaanMesin },
+  { value: 'pembelian_emoney', label: spec.filterTopUp },
+]
+
+/** The phone's own list of choices. */
+export function Filter({ value, onChange }: { value: Jenis; onChange: (jenis: Jenis) => void }) {
+  return (
+    <div className={styles.box}>
+      <select
+        className={styles.select}
+        aria-label={added.riwayat.saring}
+        value={value}
+        onChange={(event) => {
+          const chosen = choices.find((choice) => choice.value === event.target.value)
+          if (chosen) onChange(chosen.value)
+        }}
+      >
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+      <ChevronDown className={styles.arrow} size={20} aria-hidden />
+    </div>
+  )
+}

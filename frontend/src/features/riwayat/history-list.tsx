@@ -1,0 +1,59 @@
+import { ArrowDownLeft, ChevronRight, type LucideIcon, RotateCcw, WashingMachine } from 'lucide-react'
+import type { HistoryEntry, RefType } from '@/shared/api/model'
+import { spec } from '@/shared/copy/spec'
+import { rupiahBertanda, tanggalWaktu } from '@/shared/lib/format'
+import { groupByMonth } from './group-by-month'
+import styles from './history-list.module.css'
+
+const icons: Record<RefType, LucideIcon> = {
+  snap_transaksi: WashingMachine,
+  pembelian_emoney: ArrowDownLeft,
+  snap_transaksi_hapus: RotateCcw,
+  snap_transaksi_refund: RotateCcw,
+}
+
+interface Props {
+  entries: HistoryEntry[]
+  onOpen: (entry: HistoryEntry) => void
+}
+
+/** Transaction cards under their months. */
+export function HistoryList({ entries, onOpen }: Props) {
+  return groupByMonth(entries).map(({ judul, entries: ofMonth }) => (
+    <section key={judul} className={styles.month} aria-labelledby={monthId(judul)}>
+      <h2 id={monthId(judul)} className={styles.separator}>
+        {judul}
+      </h2>
+      <ul className={styles.cards}>
+        {ofMonth.map((entry) => (
+          <li key={`${entry.ref_type}-${entry.ref_id}-${entry.entri}`}>
+            <EntryCard entry={entry} onOpen={onOpen} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  ))
+}
+
+const monthId = (judul: string) => `bulan-${judul.replace(/\s+/g, '-')}`
+
+function EntryCard({ entry, onOpen }: { entry: HistoryEntry; onOpen: Props['onOpen'] }) {
+  const Icon = icons[entry.ref_type]
+  const incoming = entry.value > 0
+  return (
+    <button type="button" className={styles.card} onClick={() => onOpen(entry)} aria-haspopup="dialog">
+      <span className={`${styles.icon} ${incoming ? styles.iconIn : ''}`}>
+        <Icon size={22} aria-hidden />
+      </span>
+      <span className={styles.text}>
+        <span className={styles.outlet}>{entry.outlet}</span>
+        <span className={styles.kind}>{spec.judulDetail[entry.ref_type]}</span>
+        <span className={`angka ${styles.date}`}>{tanggalWaktu(entry.date)}</span>
+      </span>
+      <span className={`angka ${styles.value} ${incoming ? styles.in : styles.out}`}>
+        {rupiahBertanda(entry.value)}
+      </span>
+      <ChevronRight className={styles.chevron} size={18} aria-hidden />
+    </button>
+  )
+}

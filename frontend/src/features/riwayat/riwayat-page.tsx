@@ -1,0 +1,124 @@
+import { RotateCw } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { jelaskan } from '@/shared/api/error'
+import type { HistoryEntry } from '@/shared/api/model'
+import type { Jenis } from '@/shared/api/riwayat'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { paths } from '@/shared/lib/paths'
+import { toast } from '@/shared/lib/toast'
+import { Button } from '@/shared/ui/button'
+import { Empty } from '@/shared/ui/empty'
+import { MoreSentinel } from '@/shared/ui/more-sentinel'
+import { Page } from '@/shared/ui/page'
+import { Spinner } from '@/shared/ui/spinner'
+import { DetailDialog } from './detail-dialog'
+import { Filter } from './filter'
+import { HistoryList } from './history-list'
+import styles from './riwayat-page.module.css'
+import { useHistory } from './use-history'
+
+export default function RiwayatPage() {
+  const [jenis, setJenis] = useState<Jenis>('')
+  const [opened, setOpened] = useState<HistoryEntry | null>(null)
+  const history = useHistory(jenis)
+  useTellFailure(history.error)
+
+  return (
+    <Page
+      title={spec.riwayat}
+      back={paths.dashboard}
+      bar
+      trailing={
+        <Refresh
+          pending={history.isRefetching && !history.isFetchingNextPage}
+          onRefresh={async () => {
+            const { isSuccess } = await history.refresh()
+            if (isSuccess) toast.sukses(added.riwayat.diperbarui)
+          }}
+        />
+      }
+    >
+      <Filter value={jenis} onChange={setJenis} />
+      <Body history={history} onOpen={setOpened} />
+      {opened && <DetailDialog entry={opened} onClose={() => setOpened(null)} />}
+    </Page>
+  )
+}
+
+interface BodyProps {
+  history: ReturnType<typeof useHistory>
+  onOpen: (entry: HistoryEntry) => void
+}
+
+function Body({ history, onOpen }: BodyProps) {
+  const { entries } = history
+  if (!entries && history.error) {
+    return (
+      <Empty
+        title={added.riwayat.gagalMuat}
+        action={
+          <Button pending={history.isFetching} onClick={() => history.refetch()}>
+            {added.umum.cobaLagi}
+          </Button>
+        }
+      />
+    )
+  }
+  if (!entries) return <Skeleton />
+  if (entries.length === 0) return <Empty title={spec.belumAdaTransaksi} body={added.riwayat.kosongIsi} />
+  return (
+    <>
+      <HistoryList entries={entries} onOpen={onOpen} />
+      {history.hasNextPage && (
+        <MoreSentinel
+          loading={history.isFetching}
+          failed={history.isFetchNextPageError}
+          onMore={() => {
+            if (!history.isFetching) void history.fetchNextPage()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** A failed list is told once at the top, whatever is still on the screen (product.md §8). */
+function useTellFailure(error: Error | null): void {
+  useEffect(() => {
+    if (!error) return
+    const { judul, isi } = jelaskan(error)
+    toast.gagal(judul, isi)
+  }, [error])
+}
+
+function Refresh({ pending, onRefresh }: { pending: boolean; onRefresh: () => void }) {
+  return (
+    <button
+      type="button"
+      className={styles.refresh}
+      aria-label={added.riwayat.segarkan}
+      aria-busy={pending || undefined}
+      onClick={() => !pending && onRefresh()}
+    >
+      {pending ? <Spinner /> : <RotateCw size={22} aria-hidden />}
+    </button>
+  )
+}
+
+/** Where the first cards will be. */
+function Skeleton() {
+  return (
+    <div aria-busy="true">
+      <span className="visually-hidden" role="status">
+        {added.umum.muat}
+      </span>
+      <div className={styles.skeleton} aria-hidden="true">
+        <div />
+        <div />
+        <div />
+        <div />
+      </div>
+    </div>
+  )
+}

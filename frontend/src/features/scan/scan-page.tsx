@@ -1,0 +1,147 @@
+import { Image, Keyboard } from 'lucide-react'
+import { type ChangeEvent, useRef, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { paths } from '@/shared/lib/paths'
+import { toast } from '@/shared/lib/toast'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { Button } from '@/shared/ui/button'
+import { Card } from '@/shared/ui/card'
+import { Dialog } from '@/shared/ui/dialog'
+import { Page } from '@/shared/ui/page'
+import { loadDecoder } from './decoder'
+import { KodeDialog } from './kode-dialog'
+import { decodeFile } from './picture'
+import styles from './scan-page.module.css'
+import { useCamera } from './use-camera'
+import { useFindMesin } from './use-find-mesin'
+import { useScanner } from './use-scanner'
+import { Viewfinder } from './viewfinder'
+
+/** The same sticker is not asked for again before this, so that a refusal can be read. */
+const SAME_TEXT_MS = 6_000
+
+export default function ScanPage() {
+  const video = useRef<HTMLVideoElement>(null)
+  const camera = useCamera(video)
+  const find = useFindMesin()
+  const [typing, setTyping] = useState(false)
+  const isNew = useNewText()
+
+  const looking = camera.state === 'live' && !find.pending && !typing && !find.withoutEpay
+  const scanner = useScanner(video, looking, (text) => {
+    if (isNew(text)) find.byQr(text)
+  })
+
+  return (
+    <Page title={spec.scan} back={paths.dashboard}>
+      <Viewfinder
+        video={video}
+        state={camera.state}
+        failed={scanner.failed}
+        checking={find.pending}
+        torch={camera.torch}
+        onTorch={camera.toggleTorch}
+        onRetry={camera.retry}
+      />
+      <div className={styles.ways}>
+        <GalleryButton disabled={find.pending} onText={find.byQr} />
+        <Button
+          variant="secondary"
+          className={styles.way}
+          icon={<Keyboard size={20} aria-hidden />}
+          disabled={find.pending}
+          onClick={() => setTyping(true)}
+        >
+          {added.scan.ketikKode}
+        </Button>
+      </div>
+      <Card className={styles.guide}>
+        <h2 className={styles.heading}>{spec.petunjukPenggunaan}</h2>
+        <ol className={styles.steps}>
+          {added.scan.langkah.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+      </Card>
+      <KodeDialog
+        open={typing && !find.withoutEpay}
+        pending={find.pending}
+        onClose={() => setTyping(false)}
+        onKode={find.byKode}
+      />
+      <NoEpayDialog
+        open={find.withoutEpay}
+        onClose={() => {
+          setTyping(false)
+          find.closeWithoutEpay()
+        }}
+      />
+    </Page>
+  )
+}
+
+function useNewText(): (text: string) => boolean {
+  const last = useRef({ text: '', at: 0 })
+  return (text) => {
+    const now = Date.now()
+    const again = last.current.text === text && Math.abs(now - last.current.at) < SAME_TEXT_MS
+    if (!again) last.current = { text, at: now }
+    return !again
+  }
+}
+
+function GalleryButton({ disabled, onText }: { disabled: boolean; onText: (text: string) => void }) {
+  const input = useRef<HTMLInputElement>(null)
+  const { pending, submit } = useSubmit(async (file: File) => {
+    try {
+      const text = await decodeFile(file, await loadDecoder())
+      if (text) onText(text)
+      else toast.gagal(added.scan.gambarTanpaQr, added.scan.gambarTanpaQrIsi)
+    } catch {
+      toast.gagal(added.scan.pemindaiGagal, added.galat.jaringanIsi)
+    }
+  })
+
+  function onChange(event: ChangeEvent<HTMLInputElement>) {
+    const [file] = event.target.files ?? []
+    // Choosing the same picture again must count as a choice.
+    event.target.value = ''
+    if (file) submit(file)
+  }
+
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept="image/*"
+        hidden
+        aria-label={added.scan.galeri}
+        onChange={onChange}
+      />
+      <Button
+        variant="secondary"
+        className={styles.way}
+        icon={<Image size={20} aria-hidden />}
+        disabled={disabled}
+        pending={pending}
+        onClick={() => input.current?.click()}
+      >
+        {added.scan.galeri}
+      </Button>
+    </>
+  )
+}
+
+/** product.md §8: no E-Pay balance for this outlet; top up at the cashier first. */
+function NoEpayDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const navigate = useNavigate()
+  return (
+    <Dialog open={open} onClose={onClose} title={spec.epayTidakDitemukan}>
+      <p className={styles.text}>{added.scan.modalIsi}</p>
+      <Button onClick={() => navigate(paths.topUp)}>{spec.topUp}</Button>
+    </Dialog>
+  )
+}

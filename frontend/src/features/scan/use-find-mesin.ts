@@ -1,0 +1,62 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { asApiError, jelaskan } from '@/shared/api/error'
+import { keys } from '@/shared/api/keys'
+import { getEpayOfOwner, getLayanan } from '@/shared/api/transaksi'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { qrMesin } from '@/shared/lib/kode-mesin'
+import { paths } from '@/shared/lib/paths'
+import { dropNota, purchaseFlow } from '@/shared/lib/purchase-flow'
+import { toast } from '@/shared/lib/toast'
+import { useSubmit } from '@/shared/lib/use-submit'
+
+/**
+ * From a sticker's text or a typed code to the service list: the machine, then whether there is an
+ * E-Pay to pay with (product.md §8). Failures stay on this screen.
+ */
+export function useFindMesin() {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [withoutEpay, setWithoutEpay] = useState(false)
+
+  const { pending, submit } = useSubmit(async (qr: string) => {
+    try {
+      const found = await getLayanan({ qr, skip: 0 })
+      const accounts = await getEpayOfOwner(found.data_mesin.idowner)
+      if (accounts.length === 0) {
+        toast.gagal(spec.quotaNotFound, added.scan.quotaNotFoundIsi)
+        setWithoutEpay(true)
+        return
+      }
+      client.setQueryData(keys.layanan(qr, ''), { pages: [found], pageParams: [0] })
+      client.setQueryData(keys.epayPemilik(found.data_mesin.idowner), accounts)
+      dropNota()
+      purchaseFlow.write({ qr, mesin: found.data_mesin })
+      toast.sukses(spec.getLayananSuccess)
+      navigate(paths.pilihLayanan)
+    } catch (error) {
+      tellFailure(error)
+    }
+  })
+
+  return {
+    pending,
+    withoutEpay,
+    closeWithoutEpay: () => setWithoutEpay(false),
+    byKode: submit,
+    /** A scanned text: only our own stickers are asked for. */
+    byQr(text: string) {
+      if (qrMesin(text)) submit(text)
+      else toast.gagal(spec.mesinNotFound, added.scan.bukanQrMesin)
+    },
+  }
+}
+
+function tellFailure(error: unknown): void {
+  const { status, unanswered } = asApiError(error)
+  const { judul, isi } = jelaskan(error)
+  if (unanswered) toast.gagal(judul, isi)
+  else toast.gagal(spec.mesinNotFound, status === 404 ? added.scan.mesinTidakDitemukanIsi : judul)
+}

@@ -1,0 +1,37 @@
+import { useAkun } from '@/shared/api/use-akun'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { telpBerkelompok } from '@/shared/lib/format'
+import { paths } from '@/shared/lib/paths'
+import { Card } from '@/shared/ui/card'
+import { Page } from '@/shared/ui/page'
+import { QrPanel } from './qr-panel'
+import styles from './top-up-page.module.css'
+import { useWakeLock } from './use-wake-lock'
+
+export default function TopUpPage() {
+  const akun = useAkun()
+  useWakeLock()
+  return (
+    <Page title={spec.topUp} back={paths.dashboard}>
+      <section className={styles.ticket}>
+        <QrPanel />
+        <p className={styles.caption}>{added.topUp.nomorAnda}</p>
+        <p className={`angka ${styles.number}`}>{akun.data ? telpBerkelompok(akun.data.telp) : '\u00a0'}</p>
+      </section>
+      <Card className={styles.guide}>
+        <h2 className={styles.heading}>{spec.caraTopUp}</h2>
+        <ol className={styles.steps}>
+          {added.topUp.langkah.map((step, index) => (
+            <li key={step} className={styles.step}>
+              <span className={styles.index} aria-hidden="true">
+                {index + 1}
+              </span>
+              {step}
+            </li>
+          ))}
+        </ol>
+      </Card>
+    </Page>
+  )
+}

@@ -1,0 +1,35 @@
+import { added } from '@/shared/copy/added'
+
+/** Status of a call that got no answer from the server. */
+export const NO_NETWORK = 0
+/** Status of a call that waited too long. */
+export const TIMED_OUT = -1
+
+/** A call that did not end in 200. `message` is the server's sentence, empty when there was no answer. */
+export class ApiError extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+  }
+
+  /** True when nobody can say whether the server did what it was asked. */
+  get unanswered(): boolean {
+    return this.status === NO_NETWORK || this.status === TIMED_OUT
+  }
+}
+
+export function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(NO_NETWORK, '')
+}
+
+/** What to tell the customer about a failed call: the server's sentence, else what to do. */
+export function jelaskan(error: unknown): { judul: string; isi?: string | undefined } {
+  const { status, message } = asApiError(error)
+  if (status === NO_NETWORK) return { judul: added.galat.jaringan, isi: added.galat.jaringanIsi }
+  if (status === TIMED_OUT) return { judul: added.galat.lambat, isi: added.galat.lambatIsi }
+  if (status >= 500) return { judul: message || added.galat.server, isi: added.galat.serverIsi }
+  return { judul: message || added.galat.server }
+}

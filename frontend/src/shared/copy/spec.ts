@@ -1,0 +1,81 @@
+/**
+ * Every string the product specification quotes, to the letter (the English ones too).
+ * Words of our own live in `added.ts`.
+ */
+export const spec = {
+  // §2 buttons, links, titles
+  daftar: 'Daftar',
+  masuk: 'Masuk',
+  lupaKataSandi: 'Lupa Kata Sandi',
+  kataSandi: 'Kata Sandi',
+  ulangiKataSandi: 'Ulangi Kata Sandi',
+  namaAkun: 'Nama Akun',
+  kirimUlangKode: 'Kirim Ulang Kode',
+  kirimKodeOtp: 'Kirim Kode OTP',
+  simpan: 'Simpan',
+  scan: 'Scan',
+  petunjukPenggunaan: 'Petunjuk penggunaan',
+  epayTidakDitemukan: 'E-Pay tidak ditemukan',
+  epayDitemukan: (jumlah: number) => `${jumlah} E-Pay ditemukan`,
+  topUpEpayment: 'Top Up Epayment',
+  noNota: 'No Nota',
+  bayarNyalakanMesin: 'Bayar & Nyalakan Mesin',
+  // §2 dashboard and bottom bar
+  lihatLokasi: 'Lihat Lokasi',
+  sedangBerlangsung: 'Sedang Berlangsung',
+  beranda: 'Beranda',
+  topUp: 'Top Up',
+  riwayat: 'Riwayat',
+  akun: 'Akun',
+  // §2 history
+  semuaTransaksi: 'Semua transaksi',
+  penggunaanMesin: 'Penggunaan Mesin',
+  filterTopUp: 'Top-Up',
+  belumAdaTransaksi: 'Belum ada transaksi',
+  judulDetail: {
+    snap_transaksi: 'Transaksi',
+    pembelian_emoney: 'Top-Up',
+    snap_transaksi_hapus: 'Penghapusan',
+    snap_transaksi_refund: 'Refund',
+  },
+  hargaLayanan: 'Harga Layanan',
+  penambahanSaldo: 'Penambahan Saldo',
+  // §2 account
+  keluarAplikasi: 'Keluar Aplikasi',
+  ubahNama: 'Ubah Nama',
+  ubahKataSandi: 'Ubah Kata Sandi',
+  verifikasiPerubahan: 'Verifikasi Perubahan',
+  // §2 top-up
+  caraTopUp: 'Cara Top-Up',
+  // §4
+  berhasilMerubahSandi: 'Berhasil merubah sandi',
+  namaBerhasilDiUbah: 'Nama Berhasil Di Ubah',
+  berhasilLogout: 'Berhasil Logout!',
+  gagalLogout: 'gagal logout!',
+  // §5
+  fieldMasihKosong: 'Field masih kosong',
+  formBelumLengkap: 'Form Belum Lengkap',
+  namaMinimalDuaKata: 'Nama Akun Minimal 2 Kata',
+  passwordTidakSama: 'Password Tidak Sama',
+  dataAdaYangKosong: 'Data ada yang kosong',
+  kataSandiTidakSama: 'Kata sandi tidak sama',
+  saldoTidakCukup: 'saldo epay tidak cukup',
+  // §8
+  passwordIncorrect: 'password is incorrect',
+  akunTidakDitemukan: 'Akun tidak ditemukan',
+  otpInvalid: 'your otp is invalid',
+  recordNotFound: 'record not found',
+  kesalahanSistemCobaKembali: 'terdapat kesalahan sistem, mohon coba kembali',
+  registrasiBerhasil: 'Registrasi Berhasil',
+  sandiDiperbaruhi: 'Sandi diperbaruhi',
+  mohonCobaLagi: 'Mohon coba lagi',
+  kesalahanSistem: 'Kesalahan sistem',
+  mesinNotFound: 'Mesin Not found',
+  quotaNotFound: 'Quota E-Money or Outlet Not Found',
+  getLayananSuccess: 'Get Layanan Success',
+  mesinBerhasilDinyalakan: 'Mesin Berhasil dinyalakan',
+  transaksiGagalDibuat: 'Transaksi ini gagal dibuat',
+  transaksiTidakDitemukan: 'Transaksi ini tidak ditemukan',
+  sistemSedangSibuk: 'Sistem Sedang Sibuk, Coba Lagi!',
+  passwordLamaSalah: 'password lama salah',
+} as const

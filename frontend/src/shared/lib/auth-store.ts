@@ -1,0 +1,81 @@
+import { create } from 'zustand'
+import { paths } from '@/shared/lib/paths'
+import { clearPrivate } from '@/shared/lib/storage'
+
+const KEY = 'token'
+
+/** Claims we read of the token; the server alone decides whether it is good. */
+interface Claims {
+  id_customer_global?: number | string
+}
+
+function readToken(): string | null {
+  try {
+    return window.localStorage.getItem(KEY) || null
+  } catch {
+    return null
+  }
+}
+
+/** `id_customer_global` of a token, null when it cannot be read. */
+export function customerId(token: string): string | null {
+  try {
+    const body = token.split('.')[1] ?? ''
+    const json = atob(body.replace(/-/g, '+').replace(/_/g, '/'))
+    const claims = JSON.parse(json) as Claims
+    return claims.id_customer_global === undefined ? null : String(claims.id_customer_global)
+  } catch {
+    return null
+  }
+}
+
+interface AuthState {
+  token: string | null
+  /** Where the guard sends somebody without a token: `/`, or `/login` after a session was refused. */
+  exit: string
+  signIn: (token: string) => void
+  /** The server no longer knows this session (401, or 404 of one's own account). */
+  expire: () => void
+  /** Returns false when the token could not be removed (`gagal logout!`). */
+  signOut: () => boolean
+}
+
+export const useAuth = create<AuthState>((set) => ({
+  token: readToken(),
+  exit: paths.welcome,
+  signIn(token) {
+    try {
+      window.localStorage.setItem(KEY, token)
+    } catch {
+      // Private mode: logged in until the page is closed.
+    }
+    set({ token, exit: paths.welcome })
+  },
+  expire() {
+    if (removeToken()) set({ token: null, exit: paths.login })
+  },
+  signOut() {
+    const gone = removeToken()
+    if (gone) set({ token: null, exit: paths.welcome })
+    return gone
+  },
+}))
+
+function removeToken(): boolean {
+  try {
+    window.localStorage.removeItem(KEY)
+    clearPrivate()
+    return window.localStorage.getItem(KEY) === null
+  } catch {
+    return false
+  }
+}
+
+/** Another tab logged in or out: follow it. */
+export function followOtherTabs(): () => void {
+  const onStorage = (event: StorageEvent) => {
+    if (event.key === KEY || event.key === null) useAuth.setState({ token: readToken() })
+  }
+  window.addEventListener('storage', onStorage)
+  return () => window.removeEventListener('storage', onStorage)
+}

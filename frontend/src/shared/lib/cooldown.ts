@@ -1,0 +1,53 @@
+import { useEffect, useState } from 'react'
+import { isRecord, slot } from '@/shared/lib/storage'
+
+/** Time between two codes for the same number and purpose (product.md §9). */
+export const COOLDOWN_MS = 60_000
+
+export type Purpose = 'register' | 'forgot' | 'password'
+
+type Sent = Record<string, number>
+
+const sent = slot<Sent>(
+  'session',
+  'nyala.kode',
+  (value): value is Sent => isRecord(value) && Object.values(value).every((at) => typeof at === 'number'),
+)
+
+const key = (purpose: Purpose, telp: string) => `${purpose}:${telp}`
+
+/** Remember that a code was sent now. Kept for the session, so that a reload goes on with the countdown. */
+export function codeSent(purpose: Purpose, telp: string, now = Date.now()): void {
+  sent.write({ ...sent.read(), [key(purpose, telp)]: now })
+}
+
+export function forgetCode(purpose: Purpose, telp: string): void {
+  const rest = { ...sent.read() }
+  delete rest[key(purpose, telp)]
+  sent.write(rest)
+}
+
+/** Milliseconds until another code may be asked for, 0 when it may now. */
+export function cooldownLeft(purpose: Purpose, telp: string, now = Date.now()): number {
+  const at = sent.read()?.[key(purpose, telp)]
+  if (at === undefined || at > now) return 0
+  return Math.max(0, COOLDOWN_MS - (now - at))
+}
+
+/** The countdown of a code step, ticking every second; `restart` after a code was sent. */
+export function useCooldown(purpose: Purpose, telp: string): { left_ms: number; restart: () => void } {
+  const [left_ms, setLeft] = useState(() => cooldownLeft(purpose, telp))
+  useEffect(() => {
+    if (left_ms <= 0) return
+    const untilNextSecond = left_ms % 1000 || 1000
+    const timer = setTimeout(() => setLeft(cooldownLeft(purpose, telp)), untilNextSecond)
+    return () => clearTimeout(timer)
+  }, [left_ms, purpose, telp])
+  return {
+    left_ms,
+    restart() {
+      codeSent(purpose, telp)
+      setLeft(COOLDOWN_MS)
+    },
+  }
+}

@@ -1,0 +1,18 @@
+/** Every address of the app (product.md §2); nobody writes a route by hand. */
+export const paths = {
+  welcome: '/',
+  login: '/login',
+  register: '/register',
+  otp: (telp: string) => `/otp/${telp}`,
+  forgotTelp: '/forgotPasswordTelp',
+  forgotOtp: (telp: string) => `/forgotPasswordOtp/${telp}`,
+  changePassword: (telp: string) => `/changePassword/${telp}`,
+  dashboard: '/dashboard',
+  scan: '/scanPage',
+  pilihLayanan: '/pilihLayanan',
+  pilihEpay: '/pilihEpay',
+  pembayaran: '/pembayaran',
+  riwayat: '/riwayatPage',
+  akun: '/akun',
+  topUp: '/topUpPage',
+} as const

@@ -1,0 +1,160 @@
+import type { Socket } from 'socket.io-client'
+import { isRecord } from '@/shared/lib/storage'
+import { dropOver, putBeat, useBeats } from '@/shared/realtime/beats'
+import { learn, tickFits } from '@/shared/realtime/clock'
+import { wakeTicker } from '@/shared/realtime/ticker'
+
+/** An ack that takes longer means that the line is dead though nobody said so. */
+const ACK_TIMEOUT_MS = 4_000
+/** Ticks come once a second; after this silence the line is asked. */
+const SILENCE_MS = 6_000
+
+const REFUSED_PAUSE_MS = 5_000
+
+interface Hooks {
+  token: () => string | null
+  /** The server refuses the token; resolves when it is known whether the session is really over. */
+  onRefused: () => Promise<unknown>
+}
+
+interface Answer {
+  status?: number
+  tl: number | null
+  ends_at: number | null
+  server_time: number
+}
+
+const isAnswer = (value: unknown): value is Answer => isRecord(value) && typeof value.server_time === 'number'
+
+const topicOf = (idmesin: string) => `heartbeat/${idmesin}`
+
+/** How many cards watch each machine. Survives the socket, which may open later or anew. */
+const watched = new Map<string, number>()
+let socket: Socket | null = null
+let generation = 0
+let lastWord_ms = 0
+let asking = false
+
+/**
+ * The app's side of the realtime connection; nobody else knows the library, which is fetched here. What
+ * comes in goes to `useBeats`.
+ */
+export function openRealtime(hooks: Hooks): () => void {
+  const mine = ++generation
+  void import('socket.io-client')
+    .then(({ io }) => {
+      if (mine === generation) connect(io, hooks)
+    })
+    .catch(() => {
+      // The library could not be fetched: countdowns go on from the deadlines, and the next wake tries again.
+      if (mine === generation) useBeats.setState({ connection: 'down' })
+    })
+
+  const onWake = () => {
+    if (document.visibilityState !== 'visible' || mine !== generation) return
+    if (socket) resync()
+    else
+      void import('socket.io-client').then(({ io }) => mine === generation && !socket && connect(io, hooks))
+  }
+  for (const event of ['visibilitychange', 'pageshow', 'online']) window.addEventListener(event, onWake)
+  const silence = setInterval(() => {
+    const expectsTicks = [...watched.keys()].some((id) => useBeats.getState().beats[id]?.ends_at)
+    if (!expectsTicks || document.visibilityState !== 'visible') return
+    if (socket?.connected && Date.now() - lastWord_ms > SILENCE_MS) resync()
+  }, SILENCE_MS)
+
+  return () => {
+    generation++
+    clearInterval(silence)
+    for (const event of ['visibilitychange', 'pageshow', 'online']) window.removeEventListener(event, onWake)
+    socket?.disconnect()
+    socket = null
+  }
+}
+
+function connect(io: typeof import('socket.io-client').io, hooks: Hooks): void {
+  const line = io({
+    auth: (send) => send({ token: hooks.token() }),
+    reconnectionDelay: 500,
+    reconnectionDelayMax: 4_000,
+    timeout: 8_000,
+  })
+  socket = line
+  line.on('connect', () => {
+    useBeats.setState({ connection: 'up' })
+    lastWord_ms = Date.now()
+    for (const idmesin of watched.keys()) subscribe(line, idmesin)
+  })
+  line.on('disconnect', () => useBeats.setState({ connection: 'down' }))
+  line.on('connect_error', (error) => {
+    useBeats.setState({ connection: 'down' })
+    // After this answer the library does not try again by itself.
+    if (error.message === 'unauthorized') {
+      void hooks.onRefused().then(() => setTimeout(() => line === socket && line.connect(), REFUSED_PAUSE_MS))
+    }
+  })
+  line.onAny((topic: string, message: unknown) => {
+    if (topic.startsWith('heartbeat/') && isAnswer(message)) onTick(topic.slice('heartbeat/'.length), message)
+  })
+}
+
+function onTick(idmesin: string, tick: Answer): void {
+  lastWord_ms = Date.now()
+  if (!tickFits(tick.server_time)) resync()
+  if (watched.has(idmesin)) putBeat(idmesin, { ends_at: tick.ends_at, over: tick.tl !== null && tick.tl < 1 })
+}
+
+/** The ack is a full snapshot, so that it is right after any absence. */
+function subscribe(line: Socket, idmesin: string): void {
+  const sent_ms = Date.now()
+  line
+    .timeout(ACK_TIMEOUT_MS)
+    .emit('subscribe', topicOf(idmesin), (silent: Error | null, answer: unknown) => {
+      if (line !== socket) return
+      if (silent) return revive(line)
+      if (!isAnswer(answer) || answer.status !== 200) return
+      lastWord_ms = Date.now()
+      learn(sent_ms, answer.server_time, lastWord_ms)
+      putBeat(idmesin, { ends_at: answer.ends_at, over: answer.tl === null })
+      wakeTicker()
+    })
+}
+
+/** No ack in time: the line is dead. Closing the engine makes the library connect anew. */
+function revive(line: Socket): void {
+  if (line.connected) line.io.engine.close()
+}
+
+/** After sleep, a network change or silence: ask for everything again, or connect at once if the line is down. */
+function resync(): void {
+  if (!socket || asking) return
+  asking = true
+  setTimeout(() => {
+    asking = false
+  }, 1_000)
+  if (socket.connected) {
+    for (const idmesin of watched.keys()) subscribe(socket, idmesin)
+  } else {
+    // Skips the rest of the library's own waiting time between two tries.
+    socket.disconnect().connect()
+  }
+}
+
+/** Listen to a machine's heartbeat until the returned function is called. */
+export function watchMesin(id: number | string): () => void {
+  const idmesin = String(id)
+  const count = watched.get(idmesin) ?? 0
+  watched.set(idmesin, count + 1)
+  // What is kept of an earlier run says nothing about this one.
+  if (count === 0) dropOver(idmesin)
+  if (count === 0 && socket?.connected) subscribe(socket, idmesin)
+  return () => {
+    const left = (watched.get(idmesin) ?? 1) - 1
+    if (left > 0) {
+      watched.set(idmesin, left)
+      return
+    }
+    watched.delete(idmesin)
+    if (socket?.connected) socket.emit('unsubscribe', topicOf(idmesin))
+  }
+}

@@ -1,0 +1,52 @@
+import { useEffect, useRef } from 'react'
+import { added } from '@/shared/copy/added'
+import { Button } from '@/shared/ui/button'
+import { Spinner } from '@/shared/ui/spinner'
+import styles from './more-sentinel.module.css'
+
+/** How far below the screen the end of the list may be when the next page is asked for. */
+const AHEAD = '400px'
+
+interface Props {
+  loading: boolean
+  /** The last try failed: the next one is the customer's, not the scrolling's. */
+  failed: boolean
+  onMore: () => void
+}
+
+/** The end of what is loaded; seeing it loads the next page. */
+export function MoreSentinel({ loading, failed, onMore }: Props) {
+  const end = useRef<HTMLDivElement>(null)
+  const latest = useRef(onMore)
+  latest.current = onMore
+
+  useEffect(() => {
+    if (loading || failed || !end.current) return
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) latest.current()
+      },
+      { rootMargin: AHEAD },
+    )
+    observer.observe(end.current)
+    return () => observer.disconnect()
+  }, [loading, failed])
+
+  return (
+    <div ref={end} className={styles.end}>
+      {failed ? (
+        <>
+          <p>{added.umum.gagalLanjut}</p>
+          <Button variant="secondary" onClick={onMore}>
+            {added.umum.cobaLagi}
+          </Button>
+        </>
+      ) : (
+        <span role="status" className={styles.more}>
+          <Spinner />
+          {added.umum.muatLagi}
+        </span>
+      )}
+    </div>
+  )
+}

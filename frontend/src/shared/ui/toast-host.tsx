@@ -1,0 +1,46 @@
+import { Component, lazy, type ReactNode, Suspense } from 'react'
+import { useToasts } from '@/shared/lib/toast'
+import styles from './toast-host.module.css'
+
+const Toaster = lazy(() => import('@/shared/ui/toaster'))
+
+/** Fetches the toaster before it is needed, e.g. when a form gets the focus. */
+export function warmToaster(): void {
+  void import('@/shared/ui/toaster').catch(() => undefined)
+}
+
+/** Mounts the toaster with the first message; when it cannot be loaded, the message is shown plainly. */
+export function ToastHost() {
+  const used = useToasts((state) => state.used)
+  return (
+    <Plainly>
+      <Suspense fallback={null}>{used && <Toaster />}</Suspense>
+    </Plainly>
+  )
+}
+
+class Plainly extends Component<{ children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false }
+
+  static getDerivedStateFromError() {
+    return { failed: true }
+  }
+
+  override render() {
+    return this.state.failed ? <PlainMessages /> : this.props.children
+  }
+}
+
+function PlainMessages() {
+  const last = useToasts((state) => state.queue.at(-1))
+  return (
+    <div role="alert">
+      {last && (
+        <div className={styles.fallback}>
+          <strong>{last.judul}</strong>
+          {last.isi && <div>{last.isi}</div>}
+        </div>
+      )}
+    </div>
+  )
+}
