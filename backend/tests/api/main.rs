@@ -8,6 +8,7 @@ mod arrange;
 mod auth;
 mod cli;
 mod dashboard;
+mod database;
 mod detail;
 mod dev_whatsapp;
 mod epay;

@@ -1,7 +1,7 @@
 //! Customers: they press, press again, wait eight seconds, repeat what was not answered, and remember what they were told.
 
 use nyala::mesin::messages::Hasil;
-use nyala::pembelian::aturan::{Putusan, Tolakan, putuskan};
+use nyala::pembelian::aturan::{Putusan, Tolakan};
 use nyala::pembelian::batas::ANSWER_WAIT_MS;
 use nyala::pembelian::keadaan::Keadaan;
 use rand::Rng;
@@ -92,7 +92,7 @@ impl World {
             return self.tell(request, Told::Unknown);
         }
         let order = *order;
-        let putusan = putuskan(&order.pesanan(), self.store.facts(order), self.now);
+        let putusan = self.store.decide(order, self.now);
         let delay_ms = if self.chance(0.1) { self.up_to(2_000) } else { self.up_to(5) };
         let life = self.server.life;
         self.after(delay_ms, Happening::Decided { life, request, putusan: Box::new(putusan) });

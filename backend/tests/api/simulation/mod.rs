@@ -4,6 +4,7 @@
 mod check;
 mod customer;
 mod device;
+mod postgres;
 mod server;
 mod store;
 mod world;
@@ -13,6 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use world::World;
 
+/// Histories that PostgreSQL is asked to tell as well.
+const POSTGRES_SEEDS: u64 = 30;
 /// Histories of an ordinary run.
 const SEEDS: u64 = 3_000;
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use nyala::domain::no_nota::NoNota;
 use nyala::domain::waktu::Waktu;
 use nyala::ledger::pembelian::Held;
-use nyala::pembelian::aturan::Tolakan;
+use nyala::pembelian::aturan::{Putusan, Tolakan, putuskan};
 use nyala::pembelian::batas::CMD_LIFE_MS;
 use nyala::pembelian::fakta::{Dompet, Epay, Fakta, LayananFakta, MesinFakta, NotaLama, Pesanan};
 use nyala::pembelian::keadaan::Keadaan;
@@ -121,15 +121,55 @@ pub struct OutboxRow {
     pub available_at: Waktu,
 }
 
-/// What was written, as `ledger` and `perangkat` were asked to.
+/// What the database was asked, and what it answered.
 #[derive(Debug, Clone)]
-pub enum Write {
-    Hold { order: Order, now: Waktu, held: Option<Tolakan>, purchase: Option<i64> },
+pub enum Asked {
+    Facts { order: Order, putusan: String, now: Waktu },
+    Open { machine: usize, stored: Option<Stored> },
+    Hold { order: Order, now: Waktu, held: Result<i64, Option<Tolakan>> },
     Refuse { order: Order, why: Tolakan, now: Waktu, done: bool },
     Apply { purchase: i64, change: Change, now: Waktu, done: bool },
     Record { machine: usize, online: bool, runs: bool, foreign: Option<i64>, now: Waktu },
     Stop { purchase: i64, now: Waktu },
     Refund { purchase: i64, amount: i64, now: Waktu, done: bool },
+}
+
+/// An open purchase as it is read back, without the ids that PostgreSQL gives by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stored {
+    pub epoch: i64,
+    pub durasi_s: i64,
+    pub created_at: Waktu,
+    pub keadaan: Keadaan,
+    pub ends_at: Waktu,
+    pub stop_requested: bool,
+}
+
+impl From<&Pembelian> for Stored {
+    fn from(p: &Pembelian) -> Self {
+        let Pembelian { epoch, durasi_s, created_at, keadaan, ends_at, .. } = *p;
+        Self { epoch, durasi_s, created_at, keadaan, ends_at, stop_requested: p.obrolan.stop_requested }
+    }
+}
+
+/// A decision without ids.
+pub fn told(putusan: &Putusan) -> String {
+    match putusan {
+        Putusan::Boleh { layanan, .. } => format!("hold {} s", layanan.durasi_s),
+        Putusan::Tolak(why) => format!("refused: {why:?}"),
+        Putusan::SudahDitolak(why) => format!("refused before: {why:?}"),
+        Putusan::NotaBeda => "another body".to_owned(),
+        Putusan::Ada { keadaan, .. } => format!("is {keadaan:?}"),
+    }
+}
+
+/// A hold's outcome without ids of PostgreSQL's.
+pub fn outcome(held: &Held) -> Result<i64, Option<Tolakan>> {
+    match held {
+        Held::Won { idtransaksi, .. } => Ok(*idtransaksi),
+        Held::Lost(why) => Err(Some(*why)),
+        Held::Changed => Err(None),
+    }
 }
 
 struct Receipt {
@@ -146,7 +186,7 @@ pub struct Store {
     pub outbox: Vec<OutboxRow>,
     /// Purchases whose run was found though nobody had paid for it.
     pub unpaid_runs: Vec<i64>,
-    pub journal: Vec<Write>,
+    pub journal: Vec<Asked>,
     receipts: HashMap<(usize, u32), Receipt>,
 }
 
@@ -179,8 +219,14 @@ impl Store {
         self.purchases.iter().position(|p| p.order.customer == customer && p.order.nota == nota).map(id)
     }
 
-    /// `fakta::baca`.
-    pub fn facts(&self, order: Order) -> Fakta {
+    /// `fakta::baca` and what the rules make of it.
+    pub fn decide(&mut self, order: Order, now: Waktu) -> Putusan {
+        let putusan = putuskan(&order.pesanan(), self.facts(order), now);
+        self.journal.push(Asked::Facts { order, putusan: told(&putusan), now });
+        putusan
+    }
+
+    fn facts(&self, order: Order) -> Fakta {
         let receipt = self.receipts.get(&(order.customer, order.nota));
         let purchase = self.by_receipt(order.customer, order.nota);
         let machine = self.machines[order.machine];
@@ -214,12 +260,7 @@ impl Store {
     /// `ledger::hold`; the order of its refusals is the order in which PostgreSQL meets the constraints.
     pub fn hold(&mut self, order: Order, cmd_id: Uuid, now: Waktu) -> Held {
         let held = self.try_hold(order, cmd_id, now);
-        let (lost, purchase) = match held {
-            Held::Won { idtransaksi, .. } => (None, Some(idtransaksi)),
-            Held::Lost(why) => (Some(why), None),
-            Held::Changed => (None, None),
-        };
-        self.journal.push(Write::Hold { order, now, held: lost, purchase });
+        self.journal.push(Asked::Hold { order, now, held: outcome(&held) });
         held
     }
 
@@ -268,14 +309,14 @@ impl Store {
         if done {
             self.receipts.insert(key, Receipt { body_hash: order.pesanan().body_hash(), tolak: Some(why) });
         }
-        self.journal.push(Write::Refuse { order, why, now, done });
+        self.journal.push(Asked::Refuse { order, why, now, done });
         done
     }
 
     /// `ledger::apply`.
     pub fn apply(&mut self, purchase: i64, change: Change, now: Waktu) -> bool {
         let done = self.try_apply(purchase, change, now);
-        self.journal.push(Write::Apply { purchase, change, now, done });
+        self.journal.push(Asked::Apply { purchase, change, now, done });
         done
     }
 
@@ -358,7 +399,7 @@ impl Store {
         {
             self.unpaid_runs.push(purchase);
         }
-        self.journal.push(Write::Record { machine, online, runs, foreign, now });
+        self.journal.push(Asked::Record { machine, online, runs, foreign, now });
     }
 
     /// An operator's stop, as `ops::mesin_stop` writes it; the purchase that runs there.
@@ -367,7 +408,7 @@ impl Store {
         if !self.outbox.iter().any(|o| o.purchase == running && o.op == OutboxOp::Stop) {
             self.outbox.push(OutboxRow { purchase: running, op: OutboxOp::Stop, available_at: now });
         }
-        self.journal.push(Write::Stop { purchase: running, now });
+        self.journal.push(Asked::Stop { purchase: running, now });
         Some(running)
     }
 
@@ -382,12 +423,18 @@ impl Store {
             self.wallets[customer].credits += amount;
             self.moved(Kind::Refund, purchase, amount);
         }
-        self.journal.push(Write::Refund { purchase, amount, now, done });
+        self.journal.push(Asked::Refund { purchase, amount, now, done });
         done
     }
 
     /// `fakta::terbuka_di`.
-    pub fn load(&self, machine: usize) -> Option<Pembelian> {
+    pub fn load(&mut self, machine: usize) -> Option<Pembelian> {
+        let stored = self.open_at(machine);
+        self.journal.push(Asked::Open { machine, stored: stored.as_ref().map(Stored::from) });
+        stored
+    }
+
+    fn open_at(&self, machine: usize) -> Option<Pembelian> {
         let (id, p) = self.open().find(|(_, p)| p.order.machine == machine)?;
         let stop_requested = self.outbox.iter().any(|o| o.purchase == id && o.op == OutboxOp::Stop);
         Some(Pembelian {

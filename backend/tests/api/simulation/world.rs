@@ -25,8 +25,8 @@ const PRESSES: u32 = 30;
 /// How long trouble is made. Then everything heals and the world must come to rest.
 const TROUBLE_MS: i64 = 60 * 60_000;
 /// Some customers run out of it.
-const SALDO: i64 = 80_000;
-const T0: Waktu = Waktu::from_ms(1_800_000_000_000);
+pub const SALDO: i64 = 80_000;
+pub const T0: Waktu = Waktu::from_ms(1_800_000_000_000);
 
 /// What comes back of a statement: an error is a lost connection, and nobody knows what became of it.
 pub type Answered<T> = Result<T, ()>;
