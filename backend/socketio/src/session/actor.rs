@@ -32,8 +32,8 @@ pub(crate) struct Session<U: Upper> {
     pub(super) websocket: Option<u64>,
     /// The number of its last websocket.
     pub(super) websockets: u64,
-    /// A POST body is being read.
-    pub(super) posting: bool,
+    /// The POST whose body is being read.
+    pub(super) posting: Option<u64>,
     _permit: Permit,
 }
 
@@ -80,7 +80,7 @@ impl<U: Upper> Session<U> {
                 probe: None,
                 websocket: number,
                 websockets: FIRST,
-                posting: false,
+                posting: None,
                 _permit: opening.permit,
             }
         });

@@ -12,6 +12,6 @@ mod wheel;
 mod wire;
 
 pub(crate) use actor::{Hang, Opening, Session};
-pub(crate) use polling::{OpenPoll, PollGone, Polled, PostBegin, PostBody, PostEnd};
+pub(crate) use polling::{OpenPoll, PollGone, Polled, PostBegin, PostBody, PostEnd, next_request};
 pub(crate) use upgrade::Attach;
 pub(crate) use wire::{Part, Wire};

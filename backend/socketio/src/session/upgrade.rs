@@ -50,7 +50,7 @@ impl<U: Upper> Session<U> {
 
     pub(super) fn drop_probe(&mut self, reason: CloseReason) {
         if let Some(probe) = self.probe.take() {
-            probe.socket.close(reason);
+            probe.socket.close(reason, None);
         }
     }
 
@@ -76,8 +76,8 @@ impl<U: Upper> Session<U> {
                 self.probe = Some(probe);
             }
             News::Message(Message::Pong) => self.probe = Some(probe),
-            News::Message(_) | News::Broken(_) => probe.socket.close(CloseReason::Violation),
-            News::Gone => probe.socket.close(CloseReason::TransportGone),
+            News::Message(_) | News::Broken(_) => probe.socket.close(CloseReason::Violation, None),
+            News::Gone => probe.socket.close(CloseReason::TransportGone, None),
         }
     }
 
@@ -88,7 +88,10 @@ impl<U: Upper> Session<U> {
             News::Message(Message::Ping(payload)) => self.wire.push(&[Part::Pong(&payload)], false),
             News::Message(Message::Pong) => {}
             News::Message(Message::Close) => self.wire.close(CloseReason::ClientLeft),
-            News::Broken(error) => self.violation(&error),
+            News::Broken(error) => {
+                self.wire.close_broken(error.code());
+                self.violation(&error);
+            }
             News::Gone => self.wire.close(CloseReason::TransportGone),
         }
     }

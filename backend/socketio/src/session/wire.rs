@@ -72,6 +72,8 @@ pub(crate) struct Wire {
     armed: Cell<Option<Instant>>,
     closed: Cell<Option<CloseReason>>,
     closed_told: Cell<bool>,
+    /// The code of the websocket's close frame, when the reason of the end does not tell it.
+    close_code: Cell<Option<u16>>,
     attend: Cell<bool>,
     in_turn: Cell<bool>,
     watcher: Cell<Option<Waker>>,
@@ -145,6 +147,7 @@ impl Wire {
             armed: Cell::new(None),
             closed: Cell::new(None),
             closed_told: Cell::new(false),
+            close_code: Cell::new(None),
             attend: Cell::new(false),
             in_turn: Cell::new(false),
             watcher: Cell::new(None),
@@ -269,7 +272,7 @@ impl Wire {
         let next = match self.link.replace(Link::Closed) {
             Link::Polling(waiting) => self.part(waiting, reason),
             Link::Websocket(socket) => {
-                socket.close(reason);
+                socket.close(reason, self.close_code.get());
                 Link::Closed
             }
             other => other,
@@ -279,6 +282,12 @@ impl Wire {
         }
         self.link.replace(next);
         self.wake();
+    }
+
+    /// Ends the session because its websocket broke a rule that has a close code (RFC 6455 §7.4.1).
+    pub fn close_broken(self: &Rc<Self>, code: u16) {
+        self.close_code.set(Some(code));
+        self.close(CloseReason::Violation);
     }
 
     /// A polling session ends with a close packet, or with a noop when the client itself closed. A GET may be on its way
@@ -320,9 +329,10 @@ impl Wire {
     }
 
     /// The client answered a heartbeat.
-    pub fn pong(&self) {
+    pub fn pong(self: &Rc<Self>) {
         self.beat
             .set(Beat::Ping(Instant::now() + self.limits.ping_interval));
+        self.arm(); // the next heartbeat may be due before the last one's deadline
     }
 
     /// Closes the session if its heartbeat is overdue at this moment.
