@@ -20,6 +20,9 @@ use crate::transport::Socket;
 /// How long a closed polling session keeps its last payload for a GET that is on its way.
 const PARTING: Duration = Duration::from_millis(200);
 
+/// A visit that is this late says that the thread was stalled.
+const STALL: Duration = Duration::from_millis(100);
+
 /// A packet that waits for a transport.
 #[derive(Debug, Clone)]
 pub(super) enum Outgoing {
@@ -362,6 +365,10 @@ impl Wire {
                         .map_or(at, |earliest| at.max(earliest));
                     self.beat.set(Beat::Pong(sent + self.limits.ping_timeout));
                     self.push(&[Part::Text(&heartbeat())], false);
+                }
+                Beat::Pong(by) if by + STALL <= now => {
+                    // This thread did not run for a while: the answer may be there and not be read yet.
+                    self.beat.set(Beat::Pong(now + STALL));
                 }
                 Beat::Pong(_) => self.check_heartbeat(),
                 Beat::Ping(_) => {}

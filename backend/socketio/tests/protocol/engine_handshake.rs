@@ -121,7 +121,7 @@ fn other_upgrade_requests_get_the_hosts_answer() {
         (answer.status, answer.body.as_str()),
         (404, "no websocket at /elsewhere")
     );
-    assert_eq!(answer.header("x-answered"), Some("otherwise"));
+    assert_eq!(answer.header("x-answered-by"), Some("upgrades"));
     let head = "POST /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket";
     let answer = Pending::send(server.address, head, b"").answer();
     assert_eq!(answer.status, 405);

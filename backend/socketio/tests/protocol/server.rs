@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use actix_http::header::{HeaderName, HeaderValue};
 use actix_http::{HttpService, Request, Response, StatusCode};
 use actix_server::{Server as ActixServer, ServerHandle};
 use actix_service::map_config;
@@ -102,17 +103,20 @@ pub fn start_with(limits: Limits, origins: Origins) -> Server {
 }
 
 fn serve(listener: TcpListener, sockets: SocketIo<TestHandler>, echo: Engine<Echo>) -> ActixServer {
-    let upgrades =
-        Upgrades::default()
-            .mount(&sockets)
-            .mount(&echo)
-            .otherwise(|request: &Request| {
-                let mut response = Response::build(StatusCode::NOT_FOUND);
-                response.insert_header(("x-answered", "otherwise"));
-                response
-                    .body(format!("no websocket at {}", request.path()))
-                    .map_into_boxed_body()
-            });
+    let upgrades = Upgrades::default()
+        .mount(&sockets)
+        .mount(&echo)
+        .otherwise(|request: &Request| {
+            let mut response = Response::build(StatusCode::NOT_FOUND);
+            response
+                .body(format!("no websocket at {}", request.path()))
+                .map_into_boxed_body()
+        })
+        .before_answer(|_, head| {
+            let name = HeaderName::from_static("x-answered-by");
+            head.headers
+                .insert(name, HeaderValue::from_static("upgrades"));
+        });
     let server = ActixServer::build()
         .workers(2)
         .disable_signals()

@@ -76,6 +76,7 @@ impl Ws {
         }
         let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
         assert!(head.starts_with("http/1.1 101 "), "{head}");
+        assert!(head.contains("x-answered-by: upgrades"), "{head}");
         // RFC 6455 §1.3: the answer to its sample key.
         assert!(
             head.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="),
