@@ -11,8 +11,9 @@ use bytes::BytesMut;
 use bytestring::ByteString;
 use futures_util::Stream;
 
+use super::outgoing::Part;
 use super::upgrade::{Probe, serve_socket};
-use super::wire::{Part, Signal, Wire};
+use super::wire::{Signal, Wire};
 use crate::codec::{self, Frame, Incoming};
 use crate::engine::{CloseReason, Engine, Handle, Sid, Upper};
 use crate::metrics::Permit;
@@ -147,6 +148,7 @@ impl<U: Upper> Actor for Session<U> {
 impl<U: Upper> StreamHandler<Signal> for Session<U> {
     fn handle(&mut self, signal: Signal, ctx: &mut Self::Context) {
         match signal {
+            Signal::Attend if self.is_closed() => {}
             Signal::Attend => self.upper.attend(),
             Signal::Alarm => self.ring(ctx),
             Signal::Closed(reason) => {

@@ -10,7 +10,7 @@ use actix_web::rt::net::TcpStream;
 use bytes::BytesMut;
 
 use super::actor::Session;
-use super::wire::Part;
+use super::outgoing::Part;
 use crate::codec::{Incoming, Message, close_frame, encode_frame, opcode};
 use crate::engine::{CloseReason, Engine, Upper};
 use crate::transport::{FromWebsocket, Inbound, News, Socket};

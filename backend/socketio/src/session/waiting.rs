@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio::sync::oneshot;
 
-use super::wire::Outgoing;
+use super::outgoing::Outgoing;
 use crate::codec::SEPARATOR;
 use crate::limits::Limits;
 
