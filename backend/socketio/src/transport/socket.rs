@@ -202,7 +202,8 @@ impl Socket {
         self.put(close_frame(code.unwrap_or(usual)), false);
         let (socket, within) = (self.clone(), self.limits.close_timeout);
         actix_web::rt::spawn(async move {
-            let _ = tokio::time::timeout(within, socket.part()).await;
+            let _ = tokio::time::timeout(within, socket.clone().part()).await;
+            socket.break_off(); // whoever still reads it lets go too
         });
     }
 

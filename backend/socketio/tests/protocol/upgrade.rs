@@ -142,6 +142,23 @@ fn frames_that_come_with_the_handshake_are_not_lost() {
 }
 
 #[test]
+fn a_refused_probe_is_let_go_though_its_client_stays() {
+    let server = start();
+    let session = Polling::open(&server, "/engine.io/");
+    let mut refused = Vec::new();
+    for _ in 0..5 {
+        let mut ws = Ws::upgrade(&server, &session);
+        ws.send("4a");
+        assert_eq!(ws.closed(), Some(1002));
+        refused.push(ws);
+    }
+    eventually("no socket is left", || {
+        server.echo.websockets_open.get() == 0
+    });
+    assert_eq!(server.echo.sessions_open.get(), 1);
+}
+
+#[test]
 fn a_session_that_ends_takes_its_probe_along() {
     let server = start();
     let session = Polling::open(&server, "/engine.io/");
