@@ -61,7 +61,13 @@ impl<U: Upper> Session<U> {
         let sid = Sid::random();
         let server = engine.clone();
         let address = Self::create(|ctx| {
-            let wire = Wire::new(server.limits().clone(), server.metrics().clone());
+            let hang = ctx.address().downgrade().recipient();
+            let wire = Wire::new(
+                hang,
+                opening.peer,
+                server.limits().clone(),
+                server.metrics().clone(),
+            );
             let number = websocket.map(|(io, early)| {
                 wire.switch(serve_socket(&server, FIRST, io, early, ctx));
                 wire.push(
@@ -70,8 +76,7 @@ impl<U: Upper> Session<U> {
                 );
                 FIRST
             });
-            let handle = Handle::new(wire.clone(), ctx.address().recipient(), opening.peer);
-            let upper = server.upper(handle);
+            let upper = server.upper(Handle::new(wire.clone()));
             ctx.add_stream(Watch(wire.clone()));
             Self {
                 engine: server,

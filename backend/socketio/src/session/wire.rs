@@ -2,11 +2,15 @@
 //! thread and is shared there between the session's actor, the turn, the wheel and the host's handles.
 
 use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use actix::WeakRecipient;
+
+use super::actor::Hang;
 use super::deadlines::{Deadlines, Due};
 use super::outgoing::{Outgoing, Part};
 use super::waiting::Waiting;
@@ -37,6 +41,9 @@ enum Link {
 }
 
 pub(crate) struct Wire {
+    /// Reaches the session from other threads.
+    hang: WeakRecipient<Hang>,
+    peer: Option<SocketAddr>,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
     link: RefCell<Link>,
@@ -53,9 +60,16 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// The wire of a new session, on polling, its first heartbeat due after `ping_interval`.
-    pub fn new(limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
+    pub fn new(
+        hang: WeakRecipient<Hang>,
+        peer: Option<SocketAddr>,
+        limits: Arc<Limits>,
+        metrics: Arc<Metrics>,
+    ) -> Rc<Self> {
         let first = Instant::now() + limits.ping_interval;
         let wire = Rc::new(Self {
+            hang,
+            peer,
             limits,
             metrics,
             link: RefCell::new(Link::Polling(Waiting::default())),
@@ -70,6 +84,14 @@ impl Wire {
         });
         wire.arm();
         wire
+    }
+
+    pub fn hang(&self) -> WeakRecipient<Hang> {
+        self.hang.clone()
+    }
+
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.peer
     }
 
     pub fn limits(&self) -> &Limits {
