@@ -5,7 +5,7 @@ use bytestring::ByteString;
 use serde::Serialize;
 
 use super::packet::{Kind, Packet};
-use super::websocket::{encode_frame, opcode};
+use super::websocket_frame::{encode_frame, opcode};
 
 /// An Engine.IO text packet as a whole websocket frame and as polling text. Frames from a server are not masked (RFC
 /// 6455 §5.1), so the same bytes go to every client: encode once, clone for each. Both forms share one allocation.
@@ -34,9 +34,19 @@ impl Frame {
     ///
     /// # Errors
     /// When `argument` does not serialise to JSON.
-    pub fn event<A: Serialize + ?Sized>(namespace: &str, name: &str, argument: &A) -> serde_json::Result<Self> {
+    pub fn event<A: Serialize + ?Sized>(
+        namespace: &str,
+        name: &str,
+        argument: &A,
+    ) -> serde_json::Result<Self> {
         let data = serde_json::to_string(&(name, argument))?;
-        Ok(Self::packet(&Packet { kind: Kind::Event, attachments: 0, namespace: namespace.into(), id: None, data: data.into() }))
+        Ok(Self::packet(&Packet {
+            kind: Kind::Event,
+            attachments: 0,
+            namespace: namespace.into(),
+            id: None,
+            data: data.into(),
+        }))
     }
 
     /// The packet as it stands in a polling payload.

@@ -1,4 +1,4 @@
-//! Websocket frames (RFC 6455 §5), server side.
+//! Reading websocket frames (RFC 6455 §5), server side.
 //!
 //! Written here because `actix_http::ws::Codec` gathers an oversize frame to its end before it refuses it, and reserves
 //! what a header announces: a client could make it hold any amount. This decoder refuses at the header.
@@ -6,28 +6,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 use bytestring::ByteString;
 
-/// Opcodes (RFC 6455 §5.2).
-pub mod opcode {
-    /// A further fragment of a message.
-    pub const CONTINUATION: u8 = 0;
-    /// A text message.
-    pub const TEXT: u8 = 1;
-    /// A binary message.
-    pub const BINARY: u8 = 2;
-    /// The sender closes.
-    pub const CLOSE: u8 = 8;
-    /// A ping.
-    pub const PING: u8 = 9;
-    /// A pong.
-    pub const PONG: u8 = 10;
-}
-
-const FIN: u8 = 0x80;
-const RESERVED: u8 = 0x70;
-const MASKED: u8 = 0x80;
-const LENGTH_16: u8 = 126;
-const LENGTH_64: u8 = 127;
-const MAX_CONTROL: usize = 125;
+use super::websocket_frame::{FIN, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL, RESERVED, opcode};
 
 /// One whole message or control frame of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +77,10 @@ struct Header {
 impl Decoder {
     /// A decoder that refuses messages of more than `max` bytes.
     pub fn new(max: usize) -> Self {
-        Self { max, fragments: None }
+        Self {
+            max,
+            fragments: None,
+        }
     }
 
     /// Takes the next message from the front of `buf`. None: more bytes are needed. `buf` never needs to hold more than
@@ -149,7 +131,13 @@ impl Decoder {
         self.check(fin, opcode, length)?;
         let size = 2 + extended + 4;
         match buf.get(size - 4..size) {
-            Some(&[a, b, c, d]) => Ok(Some(Header { fin, opcode, mask: [a, b, c, d], size, length })),
+            Some(&[a, b, c, d]) => Ok(Some(Header {
+                fin,
+                opcode,
+                mask: [a, b, c, d],
+                size,
+                length,
+            })),
             _ => Ok(None),
         }
     }
@@ -169,13 +157,21 @@ impl Decoder {
                     return Err(WebsocketError::Frame);
                 }
                 let before = self.fragments.as_ref().map_or(0, |f| f.bytes.len());
-                if length > self.max - before { Err(WebsocketError::TooLarge(self.max)) } else { Ok(()) }
+                if length > self.max - before {
+                    Err(WebsocketError::TooLarge(self.max))
+                } else {
+                    Ok(())
+                }
             }
             _ => Err(WebsocketError::Frame),
         }
     }
 
-    fn accept(&mut self, header: &Header, payload: BytesMut) -> Result<Option<Message>, WebsocketError> {
+    fn accept(
+        &mut self,
+        header: &Header,
+        payload: BytesMut,
+    ) -> Result<Option<Message>, WebsocketError> {
         match header.opcode {
             opcode::CLOSE => return Ok(Some(Message::Close)),
             opcode::PING => return Ok(Some(Message::Ping(payload.freeze()))),
@@ -183,7 +179,10 @@ impl Decoder {
             _ => {}
         }
         let whole = match self.fragments.take() {
-            None => Fragments { text: header.opcode == opcode::TEXT, bytes: payload },
+            None => Fragments {
+                text: header.opcode == opcode::TEXT,
+                bytes: payload,
+            },
             Some(mut fragments) => {
                 fragments.bytes.extend_from_slice(&payload);
                 fragments
@@ -197,7 +196,9 @@ impl Decoder {
         if !whole.text {
             return Ok(Some(Message::Binary(bytes)));
         }
-        ByteString::try_from(bytes).map(|text| Some(Message::Text(text))).map_err(|_| WebsocketError::Utf8)
+        ByteString::try_from(bytes)
+            .map(|text| Some(Message::Text(text)))
+            .map_err(|_| WebsocketError::Utf8)
     }
 }
 
@@ -212,33 +213,10 @@ fn unmask(payload: &mut [u8], mask: [u8; 4]) {
     }
 }
 
-/// One whole unmasked frame, as a server sends it.
-pub fn encode_frame(opcode: u8, payload: &[u8]) -> Bytes {
-    let mut out = Vec::with_capacity(payload.len() + 10);
-    out.push(FIN | opcode);
-    match payload.len() {
-        n if n <= MAX_CONTROL => out.push(n as u8),
-        n if n <= usize::from(u16::MAX) => {
-            out.push(LENGTH_16);
-            out.extend_from_slice(&(n as u16).to_be_bytes());
-        }
-        n => {
-            out.push(LENGTH_64);
-            out.extend_from_slice(&(n as u64).to_be_bytes());
-        }
-    }
-    out.extend_from_slice(payload);
-    out.into()
-}
-
-/// A close frame with a code (RFC 6455 §5.5.1).
-pub fn close_frame(code: u16) -> Bytes {
-    encode_frame(opcode::CLOSE, &code.to_be_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::encode_frame;
 
     fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
         let frame = encode_frame(first & 0x0f, payload);
@@ -253,7 +231,8 @@ mod tests {
     }
 
     fn decode(bytes: &[u8], max: usize) -> Result<Vec<Message>, WebsocketError> {
-        let (mut decoder, mut buf, mut out) = (Decoder::new(max), BytesMut::from(bytes), Vec::new());
+        let (mut decoder, mut buf, mut out) =
+            (Decoder::new(max), BytesMut::from(bytes), Vec::new());
         while let Some(message) = decoder.decode(&mut buf)? {
             out.push(message);
         }
@@ -274,7 +253,10 @@ mod tests {
         let mut bytes = masked(0x01, b"hel");
         bytes.extend(masked(0x89, b"p"));
         bytes.extend(masked(0x80, b"lo"));
-        let expected = vec![Message::Ping(Bytes::from_static(b"p")), Message::Text("hello".into())];
+        let expected = vec![
+            Message::Ping(Bytes::from_static(b"p")),
+            Message::Text("hello".into()),
+        ];
         assert_eq!(decode(&bytes, 5), Ok(expected));
         assert_eq!(decode(&bytes, 4), Err(WebsocketError::TooLarge(4)));
     }
@@ -282,7 +264,10 @@ mod tests {
     #[test]
     fn an_oversize_frame_is_refused_at_its_header() {
         let header = [0x82, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0];
-        assert_eq!(decode(&header, 1_000_000), Err(WebsocketError::TooLarge(1_000_000)));
+        assert_eq!(
+            decode(&header, 1_000_000),
+            Err(WebsocketError::TooLarge(1_000_000))
+        );
     }
 
     #[test]
@@ -290,12 +275,19 @@ mod tests {
         let frame = Err(WebsocketError::Frame);
         assert_eq!(decode(&masked(0xc1, b"a"), 9), frame, "reserved bit");
         assert_eq!(decode(&masked(0x83, b"a"), 9), frame, "unknown opcode");
-        assert_eq!(decode(&masked(0x80, b"a"), 9), frame, "continuation of nothing");
+        assert_eq!(
+            decode(&masked(0x80, b"a"), 9),
+            frame,
+            "continuation of nothing"
+        );
         assert_eq!(decode(&masked(0x09, b"a"), 9), frame, "fragmented ping");
         assert_eq!(decode(&masked(0x89, &[0; 126]), 900), frame, "long ping");
         let twice = [masked(0x01, b"a"), masked(0x81, b"b")].concat();
         assert_eq!(decode(&twice, 9), frame, "message inside a message");
-        assert_eq!(decode(&encode_frame(1, b"a"), 9), Err(WebsocketError::Unmasked));
+        assert_eq!(
+            decode(&encode_frame(1, b"a"), 9),
+            Err(WebsocketError::Unmasked)
+        );
         assert_eq!(decode(&masked(0x81, &[0xff]), 9), Err(WebsocketError::Utf8));
     }
 }

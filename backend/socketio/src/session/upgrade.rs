@@ -10,7 +10,7 @@ use actix_web::rt::net::TcpStream;
 use bytes::BytesMut;
 
 use super::actor::Session;
-use super::wire::Part;
+use super::outgoing::Part;
 use crate::codec::{Incoming, Message, close_frame, encode_frame, opcode};
 use crate::engine::{CloseReason, Engine, Upper};
 use crate::transport::{FromWebsocket, Inbound, News, Socket};
@@ -50,7 +50,7 @@ impl<U: Upper> Session<U> {
 
     pub(super) fn drop_probe(&mut self, reason: CloseReason) {
         if let Some(probe) = self.probe.take() {
-            probe.socket.close(reason);
+            probe.socket.close(reason, None);
         }
     }
 
@@ -63,7 +63,8 @@ impl<U: Upper> Session<U> {
             News::Message(Message::Text(text)) if &*text == "2probe" => {
                 probe.send(opcode::TEXT, b"3probe");
                 probe.confirmed = true;
-                self.wire.polling(|waiting| waiting.is_empty() && waiting.answer("6"));
+                self.wire
+                    .polling(|waiting| waiting.is_empty() && waiting.answer("6"));
                 self.probe = Some(probe);
             }
             News::Message(Message::Text(text)) if &*text == "5" && probe.confirmed => {
@@ -75,8 +76,8 @@ impl<U: Upper> Session<U> {
                 self.probe = Some(probe);
             }
             News::Message(Message::Pong) => self.probe = Some(probe),
-            News::Message(_) | News::Broken(_) => probe.socket.close(CloseReason::Violation),
-            News::Gone => probe.socket.close(CloseReason::TransportGone),
+            News::Message(_) | News::Broken(_) => probe.socket.close(CloseReason::Violation, None),
+            News::Gone => probe.socket.close(CloseReason::TransportGone, None),
         }
     }
 
@@ -87,7 +88,10 @@ impl<U: Upper> Session<U> {
             News::Message(Message::Ping(payload)) => self.wire.push(&[Part::Pong(&payload)], false),
             News::Message(Message::Pong) => {}
             News::Message(Message::Close) => self.wire.close(CloseReason::ClientLeft),
-            News::Broken(error) => self.violation(&error),
+            News::Broken(error) => {
+                self.wire.close_broken(error.code());
+                self.violation(&error);
+            }
             News::Gone => self.wire.close(CloseReason::TransportGone),
         }
     }
@@ -102,7 +106,12 @@ pub(super) fn serve_socket<U: Upper>(
     ctx: &mut Context<Session<U>>,
 ) -> Rc<Socket> {
     let socket = Socket::new(io, engine.limits().clone(), engine.metrics().clone());
-    ctx.add_stream(Inbound::new(number, socket.clone(), early, engine.limits().max_payload));
+    ctx.add_stream(Inbound::new(
+        number,
+        socket.clone(),
+        early,
+        engine.limits().max_payload,
+    ));
     socket
 }
 
@@ -135,7 +144,12 @@ impl<U: Upper> Handler<Attach> for Session<U> {
         let number = self.websockets;
         let socket = serve_socket(&self.engine, number, io, attach.early, ctx);
         let by = Instant::now() + self.wire.limits().upgrade_timeout;
-        self.probe = Some(Probe { number, socket, confirmed: false, by });
+        self.probe = Some(Probe {
+            number,
+            socket,
+            confirmed: false,
+            by,
+        });
         self.wire.set_alarm(by);
     }
 }

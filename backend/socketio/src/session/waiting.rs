@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio::sync::oneshot;
 
-use super::wire::Outgoing;
+use super::outgoing::Outgoing;
 use crate::codec::SEPARATOR;
 use crate::limits::Limits;
 
@@ -14,7 +14,6 @@ pub(super) struct Waiting {
     queue: VecDeque<Outgoing>,
     bytes: usize,
     poll: Option<Poll>,
-    polls: u64,
 }
 
 #[derive(Debug)]
@@ -33,8 +32,14 @@ pub(super) struct Sent {
 impl Waiting {
     /// Whether packets of together `bytes` bytes may be queued. One packet always fits when nothing waits.
     pub fn has_room(&self, packets: usize, bytes: usize, volatile: bool, limits: &Limits) -> bool {
-        let most = if volatile { limits.max_queued_frames } else { limits.max_waiting_packets };
-        self.queue.is_empty() || (self.queue.len() + packets <= most && self.bytes + bytes <= limits.max_waiting_bytes)
+        let most = if volatile {
+            limits.max_queued_frames
+        } else {
+            limits.max_waiting_packets
+        };
+        self.queue.is_empty()
+            || (self.queue.len() + packets <= most
+                && self.bytes + bytes <= limits.max_waiting_bytes)
     }
 
     /// Queues a packet for the next flush.
@@ -51,12 +56,11 @@ impl Waiting {
         self.poll.is_some()
     }
 
-    /// Opens a polling request. Its number tells it from a later one.
-    pub fn open(&mut self) -> (u64, oneshot::Receiver<String>) {
+    /// Opens a polling request. Its number tells it from others.
+    pub fn open(&mut self, number: u64) -> oneshot::Receiver<String> {
         let (answer, receiver) = oneshot::channel();
-        self.polls += 1;
-        self.poll = Some(Poll { number: self.polls, answer });
-        (self.polls, receiver)
+        self.poll = Some(Poll { number, answer });
+        receiver
     }
 
     /// Whether this request is the one that is open.

@@ -32,7 +32,13 @@ thread_local!(static WHEEL: RefCell<Wheel> = RefCell::new(Wheel::new()));
 
 impl Wheel {
     fn new() -> Self {
-        Self { origin: Instant::now(), done: 0, slots: Vec::new(), entries: 0, running: false }
+        Self {
+            origin: Instant::now(),
+            done: 0,
+            slots: Vec::new(),
+            entries: 0,
+            running: false,
+        }
     }
 
     fn insert(&mut self, entry: Entry) {
@@ -53,7 +59,9 @@ impl Wheel {
         self.done += 1;
         let done = self.done;
         let slot = self.slots.get_mut(done as usize % SLOTS)?;
-        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(slot).into_iter().partition(|e| e.step <= done);
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(slot)
+            .into_iter()
+            .partition(|e| e.step <= done);
         *slot = later;
         self.entries -= due.len();
         Some(due)
@@ -69,9 +77,15 @@ pub(super) fn visit_at(wire: &Rc<Wire>, at: Instant) {
             wheel.done = 0;
             actix_web::rt::spawn(turn_wheel());
         }
-        let steps = at.saturating_duration_since(wheel.origin).as_nanos().div_ceil(STEP.as_nanos());
+        let steps = at
+            .saturating_duration_since(wheel.origin)
+            .as_nanos()
+            .div_ceil(STEP.as_nanos());
         let step = u64::try_from(steps).unwrap_or(u64::MAX).max(wheel.done + 1);
-        wheel.insert(Entry { step, wire: Rc::downgrade(wire) });
+        wheel.insert(Entry {
+            step,
+            wire: Rc::downgrade(wire),
+        });
     });
 }
 
@@ -99,5 +113,44 @@ async fn turn_wheel() {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The steps at which entries come out.
+    fn due_steps(wheel: &mut Wheel, until: u64) -> Vec<(u64, usize)> {
+        let now = wheel.origin + STEP * u32::try_from(until).unwrap();
+        let mut out = Vec::new();
+        while let Some(due) = wheel.advance(now) {
+            if !due.is_empty() {
+                out.push((wheel.done, due.len()));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn entries_come_at_their_step_even_after_a_whole_turn() {
+        let mut wheel = Wheel::new();
+        let slots = SLOTS as u64;
+        for step in [1, 7, 7, slots - 1, slots, slots + 7, 3 * slots + 1] {
+            wheel.insert(Entry {
+                step,
+                wire: Weak::new(),
+            });
+        }
+        assert_eq!(due_steps(&mut wheel, 6), [(1, 1)]);
+        assert_eq!(
+            due_steps(&mut wheel, slots),
+            [(7, 2), (slots - 1, 1), (slots, 1)]
+        );
+        assert_eq!(
+            due_steps(&mut wheel, 4 * slots),
+            [(slots + 7, 1), (3 * slots + 1, 1)]
+        );
+        assert_eq!(wheel.entries, 0);
     }
 }

@@ -9,7 +9,14 @@ use crate::codec::Assembled;
 use crate::engine::Violation;
 
 /// Names that the clients' own events have; the reference parser refuses them on the wire.
-const RESERVED: [&str; 6] = ["connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"];
+const RESERVED: [&str; 6] = [
+    "connect",
+    "connect_error",
+    "disconnect",
+    "disconnecting",
+    "newListener",
+    "removeListener",
+];
 
 /// An event of a client.
 #[derive(Debug)]
@@ -36,19 +43,35 @@ impl Args {
         let inner = inside(&data);
         let mut names = serde_json::Deserializer::from_str(inner).into_iter::<String>();
         let Some(Ok(name)) = names.next() else {
-            return Err(Violation::new("an event must begin with its name, a string"));
+            return Err(Violation::new(
+                "an event must begin with its name, a string",
+            ));
         };
         if RESERVED.contains(&name.as_str()) {
-            return Err(Violation::new(format_args!("event name {name:?} is reserved")));
+            return Err(Violation::new(format_args!(
+                "event name {name:?} is reserved"
+            )));
         }
-        let rest = inner.get(names.byte_offset()..).unwrap_or_default().trim_start();
+        let rest = inner
+            .get(names.byte_offset()..)
+            .unwrap_or_default()
+            .trim_start();
         let json = data.slice_ref(rest.strip_prefix(',').unwrap_or(rest));
-        Ok((name, Self { json, attachments: event.attachments }))
+        Ok((
+            name,
+            Self {
+                json,
+                attachments: event.attachments,
+            },
+        ))
     }
 
     pub(super) fn of_ack(ack: Assembled) -> Self {
         let json = ack.packet.data.slice_ref(inside(&ack.packet.data));
-        Self { json, attachments: ack.attachments }
+        Self {
+            json,
+            attachments: ack.attachments,
+        }
     }
 
     /// The arguments as JSON texts with commas between them, without brackets.
@@ -73,7 +96,11 @@ impl Args {
 
 /// The text between the brackets of a JSON array.
 fn inside(array: &str) -> &str {
-    array.trim_end().strip_prefix('[').and_then(|s| s.strip_suffix(']')).unwrap_or_default()
+    array
+        .trim_end()
+        .strip_prefix('[')
+        .and_then(|s| s.strip_suffix(']'))
+        .unwrap_or_default()
 }
 
 /// What a client sent along when it asked to join.
@@ -83,7 +110,11 @@ pub struct Auth(ByteString);
 impl Auth {
     pub(super) fn new(json: &ByteString) -> Self {
         // Copied: the packet is a slice of a larger read.
-        Self(if json.is_empty() { ByteString::from_static("{}") } else { ByteString::from(&**json) })
+        Self(if json.is_empty() {
+            ByteString::from_static("{}")
+        } else {
+            ByteString::from(&**json)
+        })
     }
 
     /// The JSON text of an object; `{}` when the client sent nothing.
@@ -107,7 +138,10 @@ mod tests {
 
     fn event(text: &str) -> Result<(String, Args), Violation> {
         let packet = Packet::parse(&text.into()).unwrap();
-        Args::of_event(Assembled { packet, attachments: vec![] })
+        Args::of_event(Assembled {
+            packet,
+            attachments: vec![],
+        })
     }
 
     #[test]
@@ -117,14 +151,49 @@ mod tests {
         assert_eq!(args.json().trim(), r#"1 , {"x":[2]}"#);
         let (one, _): (u32, serde_json::Value) = args.read().unwrap();
         assert_eq!(one, 1);
-        assert_eq!(event(r#"2["a"]"#).unwrap().1.read::<()>().ok(), None, "() is null, not []");
-        assert_eq!(event(r#"2["a"]"#).unwrap().1.read::<Vec<u8>>().unwrap(), Vec::<u8>::new());
+        assert_eq!(
+            event(r#"2["a"]"#).unwrap().1.read::<()>().ok(),
+            None,
+            "() is null, not []"
+        );
+        assert_eq!(
+            event(r#"2["a"]"#).unwrap().1.read::<Vec<u8>>().unwrap(),
+            Vec::<u8>::new()
+        );
     }
 
     #[test]
     fn an_event_needs_a_name_that_is_free() {
-        for text in ["2[]", "2[1]", "2[null,1]", r#"2["connect"]"#, r#"2["disconnecting",1]"#] {
+        for text in [
+            "2[]",
+            "2[1]",
+            "2[null,1]",
+            r#"2["connect"]"#,
+            r#"2["disconnecting",1]"#,
+        ] {
             assert!(event(text).is_err(), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn taking_an_event_apart_loses_nothing(
+            name in ".{0,8}", args in proptest::collection::vec("[0-9]{1,3}|\"\\PC{0,5}\"|\\[[0-9]?\\]", 0..4), blank in "[ \n]{0,2}",
+        ) {
+            let mut items = vec![serde_json::to_string(&name).unwrap()];
+            items.extend(args);
+            let text = format!("2[{blank}{}{blank}]", items.join(&format!("{blank},{blank}")));
+            // Random quotes and brackets are not always JSON, and then no packet.
+            if let Ok(packet) = Packet::parse(&text.as_str().into()) {
+                let all: Vec<serde_json::Value> = serde_json::from_str(&packet.data).unwrap();
+                match Args::of_event(Assembled { packet, attachments: vec![] }) {
+                    Ok((got, rest)) => {
+                        proptest::prop_assert_eq!(got, name);
+                        proptest::prop_assert_eq!(rest.read::<Vec<serde_json::Value>>().unwrap(), &all[1..]);
+                    }
+                    Err(_) => proptest::prop_assert!(RESERVED.contains(&name.as_str())),
+                }
+            }
         }
     }
 }

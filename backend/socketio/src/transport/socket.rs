@@ -69,7 +69,8 @@ impl Queue {
     fn drop_volatile(&mut self) -> u64 {
         let before = self.frames.len();
         let mut begun = self.begun > 0;
-        self.frames.retain(|queued| std::mem::take(&mut begun) || !queued.volatile);
+        self.frames
+            .retain(|queued| std::mem::take(&mut begun) || !queued.volatile);
         self.bytes = self.frames.iter().map(|queued| queued.frame.len()).sum();
         (before - self.frames.len()) as u64
     }
@@ -80,7 +81,14 @@ impl Socket {
     pub fn new(io: TcpStream, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
         metrics.websockets_open.add(1);
         let (queue, writer, blocked) = (RefCell::default(), Cell::default(), Cell::new(false));
-        Rc::new(Self { io, limits, metrics, queue, writer, blocked })
+        Rc::new(Self {
+            io,
+            limits,
+            metrics,
+            queue,
+            writer,
+            blocked,
+        })
     }
 
     pub fn metrics(&self) -> &Metrics {
@@ -124,7 +132,8 @@ impl Socket {
                 if self.queue.borrow().frames.is_empty() {
                     self.blocked.set(false); // nothing is left that must go
                 } else {
-                    self.writer.set(Some(actix_web::rt::spawn(self.clone().write_on())));
+                    self.writer
+                        .set(Some(actix_web::rt::spawn(self.clone().write_on())));
                 }
             }
             Err(_) => self.break_off(),
@@ -146,7 +155,8 @@ impl Socket {
                     *slice = IoSlice::new(frame);
                     count += 1;
                 }
-                self.io.try_write_vectored(slices.get(..count).unwrap_or_default())
+                self.io
+                    .try_write_vectored(slices.get(..count).unwrap_or_default())
             }?;
             self.metrics.writes.add(1);
             self.metrics.bytes_sent.add(written as u64);
@@ -178,21 +188,22 @@ impl Socket {
 
     /// Says goodbye. What is queued still goes out when both sides part in order; a client that is gone or does not read
     /// gets nothing more.
-    pub fn close(self: &Rc<Self>, reason: CloseReason) {
+    pub fn close(self: &Rc<Self>, reason: CloseReason, code: Option<u16>) {
         if let Some(writer) = self.writer.take() {
             writer.abort();
         }
-        let code = match reason {
+        let usual = match reason {
             CloseReason::TransportGone | CloseReason::HeartbeatMissed | CloseReason::Stalled => {
                 return self.break_off();
             }
             CloseReason::Violation => 1002,
             CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout => 1000,
         };
-        self.put(close_frame(code), false);
+        self.put(close_frame(code.unwrap_or(usual)), false);
         let (socket, within) = (self.clone(), self.limits.close_timeout);
         actix_web::rt::spawn(async move {
-            let _ = tokio::time::timeout(within, socket.part()).await;
+            let _ = tokio::time::timeout(within, socket.clone().part()).await;
+            socket.break_off(); // whoever still reads it lets go too
         });
     }
 

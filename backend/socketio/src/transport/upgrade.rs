@@ -13,7 +13,7 @@ use actix_codec::{Framed, FramedParts};
 use actix_http::body::{BodySize, BoxBody, MessageBody};
 use actix_http::h1::{Codec, Message};
 use actix_http::ws::handshake;
-use actix_http::{HttpMessage as _, Request, Response, StatusCode};
+use actix_http::{HttpMessage as _, Request, Response, ResponseHead, StatusCode};
 use actix_service::{ServiceFactory, fn_service};
 use actix_web::rt::net::TcpStream;
 use bytes::BytesMut;
@@ -35,6 +35,7 @@ struct Raw {
     codec: Codec,
     early: BytesMut,
     unsent: BytesMut,
+    before_answer: fn(&Request, &mut ResponseHead),
 }
 
 /// A server with its type forgotten.
@@ -48,11 +49,16 @@ trait Door: Send + Sync {
 pub struct Upgrades {
     doors: Vec<Arc<dyn Door>>,
     otherwise: fn(&Request) -> Response<BoxBody>,
+    before_answer: fn(&Request, &mut ResponseHead),
 }
 
 impl Default for Upgrades {
     fn default() -> Self {
-        Self { doors: Vec::new(), otherwise: |_| Response::not_found().map_into_boxed_body() }
+        Self {
+            doors: Vec::new(),
+            otherwise: |_| Response::not_found().map_into_boxed_body(),
+            before_answer: |_, _| {},
+        }
     }
 }
 
@@ -71,6 +77,13 @@ impl Upgrades {
         self
     }
 
+    /// Adds headers to every answer of this service, the 101 included: no middleware of the app sees them.
+    #[must_use]
+    pub fn before_answer(mut self, add: fn(&Request, &mut ResponseHead)) -> Self {
+        self.before_answer = add;
+        self
+    }
+
     /// The service for [`actix_http::HttpServiceBuilder::upgrade`].
     pub fn service(
         &self,
@@ -84,21 +97,40 @@ impl Upgrades {
         Service: 'static,
     > + use<> {
         let upgrades = Rc::new(self.clone());
-        fn_service(move |(request, framed): (Request, Framed<TcpStream, Codec>)| {
-            let upgrades = upgrades.clone();
-            async move {
-                if let Err(error) = upgrades.serve(request, framed).await {
-                    tracing::debug!(%error, "upgrade not answered");
+        fn_service(
+            move |(request, framed): (Request, Framed<TcpStream, Codec>)| {
+                let upgrades = upgrades.clone();
+                async move {
+                    if let Err(error) = upgrades.serve(request, framed).await {
+                        tracing::debug!(%error, "upgrade not answered");
+                    }
+                    Ok(())
                 }
-                Ok(())
-            }
-        })
+            },
+        )
     }
 
     async fn serve(&self, request: Request, framed: Framed<TcpStream, Codec>) -> io::Result<()> {
-        let FramedParts { io, codec, read_buf, write_buf, .. } = framed.into_parts();
-        let raw = Raw { request, io, codec, early: read_buf, unsent: write_buf };
-        match self.doors.iter().find(|door| door.path() == raw.request.path()) {
+        let FramedParts {
+            io,
+            codec,
+            read_buf,
+            write_buf,
+            ..
+        } = framed.into_parts();
+        let raw = Raw {
+            request,
+            io,
+            codec,
+            early: read_buf,
+            unsent: write_buf,
+            before_answer: self.before_answer,
+        };
+        match self
+            .doors
+            .iter()
+            .find(|door| door.path() == raw.request.path())
+        {
             Some(door) => door.admit(raw).await,
             None => {
                 let response = (self.otherwise)(&raw.request);
@@ -110,27 +142,33 @@ impl Upgrades {
 
 impl fmt::Debug for Upgrades {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.doors.iter().map(|door| door.path())).finish()
+        f.debug_list()
+            .entries(self.doors.iter().map(|door| door.path()))
+            .finish()
     }
 }
 
 impl Raw {
     /// Writes a response head, and its body if it has one.
-    async fn answer(&mut self, response: Response<BoxBody>) -> io::Result<()> {
+    async fn answer(&mut self, mut response: Response<BoxBody>) -> io::Result<()> {
+        (self.before_answer)(&self.request, response.head_mut());
         let (response, body) = response.into_parts();
         let body = body.try_into_bytes().unwrap_or_default();
         let size = match response.status() {
             StatusCode::SWITCHING_PROTOCOLS => BodySize::None,
             _ => BodySize::Sized(body.len() as u64),
         };
-        self.codec.encode(Message::Item((response, size)), &mut self.unsent)?;
+        self.codec
+            .encode(Message::Item((response, size)), &mut self.unsent)?;
         self.unsent.extend_from_slice(&body);
         let bytes = std::mem::take(&mut self.unsent);
         tokio::time::timeout(ANSWER_TIMEOUT, self.io.write_all(&bytes)).await?
     }
 
     async fn refuse(mut self, mut response: Response<BoxBody>) -> io::Result<()> {
-        response.head_mut().set_connection_type(actix_http::ConnectionType::Close);
+        response
+            .head_mut()
+            .set_connection_type(actix_http::ConnectionType::Close);
         self.answer(response).await?;
         self.io.shutdown().await
     }
@@ -172,7 +210,10 @@ impl<U: Upper> Engine<U> {
             Ok(Some(session)) => {
                 raw.answer(switch).await?;
                 // One message for each handshake, and the session keeps only one of the sockets.
-                session.do_send(Attach { io: raw.io.into_std()?, early: raw.early });
+                session.do_send(Attach {
+                    io: raw.io.into_std()?,
+                    early: raw.early,
+                });
                 Ok(())
             }
         }
