@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { PageOutlet } from '@/app/page-boundary'
 import { makeQueryClient } from '@/app/query'
+import { UpdateNotice } from '@/app/update-notice'
 import { getDashboard } from '@/shared/api/dashboard'
 import { useAuth } from '@/shared/lib/auth-store'
 import { forgetBeats } from '@/shared/realtime/beats'
@@ -28,6 +29,7 @@ export default function AuthShell() {
 
   return (
     <QueryClientProvider client={client}>
+      <UpdateNotice />
       <PageOutlet />
     </QueryClientProvider>
   )

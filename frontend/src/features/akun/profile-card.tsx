@@ -61,7 +61,13 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
           disabled={!akun}
           onClick={onSandi}
         >
-          {akun ? added.akun.terakhirDiubah(tanggalWaktu(akun.updated_at)) : <Blank />}
+          {akun ? (
+            <>
+              {added.akun.terakhirDiubah} <span className="angka">{tanggalWaktu(akun.updated_at)}</span>
+            </>
+          ) : (
+            <Blank />
+          )}
         </Row>
       </Card>
     </div>

@@ -1,18 +1,11 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
+import { whenIdle } from '@/shared/lib/when-idle'
 
 export interface FadeSwapProps {
   /** Names what is shown; another name fades over to the new content. */
   id: string
   children: ReactNode
 }
-
-const IDLE_FALLBACK_MS = 300
-
-const whenIdle = () =>
-  new Promise<void>((resolve) => {
-    if ('requestIdleCallback' in window) window.requestIdleCallback(() => resolve())
-    else setTimeout(resolve, IDLE_FALLBACK_MS)
-  })
 
 let loaded: ComponentType<FadeSwapProps> | null = null
 

@@ -38,6 +38,7 @@ export default function Toaster() {
       visibleToasts={3}
       offset={16}
       mobileOffset={12}
+      style={{ fontFamily: 'inherit' }}
       containerAriaLabel={added.umum.notifikasi}
       toastOptions={{
         classNames: {

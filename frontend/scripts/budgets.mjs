@@ -1,0 +1,41 @@
+// usage: npm run budgets
+// Reads the build (dist/) and fails when a screen costs more than a weak phone on a weak network should pay.
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { dashboardAdds, firstVisit, fonts, readBuild, scanAdds, startScripts, styles } from './build-size.mjs'
+
+/** Kilobytes (1000 bytes) after gzip. */
+const KB = 1000
+
+const dist = fileURLToPath(new URL('../dist/', import.meta.url))
+if (!existsSync(`${dist}.vite/manifest.json`)) {
+  console.error('budgets: dist/ holds no build; run `npm run build` first')
+  process.exit(1)
+}
+
+const build = readBuild(dist)
+const visit = firstVisit(build)
+const rows = [
+  { what: 'JavaScript of / and /login', value: startScripts(build) / KB, limit: 120, unit: 'kB' },
+  { what: 'JavaScript the dashboard adds', value: dashboardAdds(build) / KB, limit: 40, unit: 'kB' },
+  { what: 'JavaScript the scanner adds', value: scanAdds(build) / KB, limit: 10, unit: 'kB' },
+  { what: 'style sheets, all together', value: styles(build) / KB, limit: 12, unit: 'kB' },
+  { what: 'font files', value: fonts(build).length, limit: 1, unit: '' },
+  { what: 'the font file', value: Math.max(...fonts(build)) / KB, limit: 28, unit: 'kB' },
+  { what: 'first visit, everything', value: visit.bytes / KB, limit: 170, unit: 'kB' },
+  { what: 'first visit, requests', value: visit.requests, limit: 12, unit: '' },
+]
+
+let broken = 0
+for (const { what, value, limit, unit } of rows) {
+  const over = value > limit
+  if (over) broken += 1
+  const shown = unit ? value.toFixed(1) : String(value)
+  console.log(
+    `${over ? 'OVER' : 'ok  '}  ${what.padEnd(32)} ${shown.padStart(6)} of ${limit} ${unit}`.trimEnd(),
+  )
+}
+if (broken > 0) {
+  console.error(`budgets: ${broken} over; load later what a screen does not need at once, or leave it out`)
+  process.exit(1)
+}

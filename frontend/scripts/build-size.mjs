@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+const START = 'index.html'
+/** What stands between the start and the dashboard, and what the dashboard opens at once. */
+const DASHBOARD = [
+  'src/app/auth-shell.tsx',
+  'src/app/bar-layout.tsx',
+  'src/features/dashboard/dashboard-page.tsx',
+]
+const REALTIME = 'socket.io-client'
+const SCAN = 'src/features/scan/scan-page.tsx'
+
+/** A build: its folder, and by source file what each chunk is and imports (Vite's manifest). */
+export function readBuild(dist) {
+  return { dist, chunks: JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8')) }
+}
+
+/** Bytes of a file as it travels: gzip, except what is compressed already. */
+function weight({ dist }, file) {
+  const bytes = readFileSync(join(dist, file))
+  return /\.(woff2|png)$/.test(file) ? bytes.length : gzipSync(bytes, { level: 6 }).length
+}
+
+/** The chunks that must be there before these entries run: themselves and all they import statically. */
+function closure({ chunks }, entries) {
+  const found = new Set()
+  const visit = (key) => {
+    const chunk = chunks[key]
+    if (!chunk) throw new Error(`budgets: the build has no ${key}; was a file renamed?`)
+    if (found.has(key)) return
+    found.add(key)
+    for (const next of chunk.imports ?? []) visit(next)
+  }
+  for (const key of entries) visit(key)
+  return found
+}
+
+const scripts = (build, keys) =>
+  [...keys].reduce((sum, key) => sum + weight(build, build.chunks[key].file), 0)
+
+const without = (keys, known) => [...keys].filter((key) => !known.has(key))
+
+/** The key of a library that is imported late, whatever folder it lies in. */
+function lateLibrary({ chunks }, name) {
+  const key = Object.keys(chunks).find((path) => path.includes(`node_modules/${name}/`))
+  if (!key) throw new Error(`budgets: ${name} is no chunk of its own; is it imported at once?`)
+  return key
+}
+
+const upToDashboard = (build) => closure(build, [START, ...DASHBOARD, lateLibrary(build, REALTIME)])
+
+/** Bytes of JavaScript that `/` and `/login` load. Both are part of the start. */
+export function startScripts(build) {
+  return scripts(build, closure(build, [START]))
+}
+
+/** Bytes of JavaScript the dashboard loads on top, the realtime client included. */
+export function dashboardAdds(build) {
+  return scripts(build, without(upToDashboard(build), closure(build, [START])))
+}
+
+/** Bytes of JavaScript the scanner loads on top where the phone reads codes itself. */
+export function scanAdds(build) {
+  return scripts(build, without(closure(build, [SCAN]), upToDashboard(build)))
+}
+
+const assets = ({ dist }, ending) =>
+  readdirSync(join(dist, 'assets'))
+    .filter((file) => file.endsWith(ending))
+    .map((file) => `assets/${file}`)
+
+/** Bytes of all style sheets. */
+export function styles(build) {
+  return assets(build, '.css').reduce((sum, file) => sum + weight(build, file), 0)
+}
+
+/** Bytes of each font file. */
+export function fonts(build) {
+  return assets(build, '.woff2').map((file) => weight(build, file))
+}
+
+/** What a browser asks for at `/` until the network is idle: the page, what it names, what that imports. */
+export function firstVisit(build) {
+  const page = readFileSync(join(build.dist, START), 'utf8')
+  const named = [...page.matchAll(/(?:href|src)="\/([^"]+)"/g)].map(([, file]) => file)
+  const chunks = [...closure(build, [START])].map((key) => build.chunks[key])
+  const files = new Set([START, ...named, ...chunks.flatMap(({ file, css }) => [file, ...(css ?? [])])])
+  // Only a phone that puts it on its home screen fetches that picture.
+  files.delete('icons/apple-touch-icon.png')
+  return { bytes: [...files].reduce((sum, file) => sum + weight(build, file), 0), requests: files.size }
+}

@@ -1,0 +1,50 @@
+import { useEffect, useRef, useState } from 'react'
+import { useLocation } from 'react-router'
+import { startServiceWorker, useUpdate } from '@/app/update'
+import { added } from '@/shared/copy/added'
+import { paths } from '@/shared/lib/paths'
+import { whenIdle } from '@/shared/lib/when-idle'
+import styles from './update-notice.module.css'
+
+/** Screens that lose nothing, no message either, when their address is loaded anew. */
+const QUIET: readonly string[] = [paths.riwayat, paths.akun, paths.topUp]
+/** Screens where nothing may come between the customer and the machine. */
+const BUSY: readonly string[] = [paths.scan, paths.pilihLayanan, paths.pilihEpay, paths.pembayaran]
+
+/**
+ * Offers a new version, and takes it by itself when a quiet screen is opened: that screen is then loaded
+ * from the new one. An old version stays no longer than that.
+ */
+export function UpdateNotice() {
+  const apply = useUpdate((state) => state.apply)
+  const { pathname } = useLocation()
+  const [taking, setTaking] = useState(false)
+  const shownAt = useRef(pathname)
+
+  useEffect(() => {
+    void whenIdle().then(startServiceWorker)
+  }, [])
+  useEffect(() => {
+    if (shownAt.current === pathname) return
+    shownAt.current = pathname
+    if (QUIET.includes(pathname)) useUpdate.getState().apply?.()
+  }, [pathname])
+
+  if (!apply || BUSY.includes(pathname)) return null
+  return (
+    <div role="status" className={styles.notice}>
+      {added.umum.versiBaru}
+      <button
+        type="button"
+        className={styles.take}
+        disabled={taking}
+        onClick={() => {
+          setTaking(true)
+          apply()
+        }}
+      >
+        {added.umum.muatUlang}
+      </button>
+    </div>
+  )
+}
