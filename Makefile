@@ -72,9 +72,10 @@ test-rust: test-build postgres
 	$(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
 		exec cargo test $(CARGO_FLAGS) --workspace'
 
-# Unmodified socket.io clients against the crate.
+# Unmodified Socket.IO clients, JavaScript's and Python's, against the crate.
 test-clients: toolchain
-	@if [ -x backend/socketio/tests/clients/run.sh ]; then backend/socketio/tests/clients/run.sh; fi
+	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the Socket.IO client tests"
+	backend/socketio/tests/clients/run.sh
 
 test-app: app
 	npm --prefix frontend run types:check

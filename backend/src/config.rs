@@ -157,7 +157,12 @@ impl Config {
         if layer.exists() {
             builder = builder.add_source(config::File::from(layer));
         }
-        builder = builder.add_source(env.try_parsing(true).list_separator(",").with_list_parse_key("http.trusted_proxies").with_list_parse_key("http.allowed_origins"));
+        builder = builder.add_source(
+            env.try_parsing(true)
+                .list_separator(",")
+                .with_list_parse_key("http.trusted_proxies")
+                .with_list_parse_key("http.allowed_origins"),
+        );
         if let Ok(url) = std::env::var("DATABASE_URL")
             && !url.is_empty()
         {
@@ -187,9 +192,13 @@ impl Config {
             return refuse("mesin.sim_min_ms must not be above mesin.sim_max_ms".to_owned());
         }
         if self.whatsapp.sender == Sender::Meta
-            && (self.whatsapp.meta_access_token.is_empty() || self.whatsapp.meta_phone_number_id.is_empty() || self.whatsapp.meta_template.is_empty())
+            && (self.whatsapp.meta_access_token.is_empty()
+                || self.whatsapp.meta_phone_number_id.is_empty()
+                || self.whatsapp.meta_template.is_empty())
         {
-            return refuse("whatsapp.sender = \"meta\" needs whatsapp.meta_phone_number_id, meta_access_token and meta_template".to_owned());
+            return refuse(
+                "whatsapp.sender = \"meta\" needs whatsapp.meta_phone_number_id, meta_access_token and meta_template".to_owned(),
+            );
         }
         if self.is_production() {
             return self.check_production();
@@ -224,7 +233,10 @@ fn with_flags(
     flags: &[String],
 ) -> Result<config::ConfigBuilder<config::builder::DefaultState>, ConfigError> {
     for flag in flags {
-        let (key, value) = flag.split_once('=').filter(|(k, _)| k.contains('.') || *k == "profile").ok_or_else(|| ConfigError::Flag(flag.clone()))?;
+        let (key, value) = flag
+            .split_once('=')
+            .filter(|(k, _)| k.contains('.') || *k == "profile")
+            .ok_or_else(|| ConfigError::Flag(flag.clone()))?;
         builder = builder.set_override(key, value)?;
     }
     Ok(builder)

@@ -83,7 +83,8 @@ async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Wak
     let mut opened = Vec::new();
     for (nama, kota, latitude, longitude) in OUTLETS {
         let tempat = Tempat { nama: nama.to_owned(), kota: kota.to_owned(), latitude, longitude };
-        let idoutlet = outlet::open(tx, idowner, &tempat, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
+        let idoutlet =
+            outlet::open(tx, idowner, &tempat, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
         let outlet = Outlet { idoutlet, idowner };
         for (nama, durasi_s, harga) in LAYANAN {
             layanan::offer(tx, idoutlet, &Tawaran { nama: nama.to_owned(), durasi_s, harga }, now).await?;

@@ -2,6 +2,7 @@
 
 pub mod akun;
 pub mod app;
+pub mod app_files;
 pub mod auth;
 pub mod cli;
 pub mod config;
@@ -11,6 +12,7 @@ pub mod demo;
 pub mod dev;
 pub mod domain;
 pub mod epayment;
+pub mod health;
 pub mod http;
 pub mod ledger;
 pub mod mesin;
@@ -23,5 +25,6 @@ pub mod router;
 pub mod secrets;
 pub mod server;
 pub mod sesi;
+pub mod telemetry;
 pub mod transaksi;
 pub mod whatsapp;

@@ -1,7 +1,148 @@
-//! The OpenAPI document, made from the handlers' annotations; `backend/openapi.json` is its snapshot.
+//! The OpenAPI document, made from the handlers' annotations; `backend/openapi.json` is its snapshot, from which the app's types
+//! are generated.
 
-use utoipa::OpenApi;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
+use actix_web::HttpResponse;
+use actix_web::web::{self, ServiceConfig, get};
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{Http, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{Content, PathItem, Ref, Response, ResponseBuilder};
+use utoipa::{Modify, OpenApi, ToSchema};
+use utoipa_swagger_ui::{Config, SwaggerUi};
+
+use crate::http::answer::Empty;
+use crate::http::error::AppError;
+use crate::{akun, auth, dashboard, dev, epayment, health, ops, transaksi};
+
+/// Every route there is; a test holds it against the router.
 #[derive(OpenApi)]
-#[openapi(info(title = "Nyala", description = "Self-service laundry machines paid from prepaid balances"), paths(), components())]
+#[openapi(
+    info(
+        title = "Nyala",
+        description = "Self-service laundry machines paid from prepaid balances. Every JSON answer is an envelope `{status, message, data}`; \
+                       ids are accepted as numbers and as decimal strings."
+    ),
+    paths(
+        auth::login::login,
+        auth::register::register,
+        auth::request_otp::request_otp,
+        auth::request_otp_forgot_password::request_otp_forgot_password,
+        auth::forgot_password::forgot_password,
+        dashboard::get_dashboard::get_dashboard,
+        dashboard::get_user_epayment_by_id_customer_global::get_user_epayment_by_id_customer_global,
+        dashboard::customer_global::customer_global,
+        transaksi::get_layanan::get_layanan,
+        transaksi::create_snap_transaksi::create_snap_transaksi,
+        transaksi::get_epayment::get_epayment,
+        transaksi::list_history::list_history,
+        transaksi::get_detail_snap_transaksi::get_detail_snap_transaksi,
+        transaksi::get_detail_snap_hapus::get_detail_snap_hapus,
+        transaksi::get_qrcode::get_qrcode,
+        epayment::get_epayment::get_epayment,
+        epayment::get_detail_refund::get_detail_refund,
+        akun::update_nama::update_nama,
+        akun::request_otp_password::request_otp_password,
+        akun::update_password::update_password,
+        ops::owner::owner,
+        ops::outlet::outlet,
+        ops::layanan::layanan,
+        ops::mesin::mesin,
+        ops::mesin_bulk::mesin_bulk,
+        ops::mesin_status::mesin_status,
+        ops::mesin_stop::mesin_stop,
+        ops::topup::topup,
+        ops::hapus::hapus,
+        ops::refund::refund,
+        ops::pelanggan_bulk::pelanggan_bulk,
+        health::healthz::healthz,
+        health::readyz::readyz,
+        health::metrics::metrics,
+        dev::whatsapp::whatsapp,
+        dev::mesin_fault::mesin_fault,
+    ),
+    components(schemas(Empty)),
+    modifiers(&Keys, &Refusals)
+)]
 pub struct ApiDoc;
+
+/// The document as it is served and kept in `backend/openapi.json`; the same bytes each time.
+pub fn document() -> Result<String, serde_json::Error> {
+    ApiDoc::openapi().to_pretty_json().map(|text| text + "\n")
+}
+
+/// The methods that the address `pattern` takes, as `Allow` lists them. The few routes that are not in the document are read.
+pub fn methods(pattern: &str) -> &'static str {
+    static METHODS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
+        let paths = ApiDoc::openapi().paths.paths;
+        let told = |item: &PathItem| match (item.get.is_some(), item.post.is_some()) {
+            (true, true) => "GET, POST",
+            (false, true) => "POST",
+            _ => "GET",
+        };
+        paths.iter().map(|(path, item)| (path.clone(), told(item))).collect()
+    });
+    METHODS.get(pattern).copied().unwrap_or("GET")
+}
+
+/// `/openapi.json`.
+pub fn routes(cfg: &mut ServiceConfig) {
+    cfg.route("/openapi.json", get().to(openapi_json));
+}
+
+/// A page to try the calls on, below `/docs` (development only).
+pub fn docs(cfg: &mut ServiceConfig) {
+    cfg.service(web::redirect("/docs", "/docs/")).service(SwaggerUi::new("/docs/{_:.*}").config(Config::from("/openapi.json")));
+}
+
+async fn openapi_json() -> Result<HttpResponse, AppError> {
+    static DOCUMENT: LazyLock<Option<String>> = LazyLock::new(|| document().ok());
+    let text = DOCUMENT.as_deref().ok_or_else(|| AppError::internal("the OpenAPI document cannot be written"))?;
+    Ok(HttpResponse::Ok().content_type("application/json").body(text))
+}
+
+/// The two kinds of bearer: a customer's token and an operator's key.
+struct Keys;
+
+impl Modify for Keys {
+    fn modify(&self, doc: &mut utoipa::openapi::OpenApi) {
+        let components = doc.components.get_or_insert_default();
+        let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
+        components.add_security_scheme("pelanggan", SecurityScheme::Http(token));
+        components.add_security_scheme("operator", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    }
+}
+
+/// The refusals that follow from what a call takes, so that no annotation repeats them.
+struct Refusals;
+
+impl Modify for Refusals {
+    fn modify(&self, doc: &mut utoipa::openapi::OpenApi) {
+        for item in doc.paths.paths.values_mut() {
+            for call in [&mut item.get, &mut item.post].into_iter().flatten() {
+                refusals_of(call);
+            }
+        }
+    }
+}
+
+fn refusals_of(call: &mut Operation) {
+    let takes =
+        |place: &str| call.parameters.iter().flatten().any(|p| serde_json::to_value(&p.parameter_in).is_ok_and(|v| v == place));
+    let refusals = [
+        ("400", "Malformed, missing or out of range", call.request_body.is_some() || takes("query")),
+        ("401", "No or a bad token or key", call.security.is_some()),
+        ("404", "Unknown, or another's", takes("path")),
+        ("500", "A defect of the server", true),
+        ("503", "The database or a queue cannot take it now", true),
+    ];
+    for (status, description, _) in refusals.into_iter().filter(|(_, _, can)| *can) {
+        call.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(description).into());
+    }
+}
+
+fn refusal(description: &str) -> Response {
+    let envelope = Content::new(Some(Ref::from_schema_name(Empty::name())));
+    ResponseBuilder::new().description(description).content("application/json", envelope).build()
+}

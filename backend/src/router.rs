@@ -4,8 +4,8 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, ServiceConfig};
 
 use crate::config::Config;
-use crate::http::input;
-use crate::{akun, auth, dashboard, dev, epayment, ops, transaksi};
+use crate::http::{input, unrouted};
+use crate::{akun, auth, dashboard, dev, epayment, health, openapi, ops, transaksi};
 
 pub fn routes(cfg: &mut ServiceConfig, config: &Config) {
     cfg.app_data(input::json_config()).app_data(input::path_config()).app_data(input::query_config());
@@ -19,6 +19,7 @@ pub fn routes(cfg: &mut ServiceConfig, config: &Config) {
     );
     cfg.service(web::scope("/ops/v1").wrap(from_fn(ops::kunci::middleware)).configure(ops::routes));
     if config.dev.routes {
-        cfg.service(web::scope("/dev").configure(dev::routes));
+        cfg.service(web::scope("/dev").configure(dev::routes)).configure(openapi::docs);
     }
+    cfg.configure(health::routes).configure(openapi::routes).default_service(web::to(unrouted::unrouted));
 }

@@ -41,7 +41,8 @@ impl Key {
 
     fn hmac(&self, message: &[u8]) -> Hmac<Sha256> {
         // HMAC takes a key of any length, so the zero-length fallback is never used.
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
         mac.update(message);
         mac
     }
@@ -80,7 +81,9 @@ pub struct Secrets {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SecretsError {
-    #[error("{path} is gone but the database has rows: every printed sticker and every token was made with its keys. Restore the file from a backup; none was made")]
+    #[error(
+        "{path} is gone but the database has rows: every printed sticker and every token was made with its keys. Restore the file from a backup; none was made"
+    )]
     Gone { path: String },
     #[error("{path} cannot be read: {why}")]
     Unreadable { path: String, why: String },
@@ -93,7 +96,9 @@ impl Secrets {
         let unreadable = |why: String| SecretsError::Unreadable { path: path.display().to_string(), why };
         match std::fs::read_to_string(&path) {
             Ok(text) => toml::from_str(&text).map_err(|e| unreadable(e.message().to_owned())),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound && database_has_rows => Err(SecretsError::Gone { path: path.display().to_string() }),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound && database_has_rows => {
+                Err(SecretsError::Gone { path: path.display().to_string() })
+            }
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 let made = Self::random();
                 made.write(data_dir, &path).map_err(unreadable)?;
@@ -104,7 +109,13 @@ impl Secrets {
     }
 
     pub fn random() -> Self {
-        Self { kid: "1".to_owned(), token: Key::random(), otp: Key::random(), qr_mesin: Key::random(), qr_pelanggan: Key::random() }
+        Self {
+            kid: "1".to_owned(),
+            token: Key::random(),
+            otp: Key::random(),
+            qr_mesin: Key::random(),
+            qr_pelanggan: Key::random(),
+        }
     }
 
     /// Written beside and renamed, so that a crash leaves a whole file or none.

@@ -18,7 +18,7 @@ use actix_web::{App, web};
 use crate::app::AppState;
 use crate::config::Config;
 use crate::http::error::AppError;
-use crate::http::{headers, request_id};
+use crate::http::{cors, envelope, headers, request_id};
 use crate::mesin::alarm;
 use crate::pembelian::pulih;
 use crate::router;
@@ -65,6 +65,7 @@ pub struct Running {
 /// and no buffer of it stays behind a session (design: realtime, two steps).
 pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, Running)> {
     let sockets = socket_io(socket_config(&state.config), Sockets(state.clone()));
+    state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket);
     let (shared, polling) = (state.clone(), sockets.clone());
     let service = move || {
@@ -76,6 +77,8 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
         let app = App::new()
             .app_data(web::Data::new(state.clone()))
             .wrap(Compress::default())
+            .wrap(from_fn(envelope::middleware))
+            .wrap(from_fn(cors::middleware))
             .wrap(headers::security())
             .wrap(from_fn(request_id::middleware))
             .configure(|cfg| polling.configure(cfg))
@@ -105,7 +108,11 @@ fn socket_config(config: &Config) -> actix_socketio::Config {
         [] => Origins::SameOrigin,
         list => Origins::List(list.to_vec()),
     };
-    let limits = Limits { max_payload: config.realtime.max_payload_bytes, max_sessions: config.realtime.max_sessions, ..Limits::default() };
+    let limits = Limits {
+        max_payload: config.realtime.max_payload_bytes,
+        max_sessions: config.realtime.max_sessions,
+        ..Limits::default()
+    };
     actix_socketio::Config { origins, limits, ..actix_socketio::Config::default() }
 }
 

@@ -1,6 +1,7 @@
 //! One postmaster from start to stop.
 
 use std::{
+    os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
@@ -10,7 +11,7 @@ use std::{
 use nix::sys::signal::Signal;
 
 use crate::{
-    PORT, Settings,
+    PORT, SOCKET_FILE, Settings,
     binaries::Binaries,
     child::Child,
     cluster,
@@ -26,6 +27,8 @@ const READY_LIMIT: Duration = Duration::from_secs(180);
 const FAST_LIMIT: Duration = Duration::from_secs(20);
 /// PostgreSQL itself kills its helpers 5 s after an immediate shutdown.
 const IMMEDIATE_LIMIT: Duration = Duration::from_secs(8);
+const END_GRACE: Duration = Duration::from_millis(500);
+const END_LIMIT: Duration = Duration::from_secs(10);
 const READY_POLL: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]
@@ -57,11 +60,18 @@ impl Instance {
     }
 
     pub fn restart(&mut self, place: &Place) -> Result<(), Error> {
-        if self.child.status().is_some() {
+        if self.has_ended() {
             cluster::wait_for_orphans(&place.base)?;
             self.child = Arc::new(launch(place, &self.binaries, &self.socket_dir, &self.arguments)?);
         }
         Ok(())
+    }
+
+    /// Whoever asks has lost connections, which break a moment before the end of the process can be seen: so a postmaster is
+    /// taken for alive only when it stays, and answers.
+    fn has_ended(&self) -> bool {
+        self.child.wait(END_GRACE)
+            || UnixStream::connect(self.socket_dir.join(SOCKET_FILE)).is_err() && self.child.wait(END_LIMIT)
     }
 
     pub fn pid(&self) -> i32 {

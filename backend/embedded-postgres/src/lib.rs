@@ -179,7 +179,8 @@ impl Postgres {
         }
     }
 
-    /// Starts PostgreSQL again after it ended; the socket stays where it was, so pools reconnect. Nothing to do while it runs.
+    /// Starts PostgreSQL again after it ended; the socket stays where it was, so pools reconnect. Leaves one that runs alone,
+    /// after half a second in which its end may still show. Blocks for as long as a recovery takes.
     ///
     /// # Errors
     /// As [`Postgres::start`]; [`Error::NotOwner`] when another process runs it.

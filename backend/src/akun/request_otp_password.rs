@@ -21,7 +21,11 @@ use crate::http::error::AppError;
         (status = 503, description = "`kode gagal dikirim, coba lagi`", body = Empty),
     )
 )]
-pub async fn request_otp_password(req: HttpRequest, state: web::Data<AppState>, pelanggan: Pelanggan) -> Result<HttpResponse, AppError> {
+pub async fn request_otp_password(
+    req: HttpRequest,
+    state: web::Data<AppState>,
+    pelanggan: Pelanggan,
+) -> Result<HttpResponse, AppError> {
     let (telp, _) = credentials(&state, pelanggan.id).await?;
     kode::send(&state, Tujuan::UpdatePassword, telp, counted(&req, &state.config.http.trusted_proxies)).await?;
     Ok(done(SENT))

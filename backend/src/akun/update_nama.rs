@@ -27,7 +27,11 @@ pub struct UpdateNamaRequest {
         (status = 422, description = "`Nama Akun Minimal 2 Kata`", body = Empty),
     )
 )]
-pub async fn update_nama(state: web::Data<AppState>, pelanggan: Pelanggan, body: web::Json<UpdateNamaRequest>) -> Result<HttpResponse, AppError> {
+pub async fn update_nama(
+    state: web::Data<AppState>,
+    pelanggan: Pelanggan,
+    body: web::Json<UpdateNamaRequest>,
+) -> Result<HttpResponse, AppError> {
     let nama = Nama::parse(&body.nama)?;
     let client = state.db.get().await?;
     let stmt = client.prepare_cached("UPDATE customer_global SET nama_awal = $2, nama_akhir = $3 WHERE id = $1").await?;

@@ -35,7 +35,10 @@ pub struct ForgotPasswordRequest {
         (status = 429, description = "Too many passwords at once; `Retry-After` in seconds", body = Empty),
     )
 )]
-pub async fn forgot_password(state: web::Data<AppState>, body: web::Json<ForgotPasswordRequest>) -> Result<HttpResponse, AppError> {
+pub async fn forgot_password(
+    state: web::Data<AppState>,
+    body: web::Json<ForgotPasswordRequest>,
+) -> Result<HttpResponse, AppError> {
     let ForgotPasswordRequest { otp, telp, password } = body.into_inner();
     let kata_sandi = KataSandi::parse(password)?;
     let code = kode::take_try(&state, Tujuan::ForgotPassword, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;

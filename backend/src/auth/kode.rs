@@ -77,14 +77,25 @@ async fn reserve(state: &AppState, tujuan: Tujuan, pesan: &Pesan, ip: &str) -> R
         )
         .await?;
     let hmac = hmac(state, tujuan, &pesan.telp, pesan.code.as_str());
-    let row =
-        tx.query_one(&insert, &[&telp, &tujuan_text, &hmac.as_slice(), &ip, &now, &now.plus_ms(LIFE_MS), &now.plus_ms(-DAY_MS - HOUR_MS)]).await?;
+    let row = tx
+        .query_one(
+            &insert,
+            &[&telp, &tujuan_text, &hmac.as_slice(), &ip, &now, &now.plus_ms(LIFE_MS), &now.plus_ms(-DAY_MS - HOUR_MS)],
+        )
+        .await?;
+    let id = row.try_get(0)?;
     tx.commit().await?;
-    Ok(row.get(0))
+    Ok(id)
 }
 
 /// Seconds until the next code may be sent, when that is not now: the longest of the cooldown and the limits that are full.
-async fn wait_s(state: &AppState, tx: &deadpool_postgres::Transaction<'_>, tujuan: Tujuan, pesan: &Pesan, ip: &str) -> Result<Option<u32>, AppError> {
+async fn wait_s(
+    state: &AppState,
+    tx: &deadpool_postgres::Transaction<'_>,
+    tujuan: Tujuan,
+    pesan: &Pesan,
+    ip: &str,
+) -> Result<Option<u32>, AppError> {
     let now = pesan.at;
     let limits = &state.config.auth;
     // Each column is when the last code was sent that must have left its window before the next one may go.
@@ -115,9 +126,13 @@ async fn wait_s(state: &AppState, tx: &deadpool_postgres::Transaction<'_>, tujua
             ],
         )
         .await?;
-    let windows = [COOLDOWN_MS, DAY_MS, HOUR_MS, HOUR_MS];
-    let waits = windows.iter().enumerate().filter_map(|(i, window_ms)| Some(now.ms_until(row.get::<_, Option<Waktu>>(i)?.plus_ms(*window_ms))));
-    Ok(waits.max().filter(|ms| *ms > 0).map(seconds_up))
+    let mut wait_ms = 0;
+    for (i, window_ms) in [COOLDOWN_MS, DAY_MS, HOUR_MS, HOUR_MS].into_iter().enumerate() {
+        if let Some(at) = row.try_get::<_, Option<Waktu>>(i)? {
+            wait_ms = wait_ms.max(now.ms_until(at.plus_ms(window_ms)));
+        }
+    }
+    Ok((wait_ms > 0).then(|| seconds_up(wait_ms)))
 }
 
 /// Whole seconds, rounded up, so that waiting them is enough.
@@ -161,8 +176,7 @@ pub async fn take_try(state: &AppState, tujuan: Tujuan, telp: &Telp, code: &str)
     let Some(row) = client.query_opt(&stmt, &[&telp.as_str(), &tujuan.as_str(), &state.jam.now(), &MAX_TRIES]).await? else {
         return Ok(None);
     };
-    let tried: Option<(i64, Vec<u8>)> = row.get::<_, Option<i64>>(0).zip(row.get::<_, Option<Vec<u8>>>(1));
-    match tried {
+    match row.try_get::<_, Option<i64>>(0)?.zip(row.try_get::<_, Option<Vec<u8>>>(1)?) {
         Some((id, stored)) if state.secrets.otp.verifies(&message(tujuan, telp, code), &stored) => Ok(Some(RightCode { id })),
         _ => Err(AppError::OtpInvalid),
     }

@@ -70,7 +70,10 @@ async fn find(state: &AppState, telp: &Telp) -> Result<Option<Account>, AppError
         .await?;
     let since = state.jam.now().plus_ms(-WINDOW_MS);
     let row = client.query_opt(&stmt, &[&telp.as_str(), &since, &(MAX_WRONG - 1)]).await?;
-    row.map(|row| Ok(Account { id: row.try_get(0)?, hash: row.try_get(1)?, version: row.try_get(2)?, wait_from: row.try_get(3)? })).transpose()
+    row.map(|row| {
+        Ok(Account { id: row.try_get(0)?, hash: row.try_get(1)?, version: row.try_get(2)?, wait_from: row.try_get(3)? })
+    })
+    .transpose()
 }
 
 /// Notes a wrong password, or lets a right one pass. The wrong ones are counted again under a lock: of many tries at once no
@@ -83,7 +86,9 @@ async fn settle(state: &AppState, id: i64, telp: &Telp, right: bool) -> Result<(
     let now = state.jam.now();
     let since = now.plus_ms(-WINDOW_MS);
     let count = tx
-        .prepare_cached("SELECT created_at FROM login_gagal WHERE telp = $1 AND created_at > $2 ORDER BY created_at DESC OFFSET $3 LIMIT 1")
+        .prepare_cached(
+            "SELECT created_at FROM login_gagal WHERE telp = $1 AND created_at > $2 ORDER BY created_at DESC OFFSET $3 LIMIT 1",
+        )
         .await?;
     let tenth = tx.query_opt(&count, &[&telp.as_str(), &since, &(MAX_WRONG - 1)]).await?;
     refuse_until(tenth.map(|row| row.try_get(0)).transpose()?, now)?;

@@ -30,7 +30,11 @@ pub struct Auth {
 impl Auth {
     /// `token_days` is how long a token lives. Starts the password thread.
     pub fn new(secrets: &Secrets, token_days: i64) -> std::io::Result<Self> {
-        Ok(Self { tokens: token::Tokens::new(secrets, token_days), versi: sesi::Versi::default(), sandi: password::Worker::start()? })
+        Ok(Self {
+            tokens: token::Tokens::new(secrets, token_days),
+            versi: sesi::Versi::default(),
+            sandi: password::Worker::start()?,
+        })
     }
 }
 

@@ -120,7 +120,9 @@ impl Argon {
         self.memory.resize(argon.params().block_count(), Block::default());
         let mut salt_bytes = [0; Salt::MAX_LENGTH];
         let salt = salt.decode_b64(&mut salt_bytes)?;
-        Output::init_with(len, |out| Ok(argon.hash_password_into_with_memory(password.as_bytes(), salt, out, &mut self.memory)?))
+        Output::init_with(len, |out| {
+            Ok(argon.hash_password_into_with_memory(password.as_bytes(), salt, out, &mut self.memory)?)
+        })
     }
 }
 

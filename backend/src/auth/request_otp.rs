@@ -34,7 +34,11 @@ pub struct OtpRequest {
         (status = 503, description = "`kode gagal dikirim, coba lagi`", body = Empty),
     )
 )]
-pub async fn request_otp(req: HttpRequest, state: web::Data<AppState>, body: web::Json<OtpRequest>) -> Result<HttpResponse, AppError> {
+pub async fn request_otp(
+    req: HttpRequest,
+    state: web::Data<AppState>,
+    body: web::Json<OtpRequest>,
+) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
     if is_registered(&state, &telp).await? {
         return Err(AppError::TelpTaken);

@@ -76,7 +76,7 @@ impl Versi {
         }
         let client = db.get().await?;
         let stmt = client.prepare_cached("SELECT token_version FROM customer_global WHERE id = $1").await?;
-        let version: i32 = client.query_opt(&stmt, &[&id]).await?.ok_or(AppError::Unauthorized)?.get(0);
+        let version: i32 = client.query_opt(&stmt, &[&id]).await?.ok_or(AppError::Unauthorized)?.try_get(0)?;
         self.remember(id, Known { version, read_at: now });
         Ok(version)
     }

@@ -118,7 +118,8 @@ mod tests {
         let token = tokens.mint(7, 1, NOW).unwrap();
         let payload = token.split('.').nth(1).unwrap();
         let none = B64.encode(r#"{"alg":"none","kid":"1","typ":"JWT"}"#);
-        for text in [format!("{none}.{payload}."), format!("{none}.{payload}"), String::new(), "..".to_owned(), "a".repeat(5000)] {
+        for text in [format!("{none}.{payload}."), format!("{none}.{payload}"), String::new(), "..".to_owned(), "a".repeat(5000)]
+        {
             assert!(tokens.read(&text, NOW).is_err(), "{text}");
         }
     }

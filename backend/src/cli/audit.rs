@@ -27,7 +27,13 @@ impl Audit {
             if broken.is_empty() {
                 let n = client.query_one(COUNTS, &[]).await?;
                 let count = |i: usize| n.get::<_, i64>(i);
-                println!("OK: {} rekening, {} gerak, {} pemakaian, {} top-up, 0 pelanggaran", count(0), count(1), count(2), count(3));
+                println!(
+                    "OK: {} rekening, {} gerak, {} pemakaian, {} top-up, 0 pelanggaran",
+                    count(0),
+                    count(1),
+                    count(2),
+                    count(3)
+                );
             }
             Ok(broken.len())
         })?;

@@ -104,12 +104,14 @@ async fn list(k: &Konteks) -> Result<(), Gagal> {
 }
 
 async fn revoke(k: &Konteks, id: i64) -> Result<(), Gagal> {
-    const REVOKE: &str = "UPDATE kunci_operator SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1 RETURNING revoked_at = $2";
+    const REVOKE: &str =
+        "UPDATE kunci_operator SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1 RETURNING revoked_at = $2";
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
     let row = tx.query_opt(REVOKE, &[&id, &k.now]).await?.ok_or_else(|| Gagal::new(format!("there is no key {id}")))?;
     if row.get(0) {
-        audit::write(&tx, &Catatan { aktor: AKTOR, aksi: "kunci.cabut", objek: format!("kunci:{id}"), isi: json!({}) }, k.now).await?;
+        audit::write(&tx, &Catatan { aktor: AKTOR, aksi: "kunci.cabut", objek: format!("kunci:{id}"), isi: json!({}) }, k.now)
+            .await?;
     }
     tx.commit().await?;
     println!("key {id} is revoked");

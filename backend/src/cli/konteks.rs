@@ -40,7 +40,9 @@ impl Konteks {
 pub fn settings(umum: &Umum) -> Result<Config, Gagal> {
     if !umum.config_dir.join("default.toml").is_file() {
         let dir = umum.config_dir.display();
-        return Err(Gagal::new(format!("{dir}/default.toml is not there; run this from the checkout or name the folder with --config-dir")));
+        return Err(Gagal::new(format!(
+            "{dir}/default.toml is not there; run this from the checkout or name the folder with --config-dir"
+        )));
     }
     Ok(Config::load(&umum.config_dir, &umum.set)?)
 }

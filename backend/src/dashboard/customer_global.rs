@@ -34,11 +34,16 @@ pub struct CustomerGlobal {
     params(("id_customer_global" = i64, Path)),
     responses((status = 200, body = Answer<CustomerGlobal>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
-pub async fn customer_global(state: web::Data<AppState>, pelanggan: Pelanggan, id: web::Path<String>) -> Result<HttpResponse, AppError> {
+pub async fn customer_global(
+    state: web::Data<AppState>,
+    pelanggan: Pelanggan,
+    id: web::Path<String>,
+) -> Result<HttpResponse, AppError> {
     const UNKNOWN: AppError = AppError::NotFound("akun tidak ditemukan");
     let id = Id::parse(&id).filter(|id| id.get() == pelanggan.id).ok_or(UNKNOWN)?;
     let client = state.db.get().await?;
-    let stmt = client.prepare_cached("SELECT id, nama_awal, nama_akhir, telp, updated_at FROM customer_global WHERE id = $1").await?;
+    let stmt =
+        client.prepare_cached("SELECT id, nama_awal, nama_akhir, telp, updated_at FROM customer_global WHERE id = $1").await?;
     let row = client.query_opt(&stmt, &[&id.get()]).await?.ok_or(UNKNOWN)?;
     let telp = Telp::from_stored(row.try_get(3)?);
     Ok(ok(CustomerGlobal {

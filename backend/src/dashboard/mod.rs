@@ -8,7 +8,7 @@ use actix_web::web::{ServiceConfig, get};
 
 pub fn routes(cfg: &mut ServiceConfig) {
     cfg.route("/get_dashboard", get().to(get_dashboard::get_dashboard))
-        .route("/customer_global/{id}", get().to(customer_global::customer_global))
+        .route("/customer_global/{id_customer_global}", get().to(customer_global::customer_global))
         .route(
             "/get_user_epayment_by_id_customer_global",
             get().to(get_user_epayment_by_id_customer_global::get_user_epayment_by_id_customer_global),

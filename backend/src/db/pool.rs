@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use tokio_postgres::NoTls;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -26,6 +27,20 @@ struct DbInner {
     per_thread: usize,
     wait: Duration,
     connect: Duration,
+    /// Every thread's pool, for `usage` alone.
+    pools: Mutex<Vec<Pool>>,
+    /// Seconds until a connection was had.
+    waited: Histogram,
+}
+
+/// Connections of every thread's pool together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub open: usize,
+    /// Open, and used by nobody.
+    pub idle: usize,
+    /// Requests that wait for one.
+    pub waiting: usize,
 }
 
 thread_local! {
@@ -38,7 +53,9 @@ impl Db {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut config = tokio_postgres::Config::from_str(url)?;
         config.application_name("nyala").connect_timeout(connect);
-        Ok(Self(Arc::new(DbInner { id: NEXT.fetch_add(1, Ordering::Relaxed), config, per_thread: per_thread.max(1), wait, connect })))
+        let (id, per_thread) = (NEXT.fetch_add(1, Ordering::Relaxed), per_thread.max(1));
+        let (pools, waited) = (Mutex::default(), Histogram::new(exponential_buckets(0.0001, 4.0, 9)));
+        Ok(Self(Arc::new(DbInner { id, config, per_thread, wait, connect, pools, waited })))
     }
 
     /// A connection of this thread's pool; `Unavailable` when none comes free in time.
@@ -47,9 +64,28 @@ impl Db {
             Some(pool) => Ok(pool.clone()),
             None => self.build().inspect(|pool| {
                 pools.insert(self.0.id, pool.clone());
+                self.0.pools.lock().unwrap_or_else(PoisonError::into_inner).push(pool.clone());
             }),
         })?;
-        Ok(pool.get().await?)
+        let asked = Instant::now();
+        let got = pool.get().await;
+        self.0.waited.observe(asked.elapsed().as_secs_f64());
+        Ok(got?)
+    }
+
+    /// The connections there are, on every thread.
+    pub fn usage(&self) -> Usage {
+        let pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.iter().map(Pool::status).fold(Usage::default(), |sum, pool| Usage {
+            open: sum.open + pool.size,
+            idle: sum.idle + pool.available,
+            waiting: sum.waiting + pool.waiting,
+        })
+    }
+
+    /// Seconds that `get` took, for the metrics.
+    pub fn waited(&self) -> &Histogram {
+        &self.0.waited
     }
 
     pub fn config(&self) -> &tokio_postgres::Config {
@@ -68,6 +104,13 @@ impl Db {
             .timeouts(Timeouts { wait: Some(self.0.wait), create: Some(self.0.connect), recycle: Some(self.0.connect) })
             .build()
             .map_err(AppError::internal)
+    }
+}
+
+impl std::fmt::Debug for Db {
+    /// Without the connection string, which may hold a password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Db").field(&self.usage()).finish()
     }
 }
 

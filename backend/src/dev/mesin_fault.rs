@@ -17,11 +17,16 @@ pub struct Fault {
     mode: Mode,
 }
 
+/// How a simulated machine behaves from now on.
 #[utoipa::path(
     post, path = "/dev/mesin/{id}/fault", tag = "development", request_body = Fault, params(("id" = i64, Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 404, body = Empty))
 )]
-pub async fn mesin_fault(state: web::Data<AppState>, id: web::Path<String>, body: web::Json<Fault>) -> Result<HttpResponse, AppError> {
+pub async fn mesin_fault(
+    state: web::Data<AppState>,
+    id: web::Path<String>,
+    body: web::Json<Fault>,
+) -> Result<HttpResponse, AppError> {
     let idmesin = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
     let alamat = Alamat::find(&state, idmesin).await?;
     if alamat.driver != "sim" {

@@ -41,12 +41,20 @@ impl From<&Pesan> for WhatsAppMessage {
     get, path = "/dev/whatsapp", tag = "dev", params(WhatsAppQuery),
     responses((status = 200, body = Answer<Vec<WhatsAppMessage>>), (status = 400, body = Empty), (status = 404, body = Empty))
 )]
-pub async fn whatsapp(req: HttpRequest, state: web::Data<AppState>, query: web::Query<WhatsAppQuery>) -> Result<HttpResponse, AppError> {
+pub async fn whatsapp(
+    req: HttpRequest,
+    state: web::Data<AppState>,
+    query: web::Query<WhatsAppQuery>,
+) -> Result<HttpResponse, AppError> {
     let log = state.whatsapp.log.as_ref().ok_or(AppError::NotFound("pesan dikirim lewat WhatsApp sungguhan"))?;
     // In a query a plus is a blank, which a number may hold: `+62…` still reads as a number.
     let telp = query.telp.as_deref().filter(|t| !t.is_empty()).map(Telp::parse).transpose()?;
     let messages: Vec<WhatsAppMessage> = log.sent(telp.as_ref()).iter().map(WhatsAppMessage::from).collect();
-    Ok(if wants_page(&req) { HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page(&messages)) } else { ok(messages) })
+    Ok(if wants_page(&req) {
+        HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page(&messages))
+    } else {
+        ok(messages)
+    })
 }
 
 /// Browsers ask for HTML when they navigate; nothing else does.
@@ -55,10 +63,14 @@ fn wants_page(req: &HttpRequest) -> bool {
     accept.contains("text/html") && !accept.contains("application/json")
 }
 
+/// Messages on the page; the answer in JSON has them all.
+const ON_PAGE: usize = 100;
+
 /// Nothing in it comes from outside but digits, so nothing needs escaping.
 fn page(messages: &[WhatsAppMessage]) -> String {
     let items: String = messages
         .iter()
+        .take(ON_PAGE)
         .map(|m| format!("<li><b>{}</b> <span>+{} · {}</span><p>{}</p></li>", m.code, m.to, m.at.rfc3339(), m.text))
         .collect();
     let body = if items.is_empty() { "<p>Belum ada pesan.</p>".to_owned() } else { format!("<ol>{items}</ol>") };

@@ -64,7 +64,8 @@ mod tests {
     fn a_printed_code_reads_back_however_it_is_typed() {
         for _ in 0..200 {
             let kode = KodeMesin::random();
-            let typed = format!(" {}-{} ", &kode.as_str()[..4].to_lowercase(), &kode.as_str()[4..]).replace('0', "o").replace('1', "l");
+            let typed =
+                format!(" {}-{} ", &kode.as_str()[..4].to_lowercase(), &kode.as_str()[4..]).replace('0', "o").replace('1', "l");
             assert_eq!(KodeMesin::parse(&typed), Some(kode));
         }
     }

@@ -32,7 +32,15 @@ mod tests {
     #[test]
     fn only_slf_and_fifteen_digits() {
         assert!(NoNota::parse("SLF261120180530123").is_some());
-        for bad in ["", "SLF", "slf261120180530123", "SLF26112018053012", "SLF2611201805301234", "SLF26112018053012x", "SLF２61120180530123"] {
+        for bad in [
+            "",
+            "SLF",
+            "slf261120180530123",
+            "SLF26112018053012",
+            "SLF2611201805301234",
+            "SLF26112018053012x",
+            "SLF２61120180530123",
+        ] {
             assert!(NoNota::parse(bad).is_none(), "{bad}");
         }
     }

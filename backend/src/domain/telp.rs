@@ -30,11 +30,9 @@ impl Telp {
             bare.strip_prefix(COUNTRY_CODE).unwrap_or(&bare)
         };
         let digits = national.bytes().all(|b| b.is_ascii_digit());
-        if digits && (7..=13).contains(&national.len()) && !national.starts_with('0') {
-            Ok(Self(national.to_owned()))
-        } else {
-            Err(bad())
-        }
+        // A national number that begins like the country code would read as another one when it comes back without a prefix.
+        let plain = !national.starts_with('0') && !national.starts_with(COUNTRY_CODE);
+        if digits && plain && (7..=13).contains(&national.len()) { Ok(Self(national.to_owned())) } else { Err(bad()) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -109,8 +107,31 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for text in ["", "0", "62", "+1 5551234567", "812345", "8123456789012345", "81234abc890", "008123456789", "8１２３４５６７８９０"] {
+        for text in [
+            "",
+            "0",
+            "62",
+            "+1 5551234567",
+            "812345",
+            "8123456789012345",
+            "81234abc890",
+            "008123456789",
+            "06281234567",
+            "+626281234567",
+            "8１２３４５６７８９０",
+        ] {
             assert!(Telp::parse(text).is_err(), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_was_parsed_reads_back_as_itself_in_every_form(text in "\\PC{0,20}|[+06]{0,2}[0-9 .-]{5,16}") {
+            if let Ok(telp) = Telp::parse(&text) {
+                for form in [telp.to_string(), format!("0{telp}"), telp.full(), format!("+{}", telp.full())] {
+                    proptest::prop_assert_eq!(&Telp::parse(&form).unwrap(), &telp, "{}", form);
+                }
+            }
         }
     }
 }

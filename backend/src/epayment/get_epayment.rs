@@ -36,7 +36,7 @@ const ONE: &str = "SELECT p.id::TEXT, p.created_at, p.harga_paket, p.quota, p.na
 
 /// A top-up by its number. 404 when it is not the customer's.
 #[utoipa::path(
-    get, path = "/scan/v1/epayment/get_epayment/{id}", tag = "epayment", security(("pelanggan" = [])),
+    get, path = "/scan/v1/epayment/get_epayment/{id}", operation_id = "epayment_get_epayment", tag = "epayment", security(("pelanggan" = [])),
     params(("id" = String, Path, description = "idpembelian_emoney")),
     responses((status = 200, body = Answer<DetailTopUp>))
 )]

@@ -24,7 +24,9 @@ impl Block {
 
     fn contains(&self, ip: IpAddr) -> bool {
         match (self.base, ip) {
-            (IpAddr::V4(a), IpAddr::V4(b)) => same_prefix(u128::from(a.to_bits()) << 96, u128::from(b.to_bits()) << 96, self.prefix_bits),
+            (IpAddr::V4(a), IpAddr::V4(b)) => {
+                same_prefix(u128::from(a.to_bits()) << 96, u128::from(b.to_bits()) << 96, self.prefix_bits)
+            }
             (IpAddr::V6(a), IpAddr::V6(b)) => same_prefix(a.to_bits(), b.to_bits(), self.prefix_bits),
             _ => false,
         }
@@ -52,8 +54,13 @@ impl Serialize for Block {
 /// one; IPv6 per /64.
 pub fn counted(req: &HttpRequest, trusted: &[Block]) -> String {
     let peer = req.peer_addr().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |a| a.ip());
-    let forwarded: Vec<&str> =
-        req.headers().get_all("x-forwarded-for").filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(',')).map(str::trim).collect();
+    let forwarded: Vec<&str> = req
+        .headers()
+        .get_all("x-forwarded-for")
+        .filter_map(|v| v.to_str().ok())
+        .flat_map(|v| v.split(','))
+        .map(str::trim)
+        .collect();
     counted_of(peer, &forwarded, trusted)
 }
 

@@ -5,10 +5,14 @@ use actix_web::middleware::DefaultHeaders;
 const CSP: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; \
                    img-src 'self' data: blob:; connect-src 'self' ws: wss:; frame-ancestors 'none'";
 
+/// Names and values, in lower case.
+pub const SECURITY: [(&str, &str); 4] = [
+    ("content-security-policy", CSP),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "same-origin"),
+    ("permissions-policy", "camera=(self)"),
+];
+
 pub fn security() -> DefaultHeaders {
-    DefaultHeaders::new()
-        .add(("content-security-policy", CSP))
-        .add(("x-content-type-options", "nosniff"))
-        .add(("referrer-policy", "same-origin"))
-        .add(("permissions-policy", "camera=(self)"))
+    SECURITY.into_iter().fold(DefaultHeaders::new(), DefaultHeaders::add)
 }

@@ -16,7 +16,8 @@ pub fn json_config() -> JsonConfig {
     JsonConfig::default().limit(BODY_LIMIT_BYTES).content_type_required(false).content_type(|_| true).error_handler(|e, _| {
         let text = match &e {
             actix_web::error::JsonPayloadError::Deserialize(e) => format!("isi permintaan tidak sesuai: {e}"),
-            actix_web::error::JsonPayloadError::Overflow { limit } | actix_web::error::JsonPayloadError::OverflowKnownLength { limit, .. } => {
+            actix_web::error::JsonPayloadError::Overflow { limit }
+            | actix_web::error::JsonPayloadError::OverflowKnownLength { limit, .. } => {
                 format!("isi permintaan lebih dari {limit} byte")
             }
             _ => "isi permintaan tidak dapat dibaca".to_owned(),

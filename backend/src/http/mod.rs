@@ -2,7 +2,10 @@
 
 pub mod answer;
 pub mod client_ip;
+pub mod cors;
+pub mod envelope;
 pub mod error;
 pub mod headers;
 pub mod input;
 pub mod request_id;
+pub mod unrouted;

@@ -1,14 +1,20 @@
-//! `x-request-id` on every answer (contract §1), and in every log line of the request.
+//! The outermost layer: `x-request-id` on every answer (contract §1) and in every log line of the request, a count of each
+//! answer, and an envelope for what no other layer has caught, panics included.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, web};
+use actix_web::{Error, HttpMessage, HttpResponse, ResponseError, web};
+use futures_util::FutureExt;
 use tracing::Instrument;
 
+use super::error::AppError;
+use super::headers;
 use crate::app::AppState;
 
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -17,39 +23,106 @@ pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 #[derive(Debug, Clone)]
 pub struct RequestId(pub String);
 
-pub async fn middleware<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<B>, Error> {
-    let id = req
-        .headers()
-        .get(&HEADER)
-        .and_then(|v| v.to_str().ok())
-        .filter(|v| (8..=64).contains(&v.len()) && v.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))
-        .map_or_else(|| uuid::Uuid::new_v4().simple().to_string(), str::to_owned);
+pub async fn middleware<B: MessageBody + 'static>(mut req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<B>, Error> {
+    let id = sane_id(&req).map_or_else(|| uuid::Uuid::new_v4().simple().to_string(), str::to_owned);
     req.extensions_mut().insert(RequestId(id.clone()));
-    let started = Instant::now();
     let method = req.method().clone();
+    if method == Method::HEAD {
+        // Every GET answers HEAD: the connection itself leaves the body out (RFC 9110 §9.3.2).
+        req.head_mut().method = Method::GET;
+    }
     let route = req.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
     let state = req.app_data::<web::Data<AppState>>().cloned();
-    let span = tracing::info_span!("http", request_id = %id, %method, path = %req.path());
-    let in_span = span.clone();
+    // At the level of errors, so that it is there whatever `log.filter` leaves out.
+    let span = tracing::error_span!("http", request_id = %id, %method, path = %req.path());
     async move {
-        let mut res = match next.call(req).await {
-            Ok(res) => res,
-            Err(e) => return Err(e),
+        let started = Instant::now();
+        let answered = match AssertUnwindSafe(async { next.call(req).await }).catch_unwind().await {
+            Ok(Ok(mut res)) => {
+                if let Ok(value) = HeaderValue::from_str(&id) {
+                    res.headers_mut().insert(HEADER, value);
+                }
+                Ok(res)
+            }
+            Ok(Err(source)) => Err(Uncaught { id, source }),
+            // The panic hook has logged what and where.
+            Err(_) => Err(Uncaught { id, source: AppError::internal("the request's handler panicked").into() }),
         };
-        if let Ok(value) = HeaderValue::from_str(&id) {
-            res.headers_mut().insert(HEADER, value);
-        }
-        let status = res.status().as_u16();
+        let status = answered.as_ref().map_or_else(Uncaught::status_code, |res| res.status()).as_u16();
         if let Some(state) = state {
             state.metrics.http(&route, &method, status, started.elapsed());
         }
+        let elapsed_ms = started.elapsed().as_millis();
         if status >= 500 {
-            tracing::warn!(status, elapsed_ms = started.elapsed().as_millis(), "answered");
+            tracing::warn!(status, elapsed_ms, "answered");
         } else {
-            tracing::debug!(status, elapsed_ms = started.elapsed().as_millis(), "answered");
+            tracing::debug!(status, elapsed_ms, "answered");
         }
-        Ok(res)
+        Ok(answered?)
     }
-    .instrument(in_span)
+    .instrument(span)
     .await
+}
+
+fn sane_id(req: &ServiceRequest) -> Option<&str> {
+    let given = req.headers().get(&HEADER)?.to_str().ok()?;
+    let sane = (8..=64).contains(&given.len()) && given.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    sane.then_some(given)
+}
+
+/// An error that went past every layer inside, headers and all.
+#[derive(Debug)]
+struct Uncaught {
+    id: String,
+    source: Error,
+}
+
+impl std::fmt::Display for Uncaught {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.source.fmt(f)
+    }
+}
+
+impl ResponseError for Uncaught {
+    fn status_code(&self) -> StatusCode {
+        self.source.as_response_error().status_code()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut res = self.source.error_response();
+        for (name, value) in headers::SECURITY {
+            res.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        if let Ok(value) = HeaderValue::from_str(&self.id) {
+            res.headers_mut().insert(HEADER, value);
+        }
+        res
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::body::to_bytes;
+    use actix_web::middleware::from_fn;
+    use actix_web::{App, test};
+
+    use super::*;
+
+    async fn broken() -> HttpResponse {
+        panic!("on purpose")
+    }
+
+    #[actix_web::test]
+    async fn a_panic_is_a_500_envelope_with_every_header() {
+        let app = App::new().wrap(headers::security()).wrap(from_fn(middleware)).route("/", web::get().to(broken));
+        let app = test::init_service(app).await;
+        let req = test::TestRequest::get().insert_header((HEADER, "0123456789abcdef")).to_request();
+        let res = test::try_call_service(&app, req).await.expect_err("goes past every layer").error_response();
+        assert_eq!(res.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(res.headers().get(HEADER).unwrap(), "0123456789abcdef");
+        assert!(res.headers().contains_key("content-security-policy"));
+        let body = to_bytes(res.into_body()).await.unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body, serde_json::json!({"status": 500, "message": "terjadi kesalahan sistem, coba lagi", "data": null}));
+    }
 }

@@ -2,8 +2,8 @@
 //! wallet's counters in one statement. Lock order: machine, purchase, wallet.
 
 pub mod hapus;
-pub mod pembelian;
 pub mod pemakaian;
+pub mod pembelian;
 pub mod refund;
 pub mod topup;
 pub mod topup_massal;

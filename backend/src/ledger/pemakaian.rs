@@ -6,6 +6,7 @@ use tokio_postgres::Row;
 use crate::domain::no_nota::NoNota;
 use crate::domain::waktu::Waktu;
 use crate::http::error::AppError;
+use crate::pembelian::keadaan::Keadaan;
 
 /// Which uses the caller may see; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,15 +20,15 @@ pub struct Batas {
 #[derive(Debug)]
 pub struct Pemakaian {
     id: i64,
-    pub idcustomer: i64,
+    /// What refunds have left of the price.
     pub sisa: i64,
     pub dihapus: bool,
-    state: String,
+    keadaan: Keadaan,
 }
 
 /// $1 receipt, $2 owner, $3 outlet, $4 account.
 const LOCK: &str = "
-    SELECT id, idcustomer, grandtotal - dikembalikan, dihapus_at IS NOT NULL, state FROM snap_transaksi
+    SELECT id, grandtotal - dikembalikan, dihapus_at IS NOT NULL, state FROM snap_transaksi
     WHERE no_nota = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)
         AND ($4::BIGINT IS NULL OR idcustomer = $4)
     ORDER BY id LIMIT 2 FOR UPDATE";
@@ -39,18 +40,24 @@ pub async fn lock(tx: &Transaction<'_>, nota: &NoNota, batas: Batas) -> Result<P
     let rows = tx.query(&stmt, &[&nota.as_str(), &batas.idowner, &batas.idoutlet, &batas.idcustomer]).await?;
     let pemakaian = match rows.as_slice() {
         [] => return Err(AppError::NotFound("transaksi tidak ditemukan")),
-        [row] => read(row),
+        [row] => read(row)?,
         _ => return Err(AppError::Conflict("nomor nota ini dipakai lebih dari satu pelanggan, sertakan idcustomer")),
     };
-    match pemakaian.state.as_str() {
-        "RUNNING" | "FINISHED" | "STOPPED" => Ok(pemakaian),
-        "REFUSED" | "EXPIRED" => Err(AppError::Unprocessable("mesin tidak pernah menyala, saldo sudah dikembalikan")),
-        _ => Err(AppError::Unprocessable("mesin belum menyala, tunggu sampai berjalan")),
+    match pemakaian.keadaan {
+        Keadaan::Running | Keadaan::Finished | Keadaan::Stopped => Ok(pemakaian),
+        Keadaan::Refused | Keadaan::Expired => {
+            Err(AppError::Unprocessable("mesin tidak pernah menyala, saldo sudah dikembalikan"))
+        }
+        Keadaan::Held | Keadaan::Sent | Keadaan::Unsure => {
+            Err(AppError::Unprocessable("mesin belum menyala, tunggu sampai berjalan"))
+        }
     }
 }
 
-fn read(row: &Row) -> Pemakaian {
-    Pemakaian { id: row.get(0), idcustomer: row.get(1), sisa: row.get(2), dihapus: row.get(3), state: row.get(4) }
+fn read(row: &Row) -> Result<Pemakaian, AppError> {
+    let state: &str = row.get(3);
+    let keadaan = Keadaan::from_stored(state).ok_or_else(|| AppError::internal(format!("unknown state {state}")))?;
+    Ok(Pemakaian { id: row.get(0), sisa: row.get(1), dihapus: row.get(2), keadaan })
 }
 
 /// Money that came back.

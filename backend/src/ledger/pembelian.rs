@@ -37,7 +37,11 @@ SELECT t.id, m.epoch FROM t, m";
 /// What became of trying to hold.
 #[derive(Debug)]
 pub enum Held {
-    Won { idtransaksi: i64, cmd_id: Uuid, epoch: i64 },
+    Won {
+        idtransaksi: i64,
+        cmd_id: Uuid,
+        epoch: i64,
+    },
     /// A constraint refused it: somebody else has the machine, or the wallet has less than it seemed.
     Lost(Tolakan),
     /// The facts changed under it (receipt claimed, machine went offline, account expired): read them again.
@@ -45,7 +49,13 @@ pub enum Held {
 }
 
 /// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_LIFE_MS` later.
-pub async fn hold(client: &Client, p: &Pesanan, mesin: &MesinFakta, layanan: &LayananFakta, now: Waktu) -> Result<Held, AppError> {
+pub async fn hold(
+    client: &Client,
+    p: &Pesanan,
+    mesin: &MesinFakta,
+    layanan: &LayananFakta,
+    now: Waktu,
+) -> Result<Held, AppError> {
     let stmt = client.prepare_cached(HOLD).await?;
     let cmd_id = Uuid::new_v4();
     let params: [&(dyn tokio_postgres::types::ToSql + Sync); 15] = [
@@ -176,8 +186,6 @@ ON CONFLICT DO NOTHING RETURNING TRUE";
 /// Remembers a refusal. `false`: the receipt number was claimed meanwhile, so read the facts again.
 pub async fn remember_refusal(client: &Client, p: &Pesanan, why: Tolakan, now: Waktu) -> Result<bool, AppError> {
     let stmt = client.prepare_cached(TOLAK).await?;
-    let row = client
-        .query_opt(&stmt, &[&p.id_customer_global, &p.no_nota.as_str(), &p.body_hash(), &why.as_str(), &now])
-        .await?;
+    let row = client.query_opt(&stmt, &[&p.id_customer_global, &p.no_nota.as_str(), &p.body_hash(), &why.as_str(), &now]).await?;
     Ok(row.is_some())
 }

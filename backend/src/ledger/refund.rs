@@ -6,7 +6,12 @@ use super::pemakaian::{Cara, Kembali, Keputusan, Pemakaian, give_back};
 use crate::http::error::AppError;
 
 /// Gives `nominal` rupiah back; 422 when less than that is left of the price.
-pub async fn refund(tx: &Transaction<'_>, pemakaian: &Pemakaian, nominal: i64, keputusan: Keputusan<'_>) -> Result<Kembali, AppError> {
+pub async fn refund(
+    tx: &Transaction<'_>,
+    pemakaian: &Pemakaian,
+    nominal: i64,
+    keputusan: Keputusan<'_>,
+) -> Result<Kembali, AppError> {
     if nominal > pemakaian.sisa {
         return Err(AppError::Unprocessable("nominal melebihi sisa harga yang belum dikembalikan"));
     }

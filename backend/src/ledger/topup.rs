@@ -119,7 +119,13 @@ const APPLY: &str = "
 
 /// Puts `paket` into the wallet, opening the account when there is none. 409 when the account is of another kind, 400 when
 /// `masa_aktif` is not in the future.
-pub async fn topup(tx: &Transaction<'_>, rekening: Rekening, paket: &Paket, aktor: &str, now: Waktu) -> Result<ToppedUp, AppError> {
+pub async fn topup(
+    tx: &Transaction<'_>,
+    rekening: Rekening,
+    paket: &Paket,
+    aktor: &str,
+    now: Waktu,
+) -> Result<ToppedUp, AppError> {
     if paket.jenis.masa_aktif().is_some_and(|until| until <= now) {
         return Err(AppError::bad_input("masa_aktif harus di masa depan"));
     }
@@ -169,7 +175,15 @@ mod tests {
     fn kind_one_needs_an_expiry_and_kind_two_refuses_it() {
         assert_eq!(JenisEmoney::parse(None, None).unwrap(), JenisEmoney::Tetap);
         assert_eq!(JenisEmoney::parse(Some(1), Some(5)).unwrap(), JenisEmoney::Berjangka { masa_aktif: Waktu::from_ms(5) });
-        let bad = [(Some(1), None), (Some(1), Some(0)), (Some(1), Some(i64::MAX)), (Some(2), Some(5)), (None, Some(5)), (Some(3), None), (Some(-1), None)];
+        let bad = [
+            (Some(1), None),
+            (Some(1), Some(0)),
+            (Some(1), Some(i64::MAX)),
+            (Some(2), Some(5)),
+            (None, Some(5)),
+            (Some(3), None),
+            (Some(-1), None),
+        ];
         for (jenis, masa_aktif) in bad {
             assert!(JenisEmoney::parse(jenis, masa_aktif).is_err(), "{jenis:?} {masa_aktif:?}");
         }

@@ -180,7 +180,8 @@ impl MesinActor {
     fn send(&mut self, op: Send, ctx: &mut Ctx) {
         let Some(aktif) = &self.aktif else { return };
         let p = &aktif.p;
-        let cmd = Command { idmesin: self.alamat.idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op, durasi_s: p.durasi_s, exp: p.exp() };
+        let cmd =
+            Command { idmesin: self.alamat.idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op, durasi_s: p.durasi_s, exp: p.exp() };
         self.command(&cmd, ctx);
         if op == Send::Start {
             self.fault("after_send");
@@ -360,7 +361,12 @@ const fn edges(change: Change) -> (&'static str, &'static str) {
 impl Actor for MesinActor {
     type Context = Ctx;
 
+    fn stopped(&mut self, _: &mut Ctx) {
+        self.state.metrics.realtime.actors.dec();
+    }
+
     fn started(&mut self, ctx: &mut Ctx) {
+        self.state.metrics.realtime.actors.inc();
         Self::watch_idle(ctx, Duration::from_secs(self.state.config.mesin.idle_s.max(1)));
         if self.aktif.as_ref().is_some_and(|a| a.p.obrolan.stop_requested) {
             self.feed(Event::StopRequested, ctx);
@@ -567,7 +573,14 @@ impl Handler<AskDevice> for MesinActor {
 
     fn handle(&mut self, _: AskDevice, ctx: &mut Ctx) {
         // No purchase is meant, so the answer counts only as the device's own state.
-        let cmd = Command { idmesin: self.alamat.idmesin, cmd_id: uuid::Uuid::nil(), epoch: 0, op: Send::Query, durasi_s: 0, exp: self.now() };
+        let cmd = Command {
+            idmesin: self.alamat.idmesin,
+            cmd_id: uuid::Uuid::nil(),
+            epoch: 0,
+            op: Send::Query,
+            durasi_s: 0,
+            exp: self.now(),
+        };
         self.last_said = None;
         self.command(&cmd, ctx);
     }

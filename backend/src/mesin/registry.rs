@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, RwLock};
 
-use actix::{Actor, Addr, ArbiterHandle, Context, Handler, Message};
 use actix::dev::ToEnvelope;
 use actix::prelude::SendError;
+use actix::{Actor, Addr, ArbiterHandle, Context, Handler, Message};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use dashmap::mapref::one::RefMut;
@@ -121,7 +121,12 @@ impl Registry {
         self.actors.remove_if(&idmesin, |_, known| known.addr == *addr && !known.papan.is_watched()).is_some()
     }
 
-    fn find_or_start(&self, state: &AppState, alamat: &Alamat, aktif: Option<Pembelian>) -> Result<RefMut<'_, i64, Kenal>, AppError> {
+    fn find_or_start(
+        &self,
+        state: &AppState,
+        alamat: &Alamat,
+        aktif: Option<Pembelian>,
+    ) -> Result<RefMut<'_, i64, Kenal>, AppError> {
         match self.actors.entry(alamat.idmesin) {
             Entry::Occupied(known) => Ok(known.into_ref()),
             Entry::Vacant(vacant) => {

@@ -28,6 +28,7 @@ pub struct Hapus {
     idcustomer: Option<Id>,
 }
 
+/// Deletes a use and gives back what refunds have left of its price.
 #[utoipa::path(
     post, path = "/ops/v1/hapus", tag = "operator", security(("operator" = [])), request_body = Hapus,
     params(("Idempotency-Key" = String, Header, description = "1 to 200 visible ASCII characters; a repeat gets the same answer")),

@@ -50,7 +50,13 @@ pub struct Panggilan {
 }
 
 impl Panggilan {
-    pub fn new(operator: &Operator, kunci: IdempotencyKey, route: &str, body: &impl Serialize, now: Waktu) -> Result<Self, AppError> {
+    pub fn new(
+        operator: &Operator,
+        kunci: IdempotencyKey,
+        route: &str,
+        body: &impl Serialize,
+        now: Waktu,
+    ) -> Result<Self, AppError> {
         let body = serde_json::to_vec(&(route, body)).map_err(AppError::internal)?;
         Ok(Self { kunci, body_hash: Sha256::digest(body).to_vec(), id_kunci: operator.id, now })
     }
@@ -83,14 +89,16 @@ impl Panggilan {
     }
 
     async fn claim(&self, tx: &Transaction<'_>) -> Result<bool, AppError> {
-        const CLAIM: &str = "INSERT INTO idempotensi (id_kunci, kunci, body_hash, jawaban, created_at) VALUES ($1, $2, $3, 'null', $4)
+        const CLAIM: &str =
+            "INSERT INTO idempotensi (id_kunci, kunci, body_hash, jawaban, created_at) VALUES ($1, $2, $3, 'null', $4)
             ON CONFLICT (id_kunci, kunci) DO NOTHING";
         let stmt = tx.prepare_cached(CLAIM).await?;
         Ok(tx.execute(&stmt, &[&self.id_kunci, &self.kunci.0, &self.body_hash, &self.now]).await? == 1)
     }
 
     async fn told_before(&self, tx: &Transaction<'_>) -> Result<HttpResponse, AppError> {
-        const READ: &str = "SELECT body_hash, jawaban, (jawaban->>'status')::INT FROM idempotensi WHERE id_kunci = $1 AND kunci = $2";
+        const READ: &str =
+            "SELECT body_hash, jawaban, (jawaban->>'status')::INT FROM idempotensi WHERE id_kunci = $1 AND kunci = $2";
         let stmt = tx.prepare_cached(READ).await?;
         let row = tx.query_one(&stmt, &[&self.id_kunci, &self.kunci.0]).await?;
         if row.get::<_, Vec<u8>>(0) != self.body_hash {
@@ -115,7 +123,8 @@ fn is_remembered(e: &AppError) -> bool {
 }
 
 fn envelope<T: Serialize>(status: StatusCode, message: &str, data: Option<T>) -> Result<Box<RawValue>, AppError> {
-    serde_json::value::to_raw_value(&Answer { status: status.as_u16(), message: message.to_owned(), data }).map_err(AppError::internal)
+    serde_json::value::to_raw_value(&Answer { status: status.as_u16(), message: message.to_owned(), data })
+        .map_err(AppError::internal)
 }
 
 fn respond(status: StatusCode, answer: &RawValue) -> HttpResponse {

@@ -165,7 +165,16 @@ mod tests {
         assert_eq!(split(&text(12, &secret)), Some((12, secret.as_str())));
         assert_eq!(stored, hash(&secret));
         let long = "f".repeat(65);
-        for bad in ["", "nyk_", "nyk_1_", "nyk_1_abc", &format!("nyx_1_{secret}"), &format!("nyk_x_{secret}"), &format!("nyk_1_{long}"), &secret] {
+        for bad in [
+            "",
+            "nyk_",
+            "nyk_1_",
+            "nyk_1_abc",
+            &format!("nyx_1_{secret}"),
+            &format!("nyk_x_{secret}"),
+            &format!("nyk_1_{long}"),
+            &secret,
+        ] {
             assert_eq!(split(bad), None, "{bad}");
         }
     }

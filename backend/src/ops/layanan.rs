@@ -45,6 +45,7 @@ pub struct Tawaran {
     pub harga: i64,
 }
 
+/// Adds a service to an outlet.
 #[utoipa::path(
     post, path = "/ops/v1/layanan", tag = "operator", security(("operator" = [])), request_body = NewLayanan,
     responses(
@@ -52,7 +53,11 @@ pub struct Tawaran {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn layanan(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: web::Json<NewLayanan>) -> Result<HttpResponse, AppError> {
+pub async fn layanan(
+    by: Minimal<SUPERVISOR>,
+    state: web::Data<AppState>,
+    body: web::Json<NewLayanan>,
+) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let durasi_s = i32::try_from(body.durasi).ok().filter(|_| (1..=MAX_DURASI_S).contains(&body.durasi));
     let tawaran = Tawaran {
@@ -66,7 +71,8 @@ pub async fn layanan(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: 
     let outlet = lingkup::outlet(&tx, &operator, body.idoutlet).await?;
     let id = offer(&tx, outlet.idoutlet, &tawaran, now).await?;
     let isi = json!({ "idoutlet": outlet.idoutlet, "nama": tawaran.nama, "durasi": tawaran.durasi_s, "harga": tawaran.harga });
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "layanan.buat", objek: format!("layanan:{id}"), isi }, now).await?;
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "layanan.buat", objek: format!("layanan:{id}"), isi }, now)
+        .await?;
     tx.commit().await?;
     Ok(answer::ok(LayananMade { id }))
 }

@@ -62,6 +62,7 @@ pub struct MesinMade {
     pub kode: String,
 }
 
+/// Adds a machine to an outlet; `qr` is its sticker's text, `kode` is printed under it.
 #[utoipa::path(
     post, path = "/ops/v1/mesin", tag = "operator", security(("operator" = [])), request_body = NewMesin,
     responses(
@@ -69,7 +70,11 @@ pub struct MesinMade {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: web::Json<NewMesin>) -> Result<HttpResponse, AppError> {
+pub async fn mesin(
+    by: Minimal<SUPERVISOR>,
+    state: web::Data<AppState>,
+    body: web::Json<NewMesin>,
+) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let nama = teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?;
     let now = state.jam.now();
@@ -79,7 +84,8 @@ pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: we
     let made = install(&tx, &state.secrets, outlet, std::slice::from_ref(&nama), body.driver, now).await?;
     let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
     let isi = json!({ "idoutlet": outlet.idoutlet, "nama": nama, "driver": body.driver });
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "mesin.buat", objek: format!("mesin:{}", mesin.id), isi }, now).await?;
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "mesin.buat", objek: format!("mesin:{}", mesin.id), isi }, now)
+        .await?;
     tx.commit().await?;
     Ok(answer::ok(mesin))
 }

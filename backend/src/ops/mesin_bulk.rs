@@ -36,6 +36,7 @@ pub struct ManyMesinMade {
     mesin: Vec<MesinMade>,
 }
 
+/// Adds many machines to an outlet, named after `awalan`.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/bulk", tag = "operator", security(("operator" = [])), request_body = ManyMesin,
     responses(
@@ -43,7 +44,11 @@ pub struct ManyMesinMade {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn mesin_bulk(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: web::Json<ManyMesin>) -> Result<HttpResponse, AppError> {
+pub async fn mesin_bulk(
+    by: Minimal<SUPERVISOR>,
+    state: web::Data<AppState>,
+    body: web::Json<ManyMesin>,
+) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     if !(1..=MAX_JUMLAH).contains(&body.jumlah) {
         return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_JUMLAH}")));

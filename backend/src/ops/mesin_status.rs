@@ -32,11 +32,16 @@ SELECT m.nama, m.online AND NOT m.perlu_petugas AS online, m.perlu_petugas, t.no
 FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
 WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT IS NULL OR m.idoutlet = $3)";
 
+/// What a machine does now.
 #[utoipa::path(
     get, path = "/ops/v1/mesin/{id}", tag = "operator", security(("operator" = [])), params(("id" = i64, Path)),
     responses((status = 200, body = Answer<MesinNow>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
-pub async fn mesin_status(operator: Operator, state: web::Data<AppState>, id: web::Path<String>) -> Result<HttpResponse, AppError> {
+pub async fn mesin_status(
+    operator: Operator,
+    state: web::Data<AppState>,
+    id: web::Path<String>,
+) -> Result<HttpResponse, AppError> {
     let id = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(READ).await?;

@@ -38,6 +38,7 @@ WITH m AS (
 )
 SELECT m.idoutlet, m.driver, t.id FROM m LEFT JOIN t ON TRUE";
 
+/// Stops a machine; moves no money.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = [])), request_body = StopRequest, params(("id" = i64, Path)),
     responses(

@@ -59,6 +59,7 @@ impl Tempat {
     }
 }
 
+/// Adds an outlet to an owner.
 #[utoipa::path(
     post, path = "/ops/v1/outlet", tag = "operator", security(("operator" = [])), request_body = NewOutlet,
     responses(
@@ -66,7 +67,11 @@ impl Tempat {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn outlet(by: Minimal<OWNER>, state: web::Data<AppState>, body: web::Json<NewOutlet>) -> Result<HttpResponse, AppError> {
+pub async fn outlet(
+    by: Minimal<OWNER>,
+    state: web::Data<AppState>,
+    body: web::Json<NewOutlet>,
+) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let tempat = Tempat::parse(&body)?;
     let unknown = AppError::NotFound("owner tidak ditemukan");
@@ -80,7 +85,8 @@ pub async fn outlet(by: Minimal<OWNER>, state: web::Data<AppState>, body: web::J
     let isi = json!({
         "idowner": body.idowner, "nama": tempat.nama, "kota": tempat.kota, "latitude": tempat.latitude, "longitude": tempat.longitude,
     });
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "outlet.buat", objek: format!("outlet:{idoutlet}"), isi }, now).await?;
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "outlet.buat", objek: format!("outlet:{idoutlet}"), isi }, now)
+        .await?;
     tx.commit().await?;
     Ok(answer::ok(OutletMade { idoutlet }))
 }

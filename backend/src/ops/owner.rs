@@ -23,6 +23,7 @@ pub struct OwnerMade {
     idowner: i64,
 }
 
+/// Adds an owner.
 #[utoipa::path(
     post, path = "/ops/v1/owner", tag = "operator", security(("operator" = [])), request_body = NewOwner,
     responses(
@@ -37,7 +38,8 @@ pub async fn owner(by: Minimal<ROOT>, state: web::Data<AppState>, body: web::Jso
     let tx = client.transaction().await?;
     let stmt = tx.prepare_cached("INSERT INTO owner_usaha (nama, created_at) VALUES ($1, $2) RETURNING idowner").await?;
     let idowner: i64 = tx.query_one(&stmt, &[&nama, &now]).await?.get(0);
-    let catatan = Catatan { aktor: &by.0.aktor(), aksi: "owner.buat", objek: format!("owner:{idowner}"), isi: json!({ "nama": nama }) };
+    let catatan =
+        Catatan { aktor: &by.0.aktor(), aksi: "owner.buat", objek: format!("owner:{idowner}"), isi: json!({ "nama": nama }) };
     audit::write(&tx, &catatan, now).await?;
     tx.commit().await?;
     Ok(answer::ok(OwnerMade { idowner }))

@@ -59,6 +59,7 @@ pub struct ManyPelangganMade {
     pelanggan: Vec<PelangganMade>,
 }
 
+/// Registers and logs in many customers for load tests (development only).
 #[utoipa::path(
     post, path = "/ops/v1/pelanggan/bulk", tag = "operator", security(("operator" = [])), request_body = ManyPelanggan,
     responses(
@@ -109,8 +110,10 @@ struct Awalan(String);
 impl Awalan {
     fn parse(text: &str) -> Result<Self, AppError> {
         let text = text.trim();
-        let bare = text.strip_prefix('+').unwrap_or(text);
-        let digits = bare.strip_prefix(COUNTRY_CODE).or_else(|| bare.strip_prefix('0')).unwrap_or(bare);
+        let digits = match text.strip_prefix('+') {
+            Some(abroad) => abroad.strip_prefix(COUNTRY_CODE).unwrap_or_default(),
+            None => text.strip_prefix(COUNTRY_CODE).or_else(|| text.strip_prefix('0')).unwrap_or(text),
+        };
         let right = (1..=8).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
         // what the numbers made of it look like is decided where every number is
         let sample = format!("{digits:0<TELP_DIGITS$}");
@@ -141,7 +144,13 @@ impl Awalan {
 }
 
 /// Makes the customers; gives id and number in the numbers' order.
-async fn register(tx: &Transaction<'_>, awalan: &Awalan, jumlah: u32, hash: &str, now: Waktu) -> Result<Vec<(i64, String)>, AppError> {
+async fn register(
+    tx: &Transaction<'_>,
+    awalan: &Awalan,
+    jumlah: u32,
+    hash: &str,
+    now: Waktu,
+) -> Result<Vec<(i64, String)>, AppError> {
     const HIGHEST: &str = "SELECT max(telp) FROM customer_global WHERE telp LIKE $1 AND length(telp) = $2";
     const INSERT: &str = "
         INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
@@ -186,7 +195,7 @@ mod tests {
         for text in ["8990", "08990", "628990", "+628990"] {
             assert_eq!(Awalan::parse(text).unwrap().numbers(None, 2).unwrap(), ["89900000000", "89900000001"], "{text}");
         }
-        for bad in ["", "0", "62", "00899", "899012345", "89a", "+1899", "8 9"] {
+        for bad in ["", "0", "62", "00899", "899012345", "89a", "+1899", "+", "8 9"] {
             assert!(Awalan::parse(bad).is_err(), "{bad}");
         }
     }

@@ -30,6 +30,7 @@ pub struct Refund {
     idcustomer: Option<Id>,
 }
 
+/// Gives back part or all of a use's price.
 #[utoipa::path(
     post, path = "/ops/v1/refund", tag = "operator", security(("operator" = [])), request_body = Refund,
     params(("Idempotency-Key" = String, Header, description = "1 to 200 visible ASCII characters; a repeat gets the same answer")),

@@ -63,6 +63,7 @@ enum Siapa<'a> {
     Qr(&'a str),
 }
 
+/// Tops up a customer's account at an outlet; the first top-up opens it.
 #[utoipa::path(
     post, path = "/ops/v1/topup", tag = "operator", security(("operator" = [])), request_body = TopUp,
     params(("Idempotency-Key" = String, Header, description = "1 to 200 visible ASCII characters; a repeat gets the same answer")),
@@ -110,12 +111,20 @@ pub async fn by_telp(client: &impl GenericClient, telp: &Telp) -> Result<i64, Ap
 fn by_qr(state: &AppState, text: &str, now: Waktu) -> Result<i64, AppError> {
     pelanggan::parse(text, &state.secrets, now).map_err(|e| match e {
         QrError::Foreign => AppError::Unprocessable("itu bukan kode QR pelanggan Nyala"),
-        QrError::Expired => AppError::Unprocessable("kode QR pelanggan sudah kedaluwarsa, minta pelanggan membuka ulang halaman Top Up"),
+        QrError::Expired => {
+            AppError::Unprocessable("kode QR pelanggan sudah kedaluwarsa, minta pelanggan membuka ulang halaman Top Up")
+        }
     })
 }
 
 /// The top-up and its line in the audit log.
-pub async fn sell(tx: &Transaction<'_>, rekening: Rekening, paket: &Paket, aktor: &str, now: Waktu) -> Result<ToppedUp, AppError> {
+pub async fn sell(
+    tx: &Transaction<'_>,
+    rekening: Rekening,
+    paket: &Paket,
+    aktor: &str,
+    now: Waktu,
+) -> Result<ToppedUp, AppError> {
     let done = topup::topup(tx, rekening, paket, aktor, now).await?;
     let isi = json!({
         "idcustomer": done.idcustomer, "idoutlet": rekening.idoutlet, "nominal": paket.nominal, "quota": paket.quota,

@@ -102,7 +102,8 @@ LEFT JOIN layanan l ON l.idlayanan = $5 AND l.aktif";
 
 pub async fn baca(client: &Client, p: &Pesanan) -> Result<Fakta, AppError> {
     let stmt = client.prepare_cached(BACA).await?;
-    let row = client.query_one(&stmt, &[&p.id_customer_global, &p.no_nota.as_str(), &p.idcustomer, &p.idmesin, &p.idlayanan]).await?;
+    let row =
+        client.query_one(&stmt, &[&p.id_customer_global, &p.no_nota.as_str(), &p.idcustomer, &p.idmesin, &p.idlayanan]).await?;
     Ok(Fakta { nota: nota(&row)?, epay: epay(&row)?, mesin: mesin(&row)?, layanan: layanan(&row)? })
 }
 
@@ -137,7 +138,12 @@ fn mesin(row: &Row) -> Result<Option<MesinFakta>, AppError> {
 
 fn layanan(row: &Row) -> Result<Option<LayananFakta>, AppError> {
     let Some(idoutlet) = row.try_get("layanan_outlet")? else { return Ok(None) };
-    Ok(Some(LayananFakta { idoutlet, nama: row.try_get("layanan_nama")?, durasi_s: row.try_get("durasi_s")?, harga: row.try_get("harga")? }))
+    Ok(Some(LayananFakta {
+        idoutlet,
+        nama: row.try_get("layanan_nama")?,
+        durasi_s: row.try_get("durasi_s")?,
+        harga: row.try_get("harga")?,
+    }))
 }
 
 /// A machine with an open purchase, as an actor needs it.

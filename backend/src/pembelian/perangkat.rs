@@ -6,8 +6,8 @@ use crate::app::AppState;
 use crate::db::pool::Client;
 use crate::domain::waktu::Waktu;
 use crate::http::error::AppError;
-use crate::mesin::device::{Command, DeviceEvent};
 use crate::mesin::device::sim::Reply;
+use crate::mesin::device::{Command, DeviceEvent};
 
 /// Gives a command to the machine's driver; simulated devices answer through the returned reply.
 pub fn command(state: &AppState, driver: &str, cmd: &Command) -> Option<Reply> {
@@ -31,7 +31,14 @@ SELECT 'perangkat', 'mesin.jalan_tanpa_bayar', 'mesin:' || $1, jsonb_build_objec
 WHERE $4::UUID IS NOT NULL
   AND NOT EXISTS (SELECT FROM snap_transaksi WHERE idmesin = $1 AND cmd_id = $4 AND state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING', 'FINISHED', 'STOPPED'))";
 
-pub async fn record(client: &Client, idmesin: i64, online: bool, runs: bool, foreign: Option<Uuid>, now: Waktu) -> Result<(), AppError> {
+pub async fn record(
+    client: &Client,
+    idmesin: i64,
+    online: bool,
+    runs: bool,
+    foreign: Option<Uuid>,
+    now: Waktu,
+) -> Result<(), AppError> {
     let stmt = client.prepare_cached(RECORD).await?;
     client.execute(&stmt, &[&idmesin, &online, &runs, &foreign, &now]).await?;
     Ok(())

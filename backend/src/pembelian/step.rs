@@ -84,11 +84,19 @@ pub enum Change {
     MarkSent,
     MarkUnsure,
     /// Post the hold.
-    Run { started_at: Waktu, ends_at: Waktu },
+    Run {
+        started_at: Waktu,
+        ends_at: Waktu,
+    },
     /// Post the hold of a run that is already over.
-    RunAndFinish { started_at: Waktu, ends_at: Waktu },
+    RunAndFinish {
+        started_at: Waktu,
+        ends_at: Waktu,
+    },
     Finish,
-    Stop { ends_at: Waktu },
+    Stop {
+        ends_at: Waktu,
+    },
     /// Void the hold.
     Refuse,
     Expire,

@@ -153,7 +153,11 @@ fn subscribe(sesi: &Sesi, idmesin: i64, ack: Option<Ack>) {
         match ditonton.find(idmesin) {
             Some(at) => Some(ditonton.topics[at].1.clone()),
             None if ditonton.topics.len() + ditonton.waiting >= sesi.state.config.realtime.topics_per_session => {
-                return tell(ack, 429, &format!("paling banyak {} mesin sekaligus", sesi.state.config.realtime.topics_per_session));
+                return tell(
+                    ack,
+                    429,
+                    &format!("paling banyak {} mesin sekaligus", sesi.state.config.realtime.topics_per_session),
+                );
             }
             None => None,
         }

@@ -26,6 +26,7 @@ use crate::pembelian::keadaan::Keadaan;
 const TRIES: usize = 4;
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = CreateSnapTransaksi)]
 pub struct Request {
     /// Receipt number, made by the app: `SLF` and yymmddHHMMSSmmm.
     #[schema(value_type = String, example = "SLF261120180530123", pattern = "^SLF\\d{15}$")]
@@ -52,8 +53,9 @@ pub struct Started {
     message: &'static str,
 }
 
+/// Pays and starts the machine; answers when the device has, or after 8 s.
 #[utoipa::path(
-    post, path = "/scan/v1/transaksi/create_snap_transaksi", tag = "transaksi", security(("token" = [])),
+    post, path = "/scan/v1/transaksi/create_snap_transaksi", tag = "transaksi", security(("pelanggan" = [])),
     request_body = Request,
     responses(
         (status = 200, body = Answer<Started>, description = "The machine runs, or has run"),
@@ -64,7 +66,11 @@ pub struct Started {
         (status = 504, body = Empty, description = "No answer from the device in 8 s; a repeat tells how it ended"),
     )
 )]
-pub async fn create_snap_transaksi(state: web::Data<AppState>, me: Pelanggan, body: web::Json<Request>) -> Result<HttpResponse, AppError> {
+pub async fn create_snap_transaksi(
+    state: web::Data<AppState>,
+    me: Pelanggan,
+    body: web::Json<Request>,
+) -> Result<HttpResponse, AppError> {
     let body = body.into_inner();
     let pesanan = Pesanan {
         id_customer_global: me.id,

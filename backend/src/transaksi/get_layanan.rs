@@ -10,7 +10,7 @@ use crate::auth::pelanggan::Pelanggan;
 use crate::db::pool::Client;
 use crate::domain::kode_mesin::KodeMesin;
 use crate::domain::waktu::Waktu;
-use crate::http::answer::{Answer, ok_with};
+use crate::http::answer::{Answer, Empty, ok_with};
 use crate::http::error::AppError;
 use crate::http::input::Page;
 use crate::pembelian::keadaan::Keadaan;
@@ -114,7 +114,8 @@ const LAYANAN: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM la
 /// The machine, whether it is free, and a page of the active services of its outlet.
 #[utoipa::path(
     post, path = "/scan/v1/transaksi/get_layanan", tag = "transaksi", security(("pelanggan" = [])),
-    request_body = GetLayanan, responses((status = 200, body = Answer<Layanan>))
+    request_body = GetLayanan,
+    responses((status = 200, body = Answer<Layanan>), (status = 404, body = Empty, description = "Unknown, revoked or foreign QR"))
 )]
 pub async fn get_layanan(
     state: web::Data<AppState>,

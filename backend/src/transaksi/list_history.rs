@@ -115,7 +115,9 @@ pub async fn list_history(
     let page = Page::parse(body.limit, body.skip)?;
     let sampai = match body.sampai.as_deref() {
         None => None,
-        Some(text) => Some(Sampai::parse(text).ok_or(AppError::bad_input("sampai harus seperti yang diberikan halaman pertama"))?),
+        Some(text) => {
+            Some(Sampai::parse(text).ok_or(AppError::bad_input("sampai harus seperti yang diberikan halaman pertama"))?)
+        }
     };
     let sql = match body.jenis {
         None | Some(Jenis::Semua) => SEMUA,

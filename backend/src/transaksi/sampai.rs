@@ -54,7 +54,22 @@ mod tests {
     #[test]
     fn nothing_else_does() {
         let long = "1".to_owned() + &".1".repeat(MAX_IN_PROGRESS + 1);
-        for bad in ["", ".", "1.", "-1", "+1", "0x1", "1..2", "01", "1A", "ffffffffffffffff", "1.10000000000000000", "1 ", "1;DROP", &long] {
+        for bad in [
+            "",
+            ".",
+            "1.",
+            "-1",
+            "+1",
+            "0x1",
+            "1..2",
+            "01",
+            "1A",
+            "ffffffffffffffff",
+            "1.10000000000000000",
+            "1 ",
+            "1;DROP",
+            &long,
+        ] {
             assert_eq!(Sampai::parse(bad), None, "{bad}");
         }
     }

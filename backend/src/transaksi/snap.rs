@@ -108,7 +108,12 @@ impl SnapTransaksi {
 }
 
 /// The customer's purchase with the receipt number `no_nota` that `sql` selects by `($1 customer, $2 receipt)`.
-pub async fn find(state: &AppState, sql: &str, id_customer_global: i64, no_nota: &str) -> Result<Option<SnapTransaksi>, AppError> {
+pub async fn find(
+    state: &AppState,
+    sql: &str,
+    id_customer_global: i64,
+    no_nota: &str,
+) -> Result<Option<SnapTransaksi>, AppError> {
     let Some(no_nota) = NoNota::parse(no_nota) else { return Ok(None) };
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(sql).await?;

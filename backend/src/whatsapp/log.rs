@@ -9,8 +9,8 @@ use futures_util::future::LocalBoxFuture;
 use super::{Pesan, SendError, Sender};
 use crate::domain::telp::Telp;
 
-/// Messages kept; the oldest goes first.
-const MAX_KEPT: usize = 1000;
+/// Messages kept, as many as may be sent in an hour; the oldest goes first.
+const MAX_KEPT: usize = 10_000;
 
 #[derive(Default)]
 pub struct Log {

@@ -82,7 +82,8 @@ impl Meta {
     }
 
     async fn post(&self, pesan: &Pesan) -> Result<(), SendError> {
-        let client = CLIENT.with(|cell| cell.get_or_init(|| Client::builder().disable_redirects().timeout(SEND_LIMIT).finish()).clone());
+        let client =
+            CLIENT.with(|cell| cell.get_or_init(|| Client::builder().disable_redirects().timeout(SEND_LIMIT).finish()).clone());
         let sent = client.post(&self.url).bearer_auth(&*self.access_token).send_json(&self.body(pesan)).await;
         let mut answer = sent.map_err(|e| SendError::Unreachable(e.to_string()))?;
         let bytes = answer.body().limit(MAX_ANSWER_BYTES).await.map_err(|e| SendError::Unreachable(e.to_string()))?;

@@ -74,7 +74,8 @@ async fn two_customers_may_share_a_receipt_number_and_each_reads_their_own() {
         let customer = app.register_customer(telp, nama, "Rahma").await;
         let mesin = app.mesin(outlet, mesin).await;
         app.used(app.funded(&customer, outlet, 50_000).await, &mesin, &nota(1)).await;
-        let detail = app.get(&format!("/scan/v1/transaksi/get_detail_snap_transaksi/{}", nota(1)), Some(&customer.token)).await.ok();
+        let detail =
+            app.get(&format!("/scan/v1/transaksi/get_detail_snap_transaksi/{}", nota(1)), Some(&customer.token)).await.ok();
         assert_eq!(detail["snap_transaksi_detail"][0]["idmesin"], json!(mesin.idmesin));
     }
 }

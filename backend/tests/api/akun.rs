@@ -30,12 +30,16 @@ async fn a_name_is_changed_and_nothing_else() {
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let before = app.account(&siti).await;
     app.advance_s(3600);
-    app.post("/scan/v1/akun/update_nama", Some(&siti.token), &json!({"nama": "  Siti\t Nur   Rahmawati "})).await.expect(200, "Nama Berhasil Di Ubah");
+    app.post("/scan/v1/akun/update_nama", Some(&siti.token), &json!({"nama": "  Siti\t Nur   Rahmawati "}))
+        .await
+        .expect(200, "Nama Berhasil Di Ubah");
     let after = app.account(&siti).await;
     assert_eq!((&after["nama_awal"], &after["nama_akhir"]), (&json!("Siti"), &json!("Nur Rahmawati")));
     assert_eq!(after["updated_at"], before["updated_at"], "updated_at moves only with the password");
     for bad in ["", "Siti", "  Siti  "] {
-        app.post("/scan/v1/akun/update_nama", Some(&siti.token), &json!({"nama": bad})).await.expect(422, "Nama Akun Minimal 2 Kata");
+        app.post("/scan/v1/akun/update_nama", Some(&siti.token), &json!({"nama": bad}))
+            .await
+            .expect(422, "Nama Akun Minimal 2 Kata");
     }
 }
 
@@ -44,7 +48,15 @@ async fn somebody_elses_and_unknown_accounts_are_the_same_404() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let budi = app.register_customer("81234567891", "Budi", "Santoso").await;
-    for id in [budi.id.to_string(), "4711".to_owned(), "0".to_owned(), "-1".to_owned(), "x".to_owned(), "9".repeat(40), "%00".to_owned()] {
+    for id in [
+        budi.id.to_string(),
+        "4711".to_owned(),
+        "0".to_owned(),
+        "-1".to_owned(),
+        "x".to_owned(),
+        "9".repeat(40),
+        "%00".to_owned(),
+    ] {
         app.get(&format!("/scan/v1/dashboard/customer_global/{id}"), Some(&siti.token)).await.expect(404, "akun tidak ditemukan");
     }
 }
@@ -60,7 +72,9 @@ async fn a_changed_password_ends_older_tokens_and_gives_a_new_one() {
     assert_eq!(news.recv().await.unwrap().id, siti.id);
     let newer = Customer { token: data["token"].as_str().unwrap().to_owned(), ..siti.clone() };
     assert_eq!(app.account(&newer).await["updated_at"], app.now().rfc3339());
-    app.post("/scan/v1/akun/update_nama", Some(&siti.token), &json!({"nama": "Siti Lama"})).await.expect(401, "sesi tidak berlaku, silakan masuk lagi");
+    app.post("/scan/v1/akun/update_nama", Some(&siti.token), &json!({"nama": "Siti Lama"}))
+        .await
+        .expect(401, "sesi tidak berlaku, silakan masuk lagi");
     app.login(TELP, PASSWORD).await.expect(401, "password is incorrect");
     app.login(TELP, "SandiBaru1").await.ok();
     app.update_password(&newer, &code, "SandiBaru1", "SandiBaru2").await.expect(422, "your otp is invalid");

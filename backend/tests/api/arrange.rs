@@ -102,7 +102,10 @@ impl TestApp {
             )
             .await;
         let idakun = self
-            .insert("INSERT INTO akun (jenis, idoutlet, idcustomer) VALUES ('W', $1, $2) RETURNING idakun", &[&outlet.idoutlet, &idcustomer])
+            .insert(
+                "INSERT INTO akun (jenis, idoutlet, idcustomer) VALUES ('W', $1, $2) RETURNING idakun",
+                &[&outlet.idoutlet, &idcustomer],
+            )
             .await;
         self.db
             .execute(
@@ -146,7 +149,10 @@ impl TestApp {
     pub async fn hold(&self, epay: Epay, mesin: &Mesin, nota: &str) -> Beli {
         let now = self.now();
         self.db
-            .execute("INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) VALUES ($1, $2, '', $3)", &[&epay.id_customer_global, &nota, &now])
+            .execute(
+                "INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) VALUES ($1, $2, '', $3)",
+                &[&epay.id_customer_global, &nota, &now],
+            )
             .await
             .unwrap();
         let row = self
@@ -203,7 +209,10 @@ impl TestApp {
 
     /// Gives part of the price back.
     pub async fn refund(&self, beli: &Beli, jumlah: i64) {
-        self.db.execute("UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2 WHERE id = $1", &[&beli.id, &jumlah]).await.unwrap();
+        self.db
+            .execute("UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2 WHERE id = $1", &[&beli.id, &jumlah])
+            .await
+            .unwrap();
         self.wallet(beli, "credits_posted = credits_posted + $2", jumlah).await;
         self.ledger(beli, "refund", jumlah).await;
     }

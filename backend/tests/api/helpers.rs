@@ -168,7 +168,14 @@ impl TestApp {
     }
 
     /// Any method, more headers, any bytes as body; the envelope is checked.
-    pub async fn call(&self, method: &str, path: &str, token: Option<&str>, headers: &[(&str, &str)], body: Option<Vec<u8>>) -> Answer {
+    pub async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        token: Option<&str>,
+        headers: &[(&str, &str)],
+        body: Option<Vec<u8>>,
+    ) -> Answer {
         let method = actix_web::http::Method::from_str(method).expect("a method");
         let mut req = self.http.request(method, format!("{}{path}", self.base_url));
         if let Some(token) = token {
@@ -184,8 +191,9 @@ impl TestApp {
         let mut res = sent.await.unwrap_or_else(|e| panic!("{path}: {e}"));
         let bytes = res.body().limit(16 << 20).await.expect("body");
         let status = res.status().as_u16();
-        let value: Value = serde_json::from_slice(&bytes)
-            .unwrap_or_else(|e| panic!("{path} answered {status} without an envelope ({e}): {}", String::from_utf8_lossy(&bytes)));
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_else(|e| {
+            panic!("{path} answered {status} without an envelope ({e}): {}", String::from_utf8_lossy(&bytes))
+        });
         assert_eq!(value["status"], status, "{path}: the envelope's status is the HTTP status");
         assert!(res.headers().contains_key("x-request-id"), "{path}: x-request-id");
         Answer {
@@ -251,7 +259,8 @@ fn cluster_url() -> String {
 }
 
 async fn admin() -> Client {
-    let config = tokio_postgres::Config::from_str(&format!("{} dbname=postgres", cluster_url())).expect("NYALA_TEST_DATABASE_URL");
+    let config =
+        tokio_postgres::Config::from_str(&format!("{} dbname=postgres", cluster_url())).expect("NYALA_TEST_DATABASE_URL");
     lock::connect(&config).await.expect("the cluster of NYALA_TEST_DATABASE_URL").0
 }
 
@@ -274,7 +283,8 @@ async fn ensure_template(admin: &Client) -> String {
         .map(|f| f.expect("a file").path())
         .collect();
     files.sort();
-    let digest = files.iter().fold(Sha256::new(), |sha, file| sha.chain_update(std::fs::read(file).expect("a migration"))).finalize();
+    let digest =
+        files.iter().fold(Sha256::new(), |sha, file| sha.chain_update(std::fs::read(file).expect("a migration"))).finalize();
     let short: String = digest[..8].iter().map(|b| format!("{b:02x}")).collect();
     let name = format!("nyala_contoh_{short}");
     let exists = admin.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.expect("databases").is_some();

@@ -73,10 +73,13 @@ async fn every_movement_is_a_row_and_the_rows_sum_to_the_balance() {
         ]
     );
     assert_eq!(data["returned"], 7);
-    assert_eq!(rows[6], json!({
-        "ref_id": topup.to_string(), "ref_type": "pembelian_emoney", "entri": rows[6]["entri"], "date": first.rfc3339(),
-        "outlet": "Melati", "value": 50_000
-    }));
+    assert_eq!(
+        rows[6],
+        json!({
+            "ref_id": topup.to_string(), "ref_type": "pembelian_emoney", "entri": rows[6]["entri"], "date": first.rfc3339(),
+            "outlet": "Melati", "value": 50_000
+        })
+    );
     let saldo = app.get("/scan/v1/dashboard/get_user_epayment_by_id_customer_global", Some(&siti.token)).await.ok();
     assert_eq!(json!(values(&data).iter().sum::<i64>()), saldo[0]["quota_emoney"]["saldo"]);
 }
@@ -169,12 +172,31 @@ async fn malformed_pages_are_400() {
     let good = json!({"skip": 0, "limit": 20, "jenis": "", "outlet": ""});
     let long = "1".to_owned() + &".1".repeat(3000);
     for (field, bad) in [
-        ("limit", json!(0)), ("limit", json!(101)), ("limit", json!("20")), ("limit", json!(null)), ("limit", json!(1e9)),
-        ("skip", json!(-1)), ("skip", json!("0")), ("skip", json!(0.5)), ("skip", json!([])),
-        ("jenis", json!("Snap_Transaksi")), ("jenis", json!("separator")), ("jenis", json!(1)),
-        ("outlet", json!("abc")), ("outlet", json!("0")), ("outlet", json!(-5)), ("outlet", json!(1.5)), ("outlet", json!({})),
-        ("sampai", json!("")), ("sampai", json!("x")), ("sampai", json!("-1")), ("sampai", json!(7)), ("sampai", json!("1.")),
-        ("sampai", json!("1\u{0}")), ("sampai", json!("ffffffffffffffff")), ("sampai", json!(long)),
+        ("limit", json!(0)),
+        ("limit", json!(101)),
+        ("limit", json!("20")),
+        ("limit", json!(null)),
+        ("limit", json!(1e9)),
+        ("skip", json!(-1)),
+        ("skip", json!("0")),
+        ("skip", json!(0.5)),
+        ("skip", json!([])),
+        ("jenis", json!("Snap_Transaksi")),
+        ("jenis", json!("separator")),
+        ("jenis", json!(1)),
+        ("outlet", json!("abc")),
+        ("outlet", json!("0")),
+        ("outlet", json!(-5)),
+        ("outlet", json!(1.5)),
+        ("outlet", json!({})),
+        ("sampai", json!("")),
+        ("sampai", json!("x")),
+        ("sampai", json!("-1")),
+        ("sampai", json!(7)),
+        ("sampai", json!("1.")),
+        ("sampai", json!("1\u{0}")),
+        ("sampai", json!("ffffffffffffffff")),
+        ("sampai", json!(long)),
     ] {
         let mut body = good.clone();
         body[field] = bad;

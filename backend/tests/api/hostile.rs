@@ -83,7 +83,8 @@ async fn odd_texts_in_any_field_are_4xx() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81299999999", "Siti", "Rahma").await;
     app.post("/scan/v1/akun/request_otp_password", Some(&siti.token), &Value::Null).await.ok();
-    let texts = ["\u{0}", "a\u{0} b", "\u{0}\u{0} \u{0}", "\u{202e}\u{feff}", "'; DROP TABLE customer_global; --", "%00", "\u{10ffff}"];
+    let texts =
+        ["\u{0}", "a\u{0} b", "\u{0}\u{0} \u{0}", "\u{202e}\u{feff}", "'; DROP TABLE customer_global; --", "%00", "\u{10ffff}"];
     let long = "9".repeat(60_000);
     let all = calls().into_iter().map(|(call, body)| (format!("{AUTH}/{call}"), body));
     for (path, good) in all.chain(account_calls().into_iter().map(|(call, body)| (format!("/scan/v1/akun/{call}"), body))) {
@@ -94,7 +95,12 @@ async fn odd_texts_in_any_field_are_4xx() {
                 let answer = app.post(&path, Some(&siti.token), &body).await;
                 let shown: String = text.chars().take(20).collect();
                 let nama_may = path.ends_with("update_nama") && answer.status == 200;
-                assert!((400..500).contains(&answer.status) || nama_may, "{path} {key}={shown:?}: {} {}", answer.status, answer.message);
+                assert!(
+                    (400..500).contains(&answer.status) || nama_may,
+                    "{path} {key}={shown:?}: {} {}",
+                    answer.status,
+                    answer.message
+                );
             }
         }
     }
@@ -104,7 +110,9 @@ async fn odd_texts_in_any_field_are_4xx() {
 async fn a_body_in_another_coding_is_400_or_read() {
     let app = TestApp::spawn().await;
     for coding in ["gzip", "br", "x-nonsense"] {
-        let answer = app.call("POST", &format!("{AUTH}/login"), None, &[("content-encoding", coding)], Some(b"\x1f\x8bnonsense".to_vec())).await;
+        let answer = app
+            .call("POST", &format!("{AUTH}/login"), None, &[("content-encoding", coding)], Some(b"\x1f\x8bnonsense".to_vec()))
+            .await;
         assert_eq!(answer.status, 400, "{coding}");
     }
 }

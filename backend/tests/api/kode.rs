@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::auth::{TELP, otp_body, other_code, register_body};
+use crate::auth::{TELP, other_code, otp_body, register_body};
 use crate::helpers::{Answer, Setup, TestApp};
 
 const REQUEST: &str = "/scan/v1/auth/request_otp";

@@ -4,8 +4,8 @@ use futures_util::future::join_all;
 use nyala::mesin::device::sim::Mode;
 use serde_json::json;
 
-use crate::toko::{HARGA, beli};
 use crate::helpers::{Setup, TestApp};
+use crate::toko::{HARGA, beli};
 
 fn quick() -> Setup {
     Setup::new().running_clock().with(|c| {
@@ -175,7 +175,13 @@ async fn a_silent_device_answers_504_and_gives_up_after_fifteen_minutes() {
     app.buy(&siti, &beli(2, toko, epay)).await.expect(409, "mesin sedang offline");
     app.buy(&siti, &order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
     app.fault(toko, Mode::Ok).await;
-    while app.db.query_one("SELECT perlu_petugas FROM mesin WHERE idmesin = $1", &[&toko.idmesin]).await.unwrap().get::<_, bool>(0) {
+    while app
+        .db
+        .query_one("SELECT perlu_petugas FROM mesin WHERE idmesin = $1", &[&toko.idmesin])
+        .await
+        .unwrap()
+        .get::<_, bool>(0)
+    {
         actix_web::rt::task::yield_now().await;
     }
     app.buy(&siti, &beli(3, toko, epay)).await.ok();

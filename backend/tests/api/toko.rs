@@ -30,7 +30,10 @@ impl TestApp {
     pub async fn toko(&self, durasi_s: i32) -> Toko {
         let outlet = self.outlet("Laundry Melati").await;
         let mesin = self.mesin(outlet, "Mesin 01").await;
-        self.db.execute("UPDATE layanan SET durasi_s = $2, harga = $3 WHERE idlayanan = $1", &[&mesin.idlayanan, &durasi_s, &HARGA]).await.unwrap();
+        self.db
+            .execute("UPDATE layanan SET durasi_s = $2, harga = $3 WHERE idlayanan = $1", &[&mesin.idlayanan, &durasi_s, &HARGA])
+            .await
+            .unwrap();
         Toko { outlet, idlayanan: mesin.idlayanan, idmesin: mesin.idmesin }
     }
 

@@ -78,6 +78,26 @@ fn after_sigkill_of_postgresql_its_owner_notices_and_restarts_it() {
 }
 
 #[test]
+fn a_restart_at_the_first_lost_connection_finds_postgresql_dead() {
+    let temp = Temp::new();
+    let postgres = Postgres::start(&temp.settings()).unwrap();
+    query(&postgres, MAKE_ROW);
+    for _ in 0..5 {
+        let pid = postgres.pid();
+        let socket_dir = postgres.socket_dir().to_owned();
+        let sleeper = thread::spawn(move || try_query(&socket_dir, "select pg_sleep(600)"));
+        wait_until("the sleeper sleeps", || {
+            query(&postgres, "select count(*) from pg_stat_activity where query like 'select pg_sleep%'") == ["1"]
+        });
+        sigkill(pid);
+        assert!(sleeper.join().unwrap().is_err());
+        postgres.restart().unwrap();
+        assert_ne!(postgres.pid(), pid);
+        assert_eq!(query(&postgres, READ_ROW), ["7"]);
+    }
+}
+
+#[test]
 fn after_sigkill_of_the_owner_postgresql_ends_by_itself() {
     let temp = Temp::new();
     let mut owner = Owner::start(&temp.0, &["--exclusive"]);

@@ -17,10 +17,7 @@ pub(crate) struct OpenPoll;
 #[derive(Debug)]
 pub(crate) enum Polled {
     Now(String),
-    Later {
-        number: u64,
-        answer: oneshot::Receiver<String>,
-    },
+    Later { number: u64, answer: oneshot::Receiver<String> },
 }
 
 /// The GET of this number went away unanswered.
@@ -65,10 +62,7 @@ impl<U: Upper> Handler<OpenPoll> for Session<U> {
         if self.is_closed() {
             return Err(EngineError::UnknownSid);
         }
-        let taken = self
-            .wire
-            .polling(|waiting| waiting.has_poll())
-            .ok_or(EngineError::BadRequest)?;
+        let taken = self.wire.polling(|waiting| waiting.has_poll()).ok_or(EngineError::BadRequest)?;
         if taken {
             return Err(self.duplicate("second GET while one is open"));
         }

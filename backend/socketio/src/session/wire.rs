@@ -175,11 +175,7 @@ impl Wire {
             // Full within one turn of a client that drains is no stall: let go of what is gathered and look again.
             self.flush();
             if !self.has_room(parts, volatile) {
-                return if volatile {
-                    self.metrics.frames_dropped.add(1)
-                } else {
-                    self.stall()
-                };
+                return if volatile { self.metrics.frames_dropped.add(1) } else { self.stall() };
             }
         }
         match &mut *self.link.borrow_mut() {
@@ -284,24 +280,13 @@ impl Wire {
     /// A polling session ends with a close packet, or with a noop when the client itself closed. A GET may be on its way
     /// at this moment, so the last payload waits for it a little when both sides part in order.
     fn part(&self, mut waiting: Waiting, reason: CloseReason) -> Link {
-        let packet = if reason == CloseReason::ClientLeft {
-            "6"
-        } else {
-            "1"
-        };
-        let orderly = matches!(
-            reason,
-            CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout
-        );
+        let packet = if reason == CloseReason::ClientLeft { "6" } else { "1" };
+        let orderly = matches!(reason, CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout);
         if reason == CloseReason::ClientLeft && waiting.answer(packet) {
             return Link::Closed;
         }
         let payload = waiting.last_payload(packet, self.limits.max_payload);
-        if waiting.answer(&payload) || !orderly {
-            Link::Closed
-        } else {
-            Link::Parting(payload)
-        }
+        if waiting.answer(&payload) || !orderly { Link::Closed } else { Link::Parting(payload) }
     }
 
     /// The last payload of a closed session, once.
@@ -321,8 +306,7 @@ impl Wire {
 
     /// The client answered a heartbeat.
     pub fn pong(&self) {
-        self.beat
-            .set(Beat::Ping(Instant::now() + self.limits.ping_interval));
+        self.beat.set(Beat::Ping(Instant::now() + self.limits.ping_interval));
     }
 
     /// Closes the session if its heartbeat is overdue at this moment.
@@ -347,9 +331,7 @@ impl Wire {
             match self.beat.get() {
                 Beat::Ping(at) if at <= now => {
                     // The wheel's step is not the client's: a heartbeat counts from when it was due.
-                    let sent = now
-                        .checked_sub(wheel::STEP)
-                        .map_or(at, |earliest| at.max(earliest));
+                    let sent = now.checked_sub(wheel::STEP).map_or(at, |earliest| at.max(earliest));
                     self.beat.set(Beat::Pong(sent + self.limits.ping_timeout));
                     self.push(&[Part::Text(&heartbeat())], false);
                 }

@@ -11,31 +11,19 @@ use crate::engine::{Engine, EngineError, Upper};
 use crate::session::{OpenPoll, Opening, PollGone, Polled, PostBegin, PostBody, PostEnd, Session};
 
 /// Opens a session.
-pub(super) fn open<U: Upper>(
-    engine: &Engine<U>,
-    request: &HttpRequest,
-) -> Result<HttpResponse, EngineError> {
-    let opening = Opening {
-        permit: engine.admit()?,
-        peer: request.peer_addr(),
-    };
+pub(super) fn open<U: Upper>(engine: &Engine<U>, request: &HttpRequest) -> Result<HttpResponse, EngineError> {
+    let opening = Opening { permit: engine.admit()?, peer: request.peer_addr() };
     Ok(text(engine.open_polling(opening)))
 }
 
 /// Waits for packets.
 pub(super) async fn get<U: Upper>(session: Addr<Session<U>>) -> Result<HttpResponse, EngineError> {
-    let polled = session
-        .send(OpenPoll)
-        .await
-        .map_err(|_| EngineError::UnknownSid)??;
+    let polled = session.send(OpenPoll).await.map_err(|_| EngineError::UnknownSid)??;
     let (number, answer) = match polled {
         Polled::Now(payload) => return Ok(text(payload)),
         Polled::Later { number, answer } => (number, answer),
     };
-    let mut guard = PollGuard {
-        session: Some(session),
-        number,
-    };
+    let mut guard = PollGuard { session: Some(session), number };
     let payload = answer.await;
     guard.session = None;
     payload.map(text).map_err(|_| EngineError::UnknownSid)
@@ -61,14 +49,8 @@ pub(super) async fn post<U: Upper>(
     session: Addr<Session<U>>,
     body: Payload,
 ) -> Result<HttpResponse, EngineError> {
-    session
-        .send(PostBegin)
-        .await
-        .map_err(|_| EngineError::UnknownSid)??;
-    let mut guard = PostGuard {
-        session: Some(session.clone()),
-        gone: true,
-    };
+    session.send(PostBegin).await.map_err(|_| EngineError::UnknownSid)??;
+    let mut guard = PostGuard { session: Some(session.clone()), gone: true };
     let limits = engine.limits();
     let read = tokio::time::timeout(limits.post_timeout, read(body, limits.max_payload)).await;
     let body = match read.unwrap_or(Err(EngineError::Timeout)) {
@@ -80,10 +62,7 @@ pub(super) async fn post<U: Upper>(
     };
     guard.session = None;
     engine.metrics().bytes_received.add(body.len() as u64);
-    session
-        .send(PostBody(body))
-        .await
-        .map_err(|_| EngineError::UnknownSid)??;
+    session.send(PostBody(body)).await.map_err(|_| EngineError::UnknownSid)??;
     Ok(text("ok".into()))
 }
 
@@ -114,8 +93,5 @@ async fn read(mut body: Payload, max: usize) -> Result<ByteString, EngineError> 
 }
 
 fn text(payload: String) -> HttpResponse {
-    HttpResponse::Ok()
-        .content_type("text/plain; charset=UTF-8")
-        .insert_header(("cache-control", "no-store"))
-        .body(payload)
+    HttpResponse::Ok().content_type("text/plain; charset=UTF-8").insert_header(("cache-control", "no-store")).body(payload)
 }

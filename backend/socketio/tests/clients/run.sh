@@ -15,7 +15,7 @@ cargo build --quiet --package actix-socketio --example conformance
 target=$(cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
 
 address=$(mktemp)
-PORT=0 "$target/debug/examples/conformance" >"$address" &
+PORT=0 PING_TIMEOUT_MS=5000 "$target/debug/examples/conformance" >"$address" &
 server=$!
 trap 'kill $server; rm -f "$address"' EXIT
 tries=0

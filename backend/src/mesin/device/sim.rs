@@ -286,7 +286,10 @@ mod tests {
         let id = Uuid::new_v4();
         sim(&dir).command(&cmd(Send::Start, id, 1), T0);
         let again = sim(&dir);
-        assert_eq!(again.command(&cmd(Send::Query, id, 1), T0.plus_ms(60_001)).unwrap().events.last(), Some(&ack(id, AckResult::Done)));
+        assert_eq!(
+            again.command(&cmd(Send::Query, id, 1), T0.plus_ms(60_001)).unwrap().events.last(),
+            Some(&ack(id, AckResult::Done))
+        );
         again.set_mode(1, Mode::Silent, T0);
         assert_eq!(sim(&dir).command(&cmd(Send::Query, id, 1), T0), None);
     }
@@ -298,7 +301,10 @@ mod tests {
         let (first, second, stale, late) = (Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4());
         sim.command(&cmd(Send::Start, first, 2), T0);
         assert_eq!(sim.command(&cmd(Send::Start, second, 3), T0).unwrap().events, [ack(second, AckResult::Refused)]);
-        assert_eq!(sim.command(&cmd(Send::Stop, first, 2), T0.plus_ms(1)).unwrap().events.last(), Some(&ack(first, AckResult::Done)));
+        assert_eq!(
+            sim.command(&cmd(Send::Stop, first, 2), T0.plus_ms(1)).unwrap().events.last(),
+            Some(&ack(first, AckResult::Done))
+        );
         assert_eq!(sim.command(&cmd(Send::Start, stale, 1), T0.plus_ms(2)).unwrap().events, [ack(stale, AckResult::Refused)]);
         assert_eq!(sim.command(&cmd(Send::Start, late, 4), T0.plus_ms(10_001)).unwrap().events, [ack(late, AckResult::Expired)]);
     }

@@ -1,0 +1,36 @@
+//! `GET /readyz`: whether a load balancer may send requests here.
+
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+
+use crate::app::AppState;
+use crate::http::answer::{Empty, done, with_status};
+use crate::http::error::AppError;
+
+/// How long the database may take to answer.
+const DATABASE_LIMIT: Duration = Duration::from_secs(2);
+
+/// 200 when the server takes work and the database answers; 503 while starting, while stopping, and without a database.
+#[utoipa::path(
+    get, path = "/readyz", tag = "health",
+    responses((status = 200, body = Empty), (status = 503, body = Empty, description = "Starting, stopping, or no database"))
+)]
+pub async fn readyz(state: web::Data<AppState>) -> HttpResponse {
+    if !state.is_ready() {
+        return not_ready("sedang mulai atau berhenti");
+    }
+    match tokio::time::timeout(DATABASE_LIMIT, ask_database(&state)).await {
+        Ok(Ok(())) => done("OK"),
+        Ok(Err(_)) | Err(_) => not_ready("basis data tidak menjawab"),
+    }
+}
+
+async fn ask_database(state: &AppState) -> Result<(), AppError> {
+    Ok(state.db.get().await?.batch_execute("SELECT 1").await?)
+}
+
+fn not_ready(why: &str) -> HttpResponse {
+    with_status(StatusCode::SERVICE_UNAVAILABLE, why, None::<()>)
+}

@@ -1,0 +1,28 @@
+//! An envelope (contract §1) for the refusals that the framework makes by itself, such as an
+//! `Accept-Encoding` that nothing satisfies.
+
+use actix_web::Error;
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header;
+use actix_web::middleware::Next;
+
+use super::answer::with_status;
+
+pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<BoxBody>, Error> {
+    let res = next.call(req).await?.map_into_boxed_body();
+    if !is_bare(&res) {
+        return Ok(res);
+    }
+    let status = res.status();
+    let message = format!("permintaan ditolak: {}", status.canonical_reason().unwrap_or_default());
+    Ok(res.into_response(with_status(status, &message, None::<()>)))
+}
+
+/// Whether a refusal has neither an envelope nor a page. Socket.IO has refusals of its own.
+fn is_bare(res: &ServiceResponse<BoxBody>) -> bool {
+    let refused = res.status().is_client_error() || res.status().is_server_error();
+    let kind = res.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let told = kind.starts_with("application/json") || kind.starts_with("text/html");
+    refused && !told && !res.request().path().starts_with("/socket.io")
+}

@@ -1,0 +1,23 @@
+//! What no route has taken: a known address with another method, a file or page of the app, or nothing.
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::answer::with_status;
+use super::error::AppError;
+use crate::app::AppState;
+use crate::{app_files, openapi};
+
+pub async fn unrouted(req: HttpRequest, state: web::Data<AppState>) -> Result<HttpResponse, AppError> {
+    match req.match_pattern() {
+        Some(pattern) => Ok(wrong_method(&req, openapi::methods(&pattern))),
+        None => app_files::serve(&req, &state.config.http.app_dir),
+    }
+}
+
+fn wrong_method(req: &HttpRequest, allowed: &'static str) -> HttpResponse {
+    let message = format!("alamat ini tidak menerima {}; yang diterima: {allowed}", req.method());
+    let mut answer = with_status(StatusCode::METHOD_NOT_ALLOWED, &message, None::<()>);
+    answer.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static(allowed));
+    answer
+}

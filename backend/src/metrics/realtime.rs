@@ -1,0 +1,92 @@
+//! What is counted of the customers' sockets and of the countdowns (contract §3).
+
+use std::sync::{Arc, OnceLock};
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+#[derive(Debug, Clone)]
+pub struct Realtime {
+    /// Sockets that are logged in.
+    pub sessions: Gauge,
+    pub subscriptions: Gauge,
+    /// Machine actors alive.
+    pub actors: Gauge,
+    pub ticks_sent: Counter,
+    /// Between threads; what a slow phone did not take is counted by the transport.
+    pub ticks_dropped: Counter,
+    /// From the connect packet to the answer.
+    pub join_seconds: Histogram,
+    lateness_seconds: Histogram,
+    transport: Arc<OnceLock<Arc<actix_socketio::Metrics>>>,
+}
+
+impl Default for Realtime {
+    fn default() -> Self {
+        Self {
+            sessions: Gauge::default(),
+            subscriptions: Gauge::default(),
+            actors: Gauge::default(),
+            ticks_sent: Counter::default(),
+            ticks_dropped: Counter::default(),
+            join_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 16)),
+            lateness_seconds: Histogram::new(exponential_buckets(0.001, 2.0, 14)),
+            transport: Arc::default(),
+        }
+    }
+}
+
+impl Realtime {
+    /// How long after its moment a tick went out, in milliseconds.
+    pub fn tick_lateness(&self, late_ms: i64) {
+        self.lateness_seconds.observe(f64::from(u32::try_from(late_ms).unwrap_or(0)) / 1000.0);
+    }
+
+    /// The sockets' own counters, once there are sockets.
+    pub fn set_transport(&self, metrics: Arc<actix_socketio::Metrics>) {
+        let _ = self.transport.set(metrics);
+    }
+
+    pub(super) fn register(&self, all: &mut Registry) {
+        all.register("sessions", "Customers' sockets that are logged in", self.sessions.clone());
+        all.register("subscriptions", "Machines watched, summed over all sockets", self.subscriptions.clone());
+        all.register("machine_actors", "Machine actors alive", self.actors.clone());
+        all.register("ticks_sent", "Ticks handed to sockets", self.ticks_sent.clone());
+        all.register("ticks_dropped", "Ticks dropped between threads", self.ticks_dropped.clone());
+        all.register_with_unit("join", "From a socket's connect packet to its answer", Unit::Seconds, self.join_seconds.clone());
+        all.register_with_unit(
+            "tick_lateness",
+            "From a tick's moment to its sending",
+            Unit::Seconds,
+            self.lateness_seconds.clone(),
+        );
+        all.register_collector(Box::new(Transport(self.transport.clone())));
+    }
+}
+
+/// The transport's counters, read at each scrape.
+#[derive(Debug)]
+struct Transport(Arc<OnceLock<Arc<actix_socketio::Metrics>>>);
+
+impl Collector for Transport {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let Some(m) = self.0.get() else { return Ok(()) };
+        let counters = [
+            ("socket_frames_sent", "Packets handed to a socket or a polling answer", &m.frames_sent),
+            ("socket_frames_dropped", "Ticks dropped because a phone was slow", &m.frames_dropped),
+            ("socket_stalled", "Sessions closed because a phone took nothing", &m.stalled),
+            ("socket_heartbeats_missed", "Sessions closed because a heartbeat was not answered", &m.heartbeats_missed),
+            ("socket_violations", "Sessions closed because of a packet that the protocol does not allow", &m.violations),
+        ];
+        for (name, help, counter) in counters {
+            let value = ConstCounter::new(counter.get());
+            value.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
+        }
+        Ok(())
+    }
+}

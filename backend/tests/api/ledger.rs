@@ -1,0 +1,230 @@
+//! The ledger under random traffic: many customers, each with several hands, top up, hold, post, void, stop, refund and delete at
+//! once on few machines. Whatever happens, a balance is the sum of what was answered, and of the history.
+
+use std::cell::RefCell;
+
+use futures_util::future::join_all;
+use nyala::domain::no_nota::NoNota;
+use nyala::domain::waktu::Waktu;
+use nyala::ledger::pembelian::{Held, apply, hold};
+use nyala::pembelian::aturan::Tolakan;
+use nyala::pembelian::fakta::{LayananFakta, MesinFakta, Pesanan};
+use nyala::pembelian::step::Change;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde_json::json;
+
+use crate::arrange::{Epay, Mesin, Outlet};
+use crate::helpers::{Answer, Customer, TestApp};
+use crate::operator::Lingkup;
+
+const CUSTOMERS: usize = 8;
+const HANDS: usize = 3;
+const MACHINES: usize = 5;
+const STEPS: usize = 30;
+const PRICES: [i64; 3] = [1, 7_500, 12_000];
+
+/// A use as the test remembers it.
+#[derive(Debug, Clone, Copy)]
+struct Use {
+    id: i64,
+    harga: i64,
+    nota: u32,
+}
+
+struct Shop {
+    app: TestApp,
+    outlet: Outlet,
+    key: String,
+    machines: Vec<Mesin>,
+}
+
+/// A customer with what should have happened to his balance.
+struct Hand<'a> {
+    shop: &'a Shop,
+    telp: String,
+    epay: Epay,
+    expected: RefCell<i64>,
+    uses: RefCell<Vec<Use>>,
+}
+
+impl Hand<'_> {
+    async fn step(&self, rng: &mut StdRng) {
+        match rng.random_range(0..10) {
+            0 | 1 => self.topup(rng).await,
+            2..=4 => self.hold(rng).await,
+            5 | 6 => self.decide(rng).await,
+            7 | 8 => self.refund(rng).await,
+            _ => self.hapus(rng).await,
+        }
+    }
+
+    fn gained(&self, rupiah: i64) {
+        *self.expected.borrow_mut() += rupiah;
+    }
+
+    fn pick(&self, rng: &mut StdRng) -> Option<Use> {
+        let uses = self.uses.borrow();
+        (!uses.is_empty()).then(|| uses[rng.random_range(0..uses.len())])
+    }
+
+    async fn ops(&self, call: &str, body: serde_json::Value) -> Answer {
+        self.shop.app.ops(&self.shop.key, call, &body).await
+    }
+
+    async fn topup(&self, rng: &mut StdRng) {
+        let quota = rng.random_range(1..40_000);
+        let body = json!({"telp": self.telp, "idoutlet": self.shop.outlet.idoutlet, "nominal": 10_000, "quota": quota});
+        self.ops("topup", body).await.ok();
+        self.gained(quota);
+    }
+
+    async fn hold(&self, rng: &mut StdRng) {
+        let app = &self.shop.app;
+        let mesin = &self.shop.machines[rng.random_range(0..MACHINES)];
+        let (harga, nota) = (PRICES[rng.random_range(0..PRICES.len())], rng.random_range(0..100_000_u32));
+        let pesanan = Pesanan {
+            id_customer_global: self.epay.id_customer_global,
+            no_nota: NoNota::parse(&crate::arrange::nota(nota)).unwrap(),
+            idcustomer: self.epay.idcustomer,
+            idmesin: mesin.idmesin,
+            idoutlet: self.shop.outlet.idoutlet,
+            idlayanan: mesin.idlayanan,
+            total: harga,
+            grandtotal: harga,
+        };
+        let Outlet { idoutlet, idowner, .. } = self.shop.outlet;
+        let fakta =
+            MesinFakta { idoutlet, idowner, nama: "Mesin".to_owned(), driver: "sim".to_owned(), online: true, busy: false };
+        let layanan = LayananFakta { idoutlet, nama: "Cuci".to_owned(), durasi_s: 60, harga };
+        let client = app.state.db.get().await.unwrap();
+        match hold(&client, &pesanan, &fakta, &layanan, app.now()).await.unwrap() {
+            Held::Won { idtransaksi, .. } => {
+                self.gained(-harga);
+                self.uses.borrow_mut().push(Use { id: idtransaksi, harga, nota });
+            }
+            Held::Lost(Tolakan::MesinBusy | Tolakan::SaldoTooLow) | Held::Changed => {}
+            Held::Lost(why) => panic!("{why:?}"),
+        }
+    }
+
+    /// The device's word, an operator's stop or the end of the run: whatever comes first decides, everything later is nothing.
+    async fn decide(&self, rng: &mut StdRng) {
+        let Some(usage) = self.pick(rng) else { return };
+        let now: Waktu = self.shop.app.now();
+        let client = self.shop.app.state.db.get().await.unwrap();
+        let change = match rng.random_range(0..6) {
+            0 | 1 => Change::Run { started_at: now, ends_at: now },
+            2 => Change::RunAndFinish { started_at: now, ends_at: now },
+            3 => Change::Refuse,
+            4 => Change::Finish,
+            _ => Change::Stop { ends_at: now },
+        };
+        if apply(&client, usage.id, change, now).await.unwrap() && change == Change::Refuse {
+            self.gained(usage.harga);
+        }
+    }
+
+    async fn refund(&self, rng: &mut StdRng) {
+        let Some(usage) = self.pick(rng) else { return };
+        let nominal = rng.random_range(1..=usage.harga + 1);
+        let body = json!({
+            "idtransaksi": crate::arrange::nota(usage.nota), "nominal": nominal, "alasan": "uji", "idcustomer": self.epay.idcustomer,
+        });
+        let answer = self.ops("refund", body).await;
+        assert!([200, 422].contains(&answer.status), "{}", answer.message);
+        if answer.status == 200 {
+            self.gained(nominal);
+        }
+    }
+
+    async fn hapus(&self, rng: &mut StdRng) {
+        let Some(usage) = self.pick(rng) else { return };
+        let body = json!({"idtransaksi": crate::arrange::nota(usage.nota), "alasan": "uji", "idcustomer": self.epay.idcustomer});
+        let answer = self.ops("hapus", body).await;
+        assert!([200, 409, 422].contains(&answer.status), "{}", answer.message);
+        if answer.status == 200 {
+            self.gained(answer.data["jumlah"].as_i64().unwrap());
+        }
+    }
+}
+
+/// The sum of every `value` that the customer is shown.
+async fn history_sum(app: &TestApp, customer: &Customer) -> i64 {
+    let (mut sum, mut skip) = (0, 0);
+    loop {
+        let body = json!({"skip": skip, "limit": 100, "jenis": "", "outlet": ""});
+        let page = app.post("/scan/v1/transaksi/list_history", Some(&customer.token), &body).await.ok();
+        let Some(rows) = page["history_data"].as_array() else { return sum };
+        sum += rows.iter().map(|row| row["value"].as_i64().unwrap()).sum::<i64>();
+        skip += 100;
+    }
+}
+
+async fn random_traffic(seed: u64) {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let key = app.key(Lingkup::Supervisor(outlet.idoutlet)).await;
+    let mut machines = Vec::new();
+    for i in 0..MACHINES {
+        machines.push(app.mesin(outlet, &format!("Mesin {i}")).await);
+    }
+    let mut customers = Vec::new();
+    for i in 0..CUSTOMERS {
+        let customer = app.register_customer(&format!("8120000000{i}"), "Siti", "Rahma").await;
+        let epay = app.funded(&customer, outlet, 20_000).await;
+        customers.push((customer, epay));
+    }
+    let shop = Shop { app, outlet, key, machines };
+    let hands: Vec<Hand<'_>> = customers
+        .iter()
+        .map(|(c, epay)| Hand {
+            shop: &shop,
+            telp: c.telp.clone(),
+            epay: *epay,
+            expected: RefCell::new(20_000),
+            uses: RefCell::default(),
+        })
+        .collect();
+    join_all((0..CUSTOMERS * HANDS).map(|i| {
+        let hand = &hands[i % CUSTOMERS];
+        let mut rng = StdRng::seed_from_u64(seed * 1000 + i as u64);
+        async move {
+            for _ in 0..STEPS {
+                hand.step(&mut rng).await;
+            }
+        }
+    }))
+    .await;
+    for (hand, (customer, epay)) in hands.iter().zip(&customers) {
+        let saldo = shop.app.saldo(epay.idcustomer).await;
+        assert_eq!(saldo, *hand.expected.borrow(), "seed {seed}: what was answered is what is there");
+        assert_eq!(saldo, history_sum(&shop.app, customer).await, "seed {seed}: the history adds up");
+    }
+    assert!(hands.iter().any(|h| !h.uses.borrow().is_empty()), "seed {seed} bought nothing");
+    shop.app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn balances_are_the_sum_of_what_happened() {
+    for seed in 1..=3 {
+        random_traffic(seed).await;
+    }
+}
+
+#[actix_web::test]
+async fn what_is_written_stays_written() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
+    app.funded(&siti, outlet, 20_000).await;
+    app.ops(&app.key(Lingkup::Root).await, "owner", &json!({"nama": "Bu Ani"})).await.ok();
+    for table in ["ledger_transfer", "audit_log"] {
+        for sql in
+            [format!("UPDATE {table} SET aktor = 'x'"), format!("DELETE FROM {table}"), format!("TRUNCATE {table} CASCADE")]
+        {
+            let e = app.db.batch_execute(&sql).await.unwrap_err();
+            assert!(e.as_db_error().unwrap().message().contains("append only"), "{sql}: {e}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What the server does beside its calls: health, metrics, envelopes for everything, headers, other origins.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderMap;
+
+use crate::arrange::nota;
+use crate::helpers::{Setup, TestApp};
+
+/// An answer that need not be an envelope.
+pub struct Raw {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Raw {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |v| v.to_str().unwrap())
+    }
+}
+
+pub async fn raw(app: &TestApp, method: &str, path: &str, headers: &[(&str, &str)]) -> Raw {
+    let mut req = app.http.request(method.parse().unwrap(), format!("{}{path}", app.base_url)).no_decompress();
+    for (name, value) in headers {
+        req = req.insert_header((*name, *value));
+    }
+    let mut res = req.send().await.unwrap_or_else(|e| panic!("{method} {path}: {e}"));
+    let body = res.body().limit(1 << 20).await.unwrap();
+    Raw { status: res.status(), headers: res.headers().clone(), body: String::from_utf8_lossy(&body).into_owned() }
+}
+
+/// The database goes away as a crashed or unreachable one does.
+async fn lose_database(app: &TestApp) {
+    let name: String = app.db.query_one("SELECT current_database()::TEXT", &[]).await.unwrap().get(0);
+    let mut elsewhere = app.state.db.config().clone();
+    elsewhere.dbname("postgres");
+    let (admin, _) = nyala::db::lock::connect(&elsewhere).await.unwrap();
+    admin.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
+}
+
+#[actix_web::test]
+async fn unknown_addresses_are_404_envelopes_for_every_method() {
+    let app = TestApp::spawn().await;
+    for path in [
+        "/nothing",
+        "/scan/v1/nothing",
+        "/scan/v1/auth/nothing",
+        "/scan/v2/auth/login",
+        "/scan",
+        "/dev/nothing",
+        "/assets/x.js",
+        "/scan/v1/auth/login/",
+    ] {
+        for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"] {
+            app.call(method, path, None, &[("accept", "*/*")], None).await.expect(404, "alamat tidak ditemukan");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_wrong_method_is_a_405_envelope_that_names_the_right_one() {
+    let app = TestApp::spawn().await;
+    for (method, path, right) in [
+        ("GET", "/scan/v1/auth/login", "POST"),
+        ("DELETE", "/scan/v1/dashboard/get_dashboard", "GET"),
+        ("POST", "/healthz", "GET"),
+    ] {
+        let answer = app.call(method, path, None, &[], None).await;
+        answer.expect(405, &format!("alamat ini tidak menerima {method}; yang diterima: {right}"));
+        assert_eq!(answer.headers.get("allow").unwrap(), right);
+    }
+}
+
+#[actix_web::test]
+async fn every_answer_has_a_request_id_and_the_security_headers() {
+    let app = TestApp::spawn().await;
+    for path in ["/healthz", "/metrics", "/openapi.json", "/", "/nothing", "/scan/v1/auth/login", "/docs/"] {
+        let res = raw(&app, "GET", path, &[]).await;
+        assert_eq!(res.header("x-request-id").len(), 32, "{path}");
+        assert!(res.header("content-security-policy").contains("frame-ancestors 'none'"), "{path}");
+        assert_eq!(res.header("x-content-type-options"), "nosniff", "{path}");
+    }
+    let kept = raw(&app, "GET", "/healthz", &[("x-request-id", "dari-proxy-0001")]).await;
+    assert_eq!(kept.header("x-request-id"), "dari-proxy-0001");
+    for bad in ["short", "has blank in it", "<script>alert(1)</script>", &"x".repeat(65)] {
+        let replaced = raw(&app, "GET", "/healthz", &[("x-request-id", bad)]).await;
+        assert_eq!(replaced.header("x-request-id").len(), 32, "{bad}");
+    }
+}
+
+#[actix_web::test]
+async fn head_is_get_without_the_body() {
+    let app = TestApp::spawn().await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let bearer = format!("Bearer {}", siti.token);
+    for path in ["/healthz", "/readyz", "/openapi.json", "/scan/v1/dashboard/get_dashboard"] {
+        let head = raw(&app, "HEAD", path, &[("authorization", &bearer)]).await;
+        assert_eq!((head.status, head.body.as_str()), (StatusCode::OK, ""), "{path}");
+        assert!(head.header("content-type").starts_with("application/json"), "{path}");
+    }
+    assert_eq!(raw(&app, "HEAD", "/nothing", &[]).await.status, 404);
+}
+
+#[actix_web::test]
+async fn ready_while_it_takes_work_and_the_database_answers() {
+    let app = TestApp::spawn().await;
+    app.get("/healthz", None).await.expect(200, "OK");
+    app.get("/readyz", None).await.expect(200, "OK");
+    app.state.set_ready(false);
+    app.get("/readyz", None).await.expect(503, "sedang mulai atau berhenti");
+    app.get("/healthz", None).await.expect(200, "OK");
+    app.state.set_ready(true);
+    lose_database(&app).await;
+    app.get("/readyz", None).await.expect(503, "basis data tidak menjawab");
+    app.get("/healthz", None).await.expect(200, "OK");
+}
+
+/// The value of the sample whose line begins with `sample`.
+fn sample(text: &str, sample: &str) -> Option<f64> {
+    text.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' ')?.parse().ok())
+}
+
+#[actix_web::test]
+async fn metrics_count_what_happened_and_name_nobody() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, outlet, 50_000).await;
+    let running = app.hold(epay, &app.mesin(outlet, "M1").await, &nota(1)).await;
+    app.started(&running).await;
+    app.hold(epay, &app.mesin(outlet, "M2").await, &nota(2)).await;
+    for _ in 0..3 {
+        app.get(&format!("/scan/v1/transaksi/get_detail_snap_transaksi/{}", nota(1)), Some(&siti.token)).await.ok();
+    }
+    for path in ["/a", "/b", "/c"] {
+        raw(&app, "BREW", path, &[]).await;
+    }
+    let res = raw(&app, "GET", "/metrics", &[]).await;
+    assert!(res.header("content-type").starts_with("application/openmetrics-text"));
+    let text = res.body;
+    let detail = "/scan/v1/transaksi/get_detail_snap_transaksi/{id}";
+    for (name, value) in [
+        (format!("nyala_http_requests_total{{route=\"{detail}\",method=\"GET\",status=\"200\"}}"), 3.0),
+        ("nyala_http_requests_total{route=\"unmatched\",method=\"other\",status=\"404\"}".to_owned(), 3.0),
+        ("nyala_http_request_duration_seconds_count".to_owned(), 6.0),
+        ("nyala_purchases_open{state=\"RUNNING\"}".to_owned(), 1.0),
+        ("nyala_purchases_open{state=\"HELD\"}".to_owned(), 1.0),
+        ("nyala_purchases_open{state=\"UNSURE\"}".to_owned(), 0.0),
+        ("nyala_database_up".to_owned(), 1.0),
+        ("nyala_database_waiting".to_owned(), 0.0),
+        ("nyala_password_queue_length".to_owned(), 0.0),
+    ] {
+        assert_eq!(sample(&text, &name), Some(value), "{name} in\n{text}");
+    }
+    assert!(sample(&text, "nyala_database_connections").unwrap() >= 1.0);
+    assert!(sample(&text, "nyala_database_wait_seconds_count").unwrap() >= 3.0);
+    assert!(!text.contains(&nota(1)) && !text.contains(&siti.telp) && !text.contains("Melati"));
+    lose_database(&app).await;
+    let lost = raw(&app, "GET", "/metrics", &[]).await;
+    assert_eq!((lost.status, sample(&lost.body, "nyala_database_up")), (StatusCode::OK, Some(0.0)));
+    assert_eq!(sample(&lost.body, "nyala_purchases_open{state=\"RUNNING\"}"), None, "an unknown count is not told");
+}
+
+#[actix_web::test]
+async fn only_listed_origins_may_use_the_calls() {
+    let listed = "https://app.example";
+    let app = Setup::new().with(|c| c.http.allowed_origins = vec![listed.to_owned()]).start().await;
+    let login = "/scan/v1/auth/login";
+    let ask =
+        [("origin", listed), ("access-control-request-method", "POST"), ("access-control-request-headers", "authorization")];
+    let permission = raw(&app, "OPTIONS", login, &ask).await;
+    assert_eq!(permission.status, 204);
+    assert_eq!(permission.header("access-control-allow-origin"), listed);
+    assert!(permission.header("access-control-allow-headers").contains("authorization"));
+    assert!(permission.header("access-control-allow-methods").contains("POST"));
+    let answer = raw(&app, "GET", "/healthz", &[("origin", listed)]).await;
+    assert_eq!(
+        (answer.header("access-control-allow-origin"), answer.header("vary").to_lowercase().contains("origin")),
+        (listed, true)
+    );
+    assert!(!answer.headers.contains_key("access-control-allow-credentials"));
+    for stranger in ["https://evil.example", "null", "https://app.example.evil", "http://app.example"] {
+        let answer = raw(&app, "GET", "/healthz", &[("origin", stranger)]).await;
+        assert_eq!((answer.status, answer.header("access-control-allow-origin")), (StatusCode::OK, ""), "{stranger}");
+        let ask = [("origin", stranger), ("access-control-request-method", "POST")];
+        let refused = raw(&app, "OPTIONS", login, &ask).await;
+        assert_eq!(
+            (refused.status, refused.header("access-control-allow-origin")),
+            (StatusCode::METHOD_NOT_ALLOWED, ""),
+            "{stranger}"
+        );
+    }
+}
