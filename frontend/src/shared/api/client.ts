@@ -8,7 +8,7 @@ import { isRecord } from '@/shared/lib/storage'
 const TIMEOUT_MS = 15_000
 
 /** The server's routes with their types, generated from its OpenAPI file. Used through `call` alone. */
-export const api = createClient<paths>({ cache: 'no-store' })
+export const api = createClient<paths>({ cache: 'no-store', fetch: (request) => fetch(request) })
 
 interface CallOptions {
   /** Calls before login send no token, and their 401 is an answer, not the end of a session. */
