@@ -11,6 +11,7 @@ const flow: Required<PurchaseFlow> = {
     idowner: 1,
     status: 'idle',
     tl: null,
+    ends_at: null,
     outlet: { idoutlet: 3, nama: 'M', kota: 'B' },
   },
   layanan: { id: 5, nama: 'Cuci', durasi: 60, harga: 8_000, idoutlet: 3 },
