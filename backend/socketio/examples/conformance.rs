@@ -11,8 +11,8 @@ use actix_server::Server;
 use actix_service::map_config;
 use actix_socketio::codec::Frame;
 use actix_socketio::{
-    CloseReason, Config, Connect, Engine, Event, Handle, Handler, Limits, Origins, Refused, Socket,
-    Upgrades, Upper, Violation, set_user_timeout, socket_io,
+    CloseReason, Config, Connect, Engine, Event, Handle, Handler, Limits, Origins, Refused, Socket, Upgrades, Upper, Violation,
+    set_user_timeout, socket_io,
 };
 use actix_web::App;
 use actix_web::dev::AppConfig;
@@ -33,10 +33,7 @@ impl Handler for Conformance {
         if auth.get("token").is_some_and(|token| token == "wrong") {
             return Err(Refused::new("unauthorized"));
         }
-        connect
-            .socket
-            .emit("auth", &auth)
-            .map_err(|_| Refused::new("bad auth"))?;
+        connect.socket.emit("auth", &auth).map_err(|_| Refused::new("bad auth"))?;
         Ok(connect.socket)
     }
 
@@ -72,10 +69,7 @@ impl Upper for Echo {
 }
 
 fn number<N: FromStr>(variable: &str, default: N) -> N {
-    std::env::var(variable)
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(default)
+    std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
 fn config(path: &str) -> Config {
@@ -86,12 +80,7 @@ fn config(path: &str) -> Config {
         connect_timeout: Duration::from_millis(1000),
         ..Limits::default()
     };
-    Config {
-        path: path.into(),
-        origins: Origins::Any,
-        limits,
-        ..Config::default()
-    }
+    Config { path: path.into(), origins: Origins::Any, limits, ..Config::default() }
 }
 
 #[actix_web::main]
@@ -104,9 +93,7 @@ async fn main() -> std::io::Result<()> {
     Server::build()
         .workers(2)
         .listen("conformance", listener, move || {
-            let app = App::new()
-                .configure(|c| sockets.configure(c))
-                .configure(|c| echo.configure(c));
+            let app = App::new().configure(|c| sockets.configure(c)).configure(|c| echo.configure(c));
             HttpService::build()
                 .h1_allow_half_closed(false)
                 .on_connect_ext(|io: &TcpStream, _| {

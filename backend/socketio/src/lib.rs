@@ -83,13 +83,8 @@ mod session;
 mod socket;
 mod transport;
 
-pub use engine::{
-    CloseReason, Closer, Config, Engine, EngineError, Handle, Origins, Upper, Violation,
-};
+pub use engine::{CloseReason, Closer, Config, Engine, EngineError, Handle, Origins, Upper, Violation};
 pub use limits::Limits;
 pub use metrics::{Counter, Metrics};
-pub use socket::{
-    Ack, AckError, Answer, Args, Auth, Connect, Event, Handler, Refused, Socket, SocketIo,
-    socket_io,
-};
+pub use socket::{Ack, AckError, Answer, Args, Auth, Connect, Event, Handler, Refused, Socket, SocketIo, socket_io};
 pub use transport::{Upgrades, set_user_timeout};

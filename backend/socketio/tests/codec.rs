@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use actix_socketio::codec::{
-    Assembler, Decoder, Frame, Incoming, Kind, Message, Packet, SEPARATOR, WebsocketError,
-    encode_frame, opcode, parse_packet, push_binary, split,
+    Assembler, Decoder, Frame, Incoming, Kind, Message, Packet, SEPARATOR, WebsocketError, encode_frame, opcode, parse_packet,
+    push_binary, split,
 };
 use bytes::{Bytes, BytesMut};
 use bytestring::ByteString;
@@ -23,12 +23,7 @@ fn masked(fin: bool, opcode: u8, mask: [u8; 4], payload: &[u8]) -> Vec<u8> {
     out[0] = out[0] & 0x0f | if fin { 0x80 } else { 0 };
     out[1] |= 0x80;
     out.extend(mask);
-    out.extend(
-        payload
-            .iter()
-            .zip(mask.iter().cycle())
-            .map(|(byte, key)| byte ^ key),
-    );
+    out.extend(payload.iter().zip(mask.iter().cycle()).map(|(byte, key)| byte ^ key));
     out
 }
 
@@ -37,8 +32,7 @@ fn decode(bytes: &[u8], cuts: &[usize]) -> (Vec<Message>, Option<WebsocketError>
     let (mut decoder, mut buffer, mut out) = (Decoder::new(MAX), BytesMut::new(), Vec::new());
     let (mut rest, mut cuts) = (bytes, cuts.iter().cycle());
     while !rest.is_empty() {
-        let (piece, later) =
-            rest.split_at((*cuts.next().unwrap_or(&usize::MAX)).clamp(1, rest.len()));
+        let (piece, later) = rest.split_at((*cuts.next().unwrap_or(&usize::MAX)).clamp(1, rest.len()));
         buffer.extend_from_slice(piece);
         rest = later;
         loop {
@@ -48,11 +42,7 @@ fn decode(bytes: &[u8], cuts: &[usize]) -> (Vec<Message>, Option<WebsocketError>
                 Err(error) => return (out, Some(error)),
             }
         }
-        assert!(
-            buffer.len() <= MAX + HEADER,
-            "{} bytes are held",
-            buffer.len()
-        );
+        assert!(buffer.len() <= MAX + HEADER, "{} bytes are held", buffer.len());
     }
     (out, None)
 }
@@ -63,27 +53,12 @@ fn opcode_of(text: bool) -> u8 {
 
 /// Frames that are nearly right.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
-    let frame = (
-        any::<bool>(),
-        prop::sample::select(vec![0u8, 1, 2, 3, 8, 9, 10, 15]),
-        any::<[u8; 4]>(),
-        vec(32..127u8, 0..200),
-    );
-    vec(frame, 0..8).prop_map(|frames| {
-        frames
-            .iter()
-            .flat_map(|(fin, op, mask, p)| masked(*fin, *op, *mask, p))
-            .collect()
-    })
+    let frame = (any::<bool>(), prop::sample::select(vec![0u8, 1, 2, 3, 8, 9, 10, 15]), any::<[u8; 4]>(), vec(32..127u8, 0..200));
+    vec(frame, 0..8).prop_map(|frames| frames.iter().flat_map(|(fin, op, mask, p)| masked(*fin, *op, *mask, p)).collect())
 }
 
 fn kind() -> impl Strategy<Value = Kind> {
-    prop::sample::select(vec![
-        Kind::Event,
-        Kind::Ack,
-        Kind::BinaryEvent,
-        Kind::BinaryAck,
-    ])
+    prop::sample::select(vec![Kind::Event, Kind::Ack, Kind::BinaryEvent, Kind::BinaryAck])
 }
 
 fn json() -> impl Strategy<Value = serde_json::Value> {
@@ -104,10 +79,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
 
 /// Texts that are nearly packets.
 fn packetlike() -> impl Strategy<Value = String> {
-    prop_oneof![
-        any::<String>(),
-        r#"[0-7][0-9]{0,5}-?(/[a-z?=]{0,5},?)?[0-9]{0,17}[\[{]?("[a-z]{0,3}",?|[0-9,]){0,4}[\]}]?"#,
-    ]
+    prop_oneof![any::<String>(), r#"[0-7][0-9]{0,5}-?(/[a-z?=]{0,5},?)?[0-9]{0,17}[\[{]?("[a-z]{0,3}",?|[0-9,]){0,4}[\]}]?"#,]
 }
 
 proptest! {

@@ -53,11 +53,7 @@ struct Waiting {
 impl Assembler {
     /// An assembler of packets with at most `max_count` attachments of together `max_bytes` bytes.
     pub fn new(max_count: usize, max_bytes: usize) -> Self {
-        Self {
-            max_count,
-            max_bytes,
-            waiting: None,
-        }
+        Self { max_count, max_bytes, waiting: None }
     }
 
     /// Takes a text message (without its `4`). None: attachments are still due.
@@ -70,23 +66,14 @@ impl Assembler {
         }
         let packet = Packet::parse(text)?;
         if packet.attachments > self.max_count {
-            return Err(AssembleError::TooMany {
-                got: packet.attachments,
-                max: self.max_count,
-            });
+            return Err(AssembleError::TooMany { got: packet.attachments, max: self.max_count });
         }
         let due = packet.attachments;
-        let assembled = Assembled {
-            packet,
-            attachments: Vec::with_capacity(due),
-        };
+        let assembled = Assembled { packet, attachments: Vec::with_capacity(due) };
         if due == 0 {
             return Ok(Some(assembled));
         }
-        self.waiting = Some(Waiting {
-            assembled,
-            bytes: 0,
-        });
+        self.waiting = Some(Waiting { assembled, bytes: 0 });
         Ok(None)
     }
 
@@ -120,32 +107,17 @@ mod tests {
         assert_eq!(assembler.binary(Bytes::from_static(b"x")), Ok(None));
         let whole = assembler.binary(Bytes::from_static(b"y")).unwrap().unwrap();
         assert_eq!(whole.attachments, [&b"x"[..], b"y"]);
-        assert!(
-            assembler.text(&r#"50-["a"]"#.into()).unwrap().is_some(),
-            "no attachments due"
-        );
+        assert!(assembler.text(&r#"50-["a"]"#.into()).unwrap().is_some(), "no attachments due");
         assert!(assembler.text(&r#"2["a"]"#.into()).unwrap().is_some());
     }
 
     #[test]
     fn limits_and_order_hold() {
         let mut assembler = Assembler::new(2, 3);
-        assert_eq!(
-            assembler.text(&r#"53-["a"]"#.into()),
-            Err(AssembleError::TooMany { got: 3, max: 2 })
-        );
-        assert_eq!(
-            assembler.binary(Bytes::new()),
-            Err(AssembleError::OutOfOrder)
-        );
+        assert_eq!(assembler.text(&r#"53-["a"]"#.into()), Err(AssembleError::TooMany { got: 3, max: 2 }));
+        assert_eq!(assembler.binary(Bytes::new()), Err(AssembleError::OutOfOrder));
         assert_eq!(assembler.text(&r#"52-["a"]"#.into()), Ok(None));
-        assert_eq!(
-            assembler.text(&r#"2["a"]"#.into()),
-            Err(AssembleError::OutOfOrder)
-        );
-        assert_eq!(
-            assembler.binary(Bytes::from_static(b"1234")),
-            Err(AssembleError::TooLarge(3))
-        );
+        assert_eq!(assembler.text(&r#"2["a"]"#.into()), Err(AssembleError::OutOfOrder));
+        assert_eq!(assembler.binary(Bytes::from_static(b"1234")), Err(AssembleError::TooLarge(3)));
     }
 }

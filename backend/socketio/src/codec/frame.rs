@@ -34,19 +34,9 @@ impl Frame {
     ///
     /// # Errors
     /// When `argument` does not serialise to JSON.
-    pub fn event<A: Serialize + ?Sized>(
-        namespace: &str,
-        name: &str,
-        argument: &A,
-    ) -> serde_json::Result<Self> {
+    pub fn event<A: Serialize + ?Sized>(namespace: &str, name: &str, argument: &A) -> serde_json::Result<Self> {
         let data = serde_json::to_string(&(name, argument))?;
-        Ok(Self::packet(&Packet {
-            kind: Kind::Event,
-            attachments: 0,
-            namespace: namespace.into(),
-            id: None,
-            data: data.into(),
-        }))
+        Ok(Self::packet(&Packet { kind: Kind::Event, attachments: 0, namespace: namespace.into(), id: None, data: data.into() }))
     }
 
     /// The packet as it stands in a polling payload.

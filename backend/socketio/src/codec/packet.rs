@@ -71,9 +71,7 @@ pub enum PacketError {
     #[error("bad acknowledgement id: expected 1 to 15 digits")]
     Id,
     /// JSON that does not parse or has the wrong shape for its packet.
-    #[error(
-        "bad payload: expected an object for a connect, an array for events and acks, nothing for a disconnect"
-    )]
+    #[error("bad payload: expected an object for a connect, an array for events and acks, nothing for a disconnect")]
     Payload,
 }
 
@@ -88,37 +86,22 @@ impl Packet {
     /// When the text breaks the format, or its payload is not the JSON that its type asks for.
     pub fn parse(text: &ByteString) -> Result<Self, PacketError> {
         let bytes = text.as_bytes();
-        let kind = bytes
-            .first()
-            .copied()
-            .and_then(Kind::from_digit)
-            .ok_or(PacketError::UnknownType)?;
+        let kind = bytes.first().copied().and_then(Kind::from_digit).ok_or(PacketError::UnknownType)?;
         let mut at = 1;
         let mut attachments = 0;
         if kind.is_binary() {
             let digits = digits_at(bytes, at);
-            if digits == 0
-                || digits > MAX_ATTACHMENT_DIGITS
-                || bytes.get(at + digits) != Some(&b'-')
-            {
+            if digits == 0 || digits > MAX_ATTACHMENT_DIGITS || bytes.get(at + digits) != Some(&b'-') {
                 return Err(PacketError::Attachments);
             }
-            attachments = text[at..at + digits]
-                .parse()
-                .map_err(|_| PacketError::Attachments)?;
+            attachments = text[at..at + digits].parse().map_err(|_| PacketError::Attachments)?;
             at += digits + 1;
         }
         let mut namespace = ByteString::from_static("/");
         if bytes.get(at) == Some(&b'/') {
-            let end = bytes[at..]
-                .iter()
-                .position(|b| *b == b',')
-                .map_or(bytes.len(), |n| at + n);
+            let end = bytes[at..].iter().position(|b| *b == b',').map_or(bytes.len(), |n| at + n);
             // A query after the namespace (`/admin?x=1`) is allowed by the reference parser and not part of the name.
-            let name_end = bytes[at..end]
-                .iter()
-                .position(|b| *b == b'?')
-                .map_or(end, |n| at + n);
+            let name_end = bytes[at..end].iter().position(|b| *b == b'?').map_or(end, |n| at + n);
             namespace = text.slice_ref(&text[at..name_end]);
             at = (end + 1).min(bytes.len());
         }
@@ -132,13 +115,7 @@ impl Packet {
         };
         let data = text.slice_ref(&text[at + digits..]);
         check_payload(kind, id, &data)?;
-        Ok(Self {
-            kind,
-            attachments,
-            namespace,
-            id,
-            data,
-        })
+        Ok(Self { kind, attachments, namespace, id, data })
     }
 
     /// The text of the Engine.IO message that carries this packet, with its leading `4`.
@@ -163,11 +140,7 @@ impl Packet {
 }
 
 fn digits_at(bytes: &[u8], at: usize) -> usize {
-    bytes
-        .iter()
-        .skip(at)
-        .take_while(|b| b.is_ascii_digit())
-        .count()
+    bytes.iter().skip(at).take_while(|b| b.is_ascii_digit()).count()
 }
 
 fn check_payload(kind: Kind, id: Option<u64>, data: &str) -> Result<(), PacketError> {
@@ -183,11 +156,7 @@ fn check_payload(kind: Kind, id: Option<u64>, data: &str) -> Result<(), PacketEr
             is_json(data, '[')
         }
     };
-    if fits {
-        Ok(())
-    } else {
-        Err(PacketError::Payload)
-    }
+    if fits { Ok(()) } else { Err(PacketError::Payload) }
 }
 
 fn is_json(data: &str, first: char) -> bool {
@@ -198,20 +167,8 @@ fn is_json(data: &str, first: char) -> bool {
 mod tests {
     use super::*;
 
-    fn packet(
-        kind: Kind,
-        attachments: usize,
-        namespace: &'static str,
-        id: Option<u64>,
-        data: &'static str,
-    ) -> Packet {
-        Packet {
-            kind,
-            attachments,
-            namespace: ByteString::from_static(namespace),
-            id,
-            data: ByteString::from_static(data),
-        }
+    fn packet(kind: Kind, attachments: usize, namespace: &'static str, id: Option<u64>, data: &'static str) -> Packet {
+        Packet { kind, attachments, namespace: ByteString::from_static(namespace), id, data: ByteString::from_static(data) }
     }
 
     /// The examples of the protocol document, "Packet encoding".
@@ -219,54 +176,18 @@ mod tests {
     fn documented_examples_parse_and_encode() {
         let cases = [
             ("0", packet(Kind::Connect, 0, "/", None, "")),
-            (
-                r#"0/admin,{"sid":"oSO0"}"#,
-                packet(Kind::Connect, 0, "/admin", None, r#"{"sid":"oSO0"}"#),
-            ),
-            (
-                r#"4{"message":"Not authorized"}"#,
-                packet(
-                    Kind::ConnectError,
-                    0,
-                    "/",
-                    None,
-                    r#"{"message":"Not authorized"}"#,
-                ),
-            ),
-            (
-                r#"2["foo"]"#,
-                packet(Kind::Event, 0, "/", None, r#"["foo"]"#),
-            ),
-            (
-                r#"2/admin,["bar"]"#,
-                packet(Kind::Event, 0, "/admin", None, r#"["bar"]"#),
-            ),
+            (r#"0/admin,{"sid":"oSO0"}"#, packet(Kind::Connect, 0, "/admin", None, r#"{"sid":"oSO0"}"#)),
+            (r#"4{"message":"Not authorized"}"#, packet(Kind::ConnectError, 0, "/", None, r#"{"message":"Not authorized"}"#)),
+            (r#"2["foo"]"#, packet(Kind::Event, 0, "/", None, r#"["foo"]"#)),
+            (r#"2/admin,["bar"]"#, packet(Kind::Event, 0, "/admin", None, r#"["bar"]"#)),
             (
                 r#"51-["baz",{"_placeholder":true,"num":0}]"#,
-                packet(
-                    Kind::BinaryEvent,
-                    1,
-                    "/",
-                    None,
-                    r#"["baz",{"_placeholder":true,"num":0}]"#,
-                ),
+                packet(Kind::BinaryEvent, 1, "/", None, r#"["baz",{"_placeholder":true,"num":0}]"#),
             ),
-            (
-                r#"52-/admin,["baz",1]"#,
-                packet(Kind::BinaryEvent, 2, "/admin", None, r#"["baz",1]"#),
-            ),
-            (
-                r#"212["foo"]"#,
-                packet(Kind::Event, 0, "/", Some(12), r#"["foo"]"#),
-            ),
-            (
-                r#"3/admin,13["bar"]"#,
-                packet(Kind::Ack, 0, "/admin", Some(13), r#"["bar"]"#),
-            ),
-            (
-                r#"61-15["bar",1]"#,
-                packet(Kind::BinaryAck, 1, "/", Some(15), r#"["bar",1]"#),
-            ),
+            (r#"52-/admin,["baz",1]"#, packet(Kind::BinaryEvent, 2, "/admin", None, r#"["baz",1]"#)),
+            (r#"212["foo"]"#, packet(Kind::Event, 0, "/", Some(12), r#"["foo"]"#)),
+            (r#"3/admin,13["bar"]"#, packet(Kind::Ack, 0, "/admin", Some(13), r#"["bar"]"#)),
+            (r#"61-15["bar",1]"#, packet(Kind::BinaryAck, 1, "/", Some(15), r#"["bar",1]"#)),
             ("1", packet(Kind::Disconnect, 0, "/", None, "")),
             ("1/admin,", packet(Kind::Disconnect, 0, "/admin", None, "")),
         ];
@@ -278,14 +199,8 @@ mod tests {
 
     #[test]
     fn namespace_may_end_the_text_and_may_carry_a_query() {
-        assert_eq!(
-            Packet::parse(&"0/custom".into()),
-            Ok(packet(Kind::Connect, 0, "/custom", None, ""))
-        );
-        assert_eq!(
-            Packet::parse(&"0/custom?a=1,".into()),
-            Ok(packet(Kind::Connect, 0, "/custom", None, ""))
-        );
+        assert_eq!(Packet::parse(&"0/custom".into()), Ok(packet(Kind::Connect, 0, "/custom", None, "")));
+        assert_eq!(Packet::parse(&"0/custom?a=1,".into()), Ok(packet(Kind::Connect, 0, "/custom", None, "")));
     }
 
     #[test]

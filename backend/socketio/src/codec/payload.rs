@@ -53,9 +53,7 @@ pub fn parse_packet(text: &ByteString, base64: bool) -> Result<Incoming, Payload
         Some(b'5') => Ok(Incoming::Upgrade),
         Some(b'6') => Ok(Incoming::Noop),
         Some(b'b') if base64 => {
-            let bytes = STANDARD
-                .decode(&text.as_bytes()[1..])
-                .map_err(|_| PayloadError::Base64)?;
+            let bytes = STANDARD.decode(&text.as_bytes()[1..]).map_err(|_| PayloadError::Base64)?;
             Ok(Incoming::Binary(bytes.into()))
         }
         _ => Err(PayloadError::UnknownType),
@@ -102,16 +100,9 @@ mod tests {
     #[test]
     fn what_a_client_may_not_send_is_an_error() {
         for text in ["", "abc", "0", "7", "\u{e9}"] {
-            assert_eq!(
-                parse_packet(&text.into(), true),
-                Err(PayloadError::UnknownType),
-                "{text}"
-            );
+            assert_eq!(parse_packet(&text.into(), true), Err(PayloadError::UnknownType), "{text}");
         }
         assert_eq!(parse_packet(&"b!".into(), true), Err(PayloadError::Base64));
-        assert_eq!(
-            parse_packet(&"bAQID".into(), false),
-            Err(PayloadError::UnknownType)
-        );
+        assert_eq!(parse_packet(&"bAQID".into(), false), Err(PayloadError::UnknownType));
     }
 }

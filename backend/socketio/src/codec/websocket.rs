@@ -77,10 +77,7 @@ struct Header {
 impl Decoder {
     /// A decoder that refuses messages of more than `max` bytes.
     pub fn new(max: usize) -> Self {
-        Self {
-            max,
-            fragments: None,
-        }
+        Self { max, fragments: None }
     }
 
     /// Takes the next message from the front of `buf`. None: more bytes are needed. `buf` never needs to hold more than
@@ -131,13 +128,7 @@ impl Decoder {
         self.check(fin, opcode, length)?;
         let size = 2 + extended + 4;
         match buf.get(size - 4..size) {
-            Some(&[a, b, c, d]) => Ok(Some(Header {
-                fin,
-                opcode,
-                mask: [a, b, c, d],
-                size,
-                length,
-            })),
+            Some(&[a, b, c, d]) => Ok(Some(Header { fin, opcode, mask: [a, b, c, d], size, length })),
             _ => Ok(None),
         }
     }
@@ -157,21 +148,13 @@ impl Decoder {
                     return Err(WebsocketError::Frame);
                 }
                 let before = self.fragments.as_ref().map_or(0, |f| f.bytes.len());
-                if length > self.max - before {
-                    Err(WebsocketError::TooLarge(self.max))
-                } else {
-                    Ok(())
-                }
+                if length > self.max - before { Err(WebsocketError::TooLarge(self.max)) } else { Ok(()) }
             }
             _ => Err(WebsocketError::Frame),
         }
     }
 
-    fn accept(
-        &mut self,
-        header: &Header,
-        payload: BytesMut,
-    ) -> Result<Option<Message>, WebsocketError> {
+    fn accept(&mut self, header: &Header, payload: BytesMut) -> Result<Option<Message>, WebsocketError> {
         match header.opcode {
             opcode::CLOSE => return Ok(Some(Message::Close)),
             opcode::PING => return Ok(Some(Message::Ping(payload.freeze()))),
@@ -179,10 +162,7 @@ impl Decoder {
             _ => {}
         }
         let whole = match self.fragments.take() {
-            None => Fragments {
-                text: header.opcode == opcode::TEXT,
-                bytes: payload,
-            },
+            None => Fragments { text: header.opcode == opcode::TEXT, bytes: payload },
             Some(mut fragments) => {
                 fragments.bytes.extend_from_slice(&payload);
                 fragments
@@ -196,9 +176,7 @@ impl Decoder {
         if !whole.text {
             return Ok(Some(Message::Binary(bytes)));
         }
-        ByteString::try_from(bytes)
-            .map(|text| Some(Message::Text(text)))
-            .map_err(|_| WebsocketError::Utf8)
+        ByteString::try_from(bytes).map(|text| Some(Message::Text(text))).map_err(|_| WebsocketError::Utf8)
     }
 }
 
@@ -231,8 +209,7 @@ mod tests {
     }
 
     fn decode(bytes: &[u8], max: usize) -> Result<Vec<Message>, WebsocketError> {
-        let (mut decoder, mut buf, mut out) =
-            (Decoder::new(max), BytesMut::from(bytes), Vec::new());
+        let (mut decoder, mut buf, mut out) = (Decoder::new(max), BytesMut::from(bytes), Vec::new());
         while let Some(message) = decoder.decode(&mut buf)? {
             out.push(message);
         }
@@ -253,10 +230,7 @@ mod tests {
         let mut bytes = masked(0x01, b"hel");
         bytes.extend(masked(0x89, b"p"));
         bytes.extend(masked(0x80, b"lo"));
-        let expected = vec![
-            Message::Ping(Bytes::from_static(b"p")),
-            Message::Text("hello".into()),
-        ];
+        let expected = vec![Message::Ping(Bytes::from_static(b"p")), Message::Text("hello".into())];
         assert_eq!(decode(&bytes, 5), Ok(expected));
         assert_eq!(decode(&bytes, 4), Err(WebsocketError::TooLarge(4)));
     }
@@ -264,10 +238,7 @@ mod tests {
     #[test]
     fn an_oversize_frame_is_refused_at_its_header() {
         let header = [0x82, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0];
-        assert_eq!(
-            decode(&header, 1_000_000),
-            Err(WebsocketError::TooLarge(1_000_000))
-        );
+        assert_eq!(decode(&header, 1_000_000), Err(WebsocketError::TooLarge(1_000_000)));
     }
 
     #[test]
@@ -275,19 +246,12 @@ mod tests {
         let frame = Err(WebsocketError::Frame);
         assert_eq!(decode(&masked(0xc1, b"a"), 9), frame, "reserved bit");
         assert_eq!(decode(&masked(0x83, b"a"), 9), frame, "unknown opcode");
-        assert_eq!(
-            decode(&masked(0x80, b"a"), 9),
-            frame,
-            "continuation of nothing"
-        );
+        assert_eq!(decode(&masked(0x80, b"a"), 9), frame, "continuation of nothing");
         assert_eq!(decode(&masked(0x09, b"a"), 9), frame, "fragmented ping");
         assert_eq!(decode(&masked(0x89, &[0; 126]), 900), frame, "long ping");
         let twice = [masked(0x01, b"a"), masked(0x81, b"b")].concat();
         assert_eq!(decode(&twice, 9), frame, "message inside a message");
-        assert_eq!(
-            decode(&encode_frame(1, b"a"), 9),
-            Err(WebsocketError::Unmasked)
-        );
+        assert_eq!(decode(&encode_frame(1, b"a"), 9), Err(WebsocketError::Unmasked));
         assert_eq!(decode(&masked(0x81, &[0xff]), 9), Err(WebsocketError::Utf8));
     }
 }

@@ -82,9 +82,7 @@ impl Handle {
 
     /// Sends a frame and the binary messages that belong to it, all of them or none.
     pub fn send_with(&self, frame: &Frame, attachments: &[Bytes]) {
-        let parts: Vec<_> = std::iter::once(Part::Text(frame))
-            .chain(attachments.iter().map(Part::Binary))
-            .collect();
+        let parts: Vec<_> = std::iter::once(Part::Text(frame)).chain(attachments.iter().map(Part::Binary)).collect();
         self.0.push(&parts, false);
     }
 
@@ -136,10 +134,7 @@ impl Handle {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle")
-            .field("open", &self.is_open())
-            .field("peer", &self.peer())
-            .finish_non_exhaustive()
+        f.debug_struct("Handle").field("open", &self.is_open()).field("peer", &self.peer()).finish_non_exhaustive()
     }
 }
 

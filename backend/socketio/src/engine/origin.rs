@@ -44,15 +44,9 @@ impl Origins {
             return Verdict::Same;
         }
         match self {
-            Self::Any => Verdict::Cross {
-                allow: "*".into(),
-                credentials: false,
-            },
+            Self::Any => Verdict::Cross { allow: "*".into(), credentials: false },
             Self::List(list) if list.iter().any(|o| o.eq_ignore_ascii_case(origin)) => {
-                Verdict::Cross {
-                    allow: origin.into(),
-                    credentials: true,
-                }
+                Verdict::Cross { allow: origin.into(), credentials: true }
             }
             _ => Verdict::Refused,
         }
@@ -64,11 +58,7 @@ fn same_host(origin: &str, host: &str) -> bool {
     let Some((scheme, authority)) = origin.split_once("://") else {
         return false;
     };
-    let default = if scheme.eq_ignore_ascii_case("https") {
-        ":443"
-    } else {
-        ":80"
-    };
+    let default = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
     let strip = |s: &str| s.strip_suffix(default).unwrap_or(s).to_ascii_lowercase();
     strip(authority) == strip(host)
 }
@@ -88,29 +78,11 @@ mod tests {
     #[test]
     fn same_host_passes_and_foreign_does_not() {
         let same = Origins::SameOrigin;
-        assert_eq!(
-            check(&same, "http://a.example:8080", "a.example:8080"),
-            Verdict::Same
-        );
-        assert_eq!(
-            check(&same, "https://A.example", "a.example:443"),
-            Verdict::Same
-        );
-        assert_eq!(
-            check(&same, "https://a.example", "a.example"),
-            Verdict::Same
-        );
-        for origin in [
-            "http://b.example",
-            "http://a.example.evil.example",
-            "null",
-            "http://a.example:81",
-        ] {
-            assert_eq!(
-                check(&same, origin, "a.example"),
-                Verdict::Refused,
-                "{origin}"
-            );
+        assert_eq!(check(&same, "http://a.example:8080", "a.example:8080"), Verdict::Same);
+        assert_eq!(check(&same, "https://A.example", "a.example:443"), Verdict::Same);
+        assert_eq!(check(&same, "https://a.example", "a.example"), Verdict::Same);
+        for origin in ["http://b.example", "http://a.example.evil.example", "null", "http://a.example:81"] {
+            assert_eq!(check(&same, origin, "a.example"), Verdict::Refused, "{origin}");
         }
         assert_eq!(same.check(&HeaderMap::new()), Verdict::Same);
     }
@@ -118,19 +90,10 @@ mod tests {
     #[test]
     fn a_list_adds_origins_and_any_allows_all_without_credentials() {
         let list = Origins::List(vec!["https://app.example".into()]);
-        let allowed = Verdict::Cross {
-            allow: "https://app.example".into(),
-            credentials: true,
-        };
+        let allowed = Verdict::Cross { allow: "https://app.example".into(), credentials: true };
         assert_eq!(check(&list, "https://app.example", "a.example"), allowed);
-        assert_eq!(
-            check(&list, "https://b.example", "a.example"),
-            Verdict::Refused
-        );
-        let any = Verdict::Cross {
-            allow: "*".into(),
-            credentials: false,
-        };
+        assert_eq!(check(&list, "https://b.example", "a.example"), Verdict::Refused);
+        let any = Verdict::Cross { allow: "*".into(), credentials: false };
         assert_eq!(check(&Origins::Any, "https://b.example", "a.example"), any);
     }
 }

@@ -37,9 +37,7 @@ impl Query {
         if eio != Some("4") {
             return Err(EngineError::UnsupportedVersion);
         }
-        let sid = sid
-            .map(|s| s.parse().map_err(|_| EngineError::UnknownSid))
-            .transpose()?;
+        let sid = sid.map(|s| s.parse().map_err(|_| EngineError::UnknownSid)).transpose()?;
         Ok(Self { transport, sid })
     }
 }
@@ -51,38 +49,14 @@ mod tests {
     #[test]
     fn a_query_needs_transport_and_version() {
         assert_eq!(Query::parse(""), Err(EngineError::UnknownTransport));
-        assert_eq!(
-            Query::parse("EIO=4&transport=abc"),
-            Err(EngineError::UnknownTransport)
-        );
-        assert_eq!(
-            Query::parse("transport=polling"),
-            Err(EngineError::UnsupportedVersion)
-        );
-        assert_eq!(
-            Query::parse("EIO=3&transport=polling"),
-            Err(EngineError::UnsupportedVersion)
-        );
-        assert_eq!(
-            Query::parse("EIO=4&transport=polling&sid=x"),
-            Err(EngineError::UnknownSid)
-        );
+        assert_eq!(Query::parse("EIO=4&transport=abc"), Err(EngineError::UnknownTransport));
+        assert_eq!(Query::parse("transport=polling"), Err(EngineError::UnsupportedVersion));
+        assert_eq!(Query::parse("EIO=3&transport=polling"), Err(EngineError::UnsupportedVersion));
+        assert_eq!(Query::parse("EIO=4&transport=polling&sid=x"), Err(EngineError::UnknownSid));
         let open = Query::parse("EIO=4&transport=websocket&t=abc");
-        assert_eq!(
-            open,
-            Ok(Query {
-                transport: Transport::Websocket,
-                sid: None
-            })
-        );
+        assert_eq!(open, Ok(Query { transport: Transport::Websocket, sid: None }));
         let sid = Sid::random();
         let known = Query::parse(&format!("transport=polling&sid={sid}&EIO=4"));
-        assert_eq!(
-            known,
-            Ok(Query {
-                transport: Transport::Polling,
-                sid: Some(sid)
-            })
-        );
+        assert_eq!(known, Ok(Query { transport: Transport::Polling, sid: Some(sid) }));
     }
 }

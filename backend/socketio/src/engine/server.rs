@@ -84,12 +84,7 @@ impl<U: Upper> Engine<U> {
         const SLICE: usize = 256;
         const LOOK_AGAIN: Duration = Duration::from_millis(10);
         self.0.shutting_down.store(true, SeqCst);
-        let addresses: Vec<_> = self
-            .0
-            .sessions
-            .iter()
-            .map(|entry| entry.value().clone())
-            .collect();
+        let addresses: Vec<_> = self.0.sessions.iter().map(|entry| entry.value().clone()).collect();
         for slice in addresses.chunks(SLICE) {
             for address in slice {
                 address.do_send(Hang(CloseReason::ServerLeft));
@@ -145,11 +140,7 @@ impl<U: Upper> Engine<U> {
     }
 
     pub(crate) fn find(&self, sid: Sid) -> Result<Addr<Session<U>>, EngineError> {
-        self.0
-            .sessions
-            .get(&sid)
-            .map(|entry| entry.value().clone())
-            .ok_or(EngineError::UnknownSid)
+        self.0.sessions.get(&sid).map(|entry| entry.value().clone()).ok_or(EngineError::UnknownSid)
     }
 
     pub(crate) fn enter(&self, sid: Sid, address: Addr<Session<U>>) {
@@ -175,8 +166,6 @@ impl<U: Upper> Clone for Engine<U> {
 
 impl<U: Upper> fmt::Debug for Engine<U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine")
-            .field("config", &self.0.config)
-            .finish_non_exhaustive()
+        f.debug_struct("Engine").field("config", &self.0.config).finish_non_exhaustive()
     }
 }

@@ -31,14 +31,7 @@ impl FromStr for Sid {
 
     fn from_str(text: &str) -> Result<Self, NotASid> {
         let bytes: [u8; LENGTH] = text.as_bytes().try_into().map_err(|_| NotASid)?;
-        if bytes
-            .iter()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
-        {
-            Ok(Self(bytes))
-        } else {
-            Err(NotASid)
-        }
+        if bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_')) { Ok(Self(bytes)) } else { Err(NotASid) }
     }
 }
 

@@ -53,27 +53,15 @@ pub(crate) struct Hang(pub CloseReason);
 impl<U: Upper> Session<U> {
     /// Starts a session on this thread: on a websocket if there is one, else on polling. A websocket gets the handshake
     /// packet at once.
-    pub fn open(
-        engine: &Engine<U>,
-        opening: Opening,
-        websocket: Option<(TcpStream, BytesMut)>,
-    ) -> Sid {
+    pub fn open(engine: &Engine<U>, opening: Opening, websocket: Option<(TcpStream, BytesMut)>) -> Sid {
         let sid = Sid::random();
         let server = engine.clone();
         let address = Self::create(|ctx| {
             let hang = ctx.address().downgrade().recipient();
-            let wire = Wire::new(
-                hang,
-                opening.peer,
-                server.limits().clone(),
-                server.metrics().clone(),
-            );
+            let wire = Wire::new(hang, opening.peer, server.limits().clone(), server.metrics().clone());
             let number = websocket.map(|(io, early)| {
                 wire.switch(serve_socket(&server, FIRST, io, early, ctx));
-                wire.push(
-                    &[Part::Text(&Frame::text(&server.handshake(sid, "[]")))],
-                    false,
-                );
+                wire.push(&[Part::Text(&Frame::text(&server.handshake(sid, "[]")))], false);
                 FIRST
             });
             let upper = server.upper(Handle::new(wire.clone()));

@@ -36,11 +36,7 @@ pub(super) enum Due {
 
 impl Deadlines {
     pub fn new(first_ping: Instant) -> Self {
-        Self {
-            beat: Cell::new(Beat::Ping(first_ping)),
-            alarm: Cell::new(None),
-            armed: Cell::new(None),
-        }
+        Self { beat: Cell::new(Beat::Ping(first_ping)), alarm: Cell::new(None), armed: Cell::new(None) }
     }
 
     pub fn ping_at(&self, at: Instant) {
@@ -59,9 +55,7 @@ impl Deadlines {
         match self.beat.get() {
             Beat::Ping(at) if at <= now => {
                 // The wheel's step is not the client's: a heartbeat counts from when it was due.
-                let sent = now
-                    .checked_sub(STEP)
-                    .map_or(at, |earliest| at.max(earliest));
+                let sent = now.checked_sub(STEP).map_or(at, |earliest| at.max(earliest));
                 self.beat.set(Beat::Pong(sent + timeout));
                 Due::Ping
             }
@@ -103,10 +97,7 @@ impl Deadlines {
     /// When to visit, unless an earlier visit is armed. Without a heartbeat only the alarm counts.
     pub fn arm(&self, heartbeat: bool) -> Option<Instant> {
         let (Beat::Ping(beat) | Beat::Pong(beat)) = self.beat.get();
-        let next = [heartbeat.then_some(beat), self.alarm.get()]
-            .into_iter()
-            .flatten()
-            .min()?;
+        let next = [heartbeat.then_some(beat), self.alarm.get()].into_iter().flatten().min()?;
         if self.armed.get().is_some_and(|at| at <= next) {
             return None;
         }
@@ -127,10 +118,7 @@ mod tests {
         let deadlines = Deadlines::new(start + TIMEOUT);
         assert_eq!(deadlines.beat(start, TIMEOUT), Due::Nothing);
         assert_eq!(deadlines.beat(start + TIMEOUT, TIMEOUT), Due::Ping);
-        assert_eq!(
-            deadlines.beat(start + TIMEOUT + STEP, TIMEOUT),
-            Due::Nothing
-        );
+        assert_eq!(deadlines.beat(start + TIMEOUT + STEP, TIMEOUT), Due::Nothing);
         assert_eq!(deadlines.beat(start + 2 * TIMEOUT, TIMEOUT), Due::Missed);
         deadlines.ping_at(start + 3 * TIMEOUT);
         assert_eq!(deadlines.beat(start + 2 * TIMEOUT, TIMEOUT), Due::Nothing);
@@ -159,10 +147,6 @@ mod tests {
         assert!(!deadlines.is_visit(start));
         assert!(deadlines.is_visit(start + STALL));
         assert!(deadlines.alarm(start + STALL) && !deadlines.alarm(start + STALL));
-        assert_eq!(
-            deadlines.arm(false),
-            None,
-            "a closed session has no heartbeat"
-        );
+        assert_eq!(deadlines.arm(false), None, "a closed session has no heartbeat");
     }
 }

@@ -71,10 +71,7 @@ impl<U: Upper> Handler<OpenPoll> for Session<U> {
         if self.is_closed() {
             return Err(EngineError::UnknownSid);
         }
-        let taken = self
-            .wire
-            .polling(|waiting| waiting.has_poll())
-            .ok_or(EngineError::BadRequest)?;
+        let taken = self.wire.polling(|waiting| waiting.has_poll()).ok_or(EngineError::BadRequest)?;
         if taken {
             return Err(self.duplicate("second GET while one is open"));
         }

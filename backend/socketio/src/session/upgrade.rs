@@ -63,8 +63,7 @@ impl<U: Upper> Session<U> {
             News::Message(Message::Text(text)) if &*text == "2probe" => {
                 probe.send(opcode::TEXT, b"3probe");
                 probe.confirmed = true;
-                self.wire
-                    .polling(|waiting| waiting.is_empty() && waiting.answer("6"));
+                self.wire.polling(|waiting| waiting.is_empty() && waiting.answer("6"));
                 self.probe = Some(probe);
             }
             News::Message(Message::Text(text)) if &*text == "5" && probe.confirmed => {
@@ -106,12 +105,7 @@ pub(super) fn serve_socket<U: Upper>(
     ctx: &mut Context<Session<U>>,
 ) -> Rc<Socket> {
     let socket = Socket::new(io, engine.limits().clone(), engine.metrics().clone());
-    ctx.add_stream(Inbound::new(
-        number,
-        socket.clone(),
-        early,
-        engine.limits().max_payload,
-    ));
+    ctx.add_stream(Inbound::new(number, socket.clone(), early, engine.limits().max_payload));
     socket
 }
 
@@ -144,12 +138,7 @@ impl<U: Upper> Handler<Attach> for Session<U> {
         let number = self.websockets;
         let socket = serve_socket(&self.engine, number, io, attach.early, ctx);
         let by = Instant::now() + self.wire.limits().upgrade_timeout;
-        self.probe = Some(Probe {
-            number,
-            socket,
-            confirmed: false,
-            by,
-        });
+        self.probe = Some(Probe { number, socket, confirmed: false, by });
         self.wire.set_alarm(by);
     }
 }

@@ -32,14 +32,8 @@ pub(super) struct Sent {
 impl Waiting {
     /// Whether packets of together `bytes` bytes may be queued. One packet always fits when nothing waits.
     pub fn has_room(&self, packets: usize, bytes: usize, volatile: bool, limits: &Limits) -> bool {
-        let most = if volatile {
-            limits.max_queued_frames
-        } else {
-            limits.max_waiting_packets
-        };
-        self.queue.is_empty()
-            || (self.queue.len() + packets <= most
-                && self.bytes + bytes <= limits.max_waiting_bytes)
+        let most = if volatile { limits.max_queued_frames } else { limits.max_waiting_packets };
+        self.queue.is_empty() || (self.queue.len() + packets <= most && self.bytes + bytes <= limits.max_waiting_bytes)
     }
 
     /// Queues a packet for the next flush.

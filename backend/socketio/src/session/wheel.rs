@@ -32,13 +32,7 @@ thread_local!(static WHEEL: RefCell<Wheel> = RefCell::new(Wheel::new()));
 
 impl Wheel {
     fn new() -> Self {
-        Self {
-            origin: Instant::now(),
-            done: 0,
-            slots: Vec::new(),
-            entries: 0,
-            running: false,
-        }
+        Self { origin: Instant::now(), done: 0, slots: Vec::new(), entries: 0, running: false }
     }
 
     fn insert(&mut self, entry: Entry) {
@@ -59,9 +53,7 @@ impl Wheel {
         self.done += 1;
         let done = self.done;
         let slot = self.slots.get_mut(done as usize % SLOTS)?;
-        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(slot)
-            .into_iter()
-            .partition(|e| e.step <= done);
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(slot).into_iter().partition(|e| e.step <= done);
         *slot = later;
         self.entries -= due.len();
         Some(due)
@@ -77,15 +69,9 @@ pub(super) fn visit_at(wire: &Rc<Wire>, at: Instant) {
             wheel.done = 0;
             actix_web::rt::spawn(turn_wheel());
         }
-        let steps = at
-            .saturating_duration_since(wheel.origin)
-            .as_nanos()
-            .div_ceil(STEP.as_nanos());
+        let steps = at.saturating_duration_since(wheel.origin).as_nanos().div_ceil(STEP.as_nanos());
         let step = u64::try_from(steps).unwrap_or(u64::MAX).max(wheel.done + 1);
-        wheel.insert(Entry {
-            step,
-            wire: Rc::downgrade(wire),
-        });
+        wheel.insert(Entry { step, wire: Rc::downgrade(wire) });
     });
 }
 
@@ -137,20 +123,11 @@ mod tests {
         let mut wheel = Wheel::new();
         let slots = SLOTS as u64;
         for step in [1, 7, 7, slots - 1, slots, slots + 7, 3 * slots + 1] {
-            wheel.insert(Entry {
-                step,
-                wire: Weak::new(),
-            });
+            wheel.insert(Entry { step, wire: Weak::new() });
         }
         assert_eq!(due_steps(&mut wheel, 6), [(1, 1)]);
-        assert_eq!(
-            due_steps(&mut wheel, slots),
-            [(7, 2), (slots - 1, 1), (slots, 1)]
-        );
-        assert_eq!(
-            due_steps(&mut wheel, 4 * slots),
-            [(slots + 7, 1), (3 * slots + 1, 1)]
-        );
+        assert_eq!(due_steps(&mut wheel, slots), [(7, 2), (slots - 1, 1), (slots, 1)]);
+        assert_eq!(due_steps(&mut wheel, 4 * slots), [(slots + 7, 1), (3 * slots + 1, 1)]);
         assert_eq!(wheel.entries, 0);
     }
 }

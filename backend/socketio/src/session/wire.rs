@@ -60,12 +60,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// The wire of a new session, on polling, its first heartbeat due after `ping_interval`.
-    pub fn new(
-        hang: WeakRecipient<Hang>,
-        peer: Option<SocketAddr>,
-        limits: Arc<Limits>,
-        metrics: Arc<Metrics>,
-    ) -> Rc<Self> {
+    pub fn new(hang: WeakRecipient<Hang>, peer: Option<SocketAddr>, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
         let first = Instant::now() + limits.ping_interval;
         let wire = Rc::new(Self {
             hang,
@@ -116,11 +111,7 @@ impl Wire {
             // Full within one turn of a client that drains is no stall: let go of what is gathered and look again.
             self.flush();
             if !self.has_room(parts, volatile) {
-                return if volatile {
-                    self.metrics.frames_dropped.add(1)
-                } else {
-                    self.stall()
-                };
+                return if volatile { self.metrics.frames_dropped.add(1) } else { self.stall() };
             }
         }
         match &mut *self.link.borrow_mut() {
@@ -231,24 +222,13 @@ impl Wire {
     /// A polling session ends with a close packet, or with a noop when the client itself closed. A GET may be on its way
     /// at this moment, so the last payload waits for it a little when both sides part in order.
     fn part(&self, mut waiting: Waiting, reason: CloseReason) -> Link {
-        let packet = if reason == CloseReason::ClientLeft {
-            "6"
-        } else {
-            "1"
-        };
-        let orderly = matches!(
-            reason,
-            CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout
-        );
+        let packet = if reason == CloseReason::ClientLeft { "6" } else { "1" };
+        let orderly = matches!(reason, CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout);
         if reason == CloseReason::ClientLeft && waiting.answer(packet) {
             return Link::Closed;
         }
         let payload = waiting.last_payload(packet, self.limits.max_payload);
-        if waiting.answer(&payload) || !orderly {
-            Link::Closed
-        } else {
-            Link::Parting(payload)
-        }
+        if waiting.answer(&payload) || !orderly { Link::Closed } else { Link::Parting(payload) }
     }
 
     /// The last payload of a closed session, once.
@@ -268,8 +248,7 @@ impl Wire {
 
     /// The client answered a heartbeat.
     pub fn pong(self: &Rc<Self>) {
-        self.deadlines
-            .ping_at(Instant::now() + self.limits.ping_interval);
+        self.deadlines.ping_at(Instant::now() + self.limits.ping_interval);
         self.arm(); // it may be due before the last one's deadline
     }
 

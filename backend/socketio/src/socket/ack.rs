@@ -37,11 +37,7 @@ impl Ack {
     }
 
     fn answer(self, json: String, attachments: Vec<Bytes>) {
-        let kind = if attachments.is_empty() {
-            Kind::Ack
-        } else {
-            Kind::BinaryAck
-        };
+        let kind = if attachments.is_empty() { Kind::Ack } else { Kind::BinaryAck };
         let packet = Packet {
             kind,
             attachments: attachments.len(),

@@ -52,13 +52,7 @@ impl<H: Handler> Client<H> {
         let places = RefCell::default();
         Self {
             assembler,
-            shared: Rc::new(Shared {
-                handler,
-                session,
-                places,
-                join_by: Cell::new(Some(join_by)),
-                refusals: Cell::new(0),
-            }),
+            shared: Rc::new(Shared { handler, session, places, join_by: Cell::new(Some(join_by)), refusals: Cell::new(0) }),
         }
     }
 
@@ -90,15 +84,8 @@ impl<H: Handler> Upper for Client<H> {
     }
 
     fn attend(&mut self) {
-        self.shared.leave_where(CloseReason::ServerLeft, |socket| {
-            socket.state() == State::Leaving
-        });
-        if self
-            .shared
-            .join_by
-            .get()
-            .is_some_and(|by| by <= Instant::now())
-        {
+        self.shared.leave_where(CloseReason::ServerLeft, |socket| socket.state() == State::Leaving);
+        if self.shared.join_by.get().is_some_and(|by| by <= Instant::now()) {
             self.shared.session.close_for(CloseReason::ConnectTimeout);
         }
     }
@@ -113,12 +100,7 @@ impl<H: Handler> Shared<H> {
         if packet.namespace.len() > self.session.limits().max_namespace_bytes {
             return Err(Violation::new("namespace is too long"));
         }
-        if let Some(place) = self
-            .places
-            .borrow()
-            .iter()
-            .find(|p| p.is(&packet.namespace))
-        {
+        if let Some(place) = self.places.borrow().iter().find(|p| p.is(&packet.namespace)) {
             if place.socket.state() == State::Joined {
                 place.socket.say_joined(); // a client may not have seen the first answer
             }
@@ -130,15 +112,9 @@ impl<H: Handler> Shared<H> {
         }
         // Copied: the packet is a slice of a larger read.
         let socket = Socket::new(self.session.clone(), ByteString::from(&*packet.namespace));
-        let connect = Connect {
-            socket: socket.clone(),
-            auth: Auth::new(&packet.data),
-        };
+        let connect = Connect { socket: socket.clone(), auth: Auth::new(&packet.data) };
         let task = actix_web::rt::spawn(self.clone().connecting(connect));
-        self.places.borrow_mut().push(Place {
-            socket,
-            stage: Stage::Connecting(task),
-        });
+        self.places.borrow_mut().push(Place { socket, stage: Stage::Connecting(task) });
         Ok(())
     }
 
@@ -149,12 +125,7 @@ impl<H: Handler> Shared<H> {
         match result {
             Ok(session) => {
                 self.join_by.set(None);
-                if let Some(place) = self
-                    .places
-                    .borrow_mut()
-                    .iter_mut()
-                    .find(|p| p.socket.is(&socket))
-                {
+                if let Some(place) = self.places.borrow_mut().iter_mut().find(|p| p.socket.is(&socket)) {
                     place.stage = Stage::Joined(session);
                 }
                 if socket.state() == State::Joining {
@@ -171,13 +142,7 @@ impl<H: Handler> Shared<H> {
 
     fn refuse(&self, namespace: ByteString, refused: Refused) {
         let data = refused.into_json();
-        let packet = Packet {
-            kind: Kind::ConnectError,
-            attachments: 0,
-            namespace,
-            id: None,
-            data,
-        };
+        let packet = Packet { kind: Kind::ConnectError, attachments: 0, namespace, id: None, data };
         self.session.send(&Frame::packet(&packet));
         self.refusals.set(self.refusals.get() + 1);
         if self.refusals.get() > self.session.limits().max_namespaces {
@@ -188,11 +153,7 @@ impl<H: Handler> Shared<H> {
     fn event(&self, whole: Assembled) -> Result<(), Violation> {
         let mut places = self.places.borrow_mut();
         let place = places.iter_mut().find(|p| p.is(&whole.packet.namespace));
-        let Some(Place {
-            socket,
-            stage: Stage::Joined(session),
-        }) = place
-        else {
+        let Some(Place { socket, stage: Stage::Joined(session) }) = place else {
             return self.not_joined();
         };
         let ack = whole.packet.id.map(|id| Ack::new(socket.clone(), id));
@@ -215,9 +176,7 @@ impl<H: Handler> Shared<H> {
     }
 
     fn leave(&self, namespace: &str) -> Result<(), Violation> {
-        let left = self.leave_where(CloseReason::ClientLeft, |socket| {
-            socket.namespace() == namespace
-        });
+        let left = self.leave_where(CloseReason::ClientLeft, |socket| socket.namespace() == namespace);
         if left == 0 { self.not_joined() } else { Ok(()) }
     }
 
@@ -225,19 +184,13 @@ impl<H: Handler> Shared<H> {
     /// namespace"); later the packet may have crossed the server's disconnect, so it is ignored.
     fn not_joined(&self) -> Result<(), Violation> {
         if self.join_by.get().is_some() {
-            return Err(Violation::new(
-                "the first packet must connect to a namespace",
-            ));
+            return Err(Violation::new("the first packet must connect to a namespace"));
         }
         Ok(())
     }
 
     fn leave_where(&self, reason: CloseReason, which: impl Fn(&Socket) -> bool) -> usize {
-        let left: Vec<_> = self
-            .places
-            .borrow_mut()
-            .extract_if(.., |place| which(&place.socket))
-            .collect();
+        let left: Vec<_> = self.places.borrow_mut().extract_if(.., |place| which(&place.socket)).collect();
         let count = left.len();
         for place in left {
             place.socket.gone();
@@ -246,10 +199,7 @@ impl<H: Handler> Shared<H> {
                 Stage::Connecting(task) => {
                     task.abort();
                     if reason == CloseReason::ServerLeft {
-                        self.refuse(
-                            place.socket.namespace().into(),
-                            Refused::new("the server left"),
-                        );
+                        self.refuse(place.socket.namespace().into(), Refused::new("the server left"));
                     }
                 }
             }

@@ -9,14 +9,7 @@ use crate::codec::Assembled;
 use crate::engine::Violation;
 
 /// Names that the clients' own events have; the reference parser refuses them on the wire.
-const RESERVED: [&str; 6] = [
-    "connect",
-    "connect_error",
-    "disconnect",
-    "disconnecting",
-    "newListener",
-    "removeListener",
-];
+const RESERVED: [&str; 6] = ["connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"];
 
 /// An event of a client.
 #[derive(Debug)]
@@ -43,35 +36,19 @@ impl Args {
         let inner = inside(&data);
         let mut names = serde_json::Deserializer::from_str(inner).into_iter::<String>();
         let Some(Ok(name)) = names.next() else {
-            return Err(Violation::new(
-                "an event must begin with its name, a string",
-            ));
+            return Err(Violation::new("an event must begin with its name, a string"));
         };
         if RESERVED.contains(&name.as_str()) {
-            return Err(Violation::new(format_args!(
-                "event name {name:?} is reserved"
-            )));
+            return Err(Violation::new(format_args!("event name {name:?} is reserved")));
         }
-        let rest = inner
-            .get(names.byte_offset()..)
-            .unwrap_or_default()
-            .trim_start();
+        let rest = inner.get(names.byte_offset()..).unwrap_or_default().trim_start();
         let json = data.slice_ref(rest.strip_prefix(',').unwrap_or(rest));
-        Ok((
-            name,
-            Self {
-                json,
-                attachments: event.attachments,
-            },
-        ))
+        Ok((name, Self { json, attachments: event.attachments }))
     }
 
     pub(super) fn of_ack(ack: Assembled) -> Self {
         let json = ack.packet.data.slice_ref(inside(&ack.packet.data));
-        Self {
-            json,
-            attachments: ack.attachments,
-        }
+        Self { json, attachments: ack.attachments }
     }
 
     /// The arguments as JSON texts with commas between them, without brackets.
@@ -96,11 +73,7 @@ impl Args {
 
 /// The text between the brackets of a JSON array.
 fn inside(array: &str) -> &str {
-    array
-        .trim_end()
-        .strip_prefix('[')
-        .and_then(|s| s.strip_suffix(']'))
-        .unwrap_or_default()
+    array.trim_end().strip_prefix('[').and_then(|s| s.strip_suffix(']')).unwrap_or_default()
 }
 
 /// What a client sent along when it asked to join.
@@ -110,11 +83,7 @@ pub struct Auth(ByteString);
 impl Auth {
     pub(super) fn new(json: &ByteString) -> Self {
         // Copied: the packet is a slice of a larger read.
-        Self(if json.is_empty() {
-            ByteString::from_static("{}")
-        } else {
-            ByteString::from(&**json)
-        })
+        Self(if json.is_empty() { ByteString::from_static("{}") } else { ByteString::from(&**json) })
     }
 
     /// The JSON text of an object; `{}` when the client sent nothing.
@@ -138,10 +107,7 @@ mod tests {
 
     fn event(text: &str) -> Result<(String, Args), Violation> {
         let packet = Packet::parse(&text.into()).unwrap();
-        Args::of_event(Assembled {
-            packet,
-            attachments: vec![],
-        })
+        Args::of_event(Assembled { packet, attachments: vec![] })
     }
 
     #[test]
@@ -151,26 +117,13 @@ mod tests {
         assert_eq!(args.json().trim(), r#"1 , {"x":[2]}"#);
         let (one, _): (u32, serde_json::Value) = args.read().unwrap();
         assert_eq!(one, 1);
-        assert_eq!(
-            event(r#"2["a"]"#).unwrap().1.read::<()>().ok(),
-            None,
-            "() is null, not []"
-        );
-        assert_eq!(
-            event(r#"2["a"]"#).unwrap().1.read::<Vec<u8>>().unwrap(),
-            Vec::<u8>::new()
-        );
+        assert_eq!(event(r#"2["a"]"#).unwrap().1.read::<()>().ok(), None, "() is null, not []");
+        assert_eq!(event(r#"2["a"]"#).unwrap().1.read::<Vec<u8>>().unwrap(), Vec::<u8>::new());
     }
 
     #[test]
     fn an_event_needs_a_name_that_is_free() {
-        for text in [
-            "2[]",
-            "2[1]",
-            "2[null,1]",
-            r#"2["connect"]"#,
-            r#"2["disconnecting",1]"#,
-        ] {
+        for text in ["2[]", "2[1]", "2[null,1]", r#"2["connect"]"#, r#"2["disconnecting",1]"#] {
             assert!(event(text).is_err(), "{text}");
         }
     }

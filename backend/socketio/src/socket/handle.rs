@@ -95,10 +95,7 @@ impl Socket {
     pub fn emit_args(&self, name: &str, args: &Args) -> serde_json::Result<()> {
         let comma = if args.json().is_empty() { "" } else { "," };
         let data = format!("[{}{comma}{}]", serde_json::to_string(name)?, args.json());
-        self.send_packet(
-            &self.event_packet(data, None, args.attachments().len()),
-            args.attachments().to_vec(),
-        );
+        self.send_packet(&self.event_packet(data, None, args.attachments().len()), args.attachments().to_vec());
         Ok(())
     }
 
@@ -107,11 +104,7 @@ impl Socket {
     /// # Errors
     /// The inner one when too many answers are waited for or the socket is gone, the outer one when `argument` does not
     /// serialise to JSON.
-    pub fn ask<A: Serialize + ?Sized>(
-        &self,
-        name: &str,
-        argument: &A,
-    ) -> serde_json::Result<Result<Answer, AckError>> {
+    pub fn ask<A: Serialize + ?Sized>(&self, name: &str, argument: &A) -> serde_json::Result<Result<Answer, AckError>> {
         let data = serde_json::to_string(&(name, argument))?;
         if !self.is_open() {
             return Ok(Err(AckError::Gone));
@@ -145,9 +138,7 @@ impl Socket {
     pub fn send_volatile(&self, frame: &Frame) {
         match self.0.state.get() {
             State::Joined => self.0.session.send_volatile(frame),
-            State::Joining | State::Leaving | State::Gone => {
-                self.0.session.metrics().frames_dropped.add(1)
-            }
+            State::Joining | State::Leaving | State::Gone => self.0.session.metrics().frames_dropped.add(1),
         }
     }
 
@@ -234,34 +225,18 @@ impl Socket {
     }
 
     fn event_packet(&self, data: String, id: Option<u64>, attachments: usize) -> Packet {
-        let kind = if attachments == 0 {
-            Kind::Event
-        } else {
-            Kind::BinaryEvent
-        };
-        Packet {
-            attachments,
-            ..self.packet(kind, id, data.into())
-        }
+        let kind = if attachments == 0 { Kind::Event } else { Kind::BinaryEvent };
+        Packet { attachments, ..self.packet(kind, id, data.into()) }
     }
 
     fn packet(&self, kind: Kind, id: Option<u64>, data: ByteString) -> Packet {
-        Packet {
-            kind,
-            attachments: 0,
-            namespace: self.0.namespace.clone(),
-            id,
-            data,
-        }
+        Packet { kind, attachments: 0, namespace: self.0.namespace.clone(), id, data }
     }
 }
 
 impl fmt::Debug for Socket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = &self.0.id;
-        f.debug_struct("Socket")
-            .field("id", id)
-            .field("namespace", &self.0.namespace)
-            .finish_non_exhaustive()
+        f.debug_struct("Socket").field("id", id).field("namespace", &self.0.namespace).finish_non_exhaustive()
     }
 }

@@ -61,14 +61,9 @@ struct RefusedBody<'a, D> {
 impl Refused {
     /// `connect_error` with this message.
     pub fn new(message: &str) -> Self {
-        let body = RefusedBody::<()> {
-            message,
-            data: None,
-        };
+        let body = RefusedBody::<()> { message, data: None };
         // A struct of strings always serialises.
-        Self {
-            json: serde_json::to_string(&body).unwrap_or_default().into(),
-        }
+        Self { json: serde_json::to_string(&body).unwrap_or_default().into() }
     }
 
     /// `connect_error` with this message and `error.data`.
@@ -76,10 +71,7 @@ impl Refused {
     /// # Errors
     /// When `data` does not serialise to JSON.
     pub fn with_data<D: Serialize>(message: &str, data: D) -> serde_json::Result<Self> {
-        let json = serde_json::to_string(&RefusedBody {
-            message,
-            data: Some(data),
-        })?;
+        let json = serde_json::to_string(&RefusedBody { message, data: Some(data) })?;
         Ok(Self { json: json.into() })
     }
 

@@ -36,11 +36,7 @@ async fn serve<U: Upper>(engine: &Engine<U>, request: HttpRequest, body: Payload
     response
 }
 
-async fn dispatch<U: Upper>(
-    engine: &Engine<U>,
-    request: &HttpRequest,
-    body: Payload,
-) -> Result<HttpResponse, EngineError> {
+async fn dispatch<U: Upper>(engine: &Engine<U>, request: &HttpRequest, body: Payload) -> Result<HttpResponse, EngineError> {
     let query = Query::parse(request.query_string())?;
     match query.transport {
         // Websockets go to `Upgrades`; what comes here did not ask to upgrade its connection.
@@ -60,16 +56,10 @@ fn refuse<U: Upper>(engine: &Engine<U>, error: EngineError) -> HttpResponse {
 }
 
 /// The answer to a request that is not served.
-pub(super) fn error_response<U: Upper>(
-    engine: &Engine<U>,
-    error: EngineError,
-) -> Response<BoxBody> {
+pub(super) fn error_response<U: Upper>(engine: &Engine<U>, error: EngineError) -> Response<BoxBody> {
     let body = (engine.config().error_body)(error);
     let mut response = Response::build(error.status());
-    response
-        .content_type("application/json")
-        .body(body)
-        .map_into_boxed_body()
+    response.content_type("application/json").body(body).map_into_boxed_body()
 }
 
 /// The answer to a browser that asks before its POST.
@@ -90,9 +80,6 @@ fn add_cors(verdict: &Verdict, headers: &mut HeaderMap) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allow);
     }
     if *credentials {
-        headers.insert(
-            header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
-            HeaderValue::from_static("true"),
-        );
+        headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
     }
 }

@@ -45,13 +45,7 @@ pub(crate) struct Inbound {
 impl Inbound {
     /// `early` is what arrived along with the handshake.
     pub fn new(number: u64, socket: Rc<Socket>, early: BytesMut, max_payload: usize) -> Self {
-        Self {
-            number,
-            socket,
-            decoder: Decoder::new(max_payload),
-            buffer: early,
-            done: false,
-        }
+        Self { number, socket, decoder: Decoder::new(max_payload), buffer: early, done: false }
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
@@ -88,10 +82,7 @@ impl Stream for Inbound {
         }
         let news = ready!(self.next(cx));
         self.done = !matches!(news, News::Message(_));
-        Poll::Ready(Some(FromWebsocket {
-            number: self.number,
-            news,
-        }))
+        Poll::Ready(Some(FromWebsocket { number: self.number, news }))
     }
 }
 

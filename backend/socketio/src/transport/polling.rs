@@ -8,19 +8,11 @@ use bytestring::ByteString;
 use futures_util::StreamExt as _;
 
 use crate::engine::{Engine, EngineError, Upper};
-use crate::session::{
-    OpenPoll, Opening, PollGone, Polled, PostBegin, PostBody, PostEnd, Session, next_request,
-};
+use crate::session::{OpenPoll, Opening, PollGone, Polled, PostBegin, PostBody, PostEnd, Session, next_request};
 
 /// Opens a session.
-pub(super) fn open<U: Upper>(
-    engine: &Engine<U>,
-    request: &HttpRequest,
-) -> Result<HttpResponse, EngineError> {
-    let opening = Opening {
-        permit: engine.admit()?,
-        peer: request.peer_addr(),
-    };
+pub(super) fn open<U: Upper>(engine: &Engine<U>, request: &HttpRequest) -> Result<HttpResponse, EngineError> {
+    let opening = Opening { permit: engine.admit()?, peer: request.peer_addr() };
     Ok(text(engine.open_polling(opening)))
 }
 
@@ -28,14 +20,8 @@ pub(super) fn open<U: Upper>(
 pub(super) async fn get<U: Upper>(session: Addr<Session<U>>) -> Result<HttpResponse, EngineError> {
     let number = next_request();
     // From before it begins: the client may hang up at any moment.
-    let mut guard = PollGuard {
-        session: Some(session.clone()),
-        number,
-    };
-    let polled = session
-        .send(OpenPoll(number))
-        .await
-        .map_err(|_| EngineError::UnknownSid)??;
+    let mut guard = PollGuard { session: Some(session.clone()), number };
+    let polled = session.send(OpenPoll(number)).await.map_err(|_| EngineError::UnknownSid)??;
     let payload = match polled {
         Polled::Now(payload) => payload,
         Polled::Later(answer) => answer.await.map_err(|_| EngineError::UnknownSid)?,
@@ -66,15 +52,8 @@ pub(super) async fn post<U: Upper>(
 ) -> Result<HttpResponse, EngineError> {
     let number = next_request();
     // From before it begins: the client may hang up at any moment.
-    let mut guard = PostGuard {
-        session: Some(session.clone()),
-        number,
-        gone: true,
-    };
-    session
-        .send(PostBegin(number))
-        .await
-        .map_err(|_| EngineError::UnknownSid)??;
+    let mut guard = PostGuard { session: Some(session.clone()), number, gone: true };
+    session.send(PostBegin(number)).await.map_err(|_| EngineError::UnknownSid)??;
     let limits = engine.limits();
     let read = tokio::time::timeout(limits.post_timeout, read(body, limits.max_payload)).await;
     let bytes = match read.unwrap_or(Err(EngineError::Timeout)) {
@@ -88,10 +67,7 @@ pub(super) async fn post<U: Upper>(
     guard.gone = false;
     let body = ByteString::try_from(bytes).map_err(|_| EngineError::BadRequest)?;
     guard.session = None;
-    session
-        .send(PostBody(body))
-        .await
-        .map_err(|_| EngineError::UnknownSid)??;
+    session.send(PostBody(body)).await.map_err(|_| EngineError::UnknownSid)??;
     Ok(text("ok".into()))
 }
 
@@ -105,10 +81,7 @@ struct PostGuard<U: Upper> {
 impl<U: Upper> Drop for PostGuard<U> {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            session.do_send(PostEnd {
-                number: self.number,
-                gone: self.gone,
-            }); // at most one for each POST
+            session.do_send(PostEnd { number: self.number, gone: self.gone }); // at most one for each POST
         }
     }
 }
@@ -127,8 +100,5 @@ async fn read(mut body: Payload, max: usize) -> Result<Bytes, EngineError> {
 }
 
 fn text(payload: String) -> HttpResponse {
-    HttpResponse::Ok()
-        .content_type("text/plain; charset=UTF-8")
-        .insert_header(("cache-control", "no-store"))
-        .body(payload)
+    HttpResponse::Ok().content_type("text/plain; charset=UTF-8").insert_header(("cache-control", "no-store")).body(payload)
 }

@@ -69,8 +69,7 @@ impl Queue {
     fn drop_volatile(&mut self) -> u64 {
         let before = self.frames.len();
         let mut begun = self.begun > 0;
-        self.frames
-            .retain(|queued| std::mem::take(&mut begun) || !queued.volatile);
+        self.frames.retain(|queued| std::mem::take(&mut begun) || !queued.volatile);
         self.bytes = self.frames.iter().map(|queued| queued.frame.len()).sum();
         (before - self.frames.len()) as u64
     }
@@ -81,14 +80,7 @@ impl Socket {
     pub fn new(io: TcpStream, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
         metrics.websockets_open.add(1);
         let (queue, writer, blocked) = (RefCell::default(), Cell::default(), Cell::new(false));
-        Rc::new(Self {
-            io,
-            limits,
-            metrics,
-            queue,
-            writer,
-            blocked,
-        })
+        Rc::new(Self { io, limits, metrics, queue, writer, blocked })
     }
 
     pub fn metrics(&self) -> &Metrics {
@@ -132,8 +124,7 @@ impl Socket {
                 if self.queue.borrow().frames.is_empty() {
                     self.blocked.set(false); // nothing is left that must go
                 } else {
-                    self.writer
-                        .set(Some(actix_web::rt::spawn(self.clone().write_on())));
+                    self.writer.set(Some(actix_web::rt::spawn(self.clone().write_on())));
                 }
             }
             Err(_) => self.break_off(),
@@ -155,8 +146,7 @@ impl Socket {
                     *slice = IoSlice::new(frame);
                     count += 1;
                 }
-                self.io
-                    .try_write_vectored(slices.get(..count).unwrap_or_default())
+                self.io.try_write_vectored(slices.get(..count).unwrap_or_default())
             }?;
             self.metrics.writes.add(1);
             self.metrics.bytes_sent.add(written as u64);

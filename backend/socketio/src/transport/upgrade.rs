@@ -54,11 +54,7 @@ pub struct Upgrades {
 
 impl Default for Upgrades {
     fn default() -> Self {
-        Self {
-            doors: Vec::new(),
-            otherwise: |_| Response::not_found().map_into_boxed_body(),
-            before_answer: |_, _| {},
-        }
+        Self { doors: Vec::new(), otherwise: |_| Response::not_found().map_into_boxed_body(), before_answer: |_, _| {} }
     }
 }
 
@@ -97,40 +93,21 @@ impl Upgrades {
         Service: 'static,
     > + use<> {
         let upgrades = Rc::new(self.clone());
-        fn_service(
-            move |(request, framed): (Request, Framed<TcpStream, Codec>)| {
-                let upgrades = upgrades.clone();
-                async move {
-                    if let Err(error) = upgrades.serve(request, framed).await {
-                        tracing::debug!(%error, "upgrade not answered");
-                    }
-                    Ok(())
+        fn_service(move |(request, framed): (Request, Framed<TcpStream, Codec>)| {
+            let upgrades = upgrades.clone();
+            async move {
+                if let Err(error) = upgrades.serve(request, framed).await {
+                    tracing::debug!(%error, "upgrade not answered");
                 }
-            },
-        )
+                Ok(())
+            }
+        })
     }
 
     async fn serve(&self, request: Request, framed: Framed<TcpStream, Codec>) -> io::Result<()> {
-        let FramedParts {
-            io,
-            codec,
-            read_buf,
-            write_buf,
-            ..
-        } = framed.into_parts();
-        let raw = Raw {
-            request,
-            io,
-            codec,
-            early: read_buf,
-            unsent: write_buf,
-            before_answer: self.before_answer,
-        };
-        match self
-            .doors
-            .iter()
-            .find(|door| door.path() == raw.request.path())
-        {
+        let FramedParts { io, codec, read_buf, write_buf, .. } = framed.into_parts();
+        let raw = Raw { request, io, codec, early: read_buf, unsent: write_buf, before_answer: self.before_answer };
+        match self.doors.iter().find(|door| door.path() == raw.request.path()) {
             Some(door) => door.admit(raw).await,
             None => {
                 let response = (self.otherwise)(&raw.request);
@@ -142,9 +119,7 @@ impl Upgrades {
 
 impl fmt::Debug for Upgrades {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.doors.iter().map(|door| door.path()))
-            .finish()
+        f.debug_list().entries(self.doors.iter().map(|door| door.path())).finish()
     }
 }
 
@@ -158,17 +133,14 @@ impl Raw {
             StatusCode::SWITCHING_PROTOCOLS => BodySize::None,
             _ => BodySize::Sized(body.len() as u64),
         };
-        self.codec
-            .encode(Message::Item((response, size)), &mut self.unsent)?;
+        self.codec.encode(Message::Item((response, size)), &mut self.unsent)?;
         self.unsent.extend_from_slice(&body);
         let bytes = std::mem::take(&mut self.unsent);
         tokio::time::timeout(ANSWER_TIMEOUT, self.io.write_all(&bytes)).await?
     }
 
     async fn refuse(mut self, mut response: Response<BoxBody>) -> io::Result<()> {
-        response
-            .head_mut()
-            .set_connection_type(actix_http::ConnectionType::Close);
+        response.head_mut().set_connection_type(actix_http::ConnectionType::Close);
         self.answer(response).await?;
         self.io.shutdown().await
     }
@@ -210,10 +182,7 @@ impl<U: Upper> Engine<U> {
             Ok(Some(session)) => {
                 raw.answer(switch).await?;
                 // One message for each handshake, and the session keeps only one of the sockets.
-                session.do_send(Attach {
-                    io: raw.io.into_std()?,
-                    early: raw.early,
-                });
+                session.do_send(Attach { io: raw.io.into_std()?, early: raw.early });
                 Ok(())
             }
         }

@@ -29,29 +29,15 @@ fn websocket(server: &Server, origin: &str) -> u16 {
 fn by_default_only_pages_of_the_same_host() {
     let server = start_with(limits(), Origins::SameOrigin);
     let own = format!("http://{}", server.address);
-    assert_eq!(
-        (
-            request(&server, "GET", &own).status,
-            websocket(&server, &own)
-        ),
-        (200, 101)
-    );
+    assert_eq!((request(&server, "GET", &own).status, websocket(&server, &own)), (200, 101));
     for foreign in [APP, "null", "http://127.0.0.1:1"] {
         let answer = request(&server, "GET", foreign);
-        assert_eq!(
-            (answer.status, websocket(&server, foreign)),
-            (403, 403),
-            "{foreign}"
-        );
+        assert_eq!((answer.status, websocket(&server, foreign)), (403, 403), "{foreign}");
         assert_eq!(answer.body, r#"{"code":4,"message":"Forbidden"}"#);
         assert_eq!(answer.header("access-control-allow-origin"), None);
         assert_eq!(request(&server, "OPTIONS", foreign).status, 403);
     }
-    let answer = refused(
-        &server,
-        "/socket.io/?EIO=4&transport=websocket",
-        &format!("Origin: {APP}\r\n"),
-    );
+    let answer = refused(&server, "/socket.io/?EIO=4&transport=websocket", &format!("Origin: {APP}\r\n"));
     assert_eq!(answer.body, r#"{"code":4,"message":"Forbidden"}"#);
     assert_eq!(server.metrics().sessions_opened.get(), 2);
 }
@@ -62,22 +48,13 @@ fn a_list_lets_named_pages_in() {
     let answer = request(&server, "GET", APP);
     assert_eq!((answer.status, websocket(&server, APP)), (200, 101));
     assert_eq!(answer.header("access-control-allow-origin"), Some(APP));
-    assert_eq!(
-        answer.header("access-control-allow-credentials"),
-        Some("true")
-    );
+    assert_eq!(answer.header("access-control-allow-credentials"), Some("true"));
     assert_eq!(answer.header("vary"), Some("Origin"));
     let preflight = request(&server, "OPTIONS", APP);
     assert_eq!(preflight.status, 204);
     assert_eq!(preflight.header("access-control-allow-origin"), Some(APP));
-    assert_eq!(
-        preflight.header("access-control-allow-methods"),
-        Some("GET, POST")
-    );
-    assert_eq!(
-        preflight.header("access-control-allow-headers"),
-        Some("content-type")
-    );
+    assert_eq!(preflight.header("access-control-allow-methods"), Some("GET, POST"));
+    assert_eq!(preflight.header("access-control-allow-headers"), Some("content-type"));
     assert_eq!(request(&server, "GET", "https://other.example").status, 403);
 }
 

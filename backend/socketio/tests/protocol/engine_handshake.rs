@@ -19,10 +19,7 @@ fn the_handshake_tells_the_session_and_the_limits() {
     let server = start_with(limits, Origins::SameOrigin);
     let answer = http::get(server.address, "/engine.io/?EIO=4&transport=polling&t=abc");
     assert_eq!(answer.status, 200);
-    assert_eq!(
-        answer.header("content-type"),
-        Some("text/plain; charset=UTF-8")
-    );
+    assert_eq!(answer.header("content-type"), Some("text/plain; charset=UTF-8"));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     let mut open = http::handshake(&answer.body);
     let sid = open["sid"].take();
@@ -46,39 +43,16 @@ fn a_bad_query_is_refused_on_both_transports() {
         ("EIO=4", 0, "Transport unknown"),
         ("EIO=4&transport=abc", 0, "Transport unknown"),
         ("transport=TRANSPORT", 5, "Unsupported protocol version"),
-        (
-            "EIO=abc&transport=TRANSPORT",
-            5,
-            "Unsupported protocol version",
-        ),
-        (
-            "EIO=3&transport=TRANSPORT",
-            5,
-            "Unsupported protocol version",
-        ),
-        (
-            "EIO=4&transport=TRANSPORT&sid=short",
-            1,
-            "Session ID unknown",
-        ),
-        (
-            &format!("EIO=4&transport=TRANSPORT&sid={unknown_sid}"),
-            1,
-            "Session ID unknown",
-        ),
+        ("EIO=abc&transport=TRANSPORT", 5, "Unsupported protocol version"),
+        ("EIO=3&transport=TRANSPORT", 5, "Unsupported protocol version"),
+        ("EIO=4&transport=TRANSPORT&sid=short", 1, "Session ID unknown"),
+        (&format!("EIO=4&transport=TRANSPORT&sid={unknown_sid}"), 1, "Session ID unknown"),
     ] {
         let json = format!(r#"{{"code":{code},"message":"{message}"}}"#);
-        let polling = http::get(
-            server.address,
-            &format!("/engine.io/?{}", query.replace("TRANSPORT", "polling")),
-        );
+        let polling = http::get(server.address, &format!("/engine.io/?{}", query.replace("TRANSPORT", "polling")));
         assert_eq!((polling.status, &polling.body), (400, &json), "{query}");
         assert_eq!(polling.header("content-type"), Some("application/json"));
-        let websocket = refused(
-            &server,
-            &format!("/engine.io/?{}", query.replace("TRANSPORT", "websocket")),
-            "",
-        );
+        let websocket = refused(&server, &format!("/engine.io/?{}", query.replace("TRANSPORT", "websocket")), "");
         assert_eq!((websocket.status, &websocket.body), (400, &json), "{query}");
         assert_eq!(websocket.header("content-type"), Some("application/json"));
     }
@@ -94,14 +68,8 @@ fn a_session_opens_by_get_only() {
         assert_eq!(answer.status, 400, "{method}");
     }
     let polling = http::Polling::open(&server, "/engine.io/");
-    let head = format!(
-        "PUT /engine.io/?EIO=4&transport=polling&sid={} HTTP/1.1",
-        polling.sid
-    );
-    assert_eq!(
-        Pending::send(server.address, &head, b"").answer().status,
-        400
-    );
+    let head = format!("PUT /engine.io/?EIO=4&transport=polling&sid={} HTTP/1.1", polling.sid);
+    assert_eq!(Pending::send(server.address, &head, b"").answer().status, 400);
 }
 
 #[test]
@@ -117,10 +85,7 @@ fn a_websocket_needs_its_upgrade_and_polling_none() {
 fn other_upgrade_requests_get_the_hosts_answer() {
     let server = start();
     let answer = refused(&server, "/elsewhere", "");
-    assert_eq!(
-        (answer.status, answer.body.as_str()),
-        (404, "no websocket at /elsewhere")
-    );
+    assert_eq!((answer.status, answer.body.as_str()), (404, "no websocket at /elsewhere"));
     assert_eq!(answer.header("x-answered-by"), Some("upgrades"));
     let head = "POST /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket";
     let answer = Pending::send(server.address, head, b"").answer();

@@ -12,21 +12,11 @@ const INTERVAL: Duration = Duration::from_millis(60);
 
 /// Heartbeats come soon; `timeout` is how long an answer may take.
 fn beating(timeout: Duration) -> Server {
-    start_with(
-        Limits {
-            ping_interval: INTERVAL,
-            ping_timeout: timeout,
-            ..limits()
-        },
-        Origins::SameOrigin,
-    )
+    start_with(Limits { ping_interval: INTERVAL, ping_timeout: timeout, ..limits() }, Origins::SameOrigin)
 }
 
 fn assert_missed(server: &Server) {
-    assert!(matches!(
-        server.seen(),
-        Seen::EchoClosed(CloseReason::HeartbeatMissed)
-    ));
+    assert!(matches!(server.seen(), Seen::EchoClosed(CloseReason::HeartbeatMissed)));
     assert_eq!(server.echo.heartbeats_missed.get(), 1);
 }
 
@@ -34,10 +24,7 @@ fn assert_missed(server: &Server) {
 fn pings_go_on_as_long_as_they_are_answered() {
     let server = beating(Duration::from_secs(20));
     let start = Instant::now();
-    let (session, mut ws) = (
-        Polling::open(&server, "/engine.io/"),
-        Ws::open(&server, "/engine.io/"),
-    );
+    let (session, mut ws) = (Polling::open(&server, "/engine.io/"), Ws::open(&server, "/engine.io/"));
     for _ in 0..3 {
         assert_eq!(session.get().body, "2");
         assert_eq!(session.post("3").status, 200);

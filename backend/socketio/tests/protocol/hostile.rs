@@ -29,9 +29,7 @@ fn joined(server: &Server) -> Ws {
 
 /// The number of a tick of the test's handler.
 fn tick(text: &str) -> usize {
-    let number = text
-        .strip_prefix(r#"42["tick",["#)
-        .unwrap_or_else(|| panic!("a broken frame: {text}"));
+    let number = text.strip_prefix(r#"42["tick",["#).unwrap_or_else(|| panic!("a broken frame: {text}"));
     number.split_once(',').unwrap().0.parse().unwrap()
 }
 
@@ -54,10 +52,7 @@ fn a_client_that_reads_byte_by_byte_gets_only_whole_frames() {
             break text;
         }
         let n = tick(&text);
-        assert_eq!(
-            text.len(),
-            r#"42["tick",[,""]]"#.len() + n.to_string().len() + 900
-        );
+        assert_eq!(text.len(), r#"42["tick",[,""]]"#.len() + n.to_string().len() + 900);
         assert!(last.is_none_or(|last| n > last || n < 60), "in order");
         (ticks, last) = (ticks + 1, Some(n));
         frame.clear();
@@ -93,11 +88,7 @@ fn a_client_that_does_not_take_what_it_must_is_closed() {
 #[test]
 fn a_stalled_client_that_may_lose_ticks_dies_by_its_heartbeat() {
     let (interval, timeout) = (Duration::from_millis(200), Duration::from_millis(200));
-    let limits = Limits {
-        ping_interval: interval,
-        ping_timeout: timeout,
-        ..limits()
-    };
+    let limits = Limits { ping_interval: interval, ping_timeout: timeout, ..limits() };
     let server = start_with(limits, Origins::SameOrigin);
     let mut ws = joined(&server);
     for _ in 0..20 {
@@ -120,13 +111,7 @@ fn a_slow_client_gets_all_of_a_large_message() {
 
 #[test]
 fn frames_of_64_kib_pass_both_ways() {
-    let server = start_with(
-        Limits {
-            max_payload: 64 * 1024,
-            ..limits()
-        },
-        Origins::SameOrigin,
-    );
+    let server = start_with(Limits { max_payload: 64 * 1024, ..limits() }, Origins::SameOrigin);
     let mut ws = Ws::open(&server, "/engine.io/");
     let bytes = vec![7; 64 * 1024];
     for _ in 0..20 {
@@ -152,9 +137,7 @@ fn garbage_ends_the_session_and_not_the_server() {
         let mut ws = Ws::open(&server, "/engine.io/");
         let _ = ws.stream.write_all(&garbage);
         let mut masked = Ws::open(&server, "/socket.io/");
-        let _ = masked
-            .stream
-            .write_all(&frame(0x80 | opcode::BINARY, &garbage));
+        let _ = masked.stream.write_all(&frame(0x80 | opcode::BINARY, &garbage));
         assert_eq!(masked.closed(), Some(1002));
         let polling = Polling::open(&server, "/socket.io/");
         assert_eq!(polling.post(&garbage).status, 400);
@@ -166,8 +149,7 @@ fn garbage_ends_the_session_and_not_the_server() {
 fn half_a_request_and_half_an_upgrade_hold_nothing_up() {
     let server = start();
     let mut half = connect(server.address);
-    half.write_all(b"GET /socket.io/?EIO=4&transport=webs")
-        .unwrap();
+    half.write_all(b"GET /socket.io/?EIO=4&transport=webs").unwrap();
     let half_upgraded = Ws::upgrade(&server, &Polling::open(&server, "/socket.io/"));
     Ws::joined(&server);
     drop((half, half_upgraded));
@@ -177,12 +159,8 @@ fn half_a_request_and_half_an_upgrade_hold_nothing_up() {
 #[test]
 fn a_socket_has_a_user_timeout() {
     actix_web::rt::System::new().block_on(async {
-        let listener = actix_web::rt::net::TcpListener::bind("127.0.0.1:0")
-            .await
-            .unwrap();
-        let socket = actix_web::rt::net::TcpStream::connect(listener.local_addr().unwrap())
-            .await
-            .unwrap();
+        let listener = actix_web::rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let socket = actix_web::rt::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         set_user_timeout(&socket, Duration::from_secs(40)).unwrap();
         let timeout = socket2::SockRef::from(&socket).tcp_user_timeout().unwrap();
         assert_eq!(timeout, Some(Duration::from_secs(40)));

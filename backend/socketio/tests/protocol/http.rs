@@ -34,10 +34,7 @@ pub fn connect(address: SocketAddr) -> TcpStream {
 impl Pending {
     pub fn send(address: SocketAddr, head: &str, body: &[u8]) -> Self {
         let mut stream = connect(address);
-        let request = format!(
-            "{head}\r\nHost: {address}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            body.len()
-        );
+        let request = format!("{head}\r\nHost: {address}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
         stream.write_all(request.as_bytes()).unwrap();
         stream.write_all(body).unwrap();
         Self(stream)
@@ -49,11 +46,7 @@ impl Pending {
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").expect("a whole answer");
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Answer {
-            status,
-            head: head.into(),
-            body: body.into(),
-        }
+        Answer { status, head: head.into(), body: body.into() }
     }
 }
 
@@ -80,11 +73,7 @@ impl Polling {
         let answer = get(server.address, &path);
         assert_eq!(answer.status, 200, "{}", answer.body);
         let sid = handshake(&answer.body)["sid"].as_str().unwrap().to_string();
-        Self {
-            address: server.address,
-            path,
-            sid,
-        }
+        Self { address: server.address, path, sid }
     }
 
     /// Opens a session and joins the main namespace.
@@ -103,11 +92,7 @@ impl Polling {
     }
 
     pub fn begin_get(&self) -> Pending {
-        Pending::send(
-            self.address,
-            &format!("GET {} HTTP/1.1", self.target()),
-            b"",
-        )
+        Pending::send(self.address, &format!("GET {} HTTP/1.1", self.target()), b"")
     }
 
     pub fn get(&self) -> Answer {
@@ -115,31 +100,20 @@ impl Polling {
     }
 
     pub fn post(&self, body: impl AsRef<[u8]>) -> Answer {
-        Pending::send(
-            self.address,
-            &format!("POST {} HTTP/1.1", self.target()),
-            body.as_ref(),
-        )
-        .answer()
+        Pending::send(self.address, &format!("POST {} HTTP/1.1", self.target()), body.as_ref()).answer()
     }
 
     /// A POST that announces more than it sends.
     pub fn begin_post(&self, body: &str, announced: usize) -> Pending {
         let mut stream = connect(self.address);
-        let head = format!(
-            "POST {} HTTP/1.1\r\nHost: {}\r\n",
-            self.target(),
-            self.address
-        );
-        let request =
-            format!("{head}Content-Length: {announced}\r\nConnection: close\r\n\r\n{body}");
+        let head = format!("POST {} HTTP/1.1\r\nHost: {}\r\n", self.target(), self.address);
+        let request = format!("{head}Content-Length: {announced}\r\nConnection: close\r\n\r\n{body}");
         stream.write_all(request.as_bytes()).unwrap();
         Pending(stream)
     }
 
     /// The query of a websocket for this session.
     pub fn upgrade_target(&self) -> String {
-        self.target()
-            .replace("transport=polling", "transport=websocket")
+        self.target().replace("transport=polling", "transport=websocket")
     }
 }

@@ -1,11 +1,6 @@
 //! The rules of the two protocol documents, and what hostile clients do, tested from outside: raw HTTP and websocket
 //! bytes against a server on a port of its own.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod http;
 mod server;

@@ -25,10 +25,7 @@ fn events_carry_attachments() {
         ws.send(&format!(r#"452-{namespace}["message",{TWO}]"#));
         ws.send_binary(&[1, 2, 3]);
         ws.send_binary(&[]);
-        assert_eq!(
-            ws.text(),
-            format!(r#"452-{namespace}["message-back",{TWO}]"#)
-        );
+        assert_eq!(ws.text(), format!(r#"452-{namespace}["message-back",{TWO}]"#));
         assert_eq!(ws.binary(), [1, 2, 3]);
         assert!(ws.binary().is_empty());
     }
@@ -54,17 +51,13 @@ fn an_id_asks_for_an_answer_with_the_same_id() {
 fn many_events_at_once_are_all_answered_in_order() {
     let server = start();
     let mut ws = Ws::joined(&server);
-    let events: Vec<u8> = (0..500)
-        .flat_map(|n| crate::ws::text_frame(&format!(r#"42{n}["message-with-ack",{n}]"#)))
-        .collect();
+    let events: Vec<u8> = (0..500).flat_map(|n| crate::ws::text_frame(&format!(r#"42{n}["message-with-ack",{n}]"#))).collect();
     ws.send_raw(&events);
     for n in 0..500 {
         assert_eq!(ws.text(), format!("43{n}[{n}]"));
     }
     let session = Polling::joined(&server);
-    let events: Vec<_> = (0..200)
-        .map(|n| format!(r#"42{n}["message-with-ack",{n}]"#))
-        .collect();
+    let events: Vec<_> = (0..200).map(|n| format!(r#"42{n}["message-with-ack",{n}]"#)).collect();
     assert_eq!(session.post(events.join("\u{1e}")).status, 200);
     let answers: Vec<_> = (0..200).map(|n| format!("43{n}[{n}]")).collect();
     assert_eq!(session.get().body, answers.join("\u{1e}"));
@@ -82,10 +75,7 @@ fn the_server_asks_too() {
     assert_eq!(ws.text(), r#"421["question",1]"#);
     ws.send(r#"461-1[{"_placeholder":true,"num":0}]"#);
     ws.send_binary(&[9]);
-    assert_eq!(
-        ws.text(),
-        r#"451-["answered",{"_placeholder":true,"num":0}]"#
-    );
+    assert_eq!(ws.text(), r#"451-["answered",{"_placeholder":true,"num":0}]"#);
     assert_eq!(ws.binary(), [9]);
     // Answers that nobody waits for are ignored.
     ws.send("430[]");
@@ -141,11 +131,7 @@ fn attachments_follow_their_packet_at_once() {
     assert_eq!(ws.closed(), Some(1002), "a text between");
     let mut ws = Ws::joined(&server);
     ws.send(r#"450-["message",1]"#);
-    assert_eq!(
-        ws.text(),
-        r#"42["message-back",1]"#,
-        "a binary event without attachments is an event"
-    );
+    assert_eq!(ws.text(), r#"42["message-back",1]"#, "a binary event without attachments is an event");
 }
 
 #[test]
@@ -154,8 +140,5 @@ fn polling_carries_attachments_as_base64() {
     let session = Polling::joined(&server);
     let event = r#"451-["message",{"_placeholder":true,"num":0}]"#;
     assert_eq!(session.post(format!("{event}\u{1e}bAQID")).status, 200);
-    assert_eq!(
-        session.get().body,
-        format!("{}\u{1e}bAQID", event.replace("message", "message-back"))
-    );
+    assert_eq!(session.get().body, format!("{}\u{1e}bAQID", event.replace("message", "message-back")));
 }

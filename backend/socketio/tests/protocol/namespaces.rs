@@ -13,28 +13,16 @@ fn a_client_joins_with_and_without_auth() {
     let server = start();
     for (connect, joined, auth) in [
         ("40", "40{", r#"42["auth",{}]"#),
-        (
-            r#"40{"token":"123"}"#,
-            "40{",
-            r#"42["auth",{"token":"123"}]"#,
-        ),
+        (r#"40{"token":"123"}"#, "40{", r#"42["auth",{"token":"123"}]"#),
         ("40/custom,", "40/custom,{", r#"42/custom,["auth",{}]"#),
         ("40/custom", "40/custom,{", r#"42/custom,["auth",{}]"#),
-        (
-            r#"40/custom,{"token":"slow"}"#,
-            "40/custom,{",
-            r#"42/custom,["auth",{"token":"slow"}]"#,
-        ),
+        (r#"40/custom,{"token":"slow"}"#, "40/custom,{", r#"42/custom,["auth",{"token":"slow"}]"#),
     ] {
         let mut ws = Ws::open(&server, "/socket.io/");
         ws.send(connect);
         let answer = ws.text();
         assert!(answer.starts_with(joined), "{answer}");
-        assert_eq!(
-            ws.text(),
-            auth,
-            "what the host emits while it connects comes after the answer"
-        );
+        assert_eq!(ws.text(), auth, "what the host emits while it connects comes after the answer");
     }
 }
 
@@ -48,16 +36,10 @@ fn a_socket_has_an_id_of_its_own() {
         packets.push_str(&session.get().body);
         packets.push('\u{1e}');
     }
-    let ids: Vec<_> = packets
-        .split('\u{1e}')
-        .filter_map(|p| Some(p.split_once("\"sid\":\"")?.1.to_string()))
-        .collect();
+    let ids: Vec<_> = packets.split('\u{1e}').filter_map(|p| Some(p.split_once("\"sid\":\"")?.1.to_string())).collect();
     assert_eq!(ids.len(), 2);
     assert_ne!(ids[0], ids[1]);
-    assert!(
-        !packets.contains(&session.sid),
-        "the session's id is a secret of its transport"
-    );
+    assert!(!packets.contains(&session.sid), "the session's id is a secret of its transport");
 }
 
 #[test]
@@ -69,22 +51,14 @@ fn a_refusal_says_why_and_the_session_goes_on() {
     ws.send(r#"40{"token":"wrong"}"#);
     assert_eq!(ws.text(), r#"44{"message":"unauthorized"}"#);
     ws.send(r#"40{"token":"expired"}"#);
-    assert_eq!(
-        ws.text(),
-        r#"44{"message":"unauthorized","data":{"code":7}}"#
-    );
+    assert_eq!(ws.text(), r#"44{"message":"unauthorized","data":{"code":7}}"#);
     ws.join("40");
 }
 
 #[test]
 fn the_first_packet_must_join() {
     let server = start();
-    for packet in [
-        r#"42["message",1]"#,
-        "41",
-        "431[]",
-        r#"42/custom,["message",1]"#,
-    ] {
+    for packet in [r#"42["message",1]"#, "41", "431[]", r#"42/custom,["message",1]"#] {
         let mut ws = Ws::open(&server, "/socket.io/");
         ws.send(packet);
         assert_eq!(ws.closed(), Some(1002), "{packet}");
@@ -116,20 +90,13 @@ fn joining_again_gives_the_same_answer_again() {
 
 #[test]
 fn a_session_that_joins_nothing_is_closed() {
-    let limits = Limits {
-        connect_timeout: Duration::from_millis(40),
-        ..limits()
-    };
+    let limits = Limits { connect_timeout: Duration::from_millis(40), ..limits() };
     let server = start_with(limits, Origins::SameOrigin);
     let mut ws = Ws::open(&server, "/socket.io/");
     assert_eq!(ws.closed(), Some(1000));
     let mut ws = Ws::open(&server, "/socket.io/");
     ws.send(r#"40{"token":"never"}"#);
-    assert_eq!(
-        ws.closed(),
-        Some(1000),
-        "a host that does not decide is bounded too"
-    );
+    assert_eq!(ws.closed(), Some(1000), "a host that does not decide is bounded too");
     let session = Polling::open(&server, "/socket.io/");
     assert_eq!(session.get().body, "1");
     let mut ws = Ws::joined(&server);
@@ -147,11 +114,7 @@ fn a_client_leaves_one_namespace_and_keeps_the_other() {
     assert_eq!(server.left(), ("/custom".into(), CloseReason::ClientLeft));
     ws.send(r#"42/custom,["message",1]"#);
     ws.send(r#"42["message",2]"#);
-    assert_eq!(
-        ws.text(),
-        r#"42["message-back",2]"#,
-        "and nothing for the namespace that was left"
-    );
+    assert_eq!(ws.text(), r#"42["message-back",2]"#, "and nothing for the namespace that was left");
     ws.join("40/custom,");
     ws.send("41");
     assert_eq!(server.left(), ("/".into(), CloseReason::ClientLeft));
@@ -167,10 +130,7 @@ fn a_client_that_leaves_while_it_joins_is_forgotten() {
     ws.send("41/custom,");
     ws.join("40/custom,");
     assert!(matches!(server.seen(), Seen::Joined { .. }));
-    assert!(
-        matches!(server.seen(), Seen::Joined { .. }),
-        "the handler never heard of the first try's end"
-    );
+    assert!(matches!(server.seen(), Seen::Joined { .. }), "the handler never heard of the first try's end");
 }
 
 #[test]

@@ -18,21 +18,12 @@ fn closed_for(server: &Server) -> CloseReason {
 fn packets_go_by_post_and_come_by_get() {
     let server = start();
     let session = Polling::open(&server, "/engine.io/");
-    for body in [
-        "4hello",
-        "4\u{e9}\u{1f9fa}",
-        "4test1\u{1e}4test2\u{1e}4test3",
-        "4hello\u{1e}bAQIDBA==",
-        "b",
-    ] {
+    for body in ["4hello", "4\u{e9}\u{1f9fa}", "4test1\u{1e}4test2\u{1e}4test3", "4hello\u{1e}bAQIDBA==", "b"] {
         let posted = session.post(body);
         assert_eq!((posted.status, posted.body.as_str()), (200, "ok"));
         let got = session.get();
         assert_eq!((got.status, got.body.as_str()), (200, body));
-        assert_eq!(
-            got.header("content-type"),
-            Some("text/plain; charset=UTF-8")
-        );
+        assert_eq!(got.header("content-type"), Some("text/plain; charset=UTF-8"));
     }
 }
 
@@ -47,13 +38,7 @@ fn a_get_waits_for_packets() {
 
 #[test]
 fn an_answer_stays_within_max_payload() {
-    let server = start_with(
-        Limits {
-            max_payload: 1000,
-            ..limits()
-        },
-        Origins::SameOrigin,
-    );
+    let server = start_with(Limits { max_payload: 1000, ..limits() }, Origins::SameOrigin);
     let session = Polling::open(&server, "/engine.io/");
     let packet = format!("4{}", "x".repeat(399));
     for _ in 0..3 {
@@ -85,11 +70,7 @@ fn a_body_that_is_not_text_is_refused() {
     let server = start();
     let session = Polling::open(&server, "/engine.io/");
     assert_eq!(session.post([b'4', 0xff]).status, 400);
-    assert_eq!(
-        session.post("4a").status,
-        200,
-        "it was no payload at all, so the session goes on"
-    );
+    assert_eq!(session.post("4a").status, 200, "it was no payload at all, so the session goes on");
 }
 
 #[test]
@@ -142,9 +123,7 @@ fn a_cancelled_get_closes_the_session() {
     let session = Polling::open(&server, "/engine.io/");
     cancelled_at_last(&server, || session.begin_get());
     assert_eq!(session.get().status, 400);
-    eventually("the session is gone", || {
-        server.echo.sessions_open.get() == 0
-    });
+    eventually("the session is gone", || server.echo.sessions_open.get() == 0);
 }
 
 #[test]
@@ -157,13 +136,7 @@ fn a_cancelled_post_closes_the_session() {
 
 #[test]
 fn an_oversize_post_is_413_and_the_session_goes_on() {
-    let server = start_with(
-        Limits {
-            max_payload: 100,
-            ..limits()
-        },
-        Origins::SameOrigin,
-    );
+    let server = start_with(Limits { max_payload: 100, ..limits() }, Origins::SameOrigin);
     let session = Polling::open(&server, "/engine.io/");
     let answer = session.post(format!("4{}", "x".repeat(100)));
     assert_eq!(answer.status, 413);
@@ -173,13 +146,7 @@ fn an_oversize_post_is_413_and_the_session_goes_on() {
 
 #[test]
 fn a_post_that_does_not_arrive_is_408() {
-    let server = start_with(
-        Limits {
-            post_timeout: Duration::from_millis(50),
-            ..limits()
-        },
-        Origins::SameOrigin,
-    );
+    let server = start_with(Limits { post_timeout: Duration::from_millis(50), ..limits() }, Origins::SameOrigin);
     let session = Polling::open(&server, "/engine.io/");
     assert_eq!(session.begin_post("4hel", 6).answer().status, 408);
     assert_eq!(session.post("4a").status, 200);
@@ -192,11 +159,7 @@ fn a_close_packet_is_answered_by_a_noop() {
     let get = session.begin_get();
     assert_eq!(session.post("1").status, 200);
     let answer = get.answer();
-    assert_eq!(
-        (answer.status, answer.body.as_str()),
-        (200, "6"),
-        "whichever of the two arrived first"
-    );
+    assert_eq!((answer.status, answer.body.as_str()), (200, "6"), "whichever of the two arrived first");
     assert_eq!(closed_for(&server), CloseReason::ClientLeft);
     assert_eq!(session.get().status, 400);
 }
@@ -213,12 +176,7 @@ fn a_noop_is_nothing() {
 fn a_session_that_the_server_closes_says_so_after_what_waits() {
     let server = start();
     let session = Polling::joined(&server);
-    assert_eq!(
-        session
-            .post("42[\"message\",1]\u{1e}42[\"hang-up\"]")
-            .status,
-        200
-    );
+    assert_eq!(session.post("42[\"message\",1]\u{1e}42[\"hang-up\"]").status, 200);
     assert_eq!(session.get().body, "42[\"message-back\",1]\u{1e}1");
     assert_eq!(server.left(), ("/".into(), CloseReason::ServerLeft));
     assert_eq!(session.get().status, 400);

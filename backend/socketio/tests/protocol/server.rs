@@ -12,8 +12,8 @@ use actix_server::{Server as ActixServer, ServerHandle};
 use actix_service::map_config;
 use actix_socketio::codec::Frame;
 use actix_socketio::{
-    CloseReason, Closer, Config, Connect, Engine, Event, Handle, Handler, Limits, Metrics, Origins,
-    Refused, Socket, SocketIo, Upgrades, Upper, Violation, socket_io,
+    CloseReason, Closer, Config, Connect, Engine, Event, Handle, Handler, Limits, Metrics, Origins, Refused, Socket, SocketIo,
+    Upgrades, Upper, Violation, socket_io,
 };
 use actix_web::App;
 use actix_web::dev::AppConfig;
@@ -26,13 +26,8 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 /// What the handler saw.
 #[derive(Debug)]
 pub enum Seen {
-    Joined {
-        closer: Closer,
-    },
-    Left {
-        namespace: String,
-        reason: CloseReason,
-    },
+    Joined { closer: Closer },
+    Left { namespace: String, reason: CloseReason },
     EchoClosed(CloseReason),
 }
 
@@ -46,10 +41,7 @@ pub struct Server {
 }
 
 pub fn limits() -> Limits {
-    Limits {
-        close_timeout: Duration::from_millis(300),
-        ..Limits::default()
-    }
+    Limits { close_timeout: Duration::from_millis(300), ..Limits::default() }
 }
 
 /// With default limits: no heartbeat falls into a test.
@@ -60,28 +52,13 @@ pub fn start() -> Server {
 pub fn start_with(limits: Limits, origins: Origins) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     // Accepted sockets inherit it: the kernel takes little for a client that does not read.
-    socket2::SockRef::from(&listener)
-        .set_send_buffer_size(4096)
-        .unwrap();
+    socket2::SockRef::from(&listener).set_send_buffer_size(4096).unwrap();
     let address = listener.local_addr().unwrap();
     let (sender, seen) = channel();
-    let config = |path: &str| Config {
-        path: path.into(),
-        origins: origins.clone(),
-        limits: limits.clone(),
-        ..Config::default()
-    };
-    let sockets = socket_io(
-        config("/socket.io/"),
-        TestHandler {
-            seen: Mutex::new(sender.clone()),
-        },
-    );
+    let config = |path: &str| Config { path: path.into(), origins: origins.clone(), limits: limits.clone(), ..Config::default() };
+    let sockets = socket_io(config("/socket.io/"), TestHandler { seen: Mutex::new(sender.clone()) });
     let echo_seen = Mutex::new(sender);
-    let echo = Engine::new(config("/engine.io/"), move |session| Echo {
-        session,
-        seen: echo_seen.lock().unwrap().clone(),
-    });
+    let echo = Engine::new(config("/engine.io/"), move |session| Echo { session, seen: echo_seen.lock().unwrap().clone() });
     let (metrics, served) = (echo.metrics().clone(), sockets.clone());
     let (handles, started) = channel();
     let thread = std::thread::spawn(move || {
@@ -92,14 +69,7 @@ pub fn start_with(limits: Limits, origins: Origins) -> Server {
         });
     });
     let handle = started.recv_timeout(PATIENCE).unwrap();
-    Server {
-        address,
-        sockets,
-        echo: metrics,
-        seen,
-        handle,
-        thread: Some(thread),
-    }
+    Server { address, sockets, echo: metrics, seen, handle, thread: Some(thread) }
 }
 
 fn serve(listener: TcpListener, sockets: SocketIo<TestHandler>, echo: Engine<Echo>) -> ActixServer {
@@ -108,23 +78,15 @@ fn serve(listener: TcpListener, sockets: SocketIo<TestHandler>, echo: Engine<Ech
         .mount(&echo)
         .otherwise(|request: &Request| {
             let mut response = Response::build(StatusCode::NOT_FOUND);
-            response
-                .body(format!("no websocket at {}", request.path()))
-                .map_into_boxed_body()
+            response.body(format!("no websocket at {}", request.path())).map_into_boxed_body()
         })
         .before_answer(|_, head| {
             let name = HeaderName::from_static("x-answered-by");
-            head.headers
-                .insert(name, HeaderValue::from_static("upgrades"));
+            head.headers.insert(name, HeaderValue::from_static("upgrades"));
         });
-    let server = ActixServer::build()
-        .workers(2)
-        .disable_signals()
-        .shutdown_timeout(1);
+    let server = ActixServer::build().workers(2).disable_signals().shutdown_timeout(1);
     let server = server.listen("test", listener, move || {
-        let app = App::new()
-            .configure(|c| sockets.configure(c))
-            .configure(|c| echo.configure(c));
+        let app = App::new().configure(|c| sockets.configure(c)).configure(|c| echo.configure(c));
         HttpService::build()
             .h1_allow_half_closed(false)
             .upgrade(upgrades.service())
@@ -141,9 +103,7 @@ impl Server {
 
     /// The next thing that the handler saw.
     pub fn seen(&self) -> Seen {
-        self.seen
-            .recv_timeout(PATIENCE)
-            .expect("the handler should have seen something")
+        self.seen.recv_timeout(PATIENCE).expect("the handler should have seen something")
     }
 
     /// What the handler saw since the last look.
@@ -208,18 +168,14 @@ impl Handler for TestHandler {
         match auth["token"].as_str() {
             Some("wrong") => return Err(Refused::new("unauthorized")),
             Some("expired") => {
-                return Err(
-                    Refused::with_data("unauthorized", serde_json::json!({"code": 7})).unwrap(),
-                );
+                return Err(Refused::with_data("unauthorized", serde_json::json!({"code": 7})).unwrap());
             }
             Some("slow") => tokio::time::sleep(Duration::from_millis(20)).await,
             Some("never") => std::future::pending().await,
             _ => {}
         }
         connect.socket.emit("auth", &auth).unwrap();
-        self.tell(Seen::Joined {
-            closer: connect.socket.closer(),
-        });
+        self.tell(Seen::Joined { closer: connect.socket.closer() });
         Ok(connect.socket)
     }
 
@@ -231,9 +187,7 @@ impl Handler for TestHandler {
             ("hang-up", _) => socket.close(),
             ("ask", _) => ask(socket),
             ("ask-many", _) => {
-                let asked: Vec<_> = (0..100)
-                    .filter_map(|n| socket.ask("question", &n).unwrap().ok())
-                    .collect();
+                let asked: Vec<_> = (0..100).filter_map(|n| socket.ask("question", &n).unwrap().ok()).collect();
                 socket.emit("asked", &asked.len()).unwrap();
             }
             // How often, how large, and whether it may be dropped.
@@ -242,11 +196,7 @@ impl Handler for TestHandler {
                 let pad = "x".repeat(bytes);
                 for n in 0..count {
                     let frame = Frame::event("/", "tick", &(n, &pad)).unwrap();
-                    if volatile {
-                        socket.send_volatile(&frame)
-                    } else {
-                        socket.send(&frame)
-                    }
+                    if volatile { socket.send_volatile(&frame) } else { socket.send(&frame) }
                 }
                 if let Some(ack) = ack {
                     ack.send(&count).unwrap();
@@ -258,10 +208,7 @@ impl Handler for TestHandler {
 
     fn disconnected(&self, socket: Socket, reason: CloseReason) {
         assert!(!socket.is_open());
-        self.tell(Seen::Left {
-            namespace: socket.namespace().into(),
-            reason,
-        });
+        self.tell(Seen::Left { namespace: socket.namespace().into(), reason });
     }
 }
 

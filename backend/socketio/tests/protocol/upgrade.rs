@@ -21,10 +21,7 @@ fn a_session_moves_to_a_websocket_without_losing_packets() {
         assert_eq!(session.post("4one\u{1e}4two").status, 200);
         ws.send("5");
         ws.send("4three");
-        assert_eq!(
-            [ws.text(), ws.text(), ws.text()],
-            ["4one", "4two", "4three"]
-        );
+        assert_eq!([ws.text(), ws.text(), ws.text()], ["4one", "4two", "4three"]);
     }
 }
 
@@ -90,12 +87,7 @@ fn a_second_probe_is_closed_and_the_first_goes_on() {
 fn a_broken_probe_leaves_the_session_on_polling() {
     let server = start();
     let session = Polling::open(&server, "/engine.io/");
-    for bytes in [
-        text_frame("5"),
-        text_frame("4a"),
-        text_frame("2"),
-        b"\x81\x01a".to_vec(),
-    ] {
+    for bytes in [text_frame("5"), text_frame("4a"), text_frame("2"), b"\x81\x01a".to_vec()] {
         let mut ws = Ws::upgrade(&server, &session);
         ws.send_raw(&bytes);
         assert!(ws.closed().is_some(), "{bytes:?}");
@@ -108,13 +100,7 @@ fn a_broken_probe_leaves_the_session_on_polling() {
 
 #[test]
 fn a_probe_that_takes_too_long_is_closed() {
-    let server = start_with(
-        Limits {
-            upgrade_timeout: Duration::from_millis(40),
-            ..limits()
-        },
-        Origins::SameOrigin,
-    );
+    let server = start_with(Limits { upgrade_timeout: Duration::from_millis(40), ..limits() }, Origins::SameOrigin);
     let session = Polling::open(&server, "/engine.io/");
     let mut ws = Ws::upgrade(&server, &session);
     ws.send("2probe");
@@ -152,9 +138,7 @@ fn a_refused_probe_is_let_go_though_its_client_stays() {
         assert_eq!(ws.closed(), Some(1002));
         refused.push(ws);
     }
-    eventually("no socket is left", || {
-        server.echo.websockets_open.get() == 0
-    });
+    eventually("no socket is left", || server.echo.websockets_open.get() == 0);
     assert_eq!(server.echo.sessions_open.get(), 1);
 }
 
@@ -167,7 +151,5 @@ fn a_session_that_ends_takes_its_probe_along() {
     assert_eq!(ws.text(), "3probe");
     assert_eq!(session.post("1").status, 200);
     assert_eq!(ws.closed(), Some(1000));
-    eventually("nothing is left", || {
-        server.echo.sessions_open.get() == 0 && server.echo.websockets_open.get() == 0
-    });
+    eventually("nothing is left", || server.echo.sessions_open.get() == 0 && server.echo.websockets_open.get() == 0);
 }

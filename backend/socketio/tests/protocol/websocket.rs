@@ -35,11 +35,7 @@ fn text_and_binary_travel_as_they_are() {
 fn frames_that_come_with_the_handshake_are_not_lost() {
     let server = start();
     let early = [text_frame("4a"), text_frame("4b")].concat();
-    let mut ws = Ws::handshake(
-        connect(server.address),
-        "/engine.io/?EIO=4&transport=websocket",
-        &early,
-    );
+    let mut ws = Ws::handshake(connect(server.address), "/engine.io/?EIO=4&transport=websocket", &early);
     assert!(ws.text().starts_with('0'));
     assert_eq!([ws.text(), ws.text()], ["4a", "4b"]);
 }
@@ -52,10 +48,7 @@ fn fragments_make_one_message() {
     ws.send_raw(&frame(opcode::CONTINUATION, b""));
     ws.send_raw(&frame(0x80 | opcode::PING, b"are you there?"));
     ws.send_raw(&frame(0x80 | opcode::CONTINUATION, b"llo"));
-    let pong = Frame {
-        opcode: opcode::PONG,
-        payload: b"are you there?".to_vec(),
-    };
+    let pong = Frame { opcode: opcode::PONG, payload: b"are you there?".to_vec() };
     assert_eq!(ws.next(), Some(pong), "between the fragments");
     assert_eq!(ws.text(), "4hello");
 }
@@ -72,13 +65,7 @@ fn bytes_may_come_one_at_a_time() {
 
 #[test]
 fn broken_frames_close_with_their_code() {
-    let server = start_with(
-        Limits {
-            max_payload: 1000,
-            ..limits()
-        },
-        Origins::SameOrigin,
-    );
+    let server = start_with(Limits { max_payload: 1000, ..limits() }, Origins::SameOrigin);
     let oversize = frame(0x80 | opcode::BINARY, &[0; 1001]);
     let joined = [frame(opcode::TEXT, &[b'4'; 600]), frame(0x80, &[b'x'; 600])].concat();
     for (bytes, code, what) in [
@@ -90,11 +77,7 @@ fn broken_frames_close_with_their_code() {
         (frame(0x81, &[b'4', 0xff]), 1007, "not UTF-8"),
         (oversize, 1009, "too large"),
         (joined, 1009, "too large together"),
-        (
-            b"\x82\xff\x7f\xff\xff\xff\xff\xff\xff\xff".to_vec(),
-            1009,
-            "header of a huge frame",
-        ),
+        (b"\x82\xff\x7f\xff\xff\xff\xff\xff\xff\xff".to_vec(), 1009, "header of a huge frame"),
     ] {
         let mut ws = Ws::open(&server, "/engine.io/");
         ws.send_raw(&bytes);
@@ -139,25 +122,19 @@ fn a_client_that_hangs_up_ends_the_session() {
     let ws = Ws::open(&server, "/engine.io/");
     ws.stream.shutdown(Shutdown::Write).unwrap();
     assert_eq!(closed_for(&server), CloseReason::TransportGone);
-    eventually("nothing is left", || {
-        server.echo.sessions_open.get() == 0 && server.echo.websockets_open.get() == 0
-    });
+    eventually("nothing is left", || server.echo.sessions_open.get() == 0 && server.echo.websockets_open.get() == 0);
 }
 
 #[test]
 fn what_is_sent_in_one_turn_goes_in_one_write() {
     let server = start();
     let mut ws = Ws::joined(&server);
-    eventually("handshake, connect and auth are counted", || {
-        server.metrics().frames_sent.get() == 3
-    });
+    eventually("handshake, connect and auth are counted", || server.metrics().frames_sent.get() == 3);
     let writes = server.metrics().writes.get();
     ws.send(r#"42["flood",8,50,true]"#);
     for n in 0..8 {
         assert!(ws.text().starts_with(&format!(r#"42["tick",[{n},"#)));
     }
-    eventually("eight frames are counted", || {
-        server.metrics().frames_sent.get() == 11
-    });
+    eventually("eight frames are counted", || server.metrics().frames_sent.get() == 11);
     assert_eq!(server.metrics().writes.get(), writes + 1);
 }

@@ -55,9 +55,7 @@ pub fn request(address: SocketAddr, target: &str, more: &str) -> String {
 /// An upgrade request that is answered like any other.
 pub fn refused(server: &Server, target: &str, more: &str) -> crate::http::Answer {
     let mut stream = connect(server.address);
-    stream
-        .write_all(request(server.address, target, more).as_bytes())
-        .unwrap();
+    stream.write_all(request(server.address, target, more).as_bytes()).unwrap();
     Pending(stream).answer()
 }
 
@@ -78,10 +76,7 @@ impl Ws {
         assert!(head.starts_with("http/1.1 101 "), "{head}");
         assert!(head.contains("x-answered-by: upgrades"), "{head}");
         // RFC 6455 §1.3: the answer to its sample key.
-        assert!(
-            head.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="),
-            "{head}"
-        );
+        assert!(head.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="), "{head}");
         Self { stream }
     }
 
@@ -93,10 +88,7 @@ impl Ws {
     pub fn open_on(stream: TcpStream, path: &str) -> Self {
         let mut ws = Self::handshake(stream, &format!("{path}?EIO=4&transport=websocket"), b"");
         let packet = ws.text();
-        assert_eq!(
-            crate::http::handshake(&packet)["upgrades"],
-            serde_json::json!([])
-        );
+        assert_eq!(crate::http::handshake(&packet)["upgrades"], serde_json::json!([]));
         ws
     }
 
@@ -112,9 +104,7 @@ impl Ws {
         self.send(connect);
         let prefix = &connect[..connect.find('{').unwrap_or(connect.len())];
         let joined = self.text();
-        let data = joined
-            .strip_prefix(prefix)
-            .unwrap_or_else(|| panic!("{joined} does not answer {connect}"));
+        let data = joined.strip_prefix(prefix).unwrap_or_else(|| panic!("{joined} does not answer {connect}"));
         let data: serde_json::Value = serde_json::from_str(data.trim_start_matches(',')).unwrap();
         let auth = self.text();
         assert!(auth.contains("[\"auth\","), "{auth}");
@@ -144,11 +134,7 @@ impl Ws {
         if self.stream.read_exact(&mut header).is_err() {
             return None;
         }
-        assert_eq!(
-            header[0] & 0xf0,
-            0x80,
-            "a server sends whole frames without reserved bits"
-        );
+        assert_eq!(header[0] & 0xf0, 0x80, "a server sends whole frames without reserved bits");
         assert_eq!(header[1] & 0x80, 0, "a server does not mask");
         let length = match header[1] {
             126 => {
@@ -165,10 +151,7 @@ impl Ws {
         };
         let mut payload = vec![0; length];
         self.stream.read_exact(&mut payload).unwrap();
-        Some(Frame {
-            opcode: header[0] & 0x0f,
-            payload,
-        })
+        Some(Frame { opcode: header[0] & 0x0f, payload })
     }
 
     /// The next frame, a text.
