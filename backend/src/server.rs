@@ -26,6 +26,9 @@ use crate::sesi::handler::Sockets;
 
 /// How long an idle connection is kept for the next request.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// How long the head of a request may take.
+const HEAD_WITHIN: Duration = Duration::from_secs(5);
+const LINGER: Duration = Duration::from_secs(1);
 /// A phone that acknowledges nothing for so long is gone.
 const DEAD_PEER: Duration = Duration::from_secs(40);
 
@@ -85,6 +88,9 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
             .configure(|cfg| router::routes(cfg, &state.config));
         HttpService::build()
             .keep_alive(KEEP_ALIVE)
+            .client_request_timeout(HEAD_WITHIN)
+            // What a client still sends after its answer is read for so long, so that the answer arrives.
+            .client_disconnect_timeout(LINGER)
             .on_connect_ext(|io: &TcpStream, _| {
                 let _ = set_user_timeout(io, DEAD_PEER);
             })
