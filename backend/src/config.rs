@@ -64,6 +64,7 @@ pub struct Database {
     pub connections: usize,
     pub wait_ms: u64,
     pub connect_ms: u64,
+    pub statement_ms: u64,
     pub npm_postgres_dir: PathBuf,
 }
 

@@ -143,11 +143,6 @@ impl World {
         }
     }
 
-    /// Whether anybody still waits for the answer.
-    pub fn waits(&self, request: usize) -> bool {
-        self.requests[request].told.is_none()
-    }
-
     /// The server died under all of them.
     pub fn connections_break(&mut self) {
         for request in 0..self.requests.len() {
