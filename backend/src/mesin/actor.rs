@@ -411,10 +411,10 @@ impl MesinActor {
 /// The fault points around a change.
 const fn edges(change: Change) -> (&'static str, &'static str) {
     match change {
-        Change::MarkSent | Change::MarkUnsure => ("before_unsure", "after_unsure"),
+        Change::MarkSent => ("before_sent", "after_sent"),
+        Change::MarkUnsure => ("before_unsure", "after_unsure"),
         Change::Run { .. } | Change::RunAndFinish { .. } => ("before_post", "after_post"),
-        Change::Sooner { .. } => ("before_sooner", "after_sooner"),
-        Change::Finish => ("before_finish", "after_finish"),
+        Change::Finish | Change::Sooner { .. } => ("before_finish", "after_finish"),
         Change::Stop { .. } => ("before_stop", "after_stop"),
         Change::Refuse | Change::Expire | Change::GiveUp => ("before_void", "after_void"),
     }
