@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture};
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
 use super::alarm::{self, Wakes};
 use super::device::{Command, DeviceEvent};
@@ -148,6 +149,15 @@ impl MesinActor {
     }
 
     // --- the open purchase ---
+
+    /// The first word of the device on a command that this process sent.
+    fn measure_answer(&self, cmd_id: Uuid) {
+        let asked =
+            self.aktif.as_ref().filter(|a| a.p.cmd_id == cmd_id && a.p.keadaan.undecided()).and_then(|a| a.p.obrolan.first_sent);
+        if let Some(first_sent) = asked {
+            self.state.metrics.device_answered(Duration::from_millis(first_sent.ms_until(self.now()).max(0).unsigned_abs()));
+        }
+    }
 
     fn feed(&mut self, event: Event, ctx: &mut Ctx) {
         let now = self.now();
@@ -591,7 +601,10 @@ impl Handler<Said> for MesinActor {
 
     fn handle(&mut self, Said(event): Said, ctx: &mut Ctx) {
         match event {
-            DeviceEvent::Ack { cmd_id, result } => self.feed(Event::Ack { cmd_id, result }, ctx),
+            DeviceEvent::Ack { cmd_id, result } => {
+                self.measure_answer(cmd_id);
+                self.feed(Event::Ack { cmd_id, result }, ctx);
+            }
             DeviceEvent::State { online, run } => {
                 self.record_state(online, run.map(|r| r.cmd_id), ctx);
                 if let Some(run) = run {

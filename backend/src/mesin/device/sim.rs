@@ -10,8 +10,8 @@ use dashmap::DashMap;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-pub use super::memory::Mode;
 use super::memory::Memory;
+pub use super::memory::Mode;
 use super::{Command, DeviceEvent};
 use crate::domain::waktu::Waktu;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use nyala::db::pool::{Client, Db, Limits};
 use nyala::domain::waktu::Waktu;
-use nyala::ledger::pembelian::{self as ledger, Held};
 use nyala::ledger::pemakaian::{self, Batas, Keputusan};
+use nyala::ledger::pembelian::{self as ledger, Held};
 use nyala::ledger::refund::refund;
 use nyala::ledger::topup::{JenisEmoney, Paket, Rekening, topup};
 use nyala::pembelian::aturan::putuskan;
@@ -56,13 +56,13 @@ async fn insert(client: &Client, sql: &str, params: &[&(dyn tokio_postgres::type
 }
 
 async fn arrange(client: &mut Client, seed: u64) -> Chain {
-    let idowner = insert(client, "INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', $1) RETURNING idowner", &[&T0]).await;
+    let idowner =
+        insert(client, "INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', $1) RETURNING idowner", &[&T0]).await;
     let outlet = "INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
         VALUES ($1, 'Laundry Melati', 'Bandung', 0, 0, $2) RETURNING idoutlet";
     let idoutlet = insert(client, outlet, &[&idowner, &T0]).await;
     client.execute("INSERT INTO akun (jenis, idoutlet) VALUES ('R', $1), ('K', $1)", &[&idoutlet]).await.unwrap();
-    let mut chain =
-        Chain { idowner, idoutlet, services: vec![], machines: vec![], customers: vec![], purchases: HashMap::new() };
+    let mut chain = Chain { idowner, idoutlet, services: vec![], machines: vec![], customers: vec![], purchases: HashMap::new() };
     for durasi_s in SERVICES_S {
         let sql = "INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, 'Cuci', $2, $3, $4) RETURNING idlayanan";
         chain.services.push(insert(client, sql, &[&idoutlet, &durasi_s, &PRICE, &T0]).await);
@@ -192,7 +192,8 @@ async fn compare(client: &Client, chain: &Chain, store: &Store) {
         usize::try_from(insert(client, sql, &[&aksi, &idmesin]).await).unwrap()
     };
     for (machine, (m, idmesin)) in store.machines.iter().zip(&chain.machines).enumerate() {
-        let row = client.query_one("SELECT online, perlu_petugas, epoch FROM mesin WHERE idmesin = $1", &[idmesin]).await.unwrap();
+        let row =
+            client.query_one("SELECT online, perlu_petugas, epoch FROM mesin WHERE idmesin = $1", &[idmesin]).await.unwrap();
         assert_eq!((row.get(0), row.get(1), row.get(2)), (m.online, m.needs_staff, m.epoch));
         let gave_up = store.purchases.iter().filter(|p| p.order.machine == machine && p.gave_up).count();
         assert_eq!(count("mesin.perlu_petugas", *idmesin).await, gave_up);
