@@ -11,7 +11,9 @@ use uuid::Uuid;
 
 use super::alarm::{self, Wakes};
 use super::device::{Command, DeviceEvent};
-use super::messages::{Applied, AskDevice, Balas, Hasil, HoldDone, Loaded, Reload, Ring, Said, Start, Stop, Tunggu, Watched};
+use super::messages::{
+    Applied, AskDevice, Balas, Hasil, HoldDone, Leave, Loaded, Reload, Ring, Said, Start, Stop, Tunggu, Watched,
+};
 use super::papan::Papan;
 use super::registry::Alamat;
 use super::tick::{self, Tick};
@@ -48,8 +50,13 @@ pub struct MesinActor {
     loading: bool,
     /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
     learned: u64,
-    last_said: Option<(bool, Option<uuid::Uuid>)>,
+    /// What the device last said of itself: whether it is online, and what it runs.
+    last_said: Option<Ucapan>,
+    /// The word that is being stored: one at a time, so that an older one never lands on a newer one.
+    recording: Option<Ucapan>,
 }
+
+type Ucapan = (bool, Option<uuid::Uuid>);
 
 /// The open purchase and who waits for it.
 struct Aktif {
@@ -99,6 +106,7 @@ impl MesinActor {
             loading: false,
             learned: 0,
             last_said: None,
+            recording: None,
         }
     }
 
@@ -133,8 +141,12 @@ impl MesinActor {
             for start in self.antre.drain(..) {
                 start.answer(Hasil::Ditolak(Tolakan::MesinBusy));
             }
-        } else if let Some(start) = self.antre.pop_front() {
-            self.begin_hold(start, ctx);
+            return;
+        }
+        while let Some(start) = self.antre.pop_front() {
+            if start.is_awaited() {
+                return self.begin_hold(start, ctx);
+            }
         }
     }
 
@@ -241,6 +253,10 @@ impl MesinActor {
         let p = aktif.p.clone();
         if let Some(hasil) = outcome(p.keadaan) {
             aktif.answer(hasil);
+        }
+        if p.keadaan == Keadaan::Expired {
+            // The staff flag may be new: the device's next word counts even when it is the old one.
+            self.last_said = None;
         }
         if !p.keadaan.open() {
             for done in aktif.stop_waiters.drain(..) {
@@ -364,6 +380,13 @@ impl MesinActor {
             return;
         }
         self.last_said = Some((online, run));
+        if self.recording.is_none() {
+            self.record(online, run, ctx);
+        }
+    }
+
+    fn record(&mut self, online: bool, run: Option<uuid::Uuid>, ctx: &mut Ctx) {
+        self.recording = Some((online, run));
         let ours = self.aktif.as_ref().is_some_and(|a| run.is_none_or(|cmd| cmd == a.p.cmd_id));
         let foreign = run.filter(|_| !ours);
         let (state, idmesin, now) = (self.state.clone(), self.alamat.idmesin, self.now());
@@ -371,31 +394,39 @@ impl MesinActor {
             let client = state.db.get().await?;
             perangkat::record(&client, idmesin, online, run.is_some(), foreign, now).await
         };
-        ctx.spawn(work.into_actor(self).map(|result, actor, _| {
+        ctx.spawn(work.into_actor(self).map(|result, actor, ctx| {
+            let stored = actor.recording.take();
             if let Err(e) = result {
                 tracing::warn!(error = %e, "a device's state was not stored; its next word will be");
-                actor.last_said = None;
+                actor.last_said = actor.last_said.filter(|said| Some(*said) != stored);
+            }
+            if let Some((online, run)) = actor.last_said.filter(|said| Some(*said) != stored) {
+                actor.record(online, run, ctx);
             }
         }));
     }
 
     fn watch_idle(ctx: &mut Ctx, every: Duration) {
         ctx.run_interval(every, |actor, ctx| {
-            let idle = actor.aktif.is_none() && actor.hold.is_none() && actor.antre.is_empty() && !actor.loading;
-            if idle && actor.state.mesin.forget(actor.alamat.idmesin, &ctx.address()) {
-                ctx.stop();
+            if actor.is_idle() && actor.state.mesin.forget(actor.alamat.idmesin, &ctx.address()) {
+                // What was told before that is in the mailbox, and the mailbox comes first.
+                ctx.notify(Leave);
             }
         });
+    }
+
+    fn is_idle(&self) -> bool {
+        self.aktif.is_none() && self.hold.is_none() && self.antre.is_empty() && !self.loading && self.recording.is_none()
     }
 }
 
 /// The fault points around a change.
 const fn edges(change: Change) -> (&'static str, &'static str) {
     match change {
-        Change::MarkSent | Change::MarkUnsure => ("before_unsure", "after_unsure"),
+        Change::MarkSent => ("before_sent", "after_sent"),
+        Change::MarkUnsure => ("before_unsure", "after_unsure"),
         Change::Run { .. } | Change::RunAndFinish { .. } => ("before_post", "after_post"),
-        Change::Sooner { .. } => ("before_sooner", "after_sooner"),
-        Change::Finish => ("before_finish", "after_finish"),
+        Change::Finish | Change::Sooner { .. } => ("before_finish", "after_finish"),
         Change::Stop { .. } => ("before_stop", "after_stop"),
         Change::Refuse | Change::Expire | Change::GiveUp => ("before_void", "after_void"),
     }
@@ -421,6 +452,7 @@ impl Handler<Start> for MesinActor {
     fn handle(&mut self, start: Start, ctx: &mut Ctx) {
         // A receipt sent many times at once is one purchase: its repeats wait with the first.
         if let Some(first) = self.hold.iter_mut().chain(&mut self.antre).find(|s| s.pesanan == start.pesanan) {
+            first.balas.retain(|balas| !balas.is_closed());
             if first.balas.len() < MAX_WAITERS {
                 first.balas.extend(start.balas);
             } else {
@@ -532,6 +564,7 @@ impl Handler<Tunggu> for MesinActor {
     fn handle(&mut self, msg: Tunggu, ctx: &mut Ctx) {
         match &mut self.aktif {
             Some(a) if a.p.id == msg.idtransaksi && a.p.keadaan.undecided() => {
+                a.waiters.retain(|balas| !balas.is_closed());
                 if a.waiters.len() < MAX_WAITERS {
                     a.waiters.push(msg.balas);
                 } else {
@@ -555,6 +588,7 @@ impl Handler<Stop> for MesinActor {
     fn handle(&mut self, msg: Stop, ctx: &mut Ctx) {
         match &mut self.aktif {
             Some(a) if a.p.id == msg.idtransaksi && a.stop_waiters.len() < MAX_WAITERS => {
+                a.stop_waiters.retain(|balas| !balas.is_closed());
                 a.stop_waiters.push(msg.balas);
                 self.feed(Event::StopRequested, ctx);
             }
@@ -591,6 +625,17 @@ impl Handler<Reload> for MesinActor {
             Some(a) if a.committing => {}
             Some(a) if step::wake_at(&a.p).is_some_and(|at| at <= self.now()) => self.feed(Event::Wake, ctx),
             _ => self.reload(ctx),
+        }
+    }
+}
+
+impl Handler<Leave> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Leave, ctx: &mut Ctx) {
+        let stays = !self.is_idle() && self.state.mesin.remember(self.alamat.idmesin, ctx.address(), &self.papan);
+        if !stays {
+            ctx.stop();
         }
     }
 }

@@ -73,6 +73,43 @@ impl Answer {
     }
 }
 
+/// One request; the envelope is checked. An error when no answer came.
+pub async fn call(
+    http: &awc::Client,
+    base_url: &str,
+    method: &str,
+    path: &str,
+    token: Option<&str>,
+    headers: &[(&str, &str)],
+    body: Option<Vec<u8>>,
+) -> Result<Answer, String> {
+    let method = actix_web::http::Method::from_str(method).expect("a method");
+    let mut req = http.request(method, format!("{base_url}{path}"));
+    if let Some(token) = token {
+        req = req.bearer_auth(token);
+    }
+    for (name, value) in headers {
+        req = req.insert_header((*name, *value));
+    }
+    let sent = match body {
+        Some(bytes) => req.content_type("application/json").send_body(bytes),
+        None => req.send(),
+    };
+    let mut res = sent.await.map_err(|e| e.to_string())?;
+    let bytes = res.body().limit(16 << 20).await.map_err(|e| e.to_string())?;
+    let status = res.status().as_u16();
+    let value: Value = serde_json::from_slice(&bytes)
+        .unwrap_or_else(|e| panic!("{path} answered {status} without an envelope ({e}): {}", String::from_utf8_lossy(&bytes)));
+    assert_eq!(value["status"], status, "{path}: the envelope's status is the HTTP status");
+    assert!(res.headers().contains_key("x-request-id"), "{path}: x-request-id");
+    Ok(Answer {
+        status,
+        message: value["message"].as_str().expect("a message").to_owned(),
+        data: value.get("data").expect("data").clone(),
+        headers: res.headers().clone(),
+    })
+}
+
 /// How to start a `TestApp`.
 pub struct Setup {
     config: Config,
@@ -166,40 +203,8 @@ impl TestApp {
     }
 
     /// Any method, more headers, any bytes as body; the envelope is checked.
-    pub async fn call(
-        &self,
-        method: &str,
-        path: &str,
-        token: Option<&str>,
-        headers: &[(&str, &str)],
-        body: Option<Vec<u8>>,
-    ) -> Answer {
-        let method = actix_web::http::Method::from_str(method).expect("a method");
-        let mut req = self.http.request(method, format!("{}{path}", self.base_url));
-        if let Some(token) = token {
-            req = req.bearer_auth(token);
-        }
-        for (name, value) in headers {
-            req = req.insert_header((*name, *value));
-        }
-        let sent = match body {
-            Some(bytes) => req.content_type("application/json").send_body(bytes),
-            None => req.send(),
-        };
-        let mut res = sent.await.unwrap_or_else(|e| panic!("{path}: {e}"));
-        let bytes = res.body().limit(16 << 20).await.expect("body");
-        let status = res.status().as_u16();
-        let value: Value = serde_json::from_slice(&bytes).unwrap_or_else(|e| {
-            panic!("{path} answered {status} without an envelope ({e}): {}", String::from_utf8_lossy(&bytes))
-        });
-        assert_eq!(value["status"], status, "{path}: the envelope's status is the HTTP status");
-        assert!(res.headers().contains_key("x-request-id"), "{path}: x-request-id");
-        Answer {
-            status,
-            message: value["message"].as_str().expect("a message").to_owned(),
-            data: value.get("data").expect("data").clone(),
-            headers: res.headers().clone(),
-        }
+    pub async fn call(&self, method: &str, path: &str, token: Option<&str>, headers: &[(&str, &str)], body: Option<Vec<u8>>) -> Answer {
+        call(&self.http, &self.base_url, method, path, token, headers, body).await.unwrap_or_else(|e| panic!("{path}: {e}"))
     }
 
     /// The newest code that WhatsApp was given for `telp`.

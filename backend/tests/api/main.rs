@@ -30,6 +30,7 @@ mod ops_pelanggan_bulk;
 mod ops_role;
 mod ops_topup;
 mod pembelian;
+mod process;
 mod server;
 mod simulation;
 mod token;

@@ -51,11 +51,7 @@ impl Wheel {
     /// When to look next: at the next step that has entries, or a few steps on.
     fn wake_at(&self) -> Instant {
         let next = (self.done + 1..self.done + SLEEP_STEPS)
-            .find(|step| {
-                self.slots
-                    .get(*step as usize % SLOTS)
-                    .is_some_and(|slot| !slot.is_empty())
-            })
+            .find(|step| self.slots.get(*step as usize % SLOTS).is_some_and(|slot| !slot.is_empty()))
             .unwrap_or(self.done + SLEEP_STEPS);
         self.time_of(next)
     }

@@ -2,7 +2,7 @@
 //! the server, and have the faults of contract §5.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -47,7 +47,7 @@ impl Sim {
         if lines > COMPACT_LINES {
             compact(&path, &devices)?;
         }
-        let journal = Mutex::new(OpenOptions::new().create(true).append(true).open(&path)?);
+        let journal = Mutex::new(append_to(&path)?);
         let ms = |v: u64| i64::try_from(v).unwrap_or(i64::MAX);
         Ok(Self { devices, journal, answer_ms: (ms(answer_ms.0), ms(answer_ms.1)) })
     }
@@ -70,6 +70,11 @@ impl Sim {
         memory.mode = mode;
         self.write(idmesin, &memory);
         memory.state(now)
+    }
+
+    /// Machines that cannot be reached.
+    pub fn offline(&self) -> Vec<i64> {
+        self.devices.iter().filter(|d| d.mode == Mode::Offline).map(|d| *d.key()).collect()
     }
 
     /// Unsynced on purpose: a device's memory must outlive a crash of the server, not of the whole machine.
@@ -100,6 +105,20 @@ fn read(path: &PathBuf) -> std::io::Result<(DashMap<i64, Memory>, usize)> {
         Err(e) => return Err(e),
     }
     Ok((devices, lines))
+}
+
+/// Opens the journal for more lines. A torn last line is ended first, so that it does not swallow the next one.
+fn append_to(path: &Path) -> std::io::Result<File> {
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
 }
 
 fn compact(path: &Path, devices: &DashMap<i64, Memory>) -> std::io::Result<()> {
@@ -168,6 +187,19 @@ mod tests {
         );
         again.set_mode(1, Mode::Silent, T0);
         assert_eq!(sim(&dir).command(&cmd(Send::Query, id, 1), T0), None);
+    }
+
+    #[test]
+    fn a_torn_line_costs_nothing_else() {
+        let dir = scratch();
+        let (first, second) = (Uuid::new_v4(), Uuid::new_v4());
+        sim(&dir).command(&cmd(Send::Start, first, 1), T0);
+        let mut journal = OpenOptions::new().append(true).open(dir.join(JOURNAL)).unwrap();
+        journal.write_all(br#"{"idmesin":1,"memo"#).unwrap();
+        sim(&dir).command(&cmd(Send::Start, second, 2), T0.plus_ms(1));
+        let answers = |id| sim(&dir).command(&cmd(Send::Query, id, 1), T0.plus_ms(2)).unwrap().events.pop();
+        assert_eq!(answers(first), Some(ack(first, AckResult::Started)));
+        assert_eq!(answers(second), Some(ack(second, AckResult::Refused)));
     }
 
     #[test]

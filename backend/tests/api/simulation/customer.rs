@@ -143,7 +143,6 @@ impl World {
         }
     }
 
-
     /// The server died under all of them.
     pub fn connections_break(&mut self) {
         for request in 0..self.requests.len() {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use nyala::db::pool::{Client, Db};
+use nyala::db::pool::{Client, Db, Limits};
 use nyala::domain::waktu::Waktu;
 use nyala::ledger::pemakaian::{self, Batas, Keputusan};
 use nyala::ledger::pembelian::{self as ledger, Held};
@@ -35,7 +35,8 @@ struct Chain {
 #[actix_web::test]
 async fn postgres_tells_the_same_histories() {
     let database = Database::create().await;
-    let db = Db::new(&database.url(), 1, Duration::from_secs(5), Duration::from_secs(5)).unwrap();
+    let five = Duration::from_secs(5);
+    let db = Db::new(&database.url(), 1, Limits { wait: five, connect: five, statement: Some(five) }).unwrap();
     let mut client = db.get().await.unwrap();
     for seed in 0..super::POSTGRES_SEEDS {
         let mut world = World::new(seed, false);

@@ -188,7 +188,12 @@ impl World {
             for start in std::mem::take(&mut actor.antre) {
                 self.answer_all(start.requests, Hasil::Ditolak(Tolakan::MesinBusy));
             }
-        } else if let Some(start) = actor.antre.pop_front() {
+            return;
+        }
+        let requests = &self.requests;
+        // Whoever was told something already has nothing bought in their name any more.
+        let awaited = std::iter::from_fn(|| actor.antre.pop_front()).find(|s| s.requests.iter().any(|r| requests[*r].told.is_none()));
+        if let Some(start) = awaited {
             let order = start.order;
             actor.hold = Some(start);
             let (life, at, after_ms) = (self.server.life, self.now, self.statement_ms());

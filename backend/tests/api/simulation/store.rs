@@ -396,6 +396,7 @@ impl Store {
         m.needs_staff &= !(online && !runs);
         if let Some(purchase) = foreign
             && matches!(self.purchase(purchase).keadaan, Keadaan::Refused | Keadaan::Expired)
+            && !self.unpaid_runs.contains(&purchase)
         {
             self.unpaid_runs.push(purchase);
         }
