@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-// @ts-expect-error a script without types
 import { dashboardAdds, firstVisit, fonts, readBuild, scanAdds, startScripts, styles } from './build-size.mjs'
 
 let dist: string
