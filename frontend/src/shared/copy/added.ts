@@ -173,7 +173,6 @@ export const added = {
   akun: {
     nama: 'Nama Akun',
     nomor: 'Nomor WhatsApp',
-    nomorTetap: 'Nomor belum bisa diubah',
     nomorTetapIsi:
       'Untuk saat ini nomor WhatsApp tidak bisa diganti. Bila nomor Anda berganti, daftar lagi dengan nomor yang baru.',
     mengerti: 'Mengerti',
@@ -189,7 +188,6 @@ export const added = {
     alt: 'Kode QR Anda untuk ditunjukkan ke kasir',
     diperbarui: 'Kode diperbarui sendiri setiap 2 menit',
     kedaluwarsa: 'Kode sudah kedaluwarsa',
-    kedaluwarsaIsi: 'Sambungkan ke internet untuk mendapat kode baru.',
     gagalMuat: 'Kode QR belum bisa dimuat',
     memuat: 'Memuat kode QR…',
     nomorAnda: 'Nomor Anda',
