@@ -181,6 +181,7 @@ export const added = {
     terakhirDiubah: 'Terakhir diubah',
     kataSandiLama: 'Kata Sandi Lama',
     gagalMuat: 'Akun belum bisa dimuat',
+    gagalPerbarui: 'Akun belum bisa diperbarui',
     periksaSandiLama: 'Periksa lagi kata sandi lama Anda.',
     kodeKe: 'Kode dikirim lewat WhatsApp ke',
   },
@@ -190,7 +191,6 @@ export const added = {
     kedaluwarsa: 'Kode sudah kedaluwarsa',
     kedaluwarsaIsi: 'Sambungkan ke internet untuk mendapat kode baru.',
     gagalMuat: 'Kode QR belum bisa dimuat',
-    gagalMuatIsi: 'Sebutkan nomor di bawah ini ke kasir, atau coba lagi.',
     memuat: 'Memuat kode QR…',
     nomorAnda: 'Nomor Anda',
     langkah: [
