@@ -12,6 +12,7 @@ use crate::db::lock::ServerLock;
 use crate::db::source::{Purpose, Source};
 use crate::demo::{self, Seeded};
 use crate::server::{self, Running};
+use crate::telemetry;
 
 /// A private database that dies more often than this in `RESTARTS_WITHIN` is not brought back.
 const MAX_RESTARTS: usize = 5;
@@ -34,6 +35,7 @@ impl Serve {
         umum.set.extend(self.host.map(|host| format!("http.host={host}")));
         umum.set.extend(self.port.map(|port| format!("http.port={port}")));
         let config = konteks::settings(&umum)?;
+        telemetry::init(&config.log)?;
         actix_web::rt::System::new().block_on(serve(config))
     }
 }
