@@ -23,7 +23,8 @@ const installed = (page: Page) =>
     )
   })
 
-const version = (page: Page) => page.evaluate(() => document.documentElement.dataset.versi ?? 'first')
+/** Asked through a locator, which outlives a reload in the middle. */
+const version = async (page: Page) => (await page.locator('html').getAttribute('data-versi')) ?? 'first'
 
 /** Looks for a new version now, and waits until it is there to be taken. */
 const newVersionWaits = (page: Page) =>
