@@ -67,12 +67,15 @@ export function useDashboard() {
   const dashboard = useQuery({
     queryKey: keys.dashboard,
     queryFn: ({ signal }) => getOwnDashboard(signal),
+    // Coming back, e.g. from the cashier, one wants to see what is true now.
+    refetchOnMount: 'always',
     refetchInterval: (query) => (belumSelesai(query.state.data).some(menunggu) ? WAITING_POLL_MS : false),
     ...start(snapshot?.dashboard),
   })
   const epay = useQuery({
     queryKey: keys.epay,
     queryFn: ({ signal }) => getEpay(signal),
+    refetchOnMount: 'always',
     ...start(snapshot?.epay),
   })
 
