@@ -81,12 +81,8 @@ impl Site {
     pub async fn start(&mut self, fault_point: &str) {
         let log = std::fs::File::create(self.dir.join("server.log")).expect("a log");
         let mut command = self.program(&["serve"]);
-        let mut child = command
-            .env("NYALA__DEV__FAULT_POINT", fault_point)
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .expect("the program");
+        let mut child =
+            command.env("NYALA__DEV__FAULT_POINT", fault_point).stdout(Stdio::piped()).stderr(log).spawn().expect("the program");
         let stdout = child.stdout.take().expect("standard output");
         let first_line = spawn_blocking(move || BufReader::new(stdout).lines().next());
         let line = actix_web::rt::time::timeout(PATIENCE, first_line).await.expect("an open server").expect("a thread");
@@ -146,7 +142,8 @@ impl Site {
     pub async fn shop(&self, durasi_s: i64) -> Shop {
         let key = self.run(&["key", "add", "--role", "root", "--nama", "uji"]).await.expect("a key");
         let key = key.trim().to_owned();
-        let ops = async |call: &str, body: Value| self.ask("POST", &format!("/ops/v1/{call}"), &key, &body).await.expect(call).ok();
+        let ops =
+            async |call: &str, body: Value| self.ask("POST", &format!("/ops/v1/{call}"), &key, &body).await.expect(call).ok();
         let idowner = ops("owner", json!({"nama": "Bu Ani"})).await["idowner"].clone();
         let place = json!({"idowner": idowner, "nama": "Melati", "kota": "Bandung", "latitude": -6.9, "longitude": 107.6});
         let idoutlet = ops("outlet", place).await["idoutlet"].clone();
