@@ -71,7 +71,7 @@ impl AppState {
         let auth = Auth::new(&secrets, config.auth.token_days)?;
         let whatsapp = WhatsApp::new(&config.whatsapp);
         let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
-        let (metrics, mesin, ready) = (Metrics::new(&db), Registry::default(), AtomicBool::new(false));
+        let (metrics, mesin, ready) = (Metrics::new(&db, auth.waiting_passwords()), Registry::default(), AtomicBool::new(false));
         let (hubs, kursi) = (Arc::default(), Arc::default());
         Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, hubs, kursi, sim, ready })))
     }

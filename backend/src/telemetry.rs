@@ -2,7 +2,9 @@
 
 use std::io::IsTerminal;
 
+use tracing::Subscriber;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -10,7 +12,7 @@ use crate::config::{Log, LogFormat};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    #[error("log.filter = \"{filter}\" is no filter; use a level such as \"info\" or \"nyala=debug,info\" ({why})")]
+    #[error("log.filter = \"{filter}\" is no filter; use a level such as \"info\", or \"nyala=debug,info\" ({why})")]
     Filter { filter: String, why: String },
     #[error("logging was set up twice")]
     Twice,
@@ -18,18 +20,95 @@ pub enum TelemetryError {
 
 /// Sets up logging for the whole process, panics included. Called once, before anything is logged.
 pub fn init(log: &Log) -> Result<(), TelemetryError> {
-    let filter =
-        EnvFilter::try_new(&log.filter).map_err(|e| TelemetryError::Filter { filter: log.filter.clone(), why: e.to_string() })?;
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    let registry = tracing_subscriber::registry().with(filter);
-    let set = match log.format {
-        LogFormat::Pretty => registry.with(lines.with_ansi(std::io::stderr().is_terminal())).try_init(),
-        LogFormat::Json => registry.with(lines.json().flatten_event(true).with_span_list(false)).try_init(),
-    };
-    set.map_err(|_| TelemetryError::Twice)?;
+    subscriber(log, std::io::stderr, std::io::stderr().is_terminal())?.try_init().map_err(|_| TelemetryError::Twice)?;
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string);
         tracing::error!(panic = info.payload_as_str().unwrap_or("not a text"), place, "panicked");
     }));
     Ok(())
+}
+
+type Lines = Box<dyn Subscriber + Send + Sync>;
+
+fn subscriber<W>(log: &Log, writer: W, colours: bool) -> Result<Lines, TelemetryError>
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let filter =
+        EnvFilter::try_new(&log.filter).map_err(|e| TelemetryError::Filter { filter: log.filter.clone(), why: e.to_string() })?;
+    let (registry, lines) = (tracing_subscriber::registry().with(filter), tracing_subscriber::fmt::layer().with_writer(writer));
+    Ok(match log.format {
+        LogFormat::Pretty => Box::new(registry.with(lines.with_ansi(colours))),
+        LogFormat::Json => Box::new(registry.with(lines.json().flatten_event(true).with_span_list(false))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use actix_web::middleware::from_fn;
+    use actix_web::{App, HttpResponse, test, web};
+
+    use super::*;
+    use crate::http::request_id;
+
+    /// Keeps what is logged.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Kept {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    async fn logged(format: LogFormat, filter: &str) -> String {
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let log = Log { format, filter: filter.to_owned() };
+        let _here = tracing::subscriber::set_default(subscriber(&log, move || writer.clone(), false).unwrap());
+        let handler = || async {
+            tracing::warn!(mesin = 7, "something odd");
+            HttpResponse::Ok().finish()
+        };
+        let app = test::init_service(App::new().wrap(from_fn(request_id::middleware)).route("/x", web::get().to(handler))).await;
+        test::call_service(
+            &app,
+            test::TestRequest::get().uri("/x").insert_header((request_id::HEADER, "abcdef-0123")).to_request(),
+        )
+        .await;
+        kept.text()
+    }
+
+    #[actix_web::test]
+    async fn a_json_line_is_json_and_has_the_request_id() {
+        let text = logged(LogFormat::Json, "warn").await;
+        let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        assert_eq!((&line["message"], &line["level"], &line["mesin"]), (&"something odd".into(), &"WARN".into(), &7.into()));
+        assert_eq!((&line["span"]["request_id"], &line["span"]["path"]), (&"abcdef-0123".into(), &"/x".into()));
+    }
+
+    #[actix_web::test]
+    async fn a_line_for_people_has_it_too() {
+        let text = logged(LogFormat::Pretty, "info").await;
+        assert!(text.contains("something odd") && text.contains("abcdef-0123"), "{text}");
+    }
+
+    #[actix_web::test]
+    async fn a_bad_filter_is_named() {
+        let log = Log { format: LogFormat::Json, filter: "nyala=loudly".to_owned() };
+        let why = subscriber(&log, std::io::sink, false).err().unwrap().to_string();
+        assert!(why.contains("nyala=loudly"), "{why}");
+    }
 }

@@ -51,6 +51,7 @@ pub async fn send(state: &AppState, tujuan: Tujuan, telp: Telp, ip: String) -> R
     // On its own, because a caller who goes away must not leave a code that was sent and not counted.
     let sent = actix_web::rt::spawn(async move {
         let sent = state.whatsapp.send(&pesan).await;
+        state.metrics.code(sent.is_ok());
         settle(&state, id, sent.is_ok()).await?;
         sent.map_err(|e| {
             tracing::warn!(error = %e, purpose = tujuan.as_str(), "code not sent");

@@ -15,6 +15,7 @@ pub mod token;
 pub use change_password::{Change, change_password};
 
 use actix_web::web::{ServiceConfig, post};
+use prometheus_client::metrics::gauge::Gauge;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -35,6 +36,11 @@ impl Auth {
             versi: sesi::Versi::default(),
             sandi: password::Worker::start()?,
         })
+    }
+
+    /// How many passwords wait to be hashed, for the metrics.
+    pub fn waiting_passwords(&self) -> &Gauge {
+        self.sandi.waiting()
     }
 }
 

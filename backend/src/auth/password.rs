@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use argon2::password_hash::{Error as HashError, Output, PasswordHash, Salt, SaltString};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use prometheus_client::metrics::gauge::Gauge;
 use rand::RngCore;
 use tokio::sync::oneshot;
 
@@ -51,28 +52,44 @@ enum Job {
 }
 
 /// The queue to the thread, which ends with the last handle.
-pub struct Worker(SyncSender<Job>);
+pub struct Worker {
+    jobs: SyncSender<Job>,
+    waiting: Gauge,
+}
 
 impl Worker {
     pub fn start() -> std::io::Result<Self> {
         let (jobs, queue) = sync_channel(QUEUE);
-        std::thread::Builder::new().name("argon2".to_owned()).spawn(move || work(&queue))?;
-        Ok(Self(jobs))
+        let waiting = Gauge::default();
+        let left = waiting.clone();
+        std::thread::Builder::new().name("argon2".to_owned()).spawn(move || work(&queue, &left))?;
+        Ok(Self { jobs, waiting })
+    }
+
+    /// How many passwords wait, for the metrics.
+    pub fn waiting(&self) -> &Gauge {
+        &self.waiting
     }
 
     async fn ask<T>(&self, job: impl FnOnce(Reply<T>) -> Job) -> Result<T, AppError> {
         let (reply, answer) = oneshot::channel();
-        self.0.try_send(job(reply)).map_err(|e| match e {
-            TrySendError::Full(_) => AppError::TooMany { retry_s: RETRY_S },
-            TrySendError::Disconnected(_) => AppError::internal("the password thread is gone"),
+        // Before it is sent, so that the thread never counts it down first.
+        self.waiting.inc();
+        self.jobs.try_send(job(reply)).map_err(|e| {
+            self.waiting.dec();
+            match e {
+                TrySendError::Full(_) => AppError::TooMany { retry_s: RETRY_S },
+                TrySendError::Disconnected(_) => AppError::internal("the password thread is gone"),
+            }
         })?;
         answer.await.map_err(AppError::internal)?.map_err(|e| AppError::internal(e.to_string()))
     }
 }
 
-fn work(queue: &Receiver<Job>) {
+fn work(queue: &Receiver<Job>, waiting: &Gauge) {
     let mut argon = Argon::default();
     for job in queue {
+        waiting.dec();
         // A caller who has gone needs no answer; nor does one who goes while it is made.
         match job {
             Job::Hash { password, reply } if !reply.is_closed() => drop(reply.send(argon.hash(&password))),

@@ -27,8 +27,8 @@ pub async fn middleware<B: MessageBody + 'static>(mut req: ServiceRequest, next:
     let id = sane_id(&req).map_or_else(|| uuid::Uuid::new_v4().simple().to_string(), str::to_owned);
     req.extensions_mut().insert(RequestId(id.clone()));
     let method = req.method().clone();
-    if method == Method::HEAD {
-        // Every GET answers HEAD: the connection itself leaves the body out (RFC 9110 §9.3.2).
+    if method == Method::HEAD && !req.path().starts_with("/socket.io") {
+        // Every GET of ours answers HEAD: the connection itself leaves the body out (RFC 9110 §9.3.2).
         req.head_mut().method = Method::GET;
     }
     let route = req.match_pattern().unwrap_or_else(|| "unmatched".to_owned());

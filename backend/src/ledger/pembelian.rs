@@ -130,6 +130,9 @@ SELECT id FROM t";
 
 const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state = ANY($3) RETURNING id";
 
+const SOONER: &str = "
+UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING id";
+
 const FINISH: &str = "
 WITH t AS (
     UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2 RETURNING id
@@ -164,6 +167,10 @@ pub async fn apply(client: &Client, id: i64, change: Change, now: Waktu) -> Resu
         Change::RunAndFinish { started_at, ends_at } => {
             let stmt = client.prepare_cached(POST).await?;
             client.query_opt(&stmt, &[&id, &"FINISHED", &started_at, &ends_at, &Some(now), &now]).await?
+        }
+        Change::Sooner { started_at, ends_at } => {
+            let stmt = client.prepare_cached(SOONER).await?;
+            client.query_opt(&stmt, &[&id, &started_at, &ends_at]).await?
         }
         Change::Finish => {
             let stmt = client.prepare_cached(FINISH).await?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture};
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
 use super::alarm::{self, Wakes};
 use super::device::{Command, DeviceEvent};
@@ -139,6 +140,15 @@ impl MesinActor {
 
     // --- the open purchase ---
 
+    /// The first word of the device on a command that this process sent.
+    fn measure_answer(&self, cmd_id: Uuid) {
+        let asked =
+            self.aktif.as_ref().filter(|a| a.p.cmd_id == cmd_id && a.p.keadaan.undecided()).and_then(|a| a.p.obrolan.first_sent);
+        if let Some(first_sent) = asked {
+            self.state.metrics.device_answered(Duration::from_millis(first_sent.ms_until(self.now()).max(0).unsigned_abs()));
+        }
+    }
+
     fn feed(&mut self, event: Event, ctx: &mut Ctx) {
         let now = self.now();
         let Some(aktif) = &mut self.aktif else { return };
@@ -240,6 +250,8 @@ impl MesinActor {
         }
         if before != p.keadaan {
             self.announce(&p);
+        } else {
+            self.papan.set_ends_at(self.running().map(|p| p.ends_at));
         }
         self.arm(ctx);
         self.next_start(ctx);
@@ -310,6 +322,36 @@ impl MesinActor {
         }
     }
 
+    /// What is stored takes the place of what was known; whatever that decides is told.
+    fn take_over(&mut self, stored: Option<Pembelian>) {
+        let Some(mut known) = self.aktif.take() else {
+            self.aktif = stored.map(Aktif::new);
+            return;
+        };
+        let before = known.p.keadaan;
+        match stored {
+            Some(p) if p.id == known.p.id => {
+                known.p = p.reread(&known.p);
+                known.events.clear();
+                if let Some(hasil) = outcome(known.p.keadaan) {
+                    known.answer(hasil);
+                }
+                if known.p.keadaan != before {
+                    self.announce(&known.p);
+                }
+                self.aktif = Some(known);
+            }
+            other => {
+                // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over.
+                known.answer(Hasil::BacaLagi);
+                known.stop_waiters.drain(..).for_each(|done| _ = done.send(()));
+                known.p.keadaan = if before == Keadaan::Running { Keadaan::Finished } else { Keadaan::Expired };
+                self.announce(&known.p);
+                self.aktif = other.map(Aktif::new);
+            }
+        }
+    }
+
     fn reload_later(ctx: &mut Ctx) {
         ctx.run_later(RELOAD_AFTER, |actor, ctx| actor.reload(ctx));
     }
@@ -352,6 +394,7 @@ const fn edges(change: Change) -> (&'static str, &'static str) {
     match change {
         Change::MarkSent | Change::MarkUnsure => ("before_unsure", "after_unsure"),
         Change::Run { .. } | Change::RunAndFinish { .. } => ("before_post", "after_post"),
+        Change::Sooner { .. } => ("before_sooner", "after_sooner"),
         Change::Finish => ("before_finish", "after_finish"),
         Change::Stop { .. } => ("before_stop", "after_stop"),
         Change::Refuse | Change::Expire | Change::GiveUp => ("before_void", "after_void"),
@@ -368,9 +411,6 @@ impl Actor for MesinActor {
     fn started(&mut self, ctx: &mut Ctx) {
         self.state.metrics.realtime.actors.inc();
         Self::watch_idle(ctx, Duration::from_secs(self.state.config.mesin.idle_s.max(1)));
-        if self.aktif.as_ref().is_some_and(|a| a.p.obrolan.stop_requested) {
-            self.feed(Event::StopRequested, ctx);
-        }
         self.arm(ctx);
     }
 }
@@ -461,7 +501,13 @@ impl Handler<Loaded> for MesinActor {
 
     fn handle(&mut self, loaded: Loaded, ctx: &mut Ctx) {
         self.loading = false;
-        if loaded.learned != self.learned || self.is_committing() {
+        if self.is_committing() {
+            // What is being committed is newer, and tells itself.
+            return;
+        }
+        if loaded.learned != self.learned {
+            // Something newer was learned, or doubted, while it was read.
+            self.reload(ctx);
             return self.next_start(ctx);
         }
         match loaded.result {
@@ -471,30 +517,8 @@ impl Handler<Loaded> for MesinActor {
                 Self::reload_later(ctx);
             }
             Ok(stored) => {
-                let known = self.aktif.take();
-                let mut waiting = known.map(|a| (a.p.id, a.waiters, a.stop_waiters)).unwrap_or_default();
-                if let Some(p) = stored {
-                    let mut aktif = Aktif::new(p);
-                    if waiting.0 == aktif.p.id {
-                        (aktif.waiters, aktif.stop_waiters) = (std::mem::take(&mut waiting.1), std::mem::take(&mut waiting.2));
-                    }
-                    if let Some(hasil) = outcome(aktif.p.keadaan) {
-                        aktif.answer(hasil);
-                    }
-                    let stop = aktif.p.obrolan.stop_requested;
-                    self.aktif = Some(aktif);
-                    if stop {
-                        self.feed(Event::StopRequested, ctx);
-                    }
-                }
+                self.take_over(stored);
                 self.papan.set_ends_at(self.running().map(|p| p.ends_at));
-                // Their purchase is decided, or another one: the facts tell which.
-                for balas in waiting.1 {
-                    let _ = balas.send(Hasil::BacaLagi);
-                }
-                for done in waiting.2 {
-                    let _ = done.send(());
-                }
                 self.arm(ctx);
                 self.next_start(ctx);
             }
@@ -545,7 +569,10 @@ impl Handler<Said> for MesinActor {
 
     fn handle(&mut self, Said(event): Said, ctx: &mut Ctx) {
         match event {
-            DeviceEvent::Ack { cmd_id, result } => self.feed(Event::Ack { cmd_id, result }, ctx),
+            DeviceEvent::Ack { cmd_id, result } => {
+                self.measure_answer(cmd_id);
+                self.feed(Event::Ack { cmd_id, result }, ctx);
+            }
             DeviceEvent::State { online, run } => {
                 self.record_state(online, run.map(|r| r.cmd_id), ctx);
                 if let Some(run) = run {

@@ -54,14 +54,13 @@ pub struct Metrics {
     open: Family<StateLabel, Gauge>,
     device_answer: Histogram,
     codes: Family<ResultLabel, Counter>,
-    password_queue: Gauge,
     database_up: Gauge,
     pub realtime: Realtime,
 }
 
 impl Metrics {
-    /// `db` is asked for its connections at each scrape.
-    pub fn new(db: &Db) -> Self {
+    /// `db` is asked for its connections at each scrape; `passwords` tells how many wait to be hashed.
+    pub fn new(db: &Db, passwords: &Gauge) -> Self {
         let waits = || Histogram::new(WAIT_BUCKETS_S);
         let mut metrics = Self {
             registry: Registry::with_prefix("nyala"),
@@ -71,15 +70,14 @@ impl Metrics {
             open: Family::default(),
             device_answer: waits(),
             codes: Family::default(),
-            password_queue: Gauge::default(),
             database_up: Gauge::default(),
             realtime: Realtime::default(),
         };
-        metrics.register(db);
+        metrics.register(db, passwords);
         metrics
     }
 
-    fn register(&mut self, db: &Db) {
+    fn register(&mut self, db: &Db, passwords: &Gauge) {
         let all = &mut self.registry;
         all.register("http_requests", "Answered requests", self.http_requests.clone());
         all.register_with_unit("http_request_duration", "Time to answer a request", Unit::Seconds, self.http_duration.clone());
@@ -92,7 +90,7 @@ impl Metrics {
             self.device_answer.clone(),
         );
         all.register("codes", "One-time codes given to WhatsApp, by result", self.codes.clone());
-        all.register("password_queue_length", "Passwords waiting to be hashed", self.password_queue.clone());
+        all.register("password_queue_length", "Passwords waiting to be hashed", passwords.clone());
         all.register("database_up", "Whether the database answered this scrape", self.database_up.clone());
         all.register_with_unit("database_wait", "Wait for a database connection", Unit::Seconds, db.waited().clone());
         all.register_collector(Box::new(Connections(db.clone())));
@@ -129,11 +127,6 @@ impl Metrics {
     /// WhatsApp took a code, or it did not.
     pub fn code(&self, sent: bool) {
         self.codes.get_or_create(&ResultLabel { result: if sent { "sent" } else { "failed" } }).inc();
-    }
-
-    /// How many passwords wait for the hashing thread.
-    pub fn password_queue(&self) -> &Gauge {
-        &self.password_queue
     }
 
     /// Everything in the OpenMetrics text format.

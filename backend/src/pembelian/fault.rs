@@ -15,6 +15,8 @@ pub const POINTS: &[&str] = &[
     "after_void",
     "before_unsure",
     "after_unsure",
+    "before_sooner",
+    "after_sooner",
     "before_finish",
     "after_finish",
     "before_stop",

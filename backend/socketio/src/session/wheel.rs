@@ -101,3 +101,33 @@ async fn turn_wheel() {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The steps at which entries come out.
+    fn due_steps(wheel: &mut Wheel, until: u64) -> Vec<(u64, usize)> {
+        let now = wheel.origin + STEP * u32::try_from(until).unwrap();
+        let mut out = Vec::new();
+        while let Some(due) = wheel.advance(now) {
+            if !due.is_empty() {
+                out.push((wheel.done, due.len()));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn entries_come_at_their_step_even_after_a_whole_turn() {
+        let mut wheel = Wheel::new();
+        let slots = SLOTS as u64;
+        for step in [1, 7, 7, slots - 1, slots, slots + 7, 3 * slots + 1] {
+            wheel.insert(Entry { step, wire: Weak::new() });
+        }
+        assert_eq!(due_steps(&mut wheel, 6), [(1, 1)]);
+        assert_eq!(due_steps(&mut wheel, slots), [(7, 2), (slots - 1, 1), (slots, 1)]);
+        assert_eq!(due_steps(&mut wheel, 4 * slots), [(slots + 7, 1), (3 * slots + 1, 1)]);
+        assert_eq!(wheel.entries, 0);
+    }
+}

@@ -1,7 +1,6 @@
 //! Simulated devices (driver `sim`, the default): they answer in 100–300 ms, keep their own time and memory across a crash of
 //! the server, and have the faults of contract §5.
 
-use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -10,76 +9,15 @@ use std::sync::Mutex;
 use dashmap::DashMap;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::{Command, DeviceEvent, Run};
+use super::memory::Memory;
+pub use super::memory::Mode;
+use super::{Command, DeviceEvent};
 use crate::domain::waktu::Waktu;
-use crate::pembelian::step::{AckResult, Send};
 
 const JOURNAL: &str = "perangkat-sim.jsonl";
-/// Commands a device remembers, so that a repeated one is answered and not run again.
-const MEMORY: usize = 16;
-/// `late`: how long after the start every answer about it waits.
-const LATE_MS: i64 = 9_000;
 /// Lines in the journal before it is written anew at the next start.
 const COMPACT_LINES: usize = 10_000;
-
-/// What is wrong with a device (contract §5).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    #[default]
-    Ok,
-    Refuse,
-    Silent,
-    Late,
-    Offline,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Known {
-    cmd_id: Uuid,
-    result: KnownResult,
-    started_ms: i64,
-    ends_ms: i64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum KnownResult {
-    Started,
-    Refused,
-    Expired,
-}
-
-/// One device's own memory.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Memory {
-    mode: Mode,
-    epoch: i64,
-    known: VecDeque<Known>,
-}
-
-impl Memory {
-    fn find(&self, cmd_id: Uuid) -> Option<&Known> {
-        self.known.iter().find(|k| k.cmd_id == cmd_id)
-    }
-
-    fn running(&self, now: Waktu) -> Option<&Known> {
-        self.known.iter().find(|k| k.result == KnownResult::Started && k.ends_ms > now.ms())
-    }
-
-    fn run(&self, now: Waktu) -> Option<Run> {
-        self.running(now).map(|k| Run { cmd_id: k.cmd_id, sisa_ms: k.ends_ms - now.ms() })
-    }
-
-    fn remember(&mut self, known: Known) {
-        if self.known.len() == MEMORY {
-            self.known.pop_front();
-        }
-        self.known.push_back(known);
-    }
-}
 
 /// What a device will say, and how long after the command.
 #[derive(Debug, PartialEq, Eq)]
@@ -117,35 +55,13 @@ impl Sim {
     /// Does what the device would do on `cmd` at `now`; `None`: not a word.
     pub fn command(&self, cmd: &Command, now: Waktu) -> Option<Reply> {
         let mut memory = self.devices.entry(cmd.idmesin).or_default();
-        if matches!(memory.mode, Mode::Silent | Mode::Offline) {
-            return None;
-        }
-        let mut changed = false;
-        let mut events = match cmd.op {
-            Send::Start => {
-                changed = memory.find(cmd.cmd_id).is_none();
-                start(&mut memory, cmd, now)
-            }
-            Send::Query => vec![state(&memory, now)],
-            Send::Stop => {
-                changed = stop(&mut memory, cmd.cmd_id, now);
-                vec![state(&memory, now)]
-            }
-        };
-        if cmd.op != Send::Start {
-            events.extend(answer(&memory, cmd, now));
-        }
-        if changed {
+        let handled = memory.handle(cmd, now)?;
+        if handled.changed {
             self.write(cmd.idmesin, &memory);
         }
         let (low, high) = self.answer_ms;
-        let mut after_ms = if high == 0 { 0 } else { rand::rng().random_range(low..=high) };
-        if memory.mode == Mode::Late
-            && let Some(known) = memory.find(cmd.cmd_id)
-        {
-            after_ms = after_ms.max(known.started_ms + LATE_MS - now.ms());
-        }
-        Some(Reply { after_ms, events })
+        let answer_ms = if high == 0 { 0 } else { rand::rng().random_range(low..=high) };
+        Some(Reply { after_ms: answer_ms.max(handled.after_ms), events: handled.events })
     }
 
     /// Sets what is wrong with a device; the answer is what it says at once about being reachable.
@@ -153,7 +69,7 @@ impl Sim {
         let mut memory = self.devices.entry(idmesin).or_default();
         memory.mode = mode;
         self.write(idmesin, &memory);
-        DeviceEvent::State { online: mode != Mode::Offline, run: memory.run(now) }
+        memory.state(now)
     }
 
     /// Unsynced on purpose: a device's memory must outlive a crash of the server, not of the whole machine.
@@ -165,51 +81,6 @@ impl Sim {
             tracing::error!(error = %e, "a simulated device cannot write its memory");
         }
     }
-}
-
-fn start(memory: &mut Memory, cmd: &Command, now: Waktu) -> Vec<DeviceEvent> {
-    if memory.find(cmd.cmd_id).is_none() {
-        let result = if now > cmd.exp {
-            KnownResult::Expired
-        } else if memory.mode == Mode::Refuse || cmd.epoch < memory.epoch || memory.running(now).is_some() {
-            KnownResult::Refused
-        } else {
-            KnownResult::Started
-        };
-        memory.epoch = memory.epoch.max(cmd.epoch);
-        memory.remember(Known { cmd_id: cmd.cmd_id, result, started_ms: now.ms(), ends_ms: now.ms() + cmd.durasi_s * 1000 });
-    }
-    answer(memory, cmd, now).into_iter().collect()
-}
-
-/// Ends the run of `cmd_id`; whether anything changed.
-fn stop(memory: &mut Memory, cmd_id: Uuid, now: Waktu) -> bool {
-    match memory.known.iter_mut().find(|k| k.cmd_id == cmd_id && k.result == KnownResult::Started && k.ends_ms > now.ms()) {
-        Some(known) => {
-            known.ends_ms = now.ms();
-            true
-        }
-        None => false,
-    }
-}
-
-/// The ack of a command it knows, or `expired` for one it never heard and will never run.
-fn answer(memory: &Memory, cmd: &Command, now: Waktu) -> Option<DeviceEvent> {
-    let result = match memory.find(cmd.cmd_id) {
-        Some(k) => match k.result {
-            KnownResult::Started if k.ends_ms > now.ms() => AckResult::Started,
-            KnownResult::Started => AckResult::Done,
-            KnownResult::Refused => AckResult::Refused,
-            KnownResult::Expired => AckResult::Expired,
-        },
-        None if now > cmd.exp => AckResult::Expired,
-        None => return None,
-    };
-    Some(DeviceEvent::Ack { cmd_id: cmd.cmd_id, result })
-}
-
-fn state(memory: &Memory, now: Waktu) -> DeviceEvent {
-    DeviceEvent::State { online: true, run: memory.run(now) }
 }
 
 fn read(path: &PathBuf) -> std::io::Result<(DashMap<i64, Memory>, usize)> {
@@ -243,7 +114,12 @@ fn compact(path: &Path, devices: &DashMap<i64, Memory>) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
+    use super::super::Run;
+    use super::super::memory::LATE_MS;
     use super::*;
+    use crate::pembelian::step::{AckResult, Send};
 
     const T0: Waktu = Waktu::from_ms(1_000_000);
 

@@ -8,7 +8,7 @@ import { customerId, useAuth } from '@/shared/lib/auth-store'
 /** A failed fetch of one's own account ends the session when it is gone (product.md §8). */
 async function getOwnAkun(id: string, signal: AbortSignal): Promise<Akun> {
   try {
-    return await getCustomerGlobal(id, signal)
+    return await getCustomerGlobal(Number(id), signal)
   } catch (error) {
     if (asApiError(error).status === 404) useAuth.getState().expire()
     throw error
