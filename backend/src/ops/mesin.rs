@@ -1,6 +1,7 @@
 //! `POST /ops/v1/mesin`: a new machine with its sticker (supervisor and above).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
@@ -111,8 +112,17 @@ pub async fn install(
         if missing.is_empty() {
             break;
         }
-        let drawn: HashMap<String, usize> = missing.iter().map(|i| (KodeMesin::random().as_str().to_owned(), *i)).collect();
-        let (codes, of): (Vec<&str>, Vec<&str>) = drawn.iter().map(|(kode, i)| (kode.as_str(), names[*i].as_str())).unzip();
+        let mut drawn: HashMap<String, usize> = HashMap::new();
+        let (mut codes, mut of): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+        for i in missing {
+            let kode = KodeMesin::random().as_str().to_owned();
+            // drawn twice in one go: this one has its turn in the next
+            if let Entry::Vacant(free) = drawn.entry(kode.clone()) {
+                free.insert(i);
+                codes.push(kode);
+                of.push(names[i].as_str());
+            }
+        }
         let stmt = tx.prepare_cached(INSTALL).await?;
         for row in tx.query(&stmt, &[&outlet.idoutlet, &outlet.idowner, &of, &codes, &driver.as_str(), &now]).await? {
             let (id, kode, versi): (i64, String, i32) = (row.get(0), row.get(1), row.get(2));

@@ -48,6 +48,7 @@ async fn many_machines_have_each_a_name_and_a_code() {
     let mesin = made["mesin"].as_array().unwrap();
     let kode: HashSet<&str> = mesin.iter().map(|m| m["kode"].as_str().unwrap()).collect();
     assert_eq!((mesin.len(), kode.len()), (500, 500));
+    assert!(mesin.is_sorted_by_key(|m| m["id"].as_i64()), "ids rise with the numbers");
     for (n, m) in mesin.iter().enumerate() {
         let id = m["id"].as_i64().unwrap();
         assert_eq!(qr::mesin::parse(m["qr"].as_str().unwrap(), &app.state.secrets), Some((id, 1)));
