@@ -275,6 +275,8 @@ CREATE TABLE audit_log (
     isi JSONB NOT NULL,
     created_at TIMESTAMPTZ NOT NULL
 );
+-- a run that nobody paid for is told once, however often its device reports it
+CREATE UNIQUE INDEX jalan_tanpa_bayar_sekali ON audit_log (objek, (isi ->> 'cmd_id')) WHERE aksi = 'mesin.jalan_tanpa_bayar';
 CREATE TRIGGER audit_hanya_tambah BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
     FOR EACH STATEMENT EXECUTE FUNCTION tolak_ubah();
 

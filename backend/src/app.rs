@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::auth::Auth;
 use crate::config::Config;
-use crate::db::pool::Db;
+use crate::db::pool::{Db, Limits};
 use crate::db::{lock, migrate};
 use crate::domain::waktu::{Jam, Waktu};
 use crate::mesin::device::sim::Sim;
@@ -55,12 +55,13 @@ impl AppState {
 
     /// The same with a clock of the caller's: every rule takes its time from it.
     pub async fn build_with(config: Config, url: &str, workers: usize, jam: Option<Jam>) -> Result<Self, StartError> {
-        let db = Db::new(
-            url,
-            config.database.connections.div_ceil(workers.max(1)),
-            Duration::from_millis(config.database.wait_ms),
-            Duration::from_millis(config.database.connect_ms),
-        )?;
+        let ms = Duration::from_millis;
+        let limits = Limits {
+            wait: ms(config.database.wait_ms),
+            connect: ms(config.database.connect_ms),
+            statement: Some(ms(config.database.statement_ms)),
+        };
+        let db = Db::new(url, config.database.connections.div_ceil(workers.max(1)), limits)?;
         let (mut client, _lost) = lock::connect(db.config()).await?;
         migrate::run(&mut client).await?;
         let secrets = Secrets::load_or_create(&config.data.dir, has_rows(&client).await?)?;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::client_ip::Block;
 use crate::http::input::Secret;
+use crate::pembelian::fault::POINTS;
 
 /// `data.dir` in `config/default.toml`.
 const DEFAULT_DATA_DIR: &str = "data";
@@ -64,6 +65,7 @@ pub struct Database {
     pub connections: usize,
     pub wait_ms: u64,
     pub connect_ms: u64,
+    pub statement_ms: u64,
     pub npm_postgres_dir: PathBuf,
 }
 
@@ -202,6 +204,10 @@ impl Config {
         }
         if self.is_production() {
             return self.check_production();
+        }
+        if !self.dev.fault_point.is_empty() && !POINTS.contains(&self.dev.fault_point.as_str()) {
+            let (point, points) = (&self.dev.fault_point, POINTS.join(", "));
+            return refuse(format!("dev.fault_point = \"{point}\" is no edge of a purchase; there are: {points}"));
         }
         let loopback = matches!(self.http.host.as_str(), "localhost" | "::1") || self.http.host.starts_with("127.");
         if !loopback && !self.dev.allow_lan {

@@ -279,6 +279,7 @@ test('another machine of the owner can be paid with the same E-Pay', async ({ pa
   const other = await newMesin(world.idoutlet, 'Mesin 08')
   await toReceipt(page, { ...world, mesin: other }, customer)
   await pay(page)
+  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
   await expect(page.getByText('Mesin 08')).toBeVisible()
   const list = await scan<{ list_snap_transaksi: unknown[] }>(
     'dashboard/get_dashboard',

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Gagal, Umum};
 use crate::app::{database_now, has_rows};
 use crate::config::Config;
-use crate::db::pool::{Client, Db};
+use crate::db::pool::{Client, Db, Limits};
 use crate::db::source::{Purpose, Source};
 use crate::db::{lock, migrate};
 use crate::domain::waktu::Waktu;
@@ -60,8 +60,9 @@ pub fn run<T>(umum: &Umum, work: impl AsyncFnOnce(&Konteks) -> Result<T, Gagal>)
 }
 
 async fn open(config: Config, source: &Source) -> Result<Konteks, Gagal> {
-    let (wait, connect) = (Duration::from_millis(config.database.wait_ms), Duration::from_millis(config.database.connect_ms));
-    let db = Db::new(source.url(), CONNECTIONS, wait, connect)?;
+    let ms = Duration::from_millis;
+    let limits = Limits { wait: ms(config.database.wait_ms), connect: ms(config.database.connect_ms), statement: None };
+    let db = Db::new(source.url(), CONNECTIONS, limits)?;
     let (mut client, _) = lock::connect(db.config()).await.map_err(|e| unreachable(&config, &e))?;
     migrate::run(&mut client).await?;
     let now = database_now(&client).await?;

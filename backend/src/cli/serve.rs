@@ -46,7 +46,7 @@ async fn serve(mut config: Config) -> Result<(), Gagal> {
     let (listener, workers) = (server::bind(&config)?, server::workers(&config));
     let source = Source::open(&mut config, Purpose::Serve)?;
     let state = AppState::build(config, source.url(), workers).await?;
-    let lock = ServerLock::take(state.db.config()).await?;
+    let lock = ServerLock::wait(state.db.config()).await?;
     if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.jam.now()).await? == Seeded::Now {
         tracing::info!("the demo is seeded");
     }
@@ -119,19 +119,7 @@ async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) 
     }
 }
 
-/// How often, and how far apart, the lock is tried once the database is up: the dead one's connections go away at once.
-const LOCK_TRIES: usize = 20;
-const LOCK_EVERY: Duration = Duration::from_millis(100);
-
 async fn bring_back(state: &AppState, postgres: &embedded_postgres::Postgres) -> Result<ServerLock, Gagal> {
     postgres.restart()?;
-    let mut last = Gagal::new("the lock was not tried");
-    for _ in 0..LOCK_TRIES {
-        match ServerLock::take(state.db.config()).await {
-            Ok(lock) => return Ok(lock),
-            Err(e) => last = e.into(),
-        }
-        tokio::time::sleep(LOCK_EVERY).await;
-    }
-    Err(last)
+    Ok(ServerLock::wait(state.db.config()).await?)
 }

@@ -1,11 +1,17 @@
 //! One server process owns a database (design: money 11).
 
+use std::time::Duration;
+
 use tokio::sync::oneshot;
 use tokio_postgres::{Client, Config, NoTls};
 
 use super::pool::tls_for;
 
 const SERVER_LOCK: i64 = 0x4e59_414c_4102;
+
+/// How often, and how far apart, the lock is tried.
+const TRIES: usize = 20;
+const TRY_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
@@ -22,7 +28,18 @@ pub struct ServerLock {
 }
 
 impl ServerLock {
-    pub async fn take(config: &Config) -> Result<Self, LockError> {
+    /// Takes the lock; one whose process has just died is let go of within moments, so it is tried for a while.
+    pub async fn wait(config: &Config) -> Result<Self, LockError> {
+        for _ in 1..TRIES {
+            match Self::take(config).await {
+                Ok(lock) => return Ok(lock),
+                Err(_) => tokio::time::sleep(TRY_EVERY).await,
+            }
+        }
+        Self::take(config).await
+    }
+
+    async fn take(config: &Config) -> Result<Self, LockError> {
         let (client, lost) = connect(config).await?;
         let taken: bool = client.query_one("SELECT pg_try_advisory_lock($1)", &[&SERVER_LOCK]).await?.get(0);
         if taken { Ok(Self { _client: client, lost }) } else { Err(LockError::Taken) }

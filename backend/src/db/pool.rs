@@ -25,13 +25,28 @@ struct DbInner {
     id: u64,
     config: tokio_postgres::Config,
     per_thread: usize,
-    wait: Duration,
-    connect: Duration,
+    limits: Limits,
     /// Every thread's pool, for `usage` alone.
     pools: Mutex<Vec<Pool>>,
     /// Seconds until a connection was had.
     waited: Histogram,
 }
+
+/// How long the database may keep somebody waiting.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// For a free connection.
+    pub wait: Duration,
+    /// For a new connection.
+    pub connect: Duration,
+    /// For one statement, locks included; `None` for commands, which may read everything there is.
+    pub statement: Option<Duration>,
+}
+
+/// A peer that is gone without a word is noticed after the first, and three times the second.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(10);
+const KEEPALIVE_TRIES: u32 = 3;
 
 /// Connections of every thread's pool together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,13 +64,15 @@ thread_local! {
 
 impl Db {
     /// `url` is a PostgreSQL connection string in either form; `per_thread` connections at most on each thread.
-    pub fn new(url: &str, per_thread: usize, wait: Duration, connect: Duration) -> Result<Self, tokio_postgres::Error> {
+    pub fn new(url: &str, per_thread: usize, limits: Limits) -> Result<Self, tokio_postgres::Error> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut config = tokio_postgres::Config::from_str(url)?;
-        config.application_name("nyala").connect_timeout(connect);
+        config.application_name("nyala").connect_timeout(limits.connect);
+        config.keepalives_idle(KEEPALIVE_IDLE).keepalives_interval(KEEPALIVE_EVERY).keepalives_retries(KEEPALIVE_TRIES);
+        config.tcp_user_timeout(KEEPALIVE_IDLE + KEEPALIVE_EVERY * KEEPALIVE_TRIES);
         let (id, per_thread) = (NEXT.fetch_add(1, Ordering::Relaxed), per_thread.max(1));
         let (pools, waited) = (Mutex::default(), Histogram::new(exponential_buckets(0.0001, 4.0, 9)));
-        Ok(Self(Arc::new(DbInner { id, config, per_thread, wait, connect, pools, waited })))
+        Ok(Self(Arc::new(DbInner { id, config, per_thread, limits, pools, waited })))
     }
 
     /// A connection of this thread's pool; `Unavailable` when none comes free in time.
@@ -94,14 +111,19 @@ impl Db {
 
     fn build(&self) -> Result<Pool, AppError> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = match tls_for(&self.0.config) {
-            Some(tls) => Manager::from_config(self.0.config.clone(), tls, recycling),
-            None => Manager::from_config(self.0.config.clone(), NoTls, recycling),
+        let (limits, mut config) = (self.0.limits, self.0.config.clone());
+        if let Some(ms) = limits.statement.map(|d| d.as_millis()) {
+            let asked = config.get_options().unwrap_or_default().to_owned();
+            config.options(format!("{asked} -c statement_timeout={ms} -c idle_in_transaction_session_timeout={ms}"));
+        }
+        let manager = match tls_for(&config) {
+            Some(tls) => Manager::from_config(config, tls, recycling),
+            None => Manager::from_config(config, NoTls, recycling),
         };
         Pool::builder(manager)
             .max_size(self.0.per_thread)
             .runtime(Runtime::Tokio1)
-            .timeouts(Timeouts { wait: Some(self.0.wait), create: Some(self.0.connect), recycle: Some(self.0.connect) })
+            .timeouts(Timeouts { wait: Some(limits.wait), create: Some(limits.connect), recycle: Some(limits.connect) })
             .build()
             .map_err(AppError::internal)
     }

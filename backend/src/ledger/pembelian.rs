@@ -12,19 +12,22 @@ use crate::pembelian::batas::CMD_LIFE_MS;
 use crate::pembelian::fakta::{LayananFakta, MesinFakta, Pesanan};
 use crate::pembelian::step::Change;
 
-/// Reserve the machine, hold the money, claim the receipt and write the command, in one transaction.
+/// Reserve the machine, hold the money, claim the receipt and write the command, in one transaction. The wallet is locked last:
+/// the insert may have to wait for the machine's purchase before, which is on its way to its own customer's wallet.
 pub const HOLD: &str = "
 WITH m AS (
     UPDATE mesin SET epoch = epoch + 1 WHERE idmesin = $4 AND online AND NOT perlu_petugas RETURNING epoch
-), q AS (
-    UPDATE quota_emoney q SET debits_pending = debits_pending + $8, updated_at = $10 FROM m
-    WHERE q.idcustomer = $3 AND (q.jenis_emoney = 2 OR q.masa_aktif >= $10) RETURNING q.idakun
+), w AS (
+    SELECT idcustomer FROM quota_emoney WHERE idcustomer = $3 AND (jenis_emoney = 2 OR masa_aktif >= $10)
 ), n AS (
-    INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT $1, $2, $13, $10 FROM q
+    INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT $1, $2, $13, $10 FROM m, w
 ), t AS (
     INSERT INTO snap_transaksi (id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin,
         nama_layanan, durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at)
-    SELECT $1, $2, $3, $5, $4, $6, $7, $14, $15, $9, $8, 'HELD', $11, m.epoch, $12, $10 FROM m, q RETURNING id
+    SELECT $1, $2, $3, $5, $4, $6, $7, $14, $15, $9, $8, 'HELD', $11, m.epoch, $12, $10 FROM m, w RETURNING id, idcustomer
+), q AS (
+    UPDATE quota_emoney q SET debits_pending = debits_pending + $8, updated_at = $10 FROM t WHERE q.idcustomer = t.idcustomer
+    RETURNING q.idakun
 ), l AS (
     INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
     SELECT 'pending', q.idakun, r.idakun, $8, t.id, $1, $3, $6, 'pelanggan:' || $1, $10
@@ -127,6 +130,9 @@ SELECT id FROM t";
 
 const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state = ANY($3) RETURNING id";
 
+const SOONER: &str = "
+UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING id";
+
 const FINISH: &str = "
 WITH t AS (
     UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2 RETURNING id
@@ -161,6 +167,10 @@ pub async fn apply(client: &Client, id: i64, change: Change, now: Waktu) -> Resu
         Change::RunAndFinish { started_at, ends_at } => {
             let stmt = client.prepare_cached(POST).await?;
             client.query_opt(&stmt, &[&id, &"FINISHED", &started_at, &ends_at, &Some(now), &now]).await?
+        }
+        Change::Sooner { started_at, ends_at } => {
+            let stmt = client.prepare_cached(SOONER).await?;
+            client.query_opt(&stmt, &[&id, &started_at, &ends_at]).await?
         }
         Change::Finish => {
             let stmt = client.prepare_cached(FINISH).await?;

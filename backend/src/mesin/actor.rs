@@ -11,7 +11,9 @@ use uuid::Uuid;
 
 use super::alarm::{self, Wakes};
 use super::device::{Command, DeviceEvent};
-use super::messages::{Applied, AskDevice, Balas, Hasil, HoldDone, Loaded, Reload, Ring, Said, Start, Stop, Tunggu, Watched};
+use super::messages::{
+    Applied, AskDevice, Balas, Hasil, HoldDone, Leave, Loaded, Reload, Ring, Said, Start, Stop, Tunggu, Watched,
+};
 use super::papan::Papan;
 use super::registry::Alamat;
 use super::tick::{self, Tick};
@@ -48,8 +50,13 @@ pub struct MesinActor {
     loading: bool,
     /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
     learned: u64,
-    last_said: Option<(bool, Option<uuid::Uuid>)>,
+    /// What the device last said of itself: whether it is online, and what it runs.
+    last_said: Option<Ucapan>,
+    /// The word that is being stored: one at a time, so that an older one never lands on a newer one.
+    recording: Option<Ucapan>,
 }
+
+type Ucapan = (bool, Option<uuid::Uuid>);
 
 /// The open purchase and who waits for it.
 struct Aktif {
@@ -99,6 +106,7 @@ impl MesinActor {
             loading: false,
             learned: 0,
             last_said: None,
+            recording: None,
         }
     }
 
@@ -133,8 +141,12 @@ impl MesinActor {
             for start in self.antre.drain(..) {
                 start.answer(Hasil::Ditolak(Tolakan::MesinBusy));
             }
-        } else if let Some(start) = self.antre.pop_front() {
-            self.begin_hold(start, ctx);
+            return;
+        }
+        while let Some(start) = self.antre.pop_front() {
+            if start.is_awaited() {
+                return self.begin_hold(start, ctx);
+            }
         }
     }
 
@@ -242,6 +254,10 @@ impl MesinActor {
         if let Some(hasil) = outcome(p.keadaan) {
             aktif.answer(hasil);
         }
+        if p.keadaan == Keadaan::Expired {
+            // The staff flag may be new: the device's next word counts even when it is the old one.
+            self.last_said = None;
+        }
         if !p.keadaan.open() {
             for done in aktif.stop_waiters.drain(..) {
                 let _ = done.send(());
@@ -250,6 +266,8 @@ impl MesinActor {
         }
         if before != p.keadaan {
             self.announce(&p);
+        } else {
+            self.papan.set_ends_at(self.running().map(|p| p.ends_at));
         }
         self.arm(ctx);
         self.next_start(ctx);
@@ -320,6 +338,36 @@ impl MesinActor {
         }
     }
 
+    /// What is stored takes the place of what was known; whatever that decides is told.
+    fn take_over(&mut self, stored: Option<Pembelian>) {
+        let Some(mut known) = self.aktif.take() else {
+            self.aktif = stored.map(Aktif::new);
+            return;
+        };
+        let before = known.p.keadaan;
+        match stored {
+            Some(p) if p.id == known.p.id => {
+                known.p = p.reread(&known.p);
+                known.events.clear();
+                if let Some(hasil) = outcome(known.p.keadaan) {
+                    known.answer(hasil);
+                }
+                if known.p.keadaan != before {
+                    self.announce(&known.p);
+                }
+                self.aktif = Some(known);
+            }
+            other => {
+                // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over.
+                known.answer(Hasil::BacaLagi);
+                known.stop_waiters.drain(..).for_each(|done| _ = done.send(()));
+                known.p.keadaan = if before == Keadaan::Running { Keadaan::Finished } else { Keadaan::Expired };
+                self.announce(&known.p);
+                self.aktif = other.map(Aktif::new);
+            }
+        }
+    }
+
     fn reload_later(ctx: &mut Ctx) {
         ctx.run_later(RELOAD_AFTER, |actor, ctx| actor.reload(ctx));
     }
@@ -332,6 +380,13 @@ impl MesinActor {
             return;
         }
         self.last_said = Some((online, run));
+        if self.recording.is_none() {
+            self.record(online, run, ctx);
+        }
+    }
+
+    fn record(&mut self, online: bool, run: Option<uuid::Uuid>, ctx: &mut Ctx) {
+        self.recording = Some((online, run));
         let ours = self.aktif.as_ref().is_some_and(|a| run.is_none_or(|cmd| cmd == a.p.cmd_id));
         let foreign = run.filter(|_| !ours);
         let (state, idmesin, now) = (self.state.clone(), self.alamat.idmesin, self.now());
@@ -339,30 +394,39 @@ impl MesinActor {
             let client = state.db.get().await?;
             perangkat::record(&client, idmesin, online, run.is_some(), foreign, now).await
         };
-        ctx.spawn(work.into_actor(self).map(|result, actor, _| {
+        ctx.spawn(work.into_actor(self).map(|result, actor, ctx| {
+            let stored = actor.recording.take();
             if let Err(e) = result {
                 tracing::warn!(error = %e, "a device's state was not stored; its next word will be");
-                actor.last_said = None;
+                actor.last_said = actor.last_said.filter(|said| Some(*said) != stored);
+            }
+            if let Some((online, run)) = actor.last_said.filter(|said| Some(*said) != stored) {
+                actor.record(online, run, ctx);
             }
         }));
     }
 
     fn watch_idle(ctx: &mut Ctx, every: Duration) {
         ctx.run_interval(every, |actor, ctx| {
-            let idle = actor.aktif.is_none() && actor.hold.is_none() && actor.antre.is_empty() && !actor.loading;
-            if idle && actor.state.mesin.forget(actor.alamat.idmesin, &ctx.address()) {
-                ctx.stop();
+            if actor.is_idle() && actor.state.mesin.forget(actor.alamat.idmesin, &ctx.address()) {
+                // What was told before that is in the mailbox, and the mailbox comes first.
+                ctx.notify(Leave);
             }
         });
+    }
+
+    fn is_idle(&self) -> bool {
+        self.aktif.is_none() && self.hold.is_none() && self.antre.is_empty() && !self.loading && self.recording.is_none()
     }
 }
 
 /// The fault points around a change.
 const fn edges(change: Change) -> (&'static str, &'static str) {
     match change {
-        Change::MarkSent | Change::MarkUnsure => ("before_unsure", "after_unsure"),
+        Change::MarkSent => ("before_sent", "after_sent"),
+        Change::MarkUnsure => ("before_unsure", "after_unsure"),
         Change::Run { .. } | Change::RunAndFinish { .. } => ("before_post", "after_post"),
-        Change::Finish => ("before_finish", "after_finish"),
+        Change::Finish | Change::Sooner { .. } => ("before_finish", "after_finish"),
         Change::Stop { .. } => ("before_stop", "after_stop"),
         Change::Refuse | Change::Expire | Change::GiveUp => ("before_void", "after_void"),
     }
@@ -378,9 +442,6 @@ impl Actor for MesinActor {
     fn started(&mut self, ctx: &mut Ctx) {
         self.state.metrics.realtime.actors.inc();
         Self::watch_idle(ctx, Duration::from_secs(self.state.config.mesin.idle_s.max(1)));
-        if self.aktif.as_ref().is_some_and(|a| a.p.obrolan.stop_requested) {
-            self.feed(Event::StopRequested, ctx);
-        }
         self.arm(ctx);
     }
 }
@@ -391,6 +452,7 @@ impl Handler<Start> for MesinActor {
     fn handle(&mut self, start: Start, ctx: &mut Ctx) {
         // A receipt sent many times at once is one purchase: its repeats wait with the first.
         if let Some(first) = self.hold.iter_mut().chain(&mut self.antre).find(|s| s.pesanan == start.pesanan) {
+            first.balas.retain(|balas| !balas.is_closed());
             if first.balas.len() < MAX_WAITERS {
                 first.balas.extend(start.balas);
             } else {
@@ -471,7 +533,13 @@ impl Handler<Loaded> for MesinActor {
 
     fn handle(&mut self, loaded: Loaded, ctx: &mut Ctx) {
         self.loading = false;
-        if loaded.learned != self.learned || self.is_committing() {
+        if self.is_committing() {
+            // What is being committed is newer, and tells itself.
+            return;
+        }
+        if loaded.learned != self.learned {
+            // Something newer was learned, or doubted, while it was read.
+            self.reload(ctx);
             return self.next_start(ctx);
         }
         match loaded.result {
@@ -481,30 +549,8 @@ impl Handler<Loaded> for MesinActor {
                 Self::reload_later(ctx);
             }
             Ok(stored) => {
-                let known = self.aktif.take();
-                let mut waiting = known.map(|a| (a.p.id, a.waiters, a.stop_waiters)).unwrap_or_default();
-                if let Some(p) = stored {
-                    let mut aktif = Aktif::new(p);
-                    if waiting.0 == aktif.p.id {
-                        (aktif.waiters, aktif.stop_waiters) = (std::mem::take(&mut waiting.1), std::mem::take(&mut waiting.2));
-                    }
-                    if let Some(hasil) = outcome(aktif.p.keadaan) {
-                        aktif.answer(hasil);
-                    }
-                    let stop = aktif.p.obrolan.stop_requested;
-                    self.aktif = Some(aktif);
-                    if stop {
-                        self.feed(Event::StopRequested, ctx);
-                    }
-                }
+                self.take_over(stored);
                 self.papan.set_ends_at(self.running().map(|p| p.ends_at));
-                // Their purchase is decided, or another one: the facts tell which.
-                for balas in waiting.1 {
-                    let _ = balas.send(Hasil::BacaLagi);
-                }
-                for done in waiting.2 {
-                    let _ = done.send(());
-                }
                 self.arm(ctx);
                 self.next_start(ctx);
             }
@@ -518,6 +564,7 @@ impl Handler<Tunggu> for MesinActor {
     fn handle(&mut self, msg: Tunggu, ctx: &mut Ctx) {
         match &mut self.aktif {
             Some(a) if a.p.id == msg.idtransaksi && a.p.keadaan.undecided() => {
+                a.waiters.retain(|balas| !balas.is_closed());
                 if a.waiters.len() < MAX_WAITERS {
                     a.waiters.push(msg.balas);
                 } else {
@@ -541,6 +588,7 @@ impl Handler<Stop> for MesinActor {
     fn handle(&mut self, msg: Stop, ctx: &mut Ctx) {
         match &mut self.aktif {
             Some(a) if a.p.id == msg.idtransaksi && a.stop_waiters.len() < MAX_WAITERS => {
+                a.stop_waiters.retain(|balas| !balas.is_closed());
                 a.stop_waiters.push(msg.balas);
                 self.feed(Event::StopRequested, ctx);
             }
@@ -577,6 +625,17 @@ impl Handler<Reload> for MesinActor {
             Some(a) if a.committing => {}
             Some(a) if step::wake_at(&a.p).is_some_and(|at| at <= self.now()) => self.feed(Event::Wake, ctx),
             _ => self.reload(ctx),
+        }
+    }
+}
+
+impl Handler<Leave> for MesinActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Leave, ctx: &mut Ctx) {
+        let stays = !self.is_idle() && self.state.mesin.remember(self.alamat.idmesin, ctx.address(), &self.papan);
+        if !stays {
+            ctx.stop();
         }
     }
 }

@@ -40,6 +40,11 @@ pub struct Start {
 }
 
 impl Start {
+    /// Whether anybody still waits: whoever was answered 504 or hung up has nothing bought in their name any more.
+    pub fn is_awaited(&self) -> bool {
+        self.balas.iter().any(|balas| !balas.is_closed())
+    }
+
     pub fn answer(self, hasil: Hasil) {
         for balas in self.balas {
             let _ = balas.send(hasil);
@@ -98,6 +103,11 @@ pub struct Applied {
     pub send: Option<crate::pembelian::step::Send>,
     pub result: Result<bool, AppError>,
 }
+
+/// Leave memory, unless something came up since the registry forgot this actor (internal).
+#[derive(Debug, Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Leave;
 
 /// Ask the device what it runs: the machine waits for staff.
 #[derive(Debug, Clone, Copy, Message)]

@@ -10,7 +10,7 @@ use dashmap::mapref::entry::Entry;
 use dashmap::mapref::one::RefMut;
 
 use super::actor::MesinActor;
-use super::messages::Watched;
+use super::messages::{Reload, Watched};
 use super::papan::Papan;
 use crate::app::AppState;
 use crate::http::error::AppError;
@@ -86,12 +86,14 @@ impl Registry {
     {
         let mut msg = msg;
         for _ in 0..TRIES {
-            let addr = self.find_or_start(state, alamat, None)?.addr.clone();
-            match addr.try_send(msg) {
+            // Sent before the entry's lock is let go, so that an actor which is forgotten has all it was told in its mailbox.
+            let kenal = self.find_or_start(state, alamat, None)?;
+            match kenal.addr.try_send(msg) {
                 Ok(()) => return Ok(()),
                 Err(SendError::Full(_)) => return Err(AppError::Unavailable),
                 Err(SendError::Closed(back)) => {
-                    // Passivated between the look-up and now.
+                    let addr = kenal.addr.clone();
+                    drop(kenal);
                     self.actors.remove_if(&alamat.idmesin, |_, known| known.addr == addr);
                     msg = back;
                 }
@@ -100,8 +102,11 @@ impl Registry {
         Err(AppError::Unavailable)
     }
 
-    /// Brings a machine's actor back with its open purchase.
+    /// Brings a machine's actor back with its open purchase; one that is there already is told to look.
     pub fn resume(&self, state: &AppState, alamat: &Alamat, aktif: Pembelian) -> Result<(), AppError> {
+        if self.actors.contains_key(&alamat.idmesin) {
+            return self.tell(state, alamat, Reload);
+        }
         self.find_or_start(state, alamat, Some(aktif)).map(drop)
     }
 
@@ -119,6 +124,17 @@ impl Registry {
     /// Forgets an idle actor, unless somebody watches. Only the actor itself asks, right before it stops.
     pub fn forget(&self, idmesin: i64, addr: &Addr<MesinActor>) -> bool {
         self.actors.remove_if(&idmesin, |_, known| known.addr == *addr && !known.papan.is_watched()).is_some()
+    }
+
+    /// Takes a forgotten actor back that was told something in the meantime; `false` when another one has its place.
+    pub fn remember(&self, idmesin: i64, addr: Addr<MesinActor>, papan: &Arc<Papan>) -> bool {
+        match self.actors.entry(idmesin) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(vacant) => {
+                vacant.insert(Kenal { addr, papan: papan.clone() });
+                true
+            }
+        }
     }
 
     fn find_or_start(

@@ -4,8 +4,9 @@
 pub const CMD_LIFE_MS: i64 = 10_000;
 /// How long `create_snap_transaksi` waits for the device before it answers 504.
 pub const ANSWER_WAIT_MS: i64 = 8_000;
-/// A `started` this soon after the first sending is taken as the moment of starting; a later one is asked for the time left.
-pub const PROMPT_MS: i64 = 2_000;
+/// A `started` this soon after the first sending is taken as the moment of starting, so the countdown is never further off; a
+/// later one is asked for the time left.
+pub const PROMPT_MS: i64 = 1_000;
 /// Without an answer for this long, the purchase is stored as sent.
 pub const MARK_SENT_MS: i64 = 1_000;
 /// A command without an answer is sent again: the device knows its `cmd_id` and does nothing twice.
@@ -16,6 +17,8 @@ pub const QUERY_EVERY_MS: i64 = 5_000;
 pub const SISA_WAIT_MS: i64 = 3_000;
 /// After this long unsure, the customer has the money back and the machine waits for staff.
 pub const GIVE_UP_MS: i64 = 15 * 60_000;
+/// A process that comes back after those minutes asks the device once more, and waits this long for its word.
+pub const LAST_WORD_MS: i64 = 5_000;
 /// Starts that may wait at one machine; after a winner the rest are told that it is in use.
 pub const MAX_WAITING_STARTS: usize = 64;
 /// Repeats of one receipt that may wait for its outcome.

@@ -13,6 +13,8 @@ pub const POINTS: &[&str] = &[
     "after_post",
     "before_void",
     "after_void",
+    "before_sent",
+    "after_sent",
     "before_unsure",
     "after_unsure",
     "before_finish",

@@ -29,7 +29,8 @@ WITH m AS (
 INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
 SELECT 'perangkat', 'mesin.jalan_tanpa_bayar', 'mesin:' || $1, jsonb_build_object('cmd_id', $4::UUID), $5
 WHERE $4::UUID IS NOT NULL
-  AND NOT EXISTS (SELECT FROM snap_transaksi WHERE idmesin = $1 AND cmd_id = $4 AND state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING', 'FINISHED', 'STOPPED'))";
+  AND NOT EXISTS (SELECT FROM snap_transaksi WHERE idmesin = $1 AND cmd_id = $4 AND state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING', 'FINISHED', 'STOPPED'))
+ON CONFLICT DO NOTHING";
 
 pub async fn record(
     client: &Client,

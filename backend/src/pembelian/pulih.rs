@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use actix::dev::ToEnvelope;
+use actix::{Context, Handler, Message};
 use tokio_postgres::Row;
 
 use super::fakta;
 use crate::app::AppState;
 use crate::domain::waktu::Waktu;
 use crate::http::error::AppError;
-use crate::mesin::messages::Reload;
+use crate::mesin::actor::MesinActor;
+use crate::mesin::messages::{AskDevice, Reload};
 use crate::mesin::registry::Alamat;
 
 /// How often lost work is looked for.
@@ -30,8 +33,15 @@ pub async fn resume(state: &AppState) -> Result<usize, AppError> {
         let alamat = Alamat { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver };
         state.mesin.resume(state, &alamat, t.pembelian)?;
     }
+    let stmt = client.prepare_cached(SIM_ONLINE).await?;
+    client.execute(&stmt, &[&state.sim.offline()]).await?;
     Ok(n)
 }
+
+/// What simulated devices said of being reachable may have been lost with the process that heard it; they say it again, as a
+/// broker keeps the last word of a real one.
+const SIM_ONLINE: &str = "
+UPDATE mesin SET online = NOT online WHERE driver = 'sim' AND online = (idmesin = ANY($1))";
 
 /// Runs until the process ends.
 pub async fn reap_forever(state: AppState) {
@@ -59,6 +69,11 @@ WITH due AS (
 UPDATE outbox o SET attempts = attempts + 1, available_at = $2 FROM due, mesin m
 WHERE o.id = due.id AND m.idmesin = o.idmesin RETURNING o.idmesin, m.idoutlet, m.driver";
 
+/// A stop that came while its run ended is left behind.
+const SWEEP: &str = "
+DELETE FROM outbox o USING snap_transaksi t
+WHERE t.id = o.idtransaksi AND o.available_at <= $1 AND t.state NOT IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')";
+
 const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas LIMIT $1";
 
 async fn reap(state: &AppState, round: u64) -> Result<(), AppError> {
@@ -66,16 +81,32 @@ async fn reap(state: &AppState, round: u64) -> Result<(), AppError> {
     let client = state.db.get().await?;
     let overdue = client.prepare_cached(OVERDUE).await?;
     let gave_up: Waktu = now.plus_ms(-LATE_MS - super::batas::GIVE_UP_MS);
-    for row in client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await? {
-        state.mesin.tell(state, &alamat(&row)?, Reload)?;
-    }
+    let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await?;
+    tell_all(state, &late, Reload)?;
+    let relay_before = now.plus_ms(-RELAY_AFTER_MS);
+    let sweep = client.prepare_cached(SWEEP).await?;
+    client.execute(&sweep, &[&relay_before]).await?;
     let relay = client.prepare_cached(RELAY).await?;
-    for row in client.query(&relay, &[&now.plus_ms(-RELAY_AFTER_MS), &now.plus_ms(RELAY_AFTER_MS), &BATCH]).await? {
-        state.mesin.tell(state, &alamat(&row)?, Reload)?;
-    }
+    let due = client.query(&relay, &[&relay_before, &now.plus_ms(RELAY_AFTER_MS), &BATCH]).await?;
+    tell_all(state, &due, Reload)?;
     if round.is_multiple_of(ASK_EVERY_ROUNDS) {
-        for row in client.query(STAFF, &[&BATCH]).await? {
-            state.mesin.tell(state, &alamat(&row)?, crate::mesin::messages::AskDevice)?;
+        let staff = client.query(STAFF, &[&BATCH]).await?;
+        tell_all(state, &staff, AskDevice)?;
+    }
+    Ok(())
+}
+
+/// Tells each of these machines; one whose mailbox is full does not keep the others from hearing it.
+fn tell_all<M>(state: &AppState, rows: &[Row], msg: M) -> Result<(), AppError>
+where
+    M: Message<Result = ()> + Copy + Send + 'static,
+    MesinActor: Handler<M>,
+    Context<MesinActor>: ToEnvelope<MesinActor, M>,
+{
+    for row in rows {
+        let alamat = alamat(row)?;
+        if let Err(e) = state.mesin.tell(state, &alamat, msg) {
+            tracing::warn!(error = %e, idmesin = alamat.idmesin, "a machine cannot be told to look again; it will be tried again");
         }
     }
     Ok(())

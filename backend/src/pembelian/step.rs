@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::batas::{CMD_LIFE_MS, GIVE_UP_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SISA_WAIT_MS};
+use super::batas::{CMD_LIFE_MS, GIVE_UP_MS, LAST_WORD_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SISA_WAIT_MS};
 use super::keadaan::Keadaan;
 use crate::domain::waktu::Waktu;
 
@@ -27,8 +27,9 @@ pub struct Obrolan {
     /// When the process that made the hold sent the command first. `None` after a restart.
     pub first_sent: Option<Waktu>,
     pub last_sent: Option<Waktu>,
+    pub first_query: Option<Waktu>,
     pub last_query: Option<Waktu>,
-    /// A late `started` was heard; the time left is being asked for.
+    /// A late `started` was heard; the time left is being asked for, and the countdown is a guess until it is told.
     pub started_heard: Option<Waktu>,
     pub stop_requested: bool,
     pub last_stop: Option<Waktu>,
@@ -41,6 +42,23 @@ impl Pembelian {
 
     fn durasi_ms(&self) -> i64 {
         self.durasi_s * 1000
+    }
+
+    /// The stored row read again by a process that knew it as `known`: what was said to the device stays said.
+    #[must_use]
+    pub fn reread(mut self, known: &Self) -> Self {
+        if known.id == self.id {
+            let stop_requested = self.obrolan.stop_requested || known.obrolan.stop_requested;
+            self.obrolan = Obrolan { stop_requested, ..known.obrolan };
+        }
+        self
+    }
+
+    /// When the money goes back although nobody knows: after the fifteen minutes, but never before this process has asked and
+    /// waited, and not while the time left of a run is being asked for.
+    fn give_up_at(&self) -> Option<Waktu> {
+        let asked = self.obrolan.first_query.filter(|_| self.obrolan.started_heard.is_none())?;
+        Some(self.created_at.plus_ms(GIVE_UP_MS).max(asked.plus_ms(LAST_WORD_MS)))
     }
 }
 
@@ -93,6 +111,11 @@ pub enum Change {
         started_at: Waktu,
         ends_at: Waktu,
     },
+    /// A run ends sooner than was thought: the device said so.
+    Sooner {
+        started_at: Waktu,
+        ends_at: Waktu,
+    },
     Finish,
     Stop {
         ends_at: Waktu,
@@ -125,10 +148,13 @@ pub fn wake_at(p: &Pembelian) -> Option<Waktu> {
         Keadaan::Unsure => {
             let query = o.last_query.map_or(p.created_at, |t| t.plus_ms(QUERY_EVERY_MS));
             let sisa = o.started_heard.map(|t| t.plus_ms(SISA_WAIT_MS));
-            [Some(query), sisa, Some(p.created_at.plus_ms(GIVE_UP_MS))].into_iter().flatten().min()
+            [Some(query), sisa, p.give_up_at()].into_iter().flatten().min()
         }
-        Keadaan::Running if o.stop_requested => o.last_stop.map(|t| t.plus_ms(RESEND_MS)).into_iter().chain([p.ends_at]).min(),
-        Keadaan::Running => Some(p.ends_at),
+        Keadaan::Running => {
+            let stop = o.stop_requested.then(|| o.last_stop.map_or(p.created_at, |t| t.plus_ms(RESEND_MS)));
+            let sisa = o.started_heard.and(o.last_query).map(|t| t.plus_ms(QUERY_EVERY_MS));
+            [stop, sisa, Some(p.ends_at)].into_iter().flatten().min()
+        }
         _ => None,
     }
 }
@@ -141,9 +167,9 @@ pub fn step(p: &Pembelian, event: &Event, now: Waktu) -> Step {
         Event::Wake if p.keadaan == Keadaan::Running => wake_running(p, now),
         Event::Wake => wake_undecided(p, now),
         Event::Ack { cmd_id, result } if *cmd_id == p.cmd_id => heard(p, *result, now),
-        Event::Runs { cmd_id, sisa_ms } if *cmd_id == p.cmd_id && p.keadaan.undecided() => {
+        Event::Runs { cmd_id, sisa_ms } if *cmd_id == p.cmd_id => {
             let ends_at = now.plus_ms((*sisa_ms).clamp(1, p.durasi_ms()));
-            run(p, ends_at.plus_ms(-p.durasi_ms()), ends_at)
+            if p.keadaan.undecided() { run(p, ends_at) } else { sooner(p, ends_at) }
         }
         Event::StopRequested if p.keadaan == Keadaan::Running => {
             let mut s = stay(p);
@@ -166,9 +192,30 @@ fn commit(p: &Pembelian, keadaan: Keadaan, change: Change) -> Step {
     Step { next, change: Some(change), send: None }
 }
 
-fn run(p: &Pembelian, started_at: Waktu, ends_at: Waktu) -> Step {
+/// The device is asked what it does.
+fn ask(mut s: Step, now: Waktu) -> Step {
+    s.next.obrolan.first_query.get_or_insert(now);
+    s.next.obrolan.last_query = Some(now);
+    s.send = Some(Send::Query);
+    s
+}
+
+fn run(p: &Pembelian, ends_at: Waktu) -> Step {
+    let started_at = ends_at.plus_ms(-p.durasi_ms());
     let mut s = commit(p, Keadaan::Running, Change::Run { started_at, ends_at });
     s.next.ends_at = ends_at;
+    s.next.obrolan.started_heard = None;
+    s
+}
+
+/// The device's word on a run that is known: the way it took makes an end later, never sooner, so the soonest is the truest.
+fn sooner(p: &Pembelian, ends_at: Waktu) -> Step {
+    let mut s = stay(p);
+    if ends_at.ms_until(p.ends_at) > PROMPT_MS {
+        s = commit(p, Keadaan::Running, Change::Sooner { started_at: ends_at.plus_ms(-p.durasi_ms()), ends_at });
+        s.next.ends_at = ends_at;
+    }
+    s.next.obrolan.started_heard = None;
     s
 }
 
@@ -180,27 +227,28 @@ fn wake_running(p: &Pembelian, now: Waktu) -> Step {
     if p.obrolan.stop_requested && p.obrolan.last_stop.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
         s.next.obrolan.last_stop = Some(now);
         s.send = Some(Send::Stop);
+    } else if p.obrolan.started_heard.is_some() && p.obrolan.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
+        return ask(s, now);
     }
     s
 }
 
 fn wake_undecided(p: &Pembelian, now: Waktu) -> Step {
     let o = &p.obrolan;
-    // The device did start, but never said the time left: the whole duration from its word on is the safe side, because the
-    // machine is then never sold while it still runs.
+    // The device did start, but does not say the time left: the whole duration from its word on is the safe side, because the
+    // machine is then never sold while it still runs. It is asked on.
     if let Some(heard) = o.started_heard
         && now >= heard.plus_ms(SISA_WAIT_MS)
     {
-        return run(p, heard, heard.plus_ms(p.durasi_ms()));
+        let mut s = run(p, heard.plus_ms(p.durasi_ms()));
+        s.next.obrolan.started_heard = Some(heard);
+        return s;
     }
     if p.keadaan == Keadaan::Unsure {
         return wake_unsure(p, now);
     }
     if now >= p.exp() {
-        let mut s = commit(p, Keadaan::Unsure, Change::MarkUnsure);
-        s.next.obrolan.last_query = Some(now);
-        s.send = Some(Send::Query);
-        return s;
+        return ask(commit(p, Keadaan::Unsure, Change::MarkUnsure), now);
     }
     let mut s = stay(p);
     if o.last_sent.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
@@ -215,31 +263,23 @@ fn wake_undecided(p: &Pembelian, now: Waktu) -> Step {
 }
 
 fn wake_unsure(p: &Pembelian, now: Waktu) -> Step {
-    if now >= p.created_at.plus_ms(GIVE_UP_MS) {
+    if p.give_up_at().is_some_and(|at| now >= at) {
         return commit(p, Keadaan::Expired, Change::GiveUp);
     }
-    let mut s = stay(p);
     if p.obrolan.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
-        s.next.obrolan.last_query = Some(now);
-        s.send = Some(Send::Query);
+        return ask(stay(p), now);
     }
-    s
+    stay(p)
 }
 
 fn heard(p: &Pembelian, result: AckResult, now: Waktu) -> Step {
     match (p.keadaan, result) {
-        (Keadaan::Running, AckResult::Done) if now < p.ends_at => {
-            let mut s = if p.obrolan.stop_requested {
-                commit(p, Keadaan::Stopped, Change::Stop { ends_at: now })
-            } else {
-                // A device repeats `done` only for a run that is over; without a stop it is the natural end, seen by its own clock.
-                stay(p)
-            };
-            if s.change.is_some() {
-                s.next.ends_at = now;
-            }
+        (Keadaan::Running, AckResult::Done) if p.obrolan.stop_requested && now < p.ends_at => {
+            let mut s = commit(p, Keadaan::Stopped, Change::Stop { ends_at: now });
+            s.next.ends_at = now;
             s
         }
+        (Keadaan::Running, AckResult::Done) => sooner(p, now),
         (Keadaan::Running, _) => stay(p),
         (_, AckResult::Started) => heard_started(p, now),
         (_, AckResult::Refused) => commit(p, Keadaan::Refused, Change::Refuse),
@@ -255,14 +295,13 @@ fn heard(p: &Pembelian, result: AckResult, now: Waktu) -> Step {
 fn heard_started(p: &Pembelian, now: Waktu) -> Step {
     let prompt = p.obrolan.first_sent.is_some_and(|sent| sent.ms_until(now) <= PROMPT_MS);
     if prompt {
-        return run(p, now, now.plus_ms(p.durasi_ms()));
+        return run(p, now.plus_ms(p.durasi_ms()));
     }
-    let mut s = stay(p);
-    if p.obrolan.started_heard.is_none() {
-        s.next.obrolan.started_heard = Some(now);
-        s.next.obrolan.last_query = Some(now);
-        s.send = Some(Send::Query);
+    if p.obrolan.started_heard.is_some() {
+        return stay(p);
     }
+    let mut s = ask(stay(p), now);
+    s.next.obrolan.started_heard = Some(now);
     s
 }
 

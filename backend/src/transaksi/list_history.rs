@@ -19,7 +19,9 @@ pub struct ListHistory {
     skip: i64,
     #[schema(minimum = 1, maximum = 100)]
     limit: i64,
+    /// `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups.
     #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^(snap_transaksi|pembelian_emoney)?$")]
     jenis: Option<Jenis>,
     /// An outlet's id, or `""` for all.
     #[serde(default)]
@@ -30,7 +32,7 @@ pub struct ListHistory {
     sampai: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 enum Jenis {
     #[serde(rename = "")]
     Semua,

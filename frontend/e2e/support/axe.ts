@@ -14,3 +14,21 @@ export async function expectNoSideways(page: Page): Promise<void> {
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
   expect(overflow).toBeLessThanOrEqual(0)
 }
+
+/** Fades end before axe measures contrast. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(() =>
+    Promise.all(
+      document
+        .getAnimations()
+        .map((one) => (one.effect?.getComputedTiming().iterations === 1 ? one.finished : null)),
+    ),
+  )
+}
+
+/** A screen as it stands: nothing for axe to find, and nothing wider than the phone. */
+export async function expectFineScreen(page: Page): Promise<void> {
+  await settle(page)
+  await expectAccessible(page)
+  await expectNoSideways(page)
+}

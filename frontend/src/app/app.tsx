@@ -5,7 +5,8 @@ import { ToastHost } from '@/shared/ui/toast-host'
 
 export function App() {
   return (
-    <BrowserRouter>
+    // Without transitions a screen that is still being fetched shows at once that it is.
+    <BrowserRouter useTransitions={false}>
       <OfflineBanner />
       <AppRoutes />
       <ToastHost />

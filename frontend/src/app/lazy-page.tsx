@@ -1,5 +1,10 @@
 import { type ComponentType, lazy } from 'react'
 
+/** A screen's file could not be fetched. The customer is told in its place; it is no defect. */
+export class PageNotFetched extends Error {
+  override readonly name = 'PageNotFetched'
+}
+
 type Load = () => Promise<{ default: ComponentType }>
 
 /**
@@ -8,7 +13,9 @@ type Load = () => Promise<{ default: ComponentType }>
  */
 export function lazyPage(load: Load, ...next: Load[]) {
   return lazy(async () => {
-    const page = await load()
+    const page = await load().catch((cause: unknown) => {
+      throw new PageNotFetched('a screen could not be fetched', { cause })
+    })
     if (next.length > 0) setTimeout(() => void Promise.allSettled(next.map((one) => one())), NEXT_MS)
     return page
   })

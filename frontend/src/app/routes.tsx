@@ -6,11 +6,14 @@ import LoginPage from '@/features/login/login-page'
 import WelcomePage from '@/features/welcome/welcome-page'
 import { paths } from '@/shared/lib/paths'
 
-const RegisterPage = lazyPage(() => import('@/features/register/register-page'))
-const OtpPage = lazyPage(() => import('@/features/otp/otp-page'))
-const ForgotTelpPage = lazyPage(() => import('@/features/forgot-telp/forgot-telp-page'))
-const ForgotOtpPage = lazyPage(() => import('@/features/forgot-otp/forgot-otp-page'))
-const ChangePasswordPage = lazyPage(() => import('@/features/change-password/change-password-page'))
+const otp = () => import('@/features/otp/otp-page')
+const forgotOtp = () => import('@/features/forgot-otp/forgot-otp-page')
+const changePassword = () => import('@/features/change-password/change-password-page')
+const RegisterPage = lazyPage(() => import('@/features/register/register-page'), otp)
+const OtpPage = lazyPage(otp)
+const ForgotTelpPage = lazyPage(() => import('@/features/forgot-telp/forgot-telp-page'), forgotOtp)
+const ForgotOtpPage = lazyPage(forgotOtp, changePassword)
+const ChangePasswordPage = lazyPage(changePassword)
 const AuthShell = lazyPage(() => import('@/app/auth-shell'))
 const BarLayout = lazyPage(() => import('@/app/bar-layout'))
 const DashboardPage = lazyPage(() => import('@/features/dashboard/dashboard-page'))

@@ -5,7 +5,7 @@ use bytestring::ByteString;
 use serde::Serialize;
 
 use super::packet::{Kind, Packet};
-use super::websocket::{encode_frame, opcode};
+use super::websocket_frame::{encode_frame, opcode};
 
 /// An Engine.IO text packet as a whole websocket frame and as polling text. Frames from a server are not masked (RFC
 /// 6455 §5.1), so the same bytes go to every client: encode once, clone for each. Both forms share one allocation.

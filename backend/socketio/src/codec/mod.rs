@@ -6,9 +6,11 @@ mod frame;
 mod packet;
 mod payload;
 mod websocket;
+mod websocket_frame;
 
 pub use attachments::{AssembleError, Assembled, Assembler};
 pub use frame::Frame;
 pub use packet::{Kind, Packet, PacketError};
 pub use payload::{Incoming, PayloadError, SEPARATOR, parse_packet, push_binary, split};
-pub use websocket::{Decoder, Message, WebsocketError, close_frame, encode_frame, opcode};
+pub use websocket::{Decoder, Message, WebsocketError};
+pub use websocket_frame::{close_frame, encode_frame, opcode};

@@ -1,4 +1,4 @@
-//! Websocket frames (RFC 6455 §5), server side.
+//! Reading websocket frames (RFC 6455 §5), server side.
 //!
 //! Written here because `actix_http::ws::Codec` gathers an oversize frame to its end before it refuses it, and reserves
 //! what a header announces: a client could make it hold any amount. This decoder refuses at the header.
@@ -6,28 +6,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 use bytestring::ByteString;
 
-/// Opcodes (RFC 6455 §5.2).
-pub mod opcode {
-    /// A further fragment of a message.
-    pub const CONTINUATION: u8 = 0;
-    /// A text message.
-    pub const TEXT: u8 = 1;
-    /// A binary message.
-    pub const BINARY: u8 = 2;
-    /// The sender closes.
-    pub const CLOSE: u8 = 8;
-    /// A ping.
-    pub const PING: u8 = 9;
-    /// A pong.
-    pub const PONG: u8 = 10;
-}
-
-const FIN: u8 = 0x80;
-const RESERVED: u8 = 0x70;
-const MASKED: u8 = 0x80;
-const LENGTH_16: u8 = 126;
-const LENGTH_64: u8 = 127;
-const MAX_CONTROL: usize = 125;
+use super::websocket_frame::{FIN, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL, RESERVED, opcode};
 
 /// One whole message or control frame of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,33 +191,10 @@ fn unmask(payload: &mut [u8], mask: [u8; 4]) {
     }
 }
 
-/// One whole unmasked frame, as a server sends it.
-pub fn encode_frame(opcode: u8, payload: &[u8]) -> Bytes {
-    let mut out = Vec::with_capacity(payload.len() + 10);
-    out.push(FIN | opcode);
-    match payload.len() {
-        n if n <= MAX_CONTROL => out.push(n as u8),
-        n if n <= usize::from(u16::MAX) => {
-            out.push(LENGTH_16);
-            out.extend_from_slice(&(n as u16).to_be_bytes());
-        }
-        n => {
-            out.push(LENGTH_64);
-            out.extend_from_slice(&(n as u64).to_be_bytes());
-        }
-    }
-    out.extend_from_slice(payload);
-    out.into()
-}
-
-/// A close frame with a code (RFC 6455 §5.5.1).
-pub fn close_frame(code: u16) -> Bytes {
-    encode_frame(opcode::CLOSE, &code.to_be_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::encode_frame;
 
     fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
         let frame = encode_frame(first & 0x0f, payload);

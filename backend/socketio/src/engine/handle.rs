@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix::Recipient;
+use actix::WeakRecipient;
 use bytes::Bytes;
 use bytestring::ByteString;
 
@@ -57,99 +57,97 @@ impl fmt::Display for Violation {
 
 /// One session, seen from its own thread. Cloning is cheap; a closed session takes and does nothing.
 #[derive(Clone)]
-pub struct Handle {
-    wire: Rc<Wire>,
-    hang: Recipient<Hang>,
-    peer: Option<SocketAddr>,
-}
+pub struct Handle(Rc<Wire>);
 
 impl Handle {
-    pub(crate) fn new(wire: Rc<Wire>, hang: Recipient<Hang>, peer: Option<SocketAddr>) -> Self {
-        Self { wire, hang, peer }
+    pub(crate) fn new(wire: Rc<Wire>) -> Self {
+        Self(wire)
     }
 
     /// Sends a frame. Written at the end of this turn of the thread, together with whatever else goes to the session.
     /// Never dropped: a client that does not take it is closed.
     pub fn send(&self, frame: &Frame) {
-        self.wire.push(&[Part::Text(frame)], false);
+        self.0.push(&[Part::Text(frame)], false);
     }
 
     /// Sends a frame that a later one replaces: it is dropped, and counted, when the client is slow.
     pub fn send_volatile(&self, frame: &Frame) {
-        self.wire.push(&[Part::Text(frame)], true);
+        self.0.push(&[Part::Text(frame)], true);
     }
 
     /// Sends a binary message.
     pub fn send_binary(&self, bytes: &Bytes) {
-        self.wire.push(&[Part::Binary(bytes)], false);
+        self.0.push(&[Part::Binary(bytes)], false);
     }
 
     /// Sends a frame and the binary messages that belong to it, all of them or none.
     pub fn send_with(&self, frame: &Frame, attachments: &[Bytes]) {
         let parts: Vec<_> = std::iter::once(Part::Text(frame)).chain(attachments.iter().map(Part::Binary)).collect();
-        self.wire.push(&parts, false);
+        self.0.push(&parts, false);
     }
 
     /// Closes the session and its transport; a real client reconnects.
     pub fn close(&self) {
-        self.wire.close(CloseReason::ServerLeft);
+        self.0.close(CloseReason::ServerLeft);
     }
 
     /// Closes the session for a reason of the layer above.
     pub(crate) fn close_for(&self, reason: CloseReason) {
-        self.wire.close(reason);
+        self.0.close(reason);
     }
 
     /// Whether the session is still open.
     pub fn is_open(&self) -> bool {
-        self.wire.closed().is_none()
+        self.0.closed().is_none()
     }
 
     /// Has [`Upper::attend`] called soon.
     pub fn attend(&self) {
-        self.wire.attend();
+        self.0.attend();
     }
 
     /// Has [`Upper::attend`] called at `at` or a little later.
     pub fn wake_at(&self, at: Instant) {
-        self.wire.set_alarm(at);
+        self.0.set_alarm(at);
     }
 
     /// A handle for other threads.
     pub fn closer(&self) -> Closer {
-        Closer(self.hang.clone())
+        Closer(self.0.hang())
     }
 
     /// The address the session was opened from: the proxy's, if there is one.
     pub fn peer(&self) -> Option<SocketAddr> {
-        self.peer
+        self.0.peer()
     }
 
     /// The limits of the server.
     pub fn limits(&self) -> &Limits {
-        self.wire.limits()
+        self.0.limits()
     }
 
     /// The counters of the server.
     pub fn metrics(&self) -> &Arc<Metrics> {
-        self.wire.metrics()
+        self.0.metrics()
     }
 }
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("open", &self.is_open()).field("peer", &self.peer).finish_non_exhaustive()
+        f.debug_struct("Handle").field("open", &self.is_open()).field("peer", &self.peer()).finish_non_exhaustive()
     }
 }
 
 /// Closes one session from any thread.
 #[derive(Clone)]
-pub struct Closer(Recipient<Hang>);
+pub struct Closer(WeakRecipient<Hang>);
 
 impl Closer {
     /// Closes the session and its transport; a real client reconnects. Queues one small message, so call it once.
     pub fn close(&self) {
-        self.0.do_send(Hang(CloseReason::ServerLeft));
+        if let Some(session) = self.0.upgrade() {
+            session.do_send(Hang(CloseReason::ServerLeft));
+        }
     }
 }
 

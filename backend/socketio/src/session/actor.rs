@@ -11,8 +11,9 @@ use bytes::BytesMut;
 use bytestring::ByteString;
 use futures_util::Stream;
 
+use super::outgoing::Part;
 use super::upgrade::{Probe, serve_socket};
-use super::wire::{Part, Signal, Wire};
+use super::wire::{Signal, Wire};
 use crate::codec::{self, Frame, Incoming};
 use crate::engine::{CloseReason, Engine, Handle, Sid, Upper};
 use crate::metrics::Permit;
@@ -32,8 +33,8 @@ pub(crate) struct Session<U: Upper> {
     pub(super) websocket: Option<u64>,
     /// The number of its last websocket.
     pub(super) websockets: u64,
-    /// A POST body is being read.
-    pub(super) posting: bool,
+    /// The POST whose body is being read.
+    pub(super) posting: Option<u64>,
     _permit: Permit,
 }
 
@@ -56,14 +57,14 @@ impl<U: Upper> Session<U> {
         let sid = Sid::random();
         let server = engine.clone();
         let address = Self::create(|ctx| {
-            let wire = Wire::new(server.limits().clone(), server.metrics().clone());
+            let hang = ctx.address().downgrade().recipient();
+            let wire = Wire::new(hang, opening.peer, server.limits().clone(), server.metrics().clone());
             let number = websocket.map(|(io, early)| {
                 wire.switch(serve_socket(&server, FIRST, io, early, ctx));
                 wire.push(&[Part::Text(&Frame::text(&server.handshake(sid, "[]")))], false);
                 FIRST
             });
-            let handle = Handle::new(wire.clone(), ctx.address().recipient(), opening.peer);
-            let upper = server.upper(handle);
+            let upper = server.upper(Handle::new(wire.clone()));
             ctx.add_stream(Watch(wire.clone()));
             Self {
                 engine: server,
@@ -73,7 +74,7 @@ impl<U: Upper> Session<U> {
                 probe: None,
                 websocket: number,
                 websockets: FIRST,
-                posting: false,
+                posting: None,
                 _permit: opening.permit,
             }
         });
@@ -140,6 +141,7 @@ impl<U: Upper> Actor for Session<U> {
 impl<U: Upper> StreamHandler<Signal> for Session<U> {
     fn handle(&mut self, signal: Signal, ctx: &mut Self::Context) {
         match signal {
+            Signal::Attend if self.is_closed() => {}
             Signal::Attend => self.upper.attend(),
             Signal::Alarm => self.ring(ctx),
             Signal::Closed(reason) => {

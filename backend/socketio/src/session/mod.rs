@@ -4,6 +4,8 @@
 //! actor that *is* the body never sees its own time-outs once the client stops reading.
 
 mod actor;
+mod deadlines;
+mod outgoing;
 mod polling;
 mod turn;
 mod upgrade;
@@ -12,6 +14,7 @@ mod wheel;
 mod wire;
 
 pub(crate) use actor::{Hang, Opening, Session};
-pub(crate) use polling::{OpenPoll, PollGone, Polled, PostBegin, PostBody, PostEnd};
+pub(crate) use outgoing::Part;
+pub(crate) use polling::{OpenPoll, PollGone, Polled, PostBegin, PostBody, PostEnd, next_request};
 pub(crate) use upgrade::Attach;
-pub(crate) use wire::{Part, Wire};
+pub(crate) use wire::Wire;

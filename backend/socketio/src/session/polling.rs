@@ -1,5 +1,7 @@
 //! Requests of a session on polling. They may arrive on any thread and reach the session as messages.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use actix::{ActorContext, Context, Handler, Message};
 use bytestring::ByteString;
 use tokio::sync::oneshot;
@@ -8,16 +10,22 @@ use super::actor::Session;
 use crate::codec;
 use crate::engine::{CloseReason, EngineError, Upper};
 
+/// Tells requests apart: one that goes away names itself by the number that it began with.
+pub(crate) fn next_request() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Relaxed) + 1
+}
+
 /// A GET asks for packets.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<Polled, EngineError>")]
-pub(crate) struct OpenPoll;
+pub(crate) struct OpenPoll(pub u64);
 
 /// The answer to a GET, or where it will come from.
 #[derive(Debug)]
 pub(crate) enum Polled {
     Now(String),
-    Later { number: u64, answer: oneshot::Receiver<String> },
+    Later(oneshot::Receiver<String>),
 }
 
 /// The GET of this number went away unanswered.
@@ -28,17 +36,18 @@ pub(crate) struct PollGone(pub u64);
 /// A POST begins: only one may be under way.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<(), EngineError>")]
-pub(crate) struct PostBegin;
+pub(crate) struct PostBegin(pub u64);
 
 /// The POST's body.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<(), EngineError>")]
 pub(crate) struct PostBody(pub ByteString);
 
-/// The POST ended without a body that counts.
+/// The POST of this number ended without a body that counts.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct PostEnd {
+    pub number: u64,
     /// Whether the session goes with it: true when the client went away in the middle.
     pub gone: bool,
 }
@@ -53,7 +62,7 @@ impl<U: Upper> Session<U> {
 impl<U: Upper> Handler<OpenPoll> for Session<U> {
     type Result = Result<Polled, EngineError>;
 
-    fn handle(&mut self, _: OpenPoll, ctx: &mut Context<Self>) -> Self::Result {
+    fn handle(&mut self, OpenPoll(number): OpenPoll, ctx: &mut Context<Self>) -> Self::Result {
         if let Some(payload) = self.wire.take_parting() {
             ctx.stop();
             return Ok(Polled::Now(payload));
@@ -71,8 +80,7 @@ impl<U: Upper> Handler<OpenPoll> for Session<U> {
             if probed && waiting.is_empty() {
                 return Polled::Now("6".into()); // the client pauses polling for its upgrade
             }
-            let (number, answer) = waiting.open();
-            Polled::Later { number, answer }
+            Polled::Later(waiting.open(number))
         });
         self.wire.flush();
         polled.ok_or(EngineError::BadRequest)
@@ -92,7 +100,7 @@ impl<U: Upper> Handler<PollGone> for Session<U> {
 impl<U: Upper> Handler<PostBegin> for Session<U> {
     type Result = Result<(), EngineError>;
 
-    fn handle(&mut self, _: PostBegin, _: &mut Context<Self>) -> Self::Result {
+    fn handle(&mut self, PostBegin(number): PostBegin, _: &mut Context<Self>) -> Self::Result {
         self.wire.check_heartbeat();
         if self.is_closed() {
             return Err(EngineError::UnknownSid);
@@ -100,9 +108,10 @@ impl<U: Upper> Handler<PostBegin> for Session<U> {
         if self.wire.polling(|_| ()).is_none() {
             return Err(EngineError::BadRequest);
         }
-        if std::mem::replace(&mut self.posting, true) {
+        if self.posting.is_some() {
             return Err(self.duplicate("second POST while one is under way"));
         }
+        self.posting = Some(number);
         Ok(())
     }
 }
@@ -111,7 +120,7 @@ impl<U: Upper> Handler<PostBody> for Session<U> {
     type Result = Result<(), EngineError>;
 
     fn handle(&mut self, PostBody(body): PostBody, _: &mut Context<Self>) -> Self::Result {
-        self.posting = false;
+        self.posting = None;
         if self.is_closed() {
             return Err(EngineError::UnknownSid);
         }
@@ -130,8 +139,10 @@ impl<U: Upper> Handler<PostBody> for Session<U> {
 impl<U: Upper> Handler<PostEnd> for Session<U> {
     type Result = ();
 
-    fn handle(&mut self, PostEnd { gone }: PostEnd, _: &mut Context<Self>) {
-        self.posting = false;
+    fn handle(&mut self, PostEnd { number, gone }: PostEnd, _: &mut Context<Self>) {
+        if self.posting.take_if(|posting| *posting == number).is_none() {
+            return;
+        }
         if gone {
             self.wire.close(CloseReason::TransportGone);
         }

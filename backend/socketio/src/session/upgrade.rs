@@ -10,7 +10,7 @@ use actix_web::rt::net::TcpStream;
 use bytes::BytesMut;
 
 use super::actor::Session;
-use super::wire::Part;
+use super::outgoing::Part;
 use crate::codec::{Incoming, Message, close_frame, encode_frame, opcode};
 use crate::engine::{CloseReason, Engine, Upper};
 use crate::transport::{FromWebsocket, Inbound, News, Socket};
@@ -50,7 +50,7 @@ impl<U: Upper> Session<U> {
 
     pub(super) fn drop_probe(&mut self, reason: CloseReason) {
         if let Some(probe) = self.probe.take() {
-            probe.socket.close(reason);
+            probe.socket.close(reason, None);
         }
     }
 
@@ -75,8 +75,8 @@ impl<U: Upper> Session<U> {
                 self.probe = Some(probe);
             }
             News::Message(Message::Pong) => self.probe = Some(probe),
-            News::Message(_) | News::Broken(_) => probe.socket.close(CloseReason::Violation),
-            News::Gone => probe.socket.close(CloseReason::TransportGone),
+            News::Message(_) | News::Broken(_) => probe.socket.close(CloseReason::Violation, None),
+            News::Gone => probe.socket.close(CloseReason::TransportGone, None),
         }
     }
 
@@ -87,7 +87,10 @@ impl<U: Upper> Session<U> {
             News::Message(Message::Ping(payload)) => self.wire.push(&[Part::Pong(&payload)], false),
             News::Message(Message::Pong) => {}
             News::Message(Message::Close) => self.wire.close(CloseReason::ClientLeft),
-            News::Broken(error) => self.violation(&error),
+            News::Broken(error) => {
+                self.wire.close_broken(error.code());
+                self.violation(&error);
+            }
             News::Gone => self.wire.close(CloseReason::TransportGone),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio::sync::oneshot;
 
-use super::wire::Outgoing;
+use super::outgoing::Outgoing;
 use crate::codec::SEPARATOR;
 use crate::limits::Limits;
 
@@ -14,7 +14,6 @@ pub(super) struct Waiting {
     queue: VecDeque<Outgoing>,
     bytes: usize,
     poll: Option<Poll>,
-    polls: u64,
 }
 
 #[derive(Debug)]
@@ -51,12 +50,11 @@ impl Waiting {
         self.poll.is_some()
     }
 
-    /// Opens a polling request. Its number tells it from a later one.
-    pub fn open(&mut self) -> (u64, oneshot::Receiver<String>) {
+    /// Opens a polling request. Its number tells it from others.
+    pub fn open(&mut self, number: u64) -> oneshot::Receiver<String> {
         let (answer, receiver) = oneshot::channel();
-        self.polls += 1;
-        self.poll = Some(Poll { number: self.polls, answer });
-        (self.polls, receiver)
+        self.poll = Some(Poll { number, answer });
+        receiver
     }
 
     /// Whether this request is the one that is open.

@@ -2,16 +2,20 @@
 //! thread and is shared there between the session's actor, the turn, the wheel and the host's handles.
 
 use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use actix::WeakRecipient;
 
+use super::actor::Hang;
+use super::deadlines::{Deadlines, Due};
+use super::outgoing::{Outgoing, Part};
 use super::waiting::Waiting;
 use super::{turn, wheel};
-use crate::codec::{Frame, encode_frame, opcode, push_binary};
+use crate::codec::Frame;
 use crate::engine::CloseReason;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -20,36 +24,12 @@ use crate::transport::Socket;
 /// How long a closed polling session keeps its last payload for a GET that is on its way.
 const PARTING: Duration = Duration::from_millis(200);
 
-/// A packet that waits for a transport.
-#[derive(Debug, Clone)]
-pub(super) enum Outgoing {
-    Text(Frame),
-    Binary(Bytes),
-}
-
-/// A packet, or a part of one with attachments, on its way out.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Part<'a> {
-    Text(&'a Frame),
-    Binary(&'a Bytes),
-    /// The answer to a websocket ping; means nothing to polling.
-    Pong(&'a [u8]),
-}
-
 /// What the actor should look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signal {
     Closed(CloseReason),
     Alarm,
     Attend,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Beat {
-    /// The next heartbeat goes out at.
-    Ping(Instant),
-    /// The answer to the last one is due by.
-    Pong(Instant),
 }
 
 enum Link {
@@ -61,96 +41,52 @@ enum Link {
 }
 
 pub(crate) struct Wire {
+    /// Reaches the session from other threads.
+    hang: WeakRecipient<Hang>,
+    peer: Option<SocketAddr>,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
     link: RefCell<Link>,
-    beat: Cell<Beat>,
-    /// When the actor wants to be called.
-    alarm: Cell<Option<Instant>>,
+    deadlines: Deadlines,
     alarm_rang: Cell<bool>,
-    /// When the wheel visits next.
-    armed: Cell<Option<Instant>>,
     closed: Cell<Option<CloseReason>>,
     closed_told: Cell<bool>,
+    /// The code of the websocket's close frame, when the reason of the end does not tell it.
+    close_code: Cell<Option<u16>>,
     attend: Cell<bool>,
     in_turn: Cell<bool>,
     watcher: Cell<Option<Waker>>,
 }
 
-impl Outgoing {
-    pub fn text_len(&self) -> usize {
-        self.part().text_len()
-    }
-
-    pub fn write_text(&self, out: &mut String) {
-        match self {
-            Self::Text(frame) => out.push_str(frame.as_text()),
-            Self::Binary(bytes) => push_binary(out, bytes),
-        }
-    }
-
-    fn part(&self) -> Part<'_> {
-        match self {
-            Self::Text(frame) => Part::Text(frame),
-            Self::Binary(bytes) => Part::Binary(bytes),
-        }
-    }
-}
-
-impl Part<'_> {
-    fn text_len(self) -> usize {
-        match self {
-            Self::Text(frame) => frame.as_text().len(),
-            Self::Binary(bytes) => 1 + bytes.len().div_ceil(3) * 4,
-            Self::Pong(_) => 0,
-        }
-    }
-
-    fn payload_len(self) -> usize {
-        match self {
-            Self::Text(frame) => frame.as_text().len(),
-            Self::Binary(bytes) => bytes.len(),
-            Self::Pong(payload) => payload.len(),
-        }
-    }
-
-    fn to_websocket(self) -> Bytes {
-        match self {
-            Self::Text(frame) => frame.as_websocket().clone(),
-            Self::Binary(bytes) => encode_frame(opcode::BINARY, bytes),
-            Self::Pong(payload) => encode_frame(opcode::PONG, payload),
-        }
-    }
-
-    fn to_polling(self) -> Option<Outgoing> {
-        match self {
-            Self::Text(frame) => Some(Outgoing::Text(frame.clone())),
-            Self::Binary(bytes) => Some(Outgoing::Binary(bytes.clone())),
-            Self::Pong(_) => None,
-        }
-    }
-}
-
 impl Wire {
     /// The wire of a new session, on polling, its first heartbeat due after `ping_interval`.
-    pub fn new(limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
+    pub fn new(hang: WeakRecipient<Hang>, peer: Option<SocketAddr>, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
         let first = Instant::now() + limits.ping_interval;
         let wire = Rc::new(Self {
+            hang,
+            peer,
             limits,
             metrics,
             link: RefCell::new(Link::Polling(Waiting::default())),
-            beat: Cell::new(Beat::Ping(first)),
-            alarm: Cell::new(None),
+            deadlines: Deadlines::new(first),
             alarm_rang: Cell::new(false),
-            armed: Cell::new(None),
             closed: Cell::new(None),
             closed_told: Cell::new(false),
+            close_code: Cell::new(None),
             attend: Cell::new(false),
             in_turn: Cell::new(false),
             watcher: Cell::new(None),
         });
         wire.arm();
         wire
+    }
+
+    pub fn hang(&self) -> WeakRecipient<Hang> {
+        self.hang.clone()
+    }
+
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.peer
     }
 
     pub fn limits(&self) -> &Limits {
@@ -265,7 +201,7 @@ impl Wire {
         let next = match self.link.replace(Link::Closed) {
             Link::Polling(waiting) => self.part(waiting, reason),
             Link::Websocket(socket) => {
-                socket.close(reason);
+                socket.close(reason, self.close_code.get());
                 Link::Closed
             }
             other => other,
@@ -275,6 +211,12 @@ impl Wire {
         }
         self.link.replace(next);
         self.wake();
+    }
+
+    /// Ends the session because its websocket broke a rule that has a close code (RFC 6455 §7.4.1).
+    pub fn close_broken(self: &Rc<Self>, code: u16) {
+        self.close_code.set(Some(code));
+        self.close(CloseReason::Violation);
     }
 
     /// A polling session ends with a close packet, or with a noop when the client itself closed. A GET may be on its way
@@ -305,17 +247,14 @@ impl Wire {
     }
 
     /// The client answered a heartbeat.
-    pub fn pong(&self) {
-        self.beat.set(Beat::Ping(Instant::now() + self.limits.ping_interval));
+    pub fn pong(self: &Rc<Self>) {
+        self.deadlines.ping_at(Instant::now() + self.limits.ping_interval);
+        self.arm(); // it may be due before the last one's deadline
     }
 
     /// Closes the session if its heartbeat is overdue at this moment.
     pub fn check_heartbeat(self: &Rc<Self>) {
-        let by = match self.beat.get() {
-            Beat::Ping(at) => at + self.limits.ping_timeout,
-            Beat::Pong(by) => by,
-        };
-        if Instant::now() >= by {
+        if self.deadlines.pong_by(self.limits.ping_timeout) <= Instant::now() {
             self.metrics.heartbeats_missed.add(1);
             self.close(CloseReason::HeartbeatMissed);
         }
@@ -323,24 +262,17 @@ impl Wire {
 
     /// The wheel's visit.
     pub fn visit(self: &Rc<Self>, now: Instant) {
-        if self.armed.get().is_none_or(|at| at > now) {
+        if !self.deadlines.is_visit(now) {
             return; // an earlier visit took its place
         }
-        self.armed.set(None);
         if self.closed.get().is_none() {
-            match self.beat.get() {
-                Beat::Ping(at) if at <= now => {
-                    // The wheel's step is not the client's: a heartbeat counts from when it was due.
-                    let sent = now.checked_sub(wheel::STEP).map_or(at, |earliest| at.max(earliest));
-                    self.beat.set(Beat::Pong(sent + self.limits.ping_timeout));
-                    self.push(&[Part::Text(&heartbeat())], false);
-                }
-                Beat::Pong(_) => self.check_heartbeat(),
-                Beat::Ping(_) => {}
+            match self.deadlines.beat(now, self.limits.ping_timeout) {
+                Due::Ping => self.push(&[Part::Text(&heartbeat())], false),
+                Due::Missed => self.check_heartbeat(),
+                Due::Nothing => {}
             }
         }
-        if self.alarm.get().is_some_and(|at| at <= now) {
-            self.alarm.set(None);
+        if self.deadlines.alarm(now) {
             self.alarm_rang.set(true);
             self.wake();
         }
@@ -349,22 +281,12 @@ impl Wire {
 
     /// Asks for a signal at `at`, unless an earlier one is asked for.
     pub fn set_alarm(self: &Rc<Self>, at: Instant) {
-        if self.alarm.get().is_none_or(|before| at < before) {
-            self.alarm.set(Some(at));
-            self.arm();
-        }
+        self.deadlines.set_alarm(at);
+        self.arm();
     }
 
     fn arm(self: &Rc<Self>) {
-        let beat = match self.beat.get() {
-            Beat::Ping(at) | Beat::Pong(at) => Some(at),
-        };
-        let beat = beat.filter(|_| self.closed.get().is_none());
-        let Some(next) = [beat, self.alarm.get()].into_iter().flatten().min() else {
-            return;
-        };
-        if self.armed.get().is_none_or(|at| next < at) {
-            self.armed.set(Some(next));
+        if let Some(next) = self.deadlines.arm(self.closed.get().is_none()) {
             wheel::visit_at(self, next);
         }
     }

@@ -127,4 +127,26 @@ mod tests {
             assert!(event(text).is_err(), "{text}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn taking_an_event_apart_loses_nothing(
+            name in ".{0,8}", args in proptest::collection::vec("[0-9]{1,3}|\"\\PC{0,5}\"|\\[[0-9]?\\]", 0..4), blank in "[ \n]{0,2}",
+        ) {
+            let mut items = vec![serde_json::to_string(&name).unwrap()];
+            items.extend(args);
+            let text = format!("2[{blank}{}{blank}]", items.join(&format!("{blank},{blank}")));
+            // Random quotes and brackets are not always JSON, and then no packet.
+            if let Ok(packet) = Packet::parse(&text.as_str().into()) {
+                let all: Vec<serde_json::Value> = serde_json::from_str(&packet.data).unwrap();
+                match Args::of_event(Assembled { packet, attachments: vec![] }) {
+                    Ok((got, rest)) => {
+                        proptest::prop_assert_eq!(got, name);
+                        proptest::prop_assert_eq!(rest.read::<Vec<serde_json::Value>>().unwrap(), &all[1..]);
+                    }
+                    Err(_) => proptest::prop_assert!(RESERVED.contains(&name.as_str())),
+                }
+            }
+        }
+    }
 }

@@ -3,12 +3,12 @@
 use actix::Addr;
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use bytestring::ByteString;
 use futures_util::StreamExt as _;
 
 use crate::engine::{Engine, EngineError, Upper};
-use crate::session::{OpenPoll, Opening, PollGone, Polled, PostBegin, PostBody, PostEnd, Session};
+use crate::session::{OpenPoll, Opening, PollGone, Polled, PostBegin, PostBody, PostEnd, Session, next_request};
 
 /// Opens a session.
 pub(super) fn open<U: Upper>(engine: &Engine<U>, request: &HttpRequest) -> Result<HttpResponse, EngineError> {
@@ -18,15 +18,16 @@ pub(super) fn open<U: Upper>(engine: &Engine<U>, request: &HttpRequest) -> Resul
 
 /// Waits for packets.
 pub(super) async fn get<U: Upper>(session: Addr<Session<U>>) -> Result<HttpResponse, EngineError> {
-    let polled = session.send(OpenPoll).await.map_err(|_| EngineError::UnknownSid)??;
-    let (number, answer) = match polled {
-        Polled::Now(payload) => return Ok(text(payload)),
-        Polled::Later { number, answer } => (number, answer),
+    let number = next_request();
+    // From before it begins: the client may hang up at any moment.
+    let mut guard = PollGuard { session: Some(session.clone()), number };
+    let polled = session.send(OpenPoll(number)).await.map_err(|_| EngineError::UnknownSid)??;
+    let payload = match polled {
+        Polled::Now(payload) => payload,
+        Polled::Later(answer) => answer.await.map_err(|_| EngineError::UnknownSid)?,
     };
-    let mut guard = PollGuard { session: Some(session), number };
-    let payload = answer.await;
     guard.session = None;
-    payload.map(text).map_err(|_| EngineError::UnknownSid)
+    Ok(text(payload))
 }
 
 /// Tells the session when its GET is dropped: the client hung up.
@@ -49,19 +50,23 @@ pub(super) async fn post<U: Upper>(
     session: Addr<Session<U>>,
     body: Payload,
 ) -> Result<HttpResponse, EngineError> {
-    session.send(PostBegin).await.map_err(|_| EngineError::UnknownSid)??;
-    let mut guard = PostGuard { session: Some(session.clone()), gone: true };
+    let number = next_request();
+    // From before it begins: the client may hang up at any moment.
+    let mut guard = PostGuard { session: Some(session.clone()), number, gone: true };
+    session.send(PostBegin(number)).await.map_err(|_| EngineError::UnknownSid)??;
     let limits = engine.limits();
     let read = tokio::time::timeout(limits.post_timeout, read(body, limits.max_payload)).await;
-    let body = match read.unwrap_or(Err(EngineError::Timeout)) {
-        Ok(body) => body,
+    let bytes = match read.unwrap_or(Err(EngineError::Timeout)) {
+        Ok(bytes) => bytes,
         Err(error) => {
-            guard.gone = false;
+            guard.gone = error == EngineError::BadRequest;
             return Err(error);
         }
     };
+    engine.metrics().bytes_received.add(bytes.len() as u64);
+    guard.gone = false;
+    let body = ByteString::try_from(bytes).map_err(|_| EngineError::BadRequest)?;
     guard.session = None;
-    engine.metrics().bytes_received.add(body.len() as u64);
     session.send(PostBody(body)).await.map_err(|_| EngineError::UnknownSid)??;
     Ok(text("ok".into()))
 }
@@ -69,18 +74,20 @@ pub(super) async fn post<U: Upper>(
 /// Tells the session when its POST ends without a body.
 struct PostGuard<U: Upper> {
     session: Option<Addr<Session<U>>>,
+    number: u64,
     gone: bool,
 }
 
 impl<U: Upper> Drop for PostGuard<U> {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            session.do_send(PostEnd { gone: self.gone }); // at most one for each POST
+            session.do_send(PostEnd { number: self.number, gone: self.gone }); // at most one for each POST
         }
     }
 }
 
-async fn read(mut body: Payload, max: usize) -> Result<ByteString, EngineError> {
+/// The whole body. `BadRequest`: the client went away in the middle of it.
+async fn read(mut body: Payload, max: usize) -> Result<Bytes, EngineError> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(|_| EngineError::BadRequest)?;
@@ -89,7 +96,7 @@ async fn read(mut body: Payload, max: usize) -> Result<ByteString, EngineError> 
         }
         bytes.extend_from_slice(&chunk);
     }
-    ByteString::try_from(bytes.freeze()).map_err(|_| EngineError::BadRequest)
+    Ok(bytes.freeze())
 }
 
 fn text(payload: String) -> HttpResponse {

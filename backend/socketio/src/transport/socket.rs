@@ -178,21 +178,22 @@ impl Socket {
 
     /// Says goodbye. What is queued still goes out when both sides part in order; a client that is gone or does not read
     /// gets nothing more.
-    pub fn close(self: &Rc<Self>, reason: CloseReason) {
+    pub fn close(self: &Rc<Self>, reason: CloseReason, code: Option<u16>) {
         if let Some(writer) = self.writer.take() {
             writer.abort();
         }
-        let code = match reason {
+        let usual = match reason {
             CloseReason::TransportGone | CloseReason::HeartbeatMissed | CloseReason::Stalled => {
                 return self.break_off();
             }
             CloseReason::Violation => 1002,
             CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout => 1000,
         };
-        self.put(close_frame(code), false);
+        self.put(close_frame(code.unwrap_or(usual)), false);
         let (socket, within) = (self.clone(), self.limits.close_timeout);
         actix_web::rt::spawn(async move {
-            let _ = tokio::time::timeout(within, socket.part()).await;
+            let _ = tokio::time::timeout(within, socket.clone().part()).await;
+            socket.break_off(); // whoever still reads it lets go too
         });
     }
 

@@ -13,7 +13,7 @@ use actix_codec::{Framed, FramedParts};
 use actix_http::body::{BodySize, BoxBody, MessageBody};
 use actix_http::h1::{Codec, Message};
 use actix_http::ws::handshake;
-use actix_http::{HttpMessage as _, Request, Response, StatusCode};
+use actix_http::{HttpMessage as _, Request, Response, ResponseHead, StatusCode};
 use actix_service::{ServiceFactory, fn_service};
 use actix_web::rt::net::TcpStream;
 use bytes::BytesMut;
@@ -35,6 +35,7 @@ struct Raw {
     codec: Codec,
     early: BytesMut,
     unsent: BytesMut,
+    before_answer: fn(&Request, &mut ResponseHead),
 }
 
 /// A server with its type forgotten.
@@ -48,11 +49,12 @@ trait Door: Send + Sync {
 pub struct Upgrades {
     doors: Vec<Arc<dyn Door>>,
     otherwise: fn(&Request) -> Response<BoxBody>,
+    before_answer: fn(&Request, &mut ResponseHead),
 }
 
 impl Default for Upgrades {
     fn default() -> Self {
-        Self { doors: Vec::new(), otherwise: |_| Response::not_found().map_into_boxed_body() }
+        Self { doors: Vec::new(), otherwise: |_| Response::not_found().map_into_boxed_body(), before_answer: |_, _| {} }
     }
 }
 
@@ -68,6 +70,13 @@ impl Upgrades {
     #[must_use]
     pub fn otherwise(mut self, answer: fn(&Request) -> Response<BoxBody>) -> Self {
         self.otherwise = answer;
+        self
+    }
+
+    /// Adds headers to every answer of this service, the 101 included: no middleware of the app sees them.
+    #[must_use]
+    pub fn before_answer(mut self, add: fn(&Request, &mut ResponseHead)) -> Self {
+        self.before_answer = add;
         self
     }
 
@@ -97,7 +106,7 @@ impl Upgrades {
 
     async fn serve(&self, request: Request, framed: Framed<TcpStream, Codec>) -> io::Result<()> {
         let FramedParts { io, codec, read_buf, write_buf, .. } = framed.into_parts();
-        let raw = Raw { request, io, codec, early: read_buf, unsent: write_buf };
+        let raw = Raw { request, io, codec, early: read_buf, unsent: write_buf, before_answer: self.before_answer };
         match self.doors.iter().find(|door| door.path() == raw.request.path()) {
             Some(door) => door.admit(raw).await,
             None => {
@@ -116,7 +125,8 @@ impl fmt::Debug for Upgrades {
 
 impl Raw {
     /// Writes a response head, and its body if it has one.
-    async fn answer(&mut self, response: Response<BoxBody>) -> io::Result<()> {
+    async fn answer(&mut self, mut response: Response<BoxBody>) -> io::Result<()> {
+        (self.before_answer)(&self.request, response.head_mut());
         let (response, body) = response.into_parts();
         let body = body.try_into_bytes().unwrap_or_default();
         let size = match response.status() {

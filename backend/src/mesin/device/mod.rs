@@ -1,6 +1,7 @@
 //! What stands behind a machine. A driver takes commands and never blocks; what the device says comes back through
 //! `Registry::deliver`.
 
+pub mod memory;
 pub mod sim;
 
 use uuid::Uuid;

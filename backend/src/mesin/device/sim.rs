@@ -1,85 +1,23 @@
 //! Simulated devices (driver `sim`, the default): they answer in 100–300 ms, keep their own time and memory across a crash of
 //! the server, and have the faults of contract §5.
 
-use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use dashmap::DashMap;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::{Command, DeviceEvent, Run};
+use super::memory::Memory;
+pub use super::memory::Mode;
+use super::{Command, DeviceEvent};
 use crate::domain::waktu::Waktu;
-use crate::pembelian::step::{AckResult, Send};
 
 const JOURNAL: &str = "perangkat-sim.jsonl";
-/// Commands a device remembers, so that a repeated one is answered and not run again.
-const MEMORY: usize = 16;
-/// `late`: how long after the start every answer about it waits.
-const LATE_MS: i64 = 9_000;
 /// Lines in the journal before it is written anew at the next start.
 const COMPACT_LINES: usize = 10_000;
-
-/// What is wrong with a device (contract §5).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    #[default]
-    Ok,
-    Refuse,
-    Silent,
-    Late,
-    Offline,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Known {
-    cmd_id: Uuid,
-    result: KnownResult,
-    started_ms: i64,
-    ends_ms: i64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum KnownResult {
-    Started,
-    Refused,
-    Expired,
-}
-
-/// One device's own memory.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Memory {
-    mode: Mode,
-    epoch: i64,
-    known: VecDeque<Known>,
-}
-
-impl Memory {
-    fn find(&self, cmd_id: Uuid) -> Option<&Known> {
-        self.known.iter().find(|k| k.cmd_id == cmd_id)
-    }
-
-    fn running(&self, now: Waktu) -> Option<&Known> {
-        self.known.iter().find(|k| k.result == KnownResult::Started && k.ends_ms > now.ms())
-    }
-
-    fn run(&self, now: Waktu) -> Option<Run> {
-        self.running(now).map(|k| Run { cmd_id: k.cmd_id, sisa_ms: k.ends_ms - now.ms() })
-    }
-
-    fn remember(&mut self, known: Known) {
-        if self.known.len() == MEMORY {
-            self.known.pop_front();
-        }
-        self.known.push_back(known);
-    }
-}
 
 /// What a device will say, and how long after the command.
 #[derive(Debug, PartialEq, Eq)]
@@ -109,7 +47,7 @@ impl Sim {
         if lines > COMPACT_LINES {
             compact(&path, &devices)?;
         }
-        let journal = Mutex::new(OpenOptions::new().create(true).append(true).open(&path)?);
+        let journal = Mutex::new(append_to(&path)?);
         let ms = |v: u64| i64::try_from(v).unwrap_or(i64::MAX);
         Ok(Self { devices, journal, answer_ms: (ms(answer_ms.0), ms(answer_ms.1)) })
     }
@@ -117,35 +55,13 @@ impl Sim {
     /// Does what the device would do on `cmd` at `now`; `None`: not a word.
     pub fn command(&self, cmd: &Command, now: Waktu) -> Option<Reply> {
         let mut memory = self.devices.entry(cmd.idmesin).or_default();
-        if matches!(memory.mode, Mode::Silent | Mode::Offline) {
-            return None;
-        }
-        let mut changed = false;
-        let mut events = match cmd.op {
-            Send::Start => {
-                changed = memory.find(cmd.cmd_id).is_none();
-                start(&mut memory, cmd, now)
-            }
-            Send::Query => vec![state(&memory, now)],
-            Send::Stop => {
-                changed = stop(&mut memory, cmd.cmd_id, now);
-                vec![state(&memory, now)]
-            }
-        };
-        if cmd.op != Send::Start {
-            events.extend(answer(&memory, cmd, now));
-        }
-        if changed {
+        let handled = memory.handle(cmd, now)?;
+        if handled.changed {
             self.write(cmd.idmesin, &memory);
         }
         let (low, high) = self.answer_ms;
-        let mut after_ms = if high == 0 { 0 } else { rand::rng().random_range(low..=high) };
-        if memory.mode == Mode::Late
-            && let Some(known) = memory.find(cmd.cmd_id)
-        {
-            after_ms = after_ms.max(known.started_ms + LATE_MS - now.ms());
-        }
-        Some(Reply { after_ms, events })
+        let answer_ms = if high == 0 { 0 } else { rand::rng().random_range(low..=high) };
+        Some(Reply { after_ms: answer_ms.max(handled.after_ms), events: handled.events })
     }
 
     /// Sets what is wrong with a device; the answer is what it says at once about being reachable.
@@ -153,7 +69,12 @@ impl Sim {
         let mut memory = self.devices.entry(idmesin).or_default();
         memory.mode = mode;
         self.write(idmesin, &memory);
-        DeviceEvent::State { online: mode != Mode::Offline, run: memory.run(now) }
+        memory.state(now)
+    }
+
+    /// Machines that cannot be reached.
+    pub fn offline(&self) -> Vec<i64> {
+        self.devices.iter().filter(|d| d.mode == Mode::Offline).map(|d| *d.key()).collect()
     }
 
     /// Unsynced on purpose: a device's memory must outlive a crash of the server, not of the whole machine.
@@ -165,51 +86,6 @@ impl Sim {
             tracing::error!(error = %e, "a simulated device cannot write its memory");
         }
     }
-}
-
-fn start(memory: &mut Memory, cmd: &Command, now: Waktu) -> Vec<DeviceEvent> {
-    if memory.find(cmd.cmd_id).is_none() {
-        let result = if now > cmd.exp {
-            KnownResult::Expired
-        } else if memory.mode == Mode::Refuse || cmd.epoch < memory.epoch || memory.running(now).is_some() {
-            KnownResult::Refused
-        } else {
-            KnownResult::Started
-        };
-        memory.epoch = memory.epoch.max(cmd.epoch);
-        memory.remember(Known { cmd_id: cmd.cmd_id, result, started_ms: now.ms(), ends_ms: now.ms() + cmd.durasi_s * 1000 });
-    }
-    answer(memory, cmd, now).into_iter().collect()
-}
-
-/// Ends the run of `cmd_id`; whether anything changed.
-fn stop(memory: &mut Memory, cmd_id: Uuid, now: Waktu) -> bool {
-    match memory.known.iter_mut().find(|k| k.cmd_id == cmd_id && k.result == KnownResult::Started && k.ends_ms > now.ms()) {
-        Some(known) => {
-            known.ends_ms = now.ms();
-            true
-        }
-        None => false,
-    }
-}
-
-/// The ack of a command it knows, or `expired` for one it never heard and will never run.
-fn answer(memory: &Memory, cmd: &Command, now: Waktu) -> Option<DeviceEvent> {
-    let result = match memory.find(cmd.cmd_id) {
-        Some(k) => match k.result {
-            KnownResult::Started if k.ends_ms > now.ms() => AckResult::Started,
-            KnownResult::Started => AckResult::Done,
-            KnownResult::Refused => AckResult::Refused,
-            KnownResult::Expired => AckResult::Expired,
-        },
-        None if now > cmd.exp => AckResult::Expired,
-        None => return None,
-    };
-    Some(DeviceEvent::Ack { cmd_id: cmd.cmd_id, result })
-}
-
-fn state(memory: &Memory, now: Waktu) -> DeviceEvent {
-    DeviceEvent::State { online: true, run: memory.run(now) }
 }
 
 fn read(path: &PathBuf) -> std::io::Result<(DashMap<i64, Memory>, usize)> {
@@ -231,6 +107,20 @@ fn read(path: &PathBuf) -> std::io::Result<(DashMap<i64, Memory>, usize)> {
     Ok((devices, lines))
 }
 
+/// Opens the journal for more lines. A torn last line is ended first, so that it does not swallow the next one.
+fn append_to(path: &Path) -> std::io::Result<File> {
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
+}
+
 fn compact(path: &Path, devices: &DashMap<i64, Memory>) -> std::io::Result<()> {
     let beside = path.with_extension("jsonl.new");
     let mut file = File::create(&beside)?;
@@ -243,7 +133,12 @@ fn compact(path: &Path, devices: &DashMap<i64, Memory>) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
+    use super::super::Run;
+    use super::super::memory::LATE_MS;
     use super::*;
+    use crate::pembelian::step::{AckResult, Send};
 
     const T0: Waktu = Waktu::from_ms(1_000_000);
 
@@ -292,6 +187,19 @@ mod tests {
         );
         again.set_mode(1, Mode::Silent, T0);
         assert_eq!(sim(&dir).command(&cmd(Send::Query, id, 1), T0), None);
+    }
+
+    #[test]
+    fn a_torn_line_costs_nothing_else() {
+        let dir = scratch();
+        let (first, second) = (Uuid::new_v4(), Uuid::new_v4());
+        sim(&dir).command(&cmd(Send::Start, first, 1), T0);
+        let mut journal = OpenOptions::new().append(true).open(dir.join(JOURNAL)).unwrap();
+        journal.write_all(br#"{"idmesin":1,"memo"#).unwrap();
+        sim(&dir).command(&cmd(Send::Start, second, 2), T0.plus_ms(1));
+        let answers = |id| sim(&dir).command(&cmd(Send::Query, id, 1), T0.plus_ms(2)).unwrap().events.pop();
+        assert_eq!(answers(first), Some(ack(first, AckResult::Started)));
+        assert_eq!(answers(second), Some(ack(second, AckResult::Refused)));
     }
 
     #[test]

@@ -65,7 +65,6 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
             autoComplete="new-password"
             hint={added.petunjukSandi}
             value={password}
-            disabled={pending}
             onChange={(event) => setPassword(event.target.value)}
           />
           <PasswordField
@@ -73,7 +72,6 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
             name="ulangi"
             autoComplete="new-password"
             value={ulangi}
-            disabled={pending}
             onChange={(event) => setUlangi(event.target.value)}
           />
         </div>

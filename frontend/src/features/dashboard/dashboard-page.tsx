@@ -37,14 +37,17 @@ export default function DashboardPage() {
       </header>
       {failed && (
         <div className={styles.stale} role="status">
-          {added.dashboard.dataPer(tanggalWaktu(age_ms))}
+          {dashboard.data && epay.data
+            ? added.dashboard.dataPer(tanggalWaktu(age_ms))
+            : added.dashboard.gagalMuat}
           <button type="button" className={styles.retry} onClick={retry} disabled={dashboard.isFetching}>
             {added.umum.cobaLagi}
           </button>
         </div>
       )}
-      {epay.data ? <EpayCards accounts={shown(epay.data)} /> : <Waiting />}
-      {dashboard.data && <Machines purchases={belumSelesai(dashboard.data)} />}
+      {epay.data ? <EpayCards accounts={shown(epay.data)} /> : epay.isPending && <Waiting />}
+      {/* Below the balances, and not before them, so that nothing is pushed down. */}
+      {dashboard.data && !epay.isPending && <Machines purchases={belumSelesai(dashboard.data)} />}
     </main>
   )
 }

@@ -41,7 +41,7 @@ export default function ForgotTelpPage() {
     <Page title={added.lupa.judulTelp} back={paths.login}>
       <p className={form.lead}>{added.lupa.isiTelp}</p>
       <form className={form.form} onSubmit={onSubmit} noValidate>
-        <TelpField value={telp} onChange={setTelp} disabled={pending} />
+        <TelpField value={telp} onChange={setTelp} />
         <Button type="submit" pending={pending}>
           {spec.kirimKodeOtp}
         </Button>

@@ -47,13 +47,12 @@ export default function LoginPage() {
       <p className={form.lead}>{added.login.isi}</p>
       <form className={form.form} onSubmit={onSubmit} onFocus={warmToaster} noValidate>
         <div className={form.fields}>
-          <TelpField value={telp} onChange={setTelp} disabled={pending} />
+          <TelpField value={telp} onChange={setTelp} />
           <PasswordField
             label={spec.kataSandi}
             name="password"
             autoComplete="current-password"
             value={password}
-            disabled={pending}
             onChange={(event) => setPassword(event.target.value)}
           />
         </div>

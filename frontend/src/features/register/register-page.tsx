@@ -50,14 +50,13 @@ export default function RegisterPage() {
       <p className={form.lead}>{added.register.isi}</p>
       <form className={form.form} onSubmit={onSubmit} noValidate>
         <div className={form.fields}>
-          <TelpField value={fields.telp} onChange={(telp) => set({ telp })} disabled={pending} />
+          <TelpField value={fields.telp} onChange={(telp) => set({ telp })} />
           <PasswordField
             label={spec.kataSandi}
             name="password"
             autoComplete="new-password"
             hint={added.petunjukSandi}
             value={fields.password}
-            disabled={pending}
             onChange={(event) => set({ password: event.target.value })}
           />
           <PasswordField
@@ -65,7 +64,6 @@ export default function RegisterPage() {
             name="ulangi"
             autoComplete="new-password"
             value={fields.ulangi}
-            disabled={pending}
             onChange={(event) => set({ ulangi: event.target.value })}
           />
           <Field
@@ -77,7 +75,6 @@ export default function RegisterPage() {
             hint={added.petunjukNama}
             maxLength={100}
             value={fields.nama}
-            disabled={pending}
             onChange={(event) => set({ nama: event.target.value })}
           />
         </div>

@@ -43,7 +43,6 @@ export function KodeDialog({ open, pending, onClose, onKode }: Props) {
           spellCheck={false}
           maxLength={KETIKAN_MAKS}
           value={ketikan}
-          disabled={pending}
           onChange={(event) => setKetikan(event.target.value)}
         />
         <Button type="submit" pending={pending}>

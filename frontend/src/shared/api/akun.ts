@@ -1,25 +1,25 @@
-import { answer, call } from '@/shared/api/client'
+import { answer, api, call } from '@/shared/api/client'
+import type { Nothing, TokenData } from '@/shared/api/model'
 
 /** What `update_password` answers when the old password is wrong. */
 export const SANDI_LAMA_SALAH = 'hashedPassword is not the hash of the given password'
 
-export function updateNama(nama: string): Promise<null> {
-  return call('POST', '/v1/akun/update_nama', { body: { nama } })
+export function updateNama(nama: string): Promise<Nothing> {
+  return call((init) => api.POST('/scan/v1/akun/update_nama', { ...init, body: { nama } }))
 }
 
 /** Resolves to the sentence that says that the code is on its way. */
 export async function requestOtpPassword(): Promise<string> {
-  return (await answer('POST', '/v1/akun/request_otp_password')).message
+  return (await answer((init) => api.POST('/scan/v1/akun/request_otp_password', init))).message
 }
 
 /** Answers with a fresh token: older ones end with the old password. */
-export function updatePassword(otp: string, lama: string, baru: string): Promise<{ token: string }> {
-  return call('POST', '/v1/akun/update_password', {
-    body: { otp, password_lama: lama, password_baru: baru },
-  })
+export function updatePassword(otp: string, lama: string, baru: string): Promise<TokenData> {
+  const body = { otp, password_lama: lama, password_baru: baru }
+  return call((init) => api.POST('/scan/v1/akun/update_password', { ...init, body }))
 }
 
 /** The customer's QR as plain base64 PNG, good for five minutes. */
 export function getQrcode(signal?: AbortSignal): Promise<string> {
-  return call('GET', '/v1/transaksi/get_qrcode', { signal })
+  return call((init) => api.GET('/scan/v1/transaksi/get_qrcode', init), { signal })
 }

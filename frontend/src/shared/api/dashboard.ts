@@ -1,14 +1,20 @@
-import { call } from '@/shared/api/client'
+import { api, call } from '@/shared/api/client'
 import type { Akun, AkunEpay, Dashboard } from '@/shared/api/model'
 
 export function getDashboard(signal?: AbortSignal): Promise<Dashboard> {
-  return call('GET', '/v1/dashboard/get_dashboard', { signal })
+  return call((init) => api.GET('/scan/v1/dashboard/get_dashboard', init), { signal })
 }
 
 export function getEpay(signal?: AbortSignal): Promise<AkunEpay[]> {
-  return call('GET', '/v1/dashboard/get_user_epayment_by_id_customer_global', { signal })
+  return call((init) => api.GET('/scan/v1/dashboard/get_user_epayment_by_id_customer_global', init), {
+    signal,
+  })
 }
 
-export function getCustomerGlobal(id: string, signal?: AbortSignal): Promise<Akun> {
-  return call('GET', `/v1/dashboard/customer_global/${encodeURIComponent(id)}`, { signal })
+export function getCustomerGlobal(id: number, signal?: AbortSignal): Promise<Akun> {
+  const params = { path: { id_customer_global: id } }
+  return call(
+    (init) => api.GET('/scan/v1/dashboard/customer_global/{id_customer_global}', { ...init, params }),
+    { signal },
+  )
 }

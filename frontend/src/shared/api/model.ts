@@ -1,150 +1,37 @@
-/** Shapes of the server's answers (contract §1, §2). Money: whole rupiah. Durations: seconds. */
+import type { components } from '@/shared/api/schema.gen'
 
-export type Id = number
+/** The app's names for the server's shapes. Money: whole rupiah. Durations: seconds. */
+type Schemas = components['schemas']
 
-export interface CustomerGlobal {
-  id: Id
-  nama_awal: string
-  nama_akhir: string
-  telp: string
-}
+/** `data` of an answer that only says that it is done. */
+export type Nothing = Schemas['Empty']['data']
 
-export interface SnapDetail {
-  id?: Id
-  /** 1 held, 2 sent or unsure, 3 running, 4 finished. */
-  status: number
-  durasi: number
-  idmesin: Id
-  snap_mesin: { nama: string }
-  snap_layanan: { nama: string; durasi: number }
-}
+export type TokenData = Schemas['TokenData']
 
-export interface SnapTransaksi {
-  /** The receipt number. */
-  id: string
-  grandtotal: number
-  created_at: string
-  finished_at: string | null
-  outlet: { nama: string }
-  snap_transaksi_detail: SnapDetail[]
-}
+/** The customer as the dashboard greets them. */
+export type CustomerGlobal = Schemas['CustomerGlobalRingkas']
+export type Dashboard = Schemas['Dashboard']
+export type SnapTransaksi = Schemas['SnapTransaksi']
+export type SnapDetail = Schemas['SnapDetail']
 
-export interface Dashboard {
-  customer_global: CustomerGlobal
-  list_snap_transaksi: SnapTransaksi[]
-}
+export type AkunEpay = Schemas['AkunEpay']
+export type OutletEpay = Schemas['OutletEpay']
+export type QuotaEmoney = Schemas['QuotaEmoney']
 
-export interface OutletEpay {
-  idoutlet: Id
-  nama: string
-  kota: string
-  latitude: number
-  longitude: number
-  /** When the account at this outlet was opened. */
-  created_at: string
-}
+export type DataMesin = Schemas['DataMesin']
+export type DataLayanan = Schemas['DataLayanan']
+export type Layanan = Schemas['Layanan']
 
-export interface QuotaEmoney {
-  saldo: number
-  /** 2 never expires. */
-  jenis_emoney: number
-  /** Epoch ms. */
-  masa_aktif: number | null
-  updated_at: string
-}
+export type CreateSnapTransaksi = Schemas['CreateSnapTransaksi']
+export type Started = Schemas['Started']
 
-export interface AkunEpay {
-  idcustomer: Id
-  nama: string
-  owner_idowner: Id
-  outlet: OutletEpay | null
-  quota_emoney: QuotaEmoney | null
-}
+export type RefType = Schemas['RefType']
+export type HistoryEntry = Schemas['HistoryEntry']
+export type History = Schemas['History']
+/** A use in the history; `isDelete` in the detail of its deletion. */
+export type SnapHistoryDetail = Schemas['SnapTransaksi']
+export type TopUpDetail = Schemas['DetailTopUp']
+export type RefundDetail = Schemas['DetailRefund']
 
-export interface DataMesin {
-  id: Id
-  nama: string
-  idowner: Id
-  status: 'idle' | 'busy' | 'offline'
-  /** Milliseconds left when busy and running. */
-  tl: number | null
-  outlet: { idoutlet: Id; nama: string; kota: string }
-}
-
-export interface DataLayanan {
-  id: Id
-  nama: string
-  durasi: number
-  harga: number
-  idoutlet: Id
-}
-
-export interface Layanan {
-  data_mesin: DataMesin
-  data_layanan: DataLayanan[]
-}
-
-export interface CreateSnapTransaksi {
-  id: string
-  idcustomer: Id
-  idmesin: Id
-  idoutlet: Id
-  idsnap_layanan: Id
-  total: number
-  grandtotal: number
-}
-
-export type RefType = 'snap_transaksi' | 'pembelian_emoney' | 'snap_transaksi_hapus' | 'snap_transaksi_refund'
-
-export interface HistoryEntry {
-  ref_id: string | number
-  ref_type: RefType
-  /** Tells the refunds of one use apart. */
-  entri: number
-  date: string
-  outlet: string
-  value: number
-}
-
-export interface History {
-  history_data: HistoryEntry[] | null
-  returned: number
-  sampai: string | null
-}
-
-export interface SnapHistoryDetail {
-  id: string
-  created_at: string
-  grandtotal: number
-  isDelete: boolean
-  outlet: { nama: string; kota: string }
-  snap_transaksi_detail: SnapDetail[]
-}
-
-export interface TopUpDetail {
-  idpembelian_emoney: number | string
-  created_at: string
-  harga_paket: number
-  quota: number
-  nama_paket: string
-  nama_outlet: string
-  kota: string
-  outlet: { nama: string; kota: string }
-  saldo_akhir: number
-}
-
-export interface RefundDetail {
-  idtransaksi: string
-  waktu_refund: string
-  nominal_refund: number
-}
-
-export interface Akun {
-  id: Id
-  nama_awal: string
-  nama_akhir: string
-  full_telp: string
-  telp: string
-  /** When the password was last changed. */
-  updated_at: string
-}
+/** The customer as the account shows them; `updated_at` is when the password was last changed. */
+export type Akun = Schemas['CustomerGlobal']

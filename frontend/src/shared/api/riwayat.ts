@@ -1,4 +1,4 @@
-import { call } from '@/shared/api/client'
+import { api, call } from '@/shared/api/client'
 import type { History, RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
 
 /** Rows of history asked for at a time (product.md §9). */
@@ -9,40 +9,35 @@ export type Jenis = '' | 'snap_transaksi' | 'pembelian_emoney'
 
 /** `sampai` of the first page keeps later pages steady while rows are added. */
 export function listHistory(
-  query: { skip: number; jenis: Jenis; sampai?: string | null },
+  query: { skip: number; jenis: Jenis; sampai: string | null },
   signal?: AbortSignal,
 ): Promise<History> {
-  return call('POST', '/v1/transaksi/list_history', {
-    body: {
-      skip: query.skip,
-      limit: LIMIT_RIWAYAT,
-      jenis: query.jenis,
-      outlet: '',
-      ...(query.sampai ? { sampai: query.sampai } : {}),
-    },
+  const { skip, jenis, sampai } = query
+  const body = { skip, limit: LIMIT_RIWAYAT, jenis, outlet: '', ...(sampai === null ? {} : { sampai }) }
+  return call((init) => api.POST('/scan/v1/transaksi/list_history', { ...init, body }), { signal })
+}
+
+export function getDetailSnap(id: string, signal?: AbortSignal): Promise<SnapHistoryDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/transaksi/get_detail_snap_transaksi/{id}', { ...init, params }), {
     signal,
   })
 }
 
-const enc = (id: string | number) => encodeURIComponent(String(id))
-
-export function getDetailSnap(id: string | number, signal?: AbortSignal): Promise<SnapHistoryDetail> {
-  return call('GET', `/v1/transaksi/get_detail_snap_transaksi/${enc(id)}`, { signal })
+export function getDetailHapus(id: string, signal?: AbortSignal): Promise<SnapHistoryDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/transaksi/get_detail_snap_hapus/{id}', { ...init, params }), {
+    signal,
+  })
 }
 
-export function getDetailHapus(id: string | number, signal?: AbortSignal): Promise<SnapHistoryDetail> {
-  return call('GET', `/v1/transaksi/get_detail_snap_hapus/${enc(id)}`, { signal })
-}
-
-export function getDetailTopUp(id: string | number, signal?: AbortSignal): Promise<TopUpDetail> {
-  return call('GET', `/v1/epayment/get_epayment/${enc(id)}`, { signal })
+export function getDetailTopUp(id: string, signal?: AbortSignal): Promise<TopUpDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/epayment/get_epayment/{id}', { ...init, params }), { signal })
 }
 
 /** `entri` says which one when a use was refunded more than once. */
-export function getDetailRefund(
-  id: string | number,
-  entri: number,
-  signal?: AbortSignal,
-): Promise<RefundDetail> {
-  return call('GET', `/v1/epayment/get_detail_refund/${enc(id)}?entri=${entri}`, { signal })
+export function getDetailRefund(id: string, entri: number, signal?: AbortSignal): Promise<RefundDetail> {
+  const params = { path: { id }, query: { entri } }
+  return call((init) => api.GET('/scan/v1/epayment/get_detail_refund/{id}', { ...init, params }), { signal })
 }

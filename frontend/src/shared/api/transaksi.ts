@@ -1,5 +1,5 @@
-import { call } from '@/shared/api/client'
-import type { AkunEpay, CreateSnapTransaksi, Layanan } from '@/shared/api/model'
+import { api, call } from '@/shared/api/client'
+import type { AkunEpay, CreateSnapTransaksi, Layanan, Started } from '@/shared/api/model'
 
 /** Services asked for at a time (product.md §9). */
 export const LIMIT_LAYANAN = 10
@@ -10,20 +10,18 @@ export function getLayanan(
   query: { qr: string; skip: number; search?: string },
   signal?: AbortSignal,
 ): Promise<Layanan> {
-  return call('POST', '/v1/transaksi/get_layanan', {
-    body: { qr: query.qr, limit: LIMIT_LAYANAN, skip: query.skip, search: query.search ?? '' },
-    signal,
-  })
+  const body = { qr: query.qr, limit: LIMIT_LAYANAN, skip: query.skip, search: query.search ?? '' }
+  return call((init) => api.POST('/scan/v1/transaksi/get_layanan', { ...init, body }), { signal })
 }
 
 /** The accounts usable at an owner. */
 export function getEpayOfOwner(idowner: number, signal?: AbortSignal): Promise<AkunEpay[]> {
-  return call('GET', `/v1/transaksi/get_epayment/${idowner}`, { signal })
+  const params = { path: { id: idowner } }
+  return call((init) => api.GET('/scan/v1/transaksi/get_epayment/{id}', { ...init, params }), { signal })
 }
 
-export function createSnapTransaksi(purchase: CreateSnapTransaksi): Promise<unknown> {
-  return call('POST', '/v1/transaksi/create_snap_transaksi', {
-    body: purchase,
+export function createSnapTransaksi(body: CreateSnapTransaksi): Promise<Started> {
+  return call((init) => api.POST('/scan/v1/transaksi/create_snap_transaksi', { ...init, body }), {
     timeout_ms: PURCHASE_TIMEOUT_MS,
   })
 }

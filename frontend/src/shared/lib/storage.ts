@@ -1,7 +1,9 @@
 /**
- * Web storage that never throws: a full or forbidden storage (private mode) and a value somebody
- * else wrote both read as "nothing there".
+ * Web storage that never throws. A value somebody else wrote reads as "nothing there"; where storage is
+ * full or forbidden (private mode), a value lives as long as the page.
  */
+const memory = new Map<string, unknown>()
+
 function open(kind: 'local' | 'session'): Storage | null {
   try {
     return kind === 'local' ? window.localStorage : window.sessionStorage
@@ -26,25 +28,29 @@ export function slot<T>(
     read() {
       try {
         const raw = open(kind)?.getItem(key)
-        if (raw == null) return null
-        const value: unknown = JSON.parse(raw)
+        const value: unknown = raw == null ? memory.get(key) : JSON.parse(raw)
         return valid(value) ? value : null
       } catch {
-        return null
+        const value = memory.get(key)
+        return valid(value) ? value : null
       }
     },
     write(value) {
       try {
-        open(kind)?.setItem(key, JSON.stringify(value))
+        const storage = open(kind)
+        if (!storage) throw new Error('no storage')
+        storage.setItem(key, JSON.stringify(value))
+        memory.delete(key)
       } catch {
-        // Without storage the step lives as long as the page; nothing else can be done.
+        memory.set(key, value)
       }
     },
     clear() {
+      memory.delete(key)
       try {
         open(kind)?.removeItem(key)
       } catch {
-        // See write.
+        // Nothing kept, nothing to clear.
       }
     },
   }
@@ -58,6 +64,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export const PRIVATE_PREFIX = 'nyala.pribadi.'
 
 export function clearPrivate(): void {
+  for (const key of memory.keys()) if (key.startsWith(PRIVATE_PREFIX)) memory.delete(key)
   for (const kind of ['local', 'session'] as const) {
     try {
       const storage = open(kind)

@@ -19,6 +19,8 @@ interface ToastState {
   queue: Pesan[]
   /** Whether there was ever a message: then the toaster stays. */
   used: boolean
+  /** Counts the customer's tries; what an earlier one failed by is then no longer true. */
+  tries: number
   take: () => Pesan[]
 }
 
@@ -29,6 +31,7 @@ interface ToastState {
 export const useToasts = create<ToastState>((set, get) => ({
   queue: [],
   used: false,
+  tries: 0,
   take() {
     const { queue } = get()
     if (queue.length > 0) set({ queue: [] })
@@ -47,6 +50,8 @@ export const toast = {
   sukses: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'sukses', judul, isi }),
   gagal: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'gagal', judul, isi }),
   info: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'info', judul, isi }),
+  /** A new try begins: failures of the one before go. */
+  percobaanBaru: () => useToasts.setState(({ tries }) => ({ tries: tries + 1 })),
   /** For a message that comes with a page reload: still readable after it. */
   setelahMuatUlang: (pesan: Pesan) => afterReload.write(pesan),
 }

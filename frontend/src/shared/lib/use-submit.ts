@@ -1,8 +1,10 @@
 import { useCallback, useRef, useState } from 'react'
+import { toast } from '@/shared/lib/toast'
 
 /**
  * Runs an action once at a time: a second tap while the first is under way does nothing. `pending` is
- * for the spinner; the guard itself is a ref, because two taps can land before React draws.
+ * for the spinner; the guard itself is a ref, because two taps can land before React draws. Messages of
+ * an earlier failure go with the new try.
  */
 export function useSubmit<A extends unknown[]>(
   action: (...args: A) => Promise<void>,
@@ -15,6 +17,7 @@ export function useSubmit<A extends unknown[]>(
   const submit = useCallback((...args: A) => {
     if (busy.current) return
     busy.current = true
+    toast.percobaanBaru()
     setPending(true)
     void latest.current(...args).finally(() => {
       busy.current = false

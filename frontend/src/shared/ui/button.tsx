@@ -4,7 +4,10 @@ import styles from './button.module.css'
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   variant?: 'primary' | 'secondary' | 'quiet' | 'danger'
-  /** Shows a spinner and takes no tap; the label keeps its place, so that nothing jumps. */
+  /**
+   * Shows a spinner and takes no tap; the label keeps its place, so that nothing jumps. Not `disabled`,
+   * which would throw the keyboard's focus away.
+   */
   pending?: boolean
   icon?: ReactNode
 }
@@ -13,8 +16,8 @@ export function Button({
   variant = 'primary',
   pending = false,
   icon,
-  disabled,
   className,
+  onClick,
   children,
   type = 'button',
   ...rest
@@ -25,8 +28,12 @@ export function Button({
       {...rest}
       type={type}
       className={classes.filter(Boolean).join(' ')}
-      disabled={disabled || pending}
+      aria-disabled={pending || undefined}
       aria-busy={pending || undefined}
+      onClick={(event) => {
+        if (pending) event.preventDefault()
+        else onClick?.(event)
+      }}
     >
       <span className={styles.label}>
         {icon}

@@ -6,11 +6,10 @@ interface Props {
   value: string
   onChange: (telp: string) => void
   invalid?: boolean
-  disabled?: boolean
 }
 
 /** The WhatsApp number with its fixed prefix 62. */
-export function TelpField({ value, onChange, invalid = false, disabled = false }: Props) {
+export function TelpField({ value, onChange, invalid = false }: Props) {
   return (
     <Field
       label={added.nomorWhatsApp}
@@ -23,7 +22,6 @@ export function TelpField({ value, onChange, invalid = false, disabled = false }
       hint={added.petunjukTelp}
       value={value}
       invalid={invalid}
-      disabled={disabled}
       onChange={(event) => onChange(bersihkanTelp(event.target.value))}
     />
   )

@@ -1,0 +1,247 @@
+//! A server for one test: Socket.IO at `/socket.io/`, an Engine.IO echo at `/engine.io/`.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use actix_http::header::{HeaderName, HeaderValue};
+use actix_http::{HttpService, Request, Response, StatusCode};
+use actix_server::{Server as ActixServer, ServerHandle};
+use actix_service::map_config;
+use actix_socketio::codec::Frame;
+use actix_socketio::{
+    CloseReason, Closer, Config, Connect, Engine, Event, Handle, Handler, Limits, Metrics, Origins, Refused, Socket, SocketIo,
+    Upgrades, Upper, Violation, socket_io,
+};
+use actix_web::App;
+use actix_web::dev::AppConfig;
+use bytes::Bytes;
+use bytestring::ByteString;
+
+/// How long a test waits for what must come.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the handler saw.
+#[derive(Debug)]
+pub enum Seen {
+    Joined { closer: Closer },
+    Left { namespace: String, reason: CloseReason },
+    EchoClosed(CloseReason),
+}
+
+pub struct Server {
+    pub address: SocketAddr,
+    pub sockets: SocketIo<TestHandler>,
+    pub echo: Arc<Metrics>,
+    seen: Receiver<Seen>,
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+pub fn limits() -> Limits {
+    Limits { close_timeout: Duration::from_millis(300), ..Limits::default() }
+}
+
+/// With default limits: no heartbeat falls into a test.
+pub fn start() -> Server {
+    start_with(limits(), Origins::SameOrigin)
+}
+
+pub fn start_with(limits: Limits, origins: Origins) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // Accepted sockets inherit it: the kernel takes little for a client that does not read.
+    socket2::SockRef::from(&listener).set_send_buffer_size(4096).unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, seen) = channel();
+    let config = |path: &str| Config { path: path.into(), origins: origins.clone(), limits: limits.clone(), ..Config::default() };
+    let sockets = socket_io(config("/socket.io/"), TestHandler { seen: Mutex::new(sender.clone()) });
+    let echo_seen = Mutex::new(sender);
+    let echo = Engine::new(config("/engine.io/"), move |session| Echo { session, seen: echo_seen.lock().unwrap().clone() });
+    let (metrics, served) = (echo.metrics().clone(), sockets.clone());
+    let (handles, started) = channel();
+    let thread = std::thread::spawn(move || {
+        actix_web::rt::System::new().block_on(async move {
+            let server = serve(listener, served, echo);
+            handles.send(server.handle()).unwrap();
+            server.await.unwrap();
+        });
+    });
+    let handle = started.recv_timeout(PATIENCE).unwrap();
+    Server { address, sockets, echo: metrics, seen, handle, thread: Some(thread) }
+}
+
+fn serve(listener: TcpListener, sockets: SocketIo<TestHandler>, echo: Engine<Echo>) -> ActixServer {
+    let upgrades = Upgrades::default()
+        .mount(&sockets)
+        .mount(&echo)
+        .otherwise(|request: &Request| {
+            let mut response = Response::build(StatusCode::NOT_FOUND);
+            response.body(format!("no websocket at {}", request.path())).map_into_boxed_body()
+        })
+        .before_answer(|_, head| {
+            let name = HeaderName::from_static("x-answered-by");
+            head.headers.insert(name, HeaderValue::from_static("upgrades"));
+        });
+    let server = ActixServer::build().workers(2).disable_signals().shutdown_timeout(1);
+    let server = server.listen("test", listener, move || {
+        let app = App::new().configure(|c| sockets.configure(c)).configure(|c| echo.configure(c));
+        HttpService::build()
+            .h1_allow_half_closed(false)
+            .upgrade(upgrades.service())
+            .h1(map_config(app, |()| AppConfig::default()))
+            .tcp()
+    });
+    server.unwrap().run()
+}
+
+impl Server {
+    pub fn metrics(&self) -> &Metrics {
+        self.sockets.metrics()
+    }
+
+    /// The next thing that the handler saw.
+    pub fn seen(&self) -> Seen {
+        self.seen.recv_timeout(PATIENCE).expect("the handler should have seen something")
+    }
+
+    /// What the handler saw since the last look.
+    pub fn seen_by_now(&self) -> Option<Seen> {
+        self.seen.try_recv().ok()
+    }
+
+    /// The next socket that left, past those that joined.
+    pub fn left(&self) -> (String, CloseReason) {
+        loop {
+            if let Seen::Left { namespace, reason } = self.seen() {
+                return (namespace, reason);
+            }
+        }
+    }
+
+    pub fn closer(&self) -> Closer {
+        match self.seen() {
+            Seen::Joined { closer } => closer,
+            other => panic!("expected a joined socket, got {other:?}"),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.handle.stop(false));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Waits until `what` holds.
+pub fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "never came true: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+pub struct TestHandler {
+    seen: Mutex<Sender<Seen>>,
+}
+
+impl TestHandler {
+    fn tell(&self, seen: Seen) {
+        let _ = self.seen.lock().unwrap().send(seen);
+    }
+}
+
+impl Handler for TestHandler {
+    type Session = Socket;
+
+    /// The token says what becomes of it: `wrong` is refused, `slow` takes some turns of the thread, `never` never ends.
+    async fn connect(&self, connect: Connect) -> Result<Socket, Refused> {
+        if connect.namespace() == "/random" {
+            return Err(Refused::invalid_namespace());
+        }
+        let auth: serde_json::Value = connect.auth.read().unwrap();
+        match auth["token"].as_str() {
+            Some("wrong") => return Err(Refused::new("unauthorized")),
+            Some("expired") => {
+                return Err(Refused::with_data("unauthorized", serde_json::json!({"code": 7})).unwrap());
+            }
+            Some("slow") => tokio::time::sleep(Duration::from_millis(20)).await,
+            Some("never") => std::future::pending().await,
+            _ => {}
+        }
+        connect.socket.emit("auth", &auth).unwrap();
+        self.tell(Seen::Joined { closer: connect.socket.closer() });
+        Ok(connect.socket)
+    }
+
+    fn event(&self, socket: &mut Socket, event: Event) {
+        match (event.name.as_str(), event.ack) {
+            ("message", _) => socket.emit_args("message-back", &event.args).unwrap(),
+            ("message-with-ack", Some(ack)) => ack.send_args(&event.args),
+            ("disconnect-me", _) => socket.disconnect(),
+            ("hang-up", _) => socket.close(),
+            ("ask", _) => ask(socket),
+            ("ask-many", _) => {
+                let asked: Vec<_> = (0..100).filter_map(|n| socket.ask("question", &n).unwrap().ok()).collect();
+                socket.emit("asked", &asked.len()).unwrap();
+            }
+            // How often, how large, and whether it may be dropped.
+            ("flood", ack) => {
+                let (count, bytes, volatile): (usize, usize, bool) = event.args.read().unwrap();
+                let pad = "x".repeat(bytes);
+                for n in 0..count {
+                    let frame = Frame::event("/", "tick", &(n, &pad)).unwrap();
+                    if volatile { socket.send_volatile(&frame) } else { socket.send(&frame) }
+                }
+                if let Some(ack) = ack {
+                    ack.send(&count).unwrap();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn disconnected(&self, socket: Socket, reason: CloseReason) {
+        assert!(!socket.is_open());
+        self.tell(Seen::Left { namespace: socket.namespace().into(), reason });
+    }
+}
+
+/// Asks the client, then tells it what it answered.
+fn ask(socket: &Socket) {
+    let answer = socket.ask("question", &1).unwrap().unwrap();
+    let socket = socket.clone();
+    actix_web::rt::spawn(async move {
+        match answer.wait().await {
+            Ok(args) => socket.emit_args("answered", &args).unwrap(),
+            Err(error) => socket.emit("unanswered", &error.to_string()).unwrap(),
+        }
+    });
+}
+
+/// Sends every message back.
+pub struct Echo {
+    session: Handle,
+    seen: Sender<Seen>,
+}
+
+impl Upper for Echo {
+    fn text(&mut self, text: ByteString) -> Result<(), Violation> {
+        self.session.send(&Frame::text(&format!("4{text}")));
+        Ok(())
+    }
+
+    fn binary(&mut self, bytes: Bytes) -> Result<(), Violation> {
+        self.session.send_binary(&bytes);
+        Ok(())
+    }
+
+    fn closed(&mut self, reason: CloseReason) {
+        let _ = self.seen.send(Seen::EchoClosed(reason));
+    }
+}

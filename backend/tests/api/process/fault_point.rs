@@ -1,0 +1,186 @@
+//! The server is killed exactly at an edge of a purchase, started again, and the purchase ends in the one right state.
+
+use serde_json::json;
+
+use super::{HARGA, Shop, Site};
+
+/// What the customer presses against, and where it must end.
+struct Case {
+    point: &'static str,
+    /// The device's fault in the first life.
+    mode: &'static str,
+    durasi_s: i64,
+    /// What is stored when the server is gone.
+    left: &'static [&'static str],
+    end: &'static str,
+    /// What the customer hears when the same receipt is sent again.
+    told: (u16, &'static str),
+    saldo: i64,
+}
+
+const RUNS: (u16, &str) = (200, "Mesin Berhasil dinyalakan");
+const REFUSED: (u16, &str) = (409, "mesin gagal dinyalakan, saldo dikembalikan");
+const LONG_S: i64 = 600;
+
+/// A device that starts at once.
+const STARTS: Case = Case { point: "", mode: "ok", durasi_s: LONG_S, left: &["HELD"], end: "RUNNING", told: RUNS, saldo: 0 };
+
+async fn case(case: Case) {
+    let mut site = Site::new().await;
+    site.start(case.point).await;
+    let shop = site.shop(case.durasi_s).await;
+    site.fault(&shop, case.mode).await;
+    // A purchase whose device is slow is answered 504 before the edge comes; every other one dies unanswered.
+    if let Ok(answer) = site.buy(&shop).await {
+        assert!(answer.status == 504 || case.durasi_s < LONG_S, "{answer:?}");
+    }
+    site.killed().await;
+    assert_eq!(site.states().await, case.left, "what the crash left behind");
+    site.assert_sound().await;
+    site.start("").await;
+    settle(&site, &shop, &case).await;
+}
+
+/// After the restart: the end, what a repeat hears, the money, the rules, and the machine for the next customer.
+async fn settle(site: &Site, shop: &Shop, case: &Case) {
+    if case.mode == "silent" {
+        // Only when its time to start is over: until then the command may still reach a device that was mended.
+        site.until("UNSURE").await;
+        site.fault(shop, "ok").await;
+    }
+    if !case.left.is_empty() {
+        site.until(case.end).await;
+    }
+    site.buy(shop).await.expect("an answer").expect(case.told.0, case.told.1);
+    assert_eq!(site.states().await, [case.end]);
+    assert_eq!(site.saldo().await, case.saldo);
+    site.assert_sound().await;
+    let machine =
+        site.ask("GET", &format!("/ops/v1/mesin/{}", shop.idmesin), &shop.key, &json!(null)).await.expect("an answer").ok();
+    let (status, sent) = if case.end == "RUNNING" { ("busy", shop.body["id"].clone()) } else { ("idle", json!(null)) };
+    assert_eq!((machine["status"].as_str(), &machine["idtransaksi"]), (Some(status), &sent), "{machine}");
+    if let Some(tl_ms) = machine["tl"].as_i64() {
+        assert!((1..=LONG_S * 1000).contains(&tl_ms), "{machine}");
+    }
+}
+
+#[actix_web::test]
+async fn before_the_hold() {
+    case(Case { point: "before_hold", left: &[], ..STARTS }).await;
+}
+
+#[actix_web::test]
+async fn after_the_hold() {
+    case(Case { point: "after_hold", ..STARTS }).await;
+}
+
+#[actix_web::test]
+async fn after_sending() {
+    case(Case { point: "after_send", ..STARTS }).await;
+}
+
+#[actix_web::test]
+async fn before_the_post() {
+    case(Case { point: "before_post", ..STARTS }).await;
+}
+
+#[actix_web::test]
+async fn after_the_post() {
+    case(Case { point: "after_post", left: &["RUNNING"], ..STARTS }).await;
+}
+
+#[actix_web::test]
+async fn before_the_void() {
+    let end = Case { end: "REFUSED", told: REFUSED, saldo: HARGA, ..STARTS };
+    case(Case { point: "before_void", mode: "refuse", ..end }).await;
+}
+
+#[actix_web::test]
+async fn after_the_void() {
+    let end = Case { end: "REFUSED", told: REFUSED, saldo: HARGA, ..STARTS };
+    case(Case { point: "after_void", mode: "refuse", left: &["REFUSED"], ..end }).await;
+}
+
+#[actix_web::test]
+async fn before_it_is_marked_as_sent() {
+    case(Case { point: "before_sent", mode: "late", ..STARTS }).await;
+}
+
+#[actix_web::test]
+async fn after_it_is_marked_as_sent() {
+    case(Case { point: "after_sent", mode: "late", left: &["SENT"], ..STARTS }).await;
+}
+
+#[actix_web::test]
+async fn before_it_is_marked_as_unsure() {
+    let end = Case { end: "EXPIRED", told: REFUSED, saldo: HARGA, ..STARTS };
+    case(Case { point: "before_unsure", mode: "silent", left: &["SENT"], ..end }).await;
+}
+
+#[actix_web::test]
+async fn after_it_is_marked_as_unsure() {
+    let end = Case { end: "EXPIRED", told: REFUSED, saldo: HARGA, ..STARTS };
+    case(Case { point: "after_unsure", mode: "silent", left: &["UNSURE"], ..end }).await;
+}
+
+#[actix_web::test]
+async fn before_the_finish() {
+    case(Case { point: "before_finish", durasi_s: 1, left: &["RUNNING"], end: "FINISHED", ..STARTS }).await;
+}
+
+#[actix_web::test]
+async fn after_the_finish() {
+    case(Case { point: "after_finish", durasi_s: 1, left: &["FINISHED"], end: "FINISHED", ..STARTS }).await;
+}
+
+/// An operator stops a run; the edge is at the end of it.
+async fn stop_case(point: &str, left: &str) {
+    let mut site = Site::new().await;
+    site.start(point).await;
+    let shop = site.shop(LONG_S).await;
+    site.buy(&shop).await.expect("an answer").ok();
+    let path = format!("/ops/v1/mesin/{}/stop", shop.idmesin);
+    site.ask("POST", &path, &shop.key, &json!({"alasan": "pintu terbuka"})).await.expect_err("no answer");
+    site.killed().await;
+    assert_eq!(site.states().await, [left]);
+    site.start("").await;
+    let end = Case { end: "STOPPED", ..STARTS };
+    settle(&site, &shop, &end).await;
+}
+
+#[actix_web::test]
+async fn before_the_stop() {
+    stop_case("before_stop", "RUNNING").await;
+}
+
+#[actix_web::test]
+async fn after_the_stop() {
+    stop_case("after_stop", "STOPPED").await;
+}
+
+#[actix_web::test]
+async fn every_edge_has_its_test() {
+    let here = include_str!("fault_point.rs");
+    for point in nyala::pembelian::fault::POINTS {
+        assert!(here.contains(&format!("\"{point}\"")), "no test kills the server at {point}");
+    }
+}
+
+#[actix_web::test]
+async fn an_unknown_edge_and_production_are_refused() {
+    let site = Site::new().await;
+    let check = |set: &'static str| site.run(&["config", "check", "--set", set]);
+    let unknown = check("dev.fault_point=after_lunch").await.expect_err("refused");
+    assert!(unknown.contains("after_lunch") && unknown.contains("after_hold"), "{unknown}");
+    check("dev.fault_point=after_hold").await.expect("a known edge");
+    let production =
+        "profile=production whatsapp.meta_access_token=x whatsapp.meta_phone_number_id=1 whatsapp.meta_template=kode";
+    let sets = |last: &'static str| {
+        ["config", "check"].into_iter().chain(production.split(' ').chain([last]).flat_map(|set| ["--set", set]))
+    };
+    let armed: Vec<&str> = sets("dev.fault_point=after_hold").collect();
+    let refused = site.run(&armed).await.expect_err("refused");
+    assert!(refused.contains("production") && refused.contains("dev.fault_point must be empty"), "{refused}");
+    let unarmed: Vec<&str> = sets("dev.fault_point=").collect();
+    site.run(&unarmed).await.expect("production without a fault point");
+}

@@ -1,0 +1,205 @@
+//! The real program as a process of its own, so that it can be killed: what a test asks of it goes through its public doors.
+
+mod fault_point;
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use actix_web::rt::task::spawn_blocking;
+use actix_web::rt::time::sleep;
+use nyala::db::lock;
+use serde_json::{Value, json};
+use tokio_postgres::Client;
+
+use crate::database::Database;
+use crate::helpers::{Answer, call};
+
+/// How long a server may take to come up, and a thing that was waited for to happen.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+pub const HARGA: i64 = 10_000;
+
+/// A database, a folder of keys and devices, and at most one server on them.
+pub struct Site {
+    pub db: Client,
+    dir: PathBuf,
+    server: Option<Server>,
+    http: awc::Client,
+    /// Goes last.
+    database: Database,
+}
+
+struct Server {
+    child: Child,
+    base_url: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.server = None;
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl Site {
+    pub async fn new() -> Self {
+        let database = Database::create().await;
+        let config = database.url().parse().expect("a connection string");
+        let (db, _) = lock::connect(&config).await.expect("the test's database");
+        let dir = database.scratch_dir();
+        std::fs::create_dir_all(&dir).expect("a folder");
+        let http = awc::Client::builder().timeout(Duration::from_secs(30)).finish();
+        Self { db, dir, server: None, http, database }
+    }
+
+    fn program(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nyala"));
+        command
+            .args(args)
+            .args(["--config-dir", concat!(env!("CARGO_MANIFEST_DIR"), "/../config")])
+            .env("DATABASE_URL", self.database.url())
+            .env("NYALA__DATA__DIR", &self.dir)
+            .env("NYALA__DEV__SEED_DEMO", "false")
+            .env("NYALA__MESIN__SIM_MIN_MS", "0")
+            .env("NYALA__MESIN__SIM_MAX_MS", "5")
+            .env("NYALA__HTTP__WORKERS", "1")
+            .env("NYALA__HTTP__PORT", "0");
+        command
+    }
+
+    /// Starts the server; with a fault point it will kill itself there.
+    pub async fn start(&mut self, fault_point: &str) {
+        let log = std::fs::File::create(self.dir.join("server.log")).expect("a log");
+        let mut command = self.program(&["serve"]);
+        let mut child =
+            command.env("NYALA__DEV__FAULT_POINT", fault_point).stdout(Stdio::piped()).stderr(log).spawn().expect("the program");
+        let stdout = child.stdout.take().expect("standard output");
+        let first_line = spawn_blocking(move || BufReader::new(stdout).lines().next());
+        let line = actix_web::rt::time::timeout(PATIENCE, first_line).await.expect("an open server").expect("a thread");
+        let line = line.unwrap_or_else(|| panic!("the server did not open: {}", self.log())).expect("text");
+        let base_url = line.split_whitespace().last().expect("an address").trim_end_matches('/').to_owned();
+        self.server = Some(Server { child, base_url });
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.dir.join("server.log")).unwrap_or_default()
+    }
+
+    /// How the server ended by itself.
+    pub async fn ended(&mut self) -> ExitStatus {
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
+            let server = self.server.as_mut().expect("a server");
+            if let Some(status) = server.child.try_wait().expect("its status") {
+                self.server = None;
+                return status;
+            }
+            sleep(LOOK_EVERY).await;
+        }
+        panic!("the server did not end: {}", self.log());
+    }
+
+    /// Waits for the armed fault point to kill the server.
+    pub async fn killed(&mut self) {
+        let status = self.ended().await;
+        assert_eq!(status.signal(), Some(9), "killed at the fault point, not {status}: {}", self.log());
+    }
+
+    /// One request; an error when the server died under it.
+    pub async fn ask(&self, method: &str, path: &str, token: &str, body: &Value) -> Result<Answer, String> {
+        let base_url = &self.server.as_ref().expect("a server").base_url;
+        let once = uuid::Uuid::new_v4().to_string();
+        let body = (method == "POST").then(|| body.to_string().into_bytes());
+        call(&self.http, base_url, method, path, Some(token), &[("Idempotency-Key", &once)], body).await
+    }
+
+    /// Runs a command of the program to its end; what it printed.
+    pub async fn run(&self, args: &[&str]) -> Result<String, String> {
+        let mut command = self.program(args);
+        let out = spawn_blocking(move || command.output()).await.expect("a thread").expect("the program");
+        let text = String::from_utf8_lossy(if out.status.success() { &out.stdout } else { &out.stderr }).into_owned();
+        if out.status.success() { Ok(text) } else { Err(text) }
+    }
+
+    /// `nyala audit verify` finds nothing.
+    pub async fn assert_sound(&self) {
+        if let Err(broken) = self.run(&["audit", "verify"]).await {
+            panic!("{broken}");
+        }
+    }
+
+    /// A shop of one machine and one customer with `HARGA`, made by an operator.
+    pub async fn shop(&self, durasi_s: i64) -> Shop {
+        let key = self.run(&["key", "add", "--role", "root", "--nama", "uji"]).await.expect("a key");
+        let key = key.trim().to_owned();
+        let ops =
+            async |call: &str, body: Value| self.ask("POST", &format!("/ops/v1/{call}"), &key, &body).await.expect(call).ok();
+        let idowner = ops("owner", json!({"nama": "Bu Ani"})).await["idowner"].clone();
+        let place = json!({"idowner": idowner, "nama": "Melati", "kota": "Bandung", "latitude": -6.9, "longitude": 107.6});
+        let idoutlet = ops("outlet", place).await["idoutlet"].clone();
+        let layanan = json!({"idoutlet": idoutlet, "nama": "Cuci", "durasi": durasi_s, "harga": HARGA});
+        let idlayanan = ops("layanan", layanan).await["id"].clone();
+        let idmesin = ops("mesin", json!({"idoutlet": idoutlet, "nama": "Mesin 1", "driver": "sim"})).await["id"].clone();
+        let many = json!({"jumlah": 1, "awalan_telp": "8120", "idoutlet": idoutlet, "saldo": HARGA});
+        let customer = ops("pelanggan/bulk", many).await["pelanggan"][0].clone();
+        let body = json!({
+            "id": "SLF261120180530123", "idcustomer": customer["idcustomer"], "idmesin": idmesin, "idoutlet": idoutlet,
+            "idsnap_layanan": idlayanan, "total": HARGA, "grandtotal": HARGA,
+        });
+        let token = customer["token"].as_str().expect("a token").to_owned();
+        Shop { key, idmesin: idmesin.as_i64().expect("an id"), token, body }
+    }
+
+    /// Puts a fault on the shop's machine, or mends it.
+    pub async fn fault(&self, shop: &Shop, mode: &str) {
+        let path = format!("/dev/mesin/{}/fault", shop.idmesin);
+        self.ask("POST", &path, &shop.token, &json!({"mode": mode})).await.expect("an answer").ok();
+    }
+
+    pub async fn buy(&self, shop: &Shop) -> Result<Answer, String> {
+        self.ask("POST", "/scan/v1/transaksi/create_snap_transaksi", &shop.token, &shop.body).await
+    }
+
+    /// States of all purchases there are.
+    pub async fn states(&self) -> Vec<String> {
+        let rows = self.db.query("SELECT state FROM snap_transaksi", &[]).await.expect("purchases");
+        rows.iter().map(|r| r.get(0)).collect()
+    }
+
+    /// Waits until the only purchase has reached `state`.
+    pub async fn until(&self, state: &str) {
+        let since = Instant::now();
+        while self.states().await != [state] {
+            assert!(since.elapsed() < PATIENCE, "the purchase is {:?}, not {state}: {}", self.states().await, self.log());
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// The only customer's balance.
+    pub async fn saldo(&self) -> i64 {
+        self.db.query_one("SELECT saldo FROM quota_emoney", &[]).await.expect("a wallet").get(0)
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+/// What is bought where, by whom.
+pub struct Shop {
+    /// An operator's key.
+    pub key: String,
+    pub idmesin: i64,
+    pub token: String,
+    pub body: Value,
+}

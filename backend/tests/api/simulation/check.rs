@@ -1,0 +1,195 @@
+//! What must hold in every history, whatever went wrong.
+
+use std::collections::HashMap;
+
+use nyala::domain::waktu::Waktu;
+use nyala::pembelian::batas::GIVE_UP_MS;
+use nyala::pembelian::keadaan::Keadaan;
+use nyala::pembelian::step::{AckResult, Change, Event, Pembelian};
+
+use super::customer::Told;
+use super::store::{Kind, PRICE, Purchase};
+use super::world::{CUSTOMERS, World};
+
+/// What recovery may take on top of the rules' own times.
+const SLACK_MS: i64 = 60_000;
+/// How far the countdown may be off the device's own, the way of its word not counted.
+const COUNTDOWN_MS: i64 = 1_000;
+
+/// How long a device is asked, and its word waited for, before anything is given up.
+const PATIENCE_MS: i64 = 3_000;
+
+/// What every run of the histories must have met.
+pub const WORTH: [&str; 16] = [
+    "crash",
+    "answer of the database lost",
+    "statement of a dead process",
+    "marked as sent",
+    "marked as unsure",
+    "started",
+    "started, time left told",
+    "started, time left never told",
+    "already over",
+    "sooner over than thought",
+    "finished",
+    "stopped",
+    "refused",
+    "expired",
+    "given up",
+    "unpaid run found",
+];
+
+fn name(change: Change, event: &Event) -> &'static str {
+    match (change, event) {
+        (Change::MarkSent, _) => "marked as sent",
+        (Change::MarkUnsure, _) => "marked as unsure",
+        (Change::Run { .. }, Event::Ack { .. }) => "started",
+        (Change::Run { .. }, Event::Runs { .. }) => "started, time left told",
+        (Change::Run { .. }, _) => "started, time left never told",
+        (Change::RunAndFinish { .. }, _) => "already over",
+        (Change::Sooner { .. }, _) => "sooner over than thought",
+        (Change::Finish, _) => "finished",
+        (Change::Stop { .. }, _) => "stopped",
+        (Change::Refuse, _) => "refused",
+        (Change::Expire, _) => "expired",
+        (Change::GiveUp, _) => "given up",
+    }
+}
+
+impl World {
+    /// Nobody waits for ever, at any moment.
+    pub fn check_step(&mut self) {
+        if !self.server.up {
+            return;
+        }
+        let (now, up) = (self.now, self.server.up_since);
+        for (id, p) in self.store.open() {
+            let (by, what) = match p.keadaan {
+                Keadaan::Running => (p.ends_at.unwrap(), "to end"),
+                _ => (p.created_at.plus_ms(GIVE_UP_MS), "to be decided"),
+            };
+            assert!(now <= by.max(up).plus_ms(SLACK_MS), "purchase {id} ought {what} by now: {p:?}");
+        }
+    }
+
+    /// The server is about to commit `change`; the device knows better. `said_at`: when it said what this comes from.
+    pub fn check_change(&mut self, machine: usize, next: &Pembelian, change: Change, event: &Event, said_at: Waktu) {
+        self.note(name(change, event));
+        match change {
+            Change::Run { ends_at, .. } | Change::Sooner { ends_at, .. } => {
+                // A guess has no word behind it, and a word of what is over does not say since when.
+                let guess = matches!(event, Event::Wake | Event::Ack { result: AckResult::Done, .. });
+                self.check_countdown(machine, next, ends_at, (!guess).then_some(said_at));
+            }
+            Change::RunAndFinish { .. } => {
+                assert!(self.devices[machine].run_of(next.cmd_id).is_some(), "nobody pays for a run that never began");
+            }
+            Change::GiveUp => {
+                let (asked_ms, age_ms) = (self.server.up_since.ms_until(self.now), next.created_at.ms_until(self.now));
+                assert!(age_ms >= GIVE_UP_MS && asked_ms >= PATIENCE_MS, "given up after asking for {asked_ms} ms");
+                let silent_ms = self.heard.get(&next.cmd_id).map_or(i64::MAX, |at| at.ms_until(self.now));
+                assert!(silent_ms >= PATIENCE_MS, "given up though the device spoke {silent_ms} ms ago");
+            }
+            _ => {}
+        }
+    }
+
+    fn check_countdown(&self, machine: usize, p: &Pembelian, ends_at: Waktu, said_at: Option<Waktu>) {
+        let run = self.devices[machine].run_of(p.cmd_id).expect("nobody pays for a run that never began");
+        if run.forgotten || self.cut_short(machine, p) {
+            return;
+        }
+        let late_ms = run.ends_at.ms_until(ends_at);
+        assert!(late_ms >= -COUNTDOWN_MS, "the machine would be sold {late_ms} ms before it is free");
+        if let Some(said_at) = said_at {
+            let way_ms = said_at.ms_until(self.now);
+            assert!(late_ms <= COUNTDOWN_MS + way_ms, "the countdown is {late_ms} ms late, its word {way_ms} ms old");
+        }
+    }
+
+    /// Whether the device stopped before its time.
+    fn cut_short(&self, machine: usize, p: &Pembelian) -> bool {
+        self.devices[machine].run_of(p.cmd_id).is_some_and(|r| r.started_at.ms_until(r.ends_at) < p.durasi_s * 1000)
+    }
+
+    /// Everything has come to rest.
+    pub fn check_end(&mut self) {
+        (0..self.store.unpaid_runs.len()).for_each(|_| self.note("unpaid run found"));
+        assert!(self.server.up, "the server is up in the end");
+        assert_eq!(self.store.open().count(), 0, "no machine is held for ever");
+        assert!(
+            self.store.machines.iter().all(|m| m.online && !m.needs_staff),
+            "every machine is for sale: {:?}",
+            self.store.machines
+        );
+        assert!(self.store.outbox.is_empty(), "no command is left over: {:?}", self.store.outbox);
+        for (machine, device) in self.devices.iter().enumerate() {
+            for run in &device.runs {
+                let paid = self.store.purchases.iter().find(|p| p.cmd_id == run.cmd_id && p.order.machine == machine);
+                self.check_run_is_paid(paid.expect("a device runs only what was bought"), run.forgotten);
+            }
+        }
+        self.check_money();
+        self.check_customers();
+    }
+
+    /// No machine ran unpaid, unless its device said nothing for fifteen minutes, or forgot.
+    fn check_run_is_paid(&self, p: &Purchase, forgotten: bool) {
+        let paid = matches!(p.keadaan, Keadaan::Finished | Keadaan::Stopped);
+        assert!(paid || p.gave_up || forgotten, "ran unpaid: {p:?}");
+    }
+
+    fn check_money(&self) {
+        let store = &self.store;
+        for (customer, wallet) in store.wallets.iter().enumerate() {
+            let sum = |kinds: &[Kind]| -> i64 {
+                store.ledger.iter().filter(|m| m.customer == customer && kinds.contains(&m.kind)).map(|m| m.amount).sum()
+            };
+            let pending = sum(&[Kind::Pending]) - sum(&[Kind::Post, Kind::Void]);
+            let told = (wallet.credits, wallet.debits, wallet.pending);
+            assert_eq!(told, (sum(&[Kind::Topup, Kind::Refund]), sum(&[Kind::Post]), pending), "the ledger is the balance");
+            assert!(wallet.saldo() >= 0 && pending == 0, "nothing is held, nothing is owed: {wallet:?}");
+        }
+        for (i, p) in store.purchases.iter().enumerate() {
+            let id = i64::try_from(i).unwrap() + 1;
+            let count = |kind| store.ledger.iter().filter(|m| m.purchase == Some(id) && m.kind == kind).count();
+            let ran = matches!(p.keadaan, Keadaan::Finished | Keadaan::Stopped);
+            assert_eq!(
+                (count(Kind::Pending), count(Kind::Post), count(Kind::Void)),
+                (1, usize::from(ran), usize::from(!ran)),
+                "{p:?}"
+            );
+            assert!((0..=PRICE).contains(&p.refunded), "{p:?}");
+            let run = self.devices[p.order.machine].run_of(p.cmd_id);
+            assert!(!ran || run.is_some(), "nobody pays for a run that never began: {p:?}");
+        }
+    }
+
+    /// What customers were told was true, and stayed true.
+    fn check_customers(&self) {
+        let mut receipts: HashMap<(usize, u32), u32> = HashMap::new();
+        for p in &self.store.purchases {
+            *receipts.entry((p.order.customer, p.order.nota)).or_default() += 1;
+        }
+        assert!(receipts.values().all(|n| *n == 1), "one receipt is one purchase");
+        for r in &self.requests {
+            let bought = self.store.purchases.iter().find(|p| p.order == r.order);
+            match r.told {
+                None => panic!("a request was never answered: {r:?}"),
+                Some(Told::Runs) => {
+                    let kept = bought.is_some_and(|p| matches!(p.keadaan, Keadaan::Finished | Keadaan::Stopped));
+                    assert!(kept, "told 200: {r:?}, {bought:?}");
+                }
+                Some(Told::DidNotStart) => {
+                    let back = bought.is_some_and(|p| matches!(p.keadaan, Keadaan::Refused | Keadaan::Expired));
+                    assert!(back, "told that the money is back: {r:?}, {bought:?}");
+                }
+                Some(Told::Refused(_)) => assert!(bought.is_none(), "told a refusal, yet bought: {r:?}, {bought:?}"),
+                Some(Told::Unknown) => {}
+            }
+            if r.order.customer == CUSTOMERS {
+                assert_eq!(r.told, Some(Told::Runs), "in the end everybody can buy again: {r:?}");
+            }
+        }
+    }
+}

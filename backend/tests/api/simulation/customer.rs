@@ -1,0 +1,164 @@
+//! Customers: they press, press again, wait eight seconds, repeat what was not answered, and remember what they were told.
+
+use nyala::mesin::messages::Hasil;
+use nyala::pembelian::aturan::{Putusan, Tolakan};
+use nyala::pembelian::batas::ANSWER_WAIT_MS;
+use nyala::pembelian::keadaan::Keadaan;
+use rand::Rng;
+
+use super::store::{Order, SERVICES_S};
+use super::world::{CUSTOMERS, Happening, MACHINES, World};
+
+/// How often facts may change under one request (`create_snap_transaksi`).
+const TRIES: u32 = 4;
+
+/// What a customer was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// 200.
+    Runs,
+    /// 409: the money is back.
+    DidNotStart,
+    /// A refusal of the table.
+    Refused(Tolakan),
+    /// 503, 504, or the connection broke.
+    Unknown,
+}
+
+#[derive(Debug)]
+pub struct Request {
+    pub order: Order,
+    pub told: Option<Told>,
+    tries: u32,
+    /// How often it is sent anew when nothing was told.
+    patience: u32,
+}
+
+impl World {
+    /// A customer buys something in `after_ms`, perhaps with two presses.
+    pub fn customer_comes(&mut self, nota: u32, after_ms: i64) {
+        let customer = self.rng.random_range(0..CUSTOMERS);
+        let order = Order {
+            customer,
+            // Customers may share receipt numbers; one in ten sends an old number with another body.
+            nota: if self.chance(0.1) { nota / 2 } else { nota },
+            machine: self.rng.random_range(0..MACHINES),
+            service: self.rng.random_range(0..SERVICES_S.len()),
+        };
+        let patience = self.rng.random_range(0..6);
+        self.order(order, after_ms, patience);
+        // Trouble is likeliest to tell when something is under way.
+        if self.chance(0.4) {
+            let trouble_ms = after_ms - 2_000 + self.up_to(4_000);
+            self.after(trouble_ms, Happening::Trouble { machine: order.machine });
+        }
+        if self.chance(0.2) {
+            let longest_ms = [500, 3_000, 20_000][self.rng.random_range(0..3)];
+            let crash_ms = after_ms + self.up_to(longest_ms);
+            self.after(crash_ms, Happening::Crash);
+        }
+        if self.chance(0.3) {
+            let again_ms = after_ms + self.up_to(12_000);
+            self.order(order, again_ms, 0);
+        }
+    }
+
+    /// After all trouble: a short run must be possible again.
+    pub fn customer_tries(&mut self, machine: usize, after_ms: i64) {
+        let order = Order { customer: CUSTOMERS, nota: 900 + u32::try_from(machine).unwrap(), machine, service: 0 };
+        self.order(order, after_ms, 0);
+    }
+
+    fn order(&mut self, order: Order, after_ms: i64, patience: u32) {
+        self.requests.push(Request { order, told: None, tries: 0, patience });
+        self.after(after_ms, Happening::Press { request: self.requests.len() - 1 });
+    }
+
+    pub fn press(&mut self, request: usize) {
+        if !self.server.up {
+            return self.tell(request, Told::Unknown);
+        }
+        if self.requests[request].tries == 0 {
+            self.after(ANSWER_WAIT_MS, Happening::Deadline { request });
+        }
+        self.read_facts(request);
+    }
+
+    /// `create_snap_transaksi`, one round of it.
+    fn read_facts(&mut self, request: usize) {
+        let Request { order, tries, .. } = &mut self.requests[request];
+        *tries += 1;
+        if *tries > TRIES {
+            return self.tell(request, Told::Unknown);
+        }
+        let order = *order;
+        let putusan = self.store.decide(order, self.now);
+        let delay_ms = if self.chance(0.1) { self.up_to(2_000) } else { self.up_to(5) };
+        let life = self.server.life;
+        self.after(delay_ms, Happening::Decided { life, request, putusan: Box::new(putusan) });
+    }
+
+    pub fn decided(&mut self, request: usize, putusan: Putusan) {
+        if self.requests[request].told.is_some() {
+            return;
+        }
+        let order = self.requests[request].order;
+        match putusan {
+            // A refusal that is not remembered: the number is another body's.
+            Putusan::NotaBeda => self.tell(request, Told::Unknown),
+            Putusan::SudahDitolak(why) => self.tell(request, Told::Refused(why)),
+            Putusan::Tolak(why) => self.answer(request, Hasil::Ditolak(why)),
+            Putusan::Ada { keadaan: Keadaan::Refused | Keadaan::Expired, .. } => self.tell(request, Told::DidNotStart),
+            Putusan::Ada { keadaan: Keadaan::Running | Keadaan::Finished | Keadaan::Stopped, .. } => {
+                self.tell(request, Told::Runs)
+            }
+            Putusan::Ada { idtransaksi, .. } => self.wait_for(order.machine, idtransaksi, request),
+            Putusan::Boleh { .. } => self.start(order.machine, Self::start_of(order, request)),
+        }
+    }
+
+    /// The actor's answer to a request.
+    pub fn answer(&mut self, request: usize, hasil: Hasil) {
+        if self.requests[request].told.is_some() {
+            return;
+        }
+        match hasil {
+            Hasil::Menyala => self.tell(request, Told::Runs),
+            Hasil::TidakMenyala => self.tell(request, Told::DidNotStart),
+            Hasil::Sibuk => self.tell(request, Told::Unknown),
+            Hasil::BacaLagi => self.read_facts(request),
+            Hasil::Ditolak(why) => {
+                if self.store.refuse(self.requests[request].order, why, self.now) {
+                    self.tell(request, Told::Refused(why));
+                } else {
+                    self.read_facts(request);
+                }
+            }
+        }
+    }
+
+    pub fn deadline(&mut self, request: usize) {
+        if self.requests[request].told.is_none() {
+            self.tell(request, Told::Unknown);
+        }
+    }
+
+    /// The server died under all of them.
+    pub fn connections_break(&mut self) {
+        for request in 0..self.requests.len() {
+            if self.requests[request].tries > 0 && self.requests[request].told.is_none() {
+                self.tell(request, Told::Unknown);
+            }
+        }
+    }
+
+    fn tell(&mut self, request: usize, told: Told) {
+        self.requests[request].told = Some(told);
+        let Request { order, patience, .. } = self.requests[request];
+        let again = told == Told::Unknown && patience > 0 || told == Told::Runs && self.chance(0.1);
+        if again {
+            let after_ms = self.up_to(20_000);
+            self.order(order, after_ms, patience.saturating_sub(1));
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The same history asked of PostgreSQL: every question of the simulation goes to the real statements, every answer must be the
+//! same, and so must everything that is stored in the end.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use nyala::db::pool::{Client, Db, Limits};
+use nyala::domain::waktu::Waktu;
+use nyala::ledger::pemakaian::{self, Batas, Keputusan};
+use nyala::ledger::pembelian::{self as ledger, Held};
+use nyala::ledger::refund::refund;
+use nyala::ledger::topup::{JenisEmoney, Paket, Rekening, topup};
+use nyala::pembelian::aturan::putuskan;
+use nyala::pembelian::fakta::{self, LayananFakta, MesinFakta, Pesanan};
+use nyala::pembelian::keadaan::Keadaan;
+use nyala::pembelian::perangkat;
+use uuid::Uuid;
+
+use super::store::{Asked, Order, PRICE, SERVICES_S, Store, Stored, outcome, told};
+use super::world::{CUSTOMERS, MACHINES, SALDO, T0, World};
+use crate::database::Database;
+
+/// A chain of its own for one history; several share a database.
+struct Chain {
+    idowner: i64,
+    idoutlet: i64,
+    services: Vec<i64>,
+    machines: Vec<i64>,
+    /// `id_customer_global` and `idcustomer`.
+    customers: Vec<(i64, i64)>,
+    /// The store's purchases here: id and command.
+    purchases: HashMap<i64, (i64, Uuid)>,
+}
+
+#[actix_web::test]
+async fn postgres_tells_the_same_histories() {
+    let database = Database::create().await;
+    let five = Duration::from_secs(5);
+    let db = Db::new(&database.url(), 1, Limits { wait: five, connect: five, statement: Some(five) }).unwrap();
+    let mut client = db.get().await.unwrap();
+    for seed in 0..super::POSTGRES_SEEDS {
+        let mut world = World::new(seed, false);
+        world.run();
+        let mut chain = arrange(&mut client, seed).await;
+        for asked in &world.store.journal {
+            ask(&mut client, &mut chain, asked).await.unwrap_or_else(|e| panic!("seed {seed}: {asked:?}: {e:?}"));
+        }
+        compare(&client, &chain, &world.store).await;
+        let broken = client.query("SELECT aturan || ' ' || kunci FROM pelanggaran", &[]).await.unwrap();
+        assert!(broken.is_empty(), "seed {seed}: {:?}", broken.iter().map(|r| r.get::<_, String>(0)).collect::<Vec<_>>());
+    }
+}
+
+async fn insert(client: &Client, sql: &str, params: &[&(dyn tokio_postgres::types::ToSql + Sync)]) -> i64 {
+    client.query_one(sql, params).await.unwrap_or_else(|e| panic!("{sql}: {e:?}")).get(0)
+}
+
+async fn arrange(client: &mut Client, seed: u64) -> Chain {
+    let idowner =
+        insert(client, "INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', $1) RETURNING idowner", &[&T0]).await;
+    let outlet = "INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
+        VALUES ($1, 'Laundry Melati', 'Bandung', 0, 0, $2) RETURNING idoutlet";
+    let idoutlet = insert(client, outlet, &[&idowner, &T0]).await;
+    client.execute("INSERT INTO akun (jenis, idoutlet) VALUES ('R', $1), ('K', $1)", &[&idoutlet]).await.unwrap();
+    let mut chain = Chain { idowner, idoutlet, services: vec![], machines: vec![], customers: vec![], purchases: HashMap::new() };
+    for durasi_s in SERVICES_S {
+        let sql = "INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, 'Cuci', $2, $3, $4) RETURNING idlayanan";
+        chain.services.push(insert(client, sql, &[&idoutlet, &durasi_s, &PRICE, &T0]).await);
+    }
+    for _ in 0..MACHINES {
+        let sql = "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, 'Mesin', 'sim', $3, $4) RETURNING idmesin";
+        let kode = nyala::domain::kode_mesin::KodeMesin::random();
+        chain.machines.push(insert(client, sql, &[&idoutlet, &idowner, &kode.as_str(), &T0]).await);
+    }
+    for customer in 0..=CUSTOMERS {
+        let sql = "INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
+            VALUES ($1, 'Siti', 'Rahma', '', $2, $2) RETURNING id";
+        let id_customer_global = insert(client, sql, &[&format!("8{seed:05}{customer:02}"), &T0]).await;
+        let paket = Paket { nominal: SALDO, quota: SALDO, nama: "Top-Up".to_owned(), jenis: JenisEmoney::Tetap };
+        let tx = client.transaction().await.unwrap();
+        let done = topup(&tx, Rekening { id_customer_global, idoutlet, idowner }, &paket, "uji", T0).await.unwrap();
+        tx.commit().await.unwrap();
+        chain.customers.push((id_customer_global, done.idcustomer));
+    }
+    chain
+}
+
+impl Chain {
+    fn pesanan(&self, order: Order) -> Pesanan {
+        let (id_customer_global, idcustomer) = self.customers[order.customer];
+        Pesanan {
+            id_customer_global,
+            idcustomer,
+            idmesin: self.machines[order.machine],
+            idoutlet: self.idoutlet,
+            idlayanan: self.services[order.service],
+            ..order.pesanan()
+        }
+    }
+}
+
+/// Asks PostgreSQL the same; the answers are compared.
+async fn ask(client: &mut Client, chain: &mut Chain, asked: &Asked) -> Result<(), nyala::http::error::AppError> {
+    match asked {
+        Asked::Facts { order, putusan, now } => {
+            let pesanan = chain.pesanan(*order);
+            let here = putuskan(&pesanan, fakta::baca(client, &pesanan).await?, *now);
+            assert_eq!(told(&here), *putusan, "{asked:?}");
+        }
+        Asked::Open { machine, stored } => {
+            let here = fakta::terbuka_di(client, chain.machines[*machine]).await?;
+            assert_eq!(here.as_ref().map(Stored::from), *stored, "{asked:?}");
+        }
+        Asked::Hold { order, now, held } => hold(client, chain, *order, *now, *held).await?,
+        Asked::Refuse { order, why, now, done } => {
+            assert_eq!(ledger::remember_refusal(client, &chain.pesanan(*order), *why, *now).await?, *done, "{asked:?}");
+        }
+        Asked::Apply { purchase, change, now, done } => {
+            assert_eq!(ledger::apply(client, chain.purchases[purchase].0, *change, *now).await?, *done, "{asked:?}");
+        }
+        Asked::Record { machine, online, runs, foreign, now } => {
+            let foreign = foreign.map(|purchase| chain.purchases[&purchase].1);
+            perangkat::record(client, chain.machines[*machine], *online, *runs, foreign, *now).await?;
+        }
+        Asked::Stop { purchase, now } => {
+            let sql = "INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at)
+                SELECT id, idmesin, 'stop', $2, $2 FROM snap_transaksi WHERE id = $1 ON CONFLICT DO NOTHING";
+            client.execute(sql, &[&chain.purchases[purchase].0, now]).await?;
+        }
+        Asked::Refund { purchase, amount, now, done } => {
+            let sql = "SELECT no_nota, idcustomer FROM snap_transaksi WHERE id = $1";
+            let row = client.query_one(sql, &[&chain.purchases[purchase].0]).await?;
+            let nota = nyala::domain::no_nota::NoNota::parse(row.get(0)).unwrap();
+            let tx = client.transaction().await?;
+            let given = give_back(&tx, &nota, row.get(1), *amount, *now).await;
+            tx.commit().await?;
+            assert_eq!(given.is_ok(), *done, "{asked:?}: {given:?}");
+        }
+    }
+    Ok(())
+}
+
+async fn hold(
+    client: &Client,
+    chain: &mut Chain,
+    order: Order,
+    now: Waktu,
+    held: Result<i64, Option<nyala::pembelian::aturan::Tolakan>>,
+) -> Result<(), nyala::http::error::AppError> {
+    let Chain { idoutlet, idowner, .. } = *chain;
+    let nama = || "Mesin".to_owned();
+    let mesin = MesinFakta { idoutlet, idowner, nama: nama(), driver: "sim".to_owned(), online: true, busy: false };
+    let layanan = LayananFakta { idoutlet, nama: nama(), durasi_s: SERVICES_S[order.service], harga: PRICE };
+    let here = ledger::hold(client, &chain.pesanan(order), &mesin, &layanan, now).await?;
+    if let (Held::Won { idtransaksi, cmd_id, .. }, Ok(purchase)) = (&here, held) {
+        chain.purchases.insert(purchase, (*idtransaksi, *cmd_id));
+    }
+    assert_eq!(outcome(&here).map(drop), held.map(drop), "{order:?}");
+    Ok(())
+}
+
+async fn give_back(
+    tx: &deadpool_postgres::Transaction<'_>,
+    nota: &nyala::domain::no_nota::NoNota,
+    idcustomer: i64,
+    amount: i64,
+    now: Waktu,
+) -> Result<pemakaian::Kembali, nyala::http::error::AppError> {
+    let batas = Batas { idcustomer: Some(idcustomer), ..Batas::default() };
+    let use_ = pemakaian::lock(tx, nota, batas).await?;
+    refund(tx, &use_, amount, Keputusan { aktor: "uji", alasan: "uji", now }).await
+}
+
+/// Everything that is stored is the same on both sides.
+async fn compare(client: &Client, chain: &Chain, store: &Store) {
+    for (i, p) in store.purchases.iter().enumerate() {
+        let id = chain.purchases[&(i64::try_from(i).unwrap() + 1)].0;
+        let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, dikembalikan FROM snap_transaksi WHERE id = $1";
+        let row = client.query_one(sql, &[&id]).await.unwrap();
+        let here: (Keadaan, i64, Waktu, Option<Waktu>, Option<Waktu>, i64) =
+            (row.get(0), row.get(1), row.get(2), row.get(3), row.get(4), row.get(5));
+        assert_eq!(here, (p.keadaan, p.epoch, p.created_at, p.ends_at, p.finished_at, p.refunded), "{p:?}");
+    }
+    for (wallet, (_, idcustomer)) in store.wallets.iter().zip(&chain.customers) {
+        let sql = "SELECT credits_posted, debits_posted, debits_pending, saldo FROM quota_emoney WHERE idcustomer = $1";
+        let row = client.query_one(sql, &[idcustomer]).await.unwrap();
+        let here: (i64, i64, i64, i64) = (row.get(0), row.get(1), row.get(2), row.get(3));
+        assert_eq!(here, (wallet.credits, wallet.debits, wallet.pending, wallet.saldo()));
+    }
+    let count = async |aksi: &str, idmesin: i64| {
+        let sql = "SELECT count(*) FROM audit_log WHERE aksi = $1 AND objek = 'mesin:' || $2::BIGINT";
+        usize::try_from(insert(client, sql, &[&aksi, &idmesin]).await).unwrap()
+    };
+    for (machine, (m, idmesin)) in store.machines.iter().zip(&chain.machines).enumerate() {
+        let row =
+            client.query_one("SELECT online, perlu_petugas, epoch FROM mesin WHERE idmesin = $1", &[idmesin]).await.unwrap();
+        assert_eq!((row.get(0), row.get(1), row.get(2)), (m.online, m.needs_staff, m.epoch));
+        let gave_up = store.purchases.iter().filter(|p| p.order.machine == machine && p.gave_up).count();
+        assert_eq!(count("mesin.perlu_petugas", *idmesin).await, gave_up);
+        let unpaid = store.unpaid_runs.iter().filter(|id| store.purchase(**id).order.machine == machine).count();
+        assert_eq!(count("mesin.jalan_tanpa_bayar", *idmesin).await, unpaid);
+    }
+    let left = insert(client, "SELECT count(*) FROM outbox WHERE idmesin = ANY($1)", &[&chain.machines]).await;
+    assert_eq!(usize::try_from(left).unwrap(), store.outbox.len());
+}

@@ -1,0 +1,327 @@
+//! Virtual time: everything that happens is in one queue, and one generator decides everything that is left to chance. So a
+//! seed is a whole history, and the same seed is the same history.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+use nyala::domain::waktu::Waktu;
+use nyala::mesin::device::{Command, DeviceEvent};
+use nyala::pembelian::aturan::Putusan;
+use nyala::pembelian::step::{Change, Pembelian, Send};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use uuid::Uuid;
+
+use super::customer::Request;
+use super::device::Device;
+use super::server::{Server, Start};
+use super::store::{Order, Store};
+
+pub const MACHINES: usize = 3;
+/// And one more, who buys when all is over.
+pub const CUSTOMERS: usize = 4;
+/// Presses of `Bayar` in a history, repeats not counted.
+const PRESSES: u32 = 30;
+/// How long trouble is made. Then everything heals and the world must come to rest.
+const TROUBLE_MS: i64 = 60 * 60_000;
+/// Some customers run out of it.
+pub const SALDO: i64 = 80_000;
+pub const T0: Waktu = Waktu::from_ms(1_800_000_000_000);
+
+/// What comes back of a statement: an error is a lost connection, and nobody knows what became of it.
+pub type Answered<T> = Result<T, ()>;
+
+#[derive(Debug)]
+pub enum Happening {
+    /// A request reaches the server; its facts are read.
+    Press {
+        request: usize,
+    },
+    /// The customer's 8 s are over.
+    Deadline {
+        request: usize,
+    },
+    /// The decision about a request reaches the machine's actor.
+    Decided {
+        life: u32,
+        request: usize,
+        putusan: Box<Putusan>,
+    },
+    Hold {
+        life: u32,
+        machine: usize,
+        order: Order,
+        at: Waktu,
+    },
+    Held {
+        life: u32,
+        machine: usize,
+        at: Waktu,
+        result: Answered<nyala::ledger::pembelian::Held>,
+    },
+    Commit {
+        life: u32,
+        machine: usize,
+        change: Change,
+        next: Box<Pembelian>,
+        send: Option<Send>,
+        at: Waktu,
+    },
+    Applied {
+        life: u32,
+        machine: usize,
+        next: Box<Pembelian>,
+        send: Option<Send>,
+        result: Answered<bool>,
+    },
+    Load {
+        life: u32,
+        machine: usize,
+        learned: u64,
+    },
+    Loaded {
+        life: u32,
+        machine: usize,
+        learned: u64,
+        result: Answered<Option<Box<Pembelian>>>,
+    },
+    Reload {
+        life: u32,
+        machine: usize,
+    },
+    Alarm {
+        life: u32,
+        machine: usize,
+        number: u32,
+    },
+    Reap {
+        life: u32,
+        round: u32,
+    },
+    Crash,
+    Boot,
+    /// A command reaches its device.
+    Command {
+        cmd: Command,
+    },
+    /// A device's word reaches the server.
+    Said {
+        machine: usize,
+        event: DeviceEvent,
+        said_at: Waktu,
+    },
+    /// Something goes wrong with a device or its network.
+    Trouble {
+        machine: usize,
+    },
+    /// The trouble of that number is over.
+    Mend {
+        machine: usize,
+        number: u32,
+    },
+    /// The broker misses a device since the trouble of that number.
+    LastWill {
+        machine: usize,
+        number: u32,
+    },
+    /// A device tells its state without being asked.
+    Tell {
+        machine: usize,
+    },
+    OperatorStops {
+        machine: usize,
+    },
+    OperatorRefunds,
+    /// Trouble ends for good.
+    Peace,
+}
+
+struct Due {
+    at: Waktu,
+    number: u64,
+    what: Happening,
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        (self.at, self.number) == (other.at, other.number)
+    }
+}
+impl Eq for Due {}
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Due {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+pub struct World {
+    pub now: Waktu,
+    pub rng: StdRng,
+    pub store: Store,
+    pub server: Server,
+    pub devices: Vec<Device>,
+    pub requests: Vec<Request>,
+    /// When this process last heard a device speak of a command.
+    pub heard: HashMap<Uuid, Waktu>,
+    /// How often what happened, so that a run can tell whether its histories were worth telling.
+    pub seen: BTreeMap<&'static str, u32>,
+    /// Whether trouble is still made.
+    pub troubled: bool,
+    queue: BinaryHeap<Reverse<Due>>,
+    number: u64,
+    /// `NYALA_SIM_SEED` tells the history as it goes.
+    verbose: bool,
+}
+
+impl World {
+    /// The history of `seed`, not begun.
+    pub fn new(seed: u64, verbose: bool) -> Self {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let devices = (0..MACHINES).map(|_| Device::new(rng.random_range(-1_500..=1_500))).collect();
+        let mut world = Self {
+            now: T0,
+            rng,
+            store: Store::new(CUSTOMERS + 1, MACHINES, SALDO),
+            server: Server::new(MACHINES),
+            devices,
+            requests: Vec::new(),
+            heard: HashMap::new(),
+            seen: BTreeMap::new(),
+            troubled: true,
+            queue: BinaryHeap::new(),
+            number: 0,
+            verbose,
+        };
+        world.plan();
+        world
+    }
+
+    fn plan(&mut self) {
+        self.after(0, Happening::Boot);
+        for nota in 1..=PRESSES {
+            let at = self.up_to(TROUBLE_MS);
+            self.customer_comes(nota, at);
+        }
+        for machine in 0..MACHINES {
+            for _ in 0..self.rng.random_range(0..6) {
+                let at = self.up_to(TROUBLE_MS);
+                self.after(at, Happening::Trouble { machine });
+            }
+            for _ in 0..self.rng.random_range(0..3) {
+                let at = self.up_to(TROUBLE_MS);
+                self.after(at, Happening::OperatorStops { machine });
+            }
+        }
+        for _ in 0..5 {
+            let at = self.up_to(TROUBLE_MS);
+            self.after(at, Happening::OperatorRefunds);
+        }
+        self.after(TROUBLE_MS, Happening::Peace);
+    }
+
+    /// Runs until nothing is left to happen; the invariants are looked at after every step.
+    pub fn run(&mut self) {
+        while let Some(Reverse(due)) = self.queue.pop() {
+            self.now = due.at;
+            if self.verbose {
+                println!("{:>9} {:?}", T0.ms_until(self.now), due.what);
+            }
+            self.happen(due.what);
+            self.check_step();
+        }
+        self.check_end();
+    }
+
+    pub fn after(&mut self, ms: i64, what: Happening) {
+        self.number += 1;
+        self.queue.push(Reverse(Due { at: self.now.plus_ms(ms.max(0)), number: self.number, what }));
+    }
+
+    pub fn note(&mut self, what: &'static str) {
+        *self.seen.entry(what).or_default() += 1;
+    }
+
+    pub fn up_to(&mut self, ms: i64) -> i64 {
+        self.rng.random_range(0..=ms)
+    }
+
+    pub fn chance(&mut self, of: f64) -> bool {
+        self.rng.random_bool(of)
+    }
+
+    fn happen(&mut self, what: Happening) {
+        match what {
+            Happening::Press { request } => self.press(request),
+            Happening::Deadline { request } => self.deadline(request),
+            Happening::Crash => self.crash(),
+            Happening::Boot => self.boot(),
+            Happening::Command { cmd } => self.device_hears(&cmd),
+            Happening::Said { machine, event, said_at } => self.server_hears(machine, event, said_at),
+            Happening::Trouble { machine } => self.trouble(machine),
+            Happening::Mend { machine, number } => self.mend(machine, number),
+            Happening::LastWill { machine, number } => self.last_will(machine, number),
+            Happening::Tell { machine } => self.device_tells(machine),
+            Happening::OperatorStops { machine } => self.operator_stops(machine),
+            Happening::OperatorRefunds => self.operator_refunds(),
+            Happening::Peace => self.peace(),
+            // A statement of a dead process may still be carried out by the database.
+            Happening::Hold { life, machine, order, at } => self.hold(life, machine, order, at),
+            Happening::Commit { life, machine, change, next, send, at } => self.commit(life, machine, change, *next, send, at),
+            Happening::Load { life, machine, learned } if life == self.server.life => self.load(machine, learned),
+            Happening::Decided { life, request, putusan } if life == self.server.life => self.decided(request, *putusan),
+            Happening::Held { life, machine, at, result } if life == self.server.life => self.held(machine, at, result),
+            Happening::Applied { life, machine, next, send, result } if life == self.server.life => {
+                self.applied(machine, *next, send, result);
+            }
+            Happening::Loaded { life, machine, learned, result } if life == self.server.life => {
+                self.loaded(machine, learned, result.map(|p| p.map(|p| *p)));
+            }
+            Happening::Reload { life, machine } if life == self.server.life => self.reload(machine),
+            Happening::Alarm { life, machine, number } if life == self.server.life => self.alarm(machine, number),
+            Happening::Reap { life, round } if life == self.server.life => self.reap(round),
+            _ => {}
+        }
+    }
+
+    fn operator_stops(&mut self, machine: usize) {
+        if self.server.up
+            && let Some(purchase) = self.store.request_stop(machine, self.now)
+        {
+            self.stop(machine, purchase);
+        }
+    }
+
+    fn operator_refunds(&mut self) {
+        if self.store.purchases.is_empty() {
+            return;
+        }
+        let purchase = self.rng.random_range(1..=self.store.purchases.len());
+        let amount = self.rng.random_range(1..=super::store::PRICE);
+        self.store.refund(i64::try_from(purchase).unwrap(), amount, self.now);
+    }
+
+    /// No trouble from now on: what is broken is mended, and a server that is down comes up.
+    fn peace(&mut self) {
+        self.troubled = false;
+        for machine in 0..MACHINES {
+            let number = self.devices[machine].trouble;
+            self.mend(machine, number);
+        }
+        if !self.server.up {
+            self.after(1_000, Happening::Boot);
+        }
+        for machine in 0..MACHINES {
+            // Long enough for the longest run and for the fifteen minutes: then everybody can buy again.
+            self.customer_tries(machine, 50 * 60_000);
+        }
+    }
+
+    pub fn start_of(order: Order, request: usize) -> Start {
+        Start { order, requests: vec![request] }
+    }
+}

@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { dashboardAdds, firstVisit, fonts, readBuild, scanAdds, startScripts, styles } from './build-size.mjs'
+
+let dist: string
+const weight = (text: string) => gzipSync(text, { level: 6 }).length
+const put = (file: string, text: string) => {
+  mkdirSync(dirname(join(dist, file)), { recursive: true })
+  writeFileSync(join(dist, file), text)
+}
+
+const chunks = {
+  'index.html': { file: 'assets/index.js', css: ['assets/index.css'], imports: ['_runtime.js'] },
+  '_runtime.js': { file: 'assets/runtime.js' },
+  '_shared.js': { file: 'assets/shared.js', imports: ['index.html'] },
+  'src/app/auth-shell.tsx': {
+    file: 'assets/auth.js',
+    imports: ['_shared.js'],
+    dynamicImports: ['node_modules/socket.io-client/i.js'],
+  },
+  'src/app/bar-layout.tsx': { file: 'assets/bar.js', imports: ['index.html'] },
+  'src/features/dashboard/dashboard-page.tsx': { file: 'assets/dashboard.js', imports: ['_shared.js'] },
+  'src/features/scan/scan-page.tsx': {
+    file: 'assets/scan.js',
+    imports: ['_shared.js'],
+    dynamicImports: ['ponyfill.js'],
+  },
+  'node_modules/socket.io-client/i.js': { file: 'assets/socket.js' },
+  'ponyfill.js': { file: 'assets/ponyfill.js' },
+}
+
+beforeEach(() => {
+  dist = mkdtempSync(join(tmpdir(), 'budget-'))
+  put('.vite/manifest.json', JSON.stringify(chunks))
+  for (const { file } of Object.values(chunks)) put(file, `content of ${file}`)
+  put('assets/index.css', 'a{}')
+  put('assets/scan.css', 'b{}')
+  put('assets/font.woff2', 'font')
+  put('icons/apple-touch-icon.png', 'picture')
+  put(
+    'index.html',
+    '<link href="/icons/apple-touch-icon.png"><link href="/assets/font.woff2"><script src="/assets/index.js">',
+  )
+})
+afterEach(() => rmSync(dist, { recursive: true }))
+
+const sum = (...names: string[]) =>
+  names.reduce((total, name) => total + weight(`content of assets/${name}.js`), 0)
+
+it('counts each file once, where it is first needed', () => {
+  const build = readBuild(dist)
+  expect(startScripts(build)).toBe(sum('index', 'runtime'))
+  expect(dashboardAdds(build)).toBe(sum('auth', 'shared', 'bar', 'dashboard', 'socket'))
+  expect(scanAdds(build)).toBe(sum('scan'))
+  expect(styles(build)).toBe(weight('a{}') + weight('b{}'))
+  expect(fonts(build)).toEqual([4])
+})
+
+it('counts a first visit: the page, its script and what that imports, style, font', () => {
+  expect(firstVisit(readBuild(dist)).requests).toBe(5)
+})
+
+it('says which screen it did not find', () => {
+  put('.vite/manifest.json', JSON.stringify({ 'index.html': chunks['_runtime.js'] }))
+  expect(() => dashboardAdds(readBuild(dist))).toThrow(/socket\.io-client|auth-shell/)
+})

@@ -1,0 +1,83 @@
+import { beforeEach, expect, it, vi } from 'vitest'
+import { useAuth } from '@/shared/lib/auth-store'
+import { login } from './auth'
+import { api, call } from './client'
+import { getDashboard } from './dashboard'
+import { ApiError } from './error'
+import { getDetailRefund, listHistory } from './riwayat'
+
+const answer = (status: number, body: unknown) =>
+  vi.fn(
+    async (_request: Request) =>
+      new Response(typeof body === 'string' ? body : JSON.stringify(body), { status }),
+  )
+
+beforeEach(() => useAuth.getState().signIn('a.b.c'))
+
+it('gives the data of the envelope and sends the token', async () => {
+  const fetch = answer(200, { status: 200, message: 'OK', data: { x: 1 } })
+  vi.stubGlobal('fetch', fetch)
+  expect(await getDashboard()).toEqual({ x: 1 })
+  const request = fetch.mock.calls[0]?.[0]
+  expect(new URL(request?.url ?? '').pathname).toBe('/scan/v1/dashboard/get_dashboard')
+  expect(request?.headers.get('authorization')).toBe('Bearer a.b.c')
+})
+
+it('writes ids and queries into the address, and the body as JSON', async () => {
+  const fetch = answer(200, { status: 200, message: 'OK', data: null })
+  vi.stubGlobal('fetch', fetch)
+  await getDetailRefund('SLF/1', 7)
+  expect(fetch.mock.calls[0]?.[0].url).toMatch(/\/scan\/v1\/epayment\/get_detail_refund\/SLF%2F1\?entri=7$/)
+  await listHistory({ skip: 20, jenis: '', sampai: 's' })
+  expect(await fetch.mock.calls[1]?.[0].json()).toEqual({
+    skip: 20,
+    limit: 20,
+    jenis: '',
+    outlet: '',
+    sampai: 's',
+  })
+})
+
+it('tells the server’s message and status', async () => {
+  vi.stubGlobal('fetch', answer(409, { status: 409, message: 'mesin sedang digunakan', data: null }))
+  await expect(getDashboard()).rejects.toMatchObject({ status: 409, message: 'mesin sedang digunakan' })
+})
+
+it('a refused token ends the session, the 401 of a login does not', async () => {
+  vi.stubGlobal('fetch', answer(401, { status: 401, message: 'password is incorrect', data: null }))
+  await expect(login('81234567890', 'salah')).rejects.toBeInstanceOf(ApiError)
+  expect(useAuth.getState().token).toBe('a.b.c')
+  await expect(getDashboard()).rejects.toBeInstanceOf(ApiError)
+  expect(useAuth.getState().token).toBeNull()
+  expect(useAuth.getState().exit).toBe('/login')
+})
+
+it('no network and a page of some proxy are no answers of ours', async () => {
+  vi.stubGlobal('fetch', vi.fn().mockRejectedValue(new TypeError('Failed to fetch')))
+  await expect(getDashboard()).rejects.toMatchObject({ unanswered: true })
+  vi.stubGlobal('fetch', answer(200, '<html>'))
+  await expect(getDashboard()).rejects.toMatchObject({ status: 502 })
+  vi.stubGlobal('fetch', answer(200, ''))
+  await expect(getDashboard()).rejects.toMatchObject({ status: 502 })
+  vi.stubGlobal('fetch', answer(503, '<html>'))
+  await expect(getDashboard()).rejects.toMatchObject({ status: 503, message: '' })
+  expect(useAuth.getState().token).toBe('a.b.c')
+})
+
+it('gives up after its time', async () => {
+  vi.useFakeTimers()
+  vi.stubGlobal(
+    'fetch',
+    vi.fn(
+      ({ signal }: Request) =>
+        new Promise((_done, fail) => {
+          signal.addEventListener('abort', () => fail(new DOMException('aborted', 'AbortError')))
+        }),
+    ),
+  )
+  const call500 = call((init) => api.GET('/scan/v1/dashboard/get_dashboard', init), { timeout_ms: 500 })
+  const slow = expect(call500).rejects.toMatchObject({ status: -1 })
+  await vi.advanceTimersByTimeAsync(500)
+  await slow
+  vi.useRealTimers()
+})

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import {
+  bulanTahun,
+  jam,
+  menit,
+  rupiah,
+  rupiahBertanda,
+  sisaWaktu,
+  tanggal,
+  tanggalWaktu,
+  telpBerkelompok,
+} from './format'
+
+describe('rupiah', () => {
+  it.each([
+    [0, 'Rp 0'],
+    [85_000, 'Rp 85.000'],
+    [20_000_000, 'Rp 20.000.000'],
+    [-8_000, '-Rp 8.000'],
+    [1_500.5, 'Rp 1.500,5'],
+    [1_500.25, 'Rp 1.500,25'],
+  ])('%d is %s', (nilai, teks) => expect(rupiah(nilai)).toBe(teks))
+
+  it('shows the direction of money by its sign', () => {
+    expect(rupiahBertanda(5_000)).toBe('+Rp 5.000')
+    expect(rupiahBertanda(-5_000)).toBe('-Rp 5.000')
+    expect(rupiahBertanda(0)).toBe('Rp 0')
+  })
+})
+
+describe('dates are those of Jakarta', () => {
+  // 18:30 UTC on the last day of the month is the next month in Jakarta.
+  const saat = '2026-11-30T18:30:00Z'
+  it('writes day, time and month', () => {
+    expect(tanggal(saat)).toBe('01/12/2026')
+    expect(tanggalWaktu(saat)).toBe('01/12/2026 01:30')
+    expect(jam(saat)).toBe('01:30')
+    expect(bulanTahun(saat)).toBe('Desember 2026')
+  })
+  it('counts midnight as 00', () => expect(tanggalWaktu('2026-11-20T17:05:00Z')).toBe('21/11/2026 00:05'))
+  it('shows a dash for what is no date', () => {
+    expect(tanggal('kemarin')).toBe('-')
+    expect(bulanTahun('')).toBe('-')
+  })
+})
+
+describe('durations', () => {
+  it('floors seconds to minutes', () => {
+    expect(menit(2_130)).toBe(35)
+    expect(menit(59)).toBe(0)
+  })
+  it.each([
+    [0, '00:00'],
+    [-5, '00:00'],
+    [1, '00:01'],
+    [1_000, '00:01'],
+    [1_001, '00:02'],
+    [60_000, '01:00'],
+    [1_447_000, '24:07'],
+    [99 * 60_000 + 59_000, '99:59'],
+    [100 * 60_000, '1:40:00'],
+    [86_400_000, '24:00:00'],
+  ])('%d ms left is %s', (sisa_ms, teks) => expect(sisaWaktu(sisa_ms)).toBe(teks))
+})
+
+it('groups a telephone number by four with a leading 0', () => {
+  expect(telpBerkelompok('81234567890')).toBe('0812 3456 7890')
+  expect(telpBerkelompok('8123456789')).toBe('0812 3456 789')
+  expect(telpBerkelompok('081234567890')).toBe('0812 3456 7890')
+})
