@@ -11,7 +11,9 @@ use uuid::Uuid;
 
 use super::alarm::{self, Wakes};
 use super::device::{Command, DeviceEvent};
-use super::messages::{Applied, AskDevice, Balas, Hasil, HoldDone, Leave, Loaded, Reload, Ring, Said, Start, Stop, Tunggu, Watched};
+use super::messages::{
+    Applied, AskDevice, Balas, Hasil, HoldDone, Leave, Loaded, Reload, Ring, Said, Start, Stop, Tunggu, Watched,
+};
 use super::papan::Papan;
 use super::registry::Alamat;
 use super::tick::{self, Tick};

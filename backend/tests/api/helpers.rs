@@ -203,7 +203,14 @@ impl TestApp {
     }
 
     /// Any method, more headers, any bytes as body; the envelope is checked.
-    pub async fn call(&self, method: &str, path: &str, token: Option<&str>, headers: &[(&str, &str)], body: Option<Vec<u8>>) -> Answer {
+    pub async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        token: Option<&str>,
+        headers: &[(&str, &str)],
+        body: Option<Vec<u8>>,
+    ) -> Answer {
         call(&self.http, &self.base_url, method, path, token, headers, body).await.unwrap_or_else(|e| panic!("{path}: {e}"))
     }
 

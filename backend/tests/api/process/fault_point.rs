@@ -55,7 +55,8 @@ async fn settle(site: &Site, shop: &Shop, case: &Case) {
     assert_eq!(site.states().await, [case.end]);
     assert_eq!(site.saldo().await, case.saldo);
     site.assert_sound().await;
-    let machine = site.ask("GET", &format!("/ops/v1/mesin/{}", shop.idmesin), &shop.key, &json!(null)).await.expect("an answer").ok();
+    let machine =
+        site.ask("GET", &format!("/ops/v1/mesin/{}", shop.idmesin), &shop.key, &json!(null)).await.expect("an answer").ok();
     let (status, sent) = if case.end == "RUNNING" { ("busy", shop.body["id"].clone()) } else { ("idle", json!(null)) };
     assert_eq!((machine["status"].as_str(), &machine["idtransaksi"]), (Some(status), &sent), "{machine}");
     if let Some(tl_ms) = machine["tl"].as_i64() {
@@ -168,12 +169,15 @@ async fn every_edge_has_its_test() {
 #[actix_web::test]
 async fn an_unknown_edge_and_production_are_refused() {
     let site = Site::new().await;
-    let check = |set: &'static str| site.run(&["config", "check", "--set", set]);
+    let check = async |set: &str| site.run(&["config", "check", "--set", set]).await;
     let unknown = check("dev.fault_point=after_lunch").await.expect_err("refused");
     assert!(unknown.contains("after_lunch") && unknown.contains("after_hold"), "{unknown}");
     check("dev.fault_point=after_hold").await.expect("a known edge");
-    let production = "profile=production whatsapp.meta_access_token=x whatsapp.meta_phone_number_id=1 whatsapp.meta_template=kode";
-    let sets = |last: &'static str| ["config", "check"].into_iter().chain(production.split(' ').chain([last]).flat_map(|set| ["--set", set]));
+    let production =
+        "profile=production whatsapp.meta_access_token=x whatsapp.meta_phone_number_id=1 whatsapp.meta_template=kode";
+    let sets = |last: &'static str| {
+        ["config", "check"].into_iter().chain(production.split(' ').chain([last]).flat_map(|set| ["--set", set]))
+    };
     let armed: Vec<&str> = sets("dev.fault_point=after_hold").collect();
     let refused = site.run(&armed).await.expect_err("refused");
     assert!(refused.contains("production") && refused.contains("dev.fault_point must be empty"), "{refused}");

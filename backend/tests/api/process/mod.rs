@@ -1,10 +1,11 @@
 //! The real program as a process of its own, so that it can be killed: what a test asks of it goes through its public doors.
 
 mod fault_point;
+mod restart;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -81,12 +82,8 @@ impl Site {
     pub async fn start(&mut self, fault_point: &str) {
         let log = std::fs::File::create(self.dir.join("server.log")).expect("a log");
         let mut command = self.program(&["serve"]);
-        let mut child = command
-            .env("NYALA__DEV__FAULT_POINT", fault_point)
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .expect("the program");
+        let mut child =
+            command.env("NYALA__DEV__FAULT_POINT", fault_point).stdout(Stdio::piped()).stderr(log).spawn().expect("the program");
         let stdout = child.stdout.take().expect("standard output");
         let first_line = spawn_blocking(move || BufReader::new(stdout).lines().next());
         let line = actix_web::rt::time::timeout(PATIENCE, first_line).await.expect("an open server").expect("a thread");
@@ -119,6 +116,12 @@ impl Site {
         assert_eq!(status.signal(), Some(9), "killed at the fault point, not {status}: {}", self.log());
     }
 
+    /// SIGKILL.
+    pub async fn kill(&mut self) {
+        self.server.as_mut().expect("a server").child.kill().expect("its death");
+        self.ended().await;
+    }
+
     /// One request; an error when the server died under it.
     pub async fn ask(&self, method: &str, path: &str, token: &str, body: &Value) -> Result<Answer, String> {
         let base_url = &self.server.as_ref().expect("a server").base_url;
@@ -146,7 +149,8 @@ impl Site {
     pub async fn shop(&self, durasi_s: i64) -> Shop {
         let key = self.run(&["key", "add", "--role", "root", "--nama", "uji"]).await.expect("a key");
         let key = key.trim().to_owned();
-        let ops = async |call: &str, body: Value| self.ask("POST", &format!("/ops/v1/{call}"), &key, &body).await.expect(call).ok();
+        let ops =
+            async |call: &str, body: Value| self.ask("POST", &format!("/ops/v1/{call}"), &key, &body).await.expect(call).ok();
         let idowner = ops("owner", json!({"nama": "Bu Ani"})).await["idowner"].clone();
         let place = json!({"idowner": idowner, "nama": "Melati", "kota": "Bandung", "latitude": -6.9, "longitude": 107.6});
         let idoutlet = ops("outlet", place).await["idoutlet"].clone();
@@ -191,10 +195,6 @@ impl Site {
     /// The only customer's balance.
     pub async fn saldo(&self) -> i64 {
         self.db.query_one("SELECT saldo FROM quota_emoney", &[]).await.expect("a wallet").get(0)
-    }
-
-    pub fn dir(&self) -> &Path {
-        &self.dir
     }
 }
 

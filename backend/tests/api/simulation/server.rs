@@ -192,7 +192,8 @@ impl World {
         }
         let requests = &self.requests;
         // Whoever was told something already has nothing bought in their name any more.
-        let awaited = std::iter::from_fn(|| actor.antre.pop_front()).find(|s| s.requests.iter().any(|r| requests[*r].told.is_none()));
+        let awaited =
+            std::iter::from_fn(|| actor.antre.pop_front()).find(|s| s.requests.iter().any(|r| requests[*r].told.is_none()));
         if let Some(start) = awaited {
             let order = start.order;
             actor.hold = Some(start);
