@@ -4,13 +4,13 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use actix_http::body::BoxBody;
-use actix_http::{HttpService, Request, Response};
+use actix_http::{HttpService, Request, Response, ResponseHead};
 use actix_server::{Server, ServerHandle};
 use actix_service::map_config;
-use actix_socketio::{Limits, Origins, SocketIo, Upgrades, set_user_timeout, socket_io};
+use actix_socketio::{EngineError, Limits, Origins, SocketIo, Upgrades, set_user_timeout, socket_io};
 use actix_web::dev::AppConfig;
 use actix_web::http::StatusCode;
-use actix_web::http::header::CONTENT_TYPE;
+use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::middleware::{Compress, from_fn};
 use actix_web::rt::net::TcpStream;
 use actix_web::{App, web};
@@ -26,6 +26,9 @@ use crate::sesi::handler::Sockets;
 
 /// How long an idle connection is kept for the next request.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// How long the head of a request may take.
+const HEAD_WITHIN: Duration = Duration::from_secs(5);
+const LINGER: Duration = Duration::from_secs(1);
 /// A phone that acknowledges nothing for so long is gone.
 const DEAD_PEER: Duration = Duration::from_secs(40);
 
@@ -66,7 +69,7 @@ pub struct Running {
 pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, Running)> {
     let sockets = socket_io(socket_config(&state.config), Sockets(state.clone()));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
-    let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket);
+    let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket).before_answer(add_request_id);
     let (shared, polling) = (state.clone(), sockets.clone());
     let service = move || {
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
@@ -85,6 +88,11 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
             .configure(|cfg| router::routes(cfg, &state.config));
         HttpService::build()
             .keep_alive(KEEP_ALIVE)
+            // A polling request that was given up ends at once.
+            .h1_allow_half_closed(false)
+            .client_request_timeout(HEAD_WITHIN)
+            // What a client still sends after its answer is read for so long, so that the answer arrives.
+            .client_disconnect_timeout(LINGER)
             .on_connect_ext(|io: &TcpStream, _| {
                 let _ = set_user_timeout(io, DEAD_PEER);
             })
@@ -113,17 +121,25 @@ fn socket_config(config: &Config) -> actix_socketio::Config {
         max_sessions: config.realtime.max_sessions,
         ..Limits::default()
     };
-    actix_socketio::Config { origins, limits, ..actix_socketio::Config::default() }
+    actix_socketio::Config { origins, limits, error_body: socket_error, ..actix_socketio::Config::default() }
 }
 
 /// A websocket is asked for where there is none: the envelope, as for every unknown route.
 fn no_such_socket(_: &Request) -> Response<BoxBody> {
     let body = serde_json::json!({ "status": 404, "message": "alamat tidak ditemukan", "data": null }).to_string();
-    Response::build(StatusCode::NOT_FOUND)
-        .insert_header((CONTENT_TYPE, "application/json"))
-        .insert_header((request_id::HEADER, uuid::Uuid::new_v4().simple().to_string()))
-        .body(body)
-        .map_into_boxed_body()
+    Response::build(StatusCode::NOT_FOUND).insert_header((CONTENT_TYPE, "application/json")).body(body).map_into_boxed_body()
+}
+
+fn add_request_id(_: &Request, head: &mut ResponseHead) {
+    if let Ok(id) = HeaderValue::from_str(&uuid::Uuid::new_v4().simple().to_string()) {
+        head.headers_mut().insert(request_id::HEADER, id);
+    }
+}
+
+/// What the sockets' own refusals look like: the envelope of every answer (contract §1).
+fn socket_error(error: EngineError) -> String {
+    serde_json::json!({ "status": error.status().as_u16(), "message": error.to_string(), "data": null, "code": error.code() })
+        .to_string()
 }
 
 /// How long the worker threads may take to come up.

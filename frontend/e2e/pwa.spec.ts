@@ -23,7 +23,8 @@ const installed = (page: Page) =>
     )
   })
 
-const version = (page: Page) => page.evaluate(() => document.documentElement.dataset.versi ?? 'first')
+/** Asked through a locator, which outlives a reload in the middle. */
+const version = async (page: Page) => (await page.locator('html').getAttribute('data-versi')) ?? 'first'
 
 /** Looks for a new version now, and waits until it is there to be taken. */
 const newVersionWaits = (page: Page) =>
@@ -65,6 +66,9 @@ test('without network: the last balance and the running machine, with their age'
   await expect(page.getByText('Rp 42.000')).toBeVisible()
   await expect(page.getByRole('timer')).toContainText(/(30:00|29:\d\d)/)
   await installed(page)
+  await page.getByRole('link', { name: 'Akun' }).click()
+  await expect(page.getByText(`+62${customer.telp}`)).toBeVisible()
+  await page.getByRole('link', { name: 'Beranda' }).click()
   shop.shut()
   await page.reload()
   await expect(page.getByText('Siti Rahmawati').first()).toBeVisible()
@@ -82,6 +86,13 @@ test('without network: the last balance and the running machine, with their age'
     await page.goto(path)
     await expect(page.getByRole('heading', { level: 1, name: title })).toBeVisible()
   }
+  await page.goto('/akun')
+  await expect(page.getByText(`+62${customer.telp}`)).toBeVisible()
+  await expect(page.getByText('Akun belum bisa diperbarui')).toBeVisible({ timeout: 20_000 })
+  await page.goto('/topUpPage')
+  await expect(
+    page.getByText(`0${customer.telp}`.replace(/(.{4})(?=.)/g, '$1 '), { exact: true }),
+  ).toBeVisible()
 })
 
 test("the server's own addresses are never answered by the app", async ({ page }) => {

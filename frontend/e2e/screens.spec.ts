@@ -5,13 +5,11 @@ import { expect, openAs, test } from './support/test.ts'
 
 /** Fades end before axe measures contrast. */
 async function settle(page: Page): Promise<void> {
-  await page.evaluate(() =>
-    Promise.all(
-      document
-        .getAnimations()
-        .map((one) => (one.effect?.getComputedTiming().iterations === 1 ? one.finished : null)),
-    ),
-  )
+  await page.evaluate(() => {
+    const once = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations === 1)
+    // One that is taken away with its element is over, too.
+    return Promise.allSettled(once.map((one) => one.finished)).then(() => undefined)
+  })
 }
 
 async function check(page: Page): Promise<void> {

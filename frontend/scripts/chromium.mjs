@@ -21,3 +21,8 @@ export function findChromium(env = process.env) {
     throw new Error(`No Chromium on the PATH (${NAMES.join(', ')}); install one or set CHROMIUM_PATH`)
   return found
 }
+
+/** Root, as in a container, may only run it without its sandbox. */
+export function chromiumArgs() {
+  return process.getuid?.() === 0 ? ['--no-sandbox'] : []
+}

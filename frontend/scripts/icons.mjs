@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { chromium } from '@playwright/test'
-import { findChromium } from './chromium.mjs'
+import { chromiumArgs, findChromium } from './chromium.mjs'
 
 const PUBLIC = new URL('../public/', import.meta.url)
 const CANVAS = 64
@@ -35,7 +35,7 @@ const pictures = [
 await mkdir(new URL('icons/', PUBLIC), { recursive: true })
 await writeFile(new URL('favicon.svg', PUBLIC), ROUND)
 
-const browser = await chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'] })
+const browser = await chromium.launch({ executablePath: findChromium(), args: chromiumArgs() })
 try {
   const page = await browser.newPage()
   for (const { file, svg, size_px } of pictures) {

@@ -8,9 +8,12 @@ use std::time::{Duration, Instant};
 use super::wire::Wire;
 
 /// How exact deadlines are: a visit is never early and at most this late in a thread that is not busy.
-pub(super) const STEP: Duration = Duration::from_millis(20);
+pub(super) const STEP: Duration = Duration::from_millis(5);
 /// One turn of the wheel is 41 s; later deadlines go round again.
-const SLOTS: usize = 2048;
+const SLOTS: usize = 8192;
+/// Steps that the wheel sleeps through when nothing is due in them. A deadline that is set meanwhile and nearer than this
+/// is late by as much.
+const SLEEP_STEPS: u64 = 4;
 /// Sessions visited before other tasks of the thread get their turn.
 const SLICE: usize = 256;
 
@@ -45,9 +48,22 @@ impl Wheel {
         }
     }
 
+    /// When to look next: at the next step that has entries, or a few steps on.
+    fn wake_at(&self) -> Instant {
+        let next = (self.done + 1..self.done + SLEEP_STEPS)
+            .find(|step| self.slots.get(*step as usize % SLOTS).is_some_and(|slot| !slot.is_empty()))
+            .unwrap_or(self.done + SLEEP_STEPS);
+        self.time_of(next)
+    }
+
+    fn time_of(&self, step: u64) -> Instant {
+        let nanos = STEP.as_nanos() as u64; // with 64 bits enough for centuries
+        self.origin + Duration::from_nanos(nanos.saturating_mul(step))
+    }
+
     /// The entries of the next step that `now` has reached.
     fn advance(&mut self, now: Instant) -> Option<Vec<Entry>> {
-        if now < self.origin + STEP * u32::try_from(self.done + 1).unwrap_or(u32::MAX) {
+        if now < self.time_of(self.done + 1) {
             return None;
         }
         self.done += 1;
@@ -88,7 +104,8 @@ impl Drop for Stopped {
 async fn turn_wheel() {
     let _stopped = Stopped;
     while WHEEL.with_borrow(|wheel| wheel.entries > 0) {
-        tokio::time::sleep(STEP).await;
+        let wake_at = WHEEL.with_borrow(Wheel::wake_at);
+        tokio::time::sleep_until(wake_at.into()).await;
         while let Some(due) = WHEEL.with_borrow_mut(|wheel| wheel.advance(Instant::now())) {
             for (i, entry) in due.iter().enumerate() {
                 if let Some(wire) = entry.wire.upgrade() {

@@ -27,9 +27,15 @@ export default function AkunPage() {
 
   return (
     <Page title={spec.akun} bar>
-      {akun.error && !akun.data ? (
-        <Failed error={akun.error} pending={akun.isFetching} onRetry={() => void akun.refetch()} />
-      ) : (
+      {akun.error && (
+        <Failed
+          title={akun.data ? added.akun.gagalPerbarui : added.akun.gagalMuat}
+          error={akun.error}
+          pending={akun.isFetching}
+          onRetry={() => void akun.refetch()}
+        />
+      )}
+      {(akun.data || !akun.error) && (
         <ProfileCard
           akun={akun.data}
           onNomor={() => setOpened('nomor')}
@@ -61,11 +67,11 @@ export default function AkunPage() {
 }
 
 /** Logging out stays possible below this. */
-function Failed(props: { error: Error; pending: boolean; onRetry: () => void }) {
+function Failed(props: { title: string; error: Error; pending: boolean; onRetry: () => void }) {
   const { judul, isi } = jelaskan(props.error)
   return (
     <div className={styles.failed} role="alert">
-      <p className={styles.failedTitle}>{added.akun.gagalMuat}</p>
+      <p className={styles.failedTitle}>{props.title}</p>
       <p>{isi ?? judul}</p>
       <Button variant="secondary" pending={props.pending} onClick={props.onRetry}>
         {added.umum.cobaLagi}

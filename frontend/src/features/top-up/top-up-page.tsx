@@ -16,8 +16,14 @@ export default function TopUpPage() {
     <Page title={spec.topUp} back={paths.dashboard}>
       <section className={styles.ticket}>
         <QrPanel />
-        <p className={styles.caption}>{added.topUp.nomorAnda}</p>
-        <p className={`angka ${styles.number}`}>{akun.data ? telpBerkelompok(akun.data.telp) : '\u00a0'}</p>
+        {(akun.data || !akun.error) && (
+          <>
+            <p className={styles.caption}>{added.topUp.nomorAnda}</p>
+            <p className={`angka ${styles.number}`}>
+              {akun.data ? telpBerkelompok(akun.data.telp) : '\u00a0'}
+            </p>
+          </>
+        )}
       </section>
       <Card className={styles.guide}>
         <h2 className={styles.heading}>{spec.caraTopUp}</h2>

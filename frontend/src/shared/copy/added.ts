@@ -173,7 +173,6 @@ export const added = {
   akun: {
     nama: 'Nama Akun',
     nomor: 'Nomor WhatsApp',
-    nomorTetap: 'Nomor belum bisa diubah',
     nomorTetapIsi:
       'Untuk saat ini nomor WhatsApp tidak bisa diganti. Bila nomor Anda berganti, daftar lagi dengan nomor yang baru.',
     mengerti: 'Mengerti',
@@ -181,6 +180,7 @@ export const added = {
     terakhirDiubah: 'Terakhir diubah',
     kataSandiLama: 'Kata Sandi Lama',
     gagalMuat: 'Akun belum bisa dimuat',
+    gagalPerbarui: 'Akun belum bisa diperbarui',
     periksaSandiLama: 'Periksa lagi kata sandi lama Anda.',
     kodeKe: 'Kode dikirim lewat WhatsApp ke',
   },
@@ -188,9 +188,7 @@ export const added = {
     alt: 'Kode QR Anda untuk ditunjukkan ke kasir',
     diperbarui: 'Kode diperbarui sendiri setiap 2 menit',
     kedaluwarsa: 'Kode sudah kedaluwarsa',
-    kedaluwarsaIsi: 'Sambungkan ke internet untuk mendapat kode baru.',
     gagalMuat: 'Kode QR belum bisa dimuat',
-    gagalMuatIsi: 'Sebutkan nomor di bawah ini ke kasir, atau coba lagi.',
     memuat: 'Memuat kode QR…',
     nomorAnda: 'Nomor Anda',
     langkah: [

@@ -1,0 +1,39 @@
+import { customerId, useAuth } from '@/shared/lib/auth-store'
+import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
+
+/** What was last seen of something, and when (epoch ms). */
+export interface Seen<T> {
+  data: T
+  at: number
+}
+
+interface Kept extends Seen<unknown> {
+  /** Of whom: a phone may change hands. */
+  id: string
+}
+
+const isKept = (value: unknown): value is Kept =>
+  isRecord(value) && typeof value.id === 'string' && typeof value.at === 'number' && 'data' in value
+
+const customer = (): string | null => {
+  const { token } = useAuth.getState()
+  return token && customerId(token)
+}
+
+/**
+ * Keeps the last good answer of the logged-in customer, so that a reload and a phone without network show
+ * something, with its age. It goes with the session. `valid` decides whether it is still of this shape.
+ */
+export function offlineSnapshot<T>(name: string, valid: (data: unknown) => data is T) {
+  const place = slot('local', PRIVATE_PREFIX + name, isKept)
+  return {
+    load(): Seen<T> | null {
+      const kept = place.read()
+      return kept && kept.id === customer() && valid(kept.data) ? { data: kept.data, at: kept.at } : null
+    },
+    save(data: T, at: number): void {
+      const id = customer()
+      if (id) place.write({ id, at, data })
+    },
+  }
+}
