@@ -109,9 +109,12 @@ SELECT id FROM t";
 
 /// Void the hold: $2 state, $3 now, $4 whether the machine waits for staff.
 const VOID: &str = "
-WITH t AS (
+WITH kunci AS MATERIALIZED (
+    SELECT FROM mesin WHERE $4 AND idmesin = (SELECT idmesin FROM snap_transaksi WHERE id = $1) FOR UPDATE
+), t AS (
     UPDATE snap_transaksi SET state = $2, finished_at = $3
-    WHERE id = $1 AND state IN ('HELD', 'SENT', 'UNSURE') RETURNING id, idcustomer, grandtotal, idmesin
+    WHERE id = $1 AND state IN ('HELD', 'SENT', 'UNSURE') AND $4 = EXISTS (SELECT FROM kunci)
+    RETURNING id, idcustomer, grandtotal, idmesin
 ), m AS (
     UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
 ), q AS (

@@ -31,6 +31,7 @@ mod ops_role;
 mod ops_topup;
 mod pembelian;
 mod process;
+mod races;
 mod server;
 mod simulation;
 mod token;

@@ -169,7 +169,7 @@ async fn every_edge_has_its_test() {
 #[actix_web::test]
 async fn an_unknown_edge_and_production_are_refused() {
     let site = Site::new().await;
-    let check = |set: &'static str| site.run(&["config", "check", "--set", set]);
+    let check = async |set: &str| site.run(&["config", "check", "--set", set]).await;
     let unknown = check("dev.fault_point=after_lunch").await.expect_err("refused");
     assert!(unknown.contains("after_lunch") && unknown.contains("after_hold"), "{unknown}");
     check("dev.fault_point=after_hold").await.expect("a known edge");

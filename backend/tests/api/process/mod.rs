@@ -1,10 +1,11 @@
 //! The real program as a process of its own, so that it can be killed: what a test asks of it goes through its public doors.
 
 mod fault_point;
+mod restart;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -115,6 +116,12 @@ impl Site {
         assert_eq!(status.signal(), Some(9), "killed at the fault point, not {status}: {}", self.log());
     }
 
+    /// SIGKILL.
+    pub async fn kill(&mut self) {
+        self.server.as_mut().expect("a server").child.kill().expect("its death");
+        self.ended().await;
+    }
+
     /// One request; an error when the server died under it.
     pub async fn ask(&self, method: &str, path: &str, token: &str, body: &Value) -> Result<Answer, String> {
         let base_url = &self.server.as_ref().expect("a server").base_url;
@@ -188,10 +195,6 @@ impl Site {
     /// The only customer's balance.
     pub async fn saldo(&self) -> i64 {
         self.db.query_one("SELECT saldo FROM quota_emoney", &[]).await.expect("a wallet").get(0)
-    }
-
-    pub fn dir(&self) -> &Path {
-        &self.dir
     }
 }
 

@@ -1,0 +1,285 @@
+//! A machine's actor under races: everybody at once, a database that stalls or hangs up, stops that meet the end, actors that
+//! leave memory while they are spoken to.
+
+use std::time::Duration;
+
+use actix_web::rt::time::sleep;
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use futures_util::stream::FuturesUnordered;
+use nyala::domain::waktu::Waktu;
+use nyala::mesin::device::sim::Mode;
+use nyala::mesin::messages::{AskDevice, Reload, Tunggu};
+use nyala::mesin::registry::Alamat;
+use nyala::pembelian::batas::MAX_WAITING_STARTS;
+use serde_json::json;
+use tokio::sync::oneshot;
+use tokio_postgres::Client;
+
+use crate::helpers::{Customer, Setup, TestApp};
+use crate::operator::Lingkup;
+use crate::toko::{HARGA, Pesanan, Toko, beli};
+
+fn quick() -> Setup {
+    Setup::new().running_clock().with(|c| {
+        c.mesin.sim_min_ms = 0;
+        c.mesin.sim_max_ms = 5;
+    })
+}
+
+const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala";
+
+impl TestApp {
+    /// A connection of its own in the middle of a transaction that holds the row of a table.
+    async fn locked(&self, table: &str, id: i64) -> Client {
+        let (other, _) = nyala::db::lock::connect(self.state.db.config()).await.unwrap();
+        let key = if table == "mesin" { "idmesin" } else { "idcustomer" };
+        other.batch_execute(&format!("BEGIN; SELECT FROM {table} WHERE {key} = {id} FOR UPDATE")).await.unwrap();
+        other
+    }
+
+    /// Waits until somebody waits for a lock; the backend's process id.
+    async fn lock_waiter(&self) -> i32 {
+        const WAITS: &str = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        loop {
+            if let Some(row) = self.db.query_opt(WAITS, &[]).await.unwrap() {
+                return row.get(0);
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// The database hangs up on whoever waits for a lock.
+    async fn hang_up(&self) {
+        let pid = self.lock_waiter().await;
+        self.db.query_one("SELECT pg_terminate_backend($1)", &[&pid]).await.unwrap();
+    }
+
+    async fn payers(&self, toko: Toko, n: usize) -> Vec<(Customer, i64)> {
+        let mut customers = Vec::new();
+        for i in 0..n {
+            let customer = self.register_customer(&format!("8120000{i:04}"), "Budi", "Santoso").await;
+            let idcustomer = self.dompet(&customer, toko, 10 * HARGA).await;
+            customers.push((customer, idcustomer));
+        }
+        customers
+    }
+
+    fn alamat(&self, toko: Toko) -> Alamat {
+        Alamat { idmesin: toko.idmesin, idoutlet: toko.outlet.idoutlet, driver: "sim".to_owned() }
+    }
+}
+
+#[actix_web::test]
+async fn sixty_four_starts_wait_and_no_more() {
+    let app = quick().start().await;
+    let toko = app.toko(600).await;
+    let over = 15;
+    let customers = app.payers(toko, 1 + MAX_WAITING_STARTS + over).await;
+    let door = app.locked("mesin", toko.idmesin).await;
+    let first = beli(1, toko, customers[0].1);
+    let mut answers = FuturesUnordered::new();
+    let press = async |customer: &Customer, order: Pesanan| app.buy(customer, &order).await;
+    answers.push(press(&customers[0].0, first));
+    // The first one's hold waits at the door before the others come.
+    let waiting = app.lock_waiter();
+    futures_util::pin_mut!(waiting);
+    while let futures_util::future::Either::Right(_) = futures_util::future::select(&mut waiting, answers.next()).await {
+        panic!("nothing is answered behind a locked door");
+    }
+    for (customer, idcustomer) in &customers[1..] {
+        answers.push(press(customer, beli(1, toko, *idcustomer)));
+    }
+    for _ in 0..over {
+        answers.next().await.unwrap().expect(409, "mesin sedang digunakan");
+    }
+    door.batch_execute("COMMIT").await.unwrap();
+    let rest: Vec<_> = answers.collect().await;
+    assert_eq!(rest.iter().filter(|a| a.status == 200).count(), 1);
+    assert_eq!(rest.iter().filter(|a| a.message == "mesin sedang digunakan").count(), MAX_WAITING_STARTS);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_start_whose_customer_has_left_is_not_begun() {
+    let app = quick().start().await;
+    let toko = app.toko(600).await;
+    let customers = app.payers(toko, 3).await;
+    let [(a, a_epay), (b, b_epay), (c, c_epay)] = customers.as_slice() else { unreachable!() };
+    let (first, left) = (beli(1, toko, *a_epay), beli(2, toko, *b_epay));
+    let door = app.locked("mesin", toko.idmesin).await;
+    // Both are answered after 8 s, while the first one's hold still waits and the second one waits behind it.
+    let second = async {
+        app.lock_waiter().await;
+        app.buy(b, &left).await
+    };
+    let (one, two) = futures_util::future::join(app.buy(a, &first), second).await;
+    one.expect(504, SILENT);
+    two.expect(504, SILENT);
+    let drained = "UPDATE quota_emoney SET debits_posted = credits_posted WHERE idcustomer = $1";
+    app.db.execute(drained, &[a_epay]).await.unwrap();
+    door.batch_execute("COMMIT").await.unwrap();
+    app.buy(c, &beli(3, toko, *c_epay)).await.ok();
+    assert!(app.states(&left.nota).await.is_empty(), "nobody waited for it any more");
+    assert_eq!(app.saldo(*b_epay).await, 10 * HARGA);
+}
+
+#[actix_web::test]
+async fn a_hold_that_the_database_hangs_up_on_is_safe_to_repeat() {
+    let app = quick().start().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    let order = beli(1, toko, epay);
+    let door = app.locked("mesin", toko.idmesin).await;
+    let (answer, ()) = futures_util::future::join(app.buy(&siti, &order), app.hang_up()).await;
+    answer.expect(503, "layanan sedang sibuk, coba lagi");
+    door.batch_execute("COMMIT").await.unwrap();
+    app.buy(&siti, &order).await.ok();
+    assert_eq!(app.saldo(epay).await, 0);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_post_that_the_database_hangs_up_on_is_made_again() {
+    let app = quick().start().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    app.fault(toko, Mode::Late).await;
+    let order = beli(1, toko, epay);
+    let pressed = app.now();
+    let trouble = async {
+        app.until(&order.nota, "SENT").await;
+        let door = app.locked("quota_emoney", epay).await;
+        app.hang_up().await;
+        // It is tried again, and waits again.
+        app.lock_waiter().await;
+        door.batch_execute("COMMIT").await.unwrap();
+    };
+    let (answer, ()) = futures_util::future::join(app.buy(&siti, &order), trouble).await;
+    answer.expect(504, SILENT);
+    app.buy(&siti, &order).await.ok();
+    assert_eq!(app.saldo(epay).await, 0);
+    let row = app.db.query_one("SELECT ends_at FROM snap_transaksi WHERE no_nota = $1", &[&order.nota]).await.unwrap();
+    let error_ms = pressed.plus_ms(600_000).ms_until(row.get::<_, Waktu>(0));
+    assert!((-1_000..1_000).contains(&error_ms), "the countdown is {error_ms} ms off the device's own");
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_statement_has_a_time_limit() {
+    let app = quick().with(|c| c.database.statement_ms = 300).start().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    let door = app.locked("mesin", toko.idmesin).await;
+    app.buy(&siti, &beli(1, toko, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
+    door.batch_execute("COMMIT").await.unwrap();
+    app.buy(&siti, &beli(1, toko, epay)).await.ok();
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_stop_that_meets_the_end_leaves_nothing_behind() {
+    let app = quick().start().await;
+    let toko = app.toko(1).await;
+    let key = app.key(Lingkup::Supervisor(toko.outlet.idoutlet)).await;
+    let customers = app.payers(toko, 24).await;
+    let runs = customers.iter().enumerate().map(|(i, (customer, idcustomer))| {
+        let (app, key) = (&app, &key);
+        async move {
+            let idmesin = app.mesin(toko.outlet, "Mesin").await.idmesin;
+            let mine = Toko { idmesin, ..toko };
+            app.buy(customer, &beli(1, mine, *idcustomer)).await.ok();
+            // From well before the end to just after it.
+            sleep(Duration::from_millis(700 + 20 * u64::try_from(i).unwrap())).await;
+            let answer = app.ops(key, &format!("mesin/{idmesin}/stop"), &json!({"alasan": "uji"})).await;
+            assert!(matches!(answer.status, 200 | 409 | 503), "{answer:?}");
+            mine
+        }
+    });
+    let machines = join_all(runs).await;
+    let open = "SELECT count(*) FROM snap_transaksi WHERE finished_at IS NULL";
+    let commands = "SELECT count(*) FROM outbox";
+    while app.insert(open, &[]).await + app.insert(commands, &[]).await > 0 {
+        sleep(Duration::from_millis(20)).await;
+    }
+    for (mine, (customer, idcustomer)) in machines.iter().zip(&customers) {
+        assert_eq!(app.saldo(*idcustomer).await, 9 * HARGA, "a stop moves no money");
+        app.buy(customer, &beli(2, *mine, *idcustomer)).await.ok();
+    }
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_stop_left_over_from_an_ended_run_is_swept() {
+    let app = quick().start().await;
+    let toko = app.toko(1).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.dompet(&siti, toko, HARGA).await;
+    let order = beli(1, toko, epay);
+    app.buy(&siti, &order).await.ok();
+    app.until(&order.nota, "FINISHED").await;
+    let stop = "INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at)
+        SELECT id, idmesin, 'stop', $1, $1 FROM snap_transaksi RETURNING id";
+    app.insert(stop, &[&app.now()]).await;
+    while app.insert("SELECT count(*) FROM outbox", &[]).await > 0 {
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[actix_web::test]
+async fn looking_again_at_every_moment_changes_nothing() {
+    let app = quick().start().await;
+    let toko = app.toko(1).await;
+    let customers = app.payers(toko, 20).await;
+    let runs = customers.iter().map(|(customer, idcustomer)| {
+        let app = &app;
+        async move {
+            let mine = Toko { idmesin: app.mesin(toko.outlet, "Mesin").await.idmesin, ..toko };
+            let order = beli(1, mine, *idcustomer);
+            let alamat = app.alamat(mine);
+            let nag = async {
+                while app.states(&order.nota).await != ["FINISHED"] {
+                    app.state.mesin.tell(&app.state, &alamat, Reload).unwrap();
+                    app.state.mesin.tell(&app.state, &alamat, AskDevice).unwrap();
+                }
+            };
+            let (answer, ()) = futures_util::future::join(app.buy(customer, &order), nag).await;
+            answer.ok();
+            assert_eq!(app.saldo(*idcustomer).await, 9 * HARGA);
+        }
+    });
+    join_all(runs).await;
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn no_word_is_lost_when_an_actor_leaves_memory() {
+    let app = quick().with(|c| c.mesin.idle_s = 1).start().await;
+    let toko = app.toko(600).await;
+    let mut machines = Vec::new();
+    for _ in 0..32 {
+        machines.push(Alamat { idmesin: app.mesin(toko.outlet, "Mesin").await.idmesin, ..app.alamat(toko) });
+    }
+    let until = app.now().plus_ms(4_000);
+    let talks = machines.iter().map(|alamat| {
+        let app = &app;
+        async move {
+            let mut said = 0;
+            while app.now() < until {
+                let (balas, answer) = oneshot::channel();
+                app.state.mesin.tell(&app.state, alamat, Tunggu { idtransaksi: -1, balas }).unwrap();
+                answer.await.expect("an answer to everything that was taken");
+                said += 1;
+            }
+            said
+        }
+    });
+    let said: i32 = join_all(talks).await.into_iter().sum();
+    assert!(said > 1_000, "only {said} words");
+    while app.state.mesin.actors() > 0 {
+        sleep(Duration::from_millis(20)).await;
+    }
+}

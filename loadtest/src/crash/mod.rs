@@ -1,0 +1,119 @@
+//! `crash`: customers pay while the server and its database are killed at random moments. After each round everything that was
+//! told must be true, every rupiah in its place, and every machine free.
+
+mod audit;
+mod customer;
+mod site;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use customer::Customer;
+use site::{Shop, Site};
+
+/// How long after a crash a purchase may stay undecided, and a machine of short services in use.
+const SETTLED_WITHIN: Duration = Duration::from_secs(15);
+
+#[derive(Debug, Args)]
+pub struct Crash {
+    /// How often something is killed
+    #[arg(long, default_value_t = 20)]
+    rounds: u32,
+    /// Decides what is killed, and when; a random one is taken and printed
+    #[arg(long)]
+    seed: Option<u64>,
+    #[arg(long, default_value_t = 8)]
+    customers: usize,
+    #[arg(long, default_value_t = 5)]
+    machines: usize,
+    /// Folder of the server's settings
+    #[arg(long, default_value = "config")]
+    config_dir: PathBuf,
+    /// Folder for the server's data, kept afterwards; otherwise one that is removed after success
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
+}
+
+/// What is killed.
+#[derive(Debug, Clone, Copy)]
+enum Victim {
+    Server,
+    Database,
+    Both,
+}
+
+impl Crash {
+    pub fn run(self) -> Result<(), String> {
+        let seed = self.seed.unwrap_or_else(|| rand::rng().random());
+        println!("seed {seed}");
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.map_err(|e| e.to_string())?.block_on(self.rounds(seed)).map_err(|why| format!("seed {seed}: {why}"))
+    }
+
+    async fn rounds(&self, seed: u64) -> Result<(), String> {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let kept = self.data_dir.is_some();
+        let data_dir =
+            self.data_dir.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("nyala-crash-{}", std::process::id())));
+        let mut site = Site::new(&self.config_dir, data_dir)?;
+        site.start().await?;
+        let shop = Arc::new(site.shop(self.machines, self.customers).await?);
+        let mut customers: Vec<Customer> = (0..self.customers).map(|n| Customer::new(&shop, n, rng.random())).collect();
+        let since = Instant::now();
+        for round in 1..=self.rounds {
+            customers = self.round(&mut site, &shop, customers, &mut rng).await.map_err(|why| format!("round {round}: {why}"))?;
+            if round % 10 == 0 || round == self.rounds {
+                let paid: usize = customers.iter().map(|c| c.paid()).sum();
+                println!("round {round}: {paid} purchases, nothing lost, nothing twice ({} s)", since.elapsed().as_secs());
+            }
+        }
+        site.stop().await?;
+        if !kept {
+            site.remove()?;
+        }
+        Ok(())
+    }
+
+    /// Customers buy; something dies; it comes back; everything is counted.
+    async fn round(
+        &self,
+        site: &mut Site,
+        shop: &Arc<Shop>,
+        customers: Vec<Customer>,
+        rng: &mut StdRng,
+    ) -> Result<Vec<Customer>, String> {
+        let closing = Arc::new(AtomicBool::new(false));
+        let address = site.address();
+        let buying: Vec<_> = customers
+            .into_iter()
+            .map(|mut customer| {
+                let closing = closing.clone();
+                tokio::spawn(async move {
+                    while !closing.load(Ordering::Relaxed) {
+                        customer.buy(address).await?;
+                    }
+                    Ok::<_, String>(customer)
+                })
+            })
+            .collect();
+        tokio::time::sleep(Duration::from_millis(rng.random_range(50..1_200))).await;
+        let victim = [Victim::Server, Victim::Server, Victim::Database, Victim::Both][rng.random_range(0..4)];
+        site.kill(victim).await?;
+        // A killed database comes back under customers who are still buying.
+        tokio::time::sleep(Duration::from_millis(rng.random_range(0..300))).await;
+        closing.store(true, Ordering::Relaxed);
+        let mut customers = Vec::new();
+        for task in buying {
+            customers.push(task.await.map_err(|e| e.to_string())??);
+        }
+        site.come_back().await?;
+        audit::settle(site, shop, &mut customers).await.map_err(|why| format!("after killing {victim:?}: {why}"))?;
+        Ok(customers)
+    }
+}
