@@ -1,57 +1,22 @@
 import type { Locator, Page } from '@playwright/test'
-import {
-  type Customer,
-  newCustomer,
-  newMesin,
-  newWorld,
-  ops,
-  scan,
-  topUp,
-  type World,
-} from './support/api.ts'
+import { type Customer, newCustomer, newMesin, newWorld, ops, topUp, type World } from './support/api.ts'
+import { buy } from './support/beli.ts'
 import { expect, openAs, test } from './support/test.ts'
 
-async function shop(durasi: number): Promise<{ world: World; customer: Customer; idlayanan: number }> {
-  const world = await newWorld([])
-  const { id } = await ops<{ id: number }>('layanan', {
-    idoutlet: world.idoutlet,
-    nama: 'Cuci Kilat',
-    durasi,
-    harga: 1_000,
-  })
+async function shop(durasi: number): Promise<{ world: World; customer: Customer }> {
+  const world = await newWorld([{ nama: 'Cuci Kilat', durasi, harga: 1_000 }])
   const customer = await newCustomer()
   await topUp(customer, world.idoutlet, 50_000)
-  return { world, customer, idlayanan: id }
+  return { world, customer }
 }
 
-let bought = 0
-
-/** Buys without the screens, as the app would. */
-async function buy(
-  { world, customer, idlayanan }: Awaited<ReturnType<typeof shop>>,
-  idmesin = world.mesin.id,
-) {
-  const epay = await scan<{ idcustomer: number }[]>(
-    `transaksi/get_epayment/${world.idowner}`,
-    undefined,
-    customer.token,
-  )
-  const nota = `SLF261120${String((Date.now() + bought++) % 1e9).padStart(9, '0')}`
-  const answer = await scan(
-    'transaksi/create_snap_transaksi',
-    {
-      id: nota,
-      idcustomer: epay.data[0]?.idcustomer,
-      idmesin,
-      idoutlet: world.idoutlet,
-      idsnap_layanan: idlayanan,
-      total: 1_000,
-      grandtotal: 1_000,
-    },
-    customer.token,
-  )
-  expect(answer.message).toBeTruthy()
-  expect(answer.status).toBe(200)
+/** Starts a machine without the screens. */
+async function run(
+  { world, customer }: { world: World; customer: Customer },
+  idmesin?: number,
+): Promise<void> {
+  const { answer } = await buy(customer, world, idmesin)
+  expect(answer.status, answer.message).toBe(200)
 }
 
 /** Seconds left by the operators' door, which asks the machine itself. */
@@ -80,7 +45,7 @@ async function expectRight(page: Page, idmesin: number, timer = page.getByRole('
 test('a run is watched to its end, then the card goes and the data is loaded anew', async ({ page }) => {
   const all = await shop(8)
   await openAs(page, all.customer)
-  await buy(all)
+  await run(all)
   await page.reload()
   await expect(page.getByText('Sedang Berlangsung')).toBeVisible()
   await expect(page.getByRole('timer')).toContainText(/00:0[1-8]/)
@@ -92,8 +57,8 @@ test('a run is watched to its end, then the card goes and the data is loaded ane
 test('every card is right at once, after a reload, too', async ({ page }) => {
   const all = await shop(600)
   const other = await newMesin(all.world.idoutlet, 'Mesin 08')
-  await buy(all)
-  await buy(all, other.id)
+  await run(all)
+  await run(all, other.id)
   await openAs(page, all.customer)
   for (const mesin of [all.world.mesin, other]) {
     const card = page.getByRole('listitem').filter({ hasText: mesin.nama })
@@ -119,7 +84,7 @@ for (const hours of [1, -1]) {
       Object.assign(window, { Date: Wrong })
     }, hours * 3_600_000)
     const all = await shop(600)
-    await buy(all)
+    await run(all)
     await openAs(page, all.customer)
     await expectRight(page, all.world.mesin.id)
     await page.reload()
@@ -134,7 +99,7 @@ test('the clock is set while watching', async ({ page }) => {
     Date.now = () => real() + (window as unknown as { shift: number }).shift
   })
   const all = await shop(600)
-  await buy(all)
+  await run(all)
   await openAs(page, all.customer)
   await expectRight(page, all.world.mesin.id)
   await page.evaluate(() => Object.assign(window, { shift: 1_800_000 }))
@@ -145,7 +110,7 @@ test('the clock is set while watching', async ({ page }) => {
 
 test('the line is cut while watching: it goes on, says so, and comes back', async ({ page, line }) => {
   const all = await shop(600)
-  await buy(all)
+  await run(all)
   await openAs(page, all.customer)
   await expectRight(page, all.world.mesin.id)
   line.cut()
@@ -158,7 +123,7 @@ test('the line is cut while watching: it goes on, says so, and comes back', asyn
 
 test('a run that ends while the phone is away is gone after the return', async ({ page, line }) => {
   const all = await shop(4)
-  await buy(all)
+  await run(all)
   await openAs(page, all.customer)
   await expect(page.getByRole('timer')).toContainText(/00:0\d/)
   line.cut()
@@ -169,7 +134,7 @@ test('a run that ends while the phone is away is gone after the return', async (
 
 test('without a network the last balance and run are shown with their age', async ({ page, line }) => {
   const all = await shop(600)
-  await buy(all)
+  await run(all)
   await openAs(page, all.customer)
   await expectRight(page, all.world.mesin.id)
   // The shell is what the service worker brings; here only the data is missing.
@@ -186,7 +151,7 @@ test('without a network the last balance and run are shown with their age', asyn
 
 test('a stopped machine leaves the dashboard', async ({ page }) => {
   const all = await shop(600)
-  await buy(all)
+  await run(all)
   await openAs(page, all.customer)
   await expect(page.getByRole('timer')).toContainText(/09:\d\d|10:00/)
   await ops(`mesin/${all.world.mesin.id}/stop`, { alasan: 'pintu macet' })

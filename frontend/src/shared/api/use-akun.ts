@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { getCustomerGlobal } from '@/shared/api/dashboard'
-import { asApiError } from '@/shared/api/error'
 import { keys } from '@/shared/api/keys'
 import type { Akun } from '@/shared/api/model'
+import { ofOwnAccount } from '@/shared/api/own-account'
 import { customerId, useAuth } from '@/shared/lib/auth-store'
 import { offlineSnapshot } from '@/shared/lib/offline-snapshot'
 import { isRecord } from '@/shared/lib/storage'
@@ -18,23 +18,13 @@ const kept = offlineSnapshot(
     ),
 )
 
-/** A failed fetch of one's own account ends the session when it is gone (product.md §8). */
-async function getOwnAkun(id: string, signal: AbortSignal): Promise<Akun> {
-  try {
-    return await getCustomerGlobal(Number(id), signal)
-  } catch (error) {
-    if (asApiError(error).status === 404) useAuth.getState().expire()
-    throw error
-  }
-}
-
 /** The customer's own account, by the id in the token: what was last seen of it, then the present one. */
 export function useAkun() {
   const id = useAuth(({ token }) => (token ? customerId(token) : null)) ?? ''
   const [seen] = useState(kept.load)
   const query = useQuery({
     queryKey: keys.akun(id),
-    queryFn: ({ signal }) => getOwnAkun(id, signal),
+    queryFn: ({ signal }) => ofOwnAccount(getCustomerGlobal(Number(id), signal)),
     ...(seen ? { initialData: seen.data, initialDataUpdatedAt: 0 } : {}),
   })
   const { data, dataUpdatedAt } = query
