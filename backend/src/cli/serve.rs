@@ -1,5 +1,6 @@
 //! `nyala serve`: the port, the database, the schema, the demo, the workers; and all of it down again on SIGTERM.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -68,14 +69,15 @@ async fn serve(mut config: Config) -> Result<(), Gagal> {
 
 /// Where to go now, for the person who started it.
 fn banner(config: &Config, address: std::net::SocketAddr) {
-    println!("Nyala is open at http://{address}/");
+    let mut text = format!("Nyala is open at http://{address}/\n");
     if config.dev.seed_demo {
-        println!("  demo login:        {} / {}", demo::TELP, demo::PASSWORD);
+        text += &format!("  demo login:        {} / {}\n", demo::TELP, demo::PASSWORD);
     }
     if config.dev.routes {
-        println!("  WhatsApp messages: http://{address}/dev/whatsapp");
-        println!("  API documents:     http://{address}/docs/");
+        text += &format!("  WhatsApp messages: http://{address}/dev/whatsapp\n  API documents:     http://{address}/docs/\n");
     }
+    // Whoever started it may read one line and close the pipe: no reason to end.
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 /// Returns when SIGTERM or Ctrl-C comes.
