@@ -1,0 +1,102 @@
+//! How long running purchases take to come back when the server was killed.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::purchase::buy;
+use crate::results::Figures;
+use crate::server::{self, Place, Server};
+use crate::shop::Shop;
+use crate::{Error, db};
+
+const CLIENTS: u32 = 32;
+/// For making the purchases, whatever the machine.
+const LIMIT: Duration = Duration::from_secs(600);
+
+#[derive(Debug, Args)]
+pub struct Resume {
+    /// How many purchases run when the server is killed
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=20_000))]
+    purchases: u32,
+    /// How often it is killed; the median counts
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    times: u32,
+}
+
+impl Resume {
+    /// # Errors
+    /// When the server does not come back with all of them.
+    pub async fn run(&self) -> Result<Figures, Error> {
+        let place = Place::make()?;
+        let mut server = Server::start(&place).await?;
+        let key = server.root_key(&place)?;
+        let purchases = self.purchases as usize;
+        let shop = Rc::new(Shop::open(server.address, &key, purchases, purchases).await?);
+        let bought = buy(&server, &shop, CLIENTS, purchases, LIMIT).await?;
+        if bought.purchases != purchases {
+            return Err(format!("{} of {purchases} purchases in {} s", bought.purchases, LIMIT.as_secs()).into());
+        }
+        {
+            let postgres = db::open(&place.data())?;
+            db::settle(&db::connect(&postgres).await?).await?;
+        }
+        let (mut resume, mut whole) = (Vec::new(), Vec::new());
+        for _ in 0..self.times {
+            server.kill()?;
+            server = Server::start(&place).await?;
+            resume.push(resumed(&place, purchases)?);
+            whole.push(server.ready_after);
+        }
+        server.stop()?;
+        Ok(self.figures(resume, whole))
+    }
+
+    fn figures(&self, mut resume: Vec<Duration>, mut whole: Vec<Duration>) -> Figures {
+        resume.sort();
+        whole.sort();
+        let told = |all: &[Duration]| {
+            let ms = |d: Duration| d.as_secs_f64() * 1000.0;
+            let (median, most) = (all[all.len() / 2], all[all.len() - 1]);
+            format!("**{:.0} ms** median, {:.0} ms at most, of {} kills", ms(median), ms(most), all.len())
+        };
+        Figures {
+            title: format!("Resuming {} running purchases at boot", self.purchases),
+            lines: vec![
+                format!(
+                    "From the database's start to all purchases resumed, schema check and worker threads included: {}",
+                    told(&resume)
+                ),
+                format!("From the program's start to `/readyz` 200, the database's recovery included: {}", told(&whole)),
+                "Aim: at most 1 s".to_owned(),
+            ],
+        }
+    }
+}
+
+/// What the log of the last start says: from "PostgreSQL runs" to "open purchases resumed".
+fn resumed(place: &Place, purchases: usize) -> Result<Duration, Error> {
+    let log = server::log(place)?;
+    let at = |what: &str| -> Result<&Value, Error> {
+        let found = log.iter().find(|line| message(line).contains(what));
+        found.ok_or_else(|| format!("the server's log does not say `{what}`").into())
+    };
+    let (database, done) = (at("runs as")?, at("open purchases resumed")?);
+    let n = done["fields"]["resumed"].as_u64().or(done["resumed"].as_u64());
+    if n != Some(purchases as u64) {
+        return Err(format!("{purchases} purchases ran, and the server says: {done}").into());
+    }
+    Ok((instant(done)? - instant(database)?).try_into()?)
+}
+
+fn message(line: &Value) -> &str {
+    line["fields"]["message"].as_str().or(line["message"].as_str()).unwrap_or_default()
+}
+
+fn instant(line: &Value) -> Result<OffsetDateTime, Error> {
+    Ok(OffsetDateTime::parse(line["timestamp"].as_str().unwrap_or_default(), &Rfc3339)?)
+}

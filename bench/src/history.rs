@@ -1,0 +1,117 @@
+//! How long a page of the history takes when the ledger has a million rows.
+
+use std::time::Instant;
+
+use clap::Args;
+use hdrhistogram::Histogram;
+use serde_json::json;
+use tokio_postgres::Client;
+
+use crate::http::Http;
+use crate::results::Figures;
+use crate::server::{Place, Server};
+use crate::shop::{DURASI_S, HARGA, Shop};
+use crate::{Error, db};
+
+const PATH: &str = "/scan/v1/transaksi/list_history";
+/// The app's page (product §9).
+const PAGE: u32 = 20;
+/// Finished purchases with hold and posting, number `i` by customer `i % customers`, so that a page is from as many places of the table
+/// as it can be. Without triggers and foreign keys for speed: the rows satisfy them.
+const FILL: &str = "
+SET session_replication_role = replica;
+CREATE TEMP TABLE pembeli AS
+    SELECT row_number() OVER (ORDER BY c.idcustomer) - 1 AS n, c.*, q.idakun FROM customer c JOIN quota_emoney q USING (idcustomer);
+CREATE TEMP TABLE beli AS
+    SELECT i, p.id_customer_global, p.idcustomer, p.idoutlet, p.owner_idowner, p.idakun, 'SLF' || lpad(i::TEXT, 15, '0') AS no_nota,
+        TIMESTAMPTZ '2026-01-01 00:00:00+00' + i * INTERVAL '10 s' AS at
+    FROM generate_series(1, {purchases}) i JOIN pembeli p ON p.n = i % {customers};
+INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT id_customer_global, no_nota, '\\x00', at FROM beli ORDER BY i;
+INSERT INTO snap_transaksi (id, id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin, nama_layanan,
+    durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at, started_at, ends_at, finished_at)
+OVERRIDING SYSTEM VALUE
+SELECT i, id_customer_global, no_nota, idcustomer, owner_idowner, {mesin}, idoutlet, {layanan}, 'M 1', 'Cuci', {durasi}, {harga}, 'FINISHED',
+    gen_random_uuid(), i, at, at, at, at, at FROM beli ORDER BY i;
+INSERT INTO ledger_transfer (id, kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet,
+    aktor, created_at)
+OVERRIDING SYSTEM VALUE
+SELECT 1000000 + 2 * b.i + k.n, k.kind, b.idakun, r.idakun, {harga}, CASE k.n WHEN 1 THEN 1000000 + 2 * b.i END, b.i, b.id_customer_global,
+    b.idcustomer, b.idoutlet, 'sistem', b.at
+FROM beli b JOIN akun r ON r.idoutlet = b.idoutlet AND r.jenis = 'R' CROSS JOIN (VALUES (0, 'pending'), (1, 'post')) k (n, kind)
+ORDER BY b.i, k.n;
+SET session_replication_role = origin;";
+
+#[derive(Debug, Args)]
+pub struct History {
+    /// Rows of the ledger; every second one is a row of somebody's history
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]
+    rows: u32,
+    /// Whose they are, equally; 1: all of one customer
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    customers: u32,
+    /// Calls per page
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    calls: u32,
+}
+
+impl History {
+    /// # Errors
+    /// When the rows cannot be made, or a page is not the expected one.
+    pub async fn run(&self) -> Result<Figures, Error> {
+        let place = Place::make()?;
+        let server = Server::start(&place).await?;
+        let key = server.root_key(&place)?;
+        let shop = Shop::open(server.address, &key, 1, self.customers as usize).await?;
+        let postgres = db::open(&place.data())?;
+        let client = db::connect(&postgres).await?;
+        self.fill(&client, &shop).await?;
+        db::settle(&client).await?;
+        let rows = client.query_one("SELECT count(*) FROM ledger_transfer", &[]).await?.get::<_, i64>(0);
+
+        let mut http = Http::connect(server.address).await?;
+        let own = self.rows / 2 / self.customers;
+        let mut lines = vec![format!("{rows} rows in the ledger, {own} purchases in each of {} histories", self.customers)];
+        for (name, skip) in [("First page", 0), ("Page 51", 50 * PAGE), ("The oldest page", own - PAGE)] {
+            let micros = self.pages(&mut http, &shop, skip).await?;
+            let ms = |q| micros.value_at_quantile(q) as f64 / 1000.0;
+            lines.push(format!(
+                "{name} (skip {skip}, limit {PAGE}): **{:.2} ms** median, {:.2} ms p99, of {}",
+                ms(0.5),
+                ms(0.99),
+                self.calls
+            ));
+        }
+        lines.push("Aim: at most 5 ms".to_owned());
+        drop((client, postgres));
+        server.stop()?;
+        Ok(Figures { title: format!("History, {} rows, {} customers", self.rows, self.customers), lines })
+    }
+
+    async fn fill(&self, client: &Client, shop: &Shop) -> Result<(), Error> {
+        let numbers = [
+            ("{purchases}", i64::from(self.rows / 2)),
+            ("{customers}", self.customers.into()),
+            ("{mesin}", shop.mesin[0]),
+            ("{layanan}", shop.idlayanan),
+            ("{durasi}", DURASI_S.into()),
+            ("{harga}", HARGA.into()),
+        ];
+        let sql = numbers.iter().fold(FILL.to_owned(), |sql, (name, n)| sql.replace(name, &n.to_string()));
+        Ok(client.batch_execute(&sql).await?)
+    }
+
+    /// One call after the other, each for the next customer.
+    async fn pages(&self, http: &mut Http, shop: &Shop, skip: u32) -> Result<Histogram<u64>, Error> {
+        let body = json!({ "skip": skip, "limit": PAGE, "jenis": "", "outlet": "" });
+        let mut micros = Histogram::new(3)?;
+        for pelanggan in shop.pelanggan.iter().cycle().take(self.calls as usize) {
+            let asked = Instant::now();
+            let page = http.data(PATH, &pelanggan.token, &body).await?;
+            micros.record(u64::try_from(asked.elapsed().as_micros())?)?;
+            if page["returned"] != PAGE {
+                return Err(format!("a page of {PAGE} rows was expected: {page}").into());
+            }
+        }
+        Ok(micros)
+    }
+}

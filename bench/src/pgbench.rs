@@ -1,0 +1,112 @@
+//! The floor: pgbench with the server's own two statements, as many clients, and nothing else.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use embedded_postgres::{Postgres, SUPERUSER};
+use nyala::ledger::pembelian::{HOLD, POST};
+
+use crate::Error;
+use crate::shop::{DURASI_S, HARGA, Shop};
+
+/// pgbench's own threads, as many as it takes not to be the limit.
+const THREADS: &str = "2";
+
+/// Purchases per second that PostgreSQL alone does: the machines `machines..2 * machines` of `shop`, each once, shared out over the
+/// clients, each for the customer who has bought the machine `machines` before it.
+///
+/// # Errors
+/// When pgbench is missing or a purchase fails.
+pub fn run(postgres: &Postgres, shop: &Shop, clients: u32, machines: usize) -> Result<f64, Error> {
+    let script = script(shop, machines, clients)?;
+    let each = machines / clients as usize;
+    let mut child = Command::new(program()?)
+        .args(["-n", "-M", "prepared", "-j", THREADS, "-c", &clients.to_string()])
+        .args(["-t", &each.to_string(), "-D", "n=0", "-f", "/dev/stdin", "postgres"])
+        .env("PGHOST", postgres.socket_dir())
+        .env("PGPORT", postgres.port().to_string())
+        .env("PGUSER", SUPERUSER)
+        .env("PGOPTIONS", "-c synchronous_commit=on")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        std::io::Write::write_all(&mut stdin, script.as_bytes())?;
+    }
+    let output = child.wait_with_output()?;
+    let said = String::from_utf8(output.stdout)?;
+    let done = format!("actually processed: {}/", each * clients as usize);
+    if !output.status.success() || !said.contains(&done) {
+        return Err(format!("pgbench: {said}{}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    let tps = said.lines().find_map(|line| line.strip_prefix("tps = ")).and_then(|rest| rest.split(' ').next());
+    Ok(tps.ok_or("pgbench told no tps")?.parse()?)
+}
+
+/// One purchase: both statements, each its own transaction, with pgbench's variables where the server puts parameters.
+fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, Error> {
+    let (pelanggan, customer) = (&shop.pelanggan[0], machines / clients as usize);
+    let mesin = shop.mesin[machines];
+    let regular =
+        shop.mesin[machines..].iter().zip(mesin..).all(|(&a, b)| a == b)
+            && shop.pelanggan.iter().zip(0..).all(|(p, n)| {
+                p.id_customer_global == pelanggan.id_customer_global + n && p.idcustomer == pelanggan.idcustomer + n
+            });
+    if !regular {
+        return Err("the ids of a fresh database are not in sequence".into());
+    }
+    let mut text = format!("\\set k :client_id * {customer} + :n\n\\set n :n + 1\n");
+    for (name, first) in [
+        ("global", pelanggan.id_customer_global),
+        ("customer", pelanggan.idcustomer),
+        ("mesin", mesin),
+        ("nota", 900_000_000_000_000),
+    ] {
+        writeln!(text, "\\set {name} {first} + :k")?;
+    }
+    let (owner, outlet, layanan) = (shop.idowner.to_string(), shop.idoutlet.to_string(), shop.idlayanan.to_string());
+    let (harga, durasi, hash) = (HARGA.to_string(), DURASI_S.to_string(), format!("'\\x{}'::bytea", "5a".repeat(32)));
+    let hold: [&str; 15] = [
+        ":global",
+        "('SLF' || :nota)",
+        ":customer",
+        ":mesin",
+        &owner,
+        &outlet,
+        &layanan,
+        &harga,
+        &durasi,
+        "now()",
+        "gen_random_uuid()",
+        "now() + interval '10 s'",
+        &hash,
+        "'M 1'",
+        "'Cuci'",
+    ];
+    let ends = format!("now() + interval '{DURASI_S} s'");
+    let post = [":id", "'RUNNING'", "now()", &ends, "NULL::timestamptz", "now()"];
+    writeln!(text, "{}\n\\gset\n{};", fill(HOLD, &hold), fill(POST, &post))?;
+    Ok(text)
+}
+
+/// `$1` is the first of `values`, and so on.
+fn fill(statement: &str, values: &[&str]) -> String {
+    // the longest numbers first, so that $1 leaves $10 alone
+    let numbered = values.iter().enumerate().rev();
+    numbered.fold(statement.trim().to_owned(), |text, (i, value)| text.replace(&format!("${}", i + 1), value))
+}
+
+/// pgbench of the newest PostgreSQL of the system, else of the search path.
+fn program() -> Result<PathBuf, Error> {
+    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = installed.map(|version| version.path().join("bin/pgbench")).collect();
+    found.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join("pgbench")));
+    found.sort();
+    found
+        .into_iter()
+        .rev()
+        .find(|path| Path::is_file(path))
+        .ok_or_else(|| "pgbench is missing: apt-get install postgresql".into())
+}

@@ -1,0 +1,134 @@
+//! Purchases per second through HTTP, beside pgbench with the same two statements on the same database.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use hdrhistogram::Histogram;
+
+use crate::cpu::Used;
+use crate::http::Http;
+use crate::results::Figures;
+use crate::server::{Place, Server};
+use crate::shop::Shop;
+use crate::{Error, db, pgbench};
+
+const PATH: &str = "/scan/v1/transaksi/create_snap_transaksi";
+
+#[derive(Debug, Args)]
+pub struct Purchase {
+    /// Connections that buy at the same time, of HTTP and of pgbench
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    clients: u32,
+    /// Ends sooner when every machine is bought
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    seconds: u32,
+    /// Machines of each side; each is bought once, by a customer of its own
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1000..=20_000))]
+    machines: u32,
+}
+
+/// What one side did.
+pub struct Bought {
+    pub purchases: usize,
+    pub took: Duration,
+    pub micros: Histogram<u64>,
+}
+
+impl Bought {
+    fn per_second(&self) -> f64 {
+        self.purchases as f64 / self.took.as_secs_f64()
+    }
+}
+
+impl Purchase {
+    /// # Errors
+    /// The first purchase that does not succeed, or whatever keeps either side from running.
+    pub async fn run(&self) -> Result<Figures, Error> {
+        let place = Place::make()?;
+        let server = Server::start(&place).await?;
+        let key = server.root_key(&place)?;
+        let machines = self.machines as usize;
+        let shop = Rc::new(Shop::open(server.address, &key, 2 * machines, machines).await?);
+        let postgres = db::open(&place.data())?;
+        db::settle(&db::connect(&postgres).await?).await?;
+
+        let limit = Duration::from_secs(self.seconds.into());
+        let before = Used::now(server.pid(), postgres.pid())?;
+        let bought = buy(&server, &shop, self.clients, machines, limit).await?;
+        let used = Used::now(server.pid(), postgres.pid())?.since(before);
+        drop(postgres);
+        server.stop()?;
+
+        let postgres = db::open(&place.data())?;
+        db::settle(&db::connect(&postgres).await?).await?;
+        let floor = pgbench::run(&postgres, &shop, self.clients, machines)?;
+        Ok(self.figures(&bought, used, floor))
+    }
+
+    fn figures(&self, bought: &Bought, used: Used, floor: f64) -> Figures {
+        let rate = bought.per_second();
+        let each = |d: Duration| d.as_secs_f64() * 1e6 / bought.purchases as f64;
+        let ms = |q| bought.micros.value_at_quantile(q) as f64 / 1000.0;
+        Figures {
+            title: format!("Purchases, {} clients, {} machines", self.clients, self.machines),
+            lines: vec![
+                format!(
+                    "HTTP: **{rate:.0} purchases/s** ({} in {:.1} s), p50 {:.1} ms, p99 {:.1} ms",
+                    bought.purchases,
+                    bought.took.as_secs_f64(),
+                    ms(0.5),
+                    ms(0.99)
+                ),
+                format!("pgbench, the same two statements, `synchronous_commit` on: **{floor:.0} purchases/s**"),
+                format!("Ratio: **{:.0} %** (aim: at least 70 %)", 100.0 * rate / floor),
+                format!(
+                    "Processor time per purchase: server {:.0} µs, PostgreSQL {:.0} µs, the buying clients {:.0} µs",
+                    each(used.server),
+                    each(used.postgres),
+                    each(used.bench)
+                ),
+            ],
+        }
+    }
+}
+
+/// Buys the first `machines` machines of `shop` over `clients` connections, until `limit` at the latest.
+///
+/// # Errors
+/// The first answer that is not 200.
+pub async fn buy(server: &Server, shop: &Rc<Shop>, clients: u32, machines: usize, limit: Duration) -> Result<Bought, Error> {
+    let next = Rc::new(Cell::new(0));
+    // three significant digits, any latency
+    let micros = Rc::new(RefCell::new(Histogram::new(3)?));
+    let mut connections = Vec::new();
+    for _ in 0..clients {
+        connections.push(Http::connect(server.address).await?);
+    }
+    let started = Instant::now();
+    let buyers = tokio::task::LocalSet::new();
+    let mut all = Vec::new();
+    for mut http in connections {
+        let (next, micros, shop) = (next.clone(), micros.clone(), shop.clone());
+        all.push(buyers.spawn_local(async move {
+            while next.get() < machines && started.elapsed() < limit {
+                let (token, body) = shop.order(next.replace(next.get() + 1));
+                let asked = Instant::now();
+                let answer = http.post(PATH, token, &body).await?;
+                if answer.status != 200 {
+                    return Err(Error::from(format!("{body}: {} {}", answer.status, answer.body)));
+                }
+                micros.borrow_mut().record(u64::try_from(asked.elapsed().as_micros())?)?;
+            }
+            Ok(())
+        }));
+    }
+    buyers.await;
+    let took = started.elapsed();
+    for buyer in all {
+        buyer.await??;
+    }
+    let micros = micros.borrow().clone();
+    Ok(Bought { purchases: next.get(), took, micros })
+}

@@ -1,0 +1,82 @@
+//! What is bought, by whom: one outlet, its machines, customers with money. Made through the operators' calls.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+use crate::Error;
+use crate::http::Http;
+
+/// Runs end long after every measurement.
+pub const DURASI_S: u32 = 3600;
+pub const HARGA: u32 = 10_000;
+/// Enough for every purchase of a measurement by one customer.
+const SALDO: u32 = 20_000_000;
+/// What one bulk call makes at most.
+const BULK: usize = 20_000;
+
+pub struct Shop {
+    pub idowner: i64,
+    pub idoutlet: i64,
+    pub idlayanan: i64,
+    pub mesin: Vec<i64>,
+    pub pelanggan: Vec<Pelanggan>,
+}
+
+pub struct Pelanggan {
+    pub id_customer_global: i64,
+    pub idcustomer: i64,
+    pub token: String,
+}
+
+impl Shop {
+    /// # Errors
+    /// The refusal of a call.
+    pub async fn open(address: SocketAddr, key: &str, mesin: usize, pelanggan: usize) -> Result<Self, Error> {
+        let mut http = Http::connect(address).await?;
+        let owner = http.data("/ops/v1/owner", key, &json!({ "nama": "Bench" })).await?;
+        let idowner = number(&owner, "idowner")?;
+        let outlet = json!({ "idowner": idowner, "nama": "Bench", "kota": "Bandung", "latitude": -6.9, "longitude": 107.6 });
+        let idoutlet = number(&http.data("/ops/v1/outlet", key, &outlet).await?, "idoutlet")?;
+        let layanan = json!({ "idoutlet": idoutlet, "nama": "Cuci", "durasi": DURASI_S, "harga": HARGA });
+        let idlayanan = number(&http.data("/ops/v1/layanan", key, &layanan).await?, "id")?;
+        let mut shop = Self { idowner, idoutlet, idlayanan, mesin: Vec::new(), pelanggan: Vec::new() };
+        while shop.mesin.len() < mesin {
+            let jumlah = (mesin - shop.mesin.len()).min(BULK);
+            let body = json!({ "idoutlet": idoutlet, "jumlah": jumlah, "awalan": "M", "driver": "sim" });
+            let made = http.data("/ops/v1/mesin/bulk", key, &body).await?;
+            for m in rows(&made, "mesin")? {
+                shop.mesin.push(number(m, "id")?);
+            }
+        }
+        while shop.pelanggan.len() < pelanggan {
+            let jumlah = (pelanggan - shop.pelanggan.len()).min(BULK);
+            let body = json!({ "jumlah": jumlah, "awalan_telp": "8990", "idoutlet": idoutlet, "saldo": SALDO });
+            let made = http.data("/ops/v1/pelanggan/bulk", key, &body).await?;
+            for p in rows(&made, "pelanggan")? {
+                let token = p["token"].as_str().ok_or("a customer without token")?.to_owned();
+                let (id_customer_global, idcustomer) = (number(p, "id_customer_global")?, number(p, "idcustomer")?);
+                shop.pelanggan.push(Pelanggan { id_customer_global, idcustomer, token });
+            }
+        }
+        Ok(shop)
+    }
+
+    /// The request that buys machine number `n` for customer number `n`.
+    pub fn order(&self, n: usize) -> (&str, String) {
+        let pelanggan = &self.pelanggan[n % self.pelanggan.len()];
+        let body = json!({
+            "id": format!("SLF{n:015}"), "idcustomer": pelanggan.idcustomer, "idmesin": self.mesin[n], "idoutlet": self.idoutlet,
+            "idsnap_layanan": self.idlayanan, "total": HARGA, "grandtotal": HARGA,
+        });
+        (&pelanggan.token, body.to_string())
+    }
+}
+
+fn number(of: &Value, name: &str) -> Result<i64, Error> {
+    of[name].as_i64().ok_or_else(|| format!("an answer without {name}: {of}").into())
+}
+
+fn rows<'a>(of: &'a Value, name: &str) -> Result<&'a Vec<Value>, Error> {
+    of[name].as_array().ok_or_else(|| format!("an answer without {name}").into())
+}
