@@ -234,11 +234,11 @@ async fn looking_again_at_every_moment_changes_nothing() {
     let app = quick().start().await;
     let toko = app.toko(1).await;
     let customers = app.payers(toko, 20).await;
-    let runs = customers.iter().map(|(customer, idcustomer)| {
+    let runs = customers.iter().zip(1..).map(|((customer, idcustomer), n)| {
         let app = &app;
         async move {
             let mine = Toko { idmesin: app.mesin(toko.outlet, "Mesin").await.idmesin, ..toko };
-            let order = beli(1, mine, *idcustomer);
+            let order = beli(n, mine, *idcustomer);
             let alamat = app.alamat(mine);
             let nag = async {
                 while app.states(&order.nota).await != ["FINISHED"] {
