@@ -133,6 +133,8 @@ test('a new version is taken by itself on the way to a quiet screen', async ({ p
   await installed(page)
   shop.deploy('second')
   await newVersionWaits(page)
+  // The app has noticed, too.
+  await expect(page.getByText('Versi baru tersedia')).toBeVisible()
   await page.getByRole('link', { name: 'Akun' }).click()
   await expect.poll(() => version(page)).toBe('second')
   await expect(page).toHaveURL('/akun')

@@ -3,6 +3,9 @@ import { create } from 'zustand'
 /** At most this often a page that is looked at again asks for a new version. */
 const CHECK_MS = 15 * 60_000
 
+/** How long the new version may take to take over before the page is loaded anew all the same. */
+const CHANGE_OVER_MS = 3_000
+
 interface UpdateState {
   /** Loads the new version; null while this is the newest known. */
   apply: (() => void) | null
@@ -40,7 +43,10 @@ function followUpdates(registration: ServiceWorkerRegistration, serviceWorker: S
     if (!waiting || !serviceWorker.controller) return
     useUpdate.setState({
       apply() {
-        serviceWorker.addEventListener('controllerchange', () => window.location.reload(), { once: true })
+        const reload = () => window.location.reload()
+        serviceWorker.addEventListener('controllerchange', reload, { once: true })
+        // A browser that is slow to change over does so while the page is loaded anew.
+        setTimeout(reload, CHANGE_OVER_MS)
         waiting.postMessage('activate')
       },
     })
