@@ -1,4 +1,4 @@
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { jelaskan } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
@@ -28,14 +28,20 @@ interface Props {
 export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSubmit, resend }: Props) {
   const [digits, setDigits] = useState(emptyOtp)
   const group = useRef<HTMLFormElement>(null)
+  const refused = useRef(false)
   const { left_ms, restart } = useCooldown(purpose, telp)
 
   const sending = useSubmit(async (code: string) => {
     if (await onSubmit(code)) return
     setDigits(emptyOtp())
-    // The boxes are disabled while sending; the first one takes the focus when they are back.
-    requestAnimationFrame(() => group.current?.querySelector('input')?.focus())
+    refused.current = true
   })
+  // The boxes are disabled while sending; the first one takes the focus when they are back.
+  useEffect(() => {
+    if (sending.pending || !refused.current) return
+    refused.current = false
+    group.current?.querySelector('input')?.focus()
+  }, [sending.pending])
   const resending = useSubmit(async () => {
     try {
       await resend()
