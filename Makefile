@@ -98,9 +98,9 @@ bench: postgres
 loadtest: server postgres
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- $(ARGS)
 
-# Kills the server and its database again and again while customers pay, and audits the ledger.
+# Kills the server and its database ROUNDS times while customers pay, and audits the ledger after each.
 crash: server postgres
-	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(ARGS)
+	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(ARGS)
 
 # Never the data folder.
 clean:
