@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::db::pool::{Db, Limits};
 use crate::db::{lock, migrate};
 use crate::domain::waktu::{Jam, Waktu};
+use crate::http::in_flight::InFlight;
 use crate::mesin::device::sim::Sim;
 use crate::mesin::registry::Registry;
 use crate::metrics::Metrics;
@@ -34,6 +35,7 @@ pub struct Inner {
     pub kursi: Arc<DaftarKursi>,
     /// The simulated devices (driver `sim`).
     pub sim: Sim,
+    pub in_flight: InFlight,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
     ready: AtomicBool,
 }
@@ -73,8 +75,8 @@ impl AppState {
         let whatsapp = WhatsApp::new(&config.whatsapp);
         let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
         let (metrics, mesin, ready) = (Metrics::new(&db, auth.waiting_passwords()), Registry::default(), AtomicBool::new(false));
-        let (hubs, kursi) = (Arc::default(), Arc::default());
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, hubs, kursi, sim, ready })))
+        let (hubs, kursi, in_flight) = (Arc::default(), Arc::default(), InFlight::default());
+        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, hubs, kursi, sim, in_flight, ready })))
     }
 
     pub fn is_ready(&self) -> bool {

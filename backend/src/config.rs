@@ -1,6 +1,8 @@
 //! Settings: `config/default.toml`, `config/<profile>.toml`, then `NYALA__SECTION__KEY`, then `--set section.key=value`.
 //! Each key is explained in `config/default.toml`; unknown keys are refused; secrets are never printed.
 
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::http::client_ip::Block;
 use crate::http::input::Secret;
 use crate::pembelian::fault::POINTS;
+use crate::telemetry;
 
+/// Settings that are lists: in the environment and in flags their items are separated by commas.
+const LISTS: [&str; 2] = ["http.trusted_proxies", "http.allowed_origins"];
 /// `data.dir` in `config/default.toml`.
 const DEFAULT_DATA_DIR: &str = "data";
 
@@ -150,21 +155,16 @@ pub enum ConfigError {
 impl Config {
     /// Reads and checks the settings. `dir` holds the `*.toml`; `flags` are `section.key=value`.
     pub fn load(dir: &Path, flags: &[String]) -> Result<Self, ConfigError> {
-        let env = config::Environment::with_prefix("NYALA").prefix_separator("__").separator("__");
+        let (lists, plain) = environment();
         let default = dir.join("default.toml");
         let base = || config::Config::builder().add_source(config::File::from(default.as_path()));
-        let profile: String = with_flags(base().add_source(env.clone()), flags)?.build()?.get("profile")?;
+        let profile: String = with_flags(base().add_source(plain.clone()), flags)?.build()?.get("profile")?;
         let mut builder = base();
         let layer = dir.join(format!("{profile}.toml"));
         if layer.exists() {
             builder = builder.add_source(config::File::from(layer));
         }
-        builder = builder.add_source(
-            env.try_parsing(true)
-                .list_separator(",")
-                .with_list_parse_key("http.trusted_proxies")
-                .with_list_parse_key("http.allowed_origins"),
-        );
+        builder = builder.add_source(plain).add_source(lists);
         if let Ok(url) = std::env::var("DATABASE_URL")
             && !url.is_empty()
         {
@@ -184,11 +184,11 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let refuse = |text: String| Err(ConfigError::Refused(text));
-        if self.auth.token_days < 1 || self.database.connections == 0 || self.http.drain_s > 20 {
-            return refuse("auth.token_days and database.connections must be at least 1, http.drain_s at most 20".to_owned());
+        if let Some((key, least, most, value)) = self.ranges().into_iter().find(|(_, least, most, n)| n < least || n > most) {
+            return refuse(format!("{key} = {value} must be {least} to {most}"));
         }
-        if self.auth.otp_per_ip_hour < 1 || self.auth.otp_per_hour < 1 || self.auth.otp_per_telp_day < 1 {
-            return refuse("auth.otp_per_ip_hour, auth.otp_per_hour and auth.otp_per_telp_day must be at least 1".to_owned());
+        if let Err(why) = telemetry::filter(&self.log) {
+            return refuse(why.to_string());
         }
         if self.mesin.sim_min_ms > self.mesin.sim_max_ms {
             return refuse("mesin.sim_min_ms must not be above mesin.sim_max_ms".to_owned());
@@ -209,7 +209,7 @@ impl Config {
             let (point, points) = (&self.dev.fault_point, POINTS.join(", "));
             return refuse(format!("dev.fault_point = \"{point}\" is no edge of a purchase; there are: {points}"));
         }
-        let loopback = matches!(self.http.host.as_str(), "localhost" | "::1") || self.http.host.starts_with("127.");
+        let loopback = self.http.host == "localhost" || self.http.host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
         if !loopback && !self.dev.allow_lan {
             return refuse(format!(
                 "http.host = \"{}\" would open development routes to the network; set dev.allow_lan = true if that is meant",
@@ -217,6 +217,35 @@ impl Config {
             ));
         }
         Ok(())
+    }
+
+    /// Key, least, most, and what it is set to.
+    fn ranges(&self) -> [(&'static str, u64, u64, u64); 17] {
+        const MANY: u64 = 1_000_000;
+        const MINUTE_MS: u64 = 60_000;
+        const FOR_EVER_S: u64 = 86_400 * 365;
+        // A negative number becomes 0, and no range of these begins below 1.
+        let n = |n: i64| u64::try_from(n).unwrap_or(0);
+        let (http, db, real) = (&self.http, &self.database, &self.realtime);
+        [
+            ("http.workers", 0, 1024, http.workers as u64),
+            ("http.max_connections", 1, MANY, http.max_connections as u64),
+            ("http.drain_s", 0, 20, http.drain_s),
+            ("database.connections", 1, 10_000, db.connections as u64),
+            ("database.wait_ms", 1, MINUTE_MS, db.wait_ms),
+            ("database.connect_ms", 1, MINUTE_MS, db.connect_ms),
+            ("database.statement_ms", 1, 10 * MINUTE_MS, db.statement_ms),
+            ("auth.token_days", 1, 3650, n(self.auth.token_days)),
+            ("auth.otp_per_ip_hour", 1, MANY, n(self.auth.otp_per_ip_hour)),
+            ("auth.otp_per_hour", 1, MANY, n(self.auth.otp_per_hour)),
+            ("auth.otp_per_telp_day", 1, MANY, n(self.auth.otp_per_telp_day)),
+            ("mesin.idle_s", 0, FOR_EVER_S, self.mesin.idle_s),
+            ("mesin.sim_max_ms", 0, MINUTE_MS, self.mesin.sim_max_ms),
+            ("realtime.max_sessions", 1, 10 * MANY, real.max_sessions as u64),
+            ("realtime.sockets_per_customer", 1, MANY, real.sockets_per_customer as u64),
+            ("realtime.topics_per_session", 1, MANY, real.topics_per_session as u64),
+            ("realtime.max_payload_bytes", 1024, 100 * MANY, real.max_payload_bytes as u64),
+        ]
     }
 
     fn check_production(&self) -> Result<(), ConfigError> {
@@ -243,7 +272,23 @@ fn with_flags(
             .split_once('=')
             .filter(|(k, _)| k.contains('.') || *k == "profile")
             .ok_or_else(|| ConfigError::Flag(flag.clone()))?;
-        builder = builder.set_override(key, value)?;
+        builder = if LISTS.contains(&key) {
+            let items: Vec<&str> = value.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
+            builder.set_override(key, items)?
+        } else {
+            builder.set_override(key, value)?
+        };
     }
     Ok(builder)
+}
+
+/// `NYALA__SECTION__KEY`: the lists, and the rest, whose values stay the text they are (`0123` is no number when a text is asked).
+fn environment() -> (config::Environment, config::Environment) {
+    let ours = std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
+    let (lists, plain): (HashMap<_, _>, HashMap<_, _>) = ours
+        .filter(|(key, _)| key.starts_with("NYALA__"))
+        .partition(|(key, _)| LISTS.iter().any(|list| key[7..].to_lowercase().replace("__", ".") == *list));
+    let source = |vars| config::Environment::with_prefix("NYALA").prefix_separator("__").separator("__").source(Some(vars));
+    let parsed = LISTS.iter().fold(source(lists).try_parsing(true).list_separator(","), |env, key| env.with_list_parse_key(key));
+    (parsed, source(plain))
 }

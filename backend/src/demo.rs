@@ -15,6 +15,7 @@ use crate::ops::layanan::{self, Tawaran};
 use crate::ops::lingkup::Outlet;
 use crate::ops::mesin::{self, Driver};
 use crate::ops::outlet::{self, Tempat};
+use crate::ops::pelanggan_bulk;
 use crate::ops::topup;
 use crate::secrets::Secrets;
 
@@ -76,6 +77,12 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Waktu) -> Result<Seeded, AppE
     audit::write(&tx, &catatan, now).await?;
     tx.commit().await?;
     Ok(Seeded::Now)
+}
+
+/// Whether customers whose password everybody knows were made here: by the demo, or in bulk for load tests.
+pub async fn has_public_passwords(db: &Db) -> Result<bool, AppError> {
+    const MADE: &str = "SELECT EXISTS (SELECT FROM audit_log WHERE aksi IN ($1, $2))";
+    Ok(db.get().await?.query_one(MADE, &[&AKSI, &pelanggan_bulk::AKSI]).await?.get(0))
 }
 
 async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Waktu) -> Result<Vec<Outlet>, AppError> {

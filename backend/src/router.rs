@@ -8,7 +8,7 @@ use crate::http::{input, unrouted};
 use crate::{akun, auth, dashboard, dev, epayment, health, openapi, ops, transaksi};
 
 pub fn routes(cfg: &mut ServiceConfig, config: &Config) {
-    cfg.app_data(input::json_config()).app_data(input::path_config()).app_data(input::query_config());
+    cfg.app_data(input::path_config()).app_data(input::query_config());
     cfg.service(
         web::scope("/scan/v1")
             .service(web::scope("/auth").configure(auth::routes))

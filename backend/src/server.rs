@@ -16,9 +16,10 @@ use actix_web::rt::net::TcpStream;
 use actix_web::{App, web};
 
 use crate::app::AppState;
+use crate::auth::pangkas;
 use crate::config::Config;
 use crate::http::error::AppError;
-use crate::http::{cors, envelope, headers, request_id};
+use crate::http::{cors, envelope, headers, in_flight, request_id};
 use crate::mesin::alarm;
 use crate::pembelian::pulih;
 use crate::router;
@@ -83,6 +84,7 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
             .wrap(from_fn(envelope::middleware))
             .wrap(from_fn(cors::middleware))
             .wrap(headers::security())
+            .wrap(from_fn(in_flight::middleware))
             .wrap(from_fn(request_id::middleware))
             .configure(|cfg| polling.configure(cfg))
             .configure(|cfg| router::routes(cfg, &state.config));
@@ -157,6 +159,7 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
     let resumed = pulih::resume(state).await?;
     tracing::info!(resumed, "open purchases resumed");
     actix_web::rt::spawn(pulih::reap_forever(state.clone()));
+    actix_web::rt::spawn(pangkas::forever(state.clone()));
     let seats = state.clone();
     actix_web::rt::spawn(async move { seats.kursi.clone().watch(&seats.auth.versi).await });
     state.set_ready(true);

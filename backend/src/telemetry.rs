@@ -28,15 +28,19 @@ pub fn init(log: &Log) -> Result<(), TelemetryError> {
     Ok(())
 }
 
+/// What `log.filter` lets through.
+pub fn filter(log: &Log) -> Result<EnvFilter, TelemetryError> {
+    EnvFilter::try_new(&log.filter).map_err(|e| TelemetryError::Filter { filter: log.filter.clone(), why: e.to_string() })
+}
+
 type Lines = Box<dyn Subscriber + Send + Sync>;
 
 fn subscriber<W>(log: &Log, writer: W, colours: bool) -> Result<Lines, TelemetryError>
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
-    let filter =
-        EnvFilter::try_new(&log.filter).map_err(|e| TelemetryError::Filter { filter: log.filter.clone(), why: e.to_string() })?;
-    let (registry, lines) = (tracing_subscriber::registry().with(filter), tracing_subscriber::fmt::layer().with_writer(writer));
+    let (registry, lines) =
+        (tracing_subscriber::registry().with(filter(log)?), tracing_subscriber::fmt::layer().with_writer(writer));
     Ok(match log.format {
         LogFormat::Pretty => Box::new(registry.with(lines.with_ansi(colours))),
         LogFormat::Json => Box::new(registry.with(lines.json().flatten_event(true).with_span_list(false))),

@@ -9,6 +9,7 @@ use crate::auth::pelanggan::Pelanggan;
 use crate::domain::nama::Nama;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct UpdateNamaRequest {
@@ -30,7 +31,7 @@ pub struct UpdateNamaRequest {
 pub async fn update_nama(
     state: web::Data<AppState>,
     pelanggan: Pelanggan,
-    body: web::Json<UpdateNamaRequest>,
+    body: Json<UpdateNamaRequest>,
 ) -> Result<HttpResponse, AppError> {
     let nama = Nama::parse(&body.nama)?;
     let client = state.db.get().await?;

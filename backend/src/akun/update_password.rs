@@ -13,6 +13,7 @@ use crate::domain::kata_sandi::KataSandi;
 use crate::http::answer::{Answer, Empty, ok_with};
 use crate::http::error::AppError;
 use crate::http::input::Secret;
+use crate::http::json::Json;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct UpdatePasswordRequest {
@@ -39,7 +40,7 @@ pub struct UpdatePasswordRequest {
 pub async fn update_password(
     state: web::Data<AppState>,
     pelanggan: Pelanggan,
-    body: web::Json<UpdatePasswordRequest>,
+    body: Json<UpdatePasswordRequest>,
 ) -> Result<HttpResponse, AppError> {
     let UpdatePasswordRequest { otp, password_lama, password_baru } = body.into_inner();
     let kata_sandi = KataSandi::parse(password_baru)?;

@@ -12,6 +12,7 @@ use crate::domain::telp::Telp;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 use crate::http::input::Secret;
+use crate::http::json::Json;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ForgotPasswordRequest {
@@ -35,10 +36,7 @@ pub struct ForgotPasswordRequest {
         (status = 429, description = "Too many passwords at once; `Retry-After` in seconds", body = Empty),
     )
 )]
-pub async fn forgot_password(
-    state: web::Data<AppState>,
-    body: web::Json<ForgotPasswordRequest>,
-) -> Result<HttpResponse, AppError> {
+pub async fn forgot_password(state: web::Data<AppState>, body: Json<ForgotPasswordRequest>) -> Result<HttpResponse, AppError> {
     let ForgotPasswordRequest { otp, telp, password } = body.into_inner();
     let kata_sandi = KataSandi::parse(password)?;
     let code = kode::take_try(&state, Tujuan::ForgotPassword, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;

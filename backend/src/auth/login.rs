@@ -11,6 +11,7 @@ use crate::domain::waktu::Waktu;
 use crate::http::answer::{Answer, Empty, ok};
 use crate::http::error::AppError;
 use crate::http::input::Secret;
+use crate::http::json::Json;
 
 /// Wrong passwords a number may have in `WINDOW_MS` before it has to wait.
 const MAX_WRONG: i64 = 10;
@@ -38,7 +39,7 @@ pub struct LoginRequest {
         (status = 429, description = "Too many wrong passwords; `Retry-After` in seconds", body = Empty),
     )
 )]
-pub async fn login(state: web::Data<AppState>, body: web::Json<LoginRequest>) -> Result<HttpResponse, AppError> {
+pub async fn login(state: web::Data<AppState>, body: Json<LoginRequest>) -> Result<HttpResponse, AppError> {
     let LoginRequest { telp, password, .. } = body.into_inner();
     let Some(account) = find(&state, &telp).await? else {
         password::verify_nobody(&state, &password).await?;

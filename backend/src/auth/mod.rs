@@ -4,6 +4,7 @@ mod change_password;
 pub mod forgot_password;
 pub mod kode;
 pub mod login;
+pub mod pangkas;
 pub mod password;
 pub mod pelanggan;
 pub mod register;

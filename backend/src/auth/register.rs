@@ -13,6 +13,7 @@ use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Answer, Empty, ok_with};
 use crate::http::error::AppError;
 use crate::http::input::Secret;
+use crate::http::json::Json;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct RegisterRequest {
@@ -43,7 +44,7 @@ pub struct RegisterRequest {
         (status = 429, description = "Too many passwords at once; `Retry-After` in seconds", body = Empty),
     )
 )]
-pub async fn register(state: web::Data<AppState>, body: web::Json<RegisterRequest>) -> Result<HttpResponse, AppError> {
+pub async fn register(state: web::Data<AppState>, body: Json<RegisterRequest>) -> Result<HttpResponse, AppError> {
     let RegisterRequest { otp, telp, password, nama, .. } = body.into_inner();
     let nama = Nama::parse(&nama)?;
     let kata_sandi = KataSandi::parse(password)?;

@@ -10,6 +10,7 @@ use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Empty, done};
 use crate::http::client_ip::counted;
 use crate::http::error::AppError;
+use crate::http::json::Json;
 
 /// What a request for a code says when it went out.
 pub const SENT: &str = "kode dikirim lewat WhatsApp";
@@ -34,11 +35,7 @@ pub struct OtpRequest {
         (status = 503, description = "`kode gagal dikirim, coba lagi`", body = Empty),
     )
 )]
-pub async fn request_otp(
-    req: HttpRequest,
-    state: web::Data<AppState>,
-    body: web::Json<OtpRequest>,
-) -> Result<HttpResponse, AppError> {
+pub async fn request_otp(req: HttpRequest, state: web::Data<AppState>, body: Json<OtpRequest>) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
     if is_registered(&state, &telp).await? {
         return Err(AppError::TelpTaken);

@@ -8,6 +8,7 @@ use crate::app::AppState;
 use crate::http::answer::{Empty, done};
 use crate::http::client_ip::counted;
 use crate::http::error::AppError;
+use crate::http::json::Json;
 
 /// Sends a code to a number that has an account.
 #[utoipa::path(
@@ -23,7 +24,7 @@ use crate::http::error::AppError;
 pub async fn request_otp_forgot_password(
     req: HttpRequest,
     state: web::Data<AppState>,
-    body: web::Json<OtpRequest>,
+    body: Json<OtpRequest>,
 ) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
     if !is_registered(&state, &telp).await? {

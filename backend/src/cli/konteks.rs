@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Gagal, Umum};
 use crate::app::{database_now, has_rows};
 use crate::config::Config;
+use crate::db::lock::LockError;
 use crate::db::pool::{Client, Db, Limits};
 use crate::db::source::{Purpose, Source};
 use crate::db::{lock, migrate};
@@ -67,6 +68,14 @@ async fn open(config: Config, source: &Source) -> Result<Konteks, Gagal> {
     migrate::run(&mut client).await?;
     let now = database_now(&client).await?;
     Ok(Konteks { config, db, now })
+}
+
+/// Why the server's lock is not had.
+pub fn locked_out(config: &Config, e: LockError) -> Gagal {
+    match e {
+        LockError::Database(e) => unreachable(config, &e),
+        LockError::Taken => Gagal::new(e.to_string()),
+    }
 }
 
 fn unreachable(config: &Config, e: &tokio_postgres::Error) -> Gagal {

@@ -14,6 +14,9 @@ pub struct Seed {
 
 impl Seed {
     pub fn run(self, umum: &Umum) -> Result<(), Gagal> {
+        if konteks::settings(umum)?.is_production() {
+            return Err(Gagal::new("the production profile refuses the demo: everybody knows its password"));
+        }
         let seeded = konteks::run(umum, async |k| Ok(demo::seed(&k.db, &k.secrets().await?, k.now).await?))?;
         match seeded {
             Seeded::Now => println!("the demo is seeded; log in as {} / {}", demo::TELP, demo::PASSWORD),

@@ -10,6 +10,7 @@ use super::{Gagal, Umum, konteks};
 use crate::app::AppState;
 use crate::config::Config;
 use crate::db::lock::ServerLock;
+use crate::db::pool;
 use crate::db::source::{Purpose, Source};
 use crate::demo::{self, Seeded};
 use crate::server::{self, Running};
@@ -20,6 +21,8 @@ const MAX_RESTARTS: usize = 5;
 const RESTARTS_WITHIN: Duration = Duration::from_secs(60);
 /// Time for sockets to close after SIGTERM.
 const SOCKETS_GONE: Duration = Duration::from_secs(5);
+/// For what is written already to leave.
+const LAST_BYTES: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub struct Serve {
@@ -46,8 +49,16 @@ impl Serve {
 async fn serve(mut config: Config) -> Result<(), Gagal> {
     let (listener, workers) = (server::bind(&config)?, server::workers(&config));
     let source = Source::open(&mut config, Purpose::Serve)?;
+    // Before the schema is touched: another server may be using it.
+    let connection = pool::connection(source.url(), Duration::from_millis(config.database.connect_ms))?;
+    let lock = ServerLock::wait(&connection).await.map_err(|e| konteks::locked_out(&config, e))?;
     let state = AppState::build(config, source.url(), workers).await?;
-    let lock = ServerLock::wait(state.db.config()).await?;
+    if state.config.is_production() && demo::has_public_passwords(&state.db).await? {
+        return Err(Gagal::new(
+            "the production profile refuses this database: it has demo or load-test customers, whose password everybody knows; \
+             begin with an empty one (data.dir or DATABASE_URL)",
+        ));
+    }
     if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.jam.now()).await? == Seeded::Now {
         tracing::info!("the demo is seeded");
     }
@@ -91,11 +102,17 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Unready first, so that a load balancer stops sending; then running requests get their time.
+/// Unready first, so that a load balancer stops sending; then running requests get their time. Idle connections get none.
 async fn drain(state: &AppState, running: &Running) {
     state.set_ready(false);
-    tracing::info!(at_most_s = state.config.http.drain_s, "stopping: unready, draining");
-    tokio::join!(running.sockets.shut_down(SOCKETS_GONE), running.handle.stop(true));
+    let at_most = Duration::from_secs(state.config.http.drain_s);
+    tracing::info!(at_most_s = at_most.as_secs(), "stopping: unready, draining");
+    let answered = tokio::time::timeout(at_most, state.in_flight.none());
+    let (_, answered) = tokio::join!(running.sockets.shut_down(SOCKETS_GONE), answered);
+    if answered.is_err() {
+        tracing::warn!("some requests were not answered in time");
+    }
+    let _ = tokio::time::timeout(LAST_BYTES, running.handle.stop(true)).await;
 }
 
 /// Returns why the process has to end. A private database that died is brought back with its lock; another one's loss is final,

@@ -64,12 +64,9 @@ thread_local! {
 
 impl Db {
     /// `url` is a PostgreSQL connection string in either form; `per_thread` connections at most on each thread.
-    pub fn new(url: &str, per_thread: usize, limits: Limits) -> Result<Self, tokio_postgres::Error> {
+    pub fn new(url: &str, per_thread: usize, limits: Limits) -> Result<Self, BadUrl> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let mut config = tokio_postgres::Config::from_str(url)?;
-        config.application_name("nyala").connect_timeout(limits.connect);
-        config.keepalives_idle(KEEPALIVE_IDLE).keepalives_interval(KEEPALIVE_EVERY).keepalives_retries(KEEPALIVE_TRIES);
-        config.tcp_user_timeout(KEEPALIVE_IDLE + KEEPALIVE_EVERY * KEEPALIVE_TRIES);
+        let config = connection(url, limits.connect)?;
         let (id, per_thread) = (NEXT.fetch_add(1, Ordering::Relaxed), per_thread.max(1));
         let (pools, waited) = (Mutex::default(), Histogram::new(exponential_buckets(0.0001, 4.0, 9)));
         Ok(Self(Arc::new(DbInner { id, config, per_thread, limits, pools, waited })))
@@ -128,6 +125,19 @@ impl Db {
             .map_err(AppError::internal)
     }
 }
+
+/// How the server connects to the database at `url`, a PostgreSQL connection string in either form.
+pub fn connection(url: &str, within: Duration) -> Result<tokio_postgres::Config, BadUrl> {
+    let mut config = tokio_postgres::Config::from_str(url).map_err(BadUrl)?;
+    config.application_name("nyala").connect_timeout(within);
+    config.keepalives_idle(KEEPALIVE_IDLE).keepalives_interval(KEEPALIVE_EVERY).keepalives_retries(KEEPALIVE_TRIES);
+    config.tcp_user_timeout(KEEPALIVE_IDLE + KEEPALIVE_EVERY * KEEPALIVE_TRIES);
+    Ok(config)
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("DATABASE_URL is no connection string, such as postgres://user@host/database ({0})")]
+pub struct BadUrl(tokio_postgres::Error);
 
 impl std::fmt::Debug for Db {
     /// Without the connection string, which may hold a password.

@@ -8,6 +8,7 @@ use crate::app::AppState;
 use crate::domain::id::Id;
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 use crate::mesin::device::sim::Mode;
 use crate::mesin::messages::Said;
 use crate::mesin::registry::Alamat;
@@ -22,11 +23,7 @@ pub struct Fault {
     post, path = "/dev/mesin/{id}/fault", tag = "development", request_body = Fault, params(("id" = i64, Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 404, body = Empty))
 )]
-pub async fn mesin_fault(
-    state: web::Data<AppState>,
-    id: web::Path<String>,
-    body: web::Json<Fault>,
-) -> Result<HttpResponse, AppError> {
+pub async fn mesin_fault(state: web::Data<AppState>, id: web::Path<String>, body: Json<Fault>) -> Result<HttpResponse, AppError> {
     let idmesin = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
     let alamat = Alamat::find(&state, idmesin).await?;
     if alamat.driver != "sim" {

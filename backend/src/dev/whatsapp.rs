@@ -38,7 +38,7 @@ impl From<&Pesan> for WhatsAppMessage {
 
 /// The messages, newest first; a page for a browser.
 #[utoipa::path(
-    get, path = "/dev/whatsapp", tag = "dev", params(WhatsAppQuery),
+    get, path = "/dev/whatsapp", tag = "development", params(WhatsAppQuery),
     responses((status = 200, body = Answer<Vec<WhatsAppMessage>>), (status = 400, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn whatsapp(

@@ -1,5 +1,6 @@
 //! A customer's name (contract §1).
 
+use super::teks::is_unreadable;
 use crate::http::error::AppError;
 
 /// The longest name kept, in characters.
@@ -23,7 +24,7 @@ impl Nama {
             return Err(AppError::NamaTooShort);
         }
         let whole = awal.chars().chain(akhir.chars());
-        if whole.clone().any(char::is_control) || whole.count() >= MAX_CHARS {
+        if whole.clone().any(is_unreadable) || whole.count() >= MAX_CHARS {
             return Err(AppError::bad_input(format!("nama harus paling banyak {MAX_CHARS} huruf tanpa karakter kendali")));
         }
         Ok(Self { awal, akhir })
@@ -50,7 +51,13 @@ mod tests {
     #[test]
     fn a_hundred_characters_fit_and_control_characters_do_not() {
         assert!(Nama::parse(&format!("  a {}  ", "b".repeat(98))).is_ok());
-        for text in [format!("a {}", "b".repeat(99)), "a".repeat(200), "a\u{0} b".to_owned(), "a b\u{7f}".to_owned()] {
+        for text in [
+            format!("a {}", "b".repeat(99)),
+            "a".repeat(200),
+            "a\u{0} b".to_owned(),
+            "a b\u{7f}".to_owned(),
+            "\u{200b} \u{200b}".to_owned(),
+        ] {
             assert!(Nama::parse(&text).is_err(), "{text}");
         }
     }

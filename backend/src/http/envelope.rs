@@ -4,7 +4,7 @@
 use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header;
+use actix_web::http::{StatusCode, header};
 use actix_web::middleware::Next;
 
 use super::answer::with_status;
@@ -15,8 +15,13 @@ pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Nex
         return Ok(res);
     }
     let status = res.status();
-    let message = format!("permintaan ditolak: {}", status.canonical_reason().unwrap_or_default());
-    Ok(res.into_response(with_status(status, &message, None::<()>)))
+    let message = match status {
+        StatusCode::NOT_ACCEPTABLE => "tidak ada bentuk jawaban yang sesuai dengan Accept-Encoding",
+        StatusCode::METHOD_NOT_ALLOWED => "cara memanggil alamat ini tidak sesuai",
+        StatusCode::PAYLOAD_TOO_LARGE => "isi permintaan terlalu besar",
+        _ => "permintaan ditolak, periksa isinya",
+    };
+    Ok(res.into_response(with_status(status, message, None::<()>)))
 }
 
 /// Whether a refusal has neither an envelope nor a page. Socket.IO has refusals of its own.

@@ -136,12 +136,18 @@ impl ResponseError for AppError {
     }
 }
 
-/// A connection that broke means "later"; everything else PostgreSQL refuses is a defect of ours.
+/// A connection that broke, a lock or a statement that took too long and a database without room mean "later"; everything else
+/// that PostgreSQL refuses is a defect of ours.
 impl From<tokio_postgres::Error> for AppError {
     fn from(e: tokio_postgres::Error) -> Self {
-        let gone = e.is_closed() || e.as_db_error().is_none_or(|db| db.code().code().starts_with("57P"));
-        if gone && e.code().is_none_or(|c| c.code().starts_with("57P")) && !is_type_error(&e) {
-            tracing::warn!(error = %e, "database connection lost");
+        let later = match e.code() {
+            // Operator intervention (a shutdown, a statement's time-out), insufficient resources, transaction rollback (a
+            // deadlock), a lock that was not had: PostgreSQL's error classes.
+            Some(code) => ["57", "53", "40", "55P03", "08"].iter().any(|class| code.code().starts_with(class)),
+            None => !is_type_error(&e),
+        };
+        if later {
+            tracing::warn!(error = &e as &dyn std::error::Error, "the database cannot take it now");
             Self::Unavailable
         } else {
             Self::internal(e)
@@ -157,7 +163,7 @@ fn is_type_error(e: &tokio_postgres::Error) -> bool {
 
 impl From<deadpool_postgres::PoolError> for AppError {
     fn from(e: deadpool_postgres::PoolError) -> Self {
-        tracing::warn!(error = %e, "no database connection");
+        tracing::warn!(error = &e as &dyn std::error::Error, "no database connection");
         Self::Unavailable
     }
 }

@@ -1,37 +1,20 @@
-//! Bodies and paths: whatever cannot be read is a 400 envelope that says where and why.
+//! Paths, queries and values that several calls take.
 
 use std::ops::Deref;
 use std::str::FromStr;
 
-use actix_web::web::{JsonConfig, PathConfig, QueryConfig};
+use actix_web::web::{PathConfig, QueryConfig};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::error::AppError;
-
-/// The largest body a customer's or an operator's call may have.
-pub const BODY_LIMIT_BYTES: usize = 64 * 1024;
-
-/// JSON whatever the content type says; anything unreadable is a 400 with the parser's place and reason.
-pub fn json_config() -> JsonConfig {
-    JsonConfig::default().limit(BODY_LIMIT_BYTES).content_type_required(false).content_type(|_| true).error_handler(|e, _| {
-        let text = match &e {
-            actix_web::error::JsonPayloadError::Deserialize(e) => format!("isi permintaan tidak sesuai: {e}"),
-            actix_web::error::JsonPayloadError::Overflow { limit }
-            | actix_web::error::JsonPayloadError::OverflowKnownLength { limit, .. } => {
-                format!("isi permintaan lebih dari {limit} byte")
-            }
-            _ => "isi permintaan tidak dapat dibaca".to_owned(),
-        };
-        AppError::bad_input(text).into()
-    })
-}
 
 pub fn path_config() -> PathConfig {
     PathConfig::default().error_handler(|_, _| AppError::NotFound("data tidak ditemukan").into())
 }
 
 pub fn query_config() -> QueryConfig {
-    QueryConfig::default().error_handler(|e, _| AppError::bad_input(format!("parameter tidak sesuai: {e}")).into())
+    QueryConfig::default()
+        .error_handler(|_, req| AppError::bad_input(format!("parameter alamat tidak sesuai: {}", req.query_string())).into())
 }
 
 /// `""` is "no filter" in the app's requests; an id there is a number or a string (contract §2).

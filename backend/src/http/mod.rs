@@ -6,6 +6,8 @@ pub mod cors;
 pub mod envelope;
 pub mod error;
 pub mod headers;
+pub mod in_flight;
 pub mod input;
+pub mod json;
 pub mod request_id;
 pub mod unrouted;

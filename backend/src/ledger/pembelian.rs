@@ -94,7 +94,7 @@ pub async fn hold(
 pub const POST: &str = "
 WITH t AS (
     UPDATE snap_transaksi SET state = $2, started_at = $3, ends_at = $4, finished_at = $5
-    WHERE id = $1 AND state IN ('HELD', 'SENT', 'UNSURE') RETURNING id, idcustomer, grandtotal
+    WHERE id = $1 AND state IN ('HELD', 'SENT', 'UNSURE') RETURNING id, no_nota, idcustomer, grandtotal
 ), q AS (
     UPDATE quota_emoney q SET debits_pending = debits_pending - t.grandtotal, debits_posted = debits_posted + t.grandtotal, updated_at = $6
     FROM t WHERE q.idcustomer = t.idcustomer
@@ -105,7 +105,7 @@ WITH t AS (
 ), o AS (
     DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id AND outbox.op = 'start'
 )
-SELECT id FROM t";
+SELECT no_nota FROM t";
 
 /// Void the hold: $2 state, $3 now, $4 whether the machine waits for staff.
 const VOID: &str = "
@@ -114,7 +114,7 @@ WITH kunci AS MATERIALIZED (
 ), t AS (
     UPDATE snap_transaksi SET state = $2, finished_at = $3
     WHERE id = $1 AND state IN ('HELD', 'SENT', 'UNSURE') AND $4 = EXISTS (SELECT FROM kunci)
-    RETURNING id, idcustomer, grandtotal, idmesin
+    RETURNING id, no_nota, idcustomer, grandtotal, idmesin
 ), m AS (
     UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
 ), q AS (
@@ -129,31 +129,31 @@ WITH kunci AS MATERIALIZED (
     INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
     SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), $3 FROM t WHERE $4
 )
-SELECT id FROM t";
+SELECT no_nota FROM t";
 
-const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state = ANY($3) RETURNING id";
+const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state = ANY($3) RETURNING no_nota";
 
 const SOONER: &str = "
-UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING id";
+UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING no_nota";
 
 const FINISH: &str = "
 WITH t AS (
-    UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2 RETURNING id
+    UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2 RETURNING id, no_nota
 ), o AS (
     DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id
 )
-SELECT id FROM t";
+SELECT no_nota FROM t";
 
 const STOP: &str = "
 WITH t AS (
-    UPDATE snap_transaksi SET state = 'STOPPED', ends_at = $2, finished_at = $2 WHERE id = $1 AND state = 'RUNNING' RETURNING id
+    UPDATE snap_transaksi SET state = 'STOPPED', ends_at = $2, finished_at = $2 WHERE id = $1 AND state = 'RUNNING' RETURNING id, no_nota
 ), o AS (
     DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id
 )
-SELECT id FROM t";
+SELECT no_nota FROM t";
 
-/// Commits `change`. `false`: the stored state was not the expected one, so reload.
-pub async fn apply(client: &Client, id: i64, change: Change, now: Waktu) -> Result<bool, AppError> {
+/// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload.
+pub async fn apply(client: &Client, id: i64, change: Change, now: Waktu) -> Result<Option<String>, AppError> {
     let row = match change {
         Change::MarkSent => {
             let stmt = client.prepare_cached(MARK).await?;
@@ -189,7 +189,7 @@ pub async fn apply(client: &Client, id: i64, change: Change, now: Waktu) -> Resu
             client.query_opt(&stmt, &[&id, &state, &now, &(change == Change::GiveUp)]).await?
         }
     };
-    Ok(row.is_some())
+    Ok(row.map(|row| row.try_get(0)).transpose()?)
 }
 
 const TOLAK: &str = "

@@ -16,6 +16,7 @@ use crate::domain::teks;
 use crate::domain::waktu::Waktu;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 
 /// The longest service, in seconds (contract §4).
 const MAX_DURASI_S: i64 = 86_400;
@@ -56,7 +57,7 @@ pub struct Tawaran {
 pub async fn layanan(
     by: Minimal<SUPERVISOR>,
     state: web::Data<AppState>,
-    body: web::Json<NewLayanan>,
+    body: Json<NewLayanan>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let durasi_s = i32::try_from(body.durasi).ok().filter(|_| (1..=MAX_DURASI_S).contains(&body.durasi));

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use super::kunci::{Minimal, SUPERVISOR};
 use super::lingkup::{self, Outlet};
 use crate::app::AppState;
+use crate::config::Config;
 use crate::db::audit::{self, Catatan};
 use crate::domain::id::Id;
 use crate::domain::kode_mesin::KodeMesin;
@@ -19,6 +20,7 @@ use crate::domain::teks;
 use crate::domain::waktu::Waktu;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 use crate::qr;
 use crate::secrets::Secrets;
 
@@ -26,10 +28,11 @@ use crate::secrets::Secrets;
 const MAX_DRAWS: usize = 8;
 
 /// What drives a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Driver {
-    /// Simulated.
+    /// Simulated; not in production, where nobody would get any washing done.
+    #[default]
     Sim,
     /// A device on the MQTT broker.
     Mqtt,
@@ -42,6 +45,14 @@ impl Driver {
             Self::Mqtt => "mqtt",
         }
     }
+
+    /// 422 for simulated machines in production: their runs would be sold and never happen.
+    pub fn allowed(self, config: &Config) -> Result<(), AppError> {
+        if self == Self::Sim && config.is_production() {
+            return Err(AppError::Unprocessable("mesin simulasi (driver sim) tidak ada di produksi, gunakan mqtt"));
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -50,6 +61,8 @@ pub struct NewMesin {
     idoutlet: Id,
     /// 1 to 100 characters.
     nama: String,
+    /// `sim` when left out.
+    #[serde(default)]
     driver: Driver,
 }
 
@@ -71,13 +84,10 @@ pub struct MesinMade {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn mesin(
-    by: Minimal<SUPERVISOR>,
-    state: web::Data<AppState>,
-    body: web::Json<NewMesin>,
-) -> Result<HttpResponse, AppError> {
+pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: Json<NewMesin>) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let nama = teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?;
+    body.driver.allowed(&state.config)?;
     let now = state.jam.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;

@@ -14,6 +14,7 @@ use crate::domain::id::Id;
 use crate::domain::teks;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 
 /// Machines that one call makes at most.
 const MAX_JUMLAH: u32 = 20_000;
@@ -28,6 +29,8 @@ pub struct ManyMesin {
     jumlah: u32,
     /// What each name begins with, 1 to 94 characters; the number follows.
     awalan: String,
+    /// `sim` when left out.
+    #[serde(default)]
     driver: Driver,
 }
 
@@ -47,12 +50,13 @@ pub struct ManyMesinMade {
 pub async fn mesin_bulk(
     by: Minimal<SUPERVISOR>,
     state: web::Data<AppState>,
-    body: web::Json<ManyMesin>,
+    body: Json<ManyMesin>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     if !(1..=MAX_JUMLAH).contains(&body.jumlah) {
         return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_JUMLAH}")));
     }
+    body.driver.allowed(&state.config)?;
     let awalan = teks::parse("awalan", &body.awalan, teks::MAX_NAMA_CHARS - NUMBER_CHARS)?;
     // "Mesin" makes "Mesin 1", "M-" makes "M-1"
     let gap = if awalan.ends_with(char::is_alphanumeric) { " " } else { "" };

@@ -13,6 +13,7 @@ use crate::domain::id::Id;
 use crate::domain::teks;
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 use crate::mesin::messages::Stop;
 use crate::mesin::registry::Alamat;
 use crate::pembelian::batas::ANSWER_WAIT_MS;
@@ -51,7 +52,7 @@ pub async fn mesin_stop(
     by: Minimal<SUPERVISOR>,
     state: web::Data<AppState>,
     id: web::Path<String>,
-    body: web::Json<StopRequest>,
+    body: Json<StopRequest>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let idmesin = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();

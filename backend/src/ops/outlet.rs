@@ -14,6 +14,7 @@ use crate::domain::teks;
 use crate::domain::waktu::Waktu;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewOutlet {
@@ -67,11 +68,7 @@ impl Tempat {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn outlet(
-    by: Minimal<OWNER>,
-    state: web::Data<AppState>,
-    body: web::Json<NewOutlet>,
-) -> Result<HttpResponse, AppError> {
+pub async fn outlet(by: Minimal<OWNER>, state: web::Data<AppState>, body: Json<NewOutlet>) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let tempat = Tempat::parse(&body)?;
     let unknown = AppError::NotFound("owner tidak ditemukan");

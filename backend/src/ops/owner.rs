@@ -11,6 +11,7 @@ use crate::db::audit::{self, Catatan};
 use crate::domain::teks;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewOwner {
@@ -31,7 +32,7 @@ pub struct OwnerMade {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
     )
 )]
-pub async fn owner(by: Minimal<ROOT>, state: web::Data<AppState>, body: web::Json<NewOwner>) -> Result<HttpResponse, AppError> {
+pub async fn owner(by: Minimal<ROOT>, state: web::Data<AppState>, body: Json<NewOwner>) -> Result<HttpResponse, AppError> {
     let nama = teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?;
     let now = state.jam.now();
     let mut client = state.db.get().await?;

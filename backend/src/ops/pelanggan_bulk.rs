@@ -20,10 +20,13 @@ use crate::domain::telp::{COUNTRY_CODE, Telp};
 use crate::domain::waktu::Waktu;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 use crate::ledger::topup_massal::{self, Massal};
 
 /// Customers that one call makes at most.
 const MAX_JUMLAH: u32 = 20_000;
+/// How the audit log tells that customers were made in bulk.
+pub const AKSI: &str = "pelanggan.buat_massal";
 /// Digits of a number made here, unless so many customers with so long a prefix need more: as many as most numbers have.
 const TELP_DIGITS: usize = 11;
 /// One call at a time looks for free numbers.
@@ -71,7 +74,7 @@ pub struct ManyPelangganMade {
 pub async fn pelanggan_bulk(
     by: Minimal<ROOT>,
     state: web::Data<AppState>,
-    body: web::Json<ManyPelanggan>,
+    body: Json<ManyPelanggan>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     if !state.config.dev.routes {
@@ -94,7 +97,7 @@ pub async fn pelanggan_bulk(
     let accounts = accounts(&tx, &operator, &made, body.idoutlet, saldo, now).await?;
     let isi = json!({ "jumlah": body.jumlah, "awalan_telp": awalan.0, "idoutlet": body.idoutlet, "saldo": saldo });
     let objek = "customer_global:massal".to_owned();
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "pelanggan.buat_massal", objek, isi }, now).await?;
+    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: AKSI, objek, isi }, now).await?;
     tx.commit().await?;
     let tokens = &state.auth.tokens;
     let pelanggan = made.into_iter().map(|(id, telp)| {

@@ -13,6 +13,7 @@ use crate::domain::no_nota::NoNota;
 use crate::domain::teks;
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 use crate::ledger;
 use crate::ledger::pemakaian::{self, Keputusan};
 
@@ -44,7 +45,7 @@ pub async fn refund(
     by: Minimal<SUPERVISOR>,
     kunci: IdempotencyKey,
     state: web::Data<AppState>,
-    body: web::Json<Refund>,
+    body: Json<Refund>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let alasan = teks::parse("alasan", &body.alasan, teks::MAX_ALASAN_CHARS)?;

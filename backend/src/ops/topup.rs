@@ -17,6 +17,7 @@ use crate::domain::telp::Telp;
 use crate::domain::waktu::Waktu;
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 use crate::ledger::topup::{self, JenisEmoney, Paket, Rekening, ToppedUp};
 use crate::qr::pelanggan::{self, QrError};
 
@@ -77,7 +78,7 @@ pub async fn topup(
     operator: Operator,
     kunci: IdempotencyKey,
     state: web::Data<AppState>,
-    body: web::Json<TopUp>,
+    body: Json<TopUp>,
 ) -> Result<HttpResponse, AppError> {
     let siapa = match (&body.telp, &body.qr) {
         (Some(telp), None) => Siapa::Telp(telp),

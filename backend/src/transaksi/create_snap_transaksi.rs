@@ -14,6 +14,7 @@ use crate::domain::no_nota::NoNota;
 use crate::domain::rupiah::Rupiah;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::http::json::Json;
 use crate::ledger::pembelian::remember_refusal;
 use crate::mesin::messages::{Hasil, Start, Tunggu};
 use crate::mesin::registry::Alamat;
@@ -69,7 +70,7 @@ pub struct Started {
 pub async fn create_snap_transaksi(
     state: web::Data<AppState>,
     me: Pelanggan,
-    body: web::Json<Request>,
+    body: Json<Request>,
 ) -> Result<HttpResponse, AppError> {
     let body = body.into_inner();
     let pesanan = Pesanan {
@@ -82,6 +83,7 @@ pub async fn create_snap_transaksi(
         total: body.total.within("total", 0)?,
         grandtotal: body.grandtotal.within("grandtotal", 0)?,
     };
+    tracing::Span::current().record("nota", pesanan.no_nota.as_str());
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, buy(&state, &pesanan)).await {
         Ok(done) => done?,

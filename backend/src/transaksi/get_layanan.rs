@@ -13,6 +13,7 @@ use crate::domain::waktu::Waktu;
 use crate::http::answer::{Answer, Empty, ok_with};
 use crate::http::error::AppError;
 use crate::http::input::Page;
+use crate::http::json::Json;
 use crate::pembelian::keadaan::Keadaan;
 use crate::qr;
 
@@ -120,7 +121,7 @@ const LAYANAN: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM la
 pub async fn get_layanan(
     state: web::Data<AppState>,
     _pelanggan: Pelanggan,
-    body: web::Json<GetLayanan>,
+    body: Json<GetLayanan>,
 ) -> Result<HttpResponse, AppError> {
     let page = Page::parse(body.limit, body.skip)?;
     let search = search_of(body.search.as_deref().unwrap_or_default())?;

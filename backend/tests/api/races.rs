@@ -53,6 +53,10 @@ impl TestApp {
     async fn hang_up(&self) {
         let pid = self.lock_waiter().await;
         self.db.query_one("SELECT pg_terminate_backend($1)", &[&pid]).await.unwrap();
+        // It goes a moment later, and until then it still waits.
+        while self.db.query_opt("SELECT FROM pg_stat_activity WHERE pid = $1", &[&pid]).await.unwrap().is_some() {
+            sleep(Duration::from_millis(5)).await;
+        }
     }
 
     async fn payers(&self, toko: Toko, n: usize) -> Vec<(Customer, i64)> {

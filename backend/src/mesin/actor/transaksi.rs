@@ -41,14 +41,18 @@ impl MesinActor {
     }
 
     fn commit(&self, change: Change, next: Pembelian, send: Option<Send>, now: Waktu, ctx: &mut Ctx) {
-        let (state, id) = (self.state.clone(), next.id);
+        let (state, id, idmesin, keadaan) = (self.state.clone(), next.id, self.alamat.idmesin, next.keadaan);
         let (before, after) = edges(change);
         self.fault(before);
         let work = async move {
             let client = state.db.get().await?;
             let result = ledger::apply(&client, id, change, now).await;
             fault::point(&state.config.dev.fault_point, after);
-            result
+            let nota = result?;
+            if let Some(nota) = &nota {
+                log(nota, idmesin, keadaan);
+            }
+            Ok(nota.is_some())
         };
         ctx.spawn(work.into_actor(self).map(move |result, _, ctx| ctx.notify(Applied { next, send, result })));
     }
@@ -92,6 +96,16 @@ impl MesinActor {
 
     pub(super) fn is_committing(&self) -> bool {
         self.aktif.as_ref().is_some_and(|a| a.committing)
+    }
+}
+
+/// What an operator looks for by the receipt number: how it was decided, and by debug all of it.
+fn log(nota: &str, idmesin: i64, keadaan: Keadaan) {
+    let state = keadaan.as_str();
+    match keadaan {
+        Keadaan::Held | Keadaan::Sent | Keadaan::Finished => tracing::debug!(nota, idmesin, state, "purchase"),
+        Keadaan::Running | Keadaan::Stopped | Keadaan::Refused => tracing::info!(nota, idmesin, state, "purchase"),
+        Keadaan::Unsure | Keadaan::Expired => tracing::warn!(nota, idmesin, state, "purchase"),
     }
 }
 

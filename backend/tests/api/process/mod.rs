@@ -2,6 +2,8 @@
 
 mod fault_point;
 mod restart;
+mod start;
+mod stop;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -11,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use actix_web::rt::task::spawn_blocking;
 use actix_web::rt::time::sleep;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use nyala::db::lock;
 use serde_json::{Value, json};
 use tokio_postgres::Client;
@@ -120,6 +124,17 @@ impl Site {
     pub async fn kill(&mut self) {
         self.server.as_mut().expect("a server").child.kill().expect("its death");
         self.ended().await;
+    }
+
+    /// SIGTERM.
+    pub fn terminate(&self) {
+        let pid = self.server.as_ref().expect("a server").child.id();
+        kill(Pid::from_raw(pid.try_into().expect("a process id")), Signal::SIGTERM).expect("a signal");
+    }
+
+    /// Host and port of the server.
+    pub fn address(&self) -> &str {
+        self.server.as_ref().expect("a server").base_url.trim_start_matches("http://")
     }
 
     /// One request; an error when the server died under it.

@@ -116,7 +116,7 @@ async fn ask(client: &mut Client, chain: &mut Chain, asked: &Asked) -> Result<()
             assert_eq!(ledger::remember_refusal(client, &chain.pesanan(*order), *why, *now).await?, *done, "{asked:?}");
         }
         Asked::Apply { purchase, change, now, done } => {
-            assert_eq!(ledger::apply(client, chain.purchases[purchase].0, *change, *now).await?, *done, "{asked:?}");
+            assert_eq!(ledger::apply(client, chain.purchases[purchase].0, *change, *now).await?.is_some(), *done, "{asked:?}");
         }
         Asked::Record { machine, online, runs, foreign, now } => {
             let foreign = foreign.map(|purchase| chain.purchases[&purchase].1);
