@@ -111,6 +111,8 @@ pub struct Realtime {
     pub sockets_per_customer: usize,
     pub topics_per_session: usize,
     pub max_payload_bytes: usize,
+    pub ping_interval_s: u64,
+    pub ping_timeout_s: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -192,6 +194,9 @@ impl Config {
         }
         if self.mesin.sim_min_ms > self.mesin.sim_max_ms {
             return refuse("mesin.sim_min_ms must not be above mesin.sim_max_ms".to_owned());
+        }
+        if self.realtime.ping_interval_s == 0 || self.realtime.ping_timeout_s == 0 {
+            return refuse("realtime.ping_interval_s and realtime.ping_timeout_s must be at least 1".to_owned());
         }
         if self.whatsapp.sender == Sender::Meta
             && (self.whatsapp.meta_access_token.is_empty()

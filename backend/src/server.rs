@@ -119,6 +119,8 @@ fn socket_config(config: &Config) -> actix_socketio::Config {
     let limits = Limits {
         max_payload: config.realtime.max_payload_bytes,
         max_sessions: config.realtime.max_sessions,
+        ping_interval: Duration::from_secs(config.realtime.ping_interval_s),
+        ping_timeout: Duration::from_secs(config.realtime.ping_timeout_s),
         ..Limits::default()
     };
     actix_socketio::Config { origins, limits, error_body: socket_error, ..actix_socketio::Config::default() }
