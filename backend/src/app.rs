@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::db::pool::{Db, Limits};
 use crate::db::{lock, migrate};
 use crate::domain::waktu::{Jam, Waktu};
+use crate::http::in_flight::InFlight;
 use crate::mesin::device::sim::Sim;
 use crate::mesin::registry::Registry;
 use crate::metrics::Metrics;
@@ -32,6 +33,7 @@ pub struct Inner {
     pub mesin: Registry,
     pub hubs: Arc<Hubs>,
     pub kursi: Arc<DaftarKursi>,
+    pub in_flight: InFlight,
     /// The simulated devices (driver `sim`).
     pub sim: Sim,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
@@ -73,8 +75,9 @@ impl AppState {
         let whatsapp = WhatsApp::new(&config.whatsapp);
         let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
         let (metrics, mesin, ready) = (Metrics::new(&db, auth.waiting_passwords()), Registry::default(), AtomicBool::new(false));
-        let (hubs, kursi) = (Arc::default(), Arc::default());
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, hubs, kursi, sim, ready })))
+        let (hubs, kursi, in_flight) = (Arc::default(), Arc::default(), InFlight::default());
+        let all = Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, hubs, kursi, in_flight, sim, ready };
+        Ok(Self(Arc::new(all)))
     }
 
     pub fn is_ready(&self) -> bool {

@@ -18,7 +18,7 @@ use actix_web::{App, web};
 use crate::app::AppState;
 use crate::config::Config;
 use crate::http::error::AppError;
-use crate::http::{cors, envelope, headers, request_id};
+use crate::http::{cors, envelope, headers, in_flight, request_id};
 use crate::mesin::alarm;
 use crate::pembelian::pulih;
 use crate::router;
@@ -84,6 +84,7 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
             .wrap(from_fn(cors::middleware))
             .wrap(headers::security())
             .wrap(from_fn(request_id::middleware))
+            .wrap(from_fn(in_flight::middleware))
             .configure(|cfg| polling.configure(cfg))
             .configure(|cfg| router::routes(cfg, &state.config));
         HttpService::build()
@@ -103,7 +104,6 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
     let server = Server::build()
         .workers(workers(&state.config))
         .max_concurrent_connections(state.config.http.max_connections)
-        .shutdown_timeout(state.config.http.drain_s)
         .disable_signals()
         .listen("nyala", listener, service)?
         .run();

@@ -20,6 +20,8 @@ const MAX_RESTARTS: usize = 5;
 const RESTARTS_WITHIN: Duration = Duration::from_secs(60);
 /// Time for sockets to close after SIGTERM.
 const SOCKETS_GONE: Duration = Duration::from_secs(5);
+/// Time for the last answers to leave the connections' buffers.
+const LAST_BYTES: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
 pub struct Serve {
@@ -91,11 +93,19 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Unready first, so that a load balancer stops sending; then running requests get their time.
+/// Unready first, so that a load balancer stops sending; then running requests get their time. Connections that wait for a next
+/// request get none: a graceful stop of the workers would wait for each of them.
 async fn drain(state: &AppState, running: &Running) {
     state.set_ready(false);
-    tracing::info!(at_most_s = state.config.http.drain_s, "stopping: unready, draining");
-    tokio::join!(running.sockets.shut_down(SOCKETS_GONE), running.handle.stop(true));
+    let at_most = Duration::from_secs(state.config.http.drain_s);
+    tracing::info!(at_most_s = at_most.as_secs(), "stopping: unready, draining");
+    running.handle.pause().await;
+    let answered = tokio::time::timeout(at_most, state.in_flight.none());
+    if let (_, Err(_)) = tokio::join!(running.sockets.shut_down(SOCKETS_GONE), answered) {
+        tracing::warn!("requests are still running and will not be answered");
+    }
+    tokio::time::sleep(LAST_BYTES).await;
+    running.handle.stop(false).await;
 }
 
 /// Returns why the process has to end. A private database that died is brought back with its lock; another one's loss is final,

@@ -6,6 +6,7 @@ pub mod cors;
 pub mod envelope;
 pub mod error;
 pub mod headers;
+pub mod in_flight;
 pub mod input;
 pub mod request_id;
 pub mod unrouted;

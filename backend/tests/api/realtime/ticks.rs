@@ -249,7 +249,7 @@ async fn a_run_is_counted_down_as_it_happens() {
             assert_eq!((tick.ends_at, tick.tl), (Some(ends_at), ends_at - tick.server_time));
         }
         assert!(before.windows(2).all(|two| two[1].tl < two[0].tl), "{before:?}");
-        assert!((2..=3).contains(&before.len()), "the start and what is in the phase: {before:?}");
+        assert!(before.len() <= 3, "the start and what is in the phase: {before:?}");
         assert!(end.server_time >= ends_at, "the end is never told early");
         lateness_ms = lateness_ms.min(end.server_time - ends_at);
         if lateness_ms <= 400 {

@@ -17,24 +17,49 @@ use crate::process::{Shop, Site};
 /// How far the server may be off, in milliseconds.
 const ERROR_MS: i64 = 1_000;
 
-/// The time left as the test's own clock has it. That one never steps, and it ran while the server stood.
-struct Truth {
+/// A time left, and between which moments of the test's own clock it was told. That clock never steps, and goes on while the server
+/// stands.
+pub struct Told {
     tl: i64,
-    at: Instant,
+    from: Instant,
+    to: Instant,
 }
 
-impl Truth {
-    /// Pays for the shop's machine, which `phone` watches.
-    async fn of_run(site: &Site, shop: &Shop, phone: &mut Phone) -> Self {
-        phone.watch(shop.idmesin, None).await;
-        site.buy(shop).await.unwrap().ok();
-        Self { tl: phone.tick().await.tl, at: Instant::now() }
+fn ms_between(from: Instant, to: Instant) -> i64 {
+    to.saturating_duration_since(from).as_millis() as i64
+}
+
+impl Told {
+    /// What the server says now of a machine that runs.
+    pub async fn now(phone: &mut Phone, idmesin: i64) -> Self {
+        let from = Instant::now();
+        let tl = phone.ask_anew(idmesin).await;
+        Self { tl, from, to: Instant::now() }
     }
 
-    fn check(&self, tl: i64) {
-        let error_ms = tl - (self.tl - self.at.elapsed().as_millis() as i64);
-        assert!(tl > 0 && error_ms.abs() <= ERROR_MS, "{tl} ms left is {error_ms} ms off");
+    /// A tick after this answer.
+    async fn next(&self, phone: &mut Phone) -> Self {
+        let tl = phone.tick().await.tl;
+        Self { tl, from: self.from, to: Instant::now() }
     }
+
+    /// The least and the most that may be left when it is told between two moments.
+    fn range(&self, from: Instant, to: Instant) -> (i64, i64) {
+        (self.tl - ms_between(self.from, to) - ERROR_MS, self.tl - ms_between(self.to, from) + ERROR_MS)
+    }
+
+    /// `later` was told of the same run.
+    #[track_caller]
+    pub fn assert_goes_on(&self, later: &Self) {
+        let (least, most) = self.range(later.from, later.to);
+        assert!(later.tl > 0 && (least..=most).contains(&later.tl), "{} ms left, not {least} to {most}", later.tl);
+    }
+}
+
+/// Pays for the shop's machine, which `phone` watches from now on.
+async fn run(site: &Site, shop: &Shop, phone: &mut Phone) {
+    phone.watch(shop.idmesin, None).await;
+    site.buy(shop).await.unwrap().ok();
 }
 
 #[actix_web::test]
@@ -42,42 +67,39 @@ async fn ten_seconds_of_standstill_cost_no_second_and_bring_no_burst() {
     const STILL: Duration = Duration::from_secs(10);
     let mut site = Site::new().await;
     site.start("").await;
-    let (long, short) = (site.shop(600).await, site.shop(4).await);
+    let (long, short) = (site.shop(600).await, site.shop(8).await);
     let mut phone = Phone::join_at(site.address(), &long.token).await;
-    let truth = Truth::of_run(&site, &long, &mut phone).await;
     let mut other = Phone::join_at(site.address(), &short.token).await;
-    let over = Truth::of_run(&site, &short, &mut other).await;
-    truth.check(phone.ask_anew(long.idmesin).await);
+    run(&site, &long, &mut phone).await;
+    run(&site, &short, &mut other).await;
+    let before = Told::now(&mut phone, long.idmesin).await;
+    let stopped = Instant::now();
     site.signal(Signal::SIGSTOP);
     sleep(STILL).await;
     site.signal(Signal::SIGCONT);
     let continued = Instant::now();
-    let mut ticks = vec![phone.tick().await];
-    if ticks[0].tl > truth.tl - STILL.as_millis() as i64 {
-        // It was sent right before the stop and has waited in the socket since.
-        ticks[0] = phone.tick().await;
-    }
-    truth.check(ticks[0].tl);
+    let mut ticks = vec![phone.tick().await.tl];
     while continued.elapsed() < Duration::from_millis(2_500) {
-        ticks.push(phone.tick().await);
-        truth.check(ticks.last().unwrap().tl);
+        ticks.push(phone.tick().await.tl);
     }
-    assert!(ticks.windows(2).all(|two| two[1].tl < two[0].tl), "{ticks:?}");
-    let at_most = 2 + continued.elapsed().as_secs() as usize;
+    assert!(ticks.windows(2).all(|two| two[1] < two[0]), "{ticks:?}");
+    // What was sent right before the stop has waited in the socket since; of the standstill itself nothing is told.
+    let ((stale, _), (_, fresh)) = (before.range(before.from, stopped), before.range(continued, continued));
+    assert!(ticks.iter().all(|tl| *tl >= stale || *tl <= fresh), "{ticks:?} within {fresh} to {stale}");
+    let at_most = 3 + (before.from.elapsed() - STILL).as_secs() as usize;
     assert!(ticks.len() <= at_most, "more than {at_most}: {ticks:?}");
-    truth.check(phone.ask_anew(long.idmesin).await);
-    assert_over(&mut other, &over).await;
+    before.assert_goes_on(&Told::now(&mut phone, long.idmesin).await);
+    assert_over(&mut other).await;
 }
 
 /// The run that ended meanwhile is told to be over, once, and nothing else is said of it.
-async fn assert_over(phone: &mut Phone, run: &Truth) {
+async fn assert_over(phone: &mut Phone) {
     let mut ticks: Vec<Tick> = vec![phone.tick().await];
     while ticks.last().unwrap().tl > 0 {
         ticks.push(phone.tick().await);
     }
-    assert!(ticks.iter().all(|tick| tick.tl >= 0 && tick.tl < run.tl) && ticks.windows(2).all(|two| two[1].tl < two[0].tl));
-    let idmesin = ticks[0].idmesin;
-    phone.watch(idmesin, None).await;
+    assert!(ticks.iter().all(|tick| tick.tl >= 0) && ticks.windows(2).all(|two| two[1].tl < two[0].tl), "{ticks:?}");
+    phone.watch(ticks[0].idmesin, None).await;
     phone.assert_quiet();
 }
 
@@ -120,7 +142,8 @@ async fn an_hour_more_or_less_on_the_wall_clock_moves_no_countdown() {
     site.start_with(&[("LD_PRELOAD", clock.library.to_str().unwrap()), ("WALL_CLOCK_OFFSET", offset_s)]).await;
     let shop = site.shop(600).await;
     let mut phone = Phone::join_at(site.address(), &shop.token).await;
-    let truth = Truth::of_run(&site, &shop, &mut phone).await;
+    run(&site, &shop, &mut phone).await;
+    let before = Told::now(&mut phone, shop.idmesin).await;
     for hours in [1, -1, 0] {
         clock.step_to(hours * 3_600);
         let since = Instant::now();
@@ -128,7 +151,8 @@ async fn an_hour_more_or_less_on_the_wall_clock_moves_no_countdown() {
             assert!(since.elapsed() < super::PATIENCE, "the server does not see its wall clock step");
             sleep(super::LOOK_EVERY).await;
         }
-        truth.check(phone.ask_anew(shop.idmesin).await);
-        truth.check(phone.tick().await.tl);
+        let told = Told::now(&mut phone, shop.idmesin).await;
+        before.assert_goes_on(&told);
+        before.assert_goes_on(&told.next(&mut phone).await);
     }
 }
