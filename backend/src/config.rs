@@ -116,6 +116,8 @@ pub struct Realtime {
     pub sockets_per_customer: usize,
     pub topics_per_session: usize,
     pub max_payload_bytes: usize,
+    pub ping_interval_s: u64,
+    pub ping_timeout_s: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -220,7 +222,7 @@ impl Config {
     }
 
     /// Key, least, most, and what it is set to.
-    fn ranges(&self) -> [(&'static str, u64, u64, u64); 17] {
+    fn ranges(&self) -> [(&'static str, u64, u64, u64); 19] {
         const MANY: u64 = 1_000_000;
         const MINUTE_MS: u64 = 60_000;
         const FOR_EVER_S: u64 = 86_400 * 365;
@@ -244,6 +246,8 @@ impl Config {
             ("realtime.max_sessions", 1, 10 * MANY, real.max_sessions as u64),
             ("realtime.sockets_per_customer", 1, MANY, real.sockets_per_customer as u64),
             ("realtime.topics_per_session", 1, MANY, real.topics_per_session as u64),
+            ("realtime.ping_interval_s", 1, 3600, real.ping_interval_s),
+            ("realtime.ping_timeout_s", 1, 3600, real.ping_timeout_s),
             ("realtime.max_payload_bytes", 1024, 100 * MANY, real.max_payload_bytes as u64),
         ]
     }

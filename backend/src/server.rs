@@ -105,7 +105,6 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
     let server = Server::build()
         .workers(workers(&state.config))
         .max_concurrent_connections(state.config.http.max_connections)
-        .shutdown_timeout(state.config.http.drain_s)
         .disable_signals()
         .listen("nyala", listener, service)?
         .run();
@@ -121,6 +120,8 @@ fn socket_config(config: &Config) -> actix_socketio::Config {
     let limits = Limits {
         max_payload: config.realtime.max_payload_bytes,
         max_sessions: config.realtime.max_sessions,
+        ping_interval: Duration::from_secs(config.realtime.ping_interval_s),
+        ping_timeout: Duration::from_secs(config.realtime.ping_timeout_s),
         ..Limits::default()
     };
     actix_socketio::Config { origins, limits, error_body: socket_error, ..actix_socketio::Config::default() }

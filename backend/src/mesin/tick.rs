@@ -53,11 +53,16 @@ pub fn phase_ms(idoutlet: i64) -> i64 {
     i64::try_from(spread % 100).unwrap_or(0) * STEP_MS
 }
 
+/// Whether a tick at `now` would come too near to the end of a run.
+pub fn is_near_end(now: Waktu, ends_at: Waktu) -> bool {
+    now.ms_until(ends_at) < MARGIN_MS
+}
+
 /// The next phase tick after `now` of a run, `None` when there is none left.
 pub fn next_after(now: Waktu, phase_ms: i64, started_at: Waktu, ends_at: Waktu) -> Option<Waktu> {
     let earliest = (now.ms() + 1).max(started_at.ms() + MARGIN_MS);
-    let at = earliest + (phase_ms - earliest).rem_euclid(SECOND_MS);
-    (at + MARGIN_MS <= ends_at.ms()).then(|| Waktu::from_ms(at))
+    let at = Waktu::from_ms(earliest + (phase_ms - earliest).rem_euclid(SECOND_MS));
+    (!is_near_end(at, ends_at)).then_some(at)
 }
 
 #[cfg(test)]

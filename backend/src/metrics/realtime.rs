@@ -17,6 +17,8 @@ pub struct Realtime {
     pub subscriptions: Gauge,
     /// Machine actors alive.
     pub actors: Gauge,
+    /// How many there have been: much more than machines means that they leave too soon.
+    pub actors_started: Counter,
     pub ticks_sent: Counter,
     /// Between threads; what a slow phone did not take is counted by the transport.
     pub ticks_dropped: Counter,
@@ -32,6 +34,7 @@ impl Default for Realtime {
             sessions: Gauge::default(),
             subscriptions: Gauge::default(),
             actors: Gauge::default(),
+            actors_started: Counter::default(),
             ticks_sent: Counter::default(),
             ticks_dropped: Counter::default(),
             join_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 16)),
@@ -56,6 +59,7 @@ impl Realtime {
         all.register("sessions", "Customers' sockets that are logged in", self.sessions.clone());
         all.register("subscriptions", "Machines watched, summed over all sockets", self.subscriptions.clone());
         all.register("machine_actors", "Machine actors alive", self.actors.clone());
+        all.register("machine_actors_started", "Machine actors made", self.actors_started.clone());
         all.register("ticks_sent", "Ticks handed to sockets", self.ticks_sent.clone());
         all.register("ticks_dropped", "Ticks dropped between threads", self.ticks_dropped.clone());
         all.register_with_unit("join", "From a socket's connect packet to its answer", Unit::Seconds, self.join_seconds.clone());

@@ -3,4 +3,5 @@
 pub mod handler;
 pub mod hub;
 pub mod kursi;
+pub mod penonton;
 pub mod topik;

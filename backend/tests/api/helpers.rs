@@ -114,6 +114,7 @@ pub async fn call(
 pub struct Setup {
     config: Config,
     jam: Jam,
+    send_buffer_bytes: Option<usize>,
 }
 
 impl Setup {
@@ -128,7 +129,7 @@ impl Setup {
         config.dev.seed_demo = false;
         config.dev.routes = true;
         let now_s = wall_clock().ms() / 1000;
-        Self { config, jam: Jam::standing_at(Waktu::from_ms(now_s * 1000)) }
+        Self { config, jam: Jam::standing_at(Waktu::from_ms(now_s * 1000)), send_buffer_bytes: None }
     }
 
     /// A clock that runs from the present on.
@@ -143,9 +144,15 @@ impl Setup {
         self
     }
 
+    /// The kernel holds no more than this for a client that does not read, so that the server soon has to.
+    pub fn send_buffer(mut self, bytes: usize) -> Self {
+        self.send_buffer_bytes = Some(bytes);
+        self
+    }
+
     /// Starts the server on a fresh database.
     pub async fn start(self) -> TestApp {
-        TestApp::start(self.config, self.jam).await
+        TestApp::start(self).await
     }
 }
 
@@ -170,12 +177,16 @@ impl TestApp {
         Setup::new().start().await
     }
 
-    async fn start(mut config: Config, jam: Jam) -> Self {
+    async fn start(Setup { mut config, jam, send_buffer_bytes }: Setup) -> Self {
         let database = Database::create().await;
         config.data.dir = database.scratch_dir();
         let data_dir = config.data.dir.clone();
         let state = AppState::build_with(config, &database.url(), 1, Some(jam.clone())).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
+        if let Some(bytes) = send_buffer_bytes {
+            // Accepted connections inherit it.
+            socket2::SockRef::from(&listener).set_send_buffer_size(bytes).expect("a smaller buffer");
+        }
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let (server, running) = server::start(&state, listener).expect("server");
         actix_web::rt::spawn(server);

@@ -32,6 +32,7 @@ mod ops_topup;
 mod pembelian;
 mod process;
 mod races;
+mod realtime;
 mod server;
 mod simulation;
 mod token;

@@ -57,7 +57,8 @@ impl MesinActor {
         let now = self.now();
         let Some(due) = self.next_tick.filter(|at| *at <= now) else { return };
         self.next_tick = None;
-        if let Some(ends_at) = self.running().map(|p| p.ends_at).filter(|at| now < *at) {
+        // A late one may have come too near to the end.
+        if let Some(ends_at) = self.running().map(|p| p.ends_at).filter(|at| !tick::is_near_end(now, *at)) {
             self.state.metrics.realtime.tick_lateness(due.ms_until(now));
             self.broadcast(Tick::running(ends_at, now), true);
         }

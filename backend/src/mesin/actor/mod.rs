@@ -132,6 +132,7 @@ impl Actor for MesinActor {
 
     fn started(&mut self, ctx: &mut Ctx) {
         self.state.metrics.realtime.actors.inc();
+        self.state.metrics.realtime.actors_started.inc();
         Self::watch_idle(ctx, Duration::from_secs(self.state.config.mesin.idle_s.max(1)));
         self.arm(ctx);
     }

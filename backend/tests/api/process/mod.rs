@@ -7,7 +7,7 @@ mod stop;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -84,10 +84,14 @@ impl Site {
 
     /// Starts the server; with a fault point it will kill itself there.
     pub async fn start(&mut self, fault_point: &str) {
+        self.start_with(&[("NYALA__DEV__FAULT_POINT", fault_point)]).await;
+    }
+
+    /// Starts the server with more in its environment.
+    pub async fn start_with(&mut self, env: &[(&str, &str)]) {
         let log = std::fs::File::create(self.dir.join("server.log")).expect("a log");
         let mut command = self.program(&["serve"]);
-        let mut child =
-            command.env("NYALA__DEV__FAULT_POINT", fault_point).stdout(Stdio::piped()).stderr(log).spawn().expect("the program");
+        let mut child = command.envs(env.iter().copied()).stdout(Stdio::piped()).stderr(log).spawn().expect("the program");
         let stdout = child.stdout.take().expect("standard output");
         let first_line = spawn_blocking(move || BufReader::new(stdout).lines().next());
         let line = actix_web::rt::time::timeout(PATIENCE, first_line).await.expect("an open server").expect("a thread");
@@ -98,6 +102,21 @@ impl Site {
 
     fn log(&self) -> String {
         std::fs::read_to_string(self.dir.join("server.log")).unwrap_or_default()
+    }
+
+    /// `host:port` of the server.
+    pub fn address(&self) -> &str {
+        self.server.as_ref().expect("a server").base_url.strip_prefix("http://").expect("an address")
+    }
+
+    /// The test's own folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let pid = self.server.as_ref().expect("a server").child.id();
+        kill(Pid::from_raw(i32::try_from(pid).expect("a pid")), signal).expect("a signal");
     }
 
     /// How the server ended by itself.
@@ -124,17 +143,6 @@ impl Site {
     pub async fn kill(&mut self) {
         self.server.as_mut().expect("a server").child.kill().expect("its death");
         self.ended().await;
-    }
-
-    /// SIGTERM.
-    pub fn terminate(&self) {
-        let pid = self.server.as_ref().expect("a server").child.id();
-        kill(Pid::from_raw(pid.try_into().expect("a process id")), Signal::SIGTERM).expect("a signal");
-    }
-
-    /// Host and port of the server.
-    pub fn address(&self) -> &str {
-        self.server.as_ref().expect("a server").base_url.trim_start_matches("http://")
     }
 
     /// One request; an error when the server died under it.

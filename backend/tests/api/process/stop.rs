@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
+use nix::sys::signal::Signal;
 
 use super::{LOOK_EVERY, Site};
 
@@ -26,7 +27,7 @@ async fn a_stop_answers_running_requests_and_leaves_idle_connections() {
         while site.states().await.is_empty() {
             sleep(LOOK_EVERY).await;
         }
-        site.terminate();
+        site.signal(Signal::SIGTERM);
         Instant::now()
     };
     let (answer, since) = join(site.buy(&shop), asked_to_stop).await;

@@ -1,0 +1,90 @@
+//! The customer's socket against the whole server, over the wire (contract §3).
+
+mod connect;
+mod ending;
+mod hostile;
+mod metrics;
+mod passivation;
+mod phone;
+mod polling;
+mod restart;
+mod slow;
+mod subscribe;
+mod ticks;
+mod time;
+
+use std::time::Duration;
+
+use actix_web::rt::time::sleep;
+use nyala::domain::waktu::Waktu;
+use nyala::mesin::tick::phase_ms;
+
+use crate::helpers::{Customer, Setup, TestApp};
+use crate::toko::{HARGA, Toko, beli};
+use phone::{PATIENCE, Phone, soon};
+
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Machines that answer at once: on a clock that stands, a run begins at the very moment it was paid.
+fn setup() -> Setup {
+    Setup::new().with(|c| (c.mesin.sim_min_ms, c.mesin.sim_max_ms) = (0, 0))
+}
+
+impl TestApp {
+    /// `host:port`.
+    pub fn address(&self) -> &str {
+        self.base_url.strip_prefix("http://").expect("an address")
+    }
+
+    /// The `n`th customer of a test.
+    async fn customer(&self, n: u32) -> Customer {
+        self.register_customer(&format!("8120000{n:04}"), "Siti", "Rahmawati").await
+    }
+
+    /// The `n`th customer pays for a machine; when the run ends, if it lasts `durasi_s`.
+    async fn run(&self, toko: Toko, durasi_s: i64, n: u32) -> i64 {
+        let customer = self.customer(1_000 + n).await;
+        let epay = self.dompet(&customer, toko, HARGA).await;
+        self.buy(&customer, &beli(n, toko, epay)).await.ok();
+        self.now().ms() + durasi_s * 1_000
+    }
+
+    /// Another machine of `toko`'s outlet, whose service takes `durasi_s`.
+    async fn neighbour(&self, toko: Toko, durasi_s: i32) -> Toko {
+        let idlayanan = self.layanan(toko.outlet, "Cuci", HARGA).await;
+        self.db.execute("UPDATE layanan SET durasi_s = $2 WHERE idlayanan = $1", &[&idlayanan, &durasi_s]).await.unwrap();
+        Toko { idmesin: self.mesin(toko.outlet, "Mesin 02").await.idmesin, idlayanan, ..toko }
+    }
+
+    /// The moment within each second at which a shop's machines tick, in milliseconds.
+    fn phase(&self, toko: Toko) -> i64 {
+        phase_ms(toko.outlet.idoutlet)
+    }
+
+    /// Makes this moment `ms` on a standing clock.
+    fn set_ms(&self, ms: i64) {
+        self.jam.set(Waktu::from_ms(ms));
+    }
+
+    /// The value of one series of `/metrics`; 0 while it is not there.
+    async fn metric(&self, name: &str) -> f64 {
+        let mut res = self.http.get(format!("{}/metrics", self.base_url)).send().await.expect("metrics");
+        let text = String::from_utf8(res.body().limit(1 << 20).await.unwrap().to_vec()).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.map_or(0.0, |value| value.parse().unwrap())
+    }
+
+    /// Waits until a series has this value.
+    async fn until_metric(&self, name: &str, value: f64) {
+        self.until_metric_is(name, |now| now == value).await;
+    }
+
+    async fn until_metric_is(&self, name: &str, holds: impl Fn(f64) -> bool) {
+        soon(name, async {
+            while !holds(self.metric(name).await) {
+                sleep(LOOK_EVERY).await;
+            }
+        })
+        .await;
+    }
+}

@@ -1,0 +1,275 @@
+//! A customer's phone: Engine.IO 4 and Socket.IO 5 over a websocket, spelled out byte by byte, so that a frame which the real
+//! clients would forgive is seen.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use actix_web::rt::net::TcpStream;
+use actix_web::rt::time::timeout;
+use bytes::{Buf, BytesMut};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::helpers::TestApp;
+
+/// How long a phone waits for what must come.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+const TARGET: &str = "/socket.io/?EIO=4&transport=websocket";
+const MASK: [u8; 4] = [0xa1, 0x02, 0xf3, 0x44];
+
+const TEXT: u8 = 1;
+const CLOSE: u8 = 8;
+
+/// What is told of a countdown, as it came: `tl` and `ends_at - server_time` are compared by tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tick {
+    pub idmesin: i64,
+    pub tl: i64,
+    pub ends_at: Option<i64>,
+    pub server_time: i64,
+}
+
+pub struct Phone {
+    pub stream: TcpStream,
+    unread: BytesMut,
+    last_ack: u64,
+    /// Ticks that came while an answer was waited for.
+    ticks: VecDeque<Tick>,
+    /// False: a phone that says nothing to the server's heartbeats.
+    pub answers_heartbeats: bool,
+}
+
+/// A masked frame; `first` is its first byte.
+pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut out = vec![first];
+    match payload.len() {
+        n if n < 126 => out.push(0x80 | n as u8),
+        n if n < 65_536 => {
+            out.push(0x80 | 126);
+            out.extend((n as u16).to_be_bytes());
+        }
+        n => {
+            out.push(0x80 | 127);
+            out.extend((n as u64).to_be_bytes());
+        }
+    }
+    out.extend(MASK);
+    out.extend(payload.iter().enumerate().map(|(i, b)| b ^ MASK[i % 4]));
+    out
+}
+
+/// A text message.
+pub fn text(message: &str) -> Vec<u8> {
+    frame(0x80 | TEXT, message.as_bytes())
+}
+
+/// Takes the next whole frame of a server off `bytes`: its opcode and its payload.
+pub fn take_frame(bytes: &mut BytesMut) -> Option<(u8, Vec<u8>)> {
+    let [first, second, ..] = **bytes else { return None };
+    assert_eq!(first & 0xf0, 0x80, "a server sends whole frames without reserved bits");
+    let (length, header) = match second {
+        n if n < 126 => (usize::from(n), 2),
+        126 => (usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().unwrap())), 4),
+        127 => (u64::from_be_bytes(bytes.get(2..10)?.try_into().unwrap()) as usize, 10),
+        _ => panic!("a server does not mask"),
+    };
+    if bytes.len() < header + length {
+        return None;
+    }
+    bytes.advance(header);
+    Some((first & 0x0f, bytes.split_to(length).to_vec()))
+}
+
+/// The tick that a packet is; `None` for any other packet.
+pub fn tick_of(packet: &str) -> Option<Tick> {
+    let (name, told): (String, Value) = serde_json::from_str(packet.strip_prefix("42")?).expect("an event");
+    let idmesin = name.strip_prefix("heartbeat/").expect("the only event there is").parse().unwrap();
+    assert_eq!(told.as_object().unwrap().len(), 3, "{packet}");
+    let number = |key: &str| told[key].as_i64().unwrap_or_else(|| panic!("{key} of {packet}"));
+    let ends_at = (!told["ends_at"].is_null()).then(|| number("ends_at"));
+    Some(Tick { idmesin, tl: number("tl"), ends_at, server_time: number("server_time") })
+}
+
+/// What must come comes within `PATIENCE`.
+pub async fn soon<F: Future>(what: &str, future: F) -> F::Output {
+    timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("{what} never came"))
+}
+
+impl Phone {
+    /// A session on a websocket that has joined nothing yet; `address` is `host:port`.
+    pub async fn dial(address: &str) -> Self {
+        Self::dial_on(TcpStream::connect(address).await.expect("a connection"), address).await
+    }
+
+    pub async fn dial_on(stream: TcpStream, address: &str) -> Self {
+        let mut phone = Self::open_on(stream, address, TARGET).await;
+        let packet = phone.packet().await;
+        let handshake: Value = serde_json::from_str(packet.strip_prefix('0').expect("a handshake")).unwrap();
+        assert_eq!(handshake["maxPayload"], 65_536);
+        phone
+    }
+
+    /// A websocket at `target`; nothing is read of it yet.
+    pub async fn open(address: &str, target: &str) -> Self {
+        Self::open_on(TcpStream::connect(address).await.expect("a connection"), address, target).await
+    }
+
+    async fn open_on(mut stream: TcpStream, address: &str, target: &str) -> Self {
+        let head = format!(
+            "GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut unread = BytesMut::new();
+        let end = loop {
+            assert!(soon("the handshake", stream.read_buf(&mut unread)).await.unwrap() > 0, "the server hung up");
+            if let Some(at) = unread.windows(4).position(|four| four == b"\r\n\r\n") {
+                break at + 4;
+            }
+        };
+        let answer = String::from_utf8(unread.split_to(end).to_vec()).unwrap().to_ascii_lowercase();
+        assert!(answer.starts_with("http/1.1 101 ") && answer.contains("x-request-id: "), "{answer}");
+        Self { stream, unread, last_ack: 0, ticks: VecDeque::new(), answers_heartbeats: true }
+    }
+
+    /// Joins with this `auth`: the socket's id, or the `connect_error`.
+    pub async fn connect(&mut self, auth: Option<&Value>) -> Result<String, Value> {
+        self.send(&format!("40{}", auth.map_or_else(String::new, Value::to_string))).await;
+        let answer = self.packet().await;
+        match (answer.strip_prefix("40"), answer.strip_prefix("44")) {
+            (Some(joined), _) => {
+                let joined: Value = serde_json::from_str(joined).unwrap();
+                Ok(joined["sid"].as_str().expect("the socket's id").to_owned())
+            }
+            (_, Some(refused)) => Err(serde_json::from_str(refused).unwrap()),
+            _ => panic!("{answer} does not answer a connect"),
+        }
+    }
+
+    /// A phone that is logged in with `token`.
+    pub async fn join(app: &TestApp, token: &str) -> Self {
+        Self::join_at(app.address(), token).await
+    }
+
+    pub async fn join_at(address: &str, token: &str) -> Self {
+        let mut phone = Self::dial(address).await;
+        phone.connect(Some(&json!({ "token": token }))).await.expect("a good token");
+        phone
+    }
+
+    pub async fn send(&mut self, packet: &str) {
+        self.send_raw(&text(packet)).await;
+    }
+
+    pub async fn send_raw(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.expect("an open connection");
+    }
+
+    /// Emits an event without asking for an answer; `args` is what follows the name, with its comma.
+    pub async fn emit(&mut self, name: &str, args: &str) {
+        self.send(&format!("42[\"{name}\"{args}]")).await;
+    }
+
+    /// Asks without waiting: the number that the answer will have.
+    pub async fn begin(&mut self, name: &str, args: &str) -> u64 {
+        self.last_ack += 1;
+        self.send(&format!("42{}[\"{name}\"{args}]", self.last_ack)).await;
+        self.last_ack
+    }
+
+    /// The next answer: its number, and its only argument.
+    pub async fn answer(&mut self) -> (u64, Value) {
+        loop {
+            let packet = self.packet().await;
+            if let Some(tick) = tick_of(&packet) {
+                self.ticks.push_back(tick);
+                continue;
+            }
+            let ack = packet.strip_prefix("43").unwrap_or_else(|| panic!("{packet} is no answer"));
+            let (number, args) = ack.split_at(ack.find('[').expect("arguments"));
+            let (argument,): (Value,) = serde_json::from_str(args).expect("one argument");
+            return (number.parse().unwrap(), argument);
+        }
+    }
+
+    pub async fn ask(&mut self, name: &str, args: &str) -> Value {
+        let asked = self.begin(name, args).await;
+        let (number, answer) = self.answer().await;
+        assert_eq!(number, asked);
+        answer
+    }
+
+    pub async fn subscribe(&mut self, idmesin: i64) -> Value {
+        self.ask("subscribe", &format!(r#","heartbeat/{idmesin}""#)).await
+    }
+
+    /// What a machine that runs has left now; ticks that came before are forgotten.
+    pub async fn ask_anew(&mut self, idmesin: i64) -> i64 {
+        let ack = self.subscribe(idmesin).await;
+        self.ticks.clear();
+        ack["tl"].as_i64().unwrap_or_else(|| panic!("{ack}: it runs"))
+    }
+
+    /// Nothing was heard while answers were waited for.
+    pub fn assert_quiet(&self) {
+        assert_eq!(self.ticks, []);
+    }
+
+    /// Watches a machine that runs until `ends_at`, or that is idle.
+    pub async fn watch(&mut self, idmesin: i64, ends_at: Option<i64>) {
+        let ack = self.subscribe(idmesin).await;
+        let server_time = ack["server_time"].as_i64().unwrap();
+        let tl = ends_at.map(|at| at - server_time);
+        assert_eq!(ack, json!({"status": 200, "tl": tl, "ends_at": ends_at, "server_time": server_time}));
+    }
+
+    pub async fn unwatch(&mut self, idmesin: i64) {
+        assert_eq!(self.ask("unsubscribe", &format!(r#","heartbeat/{idmesin}""#)).await["status"], 200);
+    }
+
+    /// The next tick.
+    pub async fn tick(&mut self) -> Tick {
+        if let Some(tick) = self.ticks.pop_front() {
+            return tick;
+        }
+        let packet = self.packet().await;
+        tick_of(&packet).unwrap_or_else(|| panic!("{packet} is no tick"))
+    }
+
+    /// The next Engine.IO packet that is no heartbeat.
+    pub async fn packet(&mut self) -> String {
+        soon("a packet", self.next()).await.expect("an open session")
+    }
+
+    /// Reads on until the server hangs up; the ticks that came before.
+    pub async fn closed(&mut self) -> Vec<Tick> {
+        let mut ticks: Vec<Tick> = self.ticks.drain(..).collect();
+        while let Some(packet) = soon("the end of the session", self.next()).await {
+            ticks.extend(tick_of(&packet));
+        }
+        ticks
+    }
+
+    /// `None` when the connection has ended.
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            while let Some((opcode, payload)) = take_frame(&mut self.unread) {
+                if opcode == CLOSE {
+                    continue;
+                }
+                assert_eq!(opcode, TEXT, "only texts are sent here");
+                let packet = String::from_utf8(payload).expect("UTF-8");
+                if packet != "2" {
+                    return Some(packet);
+                }
+                if self.answers_heartbeats {
+                    let _ = self.stream.write_all(&text("3")).await;
+                }
+            }
+            if self.stream.read_buf(&mut self.unread).await.unwrap_or(0) == 0 {
+                assert!(self.unread.is_empty(), "the connection ended within a frame");
+                return None;
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Watching machines: the acknowledgement is a whole snapshot, and nothing that a phone emits ends its session.
+
+use serde_json::{Value, json};
+
+use super::phone::{Phone, text};
+use super::setup;
+
+#[actix_web::test]
+async fn the_answer_says_what_the_machine_does_now() {
+    let app = setup().start().await;
+    let toko = app.toko(600).await;
+    let siti = app.customer(1).await;
+    let mut phone = Phone::join(&app, &siti.token).await;
+    let idle = |now: i64| json!({"status": 200, "tl": null, "ends_at": null, "server_time": now});
+    assert_eq!(phone.subscribe(toko.idmesin).await, idle(app.now().ms()));
+    let ends_at = app.run(toko, 600, 1).await;
+    assert_eq!(phone.tick().await.tl, 600_000);
+    app.jam.advance_ms(1);
+    let running = json!({"status": 200, "tl": 599_999, "ends_at": ends_at, "server_time": ends_at - 599_999});
+    assert_eq!(phone.subscribe(toko.idmesin).await, running, "again, by whom it is watched already");
+    // Another customer's machine: what its own display shows is no secret.
+    let budi = app.customer(2).await;
+    assert_eq!(Phone::join(&app, &budi.token).await.subscribe(toko.idmesin).await, running);
+    app.set_ms(ends_at);
+    assert_eq!(phone.subscribe(toko.idmesin).await, idle(ends_at), "never a negative time left");
+}
+
+#[actix_web::test]
+async fn what_is_no_topic_is_told_and_the_session_goes_on() {
+    let app = setup().start().await;
+    let toko = app.toko(600).await;
+    let siti = app.customer(1).await;
+    let mut phone = Phone::join(&app, &siti.token).await;
+    let id = toko.idmesin;
+    let huge = format!(r#","heartbeat/{}""#, "9".repeat(60_000));
+    let no_topics = [
+        "",
+        ",null",
+        ",7",
+        ",true",
+        ",[]",
+        ",{}",
+        &format!(",{id}"),
+        &format!(r#",["heartbeat/{id}"]"#),
+        &format!(r#",{{"topic":"heartbeat/{id}"}}"#),
+        &format!(r#","heartbeat/{id}","heartbeat/{id}""#),
+        r#","""#,
+        r#","heartbeat""#,
+        r#","heartbeat/""#,
+        r#","heartbeat/abc""#,
+        r#","heartbeat/-1""#,
+        r#","heartbeat/0""#,
+        r#","heartbeat/1.5""#,
+        r#","heartbeat/+1""#,
+        r#","heartbeat/٣""#,
+        &format!(r#","heartbeat/ {id}""#),
+        &format!(r#","heartbeat/{id}/""#),
+        &format!(r#","Heartbeat/{id}""#),
+        &format!(r#","heartbeat/{id}\u0000""#),
+        r#","heartbeat/9223372036854775808""#,
+        &huge,
+    ];
+    for event in ["subscribe", "unsubscribe"] {
+        for args in no_topics {
+            let answer = phone.ask(event, args).await;
+            let shown: String = args.chars().take(60).collect();
+            assert_eq!(answer["status"], 404, "{event} {shown}: {answer}");
+            assert!(answer["message"].as_str().unwrap().contains("heartbeat/"), "it says what would be right: {answer}");
+            phone.emit(event, args).await;
+        }
+    }
+    assert_eq!(phone.ask("subscribe", r#","heartbeat/9223372036854775807""#).await["status"], 404, "an unknown machine");
+    for event in ["heartbeat", "message", "", "SUBSCRIBE", &format!("heartbeat/{id}")] {
+        assert_eq!(phone.ask(event, ",1").await["status"], 400, "{event}");
+        phone.emit(event, "").await;
+    }
+    app.run(toko, 600, 1).await;
+    assert_eq!(phone.subscribe(id).await["tl"], 600_000, "nothing of that was watched before, and all of it was survived");
+    app.until_metric("nyala_subscriptions", 1.0).await;
+    app.until_metric("nyala_socket_violations_total", 0.0).await;
+}
+
+#[actix_web::test]
+async fn the_thirty_third_topic_is_refused_until_one_is_left() {
+    let app = setup().start().await;
+    let toko = app.toko(600).await;
+    let mut machines = vec![toko];
+    for _ in 1..40 {
+        machines.push(app.neighbour(toko, 600).await);
+    }
+    let siti = app.customer(1).await;
+    let mut phone = Phone::join(&app, &siti.token).await;
+    // All at once, and nobody has asked for any of them before.
+    for machine in &machines {
+        phone.begin("subscribe", &format!(r#","heartbeat/{}""#, machine.idmesin)).await;
+    }
+    let mut answers: Vec<(u64, Value)> = Vec::new();
+    for _ in &machines {
+        answers.push(phone.answer().await);
+    }
+    let refused = answers.iter().filter(|(_, a)| a["status"] == 429);
+    assert!(refused.clone().all(|(_, a)| a["message"] == "paling banyak 32 mesin sekaligus"));
+    assert_eq!(refused.count(), 8);
+    assert_eq!(answers.iter().filter(|(_, a)| a["status"] == 200).count(), 32);
+    app.until_metric("nyala_subscriptions", 32.0).await;
+
+    let watched = machines[answers.iter().find(|(_, a)| a["status"] == 200).unwrap().0 as usize - 1].idmesin;
+    let left_out = machines[answers.iter().find(|(_, a)| a["status"] == 429).unwrap().0 as usize - 1].idmesin;
+    assert_eq!(phone.subscribe(watched).await["status"], 200, "one of the 32 again is no 33rd");
+    assert_eq!(phone.subscribe(left_out).await["status"], 429);
+    phone.unwatch(watched).await;
+    assert_eq!(phone.subscribe(left_out).await["status"], 200);
+    drop(phone);
+    app.until_metric("nyala_subscriptions", 0.0).await;
+}
+
+/// The app mounts a card, unmounts it and mounts it again: what was asked last holds, whatever had to be looked up in between.
+#[actix_web::test]
+async fn what_is_asked_in_one_breath_is_done_in_that_order() {
+    let app = setup().start().await;
+    let (first, second) = (app.toko(600).await, app.toko(600).await);
+    let siti = app.customer(1).await;
+    let mut phone = Phone::join(&app, &siti.token).await;
+    let mut breath = Vec::new();
+    let asked = [
+        ("subscribe", first.idmesin),
+        ("subscribe", second.idmesin),
+        ("unsubscribe", first.idmesin),
+        ("unsubscribe", second.idmesin),
+        ("subscribe", second.idmesin),
+    ];
+    for (n, (event, id)) in asked.iter().enumerate() {
+        breath.extend(text(&format!(r#"42{n}["{event}","heartbeat/{id}"]"#)));
+    }
+    phone.send_raw(&breath).await;
+    let mut answered = Vec::new();
+    for _ in asked {
+        let (number, answer) = phone.answer().await;
+        assert_eq!(answer["status"], 200, "{answer}");
+        answered.push(number);
+    }
+    let place = |n: u64| answered.iter().position(|a| *a == n).unwrap();
+    assert!(place(0) < place(2) && place(1) < place(3) && place(3) < place(4), "{answered:?}");
+    app.until_metric("nyala_subscriptions", 1.0).await;
+    app.run(first, 600, 1).await;
+    app.run(second, 600, 2).await;
+    assert_eq!(phone.tick().await.idmesin, second.idmesin, "the first is not watched any more");
+}
+
+#[actix_web::test]
+async fn a_topic_subscribed_twice_is_heard_once_and_one_that_was_left_not_at_all() {
+    let app = setup().start().await;
+    let (toko, other) = (app.toko(600).await, app.toko(600).await);
+    let siti = app.customer(1).await;
+    let mut phone = Phone::join(&app, &siti.token).await;
+    for _ in 0..3 {
+        phone.watch(toko.idmesin, None).await;
+    }
+    phone.watch(other.idmesin, None).await;
+    app.until_metric("nyala_subscriptions", 2.0).await;
+    let ends_at = app.run(toko, 600, 1).await;
+    app.run(other, 600, 2).await;
+    let heard = [phone.tick().await.idmesin, phone.tick().await.idmesin];
+    assert_eq!(heard, [toko.idmesin, other.idmesin], "the start of each, once");
+
+    phone.unwatch(toko.idmesin).await;
+    phone.unwatch(toko.idmesin).await;
+    // Every second from 200 ms after the start on holds a tick of both; only one is heard.
+    for ms in [1_200, 1_000] {
+        app.jam.advance_ms(ms);
+        assert_eq!(phone.tick().await.idmesin, other.idmesin);
+    }
+    phone.watch(toko.idmesin, Some(ends_at)).await;
+    app.jam.advance_ms(1_000);
+    let mut heard = [phone.tick().await, phone.tick().await].map(|tick| tick.idmesin);
+    heard.sort_unstable();
+    assert_eq!(heard, [toko.idmesin, other.idmesin]);
+}
+
+/// An unanswered thousand would mean a client that hangs; a thousand topics would mean a server that does.
+#[actix_web::test]
+async fn a_thousand_subscribes_on_one_socket_are_all_answered() {
+    let app = setup().start().await;
+    let toko = app.toko(600).await;
+    let ends_at = app.run(toko, 600, 1).await;
+    let fresh = app.neighbour(toko, 600).await;
+    let siti = app.customer(1).await;
+    for (idmesin, ends_at) in [(toko.idmesin, Some(ends_at)), (fresh.idmesin, None)] {
+        let mut phone = Phone::join(&app, &siti.token).await;
+        let all: Vec<u8> = (0..1_000).flat_map(|n| text(&format!(r#"42{n}["subscribe","heartbeat/{idmesin}"]"#))).collect();
+        phone.send_raw(&all).await;
+        for n in 0..1_000 {
+            let (number, answer) = phone.answer().await;
+            assert_eq!((number, &answer["status"], &answer["ends_at"]), (n, &json!(200), &json!(ends_at)));
+        }
+        app.until_metric("nyala_subscriptions", 1.0).await;
+        drop(phone);
+        app.until_metric("nyala_subscriptions", 0.0).await;
+    }
+}
