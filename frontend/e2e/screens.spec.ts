@@ -1,22 +1,6 @@
-import type { Page } from '@playwright/test'
 import { type Customer, newCustomer, newTelp, newWorld, topUp, type World } from './support/api.ts'
-import { expectAccessible, expectNoSideways } from './support/axe.ts'
+import { expectFineScreen } from './support/axe.ts'
 import { expect, openAs, test } from './support/test.ts'
-
-/** Fades end before axe measures contrast. */
-async function settle(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const once = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations === 1)
-    // One that is taken away with its element is over, too.
-    return Promise.allSettled(once.map((one) => one.finished)).then(() => undefined)
-  })
-}
-
-async function check(page: Page): Promise<void> {
-  await settle(page)
-  await expectAccessible(page)
-  await expectNoSideways(page)
-}
 
 async function shop(): Promise<{ world: World; customer: Customer }> {
   const world = await newWorld([
@@ -47,7 +31,7 @@ for (const { colorScheme, width } of looks) {
       ]) {
         await page.goto(path)
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-        await check(page)
+        await expectFineScreen(page)
       }
       const telp = newTelp()
       await page.goto('/register')
@@ -57,40 +41,40 @@ for (const { colorScheme, width } of looks) {
       await page.getByLabel('Nama Akun').fill('Rina Wijaya')
       await page.getByRole('button', { name: 'Daftar' }).click()
       await expect(page).toHaveURL(`/otp/${telp}`)
-      await check(page)
+      await expectFineScreen(page)
     })
 
     test('the purchase and the dashboard', async ({ page }) => {
       const { world, customer } = await shop()
       await openAs(page, await newCustomer())
       await expect(page.getByText('Belum ada saldo E-Pay')).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await openAs(page, customer)
       await expect(page.getByText('Rp 20.000.000')).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByRole('button', { name: /Info outlet/ }).click()
-      await check(page)
+      await expectFineScreen(page)
       await page.goto('/scanPage')
       await expect(page.getByText(/Kamera/)).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
       await page.getByLabel('Kode mesin', { exact: true }).fill('SALAH')
       await page.keyboard.press('Enter')
       await expect(page.getByText('Kode terdiri dari 8 huruf dan angka')).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByLabel('Kode mesin', { exact: true }).fill(world.mesin.kode)
       await page.keyboard.press('Enter')
       await expect(page.getByRole('heading', { name: world.mesin.nama })).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByRole('button', { name: /Cuci Selimut/ }).click()
       await expect(page.getByText('1 E-Pay ditemukan')).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
       await expect(page.getByText(/^SLF\d{15}$/)).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByRole('button', { name: 'Bayar & Nyalakan Mesin' }).click()
       await expect(page.getByRole('timer')).toContainText(/\d\d:\d\d/)
-      await check(page)
+      await expectFineScreen(page)
     })
   })
 }
@@ -116,4 +100,11 @@ test('the keyboard alone logs in and walks the bar', async ({ page }) => {
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL('/riwayatPage')
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+})
+
+test('who wants no motion gets none', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await page.goto('/')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0)
 })

@@ -65,7 +65,7 @@ function VerifikasiDialog({ telp, sandi }: Props) {
   return (
     <Dialog open onClose={sandi.toForm} title={spec.verifikasiPerubahan}>
       <p className={styles.muted}>
-        {added.akun.kodeKe} <strong className="angka">+62{telp}</strong>
+        {added.otp.terkirim} <strong className="angka">+62{telp}</strong>
       </p>
       <div ref={body}>
         <CodeEntry

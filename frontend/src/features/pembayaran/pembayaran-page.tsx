@@ -32,11 +32,11 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
       <section className={styles.receipt} aria-label={added.bayar.judul}>
         <dl className={styles.rows}>
           <Row label={spec.noNota} value={nota.nota} number />
-          <Row label={added.bayar.tanggal} value={tanggalWaktu(nota.made_ms)} number />
-          <Row label={added.bayar.mesin} value={mesin.nama} />
-          <Row label={added.bayar.layanan} value={layanan.nama} />
-          <Row label={added.bayar.durasi} value={added.layanan.menit(menit(layanan.durasi))} number />
-          <Row label={added.bayar.outlet} value={mesin.outlet.nama} />
+          <Row label={added.nota.tanggal} value={tanggalWaktu(nota.made_ms)} number />
+          <Row label={added.nota.mesin} value={mesin.nama} />
+          <Row label={added.nota.layanan} value={layanan.nama} />
+          <Row label={added.nota.durasi} value={added.nota.menit(menit(layanan.durasi))} number />
+          <Row label={added.nota.outlet} value={mesin.outlet.nama} />
         </dl>
         <dl className={`${styles.rows} ${styles.money}`}>
           <Row label={added.bayar.saldoDi(epay.outlet?.nama ?? '')} value={rupiah(saldo)} number />

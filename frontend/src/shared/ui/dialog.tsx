@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import { type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { added } from '@/shared/copy/added'
 import { raise } from '@/shared/lib/toast-layer'
+import { IconButton } from '@/shared/ui/icon-button'
 import styles from './dialog.module.css'
 
 interface Props {
@@ -59,9 +60,9 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
               {title}
             </h2>
             {!locked && (
-              <button type="button" className={styles.close} aria-label={added.umum.tutup} onClick={onClose}>
+              <IconButton label={added.umum.tutup} className={styles.close} onClick={onClose}>
                 <X size={24} aria-hidden />
-              </button>
+              </IconButton>
             )}
           </div>
           {children}
