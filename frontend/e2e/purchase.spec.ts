@@ -215,13 +215,13 @@ test('a busy machine shows its time left', async ({ page }) => {
 })
 
 test('a busy machine is free again on the screen when its run is over', async ({ page }) => {
-  const { world, customer } = await shop(8)
+  const { world, customer } = await shop(15)
   await buy(await fundedAt(world), world)
   await openAs(page, customer, '/scanPage')
   await enterKode(page, world.mesin.kode)
   await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
   await expect(page.getByText('Pastikan nama ini sama dengan nama di mesin.')).toBeVisible({
-    timeout: 20_000,
+    timeout: 30_000,
   })
 })
 

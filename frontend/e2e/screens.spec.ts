@@ -1,6 +1,8 @@
+import type { Page } from '@playwright/test'
 import { type Customer, newCustomer, newTelp, newWorld, topUp, type World } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
-import { expect, openAs, test } from './support/test.ts'
+import { buy } from './support/beli.ts'
+import { expect, openAs, test, typeOtp } from './support/test.ts'
 
 async function shop(): Promise<{ world: World; customer: Customer }> {
   const world = await newWorld([
@@ -10,6 +12,12 @@ async function shop(): Promise<{ world: World; customer: Customer }> {
   const customer = await newCustomer('Siti Nurhaliza Rahmawati Kusumawardhani')
   await topUp(customer, world.idoutlet, 20_000_000)
   return { world, customer }
+}
+
+async function enterKode(page: Page, kode: string): Promise<void> {
+  await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
+  await page.getByLabel('Kode mesin', { exact: true }).fill(kode)
+  await page.keyboard.press('Enter')
 }
 
 const looks = [
@@ -42,6 +50,28 @@ for (const { colorScheme, width } of looks) {
       await page.getByRole('button', { name: 'Daftar' }).click()
       await expect(page).toHaveURL(`/otp/${telp}`)
       await expectFineScreen(page)
+      await page.goto(`/forgotPasswordOtp/${telp}`)
+      await typeOtp(page, '123456')
+      await page.getByRole('button', { name: 'Simpan' }).click()
+      await expect(page).toHaveURL(`/changePassword/${telp}`)
+      await expectFineScreen(page)
+    })
+
+    test('what stands in the way of a purchase', async ({ page }) => {
+      const { world, customer } = await shop()
+      const poor = await newCustomer()
+      await openAs(page, poor, '/scanPage')
+      await enterKode(page, world.mesin.kode)
+      await expect(page.getByRole('dialog', { name: 'E-Pay tidak ditemukan' })).toBeVisible()
+      await expectFineScreen(page)
+      await page.goto('/pilihEpay')
+      await expect(page.getByText('E-Pay tidak ditemukan')).toBeVisible()
+      await expectFineScreen(page)
+      expect((await buy(customer, world)).answer.status).toBe(200)
+      await openAs(page, customer, '/scanPage')
+      await enterKode(page, world.mesin.kode)
+      await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
+      await expectFineScreen(page)
     })
 
     test('the purchase and the dashboard', async ({ page }) => {
@@ -57,9 +87,7 @@ for (const { colorScheme, width } of looks) {
       await page.goto('/scanPage')
       await expect(page.getByText(/Kamera/)).toBeVisible()
       await expectFineScreen(page)
-      await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
-      await page.getByLabel('Kode mesin', { exact: true }).fill('SALAH')
-      await page.keyboard.press('Enter')
+      await enterKode(page, 'SALAH')
       await expect(page.getByText('Kode terdiri dari 8 huruf dan angka')).toBeVisible()
       await expectFineScreen(page)
       await page.getByLabel('Kode mesin', { exact: true }).fill(world.mesin.kode)
@@ -72,7 +100,11 @@ for (const { colorScheme, width } of looks) {
       await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
       await expect(page.getByText(/^SLF\d{15}$/)).toBeVisible()
       await expectFineScreen(page)
+      await page.route('**/create_snap_transaksi', (route) => route.abort())
       await page.getByRole('button', { name: 'Bayar & Nyalakan Mesin' }).click()
+      await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
+      await expectFineScreen(page)
+      await page.unrouteAll()
       await expect(page.getByRole('timer')).toContainText(/\d\d:\d\d/)
       await expectFineScreen(page)
     })
