@@ -280,6 +280,26 @@ test('a payment that never reached the server is sent again by the same number',
   expect(await saldo(customer)).toBe(SALDO - HARGA)
 })
 
+test('after a reload the receipt of an unsure payment keeps the balance before it', async ({ page }) => {
+  const { world, customer } = await shop()
+  await toReceipt(page, world, customer)
+  await page.route('**/create_snap_transaksi', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await pay(page)
+  await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
+  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  const known = page.waitForResponse('**/get_epayment/*')
+  await page.reload()
+  await known
+  await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
+  await expect(page.getByText('Rp 50.000')).toBeVisible()
+  await expect(page.getByText('Rp 42.000')).toBeVisible()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible({ timeout: 60_000 })
+})
+
 test('a reload in the middle of paying ends in the truth', async ({ page, line }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)

@@ -35,6 +35,7 @@ function SandiDialog({ sandi }: { sandi: Sandi }) {
     <PasswordField
       label={label}
       name={name}
+      data-awal={name === 'lama' || undefined}
       autoComplete={autoComplete}
       hint={hint}
       value={values[name]}

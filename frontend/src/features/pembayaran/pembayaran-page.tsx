@@ -24,8 +24,10 @@ export default function PembayaranPage() {
 function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
   const { mesin, layanan, epay } = flow
   const [nota] = useState(() => openNota(flow))
-  const { phase, pay } = usePay(nota)
-  const saldo = useSaldo(flow)
+  const before = useSaldo(flow)
+  // Once paid, a reload must not show the lowered balance as the one before.
+  const saldo = nota.saldo ?? before
+  const { phase, pay } = usePay(nota, saldo)
 
   return (
     <Page title={added.bayar.judul} back={paths.pilihEpay}>

@@ -83,6 +83,7 @@ export const added = {
     petunjukKode: '8 huruf dan angka di bawah kode QR pada mesin',
     cari: 'Cari mesin',
     kodeSalah: 'Kode terdiri dari 8 huruf dan angka',
+    kodeSalahIsi: 'Periksa lagi kode yang tercetak di bawah QR.',
     kameraDitolak: 'Kamera tidak diizinkan',
     kameraDitolakIsi: 'Izinkan kamera di setelan browser, atau pakai gambar dari galeri atau kode mesin.',
     kameraTidakAda: 'Kamera tidak ditemukan',

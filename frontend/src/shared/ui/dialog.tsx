@@ -14,6 +14,9 @@ interface Props {
   children: ReactNode
 }
 
+/** Marks the field of a dialog that takes the focus when it opens; otherwise the dialog itself does. */
+const FIRST = 'data-awal'
+
 /** A sheet at the bottom (centred on a desktop) over the native dialog, which keeps focus inside. */
 export function Dialog({ open, onClose, title, locked = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -24,6 +27,8 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
     const node = dialog.current
     if (!open || !node) return
     node.showModal()
+    // Not the close button, which the browser would choose.
+    ;(node.querySelector<HTMLElement>(`[${FIRST}]`) ?? node).focus()
     const lower = raise(node)
     return () => {
       lower()
@@ -40,6 +45,7 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
     <dialog
       ref={dialog}
       className={styles.dialog}
+      tabIndex={-1}
       aria-labelledby={titleId}
       onClick={onBackdrop}
       onCancel={(event) => {
