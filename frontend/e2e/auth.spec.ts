@@ -130,6 +130,38 @@ test('the resend button works once the countdown reads 00:00', async ({ page }) 
   await expect(page.getByText(/detik/)).toBeVisible()
 })
 
+for (const [status, message] of [
+  [404, 'record not found'],
+  [400, 'otp tidak terbaca'],
+] as const) {
+  test(`a registration answered ${status} leads to the login`, async ({ page }) => {
+    const number = newTelp()
+    await page.goto('/register')
+    await fillRegister(page, number)
+    await submitRegister(page)
+    await expect(page).toHaveURL(`/otp/${number}`)
+    await page.route('**/auth/register', (route) =>
+      route.fulfill({ status, json: { status, message, data: null } }),
+    )
+    await typeOtp(page, await lastCode(number))
+    await expect(toastOf(page, 'terdapat kesalahan sistem, mohon coba kembali')).toBeVisible()
+    await expect(page).toHaveURL('/login')
+  })
+}
+
+test('two taps on Daftar ask for one code', async ({ page }) => {
+  const number = newTelp()
+  let asked = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/request_otp')) asked += 1
+  })
+  await page.goto('/register')
+  await fillRegister(page, number)
+  await page.getByRole('button', { name: 'Daftar' }).dblclick()
+  await expect(page).toHaveURL(`/otp/${number}`)
+  expect(asked).toBe(1)
+})
+
 test('the code step without its form leads back to the form', async ({ page }) => {
   await page.goto(`/otp/${newTelp()}`)
   await expect(page).toHaveURL('/register')
@@ -208,6 +240,33 @@ test('a forgotten password', async ({ page }) => {
   await expect(page).toHaveURL('/dashboard')
 })
 
+test('a forgotten password: no second code within a minute, then the resend', async ({ page }) => {
+  const customer = await newCustomer()
+  await page.clock.install()
+  await page.goto('/forgotPasswordTelp')
+  await telp(page).fill(customer.telp)
+  await page.getByRole('button', { name: 'Kirim Kode OTP' }).click()
+  await expect(page).toHaveURL(`/forgotPasswordOtp/${customer.telp}`)
+  const sent = await codesSent(customer.telp)
+  await page.clock.runFor(20_000)
+  await page.getByRole('button', { name: 'Kembali' }).click()
+  await telp(page).fill(customer.telp)
+  await page.getByRole('button', { name: 'Kirim Kode OTP' }).click()
+  await expect(page).toHaveURL(`/forgotPasswordOtp/${customer.telp}`)
+  await expect(page.getByText(/00:(40|3\d)/)).toBeVisible()
+  await page.reload()
+  await expect(page.getByText(/00:(40|3\d)/)).toBeVisible()
+  expect(await codesSent(customer.telp)).toBe(sent)
+
+  await page.route('**/request_otp_forgot_password', (route) =>
+    route.fulfill({ json: { status: 200, message: 'kode dikirim', data: null } }),
+  )
+  await page.clock.runFor(41_000)
+  await expect(page.getByText('00:00')).toBeVisible()
+  await page.getByRole('button', { name: 'Kirim Ulang Kode' }).click()
+  await expect(page.getByText('01:00')).toBeVisible()
+})
+
 test('a reset with a wrong code leads back to the number', async ({ page }) => {
   const customer = await newCustomer()
   await page.goto('/forgotPasswordTelp')
@@ -268,9 +327,24 @@ test('a refused token leads to the login and is removed; a server in trouble doe
 
   await openAs(page, { ...customer, token: `${customer.token}x` })
   await expect(page).toHaveURL('/login')
+  await expect(toastOf(page, 'Sesi Anda berakhir')).toBeVisible()
   expect(await page.evaluate(() => localStorage.getItem('token'))).toBeNull()
   await page.goto('/dashboard')
   await expect(page).toHaveURL('/')
+})
+
+test('another customer in another tab: nothing of the first one stays', async ({ page, context, line }) => {
+  const first = await newCustomer('Siti Rahmawati')
+  const second = await newCustomer('Budi Santoso')
+  await openAs(page, first)
+  await expect(page.getByRole('heading', { name: 'Siti Rahmawati' })).toBeVisible()
+  await page.evaluate(() => sessionStorage.setItem('nyala.pribadi.beli', '{}'))
+  const other = await context.newPage()
+  await other.goto(`${line.url}/favicon.svg`)
+  await other.evaluate((token) => localStorage.setItem('token', token), second.token)
+  await expect(page.getByRole('heading', { name: 'Budi Santoso' })).toBeVisible()
+  await expect(page.getByText('Siti Rahmawati')).toHaveCount(0)
+  expect(await page.evaluate(() => sessionStorage.getItem('nyala.pribadi.beli'))).toBeNull()
 })
 
 test('no network at login: it says so and the form stays', async ({ page, line }) => {

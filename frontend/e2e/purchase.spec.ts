@@ -11,6 +11,7 @@ import {
   topUp,
   type World,
 } from './support/api.ts'
+import { buy } from './support/beli.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
 
 const HARGA = 8_000
@@ -24,6 +25,13 @@ async function shop(durasi = 600): Promise<{ world: World; customer: Customer }>
   const customer = await newCustomer('Siti Rahmawati')
   await topUp(customer, world.idoutlet, SALDO)
   return { world, customer }
+}
+
+/** Somebody else who can pay at the outlet. */
+async function fundedAt(world: World): Promise<Customer> {
+  const customer = await newCustomer()
+  await topUp(customer, world.idoutlet, SALDO)
+  return customer
 }
 
 async function enterKode(page: Page, kode: string): Promise<void> {
@@ -175,7 +183,7 @@ test('a machine that answers late is waited for on the dashboard', async ({ page
   expect(await saldo(customer)).toBe(SALDO - HARGA)
 })
 
-test('a silent machine shows that it is waited for, then the money is back', async ({ page }) => {
+test('a silent machine shows that it is waited for, the money held', async ({ page }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)
   await fault(world.mesin.id, 'silent')
@@ -204,6 +212,17 @@ test('a busy machine shows its time left', async ({ page }) => {
   await enterKode(page, world.mesin.kode)
   await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
   await expect(page.getByText(/^09:\d\d$/)).toBeVisible()
+})
+
+test('a busy machine is free again on the screen when its run is over', async ({ page }) => {
+  const { world, customer } = await shop(15)
+  await buy(await fundedAt(world), world)
+  await openAs(page, customer, '/scanPage')
+  await enterKode(page, world.mesin.kode)
+  await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
+  await expect(page.getByText('Pastikan nama ini sama dengan nama di mesin.')).toBeVisible({
+    timeout: 30_000,
+  })
 })
 
 test('ten services load, the next when the end is seen', async ({ page }) => {
@@ -247,6 +266,38 @@ test('the answer to a payment is lost: it is asked again by the same number and 
   await expect(page.getByRole('timer')).toBeVisible()
   expect(numbers.size).toBe(1)
   expect(await saldo(customer)).toBe(SALDO - HARGA)
+})
+
+test('a payment that never reached the server is sent again by the same number', async ({ page, line }) => {
+  const { world, customer } = await shop()
+  await toReceipt(page, world, customer)
+  line.cut()
+  await pay(page)
+  await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
+  expect(await saldo(customer)).toBe(SALDO)
+  line.mend()
+  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible({ timeout: 30_000 })
+  expect(await saldo(customer)).toBe(SALDO - HARGA)
+})
+
+test('after a reload the receipt of an unsure payment keeps the balance before it', async ({ page }) => {
+  const { world, customer } = await shop()
+  await toReceipt(page, world, customer)
+  await page.route('**/create_snap_transaksi', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await pay(page)
+  await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
+  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  const known = page.waitForResponse('**/get_epayment/*')
+  await page.reload()
+  await known
+  await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
+  await expect(page.getByText('Rp 50.000')).toBeVisible()
+  await expect(page.getByText('Rp 42.000')).toBeVisible()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible({ timeout: 60_000 })
 })
 
 test('a reload in the middle of paying ends in the truth', async ({ page, line }) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium } from '@playwright/test'
-import { type Customer, newCustomer, newWorld, topUp, type World } from './support/api.ts'
+import { type Customer, newCustomer, newWorld, saldo, topUp, type World } from './support/api.ts'
 import { film } from './support/camera.ts'
 import { CHROMIUM, CHROMIUM_ARGS } from './support/chromium.ts'
 import { nyala } from './support/nyala.ts'
@@ -29,7 +29,7 @@ function withCamera(y4m?: string): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: [...CHROMIUM_ARGS, ...camera] })
 }
 
-test('the camera reads the sticker of a machine', async ({ page, line }) => {
+test('a purchase from the camera to the countdown', async ({ page, line }) => {
   const { world, customer } = await shop()
   await page.goto('/favicon.svg')
   const browser = await withCamera(await film(page, readFileSync(sticker(world.mesin.id))))
@@ -39,6 +39,12 @@ test('the camera reads the sticker of a machine', async ({ page, line }) => {
     await expect(phone).toHaveURL('/pilihLayanan', { timeout: 20_000 })
     await expect(toastOf(phone, 'Get Layanan Success')).toBeVisible()
     await expect(phone.getByRole('heading', { name: world.mesin.nama })).toBeVisible()
+    await phone.getByRole('button', { name: /Cuci Kilat/ }).click()
+    await phone.getByRole('button', { name: new RegExp(world.outlet) }).click()
+    await phone.getByRole('button', { name: 'Bayar & Nyalakan Mesin' }).click()
+    await expect(toastOf(phone, 'Mesin Berhasil dinyalakan')).toBeVisible()
+    await expect(phone.getByRole('timer')).toContainText(/(10:00|09:5\d)/)
+    expect(await saldo(customer)).toBe(42_000)
   } finally {
     await browser.close()
   }

@@ -1,22 +1,8 @@
 import type { Page } from '@playwright/test'
 import { type Customer, newCustomer, newTelp, newWorld, topUp, type World } from './support/api.ts'
-import { expectAccessible, expectNoSideways } from './support/axe.ts'
-import { expect, openAs, test } from './support/test.ts'
-
-/** Fades end before axe measures contrast. */
-async function settle(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const once = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations === 1)
-    // One that is taken away with its element is over, too.
-    return Promise.allSettled(once.map((one) => one.finished)).then(() => undefined)
-  })
-}
-
-async function check(page: Page): Promise<void> {
-  await settle(page)
-  await expectAccessible(page)
-  await expectNoSideways(page)
-}
+import { expectFineScreen } from './support/axe.ts'
+import { buy } from './support/beli.ts'
+import { expect, openAs, test, typeOtp } from './support/test.ts'
 
 async function shop(): Promise<{ world: World; customer: Customer }> {
   const world = await newWorld([
@@ -26,6 +12,12 @@ async function shop(): Promise<{ world: World; customer: Customer }> {
   const customer = await newCustomer('Siti Nurhaliza Rahmawati Kusumawardhani')
   await topUp(customer, world.idoutlet, 20_000_000)
   return { world, customer }
+}
+
+async function enterKode(page: Page, kode: string): Promise<void> {
+  await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
+  await page.getByLabel('Kode mesin', { exact: true }).fill(kode)
+  await page.keyboard.press('Enter')
 }
 
 const looks = [
@@ -47,7 +39,7 @@ for (const { colorScheme, width } of looks) {
       ]) {
         await page.goto(path)
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-        await check(page)
+        await expectFineScreen(page)
       }
       const telp = newTelp()
       await page.goto('/register')
@@ -57,40 +49,69 @@ for (const { colorScheme, width } of looks) {
       await page.getByLabel('Nama Akun').fill('Rina Wijaya')
       await page.getByRole('button', { name: 'Daftar' }).click()
       await expect(page).toHaveURL(`/otp/${telp}`)
-      await check(page)
+      await expectFineScreen(page)
+      await page.goto(`/forgotPasswordOtp/${telp}`)
+      await typeOtp(page, '123456')
+      await page.getByRole('button', { name: 'Simpan' }).click()
+      await expect(page).toHaveURL(`/changePassword/${telp}`)
+      await expectFineScreen(page)
     })
 
-    test('the purchase and the dashboard', async ({ page }) => {
+    test('what stands in the way of a purchase', async ({ page }) => {
+      const { world, customer } = await shop()
+      const poor = await newCustomer()
+      await openAs(page, poor, '/scanPage')
+      await enterKode(page, world.mesin.kode)
+      await expect(page.getByRole('dialog', { name: 'E-Pay tidak ditemukan' })).toBeVisible()
+      await expectFineScreen(page)
+      await page.goto('/pilihEpay')
+      await expect(page.getByText('E-Pay tidak ditemukan')).toBeVisible()
+      await expectFineScreen(page)
+      expect((await buy(customer, world)).answer.status).toBe(200)
+      await openAs(page, customer, '/scanPage')
+      await enterKode(page, world.mesin.kode)
+      await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
+      await expectFineScreen(page)
+    })
+
+    test('the dashboard', async ({ page }) => {
       const { world, customer } = await shop()
       await openAs(page, await newCustomer())
       await expect(page.getByText('Belum ada saldo E-Pay')).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await openAs(page, customer)
       await expect(page.getByText('Rp 20.000.000')).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByRole('button', { name: /Info outlet/ }).click()
-      await check(page)
-      await page.goto('/scanPage')
+      await expectFineScreen(page)
+      expect((await buy(customer, world)).answer.status).toBe(200)
+      await page.goto('/dashboard')
+      await expect(page.getByRole('timer')).toContainText(/\d\d:\d\d/)
+      await expectFineScreen(page)
+    })
+
+    test('the purchase', async ({ page }) => {
+      const { world, customer } = await shop()
+      await openAs(page, customer, '/scanPage')
       await expect(page.getByText(/Kamera/)).toBeVisible()
-      await check(page)
-      await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
-      await page.getByLabel('Kode mesin', { exact: true }).fill('SALAH')
-      await page.keyboard.press('Enter')
+      await expectFineScreen(page)
+      await enterKode(page, 'SALAH')
       await expect(page.getByText('Kode terdiri dari 8 huruf dan angka')).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByLabel('Kode mesin', { exact: true }).fill(world.mesin.kode)
       await page.keyboard.press('Enter')
       await expect(page.getByRole('heading', { name: world.mesin.nama })).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByRole('button', { name: /Cuci Selimut/ }).click()
       await expect(page.getByText('1 E-Pay ditemukan')).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
       await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
       await expect(page.getByText(/^SLF\d{15}$/)).toBeVisible()
-      await check(page)
+      await expectFineScreen(page)
+      await page.route('**/create_snap_transaksi', (route) => route.abort())
       await page.getByRole('button', { name: 'Bayar & Nyalakan Mesin' }).click()
-      await expect(page.getByRole('timer')).toContainText(/\d\d:\d\d/)
-      await check(page)
+      await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
+      await expectFineScreen(page)
     })
   })
 }
@@ -116,4 +137,11 @@ test('the keyboard alone logs in and walks the bar', async ({ page }) => {
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL('/riwayatPage')
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+})
+
+test('who wants no motion gets none', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await page.goto('/')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0)
 })

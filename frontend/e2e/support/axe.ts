@@ -3,27 +3,25 @@ import type { Page } from '@playwright/test'
 import { expect } from './test.ts'
 
 /** The screen as it stands has no accessibility fault that axe knows. */
-export async function expectAccessible(page: Page): Promise<void> {
+async function expectAccessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze()
   const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
   expect(told).toEqual([])
 }
 
 /** Nothing sticks out at the side. */
-export async function expectNoSideways(page: Page): Promise<void> {
+async function expectNoSideways(page: Page): Promise<void> {
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
   expect(overflow).toBeLessThanOrEqual(0)
 }
 
 /** Fades end before axe measures contrast. */
 async function settle(page: Page): Promise<void> {
-  await page.evaluate(() =>
-    Promise.all(
-      document
-        .getAnimations()
-        .map((one) => (one.effect?.getComputedTiming().iterations === 1 ? one.finished : null)),
-    ),
-  )
+  await page.evaluate(() => {
+    const once = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations === 1)
+    // One that is taken away with its element is over, too.
+    return Promise.allSettled(once.map((one) => one.finished)).then(() => undefined)
+  })
 }
 
 /** A screen as it stands: nothing for axe to find, and nothing wider than the phone. */

@@ -14,9 +14,12 @@ interface UpdateState {
 /** A new version that is there and waits to be taken. */
 export const useUpdate = create<UpdateState>(() => ({ apply: null }))
 
+let started = false
+
 /** Begins to serve this app without network, and to watch for new versions. Once a page. */
 export async function startServiceWorker(): Promise<void> {
-  if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return
+  if (started || !import.meta.env.PROD || !('serviceWorker' in navigator)) return
+  started = true
   const { serviceWorker } = navigator
   followChange(serviceWorker)
   try {

@@ -42,6 +42,7 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
     <Dialog open onClose={onClose} title={spec.ubahNama} locked={pending}>
       <form className={form.form} onSubmit={onSubmit} noValidate>
         <Field
+          data-awal
           label={spec.namaAkun}
           name="nama"
           autoComplete="name"

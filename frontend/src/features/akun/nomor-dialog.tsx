@@ -7,7 +7,7 @@ import styles from './akun-page.module.css'
 /** The number cannot be changed for now: what to do instead. */
 export function NomorDialog({ open, akun, onClose }: { open: boolean; akun: Akun; onClose: () => void }) {
   return (
-    <Dialog open={open} onClose={onClose} title={added.akun.nomor}>
+    <Dialog open={open} onClose={onClose} title={added.nomorWhatsApp}>
       <div className={styles.notice}>
         <p className={`angka ${styles.number}`}>+{akun.full_telp}</p>
         <p className={styles.muted}>{added.akun.nomorTetapIsi}</p>

@@ -6,6 +6,8 @@ import { spec } from '@/shared/copy/spec'
 import { tanggalWaktu } from '@/shared/lib/format'
 import { inisial, namaLengkap } from '@/shared/lib/nama'
 import { Card } from '@/shared/ui/card'
+import choices from '@/shared/ui/choice.module.css'
+import { IconButton } from '@/shared/ui/icon-button'
 import { Kawung } from '@/shared/ui/kawung'
 import styles from './akun-page.module.css'
 
@@ -32,24 +34,23 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
           {nama && inisial(nama)}
         </span>
         <span className={styles.identity}>
-          <span className={styles.caption}>{added.akun.nama}</span>
+          <span className={styles.caption}>{spec.namaAkun}</span>
           {nama ? <strong className={styles.name}>{nama}</strong> : <Blank />}
         </span>
-        <button
-          type="button"
+        <IconButton
           className={styles.edit}
-          aria-label={nama ? added.akun.ubahNama(nama) : spec.ubahNama}
+          label={nama ? added.akun.ubahNama(nama) : spec.ubahNama}
           aria-haspopup="dialog"
           disabled={!akun}
           onClick={onNama}
         >
           <Pencil size={22} aria-hidden />
-        </button>
+        </IconButton>
       </div>
       <Card className={styles.rows}>
         <Row
           icon={<Phone size={22} aria-hidden />}
-          label={added.akun.nomor}
+          label={added.nomorWhatsApp}
           disabled={!akun}
           onClick={onNomor}
         >
@@ -85,12 +86,12 @@ interface RowProps {
 function Row({ icon, label, disabled, onClick, children }: RowProps) {
   return (
     <button type="button" className={styles.row} disabled={disabled} aria-haspopup="dialog" onClick={onClick}>
-      <span className={styles.icon}>{icon}</span>
-      <span className={styles.rowText}>
+      <span className={choices.tile}>{icon}</span>
+      <span className={choices.text}>
         <span className={styles.rowLabel}>{label}</span>
         <span className={styles.rowValue}>{children}</span>
       </span>
-      <ChevronRight className={styles.chevron} size={20} aria-hidden />
+      <ChevronRight className={choices.chevron} size={20} aria-hidden />
     </button>
   )
 }

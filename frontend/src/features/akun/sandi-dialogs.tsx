@@ -35,6 +35,7 @@ function SandiDialog({ sandi }: { sandi: Sandi }) {
     <PasswordField
       label={label}
       name={name}
+      data-awal={name === 'lama' || undefined}
       autoComplete={autoComplete}
       hint={hint}
       value={values[name]}
@@ -65,7 +66,7 @@ function VerifikasiDialog({ telp, sandi }: Props) {
   return (
     <Dialog open onClose={sandi.toForm} title={spec.verifikasiPerubahan}>
       <p className={styles.muted}>
-        {added.akun.kodeKe} <strong className="angka">+62{telp}</strong>
+        {added.otp.terkirim} <strong className="angka">+62{telp}</strong>
       </p>
       <div ref={body}>
         <CodeEntry

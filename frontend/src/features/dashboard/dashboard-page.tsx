@@ -1,12 +1,10 @@
-import { jelaskan } from '@/shared/api/error'
 import type { AkunEpay } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { tampilDiDashboard } from '@/shared/lib/epay'
 import { tanggalWaktu } from '@/shared/lib/format'
 import { serverNow } from '@/shared/realtime/clock'
-import { Button } from '@/shared/ui/button'
-import { Empty } from '@/shared/ui/empty'
+import { Failed } from '@/shared/ui/failed'
 import { PageTitle } from '@/shared/ui/page'
 import styles from './dashboard-page.module.css'
 import { EpayCards } from './epay-cards'
@@ -21,7 +19,7 @@ export default function DashboardPage() {
   const retry = () => void Promise.all([dashboard.refetch(), epay.refetch()])
 
   if (!dashboard.data && failed)
-    return <Failed error={failed} pending={dashboard.isFetching} onRetry={retry} />
+    return <NotLoaded error={failed} pending={dashboard.isFetching} onRetry={retry} />
   const customer = dashboard.data?.customer_global
   return (
     <main className={styles.page}>
@@ -71,22 +69,19 @@ function Waiting() {
   )
 }
 
-function Failed({ error, pending, onRetry }: { error: unknown; pending: boolean; onRetry: () => void }) {
-  const { judul, isi } = jelaskan(error)
+interface NotLoadedProps {
+  error: unknown
+  pending: boolean
+  onRetry: () => void
+}
+
+function NotLoaded(props: NotLoadedProps) {
   return (
     <main className={styles.page}>
       <PageTitle className="visually-hidden" name={spec.beranda}>
         {spec.beranda}
       </PageTitle>
-      <Empty
-        title={judul}
-        body={isi ?? added.dashboard.gagalMuat}
-        action={
-          <Button pending={pending} onClick={onRetry}>
-            {added.umum.cobaLagi}
-          </Button>
-        }
-      />
+      <Failed body={added.dashboard.gagalMuat} {...props} />
     </main>
   )
 }

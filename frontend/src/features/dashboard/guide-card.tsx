@@ -1,7 +1,6 @@
 import { Clock, type LucideIcon, ScanLine, UserRound, WalletMinimal } from 'lucide-react'
 import { added } from '@/shared/copy/added'
-import { Card } from '@/shared/ui/card'
-import styles from './dashboard-page.module.css'
+import { Guide } from '@/shared/ui/guide'
 
 const langkah: [LucideIcon, string][] = [
   [ScanLine, added.dashboard.langkahScan],
@@ -12,19 +11,5 @@ const langkah: [LucideIcon, string][] = [
 
 /** Shown while no machine runs: what each button of the bar is for. */
 export function GuideCard() {
-  return (
-    <Card className={styles.guide}>
-      <h2 className={styles.heading}>{added.dashboard.selamatDatang}</h2>
-      <ul className={styles.steps}>
-        {langkah.map(([Icon, text]) => (
-          <li key={text} className={styles.step}>
-            <span className={styles.stepIcon}>
-              <Icon size={20} aria-hidden />
-            </span>
-            {text}
-          </li>
-        ))}
-      </ul>
-    </Card>
-  )
+  return <Guide title={added.dashboard.selamatDatang} steps={langkah} />
 }

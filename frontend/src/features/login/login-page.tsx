@@ -11,6 +11,7 @@ import { toast } from '@/shared/lib/toast'
 import { useSubmit } from '@/shared/lib/use-submit'
 import { validLogin } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
+import { FootLink } from '@/shared/ui/foot-link'
 import form from '@/shared/ui/form.module.css'
 import { Page } from '@/shared/ui/page'
 import { PasswordField } from '@/shared/ui/password-field'
@@ -63,12 +64,7 @@ export default function LoginPage() {
           {spec.masuk}
         </Button>
       </form>
-      <p className={form.foot}>
-        {added.login.belumPunya}{' '}
-        <Link className={form.link} to={paths.register}>
-          {spec.daftar}
-        </Link>
-      </p>
+      <FootLink question={added.login.belumPunya} to={paths.register} label={spec.daftar} />
     </Page>
   )
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Link, Navigate, useNavigate, useParams } from 'react-router'
+import { Navigate, useNavigate, useParams } from 'react-router'
 import { type RegisterForm, register, requestOtp } from '@/shared/api/auth'
 import { asApiError, jelaskan } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
@@ -10,6 +10,7 @@ import { forgetCode } from '@/shared/lib/cooldown'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
 import { CodeEntry } from '@/shared/ui/code-entry'
+import { FootLink } from '@/shared/ui/foot-link'
 import form from '@/shared/ui/form.module.css'
 import { Page } from '@/shared/ui/page'
 
@@ -52,12 +53,7 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
         onSubmit={submit}
         resend={() => requestOtp(draft.telp)}
       />
-      <p className={form.foot}>
-        {added.register.sudahPunya}{' '}
-        <Link className={form.link} to={paths.login}>
-          {spec.masuk}
-        </Link>
-      </p>
+      <FootLink question={added.register.sudahPunya} to={paths.login} label={spec.masuk} />
     </Page>
   )
 }

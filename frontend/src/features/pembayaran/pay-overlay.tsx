@@ -21,7 +21,7 @@ export function PayOverlay({ phase, onRetry }: { phase: PayPhase; onRetry: () =>
   return (
     <Dialog open={phase !== 'ready'} onClose={() => undefined} title={title} locked>
       <div className={styles.wait}>
-        <Porthole state="waiting" />
+        {phase !== 'unknown' && <Porthole state="waiting" />}
         <div role="status">
           <FadeSwap id={phase}>{body}</FadeSwap>
         </div>

@@ -24,19 +24,21 @@ export default function PembayaranPage() {
 function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
   const { mesin, layanan, epay } = flow
   const [nota] = useState(() => openNota(flow))
-  const { phase, pay } = usePay(nota)
-  const saldo = useSaldo(flow)
+  const before = useSaldo(flow)
+  // Once paid, a reload must not show the lowered balance as the one before.
+  const saldo = nota.saldo ?? before
+  const { phase, pay } = usePay(nota, saldo)
 
   return (
     <Page title={added.bayar.judul} back={paths.pilihEpay}>
       <section className={styles.receipt} aria-label={added.bayar.judul}>
         <dl className={styles.rows}>
           <Row label={spec.noNota} value={nota.nota} number />
-          <Row label={added.bayar.tanggal} value={tanggalWaktu(nota.made_ms)} number />
-          <Row label={added.bayar.mesin} value={mesin.nama} />
-          <Row label={added.bayar.layanan} value={layanan.nama} />
-          <Row label={added.bayar.durasi} value={added.layanan.menit(menit(layanan.durasi))} number />
-          <Row label={added.bayar.outlet} value={mesin.outlet.nama} />
+          <Row label={added.nota.tanggal} value={tanggalWaktu(nota.made_ms)} number />
+          <Row label={added.nota.mesin} value={mesin.nama} />
+          <Row label={added.nota.layanan} value={layanan.nama} />
+          <Row label={added.nota.durasi} value={added.nota.menit(menit(layanan.durasi))} number />
+          <Row label={added.nota.outlet} value={mesin.outlet.nama} />
         </dl>
         <dl className={`${styles.rows} ${styles.money}`}>
           <Row label={added.bayar.saldoDi(epay.outlet?.nama ?? '')} value={rupiah(saldo)} number />

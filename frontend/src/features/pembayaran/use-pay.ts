@@ -23,9 +23,9 @@ const RESUME_MS = 60_000
 
 /**
  * Pays once. No answer is not a refusal: the same receipt number is asked for again until the server
- * tells the outcome, so that it can never charge twice.
+ * tells the outcome, so that it can never charge twice. `saldo`: the balance before, rupiah.
  */
-export function usePay(nota: Nota) {
+export function usePay(nota: Nota, saldo: number) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [phase, setPhase] = useState<PayPhase>('ready')
@@ -35,7 +35,7 @@ export function usePay(nota: Nota) {
   async function pay() {
     if (busy.current) return
     busy.current = true
-    markPaid(nota)
+    markPaid(nota, saldo)
     setPhase('sending')
     try {
       await untilAnswered(

@@ -2,6 +2,7 @@ import { ChevronRight } from 'lucide-react'
 import type { AkunEpay } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { rupiah, tanggal } from '@/shared/lib/format'
+import choices from '@/shared/ui/choice.module.css'
 import styles from './pilih-epay-page.module.css'
 
 interface Props {
@@ -15,8 +16,8 @@ export function EpayOption({ epay: { outlet, nama, quota_emoney }, harga, onChoo
   const saldo = quota_emoney?.saldo ?? 0
   const masaAktif = quota_emoney?.masa_aktif
   return (
-    <button type="button" className={styles.option} onClick={onChoose}>
-      <span className={styles.text}>
+    <button type="button" className={choices.choice} onClick={onChoose}>
+      <span className={choices.text}>
         <span className={styles.outlet}>{outlet?.nama}</span>
         <span className={styles.meta}>
           {outlet?.kota} · {nama}
@@ -29,7 +30,7 @@ export function EpayOption({ epay: { outlet, nama, quota_emoney }, harga, onChoo
         <span className={`angka ${styles.saldo}`}>{rupiah(saldo)}</span>
         {saldo < harga && <span className={styles.low}>{added.epay.kurang}</span>}
       </span>
-      <ChevronRight size={20} aria-hidden className={styles.chevron} />
+      <ChevronRight size={20} aria-hidden className={choices.chevron} />
     </button>
   )
 }

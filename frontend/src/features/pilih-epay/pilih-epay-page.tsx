@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useNavigate } from 'react-router'
 import { getEpay } from '@/shared/api/dashboard'
-import { jelaskan } from '@/shared/api/error'
 import { keys } from '@/shared/api/keys'
 import type { AkunEpay } from '@/shared/api/model'
 import { getEpayOfOwner } from '@/shared/api/transaksi'
@@ -14,9 +13,11 @@ import { dropNota, type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase
 import { toast } from '@/shared/lib/toast'
 import { serverNow } from '@/shared/realtime/clock'
 import { Button } from '@/shared/ui/button'
+import choices from '@/shared/ui/choice.module.css'
 import { Empty } from '@/shared/ui/empty'
+import { Failed } from '@/shared/ui/failed'
 import { Page } from '@/shared/ui/page'
-import { Spinner } from '@/shared/ui/spinner'
+import { Waiting } from '@/shared/ui/waiting'
 import { EpayOption } from './epay-option'
 import styles from './pilih-epay-page.module.css'
 
@@ -55,7 +56,7 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
   return (
     <>
       <p className={styles.count}>{spec.epayDitemukan(query.data.length)}</p>
-      <ul className={styles.list}>
+      <ul className={choices.list}>
         {query.data.map((epay) => (
           <li key={epay.idcustomer}>
             <EpayOption epay={epay} harga={flow.layanan.harga} onChoose={() => choose(epay)} />
@@ -94,24 +95,6 @@ interface Query {
 }
 
 function NotYet({ query }: { query: Query }) {
-  if (!query.isError) {
-    return (
-      <div role="status" className={styles.waiting}>
-        <Spinner large />
-        <span className="visually-hidden">{added.umum.muat}</span>
-      </div>
-    )
-  }
-  const { judul, isi } = jelaskan(query.error)
-  return (
-    <Empty
-      title={judul}
-      body={isi}
-      action={
-        <Button pending={query.isFetching} onClick={() => void query.refetch()}>
-          {added.umum.cobaLagi}
-        </Button>
-      }
-    />
-  )
+  if (!query.isError) return <Waiting />
+  return <Failed error={query.error} pending={query.isFetching} onRetry={() => void query.refetch()} />
 }

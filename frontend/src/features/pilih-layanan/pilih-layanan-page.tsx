@@ -1,7 +1,7 @@
 import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { Navigate, useNavigate } from 'react-router'
-import { asApiError, jelaskan } from '@/shared/api/error'
+import { asApiError } from '@/shared/api/error'
 import type { DataLayanan } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
@@ -10,11 +10,13 @@ import { paths } from '@/shared/lib/paths'
 import { type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
 import { useDebounced } from '@/shared/lib/use-debounced'
 import { Button } from '@/shared/ui/button'
+import choices from '@/shared/ui/choice.module.css'
 import { Empty } from '@/shared/ui/empty'
+import { Failed } from '@/shared/ui/failed'
 import { Field } from '@/shared/ui/field'
 import { MoreSentinel } from '@/shared/ui/more-sentinel'
 import { Page } from '@/shared/ui/page'
-import { Spinner } from '@/shared/ui/spinner'
+import { Waiting } from '@/shared/ui/waiting'
 import { MesinCard } from './mesin-card'
 import styles from './pilih-layanan-page.module.css'
 import { useLayanan } from './use-layanan'
@@ -57,7 +59,7 @@ function LayananList({ flow }: { flow: PurchaseFlow }) {
       {services ? (
         <Services services={services} searching={search !== ''} onChoose={choose} />
       ) : query.isError ? (
-        <Failed error={query.error} pending={query.isFetching} onRetry={() => void query.refetch()} />
+        <NotLoaded error={query.error} pending={query.isFetching} onRetry={() => void query.refetch()} />
       ) : (
         <Waiting />
       )}
@@ -84,16 +86,16 @@ function Services({ services, searching, onChoose }: ServicesProps) {
   if (services.length === 0)
     return <Empty title={searching ? added.layanan.tidakCocok : added.layanan.kosong} />
   return (
-    <ul className={styles.list}>
+    <ul className={choices.list}>
       {services.map((layanan) => (
         <li key={layanan.id}>
-          <button type="button" className={styles.service} onClick={() => onChoose(layanan)}>
+          <button type="button" className={choices.choice} onClick={() => onChoose(layanan)}>
             <span className={styles.name}>
               {layanan.nama}
-              <span className={styles.duration}>{added.layanan.menit(menit(layanan.durasi))}</span>
+              <span className={styles.duration}>{added.nota.menit(menit(layanan.durasi))}</span>
             </span>
             <span className={`angka ${styles.price}`}>{rupiah(layanan.harga)}</span>
-            <ChevronRight size={20} aria-hidden className={styles.chevron} />
+            <ChevronRight size={20} aria-hidden className={choices.chevron} />
           </button>
         </li>
       ))}
@@ -101,36 +103,14 @@ function Services({ services, searching, onChoose }: ServicesProps) {
   )
 }
 
-function Waiting() {
-  return (
-    <div role="status" className={styles.waiting}>
-      <Spinner />
-      <span className="visually-hidden">{added.umum.muat}</span>
-    </div>
-  )
-}
-
-function Failed({ error, pending, onRetry }: { error: unknown; pending: boolean; onRetry: () => void }) {
+function NotLoaded({ error, pending, onRetry }: { error: unknown; pending: boolean; onRetry: () => void }) {
   const navigate = useNavigate()
-  const { judul, isi } = jelaskan(error)
-  if (asApiError(error).status === 404) {
-    return (
-      <Empty
-        title={spec.mesinNotFound}
-        body={added.scan.mesinTidakDitemukanIsi}
-        action={<Button onClick={() => navigate(paths.scan)}>{added.scan.pindaiUlang}</Button>}
-      />
-    )
-  }
+  if (asApiError(error).status !== 404) return <Failed error={error} pending={pending} onRetry={onRetry} />
   return (
     <Empty
-      title={judul}
-      body={isi}
-      action={
-        <Button pending={pending} onClick={onRetry}>
-          {added.umum.cobaLagi}
-        </Button>
-      }
+      title={spec.mesinNotFound}
+      body={added.scan.mesinTidakDitemukanIsi}
+      action={<Button onClick={() => navigate(paths.scan)}>{added.scan.pindaiUlang}</Button>}
     />
   )
 }

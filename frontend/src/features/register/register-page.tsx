@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { Link, useNavigate } from 'react-router'
+import { useNavigate } from 'react-router'
 import { requestOtp } from '@/shared/api/auth'
 import { asApiError, jelaskan } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
@@ -12,6 +12,7 @@ import { useSubmit } from '@/shared/lib/use-submit'
 import { validRegister } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
 import { Field } from '@/shared/ui/field'
+import { FootLink } from '@/shared/ui/foot-link'
 import form from '@/shared/ui/form.module.css'
 import { Page } from '@/shared/ui/page'
 import { PasswordField } from '@/shared/ui/password-field'
@@ -82,12 +83,7 @@ export default function RegisterPage() {
           {spec.daftar}
         </Button>
       </form>
-      <p className={form.foot}>
-        {added.register.sudahPunya}{' '}
-        <Link className={form.link} to={paths.login}>
-          {spec.masuk}
-        </Link>
-      </p>
+      <FootLink question={added.register.sudahPunya} to={paths.login} label={spec.masuk} />
     </Page>
   )
 }

@@ -34,15 +34,15 @@ export function SnapRows({ detail }: { detail: SnapHistoryDetail }) {
   return (
     <>
       <Row label={spec.noNota}>{detail.id}</Row>
-      <Row label={copy.tanggal}>{tanggalWaktu(detail.created_at)}</Row>
+      <Row label={added.nota.tanggal}>{tanggalWaktu(detail.created_at)}</Row>
       {use && (
         <>
-          <Row label={copy.mesin}>{use.snap_mesin.nama}</Row>
-          <Row label={copy.layanan}>{use.snap_layanan.nama}</Row>
-          <Row label={copy.durasi}>{copy.menit(menit(use.durasi))}</Row>
+          <Row label={added.nota.mesin}>{use.snap_mesin.nama}</Row>
+          <Row label={added.nota.layanan}>{use.snap_layanan.nama}</Row>
+          <Row label={added.nota.durasi}>{added.nota.menit(menit(use.durasi))}</Row>
         </>
       )}
-      <Row label={copy.outlet}>{place(detail.outlet.nama, detail.outlet.kota)}</Row>
+      <Row label={added.nota.outlet}>{place(detail.outlet.nama, detail.outlet.kota)}</Row>
       <Total label={spec.hargaLayanan} value={detail.isDelete ? detail.grandtotal : -detail.grandtotal} />
     </>
   )
@@ -52,9 +52,9 @@ export function TopUpRows({ detail }: { detail: TopUpDetail }) {
   return (
     <>
       <Row label={copy.noTopUp}>{detail.idpembelian_emoney}</Row>
-      <Row label={copy.tanggal}>{tanggalWaktu(detail.created_at)}</Row>
+      <Row label={added.nota.tanggal}>{tanggalWaktu(detail.created_at)}</Row>
       <Row label={copy.paket}>{detail.nama_paket}</Row>
-      <Row label={copy.outlet}>{place(detail.nama_outlet, detail.kota)}</Row>
+      <Row label={added.nota.outlet}>{place(detail.nama_outlet, detail.kota)}</Row>
       <Row label={copy.hargaPaket}>{rupiah(detail.harga_paket)}</Row>
       <Row label={copy.saldoAkhir}>{rupiah(detail.saldo_akhir)}</Row>
       <Total label={copy.saldoDitambahkan} value={detail.quota} />

@@ -2,6 +2,7 @@ import { ArrowDownLeft, ChevronRight, type LucideIcon, RotateCcw, WashingMachine
 import type { HistoryEntry, RefType } from '@/shared/api/model'
 import { spec } from '@/shared/copy/spec'
 import { rupiahBertanda, tanggalWaktu } from '@/shared/lib/format'
+import choices from '@/shared/ui/choice.module.css'
 import { groupByMonth } from './group-by-month'
 import styles from './history-list.module.css'
 
@@ -24,7 +25,7 @@ export function HistoryList({ entries, onOpen }: Props) {
       <h2 id={monthId(judul)} className={styles.separator}>
         {judul}
       </h2>
-      <ul className={styles.cards}>
+      <ul className={choices.list}>
         {ofMonth.map((entry) => (
           <li key={`${entry.ref_type}-${entry.ref_id}-${entry.entri}`}>
             <EntryCard entry={entry} onOpen={onOpen} />
@@ -41,11 +42,16 @@ function EntryCard({ entry, onOpen }: { entry: HistoryEntry; onOpen: Props['onOp
   const Icon = icons[entry.ref_type]
   const incoming = entry.value > 0
   return (
-    <button type="button" className={styles.card} onClick={() => onOpen(entry)} aria-haspopup="dialog">
-      <span className={`${styles.icon} ${incoming ? styles.iconIn : ''}`}>
+    <button
+      type="button"
+      className={`${choices.choice} ${styles.card}`}
+      onClick={() => onOpen(entry)}
+      aria-haspopup="dialog"
+    >
+      <span className={`${choices.tile} ${incoming ? styles.iconIn : ''}`}>
         <Icon size={22} aria-hidden />
       </span>
-      <span className={styles.text}>
+      <span className={choices.text}>
         <span className={styles.outlet}>{entry.outlet}</span>
         <span className={styles.kind}>{spec.judulDetail[entry.ref_type]}</span>
         <span className={`angka ${styles.date}`}>{tanggalWaktu(entry.date)}</span>
@@ -53,7 +59,7 @@ function EntryCard({ entry, onOpen }: { entry: HistoryEntry; onOpen: Props['onOp
       <span className={`angka ${styles.value} ${incoming ? styles.in : styles.out}`}>
         {rupiahBertanda(entry.value)}
       </span>
-      <ChevronRight className={styles.chevron} size={18} aria-hidden />
+      <ChevronRight className={`${choices.chevron} ${styles.chevron}`} size={18} aria-hidden />
     </button>
   )
 }

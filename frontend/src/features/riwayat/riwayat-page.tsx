@@ -9,6 +9,7 @@ import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
+import { IconButton } from '@/shared/ui/icon-button'
 import { MoreSentinel } from '@/shared/ui/more-sentinel'
 import { Page } from '@/shared/ui/page'
 import { Spinner } from '@/shared/ui/spinner'
@@ -94,15 +95,14 @@ function useTellFailure(error: Error | null): void {
 
 function Refresh({ pending, onRefresh }: { pending: boolean; onRefresh: () => void }) {
   return (
-    <button
-      type="button"
+    <IconButton
+      label={added.riwayat.segarkan}
       className={styles.refresh}
-      aria-label={added.riwayat.segarkan}
       aria-busy={pending || undefined}
       onClick={() => !pending && onRefresh()}
     >
       {pending ? <Spinner /> : <RotateCw size={22} aria-hidden />}
-    </button>
+    </IconButton>
   )
 }
 

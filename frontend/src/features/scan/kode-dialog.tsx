@@ -26,13 +26,14 @@ export function KodeDialog({ open, pending, onClose, onKode }: Props) {
     event.preventDefault()
     const kode = bacaKode(ketikan)
     if (kode) onKode(kode)
-    else toast.gagal(added.scan.kodeSalah, added.scan.petunjukKode)
+    else toast.gagal(added.scan.kodeSalah, added.scan.kodeSalahIsi)
   }
 
   return (
     <Dialog open={open} onClose={onClose} title={added.scan.ketikKode}>
       <form className={form.form} onSubmit={onSubmit} noValidate>
         <Field
+          data-awal
           label={added.scan.kode}
           name="kode"
           className={styles.kode}

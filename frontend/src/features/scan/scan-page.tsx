@@ -7,8 +7,8 @@ import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
 import { useSubmit } from '@/shared/lib/use-submit'
 import { Button } from '@/shared/ui/button'
-import { Card } from '@/shared/ui/card'
 import { Dialog } from '@/shared/ui/dialog'
+import { Guide } from '@/shared/ui/guide'
 import { Page } from '@/shared/ui/page'
 import { loadDecoder } from './decoder'
 import { KodeDialog } from './kode-dialog'
@@ -57,14 +57,7 @@ export default function ScanPage() {
           {added.scan.ketikKode}
         </Button>
       </div>
-      <Card className={styles.guide}>
-        <h2 className={styles.heading}>{spec.petunjukPenggunaan}</h2>
-        <ol className={styles.steps}>
-          {added.scan.langkah.map((step) => (
-            <li key={step}>{step}</li>
-          ))}
-        </ol>
-      </Card>
+      <Guide title={spec.petunjukPenggunaan} steps={added.scan.langkah} />
       <KodeDialog
         open={typing && !find.withoutEpay}
         pending={find.pending}

@@ -3,7 +3,7 @@ import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { telpBerkelompok } from '@/shared/lib/format'
 import { paths } from '@/shared/lib/paths'
-import { Card } from '@/shared/ui/card'
+import { Guide } from '@/shared/ui/guide'
 import { Page } from '@/shared/ui/page'
 import { QrPanel } from './qr-panel'
 import styles from './top-up-page.module.css'
@@ -25,19 +25,7 @@ export default function TopUpPage() {
           </>
         )}
       </section>
-      <Card className={styles.guide}>
-        <h2 className={styles.heading}>{spec.caraTopUp}</h2>
-        <ol className={styles.steps}>
-          {added.topUp.langkah.map((step, index) => (
-            <li key={step} className={styles.step}>
-              <span className={styles.index} aria-hidden="true">
-                {index + 1}
-              </span>
-              {step}
-            </li>
-          ))}
-        </ol>
-      </Card>
+      <Guide title={spec.caraTopUp} steps={added.topUp.langkah} />
     </Page>
   )
 }

@@ -1,6 +1,8 @@
 import { create } from 'zustand'
+import { added } from '@/shared/copy/added'
 import { paths } from '@/shared/lib/paths'
 import { clearPrivate } from '@/shared/lib/storage'
+import { toast } from '@/shared/lib/toast'
 
 const KEY = 'token'
 
@@ -52,7 +54,9 @@ export const useAuth = create<AuthState>((set) => ({
     set({ token, exit: paths.welcome })
   },
   expire() {
-    if (removeToken()) set({ token: null, exit: paths.login })
+    if (!removeToken()) return
+    toast.info(added.umum.sesiBerakhir, added.umum.sesiBerakhirIsi)
+    set({ token: null, exit: paths.login })
   },
   signOut() {
     const gone = removeToken()
@@ -74,7 +78,12 @@ function removeToken(): boolean {
 /** Another tab logged in or out: follow it. */
 export function followOtherTabs(): () => void {
   const onStorage = (event: StorageEvent) => {
-    if (event.key === KEY || event.key === null) useAuth.setState({ token: readToken() })
+    if (event.key !== KEY && event.key !== null) return
+    const token = readToken()
+    const before = useAuth.getState().token
+    // What this tab keeps for its own session is of the customer who was here.
+    if (before && (!token || customerId(token) !== customerId(before))) clearPrivate(['session'])
+    useAuth.setState({ token })
   }
   window.addEventListener('storage', onStorage)
   return () => window.removeEventListener('storage', onStorage)

@@ -33,10 +33,13 @@ it('the payment is of the machine’s outlet and the service’s price', () => {
 
 it('keeps its number over a reload, also once paid', () => {
   const first = openNota(flow, new Date('2026-11-20T10:00:00Z'))
-  markPaid(first, 5)
+  markPaid(first, 50_000, 5)
   const again = openNota(flow, new Date('2026-11-20T10:00:09Z'))
   expect(again.nota).toBe(first.nota)
   expect(again.paid_ms).toBe(5)
+  expect(again.saldo).toBe(50_000)
+  markPaid(again, 42_000, 6)
+  expect(openNota(flow).saldo).toBe(50_000)
 })
 
 it('another choice, or an outcome, gets a new number', () => {

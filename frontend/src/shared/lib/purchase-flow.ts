@@ -24,6 +24,8 @@ export interface Nota {
   made_ms: number
   /** When the customer pressed the button; null before. */
   paid_ms: number | null
+  /** The balance as it was then, rupiah; null before. */
+  saldo: number | null
   body: CreateSnapTransaksi
 }
 
@@ -52,7 +54,13 @@ export function openNota(flow: Required<PurchaseFlow>, now = new Date()): Nota {
   }
   if (kept && sameChoice(kept.body, body)) return kept
   const nota = buatNota(now)
-  const fresh: Nota = { nota, made_ms: now.getTime(), paid_ms: null, body: { id: nota, ...body } }
+  const fresh: Nota = {
+    nota,
+    made_ms: now.getTime(),
+    paid_ms: null,
+    saldo: null,
+    body: { id: nota, ...body },
+  }
   notaSlot.write(fresh)
   return fresh
 }
@@ -61,8 +69,9 @@ function sameChoice(kept: CreateSnapTransaksi, body: Omit<CreateSnapTransaksi, '
   return (Object.keys(body) as (keyof typeof body)[]).every((key) => kept[key] === body[key])
 }
 
-export function markPaid(nota: Nota, now = Date.now()): void {
-  notaSlot.write({ ...nota, paid_ms: now })
+/** The button was pressed: from now on the receipt shows the balance of this moment, before the price. */
+export function markPaid(nota: Nota, saldo: number, now = Date.now()): void {
+  notaSlot.write({ ...nota, paid_ms: now, saldo: nota.saldo ?? saldo })
 }
 
 /** Thrown away after any answer but 504 and 5xx, and when the customer chooses anew. */

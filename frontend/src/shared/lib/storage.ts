@@ -4,7 +4,9 @@
  */
 const memory = new Map<string, unknown>()
 
-function open(kind: 'local' | 'session'): Storage | null {
+type Kind = 'local' | 'session'
+
+function open(kind: Kind): Storage | null {
   try {
     return kind === 'local' ? window.localStorage : window.sessionStorage
   } catch {
@@ -19,11 +21,7 @@ export interface Slot<T> {
 }
 
 /** One typed place in storage; `valid` decides whether what was found is still what we wrote. */
-export function slot<T>(
-  kind: 'local' | 'session',
-  key: string,
-  valid: (value: unknown) => value is T,
-): Slot<T> {
+export function slot<T>(kind: Kind, key: string, valid: (value: unknown) => value is T): Slot<T> {
   return {
     read() {
       try {
@@ -63,9 +61,9 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 /** Keys that begin so hold something of one customer; they go when the session ends. */
 export const PRIVATE_PREFIX = 'nyala.pribadi.'
 
-export function clearPrivate(): void {
+export function clearPrivate(kinds: readonly Kind[] = ['local', 'session']): void {
   for (const key of memory.keys()) if (key.startsWith(PRIVATE_PREFIX)) memory.delete(key)
-  for (const kind of ['local', 'session'] as const) {
+  for (const kind of kinds) {
     try {
       const storage = open(kind)
       if (!storage) continue

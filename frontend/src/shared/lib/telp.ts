@@ -1,5 +1,5 @@
 /** Longest national number (E.164 allows 15 digits with the country code 62). */
-export const TELP_MAKS = 13
+const TELP_MAKS = 13
 
 /**
  * What a telephone field holds after an edit: digits only, and nothing at all when they begin with 62

@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import { type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { added } from '@/shared/copy/added'
 import { raise } from '@/shared/lib/toast-layer'
+import { IconButton } from '@/shared/ui/icon-button'
 import styles from './dialog.module.css'
 
 interface Props {
@@ -13,6 +14,9 @@ interface Props {
   children: ReactNode
 }
 
+/** Marks the field of a dialog that takes the focus when it opens; otherwise the dialog itself does. */
+const FIRST = 'data-awal'
+
 /** A sheet at the bottom (centred on a desktop) over the native dialog, which keeps focus inside. */
 export function Dialog({ open, onClose, title, locked = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -23,6 +27,8 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
     const node = dialog.current
     if (!open || !node) return
     node.showModal()
+    // Not the close button, which the browser would choose.
+    ;(node.querySelector<HTMLElement>(`[${FIRST}]`) ?? node).focus()
     const lower = raise(node)
     return () => {
       lower()
@@ -39,6 +45,7 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
     <dialog
       ref={dialog}
       className={styles.dialog}
+      tabIndex={-1}
       aria-labelledby={titleId}
       onClick={onBackdrop}
       onCancel={(event) => {
@@ -59,9 +66,9 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
               {title}
             </h2>
             {!locked && (
-              <button type="button" className={styles.close} aria-label={added.umum.tutup} onClick={onClose}>
+              <IconButton label={added.umum.tutup} className={styles.close} onClick={onClose}>
                 <X size={24} aria-hidden />
-              </button>
+              </IconButton>
             )}
           </div>
           {children}

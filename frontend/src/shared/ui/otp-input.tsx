@@ -2,7 +2,7 @@ import { type ClipboardEvent, type KeyboardEvent, useRef } from 'react'
 import { added } from '@/shared/copy/added'
 import styles from './otp-input.module.css'
 
-export const OTP_LENGTH = 6
+const OTP_LENGTH = 6
 export const emptyOtp = (): string[] => Array<string>(OTP_LENGTH).fill('')
 
 /** The code once all six digits are there, else null. */

@@ -2,6 +2,7 @@ import { ArrowLeft } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useNavigate } from 'react-router'
 import { added } from '@/shared/copy/added'
+import { IconButton } from '@/shared/ui/icon-button'
 import styles from './page.module.css'
 
 interface Props {
@@ -21,14 +22,9 @@ export function Page({ title, back, trailing, bar = false, children }: Props) {
     <main className={`${styles.page} ${bar ? styles.withBar : ''}`}>
       <header className={styles.header}>
         {back && (
-          <button
-            type="button"
-            className={styles.back}
-            aria-label={added.umum.kembali}
-            onClick={() => navigate(back)}
-          >
+          <IconButton label={added.umum.kembali} onClick={() => navigate(back)}>
             <ArrowLeft size={24} aria-hidden />
-          </button>
+          </IconButton>
         )}
         <PageTitle className={`${styles.title} ${back ? '' : styles.titleAlone}`}>{title}</PageTitle>
         {trailing}

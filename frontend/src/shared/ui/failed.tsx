@@ -1,0 +1,28 @@
+import { jelaskan } from '@/shared/api/error'
+import { added } from '@/shared/copy/added'
+import { Button } from '@/shared/ui/button'
+import { Empty } from '@/shared/ui/empty'
+
+interface Props {
+  error: unknown
+  /** What to say where the failure itself says nothing to do. */
+  body?: string
+  pending: boolean
+  onRetry: () => void
+}
+
+/** Stands where something would be that could not be fetched, with another try. */
+export function Failed({ error, body, pending, onRetry }: Props) {
+  const { judul, isi } = jelaskan(error)
+  return (
+    <Empty
+      title={judul}
+      body={isi ?? body}
+      action={
+        <Button pending={pending} onClick={onRetry}>
+          {added.umum.cobaLagi}
+        </Button>
+      }
+    />
+  )
+}

@@ -1,0 +1,13 @@
+import { added } from '@/shared/copy/added'
+import { Spinner } from '@/shared/ui/spinner'
+import styles from './waiting.module.css'
+
+/** Stands where something will be that is being fetched. */
+export function Waiting() {
+  return (
+    <div role="status" className={styles.waiting}>
+      <Spinner large />
+      <span className="visually-hidden">{added.umum.muat}</span>
+    </div>
+  )
+}
