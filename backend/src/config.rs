@@ -135,6 +135,7 @@ pub struct Dev {
     pub allow_lan: bool,
     pub seed_demo: bool,
     pub fault_point: String,
+    pub ticks_per_second: i64,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -209,6 +210,9 @@ impl Config {
             let (point, points) = (&self.dev.fault_point, POINTS.join(", "));
             return refuse(format!("dev.fault_point = \"{point}\" is no edge of a purchase; there are: {points}"));
         }
+        if !(1..=8).contains(&self.dev.ticks_per_second) {
+            return refuse("dev.ticks_per_second must be from 1 to 8".to_owned());
+        }
         let loopback = matches!(self.http.host.as_str(), "localhost" | "::1") || self.http.host.starts_with("127.");
         if !loopback && !self.dev.allow_lan {
             return refuse(format!(
@@ -226,6 +230,7 @@ impl Config {
             (self.dev.allow_lan, "dev.allow_lan must be false"),
             (self.dev.seed_demo, "dev.seed_demo must be false"),
             (!self.dev.fault_point.is_empty(), "dev.fault_point must be empty"),
+            (self.dev.ticks_per_second != 1, "dev.ticks_per_second must be 1"),
         ];
         match refused.iter().find(|(bad, _)| *bad) {
             Some((_, why)) => Err(ConfigError::Refused(format!("the production profile refuses to start: {why}"))),

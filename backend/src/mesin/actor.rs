@@ -16,7 +16,7 @@ use super::messages::{
 };
 use super::papan::Papan;
 use super::registry::Alamat;
-use super::tick::{self, Tick};
+use super::tick::{Irama, Tick};
 use super::wheel::Key;
 use crate::app::AppState;
 use crate::domain::waktu::Waktu;
@@ -46,7 +46,7 @@ pub struct MesinActor {
     alarm: Option<Key>,
     /// The next tick of a run that somebody watches.
     next_tick: Option<Waktu>,
-    phase_ms: i64,
+    irama: Irama,
     loading: bool,
     /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
     learned: u64,
@@ -94,7 +94,7 @@ type Ctx = Context<MesinActor>;
 impl MesinActor {
     pub fn new(state: AppState, alamat: Alamat, papan: Arc<Papan>, aktif: Option<Pembelian>) -> Self {
         Self {
-            phase_ms: tick::phase_ms(alamat.idoutlet),
+            irama: Irama::of(alamat.idoutlet, state.config.dev.ticks_per_second),
             state,
             alamat,
             papan,
@@ -229,7 +229,7 @@ impl MesinActor {
         let now = self.now();
         self.next_tick = self.running().filter(|_| self.papan.is_watched()).and_then(|p| {
             let started_at = p.ends_at.plus_ms(-p.durasi_s * 1000);
-            tick::next_after(now, self.phase_ms, started_at, p.ends_at)
+            self.irama.next_after(now, started_at, p.ends_at)
         });
         let wake = self.aktif.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p));
         if let Some(at) = [wake, self.next_tick].into_iter().flatten().min() {
