@@ -12,7 +12,7 @@ const FILL: &str = "
 SET session_replication_role = replica;
 CREATE TEMP TABLE jalan AS
     SELECT n, 1000000 + n AS idmesin, 1000000 + n / {per_outlet} AS idoutlet, clock_timestamp() - n * INTERVAL '0.02 s' AS at
-    FROM generate_series(0, {machines} - 1) n;
+    FROM generate_series(0::BIGINT, {machines} - 1) n;
 INSERT INTO outlet (idoutlet, idowner, nama, kota, latitude, longitude, created_at) OVERRIDING SYSTEM VALUE
     SELECT DISTINCT ON (idoutlet) idoutlet, {owner}, 'Bench', 'Bandung', -6.9, 107.6, at FROM jalan;
 INSERT INTO mesin (idmesin, idoutlet, idowner, nama, driver, kode, created_at) OVERRIDING SYSTEM VALUE
@@ -43,5 +43,5 @@ pub async fn fill(client: &Client, shop: &Shop, machines: usize) -> Result<Vec<i
     let sql = numbers.iter().fold(FILL.to_owned(), |sql, (name, n)| sql.replace(name, &n.to_string()));
     client.batch_execute(&sql).await?;
     let rows = client.query("SELECT idmesin FROM jalan ORDER BY n", &[]).await?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+    Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
 }
