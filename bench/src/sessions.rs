@@ -64,7 +64,7 @@ impl Sessions {
         server.stop()?;
         let told = |d: Duration| format!("**{:.2} s**", d.as_secs_f64());
         Ok(Figures::list(
-            format!("{n} sockets"),
+            format!("{n} sockets that subscribe and come back"),
             &[
                 format!("From nothing to the last acknowledgement of a subscribe, all at once: {}", told(connected)),
                 format!(

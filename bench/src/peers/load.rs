@@ -72,7 +72,9 @@ pub async fn run(peer: Peer, load: &Load) -> Result<Run, Error> {
 
 fn put_on(server: &Running, load: &Load, report: &Path) -> Result<(), Error> {
     let mut tool = Command::new("taskset");
-    tool.args(["-c", LOAD_CORE]).arg(beside("nyala-loadtest")?).arg("watch").arg("--report").arg(report);
+    tool.args(["-c", LOAD_CORE]).arg(beside("nyala-loadtest")?).args(["watch", "--quiet", "--report"]).arg(report);
+    // the ledger is not what is measured
+    tool.env_remove("NYALA_BIN");
     for (name, value) in [
         ("--sessions", load.sessions),
         ("--machines", load.machines),
@@ -85,7 +87,7 @@ fn put_on(server: &Running, load: &Load, report: &Path) -> Result<(), Error> {
     }
     tool.args(["--url", &format!("http://127.0.0.1:{}", server.port)]);
     match &server.key {
-        Some(key) => tool.args(["--key", key, "--polling"]),
+        Some(key) => tool.env("NYALA_KEY", key),
         None => tool.arg("--bare"),
     };
     let mut child = tool.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
