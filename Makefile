@@ -107,7 +107,7 @@ bench: bench-build
 	$(BENCH) $(ARGS)
 else
 bench: bench-build
-	QUICK=$(QUICK) NYALA_BIN=$(NYALA) cargo bench $(CARGO_FLAGS) -p nyala-bench --bench nyala
+	QUICK=$(QUICK) NYALA_BIN=$(NYALA) cargo bench $(CARGO_FLAGS) -p nyala-bench --features criterion --bench nyala
 	$(BENCH) all $(if $(QUICK),--quick)
 	@$(BENCH) table --criterion $(TARGET)/criterion $(if $(QUICK),,--keep)
 endif

@@ -57,7 +57,7 @@ impl Table {
         let mut now = BTreeMap::new();
         collect(&self.criterion, &mut now)?;
         if now.is_empty() {
-            return Err(format!("nothing was measured in {}: cargo bench -p nyala-bench", self.criterion.display()).into());
+            return Err(format!("nothing was measured in {}: make bench", self.criterion.display()).into());
         }
         let mut kept: Kept = match fs::read(&self.kept) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Kept::default(),

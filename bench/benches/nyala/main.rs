@@ -1,4 +1,4 @@
-//! What single steps cost. `make bench` runs them all; `cargo bench -p nyala-bench -- wheel` those whose name has `wheel` in it.
+//! What single steps cost. `make bench` runs them all; `cargo bench -p nyala-bench --features criterion -- wheel` those whose name has `wheel` in it.
 //! `QUICK=1` in the environment measures for a second each and with a smaller ledger.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
