@@ -2,7 +2,8 @@
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
 # make test     every test there is
 # make lint     formats and lints
-# make bench loadtest crash   measurements; ARGS="…" goes to the program
+# make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
+# make loadtest crash   measurements of a whole server; ARGS="…" goes to the program
 # Nothing is fetched that is there already, so all of them work without network once they have run.
 
 SHELL := /bin/sh
@@ -18,7 +19,7 @@ TEST_POSTGRES := $(TARGET)/debug/with-postgres --default --npm $(NPM_POSTGRES)/n
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
 .PHONY: help build app server run dev postgres toolchain app-packages \
-	test test-build test-rust test-clients test-app test-e2e lint bench loadtest crash clean
+	test test-build test-rust test-clients test-app test-e2e lint bench bench-build loadtest crash clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -92,8 +93,27 @@ lint: app-packages
 
 # --- measure
 
-bench: postgres
-	cargo run $(CARGO_FLAGS) --release -p nyala-bench -- $(ARGS)
+# What steps cost (criterion, beside the figures that bench/criterion.json keeps), then the promised figures (bench/RESULTS.md).
+BENCH := NYALA_BIN=$(NYALA) $(TARGET)/release/nyala-bench
+
+ifdef PEERS
+bench: bench-build
+	cargo build $(CARGO_FLAGS) --release -p nyala-loadtest
+	CARGO_TARGET_DIR=$(TARGET) cargo build $(CARGO_FLAGS) --release --manifest-path bench/peers/rust/Cargo.toml
+	@scripts/npm-ci bench/peers/node
+	$(BENCH) peers $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SESSIONS),--sessions $(SESSIONS)) $(ARGS)
+else ifdef ARGS
+bench: bench-build
+	$(BENCH) $(ARGS)
+else
+bench: bench-build
+	QUICK=$(QUICK) NYALA_BIN=$(NYALA) cargo bench $(CARGO_FLAGS) -p nyala-bench --features criterion --bench nyala
+	$(BENCH) all $(if $(QUICK),--quick)
+	@$(BENCH) table --criterion $(TARGET)/criterion $(if $(QUICK),,--keep)
+endif
+
+bench-build: server postgres
+	cargo build $(CARGO_FLAGS) --release -p nyala-bench
 
 loadtest: server postgres
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- $(ARGS)

@@ -142,6 +142,7 @@ pub struct Dev {
     pub allow_lan: bool,
     pub seed_demo: bool,
     pub fault_point: String,
+    pub ticks_per_second: i64,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -222,7 +223,7 @@ impl Config {
     }
 
     /// Key, least, most, and what it is set to.
-    fn ranges(&self) -> [(&'static str, u64, u64, u64); 19] {
+    fn ranges(&self) -> [(&'static str, u64, u64, u64); 20] {
         const MANY: u64 = 1_000_000;
         const MINUTE_MS: u64 = 60_000;
         const FOR_EVER_S: u64 = 86_400 * 365;
@@ -246,6 +247,7 @@ impl Config {
             ("realtime.max_sessions", 1, 10 * MANY, real.max_sessions as u64),
             ("realtime.sockets_per_customer", 1, MANY, real.sockets_per_customer as u64),
             ("realtime.topics_per_session", 1, MANY, real.topics_per_session as u64),
+            ("dev.ticks_per_second", 1, 8, n(self.dev.ticks_per_second)),
             ("realtime.ping_interval_s", 1, 3600, real.ping_interval_s),
             ("realtime.ping_timeout_s", 1, 3600, real.ping_timeout_s),
             ("realtime.max_payload_bytes", 1024, 100 * MANY, real.max_payload_bytes as u64),
@@ -259,6 +261,7 @@ impl Config {
             (self.dev.allow_lan, "dev.allow_lan must be false"),
             (self.dev.seed_demo, "dev.seed_demo must be false"),
             (!self.dev.fault_point.is_empty(), "dev.fault_point must be empty"),
+            (self.dev.ticks_per_second != 1, "dev.ticks_per_second must be 1"),
         ];
         match refused.iter().find(|(bad, _)| *bad) {
             Some((_, why)) => Err(ConfigError::Refused(format!("the production profile refuses to start: {why}"))),

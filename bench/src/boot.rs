@@ -12,6 +12,7 @@ use crate::purchase::buy;
 use crate::results::Figures;
 use crate::server::{self, Place, Server};
 use crate::shop::Shop;
+use crate::times::Times;
 use crate::{Error, db};
 
 const CLIENTS: u32 = 32;
@@ -21,14 +22,25 @@ const LIMIT: Duration = Duration::from_secs(600);
 #[derive(Debug, Args)]
 pub struct Resume {
     /// How many purchases run when the server is killed
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=20_000))]
+    #[arg(long, default_value_t = Self::default().purchases, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     purchases: u32,
     /// How often it is killed; the median counts
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = Self::default().times, value_parser = clap::value_parser!(u32).range(1..=100))]
     times: u32,
 }
 
+impl Default for Resume {
+    fn default() -> Self {
+        Self { purchases: 10_000, times: 5 }
+    }
+}
+
 impl Resume {
+    /// A rough figure.
+    pub fn quick() -> Self {
+        Self { purchases: 1000, times: 2 }
+    }
+
     /// # Errors
     /// When the server does not come back with all of them.
     pub async fn run(&self) -> Result<Figures, Error> {
@@ -45,36 +57,31 @@ impl Resume {
             let postgres = db::open(&place.data())?;
             db::settle(&db::connect(&postgres).await?).await?;
         }
-        let (mut resume, mut whole) = (Vec::new(), Vec::new());
+        let (mut resume, mut whole) = (Times::default(), Times::default());
         for _ in 0..self.times {
             server.kill()?;
             server = Server::start(&place).await?;
-            resume.push(resumed(&place, purchases)?);
-            whole.push(server.ready_after);
+            resume.add(resumed(&place, purchases)?);
+            whole.add(server.ready_after);
         }
         server.stop()?;
-        Ok(self.figures(resume, whole))
+        Ok(self.figures(&resume, &whole))
     }
 
-    fn figures(&self, mut resume: Vec<Duration>, mut whole: Vec<Duration>) -> Figures {
-        resume.sort();
-        whole.sort();
-        let told = |all: &[Duration]| {
-            let ms = |d: Duration| d.as_secs_f64() * 1000.0;
-            let (median, most) = (all[all.len() / 2], all[all.len() - 1]);
-            format!("**{:.0} ms** median, {:.0} ms at most, of {} kills", ms(median), ms(most), all.len())
-        };
-        Figures {
-            title: format!("Resuming {} running purchases at boot", self.purchases),
-            lines: vec![
+    fn figures(&self, resume: &Times, whole: &Times) -> Figures {
+        let told =
+            |all: &Times| format!("**{:.0} ms** median, {:.0} ms at most, of {} kills", all.ms(0.5), all.ms(1.0), all.len());
+        Figures::list(
+            format!("Resuming {} running purchases at boot", self.purchases),
+            &[
                 format!(
                     "From the database's start to all purchases resumed, schema check and worker threads included: {}",
-                    told(&resume)
+                    told(resume)
                 ),
-                format!("From the program's start to `/readyz` 200, the database's recovery included: {}", told(&whole)),
+                format!("From the program's start to `/readyz` 200, the database's recovery included: {}", told(whole)),
                 "Aim: at most 1 s".to_owned(),
             ],
-        }
+        )
     }
 }
 

@@ -14,6 +14,14 @@ pub struct Used {
 }
 
 impl Used {
+    /// Processor time that one process has used.
+    ///
+    /// # Errors
+    /// When it no longer runs.
+    pub fn of(pid: i32) -> Result<Duration, Error> {
+        Ok(ticks(Stat::of(pid)?.own))
+    }
+
     /// # Errors
     /// When one of the two no longer runs.
     pub fn now(server: i32, postmaster: i32) -> Result<Self, Error> {
@@ -36,6 +44,16 @@ impl Used {
             bench: self.bench.saturating_sub(before.bench),
         }
     }
+}
+
+/// Resident memory of a process, in KiB.
+///
+/// # Errors
+/// When it no longer runs.
+pub fn resident_kib(pid: i32) -> Result<f64, Error> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let kib = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).and_then(|rest| rest.split_whitespace().next());
+    Ok(kib.ok_or("a /proc/<pid>/status without VmRSS")?.parse()?)
 }
 
 /// What proc(5) says in `/proc/<pid>/stat`, in ticks.

@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use clap::Args;
-use hdrhistogram::Histogram;
 use serde_json::json;
 use tokio_postgres::Client;
 
@@ -11,11 +10,12 @@ use crate::http::Http;
 use crate::results::Figures;
 use crate::server::{Place, Server};
 use crate::shop::{DURASI_S, HARGA, Shop};
+use crate::times::Times;
 use crate::{Error, db};
 
 const PATH: &str = "/scan/v1/transaksi/list_history";
 /// The app's page (product §9).
-const PAGE: u32 = 20;
+pub const PAGE: u32 = 20;
 /// Finished purchases with hold and posting, number `i` by customer `i % customers`, so that a page is from as many places of the table
 /// as it can be. Without triggers and foreign keys for speed: the rows satisfy them.
 const FILL: &str = "
@@ -44,47 +44,52 @@ SET session_replication_role = origin;";
 #[derive(Debug, Args)]
 pub struct History {
     /// Rows of the ledger; every second one is a row of somebody's history
-    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]
-    rows: u32,
+    #[arg(long, default_value_t = Self::default().rows, value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]
+    pub rows: u32,
     /// Whose they are, equally; 1: all of one customer
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, default_value_t = Self::default().customers, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     customers: u32,
     /// Calls per page
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    #[arg(long, default_value_t = Self::default().calls, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     calls: u32,
 }
 
+impl Default for History {
+    fn default() -> Self {
+        Self { rows: 1_000_000, customers: 100, calls: 200 }
+    }
+}
+
 impl History {
+    /// A rough figure.
+    pub fn quick() -> Self {
+        Self { rows: 100_000, customers: 20, calls: 50 }
+    }
+
     /// # Errors
     /// When the rows cannot be made, or a page is not the expected one.
     pub async fn run(&self) -> Result<Figures, Error> {
-        let place = Place::make()?;
-        let server = Server::start(&place).await?;
-        let key = server.root_key(&place)?;
-        let shop = Shop::open(server.address, &key, 1, self.customers as usize).await?;
-        let postgres = db::open(&place.data())?;
-        let client = db::connect(&postgres).await?;
-        self.fill(&client, &shop).await?;
-        db::settle(&client).await?;
-        let rows = client.query_one("SELECT count(*) FROM ledger_transfer", &[]).await?.get::<_, i64>(0);
-
-        let mut http = Http::connect(server.address).await?;
+        let mut pages = Pages::open(self).await?;
         let own = self.rows / 2 / self.customers;
-        let mut lines = vec![format!("{rows} rows in the ledger, {own} purchases in each of {} histories", self.customers)];
+        let mut lines =
+            vec![format!("{} rows in the ledger, {own} purchases in each of {} histories", pages.rows, self.customers)];
         for (name, skip) in [("First page", 0), ("Page 51", 50 * PAGE), ("The oldest page", own - PAGE)] {
-            let micros = self.pages(&mut http, &shop, skip).await?;
-            let ms = |q| micros.value_at_quantile(q) as f64 / 1000.0;
+            let mut times = Times::default();
+            for _ in 0..self.calls {
+                let asked = Instant::now();
+                pages.next(skip).await?;
+                times.add(asked.elapsed());
+            }
             lines.push(format!(
                 "{name} (skip {skip}, limit {PAGE}): **{:.2} ms** median, {:.2} ms p99, of {}",
-                ms(0.5),
-                ms(0.99),
+                times.ms(0.5),
+                times.ms(0.99),
                 self.calls
             ));
         }
         lines.push("Aim: at most 5 ms".to_owned());
-        drop((client, postgres));
-        server.stop()?;
-        Ok(Figures { title: format!("History, {} rows, {} customers", self.rows, self.customers), lines })
+        pages.close()?;
+        Ok(Figures::list(format!("History, {} rows, {} customers", self.rows, self.customers), &lines))
     }
 
     async fn fill(&self, client: &Client, shop: &Shop) -> Result<(), Error> {
@@ -99,19 +104,52 @@ impl History {
         let sql = numbers.iter().fold(FILL.to_owned(), |sql, (name, n)| sql.replace(name, &n.to_string()));
         Ok(client.batch_execute(&sql).await?)
     }
+}
 
-    /// One call after the other, each for the next customer.
-    async fn pages(&self, http: &mut Http, shop: &Shop, skip: u32) -> Result<Histogram<u64>, Error> {
+/// A server with that ledger, and a connection to read it by.
+pub struct Pages {
+    /// Of the ledger, everything counted.
+    rows: i64,
+    http: Http,
+    shop: Shop,
+    /// Whose page comes next.
+    at: usize,
+    server: Server,
+    _place: Place,
+}
+
+impl Pages {
+    /// # Errors
+    /// When the rows cannot be made.
+    pub async fn open(history: &History) -> Result<Self, Error> {
+        let place = Place::make()?;
+        let server = Server::start(&place).await?;
+        let key = server.root_key(&place)?;
+        let shop = Shop::open(server.address, &key, 1, history.customers as usize).await?;
+        let postgres = db::open(&place.data())?;
+        let client = db::connect(&postgres).await?;
+        history.fill(&client, &shop).await?;
+        db::settle(&client).await?;
+        let rows = client.query_one("SELECT count(*) FROM ledger_transfer", &[]).await?.get(0);
+        let http = Http::connect(server.address).await?;
+        Ok(Self { rows, http, shop, at: 0, server, _place: place })
+    }
+
+    /// The page after `skip` rows of the next customer.
+    ///
+    /// # Errors
+    /// When it is not a full page.
+    pub async fn next(&mut self, skip: u32) -> Result<(), Error> {
         let body = json!({ "skip": skip, "limit": PAGE, "jenis": "", "outlet": "" });
-        let mut micros = Histogram::new(3)?;
-        for pelanggan in shop.pelanggan.iter().cycle().take(self.calls as usize) {
-            let asked = Instant::now();
-            let page = http.data(PATH, &pelanggan.token, &body).await?;
-            micros.record(u64::try_from(asked.elapsed().as_micros())?)?;
-            if page["returned"] != PAGE {
-                return Err(format!("a page of {PAGE} rows was expected: {page}").into());
-            }
-        }
-        Ok(micros)
+        let pelanggan = &self.shop.pelanggan[self.at];
+        self.at = (self.at + 1) % self.shop.pelanggan.len();
+        let page = self.http.data(PATH, &pelanggan.token, &body).await?;
+        if page["returned"] == PAGE { Ok(()) } else { Err(format!("a page of {PAGE} rows was expected: {page}").into()) }
+    }
+
+    /// # Errors
+    /// When the server does not stop.
+    pub fn close(self) -> Result<(), Error> {
+        self.server.stop()
     }
 }

@@ -1,58 +1,116 @@
-//! `nyala-bench`: the figures that Nyala promises, each beside the floor that the database sets.
+//! `nyala-bench`: the figures that Nyala promises, each beside what it is measured against.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
-mod boot;
-mod cpu;
-mod db;
-mod history;
-mod http;
-mod pgbench;
-mod purchase;
-mod results;
-mod server;
-mod shop;
+use nyala_bench::boot::Resume;
+use nyala_bench::history::History;
+use nyala_bench::idle::Idle;
+use nyala_bench::memory::Memory;
+use nyala_bench::peers::Peers;
+use nyala_bench::purchase::Purchase;
+use nyala_bench::results::Figures;
+use nyala_bench::sessions::Sessions;
+use nyala_bench::table::Table;
+use nyala_bench::{Error, results};
 
-/// Whatever stopped a measurement, told on standard error.
-type Error = Box<dyn std::error::Error + Send + Sync>;
-
-/// Measures a server of its own, on a private database in a folder that is removed afterwards.
+/// Measures servers of its own, on a private database in a folder that is removed afterwards.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Cli {
     #[command(subcommand)]
     what: What,
-    /// Where the results are added
+    /// Where the results are kept
     #[arg(long, global = true, default_value = "bench/RESULTS.md")]
     results: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum What {
+    /// Everything below up to the memory, one after the other
+    All(All),
     /// Purchases per second over HTTP, beside pgbench with the same two statements
-    Purchase(purchase::Purchase),
+    Purchase(Purchase),
     /// How long running purchases take to come back when the server was killed
-    Resume(boot::Resume),
+    Resume(Resume),
     /// How long a page of the history takes
-    History(history::History),
+    History(History),
+    /// What running machines cost that nobody watches
+    Idle(Idle),
+    /// How long many sockets take to subscribe while ticks go out, and to come back when all of them were cut
+    Sessions(Sessions),
+    /// What a session keeps in the server's memory
+    Memory(Memory),
+    /// Ticks, beside other Socket.IO servers and the floor
+    Peers(Peers),
+    /// What the criterion benches measured, beside the last figures that were kept
+    Table(Table),
+}
+
+#[derive(Debug, Args)]
+struct All {
+    /// A rough figure of each in a few seconds, only printed
+    #[arg(long)]
+    quick: bool,
+}
+
+impl What {
+    /// What has to be measured, one after the other. Nothing for the table, which measures nothing.
+    fn parts(self) -> Vec<Self> {
+        match self {
+            Self::All(All { quick: true }) => vec![
+                Self::Purchase(Purchase::quick()),
+                Self::Resume(Resume::quick()),
+                Self::History(History::quick()),
+                Self::Idle(Idle::quick()),
+                Self::Sessions(Sessions::quick()),
+                Self::Memory(Memory::quick()),
+            ],
+            Self::All(All { quick: false }) => vec![
+                Self::Purchase(Purchase::default()),
+                Self::Resume(Resume::default()),
+                Self::History(History::default()),
+                Self::Idle(Idle::default()),
+                Self::Sessions(Sessions::default()),
+                Self::Memory(Memory::default()),
+            ],
+            one => vec![one],
+        }
+    }
+
+    async fn run(&self) -> Result<Option<Figures>, Error> {
+        Ok(Some(match self {
+            Self::Purchase(purchase) => purchase.run().await?,
+            Self::Resume(resume) => resume.run().await?,
+            Self::History(history) => history.run().await?,
+            Self::Idle(idle) => idle.run().await?,
+            Self::Sessions(sessions) => sessions.run().await?,
+            Self::Memory(memory) => memory.run().await?,
+            Self::Peers(peers) => peers.run().await?,
+            Self::Table(table) => {
+                table.run()?;
+                return Ok(None);
+            }
+            Self::All(_) => return Ok(None),
+        }))
+    }
+}
+
+fn run(Cli { what, results }: Cli) -> Result<(), Error> {
+    let kept = if matches!(what, What::All(All { quick: true })) { None } else { Some(results.as_path()) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    for part in what.parts() {
+        if let Some(figures) = runtime.block_on(part.run())? {
+            results::put(kept, &figures)?;
+        }
+    }
+    Ok(())
 }
 
 fn main() -> ExitCode {
-    let Cli { what, results } = Cli::parse();
-    let ran = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::from).and_then(|runtime| {
-        let figures = runtime.block_on(async {
-            match &what {
-                What::Purchase(purchase) => purchase.run().await,
-                What::Resume(resume) => resume.run().await,
-                What::History(history) => history.run().await,
-            }
-        })?;
-        results::add(&results, &figures)
-    });
-    match ran {
+    match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("nyala-bench: {e}");

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hdrhistogram::Histogram;
 
 use crate::cpu::Used;
 use crate::http::Http;
 use crate::results::Figures;
 use crate::server::{Place, Server};
 use crate::shop::Shop;
+use crate::times::Times;
 use crate::{Error, db, pgbench};
 
 const PATH: &str = "/scan/v1/transaksi/create_snap_transaksi";
@@ -19,21 +19,27 @@ const PATH: &str = "/scan/v1/transaksi/create_snap_transaksi";
 #[derive(Debug, Args)]
 pub struct Purchase {
     /// Connections that buy at the same time, of HTTP and of pgbench
-    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = Self::default().clients, value_parser = clap::value_parser!(u32).range(1..=1000))]
     clients: u32,
     /// Ends sooner when every machine is bought
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    #[arg(long, default_value_t = Self::default().seconds, value_parser = clap::value_parser!(u32).range(1..=600))]
     seconds: u32,
     /// Machines of each side; each is bought once, by a customer of its own
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1000..=20_000))]
+    #[arg(long, default_value_t = Self::default().machines, value_parser = clap::value_parser!(u32).range(1000..=20_000))]
     machines: u32,
+}
+
+impl Default for Purchase {
+    fn default() -> Self {
+        Self { clients: 32, seconds: 10, machines: 10_000 }
+    }
 }
 
 /// What one side did.
 pub struct Bought {
     pub purchases: usize,
     pub took: Duration,
-    pub micros: Histogram<u64>,
+    pub times: Times,
 }
 
 impl Bought {
@@ -43,6 +49,11 @@ impl Bought {
 }
 
 impl Purchase {
+    /// A rough figure.
+    pub fn quick() -> Self {
+        Self { machines: 2000, ..Self::default() }
+    }
+
     /// # Errors
     /// The first purchase that does not succeed, or whatever keeps either side from running.
     pub async fn run(&self) -> Result<Figures, Error> {
@@ -70,16 +81,15 @@ impl Purchase {
     fn figures(&self, bought: &Bought, used: Used, floor: f64) -> Figures {
         let rate = bought.per_second();
         let each = |d: Duration| d.as_secs_f64() * 1e6 / bought.purchases as f64;
-        let ms = |q| bought.micros.value_at_quantile(q) as f64 / 1000.0;
-        Figures {
-            title: format!("Purchases, {} clients, {} machines", self.clients, self.machines),
-            lines: vec![
+        Figures::list(
+            format!("Purchases, {} clients, {} machines", self.clients, self.machines),
+            &[
                 format!(
                     "HTTP: **{rate:.0} purchases/s** ({} in {:.1} s), p50 {:.1} ms, p99 {:.1} ms",
                     bought.purchases,
                     bought.took.as_secs_f64(),
-                    ms(0.5),
-                    ms(0.99)
+                    bought.times.ms(0.5),
+                    bought.times.ms(0.99)
                 ),
                 format!("pgbench, the same two statements, `synchronous_commit` on: **{floor:.0} purchases/s**"),
                 format!("Ratio: **{:.0} %** (aim: at least 70 %)", 100.0 * rate / floor),
@@ -90,7 +100,7 @@ impl Purchase {
                     each(used.bench)
                 ),
             ],
-        }
+        )
     }
 }
 
@@ -100,8 +110,7 @@ impl Purchase {
 /// The first answer that is not 200.
 pub async fn buy(server: &Server, shop: &Rc<Shop>, clients: u32, machines: usize, limit: Duration) -> Result<Bought, Error> {
     let next = Rc::new(Cell::new(0));
-    // three significant digits, any latency
-    let micros = Rc::new(RefCell::new(Histogram::new(3)?));
+    let times = Rc::new(RefCell::new(Times::default()));
     let mut connections = Vec::new();
     for _ in 0..clients {
         connections.push(Http::connect(server.address).await?);
@@ -110,7 +119,7 @@ pub async fn buy(server: &Server, shop: &Rc<Shop>, clients: u32, machines: usize
     let buyers = tokio::task::LocalSet::new();
     let mut all = Vec::new();
     for mut http in connections {
-        let (next, micros, shop) = (next.clone(), micros.clone(), shop.clone());
+        let (next, times, shop) = (next.clone(), times.clone(), shop.clone());
         all.push(buyers.spawn_local(async move {
             while next.get() < machines && started.elapsed() < limit {
                 let (token, body) = shop.order(next.replace(next.get() + 1));
@@ -119,7 +128,7 @@ pub async fn buy(server: &Server, shop: &Rc<Shop>, clients: u32, machines: usize
                 if answer.status != 200 {
                     return Err(Error::from(format!("{body}: {} {}", answer.status, answer.body)));
                 }
-                micros.borrow_mut().record(u64::try_from(asked.elapsed().as_micros())?)?;
+                times.borrow_mut().add(asked.elapsed());
             }
             Ok(())
         }));
@@ -129,6 +138,6 @@ pub async fn buy(server: &Server, shop: &Rc<Shop>, clients: u32, machines: usize
     for buyer in all {
         buyer.await??;
     }
-    let micros = micros.borrow().clone();
-    Ok(Bought { purchases: next.get(), took, micros })
+    let times = times.take();
+    Ok(Bought { purchases: next.get(), took, times })
 }

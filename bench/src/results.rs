@@ -1,7 +1,5 @@
 //! `RESULTS.md`: what was measured, when, on which machine, with what.
 
-use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -10,54 +8,94 @@ use time::macros::format_description;
 
 use crate::Error;
 
-const HEAD: &str = "# Results\n\nWritten by `make bench ARGS=…`, newest last; ARCHITECTURE and operations quote from here.\n";
+const HEAD: &str = "# Results\n\nWritten by `make bench` and `make bench PEERS=1`: a section for each measurement, the last one of its kind. \
+    ARCHITECTURE and operations quote from here.\n";
+/// Before a section's title.
+const SECTION: &str = "\n## ";
 
-/// One measurement: a title and its lines, each a figure with what it means.
+/// One measurement: a title, which names its section, and what it says in Markdown.
 pub struct Figures {
     pub title: String,
-    pub lines: Vec<String>,
+    pub body: String,
 }
 
-/// Prints `figures` and adds them to `file` with the circumstances.
+impl Figures {
+    /// A list of figures, each with what it means.
+    pub fn list(title: impl Into<String>, lines: &[String]) -> Self {
+        let body = lines.iter().map(|line| format!("- {line}\n")).collect();
+        Self { title: title.into(), body }
+    }
+}
+
+/// Prints `figures` with the circumstances and puts them into `file`, if one is given, in the place of the last ones of that title.
 ///
 /// # Errors
-/// When the file cannot be written.
-pub fn add(file: &Path, figures: &Figures) -> Result<(), Error> {
-    let now = OffsetDateTime::now_utc().format(format_description!("[year]-[month]-[day] [hour]:[minute] UTC"))?;
-    let mut text = String::new();
-    if !file.exists() {
-        text.push_str(HEAD);
-    }
-    writeln!(text, "\n## {}, {now}\n", figures.title)?;
-    for line in &figures.lines {
-        writeln!(text, "- {line}")?;
-    }
-    writeln!(text, "\n{}", circumstances())?;
-    print!("{text}");
-    std::fs::OpenOptions::new().create(true).append(true).open(file)?.write_all(text.as_bytes())?;
-    Ok(())
+/// When the file cannot be read or written.
+pub fn put(file: Option<&Path>, figures: &Figures) -> Result<(), Error> {
+    let section = format!("{}\n\n{}\n{}\n", figures.title, figures.body, circumstances()?);
+    println!("## {section}");
+    let Some(file) = file else { return Ok(()) };
+    let before = match std::fs::read_to_string(file) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    // whole or not at all
+    let new = file.with_extension("md.new");
+    std::fs::write(&new, with_section(&before, &figures.title, &section))?;
+    Ok(std::fs::rename(new, file)?)
 }
 
-fn circumstances() -> String {
+/// `before` with `section` in the place of the section of that title, else at the end.
+fn with_section(before: &str, title: &str, section: &str) -> String {
+    let mut sections = before.split(SECTION);
+    let head = sections.next().filter(|head| !head.is_empty()).unwrap_or(HEAD);
+    let mut sections: Vec<&str> = sections.collect();
+    match sections.iter_mut().find(|old| old.lines().next() == Some(title)) {
+        Some(old) => *old = section,
+        None => sections.push(section),
+    }
+    sections.iter().fold(head.to_owned(), |text, section| text.trim_end().to_owned() + "\n" + SECTION + section)
+}
+
+/// When, where and how it was measured, one sentence.
+///
+/// # Errors
+/// When the time cannot be written.
+pub fn circumstances() -> Result<String, Error> {
+    let now = OffsetDateTime::now_utc().format(format_description!("[year]-[month]-[day] [hour]:[minute] UTC"))?;
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|l| l.strip_prefix("model name")).map_or("?", |l| l.trim_start_matches([' ', '\t', ':']));
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("?");
     let words: Vec<String> = std::env::args().skip(1).collect();
-    format!(
-        "Machine: {cores} × {model}, Linux {}, load average at the end {load} (this program and all others). {}; nyala {} at {}. \
-         Command: `make bench ARGS=\"{}\"`.",
+    Ok(format!(
+        "{now}, {cores} × {model}, Linux {}, load average at the end {load} (this program and all others); {}; nyala {} at {}; \
+         `nyala-bench {}`.",
         said("uname", &["-r"]),
         said("pgbench", &["--version"]),
         env!("CARGO_PKG_VERSION"),
         said("git", &["describe", "--always", "--dirty"]),
         words.join(" ")
-    )
+    ))
 }
 
 /// What a program says of itself, one line.
 fn said(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map_or_else(|_| format!("{program} unknown"), |o| String::from_utf8_lossy(&o.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measurement_takes_the_place_of_its_last_one() {
+        let first = with_section("", "A", "A\n\n- 1\n");
+        let both = with_section(&first, "B", "B\n\n- 2\n");
+        let again = with_section(&both, "A", "A\n\n- 3\n");
+        assert_eq!(again, format!("{HEAD}\n## A\n\n- 3\n\n## B\n\n- 2\n"));
+        assert_eq!(with_section(&again, "A", "A\n\n- 1\n"), both);
+    }
 }

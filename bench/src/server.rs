@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -21,15 +22,23 @@ const POLL: Duration = Duration::from_millis(1);
 /// The folder of one measurement, removed with it.
 pub struct Place {
     dir: PathBuf,
+    settings: Vec<(&'static str, String)>,
 }
 
 impl Place {
     /// # Errors
     /// When the system's folder for temporary files cannot be written.
     pub fn make() -> Result<Self, Error> {
-        let dir = std::env::temp_dir().join(format!("nyala-bench-{}", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("nyala-bench-{}-{n}", std::process::id()));
         fs::create_dir_all(&dir)?;
-        Ok(Self { dir })
+        Ok(Self { dir, settings: Vec::new() })
+    }
+
+    /// Changes a setting of the servers that start here from now on: `NYALA__SECTION__KEY` and its value.
+    pub fn set(&mut self, name: &'static str, value: impl ToString) {
+        self.settings.push((name, value.to_string()));
     }
 
     pub fn data(&self) -> PathBuf {
@@ -51,6 +60,7 @@ impl Place {
             .env("NYALA__MESIN__SIM_MAX_MS", "0")
             .env("NYALA__DEV__SEED_DEMO", "false")
             .env("NYALA__LOG__FORMAT", "json")
+            .envs(self.settings.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         Ok(command)
     }
@@ -106,6 +116,16 @@ impl Server {
     async fn is_ready(&self) -> bool {
         let Ok(mut http) = Http::connect(self.address).await else { return false };
         http.get("/readyz").await.is_ok_and(|answer| answer.status == 200)
+    }
+
+    /// A number that `/metrics` tells.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub async fn metric(&self, name: &str) -> Result<f64, Error> {
+        let page = Http::connect(self.address).await?.get("/metrics").await?.body;
+        let number = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        Ok(number.ok_or_else(|| format!("/metrics has no {name}"))?.parse()?)
     }
 
     pub fn pid(&self) -> i32 {

@@ -45,12 +45,11 @@ impl Tick {
     }
 }
 
-/// The moment within each second at which an outlet's machines tick, in milliseconds: outlets are spread over the second, in the
-/// wheel's steps.
-pub fn phase_ms(idoutlet: i64) -> i64 {
-    // Fibonacci hashing: neighbouring ids land far apart.
-    let spread = idoutlet.unsigned_abs().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    i64::try_from(spread % 100).unwrap_or(0) * STEP_MS
+/// When an outlet's machines tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Irama {
+    every_ms: i64,
+    phase_ms: i64,
 }
 
 /// Whether a tick at `now` would come too near to the end of a run.
@@ -58,11 +57,21 @@ pub fn is_near_end(now: Waktu, ends_at: Waktu) -> bool {
     now.ms_until(ends_at) < MARGIN_MS
 }
 
-/// The next phase tick after `now` of a run, `None` when there is none left.
-pub fn next_after(now: Waktu, phase_ms: i64, started_at: Waktu, ends_at: Waktu) -> Option<Waktu> {
-    let earliest = (now.ms() + 1).max(started_at.ms() + MARGIN_MS);
-    let at = Waktu::from_ms(earliest + (phase_ms - earliest).rem_euclid(SECOND_MS));
-    (!is_near_end(at, ends_at)).then_some(at)
+impl Irama {
+    /// Once a second, or for measurements `per_second` times: outlets are spread over the second, in the wheel's steps.
+    pub fn of(idoutlet: i64, per_second: i64) -> Self {
+        // Fibonacci hashing: neighbouring ids land far apart.
+        let spread = idoutlet.unsigned_abs().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let every_ms = SECOND_MS / per_second.max(1);
+        Self { every_ms, phase_ms: i64::try_from(spread % 100).unwrap_or(0) * STEP_MS % every_ms }
+    }
+
+    /// The next phase tick after `now` of a run, `None` when there is none left.
+    pub fn next_after(self, now: Waktu, started_at: Waktu, ends_at: Waktu) -> Option<Waktu> {
+        let earliest = (now.ms() + 1).max(started_at.ms() + MARGIN_MS);
+        let at = Waktu::from_ms(earliest + (self.phase_ms - earliest).rem_euclid(self.every_ms));
+        (!is_near_end(at, ends_at)).then_some(at)
+    }
 }
 
 #[cfg(test)]
@@ -72,16 +81,17 @@ mod tests {
     #[test]
     fn ticks_come_in_the_phase_of_the_outlet_and_keep_off_both_ends() {
         let (start, end) = (Waktu::from_ms(10_150), Waktu::from_ms(15_100));
+        let irama = |phase_ms| Irama { every_ms: SECOND_MS, phase_ms };
         let mut at = Vec::new();
         let mut now = start;
-        while let Some(next) = next_after(now, 300, start, end) {
+        while let Some(next) = irama(300).next_after(now, start, end) {
             at.push(next.ms());
             now = next;
         }
         assert_eq!(at, [11_300, 12_300, 13_300, 14_300]);
-        assert_eq!(next_after(start, 340, start, end).map(Waktu::ms), Some(11_340));
-        assert_eq!(next_after(start, 350, start, end).map(Waktu::ms), Some(10_350));
-        assert_eq!(next_after(Waktu::from_ms(14_000), 901, start, end), None);
+        assert_eq!(irama(340).next_after(start, start, end).map(Waktu::ms), Some(11_340));
+        assert_eq!(irama(350).next_after(start, start, end).map(Waktu::ms), Some(10_350));
+        assert_eq!(irama(901).next_after(Waktu::from_ms(14_000), start, end), None);
     }
 
     #[test]
@@ -94,7 +104,7 @@ mod tests {
 
     #[test]
     fn outlets_are_spread_over_the_second() {
-        let mut seen: Vec<i64> = (1..=1_000).map(phase_ms).collect();
+        let mut seen: Vec<i64> = (1..=1_000).map(|idoutlet| Irama::of(idoutlet, 1).phase_ms).collect();
         assert!(seen.iter().all(|p| (0..1000).contains(p) && p % STEP_MS == 0));
         seen.sort_unstable();
         seen.dedup();

@@ -19,7 +19,7 @@ impl MesinActor {
         let now = self.now();
         self.next_tick = self.running().filter(|_| self.papan.is_watched()).and_then(|p| {
             let started_at = p.ends_at.plus_ms(-p.durasi_s * 1000);
-            tick::next_after(now, self.phase_ms, started_at, p.ends_at)
+            self.irama.next_after(now, started_at, p.ends_at)
         });
         let wake = self.aktif.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p));
         if let Some(at) = [wake, self.next_tick].into_iter().flatten().min() {

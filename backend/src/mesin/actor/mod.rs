@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::messages::{Balas, Hasil, Leave, Start};
 use super::papan::Papan;
 use super::registry::Alamat;
-use super::tick;
+use super::tick::Irama;
 use super::wheel::Key;
 use crate::app::AppState;
 use crate::domain::waktu::Waktu;
@@ -37,7 +37,7 @@ pub struct MesinActor {
     alarm: Option<Key>,
     /// The next tick of a run that somebody watches.
     next_tick: Option<Waktu>,
-    phase_ms: i64,
+    irama: Irama,
     loading: bool,
     /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
     learned: u64,
@@ -85,7 +85,7 @@ type Ctx = Context<MesinActor>;
 impl MesinActor {
     pub fn new(state: AppState, alamat: Alamat, papan: Arc<Papan>, aktif: Option<Pembelian>) -> Self {
         Self {
-            phase_ms: tick::phase_ms(alamat.idoutlet),
+            irama: Irama::of(alamat.idoutlet, state.config.dev.ticks_per_second),
             state,
             alamat,
             papan,

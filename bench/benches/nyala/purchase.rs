@@ -1,0 +1,100 @@
+//! The two transactions of a purchase, one after the other on one connection, as the machine's actor does them.
+
+use std::time::{Duration, Instant};
+
+use criterion::Criterion;
+use embedded_postgres::Postgres;
+use nyala::db::pool::{Client, Db, Limits};
+use nyala::domain::no_nota::NoNota;
+use nyala::domain::waktu::{Waktu, wall_clock};
+use nyala::ledger::pembelian::{Held, apply, hold};
+use nyala::pembelian::fakta::{self, LayananFakta, MesinFakta, Pesanan};
+use nyala::pembelian::step::Change;
+use nyala_bench::db;
+use nyala_bench::server::{Place, Server};
+use nyala_bench::shop::{DURASI_S, HARGA, Shop};
+use tokio::runtime::Runtime;
+
+/// A customer's balance is enough for two thousand purchases.
+const CUSTOMERS: usize = 1000;
+const LIMITS: Limits = Limits { wait: Duration::from_secs(5), connect: Duration::from_secs(5), statement: None };
+
+/// A shop in a database of its own; the server that made it has ended.
+struct Till {
+    runtime: Runtime,
+    shop: Shop,
+    pool: Db,
+    mesin: MesinFakta,
+    layanan: LayananFakta,
+    bought: usize,
+    _postgres: Postgres,
+    _place: Place,
+}
+
+pub fn bench(criterion: &mut Criterion) {
+    let mut till = None;
+    criterion.bench_function("purchase/hold and run", |b| {
+        let till = till.get_or_insert_with(Till::open);
+        b.iter_custom(|n| till.sell(n));
+    });
+}
+
+impl Till {
+    fn open() -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let place = Place::make().unwrap();
+        let shop = runtime.block_on(async {
+            let server = Server::start(&place).await.unwrap();
+            let shop = Shop::open(server.address, &server.root_key(&place).unwrap(), 1, CUSTOMERS).await.unwrap();
+            server.stop().unwrap();
+            shop
+        });
+        let postgres = db::open(&place.data()).unwrap();
+        let pool = Db::new(&postgres.connection_string("postgres"), 1, LIMITS).unwrap();
+        let facts = runtime.block_on(async {
+            let client = pool.get().await.unwrap();
+            fakta::baca(&client, &order(&shop, 0)).await.unwrap()
+        });
+        let (mesin, layanan) = (facts.mesin.unwrap(), facts.layanan.unwrap());
+        Self { runtime, shop, pool, mesin, layanan, bought: 0, _postgres: postgres, _place: place }
+    }
+
+    /// The time that `n` purchases take; that their runs end is not in it.
+    fn sell(&mut self, n: u64) -> Duration {
+        let client = self.runtime.block_on(self.pool.get()).unwrap();
+        let mut took = Duration::ZERO;
+        for _ in 0..n {
+            let order = order(&self.shop, self.bought);
+            self.bought += 1;
+            let now = wall_clock();
+            let ends_at = now.plus_ms(i64::from(DURASI_S) * 1000);
+            let began = Instant::now();
+            let id = self.runtime.block_on(buy(&client, &order, &self.mesin, &self.layanan, now, ends_at));
+            took += began.elapsed();
+            assert!(self.runtime.block_on(apply(&client, id, Change::Finish, ends_at)).unwrap());
+        }
+        took
+    }
+}
+
+async fn buy(client: &Client, order: &Pesanan, mesin: &MesinFakta, layanan: &LayananFakta, now: Waktu, ends_at: Waktu) -> i64 {
+    let Held::Won { idtransaksi, .. } = hold(client, order, mesin, layanan, now).await.unwrap() else {
+        panic!("the machine is not free")
+    };
+    assert!(apply(client, idtransaksi, Change::Run { started_at: now, ends_at }, now).await.unwrap());
+    idtransaksi
+}
+
+fn order(shop: &Shop, n: usize) -> Pesanan {
+    let pelanggan = &shop.pelanggan[n % CUSTOMERS];
+    Pesanan {
+        id_customer_global: pelanggan.id_customer_global,
+        no_nota: NoNota::parse(&format!("SLF{n:015}")).unwrap(),
+        idcustomer: pelanggan.idcustomer,
+        idmesin: shop.mesin[0],
+        idoutlet: shop.idoutlet,
+        idlayanan: shop.idlayanan,
+        total: HARGA.into(),
+        grandtotal: HARGA.into(),
+    }
+}

@@ -1,0 +1,23 @@
+//! What `nyala-bench` and the criterion benches share: a server of their own, a shop in it, calls, figures.
+
+pub mod boot;
+pub mod cpu;
+pub mod db;
+pub mod history;
+pub mod http;
+pub mod idle;
+pub mod memory;
+pub mod peers;
+pub mod pgbench;
+pub mod purchase;
+pub mod results;
+pub mod running;
+pub mod server;
+pub mod sessions;
+pub mod shop;
+pub mod table;
+pub mod times;
+pub mod websocket;
+
+/// Whatever stopped a measurement, told on standard error.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;

@@ -1,0 +1,96 @@
+//! What a session keeps in the server's memory, of sessions as phones open them: polling first, then upgraded.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::Args;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::cpu::resident_kib;
+use crate::results::Figures;
+use crate::server::{Place, Server};
+use crate::sessions::{SOCKETS_PER_CUSTOMER, acknowledged};
+use crate::shop::Shop;
+use crate::websocket::Websocket;
+use crate::{Error, db, running};
+
+/// Sessions that are opened at the same time.
+const AT_ONCE: usize = 32;
+/// After the last has come: what was only needed to open them is gone, and every machine has ticked.
+const SETTLE: Duration = Duration::from_secs(5);
+const MACHINES: usize = 10_000;
+
+#[derive(Debug, Args)]
+pub struct Memory {
+    /// Sessions when the memory is looked at first
+    #[arg(long, default_value_t = Self::default().few, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    few: u32,
+    /// Sessions when it is looked at again; a process may have 20,000 descriptors here
+    #[arg(long, default_value_t = Self::default().many, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    many: u32,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self { few: 5000, many: 19_800 }
+    }
+}
+
+impl Memory {
+    /// A rough figure.
+    pub fn quick() -> Self {
+        Self { few: 500, many: 2000 }
+    }
+
+    /// # Errors
+    /// When a session is refused.
+    pub async fn run(&self) -> Result<Figures, Error> {
+        let (few, many) = (self.few as usize, self.many as usize);
+        if few >= many {
+            return Err(format!("--few {few} must be less than --many {many}").into());
+        }
+        let place = Place::make()?;
+        let server = Server::start(&place).await?;
+        let shop = Shop::open(server.address, &server.root_key(&place)?, 1, many.div_ceil(SOCKETS_PER_CUSTOMER)).await?;
+        server.stop()?;
+        let machines = {
+            let postgres = db::open(&place.data())?;
+            running::fill(&db::connect(&postgres).await?, &shop, MACHINES).await?
+        };
+        let server = Server::start(&place).await?;
+        let visits: Vec<(&str, i64)> =
+            (0..many).map(|i| (shop.pelanggan[i / SOCKETS_PER_CUSTOMER].token.as_str(), machines[i % machines.len()])).collect();
+        let first = open(server.address, &visits[..few]).await?;
+        tokio::time::sleep(SETTLE).await;
+        let before = resident_kib(server.pid())?;
+        let rest = open(server.address, &visits[few..]).await?;
+        tokio::time::sleep(SETTLE).await;
+        let after = resident_kib(server.pid())?;
+        let open = server.metric("nyala_sessions").await?;
+        drop((first, rest));
+        server.stop()?;
+        if open != f64::from(self.many) {
+            return Err(format!("{many} sessions were opened, and the server has {open}").into());
+        }
+        Ok(Figures::list(
+            format!("Memory of a session, from {few} to {many}"),
+            &[
+                format!(
+                    "**{:.2} KiB** resident a session that came by polling, was upgraded and watches a machine (aim: at most 2)",
+                    (after - before) / f64::from(self.many - self.few)
+                ),
+                format!("Whole server: {:.1} MiB with {few}, {:.1} MiB with {many}", before / 1024.0, after / 1024.0),
+            ],
+        ))
+    }
+}
+
+/// A session for each token, which watches its machine.
+async fn open(address: SocketAddr, visits: &[(&str, i64)]) -> Result<Vec<Websocket>, Error> {
+    let all = visits.iter().map(async |(token, idmesin)| {
+        let mut websocket = Websocket::upgraded(address, token).await?;
+        acknowledged(&mut websocket, *idmesin).await?;
+        Ok::<_, Error>(websocket)
+    });
+    stream::iter(all).buffer_unordered(AT_ONCE).try_collect().await
+}

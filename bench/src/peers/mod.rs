@@ -1,0 +1,102 @@
+//! The same watch load on Nyala, on other servers of Socket.IO and on the floor: server on one core, load on the other, in turn.
+
+use clap::{Args, ValueEnum};
+
+use crate::Error;
+use crate::results::Figures;
+use figures::Runs;
+use load::Load;
+use peer::Peer;
+
+mod figures;
+mod load;
+mod peer;
+
+/// Machines of one outlet that a session watches in the second measurement.
+const ROOM: u32 = 8;
+const RATES: [u32; 4] = [1, 2, 4, 8];
+/// The measurements with more deliveries have fewer sessions, so that no server is full.
+const FEWER: u32 = 4;
+
+#[derive(Debug, Args)]
+pub struct Peers {
+    /// Runs of Nyala and of the floor with one machine a session
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pairs: u32,
+    /// Runs of everything else
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    others: u32,
+    /// How long each run measures
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(3..=600))]
+    seconds: u32,
+    /// Sessions; a process here may have 20,000 descriptors
+    #[arg(long, default_value_t = 19_800, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    sessions: u32,
+    /// Machines that run, eight an outlet
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(8..=20_000))]
+    machines: u32,
+    /// Only these servers
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = Peer::value_variants().to_vec())]
+    only: Vec<Peer>,
+}
+
+impl Peers {
+    /// # Errors
+    /// When Nyala or the floor cannot be measured. Another server that fails is told and left out.
+    pub async fn run(&self) -> Result<Figures, Error> {
+        let all =
+            Load { sessions: self.sessions, machines: self.machines, per_session: 1, ticks_per_second: 1, seconds: self.seconds };
+        let few = Load { sessions: self.sessions / FEWER, ..all };
+        let room = Load { per_session: ROOM, ..few };
+        let one = self.measure(&all, self.pairs).await?;
+        let rooms = self.measure(&room, self.others).await?;
+        let mut by_rate = Vec::new();
+        for ticks_per_second in RATES {
+            by_rate.push((ticks_per_second, self.measure(&Load { ticks_per_second, ..few }, self.others).await?));
+        }
+        let mut body = format!(
+            "Server on one core, load on the other, runs of {} s in turn; medians, least and most in brackets. × floor: the median of \
+             the ratios to the floor's run of the same round. Versions: {}.\n",
+            self.seconds,
+            self.versions()
+        );
+        body += &format!("\n{} sessions, {} machines, one a session, one tick a second:\n\n", all.sessions, all.machines);
+        body += &one.table(&all, by_rate.first().map(|(_, runs)| (runs, &few)));
+        body += &format!("\n{} sessions, each with the {ROOM} machines of an outlet:\n\n", room.sessions);
+        body += &rooms.table(&room, None);
+        body += &format!("\nCPU µs a delivery, {} sessions, one machine a session, by ticks a second:\n\n", few.sessions);
+        body += &figures::growth(&by_rate.iter().map(|(rate, runs)| (*rate, runs)).collect::<Vec<_>>());
+        Ok(Figures { title: "Ticks, beside other servers".to_owned(), body })
+    }
+
+    /// `pairs` rounds, of which the servers other than Nyala and the floor take part in the first.
+    async fn measure(&self, load: &Load, pairs: u32) -> Result<Runs, Error> {
+        let mut runs = Runs::default();
+        for round in 0..pairs {
+            let mut peers = self.only.clone();
+            if round % 2 == 1 {
+                peers.reverse();
+            }
+            for peer in peers {
+                let measured = matches!(peer, Peer::Nyala | Peer::Floor);
+                if !measured && round >= self.others {
+                    continue;
+                }
+                eprint!("{:>2}/{pairs} {:<24} {load}: ", round + 1, peer.name());
+                match load::run(peer, load).await {
+                    Ok(run) => {
+                        eprintln!("{run}");
+                        runs.add(peer, run);
+                    }
+                    Err(e) if measured => return Err(e),
+                    Err(e) => eprintln!("left out: {e}"),
+                }
+            }
+        }
+        Ok(runs)
+    }
+
+    fn versions(&self) -> String {
+        self.only.iter().filter_map(|peer| peer.version()).collect::<Vec<_>>().join(", ")
+    }
+}

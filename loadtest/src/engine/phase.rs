@@ -1,0 +1,104 @@
+//! The moment within each period at which a group of machines ticks. The contract leaves it to the server, so it is measured.
+
+/// A tick may seem this much earlier than the phase that was found, in milliseconds.
+const SLACK_MS: i64 = 5;
+/// Ticks from which the phase is found.
+const SAMPLES: usize = 16;
+
+/// When the machines of one outlet tick. Times are the server's, in epoch milliseconds.
+#[derive(Debug, Clone)]
+pub struct Phase {
+    period_ms: i64,
+    offset_ms: Option<i64>,
+    /// Within the period; none is kept when the phase is settled.
+    samples: Vec<i64>,
+    last_sample: i64,
+    settled: bool,
+}
+
+impl Phase {
+    pub fn new(period_ms: i64) -> Self {
+        Self { period_ms, offset_ms: None, samples: Vec::new(), last_sample: 0, settled: false }
+    }
+
+    pub fn period_ms(&self) -> i64 {
+        self.period_ms
+    }
+
+    pub fn is_known(&self) -> bool {
+        self.offset_ms.is_some()
+    }
+
+    /// Learns from a tick. Ticks are only ever late, so the phase is the place that makes the least lateness of all of them.
+    pub fn learn(&mut self, server_time: i64) {
+        let within = server_time.rem_euclid(self.period_ms);
+        if self.settled {
+            let early = self.offset_ms.map_or(0, |offset| (offset - within).rem_euclid(self.period_ms));
+            if (1..=SLACK_MS).contains(&early) {
+                self.offset_ms = Some(within);
+            }
+            return;
+        }
+        if server_time == self.last_sample {
+            return;
+        }
+        self.last_sample = server_time;
+        self.samples.push(within);
+        let lateness = |from: i64| -> i64 { self.samples.iter().map(|at| (at - from).rem_euclid(self.period_ms)).sum() };
+        self.offset_ms = self.samples.iter().copied().min_by_key(|from| lateness(*from));
+        if self.samples.len() >= SAMPLES {
+            self.settled = true;
+            self.samples = Vec::new();
+        }
+    }
+
+    /// Which tick one of `server_time` is; 0 while the phase is not known.
+    pub fn index(&self, server_time: i64) -> i64 {
+        self.last_due(server_time + SLACK_MS)
+    }
+
+    /// The last tick that is due at `time` or before.
+    pub fn last_due(&self, time: i64) -> i64 {
+        self.offset_ms.map_or(0, |offset| (time - offset).div_euclid(self.period_ms))
+    }
+
+    /// When tick `index` is due.
+    pub fn due(&self, index: i64) -> i64 {
+        self.offset_ms.map_or(0, |offset| offset + index * self.period_ms)
+    }
+
+    /// The middle between the tick before `time` and the next, as far from both as can be; `time` when no phase is known.
+    pub fn between(&self, time: i64) -> i64 {
+        if self.is_known() { self.due(self.last_due(time)) + self.period_ms / 2 } else { time }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_phase_is_found_though_ticks_are_late() {
+        let mut phase = Phase::new(1000);
+        // Due at 980 of each second: the first is 600 ms late, others wrap around the second.
+        for at in [2_580, 2_983, 4_040, 4_980, 6_001, 6_985] {
+            phase.learn(at);
+        }
+        assert_eq!(phase.due(phase.index(10_985)), 10_980);
+        assert_eq!(phase.index(10_979), phase.index(11_900));
+        assert_eq!(phase.index(10_970) + 1, phase.index(10_980));
+        assert_eq!(phase.between(10_985), 11_480);
+    }
+
+    #[test]
+    fn a_settled_phase_moves_back_by_a_little_only() {
+        let mut phase = Phase::new(1000);
+        for n in 0..20 {
+            phase.learn(n * 1000 + 503);
+        }
+        phase.learn(30_500);
+        assert_eq!(phase.due(phase.index(30_500)), 30_500);
+        phase.learn(31_400);
+        assert_eq!(phase.due(phase.index(31_499)), 31_500);
+    }
+}

@@ -1,0 +1,421 @@
+//! One subscription, and the rules of contract §3 that its ticks must keep.
+
+use super::clock::{Clock, Us};
+use super::heartbeat::{Heartbeat, Snapshot};
+use super::phase::Phase;
+use super::stats::{Counters, Spans};
+
+/// A phase tick this near to either end of a run is left out by the server.
+const LEFT_OUT_MS: i64 = 200;
+/// Within so much of that border a phase tick may come or not.
+const BORDER_MS: i64 = 20;
+/// A final tick that is not here so long after the end is missing.
+const FINAL_WITHIN_MS: i64 = 3_000;
+/// A final tick may seem this much too early.
+const EARLY_MS: i64 = 5;
+/// No phase tick is counted before this is lowered.
+const NEVER: i64 = i64::MAX;
+
+/// What a tick was to the subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    Tick,
+    Start,
+    Final,
+    GivenBack,
+}
+
+/// Which phase ticks count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counting {
+    /// None: sessions still join, or the phases are being found.
+    Not,
+    /// Those of a window of so many milliseconds.
+    Window { ms: i64 },
+    /// All of every run that is seen.
+    Runs,
+}
+
+/// Server times are epoch milliseconds, 0 where there is none.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    /// 0: free.
+    pub idmesin: i64,
+    /// Whose phase it has.
+    pub group: u32,
+    pub subscribed: bool,
+    /// Phase ticks due after this count …
+    from: i64,
+    /// … up to this.
+    until: i64,
+    ends_at: i64,
+    /// When the present run began, if that was seen.
+    started: i64,
+    /// `ends_at` of the last run that is over.
+    ended: i64,
+    /// `server_time` of the last phase tick of this run.
+    last_phase: i64,
+    /// `server_time` of the last tick or answer of this run.
+    last_time: i64,
+    last_arrival: Us,
+    last_was_final: bool,
+}
+
+/// Where a subscription's findings go.
+pub struct Books<'a> {
+    pub counters: &'a mut Counters,
+    pub spans: &'a mut Spans,
+    pub clock: &'a Clock,
+    pub counting: Counting,
+}
+
+impl Watch {
+    pub fn new(idmesin: i64, group: u32) -> Self {
+        Self {
+            idmesin,
+            group,
+            subscribed: false,
+            from: NEVER,
+            until: NEVER,
+            ends_at: 0,
+            started: 0,
+            ended: 0,
+            last_phase: 0,
+            last_time: 0,
+            last_arrival: 0,
+            last_was_final: false,
+        }
+    }
+
+    /// The window begins at about `now`, as far from the ticks as can be.
+    pub fn open_window(&mut self, now: i64, ms: i64, phase: &Phase) {
+        self.from = phase.between(now);
+        self.until = self.from + ms;
+    }
+
+    /// The window ends, at the latest at about `now`: what has not come by then is missing.
+    pub fn close_window(&mut self, now: i64, phase: &Phase, books: &mut Books<'_>) {
+        let whole = (now - self.from).div_euclid(phase.period_ms()) * phase.period_ms();
+        self.until = self.until.min(self.from.saturating_add(whole.max(0)));
+        self.settle(self.until, phase, books);
+        self.from = NEVER;
+    }
+
+    /// The answer to a subscribe.
+    pub fn acknowledged(&mut self, told: &Snapshot, phase: &Phase, books: &mut Books<'_>) {
+        self.subscribed = true;
+        let Some(now) = told.server_time else { return };
+        match told.ends_at {
+            Some(ends_at) if ends_at != self.ends_at => {
+                self.leave_run(phase, books);
+                self.enter_run(ends_at, now, 0);
+                if books.counting == Counting::Runs {
+                    (self.from, self.until) = (now + BORDER_MS, NEVER);
+                }
+            }
+            Some(_) => {}
+            // It ended while this session was away: there is no final tick to wait for.
+            None => self.leave_run(phase, books),
+        }
+    }
+
+    fn enter_run(&mut self, ends_at: i64, now: i64, started: i64) {
+        self.ends_at = ends_at;
+        self.started = started;
+        self.last_time = now;
+        self.last_phase = 0;
+        self.last_arrival = 0;
+        self.last_was_final = false;
+    }
+
+    /// Every phase tick that the run still had is settled.
+    fn leave_run(&mut self, phase: &Phase, books: &mut Books<'_>) {
+        if self.ends_at != 0 {
+            self.settle(self.ends_at - LEFT_OUT_MS - BORDER_MS, phase, books);
+            self.ended = self.ends_at;
+            self.ends_at = 0;
+            if books.counting == Counting::Runs {
+                self.from = NEVER;
+            }
+        }
+    }
+
+    /// Phase ticks due up to `until` that have not come are missing.
+    fn settle(&mut self, until: i64, phase: &Phase, books: &mut Books<'_>) {
+        let until = until.min(self.until);
+        if self.from >= until {
+            return;
+        }
+        let missing = if phase.is_known() {
+            phase.last_due(until) - phase.last_due(self.from).max(self.last_index(phase))
+        } else {
+            (until - self.from).div_euclid(phase.period_ms())
+        };
+        let missing = u64::try_from(missing).unwrap_or(0);
+        books.counters.expected += missing;
+        books.counters.missed += missing;
+        // What comes now is too late to count.
+        self.from = until;
+    }
+
+    fn last_index(&self, phase: &Phase) -> i64 {
+        if self.last_phase == 0 { i64::MIN } else { phase.index(self.last_phase) }
+    }
+
+    /// A tick that was here at `at`.
+    pub fn heard(&mut self, tick: &Heartbeat, at: Us, phase: &mut Phase, books: &mut Books<'_>) -> Heard {
+        let Some(ends_at) = tick.ends_at else {
+            books.counters.given_back += 1;
+            books.counters.tl_wrong += u64::from(tick.tl != 0);
+            self.leave_run(phase, books);
+            return Heard::GivenBack;
+        };
+        if tick.tl < 1 {
+            self.final_tick(tick, ends_at, at, phase, books);
+            return Heard::Final;
+        }
+        books.counters.tl_wrong += u64::from(tick.tl != ends_at - tick.server_time);
+        if ends_at == self.ended {
+            books.counters.unexpected += 1;
+            return Heard::Tick;
+        }
+        if ends_at != self.ends_at {
+            self.begins(tick, ends_at, phase, books);
+            return Heard::Start;
+        }
+        self.phase_tick(tick, ends_at, at, phase, books);
+        Heard::Tick
+    }
+
+    fn begins(&mut self, tick: &Heartbeat, ends_at: i64, phase: &Phase, books: &mut Books<'_>) {
+        if self.ends_at != 0 {
+            books.counters.finals_missing += 1;
+        }
+        self.leave_run(phase, books);
+        self.enter_run(ends_at, tick.server_time, tick.server_time);
+        books.counters.starts += 1;
+        if books.counting == Counting::Runs {
+            (self.from, self.until) = (tick.server_time + LEFT_OUT_MS + BORDER_MS, NEVER);
+        }
+    }
+
+    fn phase_tick(&mut self, tick: &Heartbeat, ends_at: i64, at: Us, phase: &mut Phase, books: &mut Books<'_>) {
+        phase.learn(tick.server_time);
+        let index = phase.index(tick.server_time);
+        if self.last_phase != 0 {
+            let last = phase.index(self.last_phase);
+            if index == last {
+                books.counters.duplicates += 1;
+                return;
+            }
+            if index > last && self.last_arrival != 0 {
+                let between = (index - last) * phase.period_ms() * 1000;
+                books.spans.jitter.record((at - self.last_arrival - between).abs());
+            }
+        }
+        if tick.server_time <= self.last_time {
+            books.counters.tl_not_falling += 1;
+        }
+        let due = phase.due(index);
+        let near_start = self.started != 0 && due < self.started + LEFT_OUT_MS - BORDER_MS;
+        if near_start || due > ends_at - LEFT_OUT_MS + BORDER_MS {
+            books.counters.unexpected += 1;
+        }
+        if due > self.from && due <= self.until {
+            let before = phase.last_due(self.from).max(self.last_index(phase));
+            let gap = u64::try_from(index - before - 1).unwrap_or(0);
+            books.counters.missed += gap;
+            books.counters.expected += gap + 1;
+            books.counters.deliveries += 1;
+            books.spans.late.record((tick.server_time - due) * 1000);
+            if let Some(now) = books.clock.server_us(at) {
+                books.spans.tick.record(now - due * 1000);
+            }
+        }
+        self.last_phase = tick.server_time;
+        self.last_time = tick.server_time;
+        self.last_arrival = at;
+    }
+
+    fn final_tick(&mut self, tick: &Heartbeat, ends_at: i64, at: Us, phase: &Phase, books: &mut Books<'_>) {
+        books.counters.tl_wrong += u64::from(tick.tl < 0);
+        if ends_at == self.ended && self.last_was_final {
+            books.counters.finals_duplicate += 1;
+            return;
+        }
+        books.counters.finals += 1;
+        books.counters.finals_early += u64::from(tick.server_time + EARLY_MS < ends_at);
+        if let Some(now) = books.clock.server_us(at) {
+            books.spans.last.record(now - ends_at * 1000);
+        }
+        self.leave_run(phase, books);
+        self.ended = ends_at;
+        self.last_was_final = true;
+    }
+
+    /// Looks whether a final tick is overdue at `now`.
+    pub fn check(&mut self, now: i64, phase: &Phase, books: &mut Books<'_>) {
+        if self.subscribed && self.ends_at != 0 && now > self.ends_at + FINAL_WITHIN_MS {
+            books.counters.finals_missing += 1;
+            self.leave_run(phase, books);
+            self.last_was_final = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    struct Desk {
+        counters: Counters,
+        spans: Spans,
+        clock: Clock,
+        phase: Phase,
+        watch: Watch,
+    }
+
+    impl Desk {
+        fn new() -> Self {
+            let mut clock = Clock::new(Instant::now());
+            clock.answered(0, 0, 0);
+            let spans = Spans::new().unwrap();
+            Self { counters: Counters::default(), spans, clock, phase: Phase::new(1000), watch: Watch::new(7, 0) }
+        }
+
+        fn books<'a>(counters: &'a mut Counters, spans: &'a mut Spans, clock: &'a Clock, counting: Counting) -> Books<'a> {
+            Books { counters, spans, clock, counting }
+        }
+
+        fn run(&mut self, counting: Counting, act: impl FnOnce(&mut Watch, &mut Phase, &mut Books<'_>)) -> &Counters {
+            let mut books = Self::books(&mut self.counters, &mut self.spans, &self.clock, counting);
+            act(&mut self.watch, &mut self.phase, &mut books);
+            &self.counters
+        }
+
+        /// A tick made at `server_time` that took 1 ms.
+        fn tick(&mut self, counting: Counting, ends_at: i64, server_time: i64) {
+            self.said(counting, ends_at, server_time, ends_at - server_time);
+        }
+
+        fn said(&mut self, counting: Counting, ends_at: i64, server_time: i64, tl: i64) {
+            let tick = Heartbeat { idmesin: 7, tl, ends_at: Some(ends_at), server_time };
+            self.run(counting, |watch, phase, books| {
+                watch.heard(&tick, (server_time + 1) * 1000, phase, books);
+            });
+        }
+
+        fn joined(&mut self, counting: Counting, ends_at: i64, server_time: i64) {
+            let told =
+                Snapshot { status: 200, tl: Some(ends_at - server_time), ends_at: Some(ends_at), server_time: Some(server_time) };
+            self.run(counting, |watch, phase, books| watch.acknowledged(&told, phase, books));
+        }
+    }
+
+    const END: i64 = 100_900;
+
+    /// Joined, its phase (400) found, and a window of five seconds open.
+    fn in_window() -> Desk {
+        let mut desk = Desk::new();
+        desk.joined(Counting::Not, END, 1_000);
+        for at in [1_400, 2_401, 3_400] {
+            desk.tick(Counting::Not, END, at);
+        }
+        desk.run(Counting::Window { ms: 5_000 }, |watch, phase, _| watch.open_window(3_700, 5_000, phase));
+        desk
+    }
+
+    const WINDOW: Counting = Counting::Window { ms: 5_000 };
+
+    fn close(desk: &mut Desk) -> Counters {
+        desk.run(WINDOW, |watch, phase, books| watch.close_window(20_000, phase, books));
+        desk.counters
+    }
+
+    #[test]
+    fn a_clean_window_expects_what_came() {
+        let mut desk = in_window();
+        for n in 4..12 {
+            desk.tick(WINDOW, END, n * 1000 + 402);
+        }
+        let counters = close(&mut desk);
+        assert_eq!((counters.expected, counters.deliveries, counters.missed, counters.duplicates), (5, 5, 0, 0));
+        assert_eq!(desk.spans.tick.len(), 5);
+        assert!((2.9..3.2).contains(&desk.spans.tick.quantile_ms(0.5)), "2 ms late and 1 ms on its way");
+    }
+
+    #[test]
+    fn lost_ticks_are_missed_wherever_they_are() {
+        for lost in 4..9 {
+            let mut desk = in_window();
+            (4..9).filter(|n| *n != lost).for_each(|n| desk.tick(WINDOW, END, n * 1000 + 402));
+            let counters = close(&mut desk);
+            assert_eq!((counters.expected, counters.deliveries, counters.missed), (5, 4, 1), "tick {lost}");
+        }
+        let mut desk = in_window();
+        assert_eq!(close(&mut desk).missed, 5, "all of them");
+    }
+
+    #[test]
+    fn doubled_ticks_and_false_ones_are_told() {
+        let mut desk = in_window();
+        desk.tick(WINDOW, END, 4_402);
+        desk.tick(WINDOW, END, 4_402);
+        desk.tick(WINDOW, END, 4_500);
+        desk.said(WINDOW, END, 5_402, END - 5_403);
+        let counters = close(&mut desk);
+        assert_eq!((counters.duplicates, counters.tl_wrong, counters.deliveries), (2, 1, 2));
+    }
+
+    #[test]
+    fn a_tick_of_the_past_is_not_falling() {
+        let mut desk = in_window();
+        desk.tick(WINDOW, END, 5_402);
+        desk.tick(WINDOW, END, 4_402);
+        assert_eq!(desk.counters.tl_not_falling, 1);
+    }
+
+    #[test]
+    fn a_whole_run_has_its_ticks_and_one_final() {
+        let mut desk = Desk::new();
+        let told = Snapshot { status: 200, tl: None, ends_at: None, server_time: Some(900) };
+        desk.run(Counting::Runs, |watch, phase, books| watch.acknowledged(&told, phase, books));
+        desk.phase.learn(400);
+        // From 1,000 to 5,500: the tick at 5,400 is within 200 ms of the end.
+        for at in [1_000, 1_400, 2_400, 3_400, 4_400] {
+            desk.tick(Counting::Runs, 5_500, at);
+        }
+        desk.said(Counting::Runs, 5_500, 5_503, 0);
+        let counters = desk.counters;
+        assert_eq!((counters.starts, counters.finals, counters.missed, counters.unexpected), (1, 1, 0, 0));
+        assert_eq!((counters.expected, counters.deliveries), (4, 4));
+        assert!((3.9..4.2).contains(&desk.spans.last.max_ms()));
+        desk.said(Counting::Runs, 5_500, 5_503, 0);
+        desk.tick(Counting::Runs, 5_500, 5_400);
+        assert_eq!((desk.counters.finals_duplicate, desk.counters.unexpected), (1, 1));
+    }
+
+    #[test]
+    fn a_final_tick_that_does_not_come_is_missing() {
+        let mut desk = Desk::new();
+        desk.joined(Counting::Runs, 5_500, 1_000);
+        desk.run(Counting::Runs, |watch, phase, books| watch.check(8_000, phase, books));
+        assert_eq!(desk.counters.finals_missing, 0);
+        desk.run(Counting::Runs, |watch, phase, books| watch.check(9_000, phase, books));
+        assert_eq!(desk.counters.finals_missing, 1);
+        // No tick was ever seen: the phase is not known, and still something is missing.
+        assert!(desk.counters.missed >= 4, "{}", desk.counters.missed);
+    }
+
+    #[test]
+    fn a_tick_beside_the_end_is_unexpected() {
+        let mut desk = Desk::new();
+        desk.joined(Counting::Runs, 5_500, 1_000);
+        for at in [1_400, 2_400, 3_400, 4_400, 5_400] {
+            desk.tick(Counting::Runs, 5_500, at);
+        }
+        assert_eq!(desk.counters.unexpected, 1);
+    }
+}

@@ -1,0 +1,153 @@
+//! As little of HTTP/1.1 as is needed to be refused, cut off and answered.
+
+mod pool;
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+pub use pool::Pool;
+
+/// Longer than the server itself takes for its slowest answer.
+pub const TIME_LIMIT: Duration = Duration::from_secs(12);
+/// An answer of the server is never near this.
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
+/// What a kept connection keeps of its buffer.
+const KEPT_BYTES: usize = 4096;
+
+/// An answer in the server's envelope.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub status: u16,
+    pub message: String,
+    pub data: Value,
+}
+
+/// Asks on a connection of its own; an error when the server died under it, was not there, or answered something that is no
+/// envelope.
+pub async fn ask(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> io::Result<Answer> {
+    let request = request(to, method, path, &[headers, &[("connection", "close")]].concat(), body);
+    timeout(TIME_LIMIT, exchange(to, request.as_bytes())).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+}
+
+fn request(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> String {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {to}\r\ncontent-length: {}\r\n", body.len());
+    if !body.is_empty() {
+        head.push_str("content-type: application/json\r\n");
+    }
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    format!("{head}\r\n{body}")
+}
+
+async fn exchange(to: SocketAddr, request: &[u8]) -> io::Result<Answer> {
+    let mut stream = TcpStream::connect(to).await?;
+    stream.write_all(request).await?;
+    let mut bytes = Vec::new();
+    stream.take(MAX_ANSWER_BYTES).read_to_end(&mut bytes).await?;
+    let (_, answer) = parse(&bytes)?.filter(|(used, _)| *used == bytes.len()).ok_or_else(cut_off)?;
+    Ok(answer)
+}
+
+/// A connection that is kept for the next request.
+pub struct Connection {
+    to: SocketAddr,
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Connection {
+    /// # Errors
+    /// When nobody listens.
+    pub async fn open(to: SocketAddr) -> io::Result<Self> {
+        let stream =
+            timeout(TIME_LIMIT, TcpStream::connect(to)).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        stream.set_nodelay(true)?;
+        Ok(Self { to, stream, read: Vec::new() })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.to
+    }
+
+    /// One request; after an error the connection is of no use any more.
+    ///
+    /// # Errors
+    /// As [`ask`]; `limit` is how long the answer may take.
+    pub async fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+        limit: Duration,
+    ) -> io::Result<Answer> {
+        let request = request(self.to, method, path, headers, body);
+        let answer = async {
+            self.stream.write_all(request.as_bytes()).await?;
+            self.answer().await
+        };
+        timeout(limit, answer).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+    }
+
+    async fn answer(&mut self) -> io::Result<Answer> {
+        loop {
+            if let Some((used, answer)) = parse(&self.read)? {
+                self.read.drain(..used);
+                self.read.shrink_to(KEPT_BYTES);
+                return Ok(answer);
+            }
+            if self.read.len() as u64 > MAX_ANSWER_BYTES || self.stream.read_buf(&mut self.read).await? == 0 {
+                return Err(cut_off());
+            }
+        }
+    }
+}
+
+fn cut_off() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "cut off, or no envelope")
+}
+
+/// The first answer in `bytes`, and how long it is; `None` when it is not whole yet: its body has the length that was announced.
+fn parse(bytes: &[u8]) -> io::Result<Option<(usize, Answer)>> {
+    let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else { return Ok(None) };
+    let (status, length) = head(&bytes[..end]).ok_or_else(cut_off)?;
+    let Some(body) = bytes.get(end + 4..end + 4 + length) else { return Ok(None) };
+    let envelope = |mut envelope: Value| {
+        let message = envelope.get("message")?.as_str()?.to_owned();
+        Some(Answer { status, message, data: envelope.get_mut("data")?.take() })
+    };
+    let answer = serde_json::from_slice(body).ok().and_then(envelope).ok_or_else(cut_off)?;
+    Ok(Some((end + 4 + length, answer)))
+}
+
+/// Status and content length.
+fn head(bytes: &[u8]) -> Option<(u16, usize)> {
+    let head = std::str::from_utf8(bytes).ok()?;
+    let length =
+        head.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| name.eq_ignore_ascii_case("content-length"))?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, length.1.trim().parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn an_answer_is_whole_or_none() {
+        let whole = "HTTP/1.1 409 Conflict\r\nContent-Length: 46\r\n\r\n{\"status\":409,\"message\":\"penuh\",\"data\":null}  ";
+        let (used, answer) = parse(whole.as_bytes()).unwrap().unwrap();
+        assert_eq!(used, whole.len());
+        assert_eq!((answer.status, answer.message.as_str()), (409, "penuh"));
+        for cut in [0, 10, 40, 60, whole.len() - 1] {
+            assert!(parse(&whole.as_bytes()[..cut]).unwrap().is_none(), "{cut}");
+        }
+    }
+}

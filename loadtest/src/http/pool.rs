@@ -1,0 +1,71 @@
+//! Kept connections for many requests at once.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use super::{Answer, Connection, TIME_LIMIT};
+
+/// Connections that are lent out and taken back.
+#[derive(Clone)]
+pub struct Pool(Arc<Inner>);
+
+struct Inner {
+    to: SocketAddr,
+    idle: Mutex<Vec<Connection>>,
+    permits: Semaphore,
+}
+
+impl Pool {
+    /// At most `size` requests run at once; further ones wait.
+    pub fn new(to: SocketAddr, size: usize) -> Self {
+        Self(Arc::new(Inner { to, idle: Mutex::default(), permits: Semaphore::new(size) }))
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.0.to
+    }
+
+    /// One request as `token`.
+    ///
+    /// # Errors
+    /// When no answer came.
+    pub async fn call(&self, method: &str, path: &str, token: &str, body: &Value) -> io::Result<Answer> {
+        self.call_within(TIME_LIMIT, method, path, token, body).await
+    }
+
+    /// As [`Pool::call`], with a limit of its own for the answer. Each request carries an idempotency key of its own, so that the one
+    /// repeat over a connection that the server had given up meanwhile does nothing twice.
+    ///
+    /// # Errors
+    /// When no answer came.
+    pub async fn call_within(&self, limit: Duration, method: &str, path: &str, token: &str, body: &Value) -> io::Result<Answer> {
+        let _permit = self.0.permits.acquire().await.map_err(io::Error::other)?;
+        let (auth, once) = (format!("Bearer {token}"), format!("{:032x}", rand::random::<u128>()));
+        let all = [("authorization", auth.as_str()), ("idempotency-key", once.as_str())];
+        let headers = if token.is_empty() { &[] } else { &all[..] };
+        if let Some(mut kept) = self.idle() {
+            match kept.ask(method, path, headers, body, limit).await {
+                Ok(answer) => return Ok(self.keep(kept, answer)),
+                Err(e) if e.kind() == io::ErrorKind::TimedOut => return Err(e),
+                Err(_) => {}
+            }
+        }
+        let mut fresh = Connection::open(self.0.to).await?;
+        let answer = fresh.ask(method, path, headers, body, limit).await?;
+        Ok(self.keep(fresh, answer))
+    }
+
+    fn idle(&self) -> Option<Connection> {
+        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn keep(&self, connection: Connection, answer: Answer) -> Answer {
+        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        answer
+    }
+}

@@ -1,0 +1,16 @@
+//! Load for a whole Nyala server, through its public doors, and honest figures of what it bore.
+
+pub mod crash;
+pub mod engine;
+pub mod http;
+pub mod interrupt;
+pub mod money;
+pub mod options;
+pub mod process;
+pub mod report;
+pub mod run;
+pub mod scenario;
+pub mod shop;
+pub mod target;
+pub mod timeline;
+pub mod ui;

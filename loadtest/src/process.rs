@@ -1,0 +1,45 @@
+//! What a process used: processor time and memory, from /proc.
+
+/// Linux tells a hundredth of a second to programs, whatever the kernel counts in (`USER_HZ`).
+const US_PER_TICK: u64 = 10_000;
+
+/// What a process had used at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Used {
+    /// Processor time of all its threads, user and system together, in microseconds.
+    pub cpu_us: u64,
+    /// Resident memory, in KiB.
+    pub rss_kib: u64,
+}
+
+impl Used {
+    /// # Errors
+    /// One line when there is no such process.
+    pub fn of(pid: u32) -> Result<Self, String> {
+        let stat = read(pid, "stat")?;
+        // The name before it may hold anything, a parenthesis too.
+        let fields: Vec<&str> = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect()).unwrap_or_default();
+        let number = |i: usize| fields.get(i).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0);
+        let status = read(pid, "status")?;
+        let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+        let rss_kib = rss.trim().trim_end_matches("kB").trim().parse().unwrap_or(0);
+        Ok(Self { cpu_us: (number(11) + number(12)) * US_PER_TICK, rss_kib })
+    }
+}
+
+fn read(pid: u32, what: &str) -> Result<String, String> {
+    let path = format!("/proc/{pid}/{what}");
+    std::fs::read_to_string(&path).map_err(|e| format!("--server-pid {pid}: {path}: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Used;
+
+    #[test]
+    fn this_process_has_used_something() {
+        let used = Used::of(std::process::id()).unwrap();
+        assert!(used.rss_kib > 100, "{used:?}");
+        assert!(Used::of(u32::MAX).unwrap_err().contains("--server-pid"));
+    }
+}

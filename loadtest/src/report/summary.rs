@@ -1,0 +1,63 @@
+//! The summary on standard output: what was asked, what came of it, what to worry about.
+
+use std::fmt::Write as _;
+
+use super::Report;
+use super::metrics::{Better, Values, shown};
+
+/// Figures that say that something is wrong when they are not 0.
+const FAULTS: [&str; 17] = [
+    "missed",
+    "duplicates",
+    "unexpected",
+    "tl_wrong",
+    "tl_not_falling",
+    "finals_missing",
+    "finals_duplicate",
+    "finals_early",
+    "sessions_lost",
+    "sessions_given_up",
+    "failed",
+    "requests_failed",
+    "rounds_without_one_winner",
+    "balances_wrong",
+    "audit_broken",
+    "errors",
+    "missed_percent",
+];
+
+pub fn text(report: &Report) -> String {
+    let mut out = String::new();
+    let end = if report.interrupted { ", ended by Ctrl-C" } else { "" };
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "\n{} against {}{end}\n", report.scenario, report.target);
+    for (metric, value) in report.metrics.in_order() {
+        let mark = if is_fault(metric.name, value) { "!" } else { " " };
+        let _ = writeln!(out, " {mark} {:<28} {:>16}", metric.name, shown(value, metric.unit));
+    }
+    if !report.errors.is_empty() {
+        let _ = writeln!(out, "\nErrors");
+        for (kind, n) in &report.errors {
+            let _ = writeln!(out, " ! {kind:<44} {:>12}", shown(*n as f64, ""));
+        }
+    }
+    for note in &report.notes {
+        let _ = writeln!(out, "\n{note}");
+    }
+    let _ = writeln!(out, "\n{}", verdict(&report.metrics));
+    out
+}
+
+pub fn is_fault(name: &str, value: f64) -> bool {
+    value > 0.0 && FAULTS.contains(&name)
+}
+
+/// One line on whether it came out clean.
+pub fn verdict(values: &Values) -> String {
+    let faults: Vec<String> = values
+        .in_order()
+        .filter(|(m, v)| m.better != Better::Neither && is_fault(m.name, *v))
+        .map(|(m, v)| format!("{} {}", m.name, shown(v, m.unit)))
+        .collect();
+    if faults.is_empty() { "Clean: no fault was seen.".to_owned() } else { format!("Faults were seen: {}.", faults.join(", ")) }
+}

@@ -1,0 +1,163 @@
+//! `hot`: hundreds of customers press pay on one machine at the same moment. Exactly one may win it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::Value;
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use super::{Outcome, run};
+use crate::http::{Answer, Connection};
+use crate::interrupt::Interrupt;
+use crate::money;
+use crate::options::Common;
+use crate::report::Report;
+use crate::run::Run;
+use crate::shop::{Customer, Machine, Shop, Wish, order};
+use crate::target::{Target, make_room};
+
+const IN_USE: &str = "mesin sedang digunakan";
+const PAY: &str = "/scan/v1/transaksi/create_snap_transaksi";
+/// The server itself answers after 8 s.
+const PRESS_WITHIN: Duration = Duration::from_secs(12);
+/// How often an answer that decides nothing is asked for again.
+const TRIES: usize = 20;
+const AGAIN: Duration = Duration::from_millis(100);
+/// Longer than every measurement.
+const DURASI_S: u32 = 3_600;
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:
+  nyala-loadtest hot --customers 500 --rounds 10 --fail-if 'pay_p99_ms > 2000'")]
+pub struct Hot {
+    #[command(flatten)]
+    pub common: Common,
+    /// Customers who press pay together
+    #[arg(long, default_value_t = 300)]
+    pub customers: usize,
+    /// Machines that are fought for, one after the other
+    #[arg(long, default_value_t = 5)]
+    pub rounds: usize,
+}
+
+/// What a press came to.
+enum Press {
+    Won(Duration),
+    InUse(Duration),
+    Failed(String),
+}
+
+impl Hot {
+    /// # Errors
+    /// One line on what made it impossible.
+    pub fn run(&self) -> Result<Outcome, String> {
+        run(&self.common, |interrupt| self.measure(interrupt))
+    }
+
+    async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
+        if self.customers == 0 || self.rounds == 0 {
+            return Err("--customers and --rounds must be at least 1".to_owned());
+        }
+        make_room(self.customers)?;
+        let target = self.common.target()?;
+        let pool = target.ready().await?;
+        let mut run = Run::new("hot", &self.common, interrupt)?;
+        run.ui.part("preparing", 1);
+        let wish =
+            Wish { machines: self.rounds, machines_per_outlet: self.rounds, customers: self.customers, durasi_s: DURASI_S };
+        let shop = Shop::open(&pool, &self.common.root_key()?, wish).await?;
+        run.values.count("machines", self.rounds as u64);
+        run.ui.part("pressing", self.rounds as u64);
+        run.begin();
+        let (mut winners, mut unfair) = (0, 0);
+        for (n, machine) in shop.machines.iter().enumerate() {
+            if run.interrupt.came() {
+                break;
+            }
+            let won = self.round(&mut run, &target, &shop, machine).await?;
+            winners += won;
+            unfair += u64::from(won != 1);
+            run.ui.progress(n as u64 + 1, self.rounds as u64, n as u64, &format!("{won} of {} won", self.customers));
+        }
+        run.end();
+        run.values.count("presses", run.deeds.planned);
+        run.values.count("winners", winners);
+        run.values.count("rounds_without_one_winner", unfair);
+        money::check(&mut run, &pool, &self.common, &shop.customers).await;
+        Ok(run.report(&target))
+    }
+
+    /// How many won.
+    async fn round(&self, run: &mut Run, target: &Target, shop: &Shop, machine: &Machine) -> Result<u64, String> {
+        let start = Arc::new(Barrier::new(shop.customers.len()));
+        let mut presses = JoinSet::new();
+        for customer in &shop.customers {
+            // Opened before, so that all requests leave together.
+            let connection = Connection::open(target.address).await.map_err(|e| format!("cannot connect: {e}"))?;
+            let (start, customer, order) = (start.clone(), customer.clone(), order(customer, machine));
+            presses.spawn(async move {
+                start.wait().await;
+                press(connection, &customer, &order).await
+            });
+        }
+        let mut won = 0;
+        while let Some(pressed) = presses.join_next().await {
+            run.deeds.planned += 1;
+            match pressed.map_err(|e| e.to_string())? {
+                Press::Won(took) => {
+                    won += 1;
+                    run.deeds.done += 1;
+                    run.deeds.pay.record(us(took));
+                }
+                Press::InUse(took) => {
+                    run.deeds.done += 1;
+                    run.deeds.pay.record(us(took));
+                }
+                Press::Failed(why) => {
+                    run.deeds.failed += 1;
+                    run.errors.add(&why, 1);
+                }
+            }
+        }
+        Ok(won)
+    }
+}
+
+fn us(took: Duration) -> i64 {
+    i64::try_from(took.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Presses until something is decided; a repeat has the same receipt, so it is the same press.
+async fn press(connection: Connection, customer: &Customer, order: &Value) -> Press {
+    let began = Instant::now();
+    let auth = format!("Bearer {}", customer.token);
+    let (address, mut kept) = (connection.address(), Some(connection));
+    let mut last = String::new();
+    for _ in 0..TRIES {
+        let asked = async {
+            let mut open = match kept.take() {
+                Some(open) => open,
+                None => Connection::open(address).await?,
+            };
+            let answer = open.ask("POST", PAY, &[("authorization", &auth)], order, PRESS_WITHIN).await?;
+            Ok::<(Connection, Answer), std::io::Error>((open, answer))
+        };
+        match asked.await {
+            Ok((_, answer)) if answer.status == 200 => {
+                customer.has_paid();
+                return Press::Won(began.elapsed());
+            }
+            Ok((_, answer)) if answer.status == 409 && answer.message == IN_USE => return Press::InUse(began.elapsed()),
+            Ok((open, answer)) if matches!(answer.status, 503 | 504) => {
+                last = format!("pay answered {} {}", answer.status, answer.message);
+                kept = Some(open);
+            }
+            Ok((_, answer)) => return Press::Failed(format!("pay answered {} {}", answer.status, answer.message)),
+            Err(e) => last = format!("pay: {e}"),
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+    Press::Failed(last)
+}

@@ -1,0 +1,47 @@
+//! One file a command.
+
+pub mod hot;
+mod steps;
+pub mod storm;
+pub mod watch;
+mod watching;
+
+use std::future::Future;
+
+use crate::options::Common;
+use crate::report::Report;
+
+/// Always crossed when they are not 0, whatever thresholds were asked for: no load may cost money or give a machine to two.
+const NEVER: [&str; 3] = ["balances_wrong", "audit_broken", "rounds_without_one_winner"];
+
+/// What a scenario came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Fine,
+    /// A threshold was crossed.
+    Crossed,
+}
+
+/// Runs a scenario on a runtime of its own, tells and keeps its report, and looks at the thresholds.
+///
+/// # Errors
+/// One line on what made it impossible.
+pub fn run<F>(common: &Common, scenario: impl FnOnce(crate::interrupt::Interrupt) -> F) -> Result<Outcome, String>
+where
+    F: Future<Output = Result<Report, String>>,
+{
+    let old = common.old_report()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
+    let report = runtime.block_on(async { scenario(crate::interrupt::Interrupt::listen()).await })?;
+    print!("{}", report.summary(old.as_ref()));
+    if let Some(dir) = &common.report {
+        report.write(dir, old.as_ref())?;
+        println!("\nReport: {}", dir.join("report.html").display());
+    }
+    let mut crossed: Vec<String> = common.fail_if.iter().filter_map(|t| t.crossed(&report.metrics)).collect();
+    crossed.extend(NEVER.iter().filter(|name| report.metrics.get(name).is_some_and(|v| v > 0.0)).map(|n| format!("{n} > 0")));
+    for line in &crossed {
+        println!("Failed: {line}");
+    }
+    Ok(if crossed.is_empty() { Outcome::Fine } else { Outcome::Crossed })
+}

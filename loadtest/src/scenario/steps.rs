@@ -1,0 +1,98 @@
+//! Parts that several scenarios have: all sessions join, all machines start.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use crate::engine::{Engine, Report as Told};
+use crate::http::Pool;
+use crate::report::metrics::shown;
+use crate::run::Run;
+use crate::shop::{Bought, Shop};
+
+/// Machines that are started at once.
+const STARTS_AT_ONCE: usize = 256;
+/// How long all sessions may take to join.
+const JOIN_WITHIN: Duration = Duration::from_secs(120);
+
+/// Takes reports until `last` or for two seconds, Ctrl-C or not.
+pub async fn drain(run: &mut Run, engine: &mut Engine, last: impl FnMut(&mut Run, &Told) -> bool) {
+    let before = std::mem::take(&mut run.interrupt);
+    // An engine that has ended has nothing more to tell.
+    let _ = run.take(engine, Instant::now() + Duration::from_secs(2), last).await;
+    run.interrupt = before;
+}
+
+/// Waits until every session has joined or given up. `false` after Ctrl-C.
+///
+/// # Errors
+/// When none could join.
+pub async fn join_all(run: &mut Run, engine: &mut Engine, sessions: usize) -> Result<bool, String> {
+    run.ui.part("joining", sessions as u64);
+    let began = Instant::now();
+    let mut settled = None;
+    let going = run
+        .take(engine, began + JOIN_WITHIN, |run, told| {
+            match told {
+                Told::Second(second) => {
+                    let left = if second.joining > 0 { format!("{} still join", second.joining) } else { String::new() };
+                    run.ui.progress(second.live as u64, sessions as u64, began.elapsed().as_secs(), &left);
+                }
+                Told::Settled { after_us, live } => settled = Some((*after_us, *live)),
+                Told::Subscribed { .. } | Told::Heard { .. } => {}
+            }
+            settled.is_some()
+        })
+        .await?;
+    if let Some((after_us, live)) = settled {
+        run.values.set("connect_all_s", after_us as f64 / 1e6);
+        if live < sessions {
+            // The kinds of errors come with the next second.
+            drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
+        }
+        if live == 0 {
+            let kinds: Vec<String> = run.errors.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
+            return Err(format!("no session could join: {}", kinds.join(", ")));
+        }
+        run.ui.say(&format!("{} of {sessions} sessions joined in {:.2} s", shown(live as f64, ""), after_us as f64 / 1e6));
+    } else if going {
+        run.note(&format!("Not all sessions had joined after {} s.", JOIN_WITHIN.as_secs()));
+    }
+    Ok(going)
+}
+
+/// Buys every machine once.
+///
+/// # Errors
+/// One line when a machine could not be started.
+pub async fn start_all(run: &mut Run, pool: &Pool, shop: &Arc<Shop>) -> Result<(), String> {
+    let total = shop.machines.len();
+    run.ui.part("starting", total as u64);
+    let wide = Pool::new(pool.address(), STARTS_AT_ONCE);
+    let (began, mut starts) = (Instant::now(), JoinSet::new());
+    for n in 0..total {
+        let (wide, shop) = (wide.clone(), shop.clone());
+        starts.spawn(async move {
+            let customer = &shop.customers[n % shop.customers.len()];
+            (n, shop.buy(&wide, customer, &shop.machines[n]).await)
+        });
+    }
+    let mut started = 0;
+    while let Some(bought) = starts.join_next().await {
+        let (n, bought) = bought.map_err(|e| e.to_string())?;
+        match bought {
+            Bought::Runs => started += 1,
+            Bought::Refused(status, message) => {
+                return Err(format!("machine {} could not be started: {status} {message}", shop.machines[n].idmesin));
+            }
+            Bought::Unknown(why) => return Err(format!("machine {} could not be started: {why}", shop.machines[n].idmesin)),
+        }
+        if run.interrupt.came() {
+            return Err("ended by Ctrl-C before anything was measured".to_owned());
+        }
+        run.ui.progress(started, total as u64, began.elapsed().as_secs(), "");
+    }
+    run.ui.say(&format!("{total} machines started in {:.1} s", began.elapsed().as_secs_f64()));
+    Ok(())
+}

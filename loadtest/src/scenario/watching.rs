@@ -1,0 +1,188 @@
+//! Sessions that watch running machines: what `watch`, `storm` and `soak` have in common.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::steps::{drain, join_all, start_all};
+use crate::engine::{Command, Engine, Plan, Report as Told, Topic};
+use crate::http::Pool;
+use crate::options::Common;
+use crate::run::Run;
+use crate::shop::{Shop, Wish};
+use crate::target::{Target, make_room};
+
+/// Ticks that are late at the end of the window still count.
+const GRACE: Duration = Duration::from_millis(1_500);
+/// Machines run this much longer than the measurement takes.
+const SPARE_S: u64 = 600;
+const MAX_DURASI_S: u64 = 86_400;
+/// The contract's limit of topics a session.
+const MAX_TOPICS: usize = 32;
+
+#[derive(Debug, Clone, Args)]
+pub struct Watching {
+    /// Sessions, each a customer of its own
+    #[arg(long, short = 'n', default_value_t = 1_000)]
+    pub sessions: usize,
+    /// Machines that run
+    #[arg(long, short, default_value_t = 100)]
+    pub machines: usize,
+    /// Machines that each session watches, neighbours in one outlet first
+    #[arg(long, default_value_t = 1, value_name = "K")]
+    pub per_session: usize,
+    /// Machines of one outlet: they tick in one phase
+    #[arg(long, default_value_t = 8, value_name = "N")]
+    pub machines_per_outlet: usize,
+    /// Length of the measurement
+    #[arg(long, short, default_value_t = 30, value_name = "S")]
+    pub seconds: u64,
+    /// Seconds between the last session's joining and the measurement, in which the phases are found
+    #[arg(long, default_value_t = 4, value_name = "S")]
+    pub warmup: u64,
+    /// Phase ticks in a second; Nyala has one
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub ticks_per_second: u32,
+    /// Connections that are opened at once
+    #[arg(long, default_value_t = 256, value_name = "N")]
+    pub in_flight: usize,
+    /// Prepare nothing: watch heartbeat/1 to heartbeat/<machines> with any token
+    #[arg(long, visible_alias = "no-prepare")]
+    pub bare: bool,
+}
+
+/// Who watches what.
+pub struct Cast {
+    pub tokens: Vec<Arc<str>>,
+    pub topics: Vec<Topic>,
+    pub groups: usize,
+    /// None when nothing was prepared.
+    pub shop: Option<(Pool, Arc<Shop>)>,
+}
+
+impl Watching {
+    /// Looks at the flags, and makes room for the sessions.
+    ///
+    /// # Errors
+    /// One line on what is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        if self.sessions == 0 || self.machines == 0 || self.per_session == 0 || self.seconds == 0 || self.in_flight == 0 {
+            return Err("--sessions, --machines, --per-session, --seconds and --in-flight must be at least 1".to_owned());
+        }
+        if self.per_session > self.machines {
+            return Err(format!("--per-session {} needs as many --machines, not {}", self.per_session, self.machines));
+        }
+        if self.per_session > MAX_TOPICS {
+            return Err(format!("--per-session is at most {MAX_TOPICS}: a session may watch no more"));
+        }
+        if ![1, 2, 4, 5, 8, 10].contains(&self.ticks_per_second) {
+            return Err("--ticks-per-second must be 1, 2, 4, 5, 8 or 10".to_owned());
+        }
+        make_room(self.sessions)
+    }
+
+    fn period_ms(&self) -> u64 {
+        u64::from(1000 / self.ticks_per_second)
+    }
+
+    /// Makes customers and running machines, unless nothing is to be prepared.
+    ///
+    /// # Errors
+    /// One line on what made it impossible.
+    pub async fn cast(&self, run: &mut Run, common: &Common, target: &Target) -> Result<Cast, String> {
+        if self.bare {
+            target.reach().await?;
+            let topic = |n: usize| Topic { idmesin: n as i64 + 1, group: u32::try_from(n).unwrap_or(u32::MAX) };
+            return Ok(Cast {
+                tokens: vec![Arc::from("bare"); self.sessions],
+                topics: (0..self.machines).map(topic).collect(),
+                groups: self.machines,
+                shop: None,
+            });
+        }
+        let pool = target.ready().await?;
+        let key = common.root_key()?;
+        run.ui.part("preparing", 1);
+        let longest = self.seconds + self.warmup + SPARE_S;
+        let wish = Wish {
+            machines: self.machines,
+            machines_per_outlet: self.machines_per_outlet,
+            customers: self.sessions,
+            durasi_s: u32::try_from(longest.min(MAX_DURASI_S)).unwrap_or(u32::MAX),
+        };
+        let began = Instant::now();
+        let shop = Arc::new(Shop::open(&pool, &key, wish).await?);
+        let took = began.elapsed().as_secs_f64();
+        run.ui.say(&format!("{} machines and {} customers in {took:.1} s", wish.machines, wish.customers));
+        start_all(run, &pool, &shop).await?;
+        Ok(Cast {
+            tokens: shop.customers.iter().map(|c| c.token.clone()).collect(),
+            topics: shop.machines.iter().map(|m| m.topic()).collect(),
+            groups: shop.groups,
+            shop: Some((pool, shop)),
+        })
+    }
+
+    /// Lets all sessions join. `None` after Ctrl-C.
+    ///
+    /// # Errors
+    /// When none could join.
+    pub async fn join(&self, run: &mut Run, target: &Target, cast: &Cast) -> Result<Option<Engine>, String> {
+        let sessions = cast.tokens.len();
+        let topics = &cast.topics;
+        let of_session = |s: usize| (0..self.per_session).map(|k| topics[(s * self.per_session + k) % topics.len()]).collect();
+        run.values.count("sessions", sessions as u64);
+        run.values.count("machines", self.machines as u64);
+        run.values.count("subscriptions", (sessions * self.per_session) as u64);
+        run.before_sessions();
+        let mut engine = Engine::start(Plan {
+            address: target.address,
+            host: target.host.clone(),
+            tokens: cast.tokens.clone().into(),
+            topics: (0..sessions).map(of_session).collect(),
+            topics_per_session: self.per_session,
+            groups: cast.groups,
+            period_ms: i64::try_from(self.period_ms()).unwrap_or(i64::MAX),
+            bare: self.bare,
+            in_flight: self.in_flight,
+        })?;
+        Ok(join_all(run, &mut engine, sessions).await?.then_some(engine))
+    }
+
+    /// Finds the phases, then counts every phase tick of `--seconds`.
+    ///
+    /// # Errors
+    /// When the engine ended by itself.
+    pub async fn window(&self, run: &mut Run, engine: &mut Engine) -> Result<(), String> {
+        run.ui.part("warm-up", self.warmup);
+        if !run.take(engine, Instant::now() + Duration::from_secs(self.warmup), |_, _| false).await? {
+            return Ok(());
+        }
+        let length = Duration::from_secs(self.seconds);
+        engine.tell(Command::OpenWindow { ms: i64::try_from(length.as_millis()).unwrap_or(i64::MAX) });
+        run.begin();
+        run.ui.part("watching", self.seconds);
+        let total = self.seconds;
+        let whole = run
+            .take(engine, Instant::now() + length, |run, told| {
+                if let Told::Second(second) = told {
+                    let (line, elapsed) = (run.line(second), run.elapsed().as_secs());
+                    run.ui.progress(elapsed, total, elapsed, &line);
+                }
+                false
+            })
+            .await?;
+        let measured = run.elapsed().as_secs_f64();
+        run.end();
+        if whole {
+            // The other half of the last period, and what is late.
+            let rest = Duration::from_millis(self.period_ms()) + GRACE;
+            run.take(engine, Instant::now() + rest, |_, _| false).await?;
+        }
+        engine.tell(Command::CloseWindow);
+        drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
+        run.values.set("deliveries_per_s", run.counters.deliveries as f64 / measured.max(0.001));
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! What is watched and bought, by whom: an owner, outlets of a few machines, customers with money. Made through the operators'
+//! bulk calls.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::engine::Topic;
+use crate::http::{Answer, Pool};
+
+/// Rupiah of every service.
+pub const PRICE: u64 = 1_000;
+/// Rupiah that each customer begins with.
+pub const SALDO: u64 = 20_000_000;
+/// What one bulk call makes at most.
+const BULK: usize = 20_000;
+/// How long a bulk call may take.
+const BULK_WITHIN: Duration = Duration::from_secs(60);
+/// Where the customers' numbers begin.
+const TELP_PREFIX: &str = "8199";
+/// How often a purchase is sent once more when nobody knows what became of it, and after what time.
+const PURCHASE_TRIES: u32 = 30;
+const PURCHASE_AGAIN: Duration = Duration::from_millis(100);
+/// One purchase may take so long: the server itself answers after 8 s.
+const PURCHASE_WITHIN: Duration = Duration::from_secs(12);
+
+#[derive(Debug, Clone)]
+pub struct Machine {
+    pub idmesin: i64,
+    pub qr: String,
+    pub idoutlet: i64,
+    pub idlayanan: i64,
+    /// Which outlet, counted from 0.
+    pub group: u32,
+}
+
+impl Machine {
+    pub const fn topic(&self) -> Topic {
+        Topic { idmesin: self.idmesin, group: self.group }
+    }
+}
+
+#[derive(Debug)]
+pub struct Customer {
+    pub token: Arc<str>,
+    pub idcustomer: i64,
+    pub telp: String,
+    receipts: AtomicU64,
+    /// Purchases that were confirmed.
+    paid: AtomicU64,
+}
+
+impl Customer {
+    pub fn new(token: Arc<str>, idcustomer: i64, telp: String) -> Self {
+        Self { token, idcustomer, telp, receipts: AtomicU64::new(0), paid: AtomicU64::new(0) }
+    }
+
+    /// A receipt number that this customer has not had.
+    pub fn receipt(&self) -> String {
+        format!("SLF{:015}", self.receipts.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    pub fn paid(&self) -> u64 {
+        self.paid.load(Ordering::Relaxed)
+    }
+
+    pub fn has_paid(&self) {
+        self.paid.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// How much of everything.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish {
+    pub machines: usize,
+    pub machines_per_outlet: usize,
+    pub customers: usize,
+    /// Seconds that a service runs.
+    pub durasi_s: u32,
+}
+
+#[derive(Debug)]
+pub struct Shop {
+    pub idowner: i64,
+    pub groups: usize,
+    pub machines: Vec<Machine>,
+    pub customers: Vec<Arc<Customer>>,
+}
+
+/// What became of a purchase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bought {
+    Runs,
+    /// Told by the server: status and message.
+    Refused(u16, String),
+    /// Nobody knows, after all tries.
+    Unknown(String),
+}
+
+impl Shop {
+    /// # Errors
+    /// One line with the call that was refused.
+    pub async fn open(pool: &Pool, key: &str, wish: Wish) -> Result<Self, String> {
+        let owner = ops(pool, key, "owner", &json!({ "nama": "Uji Beban" })).await?;
+        let idowner = id(&owner["idowner"])?;
+        let per_outlet = wish.machines_per_outlet.clamp(1, BULK);
+        let groups = wish.machines.div_ceil(per_outlet).max(1);
+        let mut outlets = JoinSet::new();
+        for group in 0..groups {
+            let machines = per_outlet.min(wish.machines - group * per_outlet);
+            let (pool, key) = (pool.clone(), key.to_owned());
+            outlets.spawn(async move { outlet(&pool, &key, idowner, group, machines, wish.durasi_s).await });
+        }
+        let mut machines = Vec::with_capacity(wish.machines);
+        while let Some(made) = outlets.join_next().await {
+            machines.extend(made.map_err(|e| e.to_string())??);
+        }
+        machines.sort_by_key(|m| (m.group, m.idmesin));
+        let first = machines.first().ok_or("at least one machine is needed")?.idoutlet;
+        let customers = customers(pool, key, first, wish.customers).await?;
+        Ok(Self { idowner, groups, machines, customers })
+    }
+
+    /// Pays `machine` as `customer`, asking again with the same receipt while nobody knows what became of it.
+    pub async fn buy(&self, pool: &Pool, customer: &Customer, machine: &Machine) -> Bought {
+        let order = order(customer, machine);
+        let mut last = String::new();
+        for _ in 0..PURCHASE_TRIES {
+            match pay(pool, customer, &order).await {
+                Ok(answer) if answer.status == 200 => {
+                    customer.has_paid();
+                    return Bought::Runs;
+                }
+                Ok(answer) if !matches!(answer.status, 503 | 504) => return Bought::Refused(answer.status, answer.message),
+                Ok(answer) => last = format!("{} {}", answer.status, answer.message),
+                Err(e) => last = e.to_string(),
+            }
+            tokio::time::sleep(PURCHASE_AGAIN).await;
+        }
+        Bought::Unknown(last)
+    }
+}
+
+/// The body of a purchase, with a receipt of its own.
+pub fn order(customer: &Customer, machine: &Machine) -> Value {
+    json!({
+        "id": customer.receipt(), "idcustomer": customer.idcustomer, "idmesin": machine.idmesin, "idoutlet": machine.idoutlet,
+        "idsnap_layanan": machine.idlayanan, "total": PRICE, "grandtotal": PRICE,
+    })
+}
+
+/// One request to pay.
+///
+/// # Errors
+/// When no answer came.
+pub async fn pay(pool: &Pool, customer: &Customer, order: &Value) -> io::Result<Answer> {
+    pool.call_within(PURCHASE_WITHIN, "POST", "/scan/v1/transaksi/create_snap_transaksi", &customer.token, order).await
+}
+
+/// An operator's call that has to succeed; its data.
+///
+/// # Errors
+/// One line with what was refused.
+pub async fn ops(pool: &Pool, key: &str, call: &str, body: &Value) -> Result<Value, String> {
+    let answer = pool.call_within(BULK_WITHIN, "POST", &format!("/ops/v1/{call}"), key, body).await;
+    let answer = answer.map_err(|e| format!("/ops/v1/{call}: {e}"))?;
+    match answer.status {
+        200 => Ok(answer.data),
+        401 => Err("the API key is not known to this server; `nyala key add --role root --nama loadtest` prints one".to_owned()),
+        status => Err(format!("/ops/v1/{call}: {status} {}", answer.message)),
+    }
+}
+
+async fn outlet(
+    pool: &Pool,
+    key: &str,
+    idowner: i64,
+    group: usize,
+    machines: usize,
+    durasi_s: u32,
+) -> Result<Vec<Machine>, String> {
+    let place = json!({
+        "idowner": idowner, "nama": format!("Uji {}", group + 1), "kota": "Bandung", "latitude": -6.9, "longitude": 107.6,
+    });
+    let idoutlet = id(&ops(pool, key, "outlet", &place).await?["idoutlet"])?;
+    let service = json!({ "idoutlet": idoutlet, "nama": "Cuci Uji", "durasi": durasi_s, "harga": PRICE });
+    let idlayanan = id(&ops(pool, key, "layanan", &service).await?["id"])?;
+    let many = json!({ "idoutlet": idoutlet, "jumlah": machines, "awalan": "Mesin", "driver": "sim" });
+    let made = ops(pool, key, "mesin/bulk", &many).await?;
+    let group = u32::try_from(group).map_err(|e| e.to_string())?;
+    let machine = |m: &Value| {
+        let qr = m["qr"].as_str().ok_or("a machine without qr")?.to_owned();
+        Ok(Machine { idmesin: id(&m["id"])?, qr, idoutlet, idlayanan, group })
+    };
+    list(&made["mesin"])?.iter().map(machine).collect()
+}
+
+async fn customers(pool: &Pool, key: &str, idoutlet: i64, wanted: usize) -> Result<Vec<Arc<Customer>>, String> {
+    let mut all = Vec::with_capacity(wanted);
+    while all.len() < wanted {
+        let jumlah = (wanted - all.len()).min(BULK);
+        let many = json!({ "jumlah": jumlah, "awalan_telp": TELP_PREFIX, "idoutlet": idoutlet, "saldo": SALDO });
+        let made = ops(pool, key, "pelanggan/bulk", &many).await?;
+        let made = list(&made["pelanggan"])?;
+        if made.is_empty() {
+            return Err("/ops/v1/pelanggan/bulk made no customer".to_owned());
+        }
+        for c in made {
+            let text = |name: &str| c[name].as_str().ok_or_else(|| format!("a customer without {name}"));
+            let customer = Customer::new(text("token")?.into(), id(&c["idcustomer"])?, text("telp")?.to_owned());
+            all.push(Arc::new(customer));
+        }
+    }
+    Ok(all)
+}
+
+fn id(value: &Value) -> Result<i64, String> {
+    let number = value.as_i64().or_else(|| value.as_str().and_then(|s| s.parse().ok()));
+    number.ok_or_else(|| format!("an id was expected, not {value}"))
+}
+
+fn list(value: &Value) -> Result<&Vec<Value>, String> {
+    value.as_array().ok_or_else(|| format!("a list was expected, not {value}"))
+}

@@ -1,0 +1,84 @@
+//! What a person sees while it runs: a bar and a live line on a terminal, plain lines elsewhere. On standard error, so that
+//! standard output is the summary.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Without a terminal a long run tells something this often, in seconds.
+const PLAIN_EVERY_S: u64 = 10;
+/// Up to this length every second is told.
+const SHORT_S: u64 = 30;
+
+pub struct Ui {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    told: Option<u64>,
+}
+
+impl Ui {
+    pub fn new(quiet: bool) -> Self {
+        Self { bar: None, quiet, told: None }
+    }
+
+    /// A new part of the work, of `total` steps.
+    pub fn part(&mut self, what: &str, total: u64) {
+        self.end_part();
+        self.told = None;
+        if self.quiet {
+            return;
+        }
+        if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::new(total);
+            let style = ProgressStyle::with_template("{prefix:>10} {bar:28} {pos}/{len} {wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_prefix(what.to_owned());
+            bar.enable_steady_tick(Duration::from_millis(200));
+            self.bar = Some(bar);
+        } else {
+            eprintln!("{what} …");
+        }
+    }
+
+    /// How far the part is, with a line about it. Times are seconds since the part began.
+    pub fn progress(&mut self, done: u64, total: u64, seconds: u64, line: &str) {
+        if self.quiet {
+            return;
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_length(total);
+            bar.set_position(done.min(total));
+            bar.set_message(line.to_owned());
+            return;
+        }
+        let due = self.told.is_none_or(|told| seconds >= told + if total <= SHORT_S { 1 } else { PLAIN_EVERY_S });
+        if due {
+            self.told = Some(seconds);
+            eprintln!("  {done}/{total} {line}");
+        }
+    }
+
+    /// Something that is worth a line of its own.
+    pub fn say(&self, line: &str) {
+        if self.quiet {
+            return;
+        }
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
+        }
+    }
+
+    pub fn end_part(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Ui {
+    fn drop(&mut self) {
+        self.end_part();
+    }
+}

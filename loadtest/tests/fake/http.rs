@@ -1,0 +1,91 @@
+//! The fake's requests, one thread a connection.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::shop::Answer;
+use super::{World, socket};
+
+struct Request {
+    method: String,
+    path: String,
+    token: String,
+    body: Value,
+}
+
+/// Answers requests until the client goes, or hands the connection over as a websocket.
+pub fn serve(world: &World, mut stream: TcpStream) {
+    let _ = stream.set_nodelay(true);
+    let mut read = Vec::new();
+    while let Some((request, upgrade)) = next(&mut stream, &mut read) {
+        if upgrade {
+            return socket::serve(world, stream, read);
+        }
+        let (status, message, data) = match answer(world, &request) {
+            Ok(data) => (200, "ok", data),
+            Err((status, message)) => (status, message, Value::Null),
+        };
+        let body = json!({ "status": status, "message": message, "data": data }).to_string();
+        let head = format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        if stream.write_all((head + &body).as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn answer(world: &World, request: &Request) -> Answer {
+    let shop = || world.shop.lock().unwrap_or_else(PoisonError::into_inner);
+    let customer = request.token.strip_prefix("token-").and_then(|id| id.parse().ok()).unwrap_or(0);
+    match (request.method.as_str(), request.path.as_str()) {
+        ("GET", "/readyz") => Ok(Value::Null),
+        ("POST", path) if path.starts_with("/ops/v1/") && request.token == "root" => {
+            shop().ops(path.trim_start_matches("/ops/v1/"), &request.body)
+        }
+        ("POST", path) if path.starts_with("/ops/v1/") => Err((401, "kunci tidak dikenal")),
+        ("POST", "/scan/v1/transaksi/get_layanan") => shop().layanan(&request.body),
+        ("POST", "/scan/v1/transaksi/create_snap_transaksi") => {
+            std::thread::sleep(Duration::from_millis(world.faults.pay_ms));
+            shop().pay(customer, &request.body, &world.faults)
+        }
+        ("GET", "/scan/v1/dashboard/get_user_epayment_by_id_customer_global") => shop().accounts(customer, &world.faults),
+        ("GET", path) if path.starts_with("/scan/v1/transaksi/get_epayment/") => shop().accounts(customer, &world.faults),
+        _ => Err((404, "alamat tidak ditemukan")),
+    }
+}
+
+/// The next request, and whether it asks for a websocket.
+fn next(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<(Request, bool)> {
+    let end = loop {
+        match read.windows(4).position(|w| w == b"\r\n\r\n") {
+            Some(at) => break at + 4,
+            None => more(stream, read)?,
+        }
+    };
+    let head = String::from_utf8_lossy(&read[..end]).into_owned();
+    let header = |name: &str| {
+        let pair = head.lines().filter_map(|l| l.split_once(':')).find(|(n, _)| n.eq_ignore_ascii_case(name));
+        pair.map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
+    };
+    let length: usize = header("content-length").parse().unwrap_or(0);
+    while read.len() < end + length {
+        more(stream, read)?;
+    }
+    let body = serde_json::from_slice(&read[end..end + length]).unwrap_or(Value::Null);
+    let mut words = head.split(' ');
+    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let token = header("authorization").trim_start_matches("Bearer ").to_owned();
+    let upgrade = header("upgrade").eq_ignore_ascii_case("websocket");
+    read.drain(..end + length);
+    Some((Request { method, path, token, body }, upgrade))
+}
+
+fn more(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<()> {
+    let mut bytes = [0; 4096];
+    let n = stream.read(&mut bytes).ok().filter(|n| *n > 0)?;
+    read.extend_from_slice(&bytes[..n]);
+    Some(())
+}
