@@ -66,6 +66,11 @@ impl Irama {
         Self { every_ms, phase_ms: i64::try_from(spread % 100).unwrap_or(0) * STEP_MS % every_ms }
     }
 
+    /// Past each whole tick interval, in milliseconds.
+    pub const fn phase_ms(self) -> i64 {
+        self.phase_ms
+    }
+
     /// The next phase tick after `now` of a run, `None` when there is none left.
     pub fn next_after(self, now: Waktu, started_at: Waktu, ends_at: Waktu) -> Option<Waktu> {
         let earliest = (now.ms() + 1).max(started_at.ms() + MARGIN_MS);

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::sleep;
 use nyala::domain::waktu::Waktu;
-use nyala::mesin::tick::phase_ms;
+use nyala::mesin::tick::Irama;
 
 use crate::helpers::{Customer, Setup, TestApp};
 use crate::toko::{HARGA, Toko, beli};
@@ -58,7 +58,7 @@ impl TestApp {
 
     /// The moment within each second at which a shop's machines tick, in milliseconds.
     fn phase(&self, toko: Toko) -> i64 {
-        phase_ms(toko.outlet.idoutlet)
+        Irama::of(toko.outlet.idoutlet, 1).phase_ms()
     }
 
     /// Makes this moment `ms` on a standing clock.
