@@ -94,7 +94,7 @@ impl Run {
             deeds: Deeds::new()?,
             latest: (0, Times::new()?),
             live: 0,
-            timeline: Timeline::new(),
+            timeline: Timeline::default(),
             notes: Vec::new(),
             scenario,
             server_pid: common.server_pid,
@@ -166,7 +166,19 @@ impl Run {
         }
     }
 
-    fn second(&mut self, second: &Second) {
+    /// For scenarios without sessions: what the last while brought.
+    ///
+    /// # Errors
+    /// As [`Second::new`].
+    pub fn sample(&mut self) -> Result<(), String> {
+        let mut second = Second::new()?;
+        second.seconds = (self.elapsed().as_secs_f64() - self.cost.seconds).max(0.001);
+        self.second(&second);
+        Ok(())
+    }
+
+    /// Takes what a second brought.
+    pub fn second(&mut self, second: &Second) {
         self.counters += second.counters;
         self.spans.add(&second.spans);
         self.errors.merge(&second.errors);
@@ -261,8 +273,10 @@ impl Run {
 
     fn set_sessions(&mut self) {
         let (v, c, s) = (&mut self.values, &self.counters, &self.spans);
-        v.count("sessions_lost", c.lost);
-        v.count("sessions_given_up", c.given_up);
+        if v.get("sessions").is_some() {
+            v.count("sessions_lost", c.lost);
+            v.count("sessions_given_up", c.given_up);
+        }
         if c.expected > 0 || !s.tick.is_empty() {
             v.count("expected", c.expected);
             v.count("deliveries", c.deliveries);

@@ -55,7 +55,7 @@ pub struct Watch {
     ended: i64,
     /// `server_time` of the last phase tick of this run.
     last_phase: i64,
-    /// `server_time` of the last tick or answer of this run.
+    /// `server_time` of the last tick of this run. Answers do not count: a tick made on another thread may come after one.
     last_time: i64,
     last_arrival: Us,
     last_was_final: bool,
@@ -108,7 +108,7 @@ impl Watch {
         match told.ends_at {
             Some(ends_at) if ends_at != self.ends_at => {
                 self.leave_run(phase, books);
-                self.enter_run(ends_at, now, 0);
+                self.enter_run(ends_at, 0);
                 if books.counting == Counting::Runs {
                     (self.from, self.until) = (now + BORDER_MS, NEVER);
                 }
@@ -119,10 +119,11 @@ impl Watch {
         }
     }
 
-    fn enter_run(&mut self, ends_at: i64, now: i64, started: i64) {
+    /// `started`: when its first tick was made, 0 when the run was joined later.
+    fn enter_run(&mut self, ends_at: i64, started: i64) {
         self.ends_at = ends_at;
         self.started = started;
-        self.last_time = now;
+        self.last_time = started;
         self.last_phase = 0;
         self.last_arrival = 0;
         self.last_was_final = false;
@@ -192,7 +193,7 @@ impl Watch {
             books.counters.finals_missing += 1;
         }
         self.leave_run(phase, books);
-        self.enter_run(ends_at, tick.server_time, tick.server_time);
+        self.enter_run(ends_at, tick.server_time);
         books.counters.starts += 1;
         if books.counting == Counting::Runs {
             (self.from, self.until) = (tick.server_time + LEFT_OUT_MS + BORDER_MS, NEVER);

@@ -79,6 +79,7 @@ impl Hot {
             let won = self.round(&mut run, &target, &shop, machine).await?;
             winners += won;
             unfair += u64::from(won != 1);
+            run.sample()?;
             run.ui.progress(n as u64 + 1, self.rounds as u64, n as u64, &format!("{won} of {} won", self.customers));
         }
         run.end();
@@ -109,10 +110,12 @@ impl Hot {
                 Press::Won(took) => {
                     won += 1;
                     run.deeds.done += 1;
+                    run.latest.0 += 1;
                     run.deeds.pay.record(us(took));
                 }
                 Press::InUse(took) => {
                     run.deeds.done += 1;
+                    run.latest.0 += 1;
                     run.deeds.pay.record(us(took));
                 }
                 Press::Failed(why) => {

@@ -1,8 +1,15 @@
 //! One file a command.
 
+mod buying;
+mod errand;
+pub mod finish;
 pub mod hot;
+pub mod journey;
+pub mod purchase;
+pub mod soak;
 mod steps;
 pub mod storm;
+pub mod trial;
 pub mod watch;
 mod watching;
 
