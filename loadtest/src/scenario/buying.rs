@@ -193,13 +193,13 @@ impl Counter {
 
     /// A purchase is decided: who paid watches the machine.
     fn paid(&mut self, run: &mut Run, errand: Errand) {
-        run.deeds.behind.record(us(errand.behind));
+        run.deeds.behind.took(errand.behind);
         match errand.outcome {
             Ok(took) => {
-                run.deeds.scan.record(us(took.scan));
-                run.deeds.pay.record(us(took.pay));
-                run.deeds.total.record(us(took.total));
-                run.latest.1.record(us(took.total));
+                run.deeds.scan.took(took.scan);
+                run.deeds.pay.took(took.pay);
+                run.deeds.total.took(took.total);
+                run.latest.1.took(took.total);
                 self.running.insert(errand.customer, Running { machine: errand.machine, since: Instant::now() });
                 let topic = self.shop.machines[errand.machine].topic();
                 self.engine.tell(Command::Subscribe { session: errand.customer, topic });
@@ -263,8 +263,4 @@ impl Counter {
             run.errors.add("paid, but no final tick came", 1);
         }
     }
-}
-
-fn us(took: Duration) -> i64 {
-    i64::try_from(took.as_micros()).unwrap_or(i64::MAX)
 }

@@ -111,12 +111,12 @@ impl Hot {
                     won += 1;
                     run.deeds.done += 1;
                     run.latest.0 += 1;
-                    run.deeds.pay.record(us(took));
+                    run.deeds.pay.took(took);
                 }
                 Press::InUse(took) => {
                     run.deeds.done += 1;
                     run.latest.0 += 1;
-                    run.deeds.pay.record(us(took));
+                    run.deeds.pay.took(took);
                 }
                 Press::Failed(why) => {
                     run.deeds.failed += 1;
@@ -126,10 +126,6 @@ impl Hot {
         }
         Ok(won)
     }
-}
-
-fn us(took: Duration) -> i64 {
-    i64::try_from(took.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// Presses until something is decided; a repeat has the same receipt, so it is the same press.

@@ -106,13 +106,13 @@ impl Journey {
                 }
                 Some(ended) = journeys.join_next(), if !journeys.is_empty() => {
                     let ended = ended.map_err(|e| e.to_string())?;
-                    run.deeds.behind.record(us(ended.behind));
+                    run.deeds.behind.took(ended.behind);
                     match ended.outcome {
                         Ok((customer, took)) => {
                             run.deeds.done += 1;
-                            run.deeds.total.record(us(took));
+                            run.deeds.total.took(took);
                             run.latest.0 += 1;
-                            run.latest.1.record(us(took));
+                            run.latest.1.took(took);
                             customers.push(customer);
                         }
                         Err(why) => {
@@ -170,8 +170,4 @@ async fn history(pool: &Pool, customer: &Customer) -> Result<(), String> {
         data["history_data"].as_array().into_iter().flatten().filter_map(|row| row["value"].as_i64()).collect();
     let right = [-(PRICE as i64), SALDO as i64];
     if values == right { Ok(()) } else { Err("history: not one top-up and one purchase".to_owned()) }
-}
-
-fn us(took: Duration) -> i64 {
-    i64::try_from(took.as_micros()).unwrap_or(i64::MAX)
 }

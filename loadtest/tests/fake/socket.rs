@@ -117,7 +117,7 @@ impl Session<'_> {
     /// Everything that is due.
     fn tick(&mut self) -> Option<()> {
         let faults = self.world.faults;
-        if faults.stall_ms > 0 && !self.stalled && now_ms() - self.joined > 5_000 {
+        if faults.stall_ms > 0 && !self.stalled && now_ms() - self.joined > 3_500 {
             self.stalled = true;
             std::thread::sleep(Duration::from_millis(faults.stall_ms));
         }
