@@ -95,8 +95,9 @@ lint: app-packages
 bench: postgres
 	cargo run $(CARGO_FLAGS) --release -p nyala-bench -- $(ARGS)
 
+# Without ARGS: a server on an empty database, 1,000 machines, 10,000 sessions.
 loadtest: server postgres
-	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- $(ARGS)
+	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- $(or $(ARGS),try)
 
 # Kills the server and its database again and again while customers pay, and audits the ledger.
 crash: server postgres

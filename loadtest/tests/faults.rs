@@ -56,8 +56,11 @@ fn measure(faults: Faults, args: &[&str]) -> Told {
     told
 }
 
+/// A measurement under way, until somebody takes what it told.
+type Running = Mutex<Option<JoinHandle<Told>>>;
+
 /// Twelve sessions for four seconds, for each way to be faulty. They take their time, so all of them run at once.
-static WATCHES: LazyLock<Vec<(&str, Mutex<Option<JoinHandle<Told>>>)>> = LazyLock::new(|| {
+static WATCHES: LazyLock<Vec<(&str, Running)>> = LazyLock::new(|| {
     let none = Faults::default();
     let cases = [
         ("none", none),

@@ -204,19 +204,15 @@ impl Watch {
     fn phase_tick(&mut self, tick: &Heartbeat, ends_at: i64, at: Us, phase: &mut Phase, books: &mut Books<'_>) {
         phase.learn(tick.server_time);
         let index = phase.index(tick.server_time);
-        if self.last_phase != 0 {
-            let last = phase.index(self.last_phase);
-            if index == last {
-                books.counters.duplicates += 1;
-                return;
-            }
-            if index > last && self.last_arrival != 0 {
-                let between = (index - last) * phase.period_ms() * 1000;
-                books.spans.jitter.record((at - self.last_arrival - between).abs());
-            }
+        let last = (self.last_phase != 0).then(|| phase.index(self.last_phase));
+        if last == Some(index) {
+            books.counters.duplicates += 1;
+            return;
         }
         if tick.server_time <= self.last_time {
+            // One of the past, which was judged already.
             books.counters.tl_not_falling += 1;
+            return;
         }
         let due = phase.due(index);
         let near_start = self.started != 0 && due < self.started + LEFT_OUT_MS - BORDER_MS;
@@ -229,6 +225,10 @@ impl Watch {
             books.counters.missed += gap;
             books.counters.expected += gap + 1;
             books.counters.deliveries += 1;
+            if let Some(last) = last {
+                let between = (index - last) * phase.period_ms() * 1000;
+                books.spans.jitter.record((at - self.last_arrival - between).abs());
+            }
             books.spans.late.record((tick.server_time - due) * 1000);
             if let Some(now) = books.clock.server_us(at) {
                 books.spans.tick.record(now - due * 1000);
