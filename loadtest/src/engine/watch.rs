@@ -9,6 +9,7 @@ use super::stats::{Counters, Spans};
 const LEFT_OUT_MS: i64 = 200;
 /// Within so much of that border a phase tick may come or not.
 const BORDER_MS: i64 = 20;
+const SECOND_MS: i64 = 1_000;
 /// A final tick that is not here so long after the end is missing.
 const FINAL_WITHIN_MS: i64 = 3_000;
 /// A final tick may seem this much too early.
@@ -49,7 +50,7 @@ pub struct Watch {
     /// … up to this.
     until: i64,
     ends_at: i64,
-    /// When the present run began, if that was seen.
+    /// When the present run began, if its first tick was heard.
     started: i64,
     /// `ends_at` of the last run that is over.
     ended: i64,
@@ -101,9 +102,11 @@ impl Watch {
         self.from = NEVER;
     }
 
-    /// The answer to a subscribe.
+    /// The answer to a subscribe. Of one that was repeated on a live session nothing is learned: the ticks have to tell.
     pub fn acknowledged(&mut self, told: &Snapshot, phase: &Phase, books: &mut Books<'_>) {
-        self.subscribed = true;
+        if std::mem::replace(&mut self.subscribed, true) {
+            return;
+        }
         let Some(now) = told.server_time else { return };
         match told.ends_at {
             Some(ends_at) if ends_at != self.ends_at => {
@@ -120,11 +123,11 @@ impl Watch {
         }
     }
 
-    /// `started`: when its first tick was made, 0 when the run was joined later.
+    /// `started`: when it began, 0 when it was joined later.
     fn enter_run(&mut self, ends_at: i64, started: i64) {
         self.ends_at = ends_at;
         self.started = started;
-        self.last_time = started;
+        self.last_time = 0;
         self.last_phase = 0;
         self.last_arrival = 0;
         self.last_was_final = false;
@@ -194,10 +197,14 @@ impl Watch {
             books.counters.finals_missing += 1;
         }
         self.leave_run(phase, books);
-        self.enter_run(ends_at, tick.server_time);
+        // Services last whole seconds, and the first tick comes after the commit: the run began a little before it.
+        let whole_s = (tick.tl + SECOND_MS - 1).div_euclid(SECOND_MS);
+        self.enter_run(ends_at, ends_at - whole_s * SECOND_MS);
+        self.last_time = tick.server_time;
         books.counters.starts += 1;
         if books.counting == Counting::Runs {
-            (self.from, self.until) = (tick.server_time + LEFT_OUT_MS + BORDER_MS, NEVER);
+            self.from = tick.server_time.max(self.started + LEFT_OUT_MS + BORDER_MS);
+            self.until = NEVER;
         }
     }
 
