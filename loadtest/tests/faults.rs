@@ -4,13 +4,16 @@
 
 mod fake;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread::JoinHandle;
 
 use fake::{Fake, Faults};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 /// A folder for one run's report.
@@ -59,50 +62,63 @@ fn measure(faults: Faults, args: &[&str]) -> Told {
 /// A measurement under way, until somebody takes what it told.
 type Running = Mutex<Option<JoinHandle<Told>>>;
 
-/// Twelve sessions for four seconds, for each way to be faulty. They take their time, so all of them run at once.
-static WATCHES: LazyLock<Vec<(&str, Running)>> = LazyLock::new(|| {
+const WATCH: &[&str] = &[
+    "watch",
+    "--sessions=12",
+    "--machines=6",
+    "--machines-per-outlet=3",
+    "--seconds=4",
+    "--warmup=2",
+    "--fail-if=tick_p99_ms > 5000",
+];
+const FINISH: &[&str] = &["finish", "--machines=3", "--sessions=6"];
+const HOT: &[&str] = &["hot", "--customers=10", "--rounds=2"];
+const PURCHASE: &[&str] = &["purchase", "--rate=10", "--even", "--seconds=2", "--durasi=1"];
+const CROSSED: &[&str] = &[
+    "watch",
+    "--sessions=2",
+    "--machines=2",
+    "--seconds=2",
+    "--warmup=2",
+    "--fail-if=deliveries >= 4",
+    "--fail-if=storm_all_s > 9",
+];
+
+/// Each way to be faulty, and what is run against it. They take their time, so all of them run at once.
+static CASES: LazyLock<Vec<(&str, Running)>> = LazyLock::new(|| {
     let none = Faults::default();
     let cases = [
-        ("none", none),
-        ("lost", Faults { lose_one_in: Some(4), ..none }),
-        ("doubled", Faults { double_one_in: Some(3), ..none }),
-        ("late", Faults { late_ms: 150, ..none }),
-        ("slow", Faults { slow_ms: 120, ..none }),
-        ("stall", Faults { stall_ms: 2_500, ..none }),
-        ("tl off", Faults { tl_off: true, ..none }),
-        ("tl stands", Faults { tl_stands: true, ..none }),
-        ("cut", Faults { cut_after: Some(4), ..none }),
-        ("cheat", Faults { cheat: true, ..none }),
+        ("none", WATCH, none),
+        ("lost", WATCH, Faults { lose_one_in: Some(4), ..none }),
+        ("doubled", WATCH, Faults { double_one_in: Some(3), ..none }),
+        ("late", WATCH, Faults { late_ms: 150, ..none }),
+        ("slow", WATCH, Faults { slow_ms: 120, ..none }),
+        ("stall", WATCH, Faults { stall_ms: 2_500, ..none }),
+        ("tl off", WATCH, Faults { tl_off: true, ..none }),
+        ("tl stands", WATCH, Faults { tl_stands: true, ..none }),
+        ("cut", WATCH, Faults { cut_after: Some(4), ..none }),
+        ("cheat", WATCH, Faults { cheat: true, ..none }),
+        ("no final", FINISH, Faults { no_final: true, ..none }),
+        ("two finals", FINISH, Faults { two_finals: true, ..none }),
+        ("many winners", HOT, Faults { many_winners: true, ..none }),
+        ("failed presses", HOT, Faults { pay_fails_one_in: Some(7), ..none }),
+        ("slow payments", PURCHASE, Faults { pay_ms: 400, pay_fails_one_in: Some(5), ..none }),
+        ("crossed", CROSSED, none),
     ];
-    let args = [
-        "watch",
-        "--sessions",
-        "12",
-        "--machines",
-        "6",
-        "--machines-per-outlet",
-        "3",
-        "--seconds",
-        "4",
-        "--warmup",
-        "2",
-        "--fail-if",
-        "tick_p99_ms > 5000",
-    ];
-    let start = |(name, faults)| (name, Mutex::new(Some(std::thread::spawn(move || measure(faults, &args)))));
+    let start = |(name, args, faults)| (name, Mutex::new(Some(std::thread::spawn(move || measure(faults, args)))));
     cases.into_iter().map(start).collect()
 });
 
-/// What the watch with these faults told; each is asked for once.
-fn watch(name: &str) -> Told {
-    let (_, case) = WATCHES.iter().find(|(n, _)| *n == name).expect("a case");
+/// What the case told; each is asked for once.
+fn told(name: &str) -> Told {
+    let (_, case) = CASES.iter().find(|(n, _)| *n == name).expect("a case");
     let running = case.lock().expect("no test panics with it").take().expect("asked for once");
     running.join().expect("a report")
 }
 
 #[test]
 fn a_server_without_fault_is_clean() {
-    let told = watch("none");
+    let told = told("none");
     assert_eq!(told.code, Some(0), "{}", told.said);
     assert_eq!((told.metric("expected"), told.metric("deliveries")), (48.0, 48.0), "{}", told.said);
     for name in ["missed", "duplicates", "unexpected", "tl_wrong", "tl_not_falling", "balances_wrong", "errors"] {
@@ -120,7 +136,7 @@ fn a_server_without_fault_is_clean() {
 
 #[test]
 fn lost_ticks_are_missed() {
-    let told = watch("lost");
+    let told = told("lost");
     let missed = told.metric("missed");
     assert!((12.0..=24.0).contains(&missed), "{}", told.said);
     assert_eq!(told.metric("deliveries") + missed, told.metric("expected"), "{}", told.said);
@@ -129,44 +145,44 @@ fn lost_ticks_are_missed() {
 
 #[test]
 fn doubled_ticks_are_duplicates() {
-    let told = watch("doubled");
+    let told = told("doubled");
     assert!(told.metric("duplicates") >= 12.0, "{}", told.said);
     assert_eq!(told.metric("missed"), 0.0, "{}", told.said);
 }
 
 #[test]
 fn ticks_made_late_are_the_servers_lateness() {
-    let told = watch("late");
+    let told = told("late");
     assert!(told.metric("late_max_ms") >= 120.0 && told.metric("tick_max_ms") >= 120.0, "{}", told.said);
     assert!(told.metric("jitter_max_ms") >= 120.0, "{}", told.said);
 }
 
 #[test]
 fn ticks_that_travel_long_are_late_though_made_in_time() {
-    let told = watch("slow");
+    let told = told("slow");
     assert!(told.metric("tick_p50_ms") >= told.metric("late_p50_ms") + 60.0, "{}", told.said);
 }
 
 #[test]
 fn a_stall_is_missed_ticks_and_nothing_else() {
-    let told = watch("stall");
+    let told = told("stall");
     assert!(told.metric("missed") >= 12.0, "{}", told.said);
     assert_eq!((told.metric("duplicates"), told.metric("tl_wrong")), (0.0, 0.0), "{}", told.said);
 }
 
 #[test]
 fn a_wrong_countdown_is_told() {
-    assert!(watch("tl off").metric("tl_wrong") >= 48.0);
+    assert!(told("tl off").metric("tl_wrong") >= 48.0);
 }
 
 #[test]
 fn a_counter_is_no_countdown() {
-    assert!(watch("tl stands").metric("tl_wrong") >= 48.0);
+    assert!(told("tl stands").metric("tl_wrong") >= 48.0);
 }
 
 #[test]
 fn sessions_that_break_come_back_and_are_told() {
-    let told = watch("cut");
+    let told = told("cut");
     assert!(told.metric("sessions_lost") >= 12.0, "{}", told.said);
     assert!(told.metric("missed") > 0.0, "what was lost meanwhile counts: {}", told.said);
     assert!(told.errors().contains("closed by the server"), "{}", told.errors());
@@ -174,27 +190,27 @@ fn sessions_that_break_come_back_and_are_told() {
 
 #[test]
 fn money_that_is_not_right_ends_with_2() {
-    let told = watch("cheat");
+    let told = told("cheat");
     assert_eq!((told.code, told.metric("balances_wrong")), (Some(2), 12.0), "{}", told.said);
     assert!(told.said.contains("rupiah, and"), "{}", told.said);
 }
 
 #[test]
-fn final_ticks_that_do_not_come_or_come_twice_are_told() {
-    let args = ["finish", "--machines", "3", "--sessions", "6"];
-    let none = Faults::default();
-    let both = [Faults { no_final: true, ..none }, Faults { two_finals: true, ..none }];
-    let [missing, double] = both.map(|faults| std::thread::spawn(move || measure(faults, &args)));
-    let (missing, double) = (missing.join().expect("a report"), double.join().expect("a report"));
-    assert_eq!((missing.metric("finals"), missing.metric("finals_missing")), (0.0, 6.0), "{}", missing.said);
-    assert_eq!((double.metric("finals"), double.metric("finals_duplicate")), (6.0, 6.0), "{}", double.said);
+fn final_ticks_that_do_not_come_are_told() {
+    let told = told("no final");
+    assert_eq!((told.metric("finals"), told.metric("finals_missing")), (0.0, 6.0), "{}", told.said);
+}
+
+#[test]
+fn final_ticks_that_come_twice_are_told() {
+    let told = told("two finals");
+    assert_eq!((told.metric("finals"), told.metric("finals_duplicate")), (6.0, 6.0), "{}", told.said);
 }
 
 #[test]
 fn a_purchase_counts_from_its_planned_moment() {
     // One request takes 400 ms, and the tool plans on: all of them wait as long as a customer would.
-    let slow = Faults { pay_ms: 400, pay_fails_one_in: Some(5), ..Faults::default() };
-    let told = measure(slow, &["purchase", "--rate", "10", "--even", "--seconds", "2", "--durasi", "1"]);
+    let told = told("slow payments");
     assert!(told.metric("total_p50_ms") >= 400.0, "{}", told.said);
     let (planned, done, failed) = (told.metric("planned"), told.metric("done"), told.metric("failed"));
     assert!(planned >= 19.0 && done + failed == planned && failed >= 3.0, "{}", told.said);
@@ -203,21 +219,20 @@ fn a_purchase_counts_from_its_planned_moment() {
 
 #[test]
 fn two_winners_of_one_machine_end_with_2() {
-    let told = measure(Faults { many_winners: true, ..Faults::default() }, &["hot", "--customers", "10", "--rounds", "2"]);
+    let told = told("many winners");
     assert_eq!((told.code, told.metric("rounds_without_one_winner")), (Some(2), 2.0), "{}", told.said);
 }
 
 #[test]
 fn one_winner_and_failed_presses_are_told() {
-    let told = measure(Faults { pay_fails_one_in: Some(7), ..Faults::default() }, &["hot", "--customers", "10", "--rounds", "2"]);
+    let told = told("failed presses");
     assert_eq!((told.metric("winners"), told.metric("failed")), (2.0, 2.0), "{}", told.said);
     assert!(told.errors().contains("pay answered 500"), "{}", told.errors());
 }
 
 #[test]
 fn a_threshold_that_is_crossed_ends_with_2_and_one_that_was_not_measured_too() {
-    let args = ["watch", "--sessions", "2", "--machines", "2", "--seconds", "2", "--warmup", "2", "--fail-if"];
-    let told = measure(Faults::default(), &[&args[..], &["deliveries >= 4", "--fail-if", "storm_all_s > 9"]].concat());
+    let told = told("crossed");
     assert_eq!(told.code, Some(2), "{}", told.said);
     assert!(told.said.contains("Failed: deliveries >= 4: it is 4"), "{}", told.said);
     assert!(told.said.contains("storm_all_s was not measured"), "{}", told.said);
@@ -272,5 +287,40 @@ fn a_report_is_compared_with_an_older_one() {
     let compared = run(&["--compare", folder]);
     let said = String::from_utf8_lossy(&compared.stdout);
     assert!(said.contains("Compared") && said.contains("before") && said.contains("subscriptions"), "{said}");
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
+fn ctrl_c_ends_with_what_was_measured() {
+    let (fake, folder) = (Fake::start(Faults::default()), folder());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_nyala-loadtest"))
+        .args([
+            "watch",
+            "--sessions=3",
+            "--machines=3",
+            "--seconds=30",
+            "--warmup=2",
+            "--key=root",
+            "--url",
+            &fake.url,
+            "--report",
+        ])
+        .arg(&folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    let lines = BufReader::new(child.stderr.take().expect("its lines")).lines();
+    // Two lines of progress: something was measured.
+    let seen = lines.map_while(Result::ok).filter(|line| line.contains("ticks/s")).take(2).count();
+    assert_eq!(seen, 2);
+    let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
+    kill(pid, Signal::SIGINT).expect("it runs");
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+    let json = std::fs::read_to_string(folder.join("report.json")).expect("a report");
+    let report: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(report["interrupted"], true);
+    assert!(report["metrics"]["deliveries"].as_f64().is_some_and(|n| n >= 3.0), "{json}");
+    assert_eq!((&report["metrics"]["missed"], &report["metrics"]["errors"]), (&0.0.into(), &0.0.into()), "{json}");
     let _ = std::fs::remove_dir_all(folder);
 }

@@ -10,6 +10,7 @@ use super::watching::Watching;
 use crate::options::Common;
 use crate::server::{self, Server};
 use crate::target::sessions_that_fit;
+use crate::ui;
 
 const PER_SESSION: usize = 1;
 const MACHINES_PER_OUTLET: usize = 8;
@@ -43,11 +44,11 @@ impl Try {
         let fit = sessions_that_fit()?;
         let sessions = self.sessions.min(fit);
         if sessions < self.sessions {
-            eprintln!("{sessions} sessions instead of {}: no more files may be open here (`ulimit -Hn`)", self.sessions);
+            ui::told(&format!("{sessions} sessions instead of {}: no more files may be open here (`ulimit -Hn`)", self.sessions));
         }
         let data_dir = std::env::temp_dir().join(format!("nyala-loadtest-{}", std::process::id()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
-        eprintln!("starting a server on an empty database in {}", data_dir.display());
+        ui::told(&format!("starting a server on an empty database in {}", data_dir.display()));
         let mut server = Server::new(server::program()?, &self.config_dir, data_dir.clone(), &[])?;
         let key = runtime.block_on(async {
             server.start().await?;
@@ -57,13 +58,13 @@ impl Try {
         runtime.block_on(server.stop())?;
         server.remove()?;
         let outcome = done?;
-        println!(
+        ui::out(&format!(
             "\nThat was a server on an empty database. Against one of yours:\n\n  nyala serve\n  \
              export NYALA_KEY=$(nyala key add --role root --nama loadtest)\n  \
              nyala-loadtest watch --sessions {sessions} --machines {} --seconds 60 --server-pid $(pgrep -xo nyala) --report report\n\n\
              `nyala-loadtest --help` lists the other scenarios; docs/loadtest.md tells how to size a server.",
             self.machines
-        );
+        ));
         Ok(outcome)
     }
 
