@@ -10,6 +10,7 @@ pub mod process;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod server;
 pub mod shop;
 pub mod target;
 pub mod timeline;

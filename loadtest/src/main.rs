@@ -6,8 +6,13 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use nyala_loadtest::crash::Crash;
 use nyala_loadtest::scenario::Outcome;
+use nyala_loadtest::scenario::finish::Finish;
 use nyala_loadtest::scenario::hot::Hot;
+use nyala_loadtest::scenario::journey::Journey;
+use nyala_loadtest::scenario::purchase::Purchase;
+use nyala_loadtest::scenario::soak::Soak;
 use nyala_loadtest::scenario::storm::Storm;
+use nyala_loadtest::scenario::trial::Try;
 use nyala_loadtest::scenario::watch::Watch;
 
 /// A threshold of `--fail-if` was crossed.
@@ -28,12 +33,22 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Perintah {
+    /// Start a server on an empty database, watch 1,000 machines with 10,000 sessions, and tell how to go on
+    Try(Try),
     /// Many sessions watch running machines; every tick is looked at
     Watch(Watch),
     /// All sessions hang up and come back at the same moment
     Storm(Storm),
+    /// Machines end in the same second: one final tick for each who watches
+    Finish(Finish),
     /// Hundreds press pay on one machine: exactly one may win it
     Hot(Hot),
+    /// Customers scan, pay, watch and see the end, at an arrival rate
+    Purchase(Purchase),
+    /// New customers register, are topped up, buy and read their history
+    Journey(Journey),
+    /// Purchases and watchers for hours: does memory grow?
+    Soak(Soak),
     /// Kill the server and its database again and again while customers pay, and audit what is left
     Crash(Crash),
 }
@@ -46,6 +61,10 @@ fn main() -> ExitCode {
             let _ = e.print();
             return ExitCode::SUCCESS;
         }
+        Err(e) if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = e.print();
+            return ExitCode::FAILURE;
+        }
         Err(e) => {
             let text = e.render().to_string();
             let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
@@ -54,9 +73,14 @@ fn main() -> ExitCode {
         }
     };
     let done = match perintah {
+        Perintah::Try(trial) => trial.run(),
         Perintah::Watch(watch) => watch.run(),
         Perintah::Storm(storm) => storm.run(),
+        Perintah::Finish(finish) => finish.run(),
+        Perintah::Journey(journey) => journey.run(),
         Perintah::Hot(hot) => hot.run(),
+        Perintah::Purchase(purchase) => purchase.run(),
+        Perintah::Soak(soak) => soak.run(),
         Perintah::Crash(crash) => crash.run().map(|()| Outcome::Fine),
     };
     match done {

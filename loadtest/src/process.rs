@@ -1,5 +1,8 @@
 //! What a process used: processor time and memory, from /proc.
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+
 /// Linux tells a hundredth of a second to programs, whatever the kernel counts in (`USER_HZ`).
 const US_PER_TICK: u64 = 10_000;
 
@@ -25,6 +28,12 @@ impl Used {
         let rss_kib = rss.trim().trim_end_matches("kB").trim().parse().unwrap_or(0);
         Ok(Self { cpu_us: (number(11) + number(12)) * US_PER_TICK, rss_kib })
     }
+}
+
+/// Processor time of the calling thread so far, in microseconds.
+pub fn thread_cpu_us() -> u64 {
+    let used = getrusage(UsageWho::RUSAGE_THREAD).map(|u| u.user_time().num_microseconds() + u.system_time().num_microseconds());
+    used.map_or(0, |us| u64::try_from(us).unwrap_or(0))
 }
 
 fn read(pid: u32, what: &str) -> Result<String, String> {

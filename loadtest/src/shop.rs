@@ -218,11 +218,15 @@ async fn customers(pool: &Pool, key: &str, idoutlet: i64, wanted: usize) -> Resu
     Ok(all)
 }
 
-fn id(value: &Value) -> Result<i64, String> {
+/// # Errors
+/// One line when it is none.
+pub fn id(value: &Value) -> Result<i64, String> {
     let number = value.as_i64().or_else(|| value.as_str().and_then(|s| s.parse().ok()));
     number.ok_or_else(|| format!("an id was expected, not {value}"))
 }
 
-fn list(value: &Value) -> Result<&Vec<Value>, String> {
+/// # Errors
+/// One line when it is none.
+pub fn list(value: &Value) -> Result<&Vec<Value>, String> {
     value.as_array().ok_or_else(|| format!("a list was expected, not {value}"))
 }

@@ -69,24 +69,31 @@ impl Target {
     }
 }
 
-/// Lets this process and its children open `sessions` sockets.
+/// How many sessions this process may have, once it has raised its limit of open files; its children get the same limit.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn sessions_that_fit() -> Result<usize, String> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(|e| format!("cannot read the limit of open files: {e}"))?;
+    if soft < hard {
+        setrlimit(Resource::RLIMIT_NOFILE, hard, hard).map_err(|e| format!("cannot raise the limit of open files: {e}"))?;
+    }
+    usize::try_from(hard.saturating_sub(OTHER_DESCRIPTORS)).map_err(|e| e.to_string())
+}
+
+/// Lets this process open `sessions` sockets.
 ///
 /// # Errors
 /// One line with how many fit.
 pub fn make_room(sessions: usize) -> Result<(), String> {
-    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(|e| format!("cannot read the limit of open files: {e}"))?;
-    let needed = sessions as u64 + OTHER_DESCRIPTORS;
-    if needed > hard {
-        return Err(format!(
-            "this process may open {hard} files, so {} sessions fit, not {sessions}: raise the limit (`ulimit -Hn`), or run a second \
-             process beside this one",
-            hard.saturating_sub(OTHER_DESCRIPTORS)
-        ));
+    let fit = sessions_that_fit()?;
+    if sessions <= fit {
+        return Ok(());
     }
-    if soft < hard {
-        setrlimit(Resource::RLIMIT_NOFILE, hard, hard).map_err(|e| format!("cannot raise the limit of open files: {e}"))?;
-    }
-    Ok(())
+    Err(format!(
+        "{fit} sessions fit into the files that this process may open, not {sessions}: raise the limit (`ulimit -Hn`), or run a second \
+         process beside this one"
+    ))
 }
 
 #[cfg(test)]

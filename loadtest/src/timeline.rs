@@ -13,11 +13,13 @@ pub struct Timeline {
     open: Option<Point>,
 }
 
-impl Timeline {
-    pub fn new() -> Self {
+impl Default for Timeline {
+    fn default() -> Self {
         Self { points: Vec::new(), every_s: 1.0, open: None }
     }
+}
 
+impl Timeline {
     pub fn add(&mut self, second: Point) {
         let open = match self.open.take() {
             Some(open) => merged(open, second),
@@ -86,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_long_measurement_keeps_few_points_and_every_count() {
-        let mut timeline = Timeline::new();
+        let mut timeline = Timeline::default();
         for n in 0..10_000_u32 {
             let rss = 100.0 + f64::from(n) / 3600.0;
             let point = Point { at_s: f64::from(n), seconds: 1.0, frames: 3, server_rss_mib: Some(rss), ..Point::default() };

@@ -1,7 +1,7 @@
 //! What a person sees while it runs: a bar and a live line on a terminal, plain lines elsewhere. On standard error, so that
 //! standard output is the summary.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,6 +10,16 @@ use indicatif::{ProgressBar, ProgressStyle};
 const PLAIN_EVERY_S: u64 = 10;
 /// Up to this length every second is told.
 const SHORT_S: u64 = 30;
+
+/// A line on standard output; whoever has closed it wants no more, which is no reason to end.
+pub fn out(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// The same on standard error.
+pub fn told(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
 
 pub struct Ui {
     bar: Option<ProgressBar>,
@@ -37,7 +47,7 @@ impl Ui {
             bar.enable_steady_tick(Duration::from_millis(200));
             self.bar = Some(bar);
         } else {
-            eprintln!("{what} …");
+            told(&format!("{what} …"));
         }
     }
 
@@ -55,7 +65,7 @@ impl Ui {
         let due = self.told.is_none_or(|told| seconds >= told + if total <= SHORT_S { 1 } else { PLAIN_EVERY_S });
         if due {
             self.told = Some(seconds);
-            eprintln!("  {done}/{total} {line}");
+            told(&format!("  {done}/{total} {line}"));
         }
     }
 
@@ -66,7 +76,7 @@ impl Ui {
         }
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
+            None => told(line),
         }
     }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Gagal, Umum, konteks};
@@ -40,7 +41,18 @@ impl Serve {
         umum.set.extend(self.port.map(|port| format!("http.port={port}")));
         let config = konteks::settings(&umum)?;
         telemetry::init(&config.log)?;
+        raise_descriptor_limit();
         actix_web::rt::System::new().block_on(serve(config))
+    }
+}
+
+/// Every socket is a descriptor, and most systems allow 1,024 unless a program asks for more.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::RLIMIT_NOFILE);
+    let raised = limit.and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard).map(|()| hard));
+    match raised {
+        Ok(descriptors) => tracing::info!(descriptors, "open files allowed"),
+        Err(e) => tracing::warn!(error = %e, "the limit of open files cannot be raised"),
     }
 }
 

@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use super::SETTLED_WITHIN;
 use super::customer::{Customer, Told};
-use super::site::{PRICE, SALDO, Shop, Site, list};
+use super::shop::{PRICE, SALDO, Shop, get};
+use crate::server::Server;
+use crate::shop::list;
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Old receipts that each customer sends once more.
@@ -17,7 +19,7 @@ const RECHECKED: usize = 6;
 /// The simulated devices' own memory, one line a change.
 const DEVICES: &str = "perangkat-sim.jsonl";
 
-pub async fn settle(site: &Site, shop: &Arc<Shop>, customers: &mut [Customer]) -> Result<(), String> {
+pub async fn settle(site: &Server, shop: &Arc<Shop>, customers: &mut [Customer]) -> Result<(), String> {
     let since = Instant::now();
     for customer in &mut *customers {
         while customer.ask_again(site.address()).await? > 0 {
@@ -43,16 +45,16 @@ fn in_time(since: Instant, what: &str) -> Result<(), String> {
     if since.elapsed() < SETTLED_WITHIN { Ok(()) } else { Err(format!("{what} after {} s", SETTLED_WITHIN.as_secs())) }
 }
 
-async fn status(site: &Site, key: &str, machine: i64) -> Result<String, String> {
-    let answer = site.get(&format!("/ops/v1/mesin/{machine}"), key).await?;
+async fn status(site: &Server, key: &str, machine: i64) -> Result<String, String> {
+    let answer = get(site, &format!("/ops/v1/mesin/{machine}"), key).await?;
     let status = answer.data["status"].as_str().ok_or_else(|| format!("machine {machine}: {answer:?}"))?;
     if status == "offline" { Err(format!("machine {machine} is out of service: {answer:?}")) } else { Ok(status.to_owned()) }
 }
 
 /// A confirmed purchase costs its price once; everything else costs nothing.
-async fn balance(site: &Site, customer: &Customer) -> Result<(), String> {
+async fn balance(site: &Server, customer: &Customer) -> Result<(), String> {
     let paid = i64::try_from(customer.paid()).map_err(|e| e.to_string())?;
-    let answer = site.get("/scan/v1/dashboard/get_user_epayment_by_id_customer_global", customer.token()).await?;
+    let answer = get(site, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", customer.token()).await?;
     let account = list(&answer.data)?.iter().find(|a| a["idcustomer"] == customer.idcustomer());
     let saldo = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64()).ok_or_else(|| format!("no balance in {answer:?}"))?;
     let expected = SALDO - paid * PRICE;
@@ -63,7 +65,7 @@ async fn balance(site: &Site, customer: &Customer) -> Result<(), String> {
 }
 
 /// Every run that a device remembers was paid for, and every confirmed purchase ran.
-fn runs(site: &Site, customers: &[Customer]) -> Result<(), String> {
+fn runs(site: &Server, customers: &[Customer]) -> Result<(), String> {
     let path = site.data_dir().join(DEVICES);
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut started = BTreeSet::new();

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
-use super::site::{PRICE, Shop};
+use super::shop::{PRICE, Shop};
 use crate::http::{Answer, ask};
 
 const REFUSED_BY_DEVICE: &str = "mesin gagal dinyalakan, saldo dikembalikan";

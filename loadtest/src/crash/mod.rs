@@ -3,7 +3,7 @@
 
 mod audit;
 mod customer;
-mod site;
+mod shop;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,10 +15,15 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use customer::Customer;
-use site::{Shop, Site};
+use shop::Shop;
+
+use crate::server::{self, Server};
 
 /// How long after a crash a purchase may stay undecided, and a machine of short services in use.
 const SETTLED_WITHIN: Duration = Duration::from_secs(15);
+
+/// Devices that answer at once.
+const SETTINGS: [(&str, &str); 2] = [("NYALA__MESIN__SIM_MIN_MS", "5"), ("NYALA__MESIN__SIM_MAX_MS", "60")];
 
 #[derive(Debug, Args)]
 pub struct Crash {
@@ -61,9 +66,9 @@ impl Crash {
         let kept = self.data_dir.is_some();
         let data_dir =
             self.data_dir.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("nyala-crash-{}", std::process::id())));
-        let mut site = Site::new(&self.config_dir, data_dir)?;
+        let mut site = Server::new(server::program()?, &self.config_dir, data_dir, &SETTINGS)?;
         site.start().await?;
-        let shop = Arc::new(site.shop(self.machines, self.customers).await?);
+        let shop = Arc::new(Shop::open(&site, self.machines, self.customers).await?);
         let mut customers: Vec<Customer> = (0..self.customers).map(|n| Customer::new(&shop, n, rng.random())).collect();
         let since = Instant::now();
         for round in 1..=self.rounds {
@@ -83,7 +88,7 @@ impl Crash {
     /// Customers buy; something dies; it comes back; everything is counted.
     async fn round(
         &self,
-        site: &mut Site,
+        site: &mut Server,
         shop: &Arc<Shop>,
         customers: Vec<Customer>,
         rng: &mut StdRng,
@@ -104,7 +109,7 @@ impl Crash {
             .collect();
         tokio::time::sleep(Duration::from_millis(rng.random_range(50..1_200))).await;
         let victim = [Victim::Server, Victim::Server, Victim::Database, Victim::Both][rng.random_range(0..4)];
-        site.kill(victim).await?;
+        kill(site, victim).await?;
         // A killed database comes back under customers who are still buying.
         tokio::time::sleep(Duration::from_millis(rng.random_range(0..300))).await;
         closing.store(true, Ordering::Relaxed);
@@ -116,4 +121,14 @@ impl Crash {
         audit::settle(site, shop, &mut customers).await.map_err(|why| format!("after killing {victim:?}: {why}"))?;
         Ok(customers)
     }
+}
+
+async fn kill(site: &mut Server, victim: Victim) -> Result<(), String> {
+    if matches!(victim, Victim::Database | Victim::Both) {
+        site.kill_database()?;
+    }
+    if matches!(victim, Victim::Server | Victim::Both) {
+        site.kill_program().await?;
+    }
+    Ok(())
 }

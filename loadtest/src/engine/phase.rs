@@ -4,6 +4,8 @@
 const SLACK_MS: i64 = 5;
 /// Ticks from which the phase is found.
 const SAMPLES: usize = 16;
+/// Later than this is all the same: one tick after a stall says little about the phase.
+const LATE_MS: i64 = 50;
 
 /// When the machines of one outlet tick. Times are the server's, in epoch milliseconds.
 #[derive(Debug, Clone)]
@@ -44,9 +46,17 @@ impl Phase {
         }
         self.last_sample = server_time;
         self.samples.push(within);
-        let lateness = |from: i64| -> i64 { self.samples.iter().map(|at| (at - from).rem_euclid(self.period_ms)).sum() };
+        let lateness =
+            |from: i64| -> i64 { self.samples.iter().map(|at| (at - from).rem_euclid(self.period_ms).min(LATE_MS)).sum() };
         self.offset_ms = self.samples.iter().copied().min_by_key(|from| lateness(*from));
         if self.samples.len() >= SAMPLES {
+            self.settle();
+        }
+    }
+
+    /// What was found so far stays, if anything was.
+    pub fn settle(&mut self) {
+        if self.is_known() {
             self.settled = true;
             self.samples = Vec::new();
         }
@@ -88,6 +98,17 @@ mod tests {
         assert_eq!(phase.index(10_979), phase.index(11_900));
         assert_eq!(phase.index(10_970) + 1, phase.index(10_980));
         assert_eq!(phase.between(10_985), 11_480);
+    }
+
+    #[test]
+    fn a_stall_does_not_move_the_phase() {
+        let mut phase = Phase::new(1000);
+        // After the third tick nothing for 2,500 ms, then a tick 96 ms before the next is due.
+        for at in [1_405, 2_404, 3_409, 6_304, 6_409] {
+            phase.learn(at);
+        }
+        assert_eq!(phase.due(phase.index(6_409)), 6_404);
+        assert_eq!(phase.index(6_304) + 1, phase.index(6_409));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
@@ -79,6 +80,10 @@ impl Times {
     /// Negative times count as none, longer ones than ten minutes as ten minutes.
     pub fn record(&mut self, us: i64) {
         self.0.saturating_record(u64::try_from(us).unwrap_or(0));
+    }
+
+    pub fn took(&mut self, time: Duration) {
+        self.record(i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
     }
 
     pub fn len(&self) -> u64 {

@@ -9,6 +9,7 @@ use super::stats::{Counters, Spans};
 const LEFT_OUT_MS: i64 = 200;
 /// Within so much of that border a phase tick may come or not.
 const BORDER_MS: i64 = 20;
+const SECOND_MS: i64 = 1_000;
 /// A final tick that is not here so long after the end is missing.
 const FINAL_WITHIN_MS: i64 = 3_000;
 /// A final tick may seem this much too early.
@@ -49,13 +50,13 @@ pub struct Watch {
     /// … up to this.
     until: i64,
     ends_at: i64,
-    /// When the present run began, if that was seen.
+    /// When the present run began, if its first tick was heard.
     started: i64,
     /// `ends_at` of the last run that is over.
     ended: i64,
     /// `server_time` of the last phase tick of this run.
     last_phase: i64,
-    /// `server_time` of the last tick or answer of this run.
+    /// `server_time` of the last tick of this run. Answers do not count: a tick made on another thread may come after one.
     last_time: i64,
     last_arrival: Us,
     last_was_final: bool,
@@ -101,16 +102,19 @@ impl Watch {
         self.from = NEVER;
     }
 
-    /// The answer to a subscribe.
+    /// The answer to a subscribe. Of one that was repeated on a live session nothing is learned: the ticks have to tell.
     pub fn acknowledged(&mut self, told: &Snapshot, phase: &Phase, books: &mut Books<'_>) {
-        self.subscribed = true;
+        if std::mem::replace(&mut self.subscribed, true) {
+            return;
+        }
         let Some(now) = told.server_time else { return };
         match told.ends_at {
             Some(ends_at) if ends_at != self.ends_at => {
                 self.leave_run(phase, books);
-                self.enter_run(ends_at, now, 0);
+                self.enter_run(ends_at, 0);
                 if books.counting == Counting::Runs {
-                    (self.from, self.until) = (now + BORDER_MS, NEVER);
+                    // It may have begun just now.
+                    (self.from, self.until) = (now + LEFT_OUT_MS + BORDER_MS, NEVER);
                 }
             }
             Some(_) => {}
@@ -119,10 +123,11 @@ impl Watch {
         }
     }
 
-    fn enter_run(&mut self, ends_at: i64, now: i64, started: i64) {
+    /// `started`: when it began, 0 when it was joined later.
+    fn enter_run(&mut self, ends_at: i64, started: i64) {
         self.ends_at = ends_at;
         self.started = started;
-        self.last_time = now;
+        self.last_time = 0;
         self.last_phase = 0;
         self.last_arrival = 0;
         self.last_was_final = false;
@@ -192,29 +197,29 @@ impl Watch {
             books.counters.finals_missing += 1;
         }
         self.leave_run(phase, books);
-        self.enter_run(ends_at, tick.server_time, tick.server_time);
+        // Services last whole seconds, and the first tick comes after the commit: the run began a little before it.
+        let whole_s = (tick.tl + SECOND_MS - 1).div_euclid(SECOND_MS);
+        self.enter_run(ends_at, ends_at - whole_s * SECOND_MS);
+        self.last_time = tick.server_time;
         books.counters.starts += 1;
         if books.counting == Counting::Runs {
-            (self.from, self.until) = (tick.server_time + LEFT_OUT_MS + BORDER_MS, NEVER);
+            self.from = tick.server_time.max(self.started + LEFT_OUT_MS + BORDER_MS);
+            self.until = NEVER;
         }
     }
 
     fn phase_tick(&mut self, tick: &Heartbeat, ends_at: i64, at: Us, phase: &mut Phase, books: &mut Books<'_>) {
         phase.learn(tick.server_time);
         let index = phase.index(tick.server_time);
-        if self.last_phase != 0 {
-            let last = phase.index(self.last_phase);
-            if index == last {
-                books.counters.duplicates += 1;
-                return;
-            }
-            if index > last && self.last_arrival != 0 {
-                let between = (index - last) * phase.period_ms() * 1000;
-                books.spans.jitter.record((at - self.last_arrival - between).abs());
-            }
+        let last = (self.last_phase != 0).then(|| phase.index(self.last_phase));
+        if last == Some(index) {
+            books.counters.duplicates += 1;
+            return;
         }
         if tick.server_time <= self.last_time {
+            // One of the past, which was judged already.
             books.counters.tl_not_falling += 1;
+            return;
         }
         let due = phase.due(index);
         let near_start = self.started != 0 && due < self.started + LEFT_OUT_MS - BORDER_MS;
@@ -227,6 +232,10 @@ impl Watch {
             books.counters.missed += gap;
             books.counters.expected += gap + 1;
             books.counters.deliveries += 1;
+            if let Some(last) = last {
+                let between = (index - last) * phase.period_ms() * 1000;
+                books.spans.jitter.record((at - self.last_arrival - between).abs());
+            }
             books.spans.late.record((tick.server_time - due) * 1000);
             if let Some(now) = books.clock.server_us(at) {
                 books.spans.tick.record(now - due * 1000);
@@ -264,158 +273,4 @@ impl Watch {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use super::*;
-
-    struct Desk {
-        counters: Counters,
-        spans: Spans,
-        clock: Clock,
-        phase: Phase,
-        watch: Watch,
-    }
-
-    impl Desk {
-        fn new() -> Self {
-            let mut clock = Clock::new(Instant::now());
-            clock.answered(0, 0, 0);
-            let spans = Spans::new().unwrap();
-            Self { counters: Counters::default(), spans, clock, phase: Phase::new(1000), watch: Watch::new(7, 0) }
-        }
-
-        fn books<'a>(counters: &'a mut Counters, spans: &'a mut Spans, clock: &'a Clock, counting: Counting) -> Books<'a> {
-            Books { counters, spans, clock, counting }
-        }
-
-        fn run(&mut self, counting: Counting, act: impl FnOnce(&mut Watch, &mut Phase, &mut Books<'_>)) -> &Counters {
-            let mut books = Self::books(&mut self.counters, &mut self.spans, &self.clock, counting);
-            act(&mut self.watch, &mut self.phase, &mut books);
-            &self.counters
-        }
-
-        /// A tick made at `server_time` that took 1 ms.
-        fn tick(&mut self, counting: Counting, ends_at: i64, server_time: i64) {
-            self.said(counting, ends_at, server_time, ends_at - server_time);
-        }
-
-        fn said(&mut self, counting: Counting, ends_at: i64, server_time: i64, tl: i64) {
-            let tick = Heartbeat { idmesin: 7, tl, ends_at: Some(ends_at), server_time };
-            self.run(counting, |watch, phase, books| {
-                watch.heard(&tick, (server_time + 1) * 1000, phase, books);
-            });
-        }
-
-        fn joined(&mut self, counting: Counting, ends_at: i64, server_time: i64) {
-            let told =
-                Snapshot { status: 200, tl: Some(ends_at - server_time), ends_at: Some(ends_at), server_time: Some(server_time) };
-            self.run(counting, |watch, phase, books| watch.acknowledged(&told, phase, books));
-        }
-    }
-
-    const END: i64 = 100_900;
-
-    /// Joined, its phase (400) found, and a window of five seconds open.
-    fn in_window() -> Desk {
-        let mut desk = Desk::new();
-        desk.joined(Counting::Not, END, 1_000);
-        for at in [1_400, 2_401, 3_400] {
-            desk.tick(Counting::Not, END, at);
-        }
-        desk.run(Counting::Window { ms: 5_000 }, |watch, phase, _| watch.open_window(3_700, 5_000, phase));
-        desk
-    }
-
-    const WINDOW: Counting = Counting::Window { ms: 5_000 };
-
-    fn close(desk: &mut Desk) -> Counters {
-        desk.run(WINDOW, |watch, phase, books| watch.close_window(20_000, phase, books));
-        desk.counters
-    }
-
-    #[test]
-    fn a_clean_window_expects_what_came() {
-        let mut desk = in_window();
-        for n in 4..12 {
-            desk.tick(WINDOW, END, n * 1000 + 402);
-        }
-        let counters = close(&mut desk);
-        assert_eq!((counters.expected, counters.deliveries, counters.missed, counters.duplicates), (5, 5, 0, 0));
-        assert_eq!(desk.spans.tick.len(), 5);
-        assert!((2.9..3.2).contains(&desk.spans.tick.quantile_ms(0.5)), "2 ms late and 1 ms on its way");
-    }
-
-    #[test]
-    fn lost_ticks_are_missed_wherever_they_are() {
-        for lost in 4..9 {
-            let mut desk = in_window();
-            (4..9).filter(|n| *n != lost).for_each(|n| desk.tick(WINDOW, END, n * 1000 + 402));
-            let counters = close(&mut desk);
-            assert_eq!((counters.expected, counters.deliveries, counters.missed), (5, 4, 1), "tick {lost}");
-        }
-        let mut desk = in_window();
-        assert_eq!(close(&mut desk).missed, 5, "all of them");
-    }
-
-    #[test]
-    fn doubled_ticks_and_false_ones_are_told() {
-        let mut desk = in_window();
-        desk.tick(WINDOW, END, 4_402);
-        desk.tick(WINDOW, END, 4_402);
-        desk.tick(WINDOW, END, 4_500);
-        desk.said(WINDOW, END, 5_402, END - 5_403);
-        let counters = close(&mut desk);
-        assert_eq!((counters.duplicates, counters.tl_wrong, counters.deliveries), (2, 1, 2));
-    }
-
-    #[test]
-    fn a_tick_of_the_past_is_not_falling() {
-        let mut desk = in_window();
-        desk.tick(WINDOW, END, 5_402);
-        desk.tick(WINDOW, END, 4_402);
-        assert_eq!(desk.counters.tl_not_falling, 1);
-    }
-
-    #[test]
-    fn a_whole_run_has_its_ticks_and_one_final() {
-        let mut desk = Desk::new();
-        let told = Snapshot { status: 200, tl: None, ends_at: None, server_time: Some(900) };
-        desk.run(Counting::Runs, |watch, phase, books| watch.acknowledged(&told, phase, books));
-        desk.phase.learn(400);
-        // From 1,000 to 5,500: the tick at 5,400 is within 200 ms of the end.
-        for at in [1_000, 1_400, 2_400, 3_400, 4_400] {
-            desk.tick(Counting::Runs, 5_500, at);
-        }
-        desk.said(Counting::Runs, 5_500, 5_503, 0);
-        let counters = desk.counters;
-        assert_eq!((counters.starts, counters.finals, counters.missed, counters.unexpected), (1, 1, 0, 0));
-        assert_eq!((counters.expected, counters.deliveries), (4, 4));
-        assert!((3.9..4.2).contains(&desk.spans.last.max_ms()));
-        desk.said(Counting::Runs, 5_500, 5_503, 0);
-        desk.tick(Counting::Runs, 5_500, 5_400);
-        assert_eq!((desk.counters.finals_duplicate, desk.counters.unexpected), (1, 1));
-    }
-
-    #[test]
-    fn a_final_tick_that_does_not_come_is_missing() {
-        let mut desk = Desk::new();
-        desk.joined(Counting::Runs, 5_500, 1_000);
-        desk.run(Counting::Runs, |watch, phase, books| watch.check(8_000, phase, books));
-        assert_eq!(desk.counters.finals_missing, 0);
-        desk.run(Counting::Runs, |watch, phase, books| watch.check(9_000, phase, books));
-        assert_eq!(desk.counters.finals_missing, 1);
-        // No tick was ever seen: the phase is not known, and still something is missing.
-        assert!(desk.counters.missed >= 4, "{}", desk.counters.missed);
-    }
-
-    #[test]
-    fn a_tick_beside_the_end_is_unexpected() {
-        let mut desk = Desk::new();
-        desk.joined(Counting::Runs, 5_500, 1_000);
-        for at in [1_400, 2_400, 3_400, 4_400, 5_400] {
-            desk.tick(Counting::Runs, 5_500, at);
-        }
-        assert_eq!(desk.counters.unexpected, 1);
-    }
-}
+mod tests;

@@ -66,6 +66,7 @@ pub static METRICS: &[Metric] = &[
     less("jitter_max_ms", "ms", "The same, the worst"),
     less("clock_error_ms", "ms", "By how much tick_* and final_* may be wrong, because two clocks are compared"),
     more("runs_started", "", "Machine starts that were seen by who watched"),
+    load("finals_expected", "", "Final ticks that had to arrive: one a subscription"),
     more("finals", "", "Final ticks that arrived, each counted once"),
     less("finals_missing", "", "Final ticks that were not here 3 s after the end"),
     less("finals_duplicate", "", "Final ticks that arrived once more"),
@@ -182,6 +183,15 @@ mod tests {
         assert_eq!(names.len(), before);
         let told = find("tick_p98_ms").unwrap_err();
         assert!(told.contains("tick_p98_ms") && told.contains("tick_p99_ms"), "{told}");
+    }
+
+    #[test]
+    fn the_manual_has_every_figure() {
+        let manual = include_str!("../../../docs/loadtest.md");
+        for m in METRICS {
+            let row = format!("| `{}` | {} | {} |", m.name, m.unit, m.meaning);
+            assert!(manual.contains(&row), "docs/loadtest.md needs the row: {row}");
+        }
     }
 
     #[test]

@@ -79,6 +79,7 @@ impl Hot {
             let won = self.round(&mut run, &target, &shop, machine).await?;
             winners += won;
             unfair += u64::from(won != 1);
+            run.sample()?;
             run.ui.progress(n as u64 + 1, self.rounds as u64, n as u64, &format!("{won} of {} won", self.customers));
         }
         run.end();
@@ -109,11 +110,13 @@ impl Hot {
                 Press::Won(took) => {
                     won += 1;
                     run.deeds.done += 1;
-                    run.deeds.pay.record(us(took));
+                    run.latest.0 += 1;
+                    run.deeds.pay.took(took);
                 }
                 Press::InUse(took) => {
                     run.deeds.done += 1;
-                    run.deeds.pay.record(us(took));
+                    run.latest.0 += 1;
+                    run.deeds.pay.took(took);
                 }
                 Press::Failed(why) => {
                     run.deeds.failed += 1;
@@ -123,10 +126,6 @@ impl Hot {
         }
         Ok(won)
     }
-}
-
-fn us(took: Duration) -> i64 {
-    i64::try_from(took.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// Presses until something is decided; a repeat has the same receipt, so it is the same press.

@@ -1,8 +1,15 @@
 //! One file a command.
 
+mod buying;
+mod errand;
+pub mod finish;
 pub mod hot;
+pub mod journey;
+pub mod purchase;
+pub mod soak;
 mod steps;
 pub mod storm;
+pub mod trial;
 pub mod watch;
 mod watching;
 
@@ -10,6 +17,7 @@ use std::future::Future;
 
 use crate::options::Common;
 use crate::report::Report;
+use crate::ui;
 
 /// Always crossed when they are not 0, whatever thresholds were asked for: no load may cost money or give a machine to two.
 const NEVER: [&str; 3] = ["balances_wrong", "audit_broken", "rounds_without_one_winner"];
@@ -33,15 +41,15 @@ where
     let old = common.old_report()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     let report = runtime.block_on(async { scenario(crate::interrupt::Interrupt::listen()).await })?;
-    print!("{}", report.summary(old.as_ref()));
+    ui::out(report.summary(old.as_ref()).trim_end());
     if let Some(dir) = &common.report {
         report.write(dir, old.as_ref())?;
-        println!("\nReport: {}", dir.join("report.html").display());
+        ui::out(&format!("\nReport: {}", dir.join("report.html").display()));
     }
     let mut crossed: Vec<String> = common.fail_if.iter().filter_map(|t| t.crossed(&report.metrics)).collect();
     crossed.extend(NEVER.iter().filter(|name| report.metrics.get(name).is_some_and(|v| v > 0.0)).map(|n| format!("{n} > 0")));
     for line in &crossed {
-        println!("Failed: {line}");
+        ui::out(&format!("Failed: {line}"));
     }
     Ok(if crossed.is_empty() { Outcome::Fine } else { Outcome::Crossed })
 }

@@ -94,7 +94,9 @@ impl Session<'_> {
             let refused = self.world.faults.refuse_tokens;
             return self.say(if refused { r#"44{"message":"unauthorized"}"# } else { r#"40{"sid":"t"}"# });
         }
-        let Some((id, list)) = text.strip_prefix("42").and_then(|t| t.find('[').map(|at| t.split_at(at))) else { return Some(()) };
+        let Some((id, list)) = text.strip_prefix("42").and_then(|t| t.find('[').map(|at| t.split_at(at))) else {
+            return Some(());
+        };
         let (name, topic): (String, String) = serde_json::from_str(list).ok()?;
         let idmesin = topic.strip_prefix("heartbeat/")?.parse().ok()?;
         if name == "unsubscribe" {
@@ -115,7 +117,7 @@ impl Session<'_> {
     /// Everything that is due.
     fn tick(&mut self) -> Option<()> {
         let faults = self.world.faults;
-        if faults.stall_ms > 0 && !self.stalled && now_ms() - self.joined > 5_000 {
+        if faults.stall_ms > 0 && !self.stalled && now_ms() - self.joined > 3_500 {
             self.stalled = true;
             std::thread::sleep(Duration::from_millis(faults.stall_ms));
         }
@@ -145,7 +147,10 @@ fn second(now: i64, idoutlet: i64) -> i64 {
 fn due(watched: &mut Watched, machine: Machine, world: &World) -> Vec<String> {
     let (faults, now, id) = (world.faults, now_ms(), watched.idmesin);
     let say = |tl: i64, ends_at: i64| {
-        format!("42{}", Value::from(vec![json!(format!("heartbeat/{id}")), json!({ "tl": tl, "ends_at": ends_at, "server_time": now })]))
+        format!(
+            "42{}",
+            Value::from(vec![json!(format!("heartbeat/{id}")), json!({ "tl": tl, "ends_at": ends_at, "server_time": now })])
+        )
     };
     if watched.ends_at != 0 && now >= watched.ends_at {
         let last = say(0, watched.ends_at);

@@ -1,24 +1,18 @@
 //! A measurement under way: it takes what the engine tells, watches the server's process and its own, and becomes a report.
 
-use std::time::{Duration, Instant, SystemTime};
+mod figures;
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::engine::stats::{Counters, Errors, Second, Spans, Times};
 use crate::engine::{Engine, Report as Told};
 use crate::interrupt::Interrupt;
-use crate::options::{Common, shown_command};
-use crate::process::Used;
+use crate::options::Common;
+use crate::process::{Used, thread_cpu_us};
+use crate::report::Point;
 use crate::report::metrics::{Values, shown};
-use crate::report::{Distribution, Point, Report, SCHEMA};
-use crate::target::Target;
 use crate::timeline::Timeline;
 use crate::ui::Ui;
-
-/// From here on the tool is the limit and not the server, in percent of a core.
-const TOOL_BUSY_PERCENT: f64 = 85.0;
-const MS: f64 = 1000.0;
 
 /// Purchases, journeys and presses: what they came to.
 #[derive(Debug)]
@@ -94,12 +88,12 @@ impl Run {
             deeds: Deeds::new()?,
             latest: (0, Times::new()?),
             live: 0,
-            timeline: Timeline::new(),
+            timeline: Timeline::default(),
             notes: Vec::new(),
             scenario,
             server_pid: common.server_pid,
             last_server,
-            last_main_us: main_cpu_us(),
+            last_main_us: thread_cpu_us(),
             rss_before_kib: last_server.map_or(0, |u| u.rss_kib),
             rss_max_kib: 0,
             measuring: None,
@@ -121,7 +115,7 @@ impl Run {
     /// From now on cost and timeline are kept.
     pub fn begin(&mut self) {
         self.last_server = self.server_used();
-        self.last_main_us = main_cpu_us();
+        self.last_main_us = thread_cpu_us();
         self.measuring = Some(Instant::now());
     }
 
@@ -166,7 +160,19 @@ impl Run {
         }
     }
 
-    fn second(&mut self, second: &Second) {
+    /// For scenarios without sessions: what the last while brought.
+    ///
+    /// # Errors
+    /// As [`Second::new`].
+    pub fn sample(&mut self) -> Result<(), String> {
+        let mut second = Second::new()?;
+        second.seconds = (self.elapsed().as_secs_f64() - self.cost.seconds).max(0.001);
+        self.second(&second);
+        Ok(())
+    }
+
+    /// Takes what a second brought.
+    pub fn second(&mut self, second: &Second) {
         self.counters += second.counters;
         self.spans.add(&second.spans);
         self.errors.merge(&second.errors);
@@ -174,7 +180,7 @@ impl Run {
         self.clock_error_us = second.clock_error_us.or(self.clock_error_us);
         let server = self.server_used();
         self.rss_max_kib = self.rss_max_kib.max(server.map_or(0, |u| u.rss_kib));
-        let main_us = main_cpu_us();
+        let main_us = thread_cpu_us();
         if let Some(began) = self.measuring {
             let server_us = server.zip(self.last_server).map(|(now, before)| now.cpu_us.saturating_sub(before.cpu_us));
             let main = main_us.saturating_sub(self.last_main_us);
@@ -228,151 +234,4 @@ impl Run {
         }
         line
     }
-
-    /// Everything together.
-    pub fn report(mut self, target: &Target) -> Report {
-        self.end();
-        self.ui.end_part();
-        self.set_sessions();
-        self.set_deeds();
-        self.set_cost();
-        let names = [("tick", &self.spans.tick), ("jitter", &self.spans.jitter), ("final", &self.spans.last)];
-        let mut distributions: Vec<Distribution> =
-            names.iter().filter_map(|(name, times)| Distribution::of(name, times)).collect();
-        distributions.extend(Distribution::of("total", &self.deeds.total));
-        let mut report = Report {
-            schema: SCHEMA,
-            tool: format!("nyala-loadtest {}", env!("CARGO_PKG_VERSION")),
-            scenario: self.scenario.to_owned(),
-            command: shown_command(),
-            target: target.url.clone(),
-            started_at: self.started_at,
-            interrupted: self.interrupt.came(),
-            machine: machine(),
-            metrics: self.values,
-            errors: Vec::new(),
-            notes: self.notes,
-            timeline: self.timeline.points(),
-            distributions,
-        };
-        report.set_errors(&self.errors);
-        report
-    }
-
-    fn set_sessions(&mut self) {
-        let (v, c, s) = (&mut self.values, &self.counters, &self.spans);
-        v.count("sessions_lost", c.lost);
-        v.count("sessions_given_up", c.given_up);
-        if c.expected > 0 || !s.tick.is_empty() {
-            v.count("expected", c.expected);
-            v.count("deliveries", c.deliveries);
-            v.count("missed", c.missed);
-            v.set("missed_percent", c.missed as f64 / c.expected.max(1) as f64 * 100.0);
-            for (name, n) in [
-                ("duplicates", c.duplicates),
-                ("unexpected", c.unexpected),
-                ("tl_wrong", c.tl_wrong),
-                ("tl_not_falling", c.tl_not_falling),
-            ] {
-                v.count(name, n);
-            }
-        }
-        if c.finals + c.finals_missing > 0 {
-            v.count("runs_started", c.starts);
-            v.count("finals", c.finals);
-            v.count("finals_missing", c.finals_missing);
-            v.count("finals_duplicate", c.finals_duplicate);
-            v.count("finals_early", c.finals_early);
-        }
-        quantiles(
-            v,
-            &s.tick,
-            &[("tick_p50_ms", 0.5), ("tick_p90_ms", 0.9), ("tick_p99_ms", 0.99), ("tick_p999_ms", 0.999), ("tick_max_ms", 1.0)],
-        );
-        quantiles(v, &s.late, &[("late_p50_ms", 0.5), ("late_p99_ms", 0.99), ("late_max_ms", 1.0)]);
-        quantiles(
-            v,
-            &s.jitter,
-            &[("jitter_p50_ms", 0.5), ("jitter_p99_ms", 0.99), ("jitter_p999_ms", 0.999), ("jitter_max_ms", 1.0)],
-        );
-        quantiles(v, &s.last, &[("final_p50_ms", 0.5), ("final_p99_ms", 0.99), ("final_max_ms", 1.0)]);
-        quantiles(v, &s.connect, &[("connect_p50_ms", 0.5), ("connect_p99_ms", 0.99), ("connect_max_ms", 1.0)]);
-        quantiles(v, &s.subscribe, &[("subscribe_p50_ms", 0.5), ("subscribe_p99_ms", 0.99)]);
-        if let Some(us) = self.clock_error_us.filter(|_| !s.tick.is_empty() || !s.last.is_empty()) {
-            v.set("clock_error_ms", us as f64 / MS);
-        }
-    }
-
-    fn set_deeds(&mut self) {
-        let (v, d) = (&mut self.values, &self.deeds);
-        if d.planned > 0 {
-            v.count("planned", d.planned);
-            v.count("done", d.done);
-            v.count("failed", d.failed);
-        }
-        quantiles(v, &d.behind, &[("behind_max_ms", 1.0)]);
-        quantiles(v, &d.scan, &[("scan_p50_ms", 0.5), ("scan_p99_ms", 0.99)]);
-        quantiles(v, &d.pay, &[("pay_p50_ms", 0.5), ("pay_p99_ms", 0.99), ("pay_max_ms", 1.0)]);
-        quantiles(v, &d.total, &[("total_p50_ms", 0.5), ("total_p99_ms", 0.99), ("total_max_ms", 1.0)]);
-    }
-
-    fn set_cost(&mut self) {
-        let c = self.cost;
-        if c.seconds <= 0.0 {
-            return;
-        }
-        let percent = |us: u64| us as f64 / c.seconds / 10_000.0;
-        if c.frames > 0 {
-            self.values.set("tool_cpu_us_per_delivery", c.engine_us as f64 / c.frames as f64);
-        }
-        let busiest = percent(c.engine_us.max(c.main_us));
-        self.values.set("tool_cpu_percent", busiest);
-        if busiest >= TOOL_BUSY_PERCENT {
-            let warning = format!(
-                "The tool was the limit, not the server: its busiest thread took {busiest:.0} % of a core. Lateness and jitter are \
-                 partly its own; use fewer sessions, or a second process or machine for some of them."
-            );
-            self.notes.insert(0, warning);
-        }
-        let Some(pid) = self.server_pid else { return };
-        self.values.set("server_cpu_percent", percent(c.server_us));
-        if c.frames > 0 {
-            self.values.set("server_cpu_us_per_delivery", c.server_us as f64 / c.frames as f64);
-        }
-        if self.rss_max_kib == 0 {
-            self.note(&format!("The server's process {pid} was gone before the end."));
-        }
-        self.values.set("server_rss_mib", self.rss_max_kib as f64 / 1024.0);
-        if let Some(sessions) = self.values.get("sessions").filter(|n| *n > 0.0) {
-            let grown = self.rss_max_kib.saturating_sub(self.rss_before_kib);
-            self.values.set("server_rss_kib_per_session", grown as f64 / sessions);
-        }
-        if let Some(slope) = self.timeline.rss_slope_mib_per_h() {
-            self.values.set("server_rss_slope_mib_per_h", slope);
-        }
-    }
-}
-
-fn quantiles(values: &mut Values, times: &Times, wanted: &[(&'static str, f64)]) {
-    if times.is_empty() {
-        return;
-    }
-    for (name, quantile) in wanted {
-        values.set(name, if *quantile >= 1.0 { times.max_ms() } else { times.quantile_ms(*quantile) });
-    }
-}
-
-/// Processor time of this thread, which runs the scenario, in microseconds.
-fn main_cpu_us() -> u64 {
-    let used = getrusage(UsageWho::RUSAGE_THREAD).map(|u| u.user_time().num_microseconds() + u.system_time().num_microseconds());
-    used.map_or(0, |us| u64::try_from(us).unwrap_or(0))
-}
-
-/// On what it was measured.
-fn machine() -> String {
-    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu.lines().find_map(|l| l.strip_prefix("model name")).map_or("?", |l| l.trim_start_matches([' ', '\t', ':']));
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{cores} cores of {model}, Linux {}", release.trim())
 }

@@ -1,0 +1,180 @@
+//! The engine's thread: it waits for sockets, reads each that has something, and lets no session keep a buffer.
+
+mod connect;
+mod incoming;
+mod orders;
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc as std_mpsc;
+use std::time::{Duration, Instant};
+
+use mio::{Events, Poll, Token, Waker};
+use tokio::sync::mpsc;
+
+use super::clock::{Clock, Us};
+use super::phase::Phase;
+use super::session::{self, Session};
+use super::stats::Second;
+use super::watch::{Counting, Watch};
+use super::{Command, Plan, Report};
+use crate::process::thread_cpu_us;
+
+const WAKE: Token = Token(usize::MAX);
+const EVENTS: usize = 4096;
+/// One buffer for all sessions: more than a turn of the server writes to one.
+const BUFFER_BYTES: usize = 256 * 1024;
+const SECOND: Us = 1_000_000;
+/// How long a session may take to join and subscribe.
+const JOIN_WITHIN: Us = 20 * SECOND;
+/// A lost session tries again after this, each time later by as much.
+const REST: Us = SECOND;
+const MAX_TRIES: u8 = 5;
+/// Sessions that ask for their machine once more in each second, to compare the clocks.
+const PROBES: usize = 4;
+/// Until the first server has told: Engine.IO's own defaults, interval and timeout together.
+const SILENT_AFTER: Us = 45 * SECOND;
+/// What a server may be late with its ping.
+const SILENCE_MARGIN: Us = 5 * SECOND;
+
+pub struct Swarm {
+    plan: Plan,
+    request: String,
+    poll: Poll,
+    waker: Arc<Waker>,
+    inbox: std_mpsc::Receiver<Command>,
+    outbox: mpsc::Sender<Report>,
+    sessions: Vec<Session>,
+    /// `topics_per_session` a session, one after the other.
+    watches: Vec<Watch>,
+    /// Which of them the scenario wants to hear of.
+    told: Vec<bool>,
+    phases: Vec<Phase>,
+    clock: Clock,
+    counting: Counting,
+    second: Second,
+    buffer: Box<[u8]>,
+    queue: VecDeque<usize>,
+    on_their_way: usize,
+    live: usize,
+    given_up: usize,
+    /// When the sessions were last told to connect, all of them; none when all have.
+    gathering: Option<Us>,
+    silent_after: Us,
+    probe: usize,
+    last_cpu_us: u64,
+}
+
+impl Swarm {
+    pub fn new(plan: Plan, inbox: std_mpsc::Receiver<Command>, outbox: mpsc::Sender<Report>) -> Result<Self, String> {
+        let poll = Poll::new().map_err(|e| format!("cannot wait for sockets: {e}"))?;
+        let waker = Waker::new(poll.registry(), WAKE).map_err(|e| format!("cannot wait for sockets: {e}"))?;
+        let sessions = plan.tokens.len();
+        let width = plan.topics_per_session;
+        let mut watches = vec![Watch::new(0, 0); sessions * width];
+        for (session, topics) in plan.topics.iter().enumerate() {
+            for (slot, topic) in topics.iter().take(width).enumerate() {
+                watches[session * width + slot] = Watch::new(topic.idmesin, topic.group);
+            }
+        }
+        Ok(Self {
+            request: session::upgrade_request(&plan.host),
+            poll,
+            waker: Arc::new(waker),
+            inbox,
+            outbox,
+            sessions: (0..sessions).map(|_| Session::new()).collect(),
+            told: vec![false; watches.len()],
+            watches,
+            phases: vec![Phase::new(plan.period_ms); plan.groups],
+            clock: Clock::new(Instant::now()),
+            counting: Counting::Not,
+            second: Second::new()?,
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            queue: (0..sessions).collect(),
+            on_their_way: 0,
+            live: 0,
+            given_up: 0,
+            gathering: Some(0),
+            silent_after: SILENT_AFTER,
+            probe: 0,
+            last_cpu_us: 0,
+            plan,
+        })
+    }
+
+    pub fn waker(&self) -> Arc<Waker> {
+        self.waker.clone()
+    }
+
+    /// Until it is told to stop, or nobody listens any more.
+    pub fn run(mut self) {
+        let mut events = Events::with_capacity(EVENTS);
+        let mut second_began = self.clock.now();
+        self.last_cpu_us = thread_cpu_us();
+        loop {
+            self.connect_some();
+            let left = (second_began + SECOND - self.clock.now()).max(0);
+            let wait = Duration::from_micros(left.unsigned_abs());
+            match self.poll.poll(&mut events, Some(wait)) {
+                Err(e) if e.kind() != io::ErrorKind::Interrupted => {
+                    self.second.errors.add(&format!("waiting for sockets: {}", e.kind()), 1);
+                    return;
+                }
+                _ => {}
+            }
+            for event in &events {
+                if event.token() == WAKE {
+                    continue;
+                }
+                self.ready(event.token().0, event.is_readable() || event.is_error(), event.is_writable());
+            }
+            while let Ok(command) = self.inbox.try_recv() {
+                if matches!(command, Command::Stop) {
+                    return;
+                }
+                self.obey(command);
+            }
+            self.see_whether_settled();
+            let now = self.clock.now();
+            if now >= second_began + SECOND {
+                self.sweep(now);
+                if !self.report_second(now - second_began) {
+                    return;
+                }
+                second_began = now;
+            }
+        }
+    }
+
+    fn see_whether_settled(&mut self) {
+        if let Some(since) = self.gathering
+            && self.live + self.given_up == self.sessions.len()
+        {
+            self.gathering = None;
+            let after_us = self.clock.now() - since;
+            self.tell(Report::Settled { after_us, live: self.live });
+        }
+    }
+
+    fn tell(&mut self, report: Report) {
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.outbox.try_send(report) {
+            self.second.errors.add("the tool's own queue of reports was full", 1);
+        }
+    }
+
+    /// `false` when nobody listens any more.
+    fn report_second(&mut self, length: Us) -> bool {
+        let cpu = thread_cpu_us();
+        self.second.seconds = length as f64 / SECOND as f64;
+        self.second.cpu_us = cpu - self.last_cpu_us;
+        self.second.live = self.live;
+        self.second.joining = self.sessions.len() - self.live - self.given_up;
+        self.second.clock_error_us = self.clock.error_us();
+        self.last_cpu_us = cpu;
+        let listening = self.outbox.try_send(Report::Second(Box::new(self.second.clone())));
+        self.second.clear();
+        !matches!(listening, Err(mpsc::error::TrySendError::Closed(_)))
+    }
+}

@@ -1,0 +1,167 @@
+//! The rules, tick by tick.
+
+use std::time::Instant;
+
+use super::*;
+
+struct Desk {
+    counters: Counters,
+    spans: Spans,
+    clock: Clock,
+    phase: Phase,
+    watch: Watch,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let mut clock = Clock::new(Instant::now());
+        clock.answered(0, 0, 0);
+        let spans = Spans::new().unwrap();
+        Self { counters: Counters::default(), spans, clock, phase: Phase::new(1000), watch: Watch::new(7, 0) }
+    }
+
+    fn run(&mut self, counting: Counting, act: impl FnOnce(&mut Watch, &mut Phase, &mut Books<'_>)) -> &Counters {
+        let mut books = Books { counters: &mut self.counters, spans: &mut self.spans, clock: &self.clock, counting };
+        act(&mut self.watch, &mut self.phase, &mut books);
+        &self.counters
+    }
+
+    /// A tick made at `server_time` that took 1 ms.
+    fn tick(&mut self, counting: Counting, ends_at: i64, server_time: i64) {
+        self.said(counting, ends_at, server_time, ends_at - server_time);
+    }
+
+    fn said(&mut self, counting: Counting, ends_at: i64, server_time: i64, tl: i64) {
+        let tick = Heartbeat { idmesin: 7, tl, ends_at: Some(ends_at), server_time };
+        self.run(counting, |watch, phase, books| {
+            watch.heard(&tick, (server_time + 1) * 1000, phase, books);
+        });
+    }
+
+    fn joined(&mut self, counting: Counting, ends_at: i64, server_time: i64) {
+        let told =
+            Snapshot { status: 200, tl: Some(ends_at - server_time), ends_at: Some(ends_at), server_time: Some(server_time) };
+        self.run(counting, |watch, phase, books| watch.acknowledged(&told, phase, books));
+    }
+}
+
+const END: i64 = 100_900;
+
+/// Joined, its phase (400) found, and a window of five seconds open.
+fn in_window() -> Desk {
+    let mut desk = Desk::new();
+    desk.joined(Counting::Not, END, 1_000);
+    for at in [1_400, 2_401, 3_400] {
+        desk.tick(Counting::Not, END, at);
+    }
+    desk.run(Counting::Window { ms: 5_000 }, |watch, phase, _| watch.open_window(3_700, 5_000, phase));
+    desk
+}
+
+const WINDOW: Counting = Counting::Window { ms: 5_000 };
+
+fn close(desk: &mut Desk) -> Counters {
+    desk.run(WINDOW, |watch, phase, books| watch.close_window(20_000, phase, books));
+    desk.counters
+}
+
+#[test]
+fn a_clean_window_expects_what_came() {
+    let mut desk = in_window();
+    for n in 4..12 {
+        desk.tick(WINDOW, END, n * 1000 + 402);
+    }
+    let counters = close(&mut desk);
+    assert_eq!((counters.expected, counters.deliveries, counters.missed, counters.duplicates), (5, 5, 0, 0));
+    assert_eq!(desk.spans.tick.len(), 5);
+    assert!((3.4..3.7).contains(&desk.spans.tick.quantile_ms(0.5)), "2 ms late, 1 ms on its way, half a ms of clocks");
+}
+
+#[test]
+fn lost_ticks_are_missed_wherever_they_are() {
+    for lost in 4..9 {
+        let mut desk = in_window();
+        (4..9).filter(|n| *n != lost).for_each(|n| desk.tick(WINDOW, END, n * 1000 + 402));
+        let counters = close(&mut desk);
+        assert_eq!((counters.expected, counters.deliveries, counters.missed), (5, 4, 1), "tick {lost}");
+    }
+    let mut desk = in_window();
+    assert_eq!(close(&mut desk).missed, 5, "all of them");
+}
+
+#[test]
+fn doubled_ticks_and_false_ones_are_told() {
+    let mut desk = in_window();
+    desk.tick(WINDOW, END, 4_402);
+    desk.tick(WINDOW, END, 4_402);
+    desk.tick(WINDOW, END, 4_500);
+    desk.said(WINDOW, END, 5_402, END - 5_403);
+    let counters = close(&mut desk);
+    assert_eq!((counters.duplicates, counters.tl_wrong, counters.deliveries), (2, 1, 2));
+}
+
+#[test]
+fn a_tick_of_the_past_is_not_falling() {
+    let mut desk = in_window();
+    desk.tick(WINDOW, END, 5_402);
+    desk.tick(WINDOW, END, 4_402);
+    assert_eq!(desk.counters.tl_not_falling, 1);
+}
+
+#[test]
+fn a_whole_run_has_its_ticks_and_one_final() {
+    let mut desk = Desk::new();
+    let told = Snapshot { status: 200, tl: None, ends_at: None, server_time: Some(900) };
+    desk.run(Counting::Runs, |watch, phase, books| watch.acknowledged(&told, phase, books));
+    desk.phase.learn(400);
+    // From 1,000 to 5,500: the tick at 5,400 is within 200 ms of the end.
+    for at in [1_000, 1_400, 2_400, 3_400, 4_400] {
+        desk.tick(Counting::Runs, 5_500, at);
+    }
+    desk.said(Counting::Runs, 5_500, 5_503, 0);
+    let counters = desk.counters;
+    assert_eq!((counters.starts, counters.finals, counters.missed, counters.unexpected), (1, 1, 0, 0));
+    assert_eq!((counters.expected, counters.deliveries), (4, 4));
+    assert!((4.4..4.7).contains(&desk.spans.last.max_ms()));
+    desk.said(Counting::Runs, 5_500, 5_503, 0);
+    desk.tick(Counting::Runs, 5_500, 5_400);
+    assert_eq!((desk.counters.finals_duplicate, desk.counters.unexpected), (1, 1));
+}
+
+#[test]
+fn a_final_tick_that_does_not_come_is_missing() {
+    let mut desk = Desk::new();
+    desk.joined(Counting::Runs, 5_500, 1_000);
+    desk.run(Counting::Runs, |watch, phase, books| watch.check(8_000, phase, books));
+    assert_eq!(desk.counters.finals_missing, 0);
+    desk.run(Counting::Runs, |watch, phase, books| watch.check(9_000, phase, books));
+    assert_eq!(desk.counters.finals_missing, 1);
+    // No tick was ever seen: the phase is not known, and still something is missing.
+    assert!(desk.counters.missed >= 4, "{}", desk.counters.missed);
+}
+
+#[test]
+fn a_tick_beside_the_end_is_unexpected() {
+    let mut desk = Desk::new();
+    desk.joined(Counting::Runs, 5_500, 1_000);
+    for at in [1_400, 2_400, 3_400, 4_400, 5_400] {
+        desk.tick(Counting::Runs, 5_500, at);
+    }
+    assert_eq!(desk.counters.unexpected, 1);
+}
+
+#[test]
+fn a_start_that_is_told_late_is_no_fault() {
+    let mut desk = Desk::new();
+    desk.phase.learn(400);
+    // The run is from 1,150 to 4,150; its first tick was made at 1,330, and the phase tick at 1,400 is 250 ms after the start.
+    for at in [1_330, 1_400, 2_400, 3_400] {
+        desk.tick(Counting::Runs, 4_150, at);
+    }
+    assert_eq!((desk.counters.unexpected, desk.counters.starts), (0, 1));
+    // One that began at 5,330 has no tick at 5,400.
+    for at in [5_330, 5_400] {
+        desk.tick(Counting::Runs, 9_330, at);
+    }
+    assert_eq!(desk.counters.unexpected, 1);
+}

@@ -1,0 +1,266 @@
+//! Purchases at an arrival rate, whatever the server does: what `purchase` and `soak` have in common.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use rand::Rng;
+use tokio::task::JoinSet;
+
+use super::errand::{self, Errand};
+use super::steps::{drain, join_all};
+use crate::engine::{Command, Engine, Heard, Plan, Report as Told, Topic};
+use crate::http::Pool;
+use crate::options::Common;
+use crate::report::metrics::shown;
+use crate::run::Run;
+use crate::shop::{Shop, Wish};
+use crate::target::{Target, make_room};
+
+/// Requests that run at once; further purchases wait, and their time counts from the planned moment all the same.
+const REQUESTS_AT_ONCE: usize = 1_024;
+/// A final tick that is not here so long after the run's length is given up: the engine has counted it as missing by then.
+const FINAL_WITHIN: Duration = Duration::from_secs(10);
+/// What a purchase takes besides the run, when machines and customers are counted, in seconds.
+const AROUND_S: f64 = 3.0;
+
+#[derive(Debug, Clone, Args)]
+pub struct Buying {
+    /// Purchases that arrive in a second
+    #[arg(long, default_value_t = 20.0, value_name = "N")]
+    pub rate: f64,
+    /// Seconds that each machine runs
+    #[arg(long, default_value_t = 5, value_name = "S")]
+    pub durasi: u32,
+    /// Arrivals exactly one after the other, instead of by chance (Poisson)
+    #[arg(long)]
+    pub even: bool,
+    /// Machines to buy; as many as the rate needs, when not given
+    #[arg(long)]
+    pub machines: Option<usize>,
+    /// Machines of one outlet: they tick in one phase
+    #[arg(long, default_value_t = 8, value_name = "N")]
+    pub machines_per_outlet: usize,
+}
+
+/// A purchase whose machine runs.
+struct Running {
+    machine: usize,
+    since: Instant,
+}
+
+/// Everything that a measurement of purchases needs.
+pub struct Counter {
+    pub shop: Arc<Shop>,
+    pub pool: Pool,
+    engine: Engine,
+    errands: JoinSet<Errand>,
+    free_machines: VecDeque<usize>,
+    free_customers: VecDeque<usize>,
+    /// By session, which has the customer's number.
+    running: HashMap<usize, Running>,
+    give_up_after: Duration,
+}
+
+impl Buying {
+    /// Machines that the rate keeps busy, and half as many more.
+    pub fn machine_count(&self) -> usize {
+        let busy = self.rate * (f64::from(self.durasi) + AROUND_S) * 1.5;
+        self.machines.unwrap_or(busy.ceil() as usize + 10)
+    }
+
+    /// Makes the shop, and lets its customers and `watchers` join; these watch `per_session` machines each, all the time.
+    /// `None` after Ctrl-C.
+    ///
+    /// # Errors
+    /// One line on what made it impossible.
+    pub async fn open(
+        &self,
+        run: &mut Run,
+        common: &Common,
+        target: &Target,
+        watchers: usize,
+        per_session: usize,
+    ) -> Result<Option<Counter>, String> {
+        if !(self.rate > 0.0 && self.rate <= 100_000.0) || self.durasi == 0 {
+            return Err("--rate must be above 0 and at most 100,000, --durasi at least 1".to_owned());
+        }
+        let machines = self.machine_count();
+        if machines == 0 || machines < per_session {
+            return Err(format!("--machines must be at least {}", per_session.max(1)));
+        }
+        let (buyers, per_session) = (machines, per_session.max(1));
+        make_room(buyers + watchers + REQUESTS_AT_ONCE)?;
+        let key = common.root_key()?;
+        let pool = target.ready().await?;
+        run.ui.part("preparing", 1);
+        let wish =
+            Wish { machines, machines_per_outlet: self.machines_per_outlet, customers: buyers + watchers, durasi_s: self.durasi };
+        let shop = Arc::new(Shop::open(&pool, &key, wish).await?);
+        let sessions = shop.customers.len();
+        run.values.count("sessions", sessions as u64);
+        run.values.count("machines", machines as u64);
+        run.before_sessions();
+        let topics = |s: usize| -> Vec<Topic> {
+            let first = s.checked_sub(buyers).map(|watcher| watcher * per_session);
+            first.map_or_else(Vec::new, |first| (0..per_session).map(|k| shop.machines[(first + k) % machines].topic()).collect())
+        };
+        let mut engine = Engine::start(Plan {
+            address: target.address,
+            host: target.host.clone(),
+            tokens: shop.customers.iter().map(|c| c.token.clone()).collect(),
+            topics: (0..sessions).map(topics).collect(),
+            topics_per_session: per_session,
+            groups: shop.groups,
+            period_ms: 1000,
+            bare: false,
+            in_flight: 256,
+        })?;
+        if !join_all(run, &mut engine, sessions).await? {
+            return Ok(None);
+        }
+        engine.tell(Command::CountRuns);
+        Ok(Some(Counter {
+            pool: Pool::new(target.address, REQUESTS_AT_ONCE),
+            engine,
+            errands: JoinSet::new(),
+            free_machines: (0..machines).collect(),
+            free_customers: (0..buyers).collect(),
+            running: HashMap::new(),
+            give_up_after: Duration::from_secs(u64::from(self.durasi)) + FINAL_WITHIN,
+            shop,
+        }))
+    }
+
+    /// Between one arrival and the next.
+    fn gap(&self) -> Duration {
+        let mean = 1.0 / self.rate;
+        // A number above 0 and at most 1.
+        let chance = 1.0 - rand::rng().random::<f64>();
+        Duration::from_secs_f64(if self.even { mean } else { -chance.ln() * mean })
+    }
+}
+
+impl Counter {
+    /// Purchases arrive for so long; then those that are under way are waited for.
+    ///
+    /// # Errors
+    /// When the engine ended by itself.
+    pub async fn serve(&mut self, run: &mut Run, buying: &Buying, length: Duration) -> Result<(), String> {
+        run.begin();
+        run.ui.part("buying", length.as_secs());
+        let interrupt = run.interrupt.clone();
+        let began = Instant::now();
+        let (mut next, end) = (began + buying.gap(), began + length);
+        while !run.interrupt.came() && (next < end || !self.is_idle()) {
+            tokio::select! {
+                () = tokio::time::sleep_until(next.into()), if next < end => {
+                    // Planned moments do not wait for each other, nor for the server.
+                    while next <= Instant::now() && next < end {
+                        self.arrives(run, next);
+                        next += buying.gap();
+                    }
+                }
+                Some(errand) = self.errands.join_next(), if !self.errands.is_empty() => {
+                    self.paid(run, errand.map_err(|e| e.to_string())?);
+                }
+                told = self.engine.next() => {
+                    self.heard(run, &told.ok_or("the engine of the sessions ended by itself")?, length);
+                }
+                () = interrupt.wait() => {}
+            }
+        }
+        let measured = run.elapsed().as_secs_f64();
+        run.values.set("done_per_s", run.deeds.done as f64 / measured.max(0.001));
+        run.end();
+        drain(run, &mut self.engine, |_, told| matches!(told, Told::Second(_))).await;
+        Ok(())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.errands.is_empty() && self.running.is_empty()
+    }
+
+    fn arrives(&mut self, run: &mut Run, planned: Instant) {
+        run.deeds.planned += 1;
+        let (Some(machine), Some(customer)) = (self.free_machines.pop_front(), self.free_customers.pop_front()) else {
+            run.deeds.failed += 1;
+            return run.errors.add("no machine was free: give more --machines", 1);
+        };
+        self.errands.spawn(errand::buy(self.pool.clone(), self.shop.clone(), customer, machine, planned));
+    }
+
+    /// A purchase is decided: who paid watches the machine.
+    fn paid(&mut self, run: &mut Run, errand: Errand) {
+        run.deeds.behind.took(errand.behind);
+        match errand.outcome {
+            Ok(took) => {
+                run.deeds.scan.took(took.scan);
+                run.deeds.pay.took(took.pay);
+                run.deeds.total.took(took.total);
+                run.latest.1.took(took.total);
+                self.running.insert(errand.customer, Running { machine: errand.machine, since: Instant::now() });
+                let topic = self.shop.machines[errand.machine].topic();
+                self.engine.tell(Command::Subscribe { session: errand.customer, topic });
+            }
+            Err(why) => {
+                run.deeds.failed += 1;
+                run.errors.add(&why, 1);
+                self.free_machines.push_back(errand.machine);
+                self.free_customers.push_back(errand.customer);
+            }
+        }
+    }
+
+    fn heard(&mut self, run: &mut Run, told: &Told, length: Duration) {
+        match told {
+            Told::Second(second) => {
+                run.second(second);
+                let line = format!(
+                    "{} under way, {} done, {} failed, {}",
+                    self.errands.len() + self.running.len(),
+                    shown(run.deeds.done as f64, ""),
+                    shown(run.deeds.failed as f64, ""),
+                    run.line(second)
+                );
+                let elapsed = run.elapsed().as_secs();
+                run.ui.progress(elapsed, length.as_secs(), elapsed, &line);
+                self.give_up(run);
+            }
+            Told::Heard { session, what: Heard::Final, .. } => {
+                if self.finished(*session) {
+                    run.deeds.done += 1;
+                    run.latest.0 += 1;
+                }
+            }
+            Told::Subscribed { session, status, .. } if *status != 200 => {
+                if self.finished(*session) {
+                    run.deeds.failed += 1;
+                    run.errors.add("paid, but the countdown could not be watched", 1);
+                }
+            }
+            Told::Heard { .. } | Told::Subscribed { .. } | Told::Settled { .. } => {}
+        }
+    }
+
+    /// Machine and customer are free again; `false` when they were.
+    fn finished(&mut self, session: usize) -> bool {
+        let Some(running) = self.running.remove(&session) else { return false };
+        let idmesin = self.shop.machines[running.machine].idmesin;
+        self.engine.tell(Command::Unsubscribe { session, idmesin });
+        self.free_machines.push_back(running.machine);
+        self.free_customers.push_back(session);
+        true
+    }
+
+    fn give_up(&mut self, run: &mut Run) {
+        let late = |(session, r): (&usize, &Running)| (r.since.elapsed() > self.give_up_after).then_some(*session);
+        let late: Vec<usize> = self.running.iter().filter_map(late).collect();
+        for session in late {
+            self.finished(session);
+            run.deeds.failed += 1;
+            run.errors.add("paid, but no final tick came", 1);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! One purchase as the app does it: scan, choose the E-Pay, pay.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Pool};
+use crate::shop::{Bought, Customer, Machine, Shop};
+
+/// What a purchase took: each from the planned moment, except `pay`.
+#[derive(Debug, Clone, Copy)]
+pub struct Took {
+    pub scan: Duration,
+    pub pay: Duration,
+    pub total: Duration,
+}
+
+/// A decided purchase. Customer and machine are numbers in the shop.
+pub struct Errand {
+    pub customer: usize,
+    pub machine: usize,
+    /// How late the tool itself began.
+    pub behind: Duration,
+    /// Otherwise the kind of error.
+    pub outcome: Result<Took, String>,
+}
+
+pub async fn buy(pool: Pool, shop: Arc<Shop>, customer: usize, machine: usize, planned: Instant) -> Errand {
+    let behind = planned.elapsed();
+    let outcome = steps(&pool, &shop, &shop.customers[customer], &shop.machines[machine], planned).await;
+    Errand { customer, machine, behind, outcome }
+}
+
+async fn steps(pool: &Pool, shop: &Shop, customer: &Customer, machine: &Machine, planned: Instant) -> Result<Took, String> {
+    scan(pool, &customer.token, machine).await?;
+    let scan = planned.elapsed();
+    epay(pool, customer, shop.idowner).await?;
+    let pressed = Instant::now();
+    match shop.buy(pool, customer, machine).await {
+        Bought::Runs => Ok(Took { scan, pay: pressed.elapsed(), total: planned.elapsed() }),
+        Bought::Refused(status, message) => Err(format!("pay answered {status} {message}")),
+        Bought::Unknown(why) => Err(format!("pay: {why}")),
+    }
+}
+
+/// The machine behind the sticker, with the service to buy.
+///
+/// # Errors
+/// The kind of error.
+pub async fn scan(pool: &Pool, token: &str, machine: &Machine) -> Result<(), String> {
+    let body = json!({ "qr": machine.qr, "limit": 10, "skip": 0, "search": "" });
+    let data = asked("scan", pool.call("POST", "/scan/v1/transaksi/get_layanan", token, &body).await)?;
+    let offers = data["data_layanan"].as_array().is_some_and(|all| all.iter().any(|l| l["id"] == machine.idlayanan));
+    if data["data_mesin"]["id"] == machine.idmesin && offers { Ok(()) } else { Err("scan: another machine".to_owned()) }
+}
+
+async fn epay(pool: &Pool, customer: &Customer, idowner: i64) -> Result<(), String> {
+    let path = format!("/scan/v1/transaksi/get_epayment/{idowner}");
+    let data = asked("get_epayment", pool.call("GET", &path, &customer.token, &Value::Null).await)?;
+    let there = data.as_array().is_some_and(|all| all.iter().any(|a| a["idcustomer"] == customer.idcustomer));
+    if there { Ok(()) } else { Err("get_epayment: the account is not there".to_owned()) }
+}
+
+/// The data of a call that has to succeed.
+///
+/// # Errors
+/// The kind of error.
+pub fn asked(what: &str, answer: std::io::Result<Answer>) -> Result<Value, String> {
+    match answer {
+        Ok(answer) if answer.status == 200 => Ok(answer.data),
+        Ok(answer) => Err(format!("{what} answered {} {}", answer.status, answer.message)),
+        Err(e) => Err(format!("{what}: {e}")),
+    }
+}

@@ -1,0 +1,99 @@
+//! `try`: a server of its own on an empty private database, `watch` against it, and the command line to go on from.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Outcome;
+use super::watch::Watch;
+use super::watching::Watching;
+use crate::options::Common;
+use crate::server::{self, Server};
+use crate::target::sessions_that_fit;
+use crate::ui;
+
+const PER_SESSION: usize = 1;
+const MACHINES_PER_OUTLET: usize = 8;
+const WARMUP_S: u64 = 4;
+const IN_FLIGHT: usize = 256;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  nyala-loadtest try
+  nyala-loadtest try --sessions 2000 --machines 2000 --report out")]
+pub struct Try {
+    #[arg(long, short = 'n', default_value_t = 10_000)]
+    sessions: usize,
+    #[arg(long, short, default_value_t = 1_000)]
+    machines: usize,
+    /// Length of the measurement
+    #[arg(long, short, default_value_t = 30, value_name = "S")]
+    seconds: u64,
+    /// Folder for report.json and report.html
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    /// Folder of the server's settings
+    #[arg(long, default_value = "config", value_name = "DIR")]
+    config_dir: PathBuf,
+}
+
+impl Try {
+    /// # Errors
+    /// One line on what made it impossible.
+    pub fn run(&self) -> Result<Outcome, String> {
+        let fit = sessions_that_fit()?;
+        let sessions = self.sessions.min(fit);
+        if sessions < self.sessions {
+            ui::told(&format!("{sessions} sessions instead of {}: no more files may be open here (`ulimit -Hn`)", self.sessions));
+        }
+        let data_dir = std::env::temp_dir().join(format!("nyala-loadtest-{}", std::process::id()));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
+        ui::told(&format!("starting a server on an empty database in {}", data_dir.display()));
+        let mut server = Server::new(server::program()?, &self.config_dir, data_dir.clone(), &[])?;
+        let key = runtime.block_on(async {
+            server.start().await?;
+            server.root_key().await
+        })?;
+        let done = self.watch(&server, sessions, key).run();
+        runtime.block_on(server.stop())?;
+        server.remove()?;
+        let outcome = done?;
+        ui::out(&format!(
+            "\nThat was a server on an empty database. Against one of yours:\n\n  nyala serve\n  \
+             export NYALA_KEY=$(nyala key add --role root --nama loadtest)\n  \
+             nyala-loadtest watch --sessions {sessions} --machines {} --seconds 60 --server-pid $(pgrep -xo nyala) --report report\n\n\
+             `nyala-loadtest --help` lists the other scenarios; docs/loadtest.md tells how to size a server.",
+            self.machines
+        ));
+        Ok(outcome)
+    }
+
+    fn watch(&self, server: &Server, sessions: usize, key: String) -> Watch {
+        Watch {
+            common: Common {
+                url: format!("http://{}", server.address()),
+                key: Some(key),
+                server_pid: server.pid(),
+                report: self.report.clone(),
+                compare: None,
+                fail_if: Vec::new(),
+                nyala: Some(server.program().to_owned()),
+                data_dir: Some(server.data_dir().to_owned()),
+                config_dir: self.config_dir.clone(),
+                i_own_this_server: false,
+                quiet: false,
+            },
+            watching: Watching {
+                sessions,
+                machines: self.machines,
+                per_session: PER_SESSION,
+                machines_per_outlet: MACHINES_PER_OUTLET,
+                seconds: self.seconds,
+                warmup: WARMUP_S,
+                ticks_per_second: 1,
+                in_flight: IN_FLIGHT,
+                bare: false,
+            },
+        }
+    }
+}

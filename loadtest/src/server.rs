@@ -1,0 +1,192 @@
+//! A server of this program's own with its private database, to be measured, or to be killed and started again.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::http::ask;
+
+/// How long the server may take to come up, its database's recovery included.
+const UP_WITHIN: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+pub struct Server {
+    program: PathBuf,
+    config_dir: PathBuf,
+    data_dir: PathBuf,
+    /// Settings besides those of every such server.
+    settings: &'static [(&'static str, &'static str)],
+    process: Option<Child>,
+    address: SocketAddr,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(mut server) = self.process.take() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+}
+
+impl Server {
+    /// # Errors
+    /// When there is no program, or the folder cannot be made.
+    pub fn new(
+        program: PathBuf,
+        config_dir: &Path,
+        data_dir: PathBuf,
+        settings: &'static [(&'static str, &'static str)],
+    ) -> Result<Self, String> {
+        if !program.is_file() {
+            return Err(format!("{} is not there: `make server` makes it, or NYALA_BIN names it", program.display()));
+        }
+        std::fs::create_dir_all(&data_dir).map_err(|e| format!("{}: {e}", data_dir.display()))?;
+        Ok(Self {
+            program,
+            config_dir: config_dir.to_owned(),
+            data_dir,
+            settings,
+            process: None,
+            address: SocketAddr::from(([127, 0, 0, 1], 0)),
+        })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The process, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(Child::id)
+    }
+
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(args)
+            .arg("--config-dir")
+            .arg(&self.config_dir)
+            .env_remove("DATABASE_URL")
+            .env("NYALA__DATA__DIR", &self.data_dir)
+            .env("NYALA__DEV__SEED_DEMO", "false")
+            .env("NYALA__HTTP__PORT", "0")
+            .env("NYALA__LOG__FILTER", "warn")
+            .envs(self.settings.iter().copied());
+        command
+    }
+
+    /// Starts the server and waits until it is ready.
+    pub async fn start(&mut self) -> Result<(), String> {
+        let log_path = self.data_dir.join("server.log");
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(&log_path).map_err(|e| e.to_string())?;
+        let mut child =
+            self.command(&["serve"]).stdout(Stdio::piped()).stderr(log).spawn().map_err(|e| format!("cannot start: {e}"))?;
+        let stdout = child.stdout.take().ok_or("no standard output")?;
+        self.process = Some(child);
+        let first_line = tokio::task::spawn_blocking(move || BufReader::new(stdout).lines().next());
+        let line = tokio::time::timeout(UP_WITHIN, first_line).await.map_err(|_| "the server does not come up")?;
+        let line =
+            line.map_err(|e| e.to_string())?.ok_or_else(|| format!("the server ended at once, see {}", log_path.display()))?;
+        let line = line.map_err(|e| e.to_string())?;
+        let url = line.split_whitespace().last().unwrap_or_default();
+        let address = url.trim_start_matches("http://").trim_end_matches('/');
+        self.address = address.parse().map_err(|_| format!("no address in `{line}`"))?;
+        self.ready().await
+    }
+
+    async fn ready(&mut self) -> Result<(), String> {
+        let since = Instant::now();
+        while since.elapsed() < UP_WITHIN {
+            if ask(self.address, "GET", "/readyz", &[], &Value::Null).await.is_ok_and(|a| a.status == 200) {
+                return Ok(());
+            }
+            if let Some(status) = self.process.as_mut().and_then(|s| s.try_wait().ok().flatten()) {
+                return Err(format!("the server ended ({status}), see {}", self.data_dir.join("server.log").display()));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Err("the server does not become ready".to_owned())
+    }
+
+    /// The server's program, killed.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub async fn kill_program(&mut self) -> Result<(), String> {
+        let Some(mut server) = self.process.take() else { return Ok(()) };
+        server.kill().map_err(|e| e.to_string())?;
+        tokio::task::spawn_blocking(move || server.wait()).await.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+        Ok(())
+    }
+
+    /// Its private database, killed.
+    ///
+    /// # Errors
+    /// When it is not found.
+    pub fn kill_database(&self) -> Result<(), String> {
+        let pidfile = self.data_dir.join("postgres/cluster/postmaster.pid");
+        let text = std::fs::read_to_string(&pidfile).map_err(|e| format!("{}: {e}", pidfile.display()))?;
+        let pid = text.lines().next().and_then(|pid| pid.parse().ok()).ok_or("no process id of the database")?;
+        kill(Pid::from_raw(pid), Signal::SIGKILL).map_err(|e| format!("cannot kill the database: {e}"))
+    }
+
+    /// After a kill: a server that died is started again, one whose database died brings it back itself.
+    pub async fn come_back(&mut self) -> Result<(), String> {
+        if self.process.is_some() { self.ready().await } else { self.start().await }
+    }
+
+    pub async fn stop(&mut self) -> Result<(), String> {
+        let Some(mut server) = self.process.take() else { return Ok(()) };
+        let pid = i32::try_from(server.id()).map_err(|e| e.to_string())?;
+        kill(Pid::from_raw(pid), Signal::SIGTERM).map_err(|e| e.to_string())?;
+        let status =
+            tokio::task::spawn_blocking(move || server.wait()).await.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+        if status.success() { Ok(()) } else { Err(format!("the server ended with {status} after SIGTERM")) }
+    }
+
+    pub fn remove(&self) -> Result<(), String> {
+        std::fs::remove_dir_all(&self.data_dir).map_err(|e| e.to_string())
+    }
+
+    /// Runs a command of the program to its end; what it printed.
+    pub async fn run(&self, args: &[&str]) -> Result<String, String> {
+        let mut command = self.command(args);
+        let out =
+            tokio::task::spawn_blocking(move || command.output()).await.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if out.status.success() { Ok(text(&out.stdout)) } else { Err(format!("{}{}", text(&out.stdout), text(&out.stderr))) }
+    }
+
+    /// A new API key of the role root.
+    ///
+    /// # Errors
+    /// What `nyala key add` says against it.
+    pub async fn root_key(&self) -> Result<String, String> {
+        Ok(self.run(&["key", "add", "--role", "root", "--nama", "loadtest"]).await?.trim().to_owned())
+    }
+}
+
+/// `NYALA_BIN`, else the program beside this one.
+///
+/// # Errors
+/// When this program does not know where it is.
+pub fn program() -> Result<PathBuf, String> {
+    let named = std::env::var_os("NYALA_BIN").map(PathBuf::from);
+    let beside = || std::env::current_exe().ok().map(|exe| exe.with_file_name("nyala"));
+    named.or_else(beside).ok_or_else(|| "NYALA_BIN must name the nyala program".to_owned())
+}
