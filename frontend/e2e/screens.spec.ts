@@ -1,7 +1,7 @@
-import type { Page } from '@playwright/test'
 import { type Customer, newCustomer, newTelp, newWorld, topUp, type World } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
 import { buy } from './support/beli.ts'
+import { enterKode } from './support/purchase.ts'
 import { expect, openAs, test, typeOtp } from './support/test.ts'
 
 async function shop(): Promise<{ world: World; customer: Customer }> {
@@ -12,12 +12,6 @@ async function shop(): Promise<{ world: World; customer: Customer }> {
   const customer = await newCustomer('Siti Nurhaliza Rahmawati Kusumawardhani')
   await topUp(customer, world.idoutlet, 20_000_000)
   return { world, customer }
-}
-
-async function enterKode(page: Page, kode: string): Promise<void> {
-  await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
-  await page.getByLabel('Kode mesin', { exact: true }).fill(kode)
-  await page.keyboard.press('Enter')
 }
 
 const looks = [

@@ -51,4 +51,7 @@ export async function typeOtp(page: Page, code: string): Promise<void> {
   await page.keyboard.type(code)
 }
 
+/** The number's field, on every screen that asks for it. */
+export const telp = (page: Page) => page.getByLabel('Nomor WhatsApp')
+
 export const toastOf = (page: Page, text: string) => page.getByText(text, { exact: true })
