@@ -88,7 +88,7 @@ test-e2e: test-build app postgres
 
 lint: app-packages
 	cargo fmt --all --check
-	cargo clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
+	cargo clippy $(CARGO_FLAGS) --workspace --all-targets --features nyala-bench/criterion -- -D warnings
 	npm --prefix frontend run lint
 
 # --- measure
