@@ -88,7 +88,7 @@ test-e2e: test-build app postgres
 
 lint: app-packages
 	cargo fmt --all --check
-	cargo clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
+	cargo clippy $(CARGO_FLAGS) --workspace --all-targets --features nyala-bench/criterion -- -D warnings
 	npm --prefix frontend run lint
 
 # --- measure
@@ -106,7 +106,9 @@ else ifdef ARGS
 bench: bench-build
 	$(BENCH) $(ARGS)
 else
-bench: bench-build
+# Builds the program too. What an earlier run measured is not of this one.
+bench: server postgres
+	@rm -rf $(TARGET)/criterion
 	QUICK=$(QUICK) NYALA_BIN=$(NYALA) cargo bench $(CARGO_FLAGS) -p nyala-bench --features criterion --bench nyala
 	$(BENCH) all $(if $(QUICK),--quick)
 	@$(BENCH) table --criterion $(TARGET)/criterion $(if $(QUICK),,--keep)

@@ -20,6 +20,8 @@ fn quick() -> bool {
 }
 
 fn main() {
+    // cargo starts benches in their package's folder; the server finds its settings in the checkout's
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap();
     let (warm_up, measure) = if quick() { (200, 800) } else { (1000, 5000) };
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(warm_up))
