@@ -40,6 +40,10 @@ impl Phase {
         self.offset_ms.is_some()
     }
 
+    pub fn is_settled(&self) -> bool {
+        self.settled
+    }
+
     /// Learns from a tick. Ticks are only ever late, so the phase is the place that makes the least lateness of all of them.
     pub fn learn(&mut self, server_time: i64) {
         let within = server_time.rem_euclid(self.period_ms);
