@@ -101,7 +101,7 @@ impl Server {
         let first_line = tokio::task::spawn_blocking(move || BufReader::new(stdout).lines().next());
         let line = tokio::time::timeout(UP_WITHIN, first_line).await.map_err(|_| "the server does not come up")?;
         let line =
-            line.map_err(|e| e.to_string())?.ok_or_else(|| format!("the server ended at once, see {}", log_path.display()))?;
+            line.map_err(|e| e.to_string())?.ok_or_else(|| format!("the server ended at once: {}", last_line(&log_path)))?;
         let line = line.map_err(|e| e.to_string())?;
         let url = line.split_whitespace().last().unwrap_or_default();
         let address = url.trim_start_matches("http://").trim_end_matches('/');
@@ -179,6 +179,12 @@ impl Server {
     pub async fn root_key(&self) -> Result<String, String> {
         Ok(self.run(&["key", "add", "--role", "root", "--nama", "loadtest"]).await?.trim().to_owned())
     }
+}
+
+/// What a log ends with, and where it is.
+fn last_line(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    format!("{} ({})", text.lines().last().unwrap_or("it said nothing"), log.display())
 }
 
 /// `NYALA_BIN`, else the program beside this one.

@@ -1,7 +1,14 @@
 //! The moment within each period at which a group of machines ticks. The contract leaves it to the server, so it is measured.
 
-/// A tick may seem this much earlier than the phase that was found, in milliseconds.
-const SLACK_MS: i64 = 5;
+/// A tick that seems to be this share of a period early belongs to the moment after it: no tick is early, so the phase that was
+/// found is a little late.
+const EARLY_SHARE: i64 = 20;
+/// Ticks that seem early by up to this share of a period, one a period, move the phase …
+const MOVING_SHARE: i64 = 4;
+/// … when there are so many of them: a single one may be a very late tick.
+const MOVING_TICKS: usize = 3;
+/// A tick that is early by no more, in milliseconds, moves it alone.
+const TRUSTED_MS: i64 = 5;
 /// Ticks from which the phase is found.
 const SAMPLES: usize = 16;
 /// Later than this is all the same: one tick after a stall says little about the phase.
@@ -16,11 +23,13 @@ pub struct Phase {
     samples: Vec<i64>,
     last_sample: i64,
     settled: bool,
+    /// How early ticks seemed since the phase was last moved, in milliseconds.
+    early: Vec<i64>,
 }
 
 impl Phase {
     pub fn new(period_ms: i64) -> Self {
-        Self { period_ms, offset_ms: None, samples: Vec::new(), last_sample: 0, settled: false }
+        Self { period_ms, offset_ms: None, samples: Vec::new(), last_sample: 0, settled: false, early: Vec::new() }
     }
 
     pub fn period_ms(&self) -> i64 {
@@ -31,15 +40,15 @@ impl Phase {
         self.offset_ms.is_some()
     }
 
+    pub fn is_settled(&self) -> bool {
+        self.settled
+    }
+
     /// Learns from a tick. Ticks are only ever late, so the phase is the place that makes the least lateness of all of them.
     pub fn learn(&mut self, server_time: i64) {
         let within = server_time.rem_euclid(self.period_ms);
         if self.settled {
-            let early = self.offset_ms.map_or(0, |offset| (offset - within).rem_euclid(self.period_ms));
-            if (1..=SLACK_MS).contains(&early) {
-                self.offset_ms = Some(within);
-            }
-            return;
+            return self.follow(server_time, within);
         }
         if server_time == self.last_sample {
             return;
@@ -54,6 +63,25 @@ impl Phase {
         }
     }
 
+    /// A settled phase only moves back, and only for good reasons.
+    fn follow(&mut self, server_time: i64, within: i64) {
+        let early = self.offset_ms.map_or(0, |offset| (offset - within).rem_euclid(self.period_ms));
+        if early == 0 || early > self.period_ms / MOVING_SHARE {
+            return;
+        }
+        if early <= TRUSTED_MS {
+            self.early = Vec::new();
+            self.offset_ms = Some(within);
+        } else if server_time - self.last_sample > self.period_ms / 2 {
+            self.last_sample = server_time;
+            self.early.push(early);
+            if self.early.len() == MOVING_TICKS {
+                let back = self.early.drain(..).min().unwrap_or(0);
+                self.offset_ms = self.offset_ms.map(|offset| (offset - back).rem_euclid(self.period_ms));
+            }
+        }
+    }
+
     /// What was found so far stays, if anything was.
     pub fn settle(&mut self) {
         if self.is_known() {
@@ -64,7 +92,7 @@ impl Phase {
 
     /// Which tick one of `server_time` is; 0 while the phase is not known.
     pub fn index(&self, server_time: i64) -> i64 {
-        self.last_due(server_time + SLACK_MS)
+        self.last_due(server_time + self.period_ms / EARLY_SHARE)
     }
 
     /// The last tick that is due at `time` or before.
@@ -95,8 +123,8 @@ mod tests {
             phase.learn(at);
         }
         assert_eq!(phase.due(phase.index(10_985)), 10_980);
-        assert_eq!(phase.index(10_979), phase.index(11_900));
-        assert_eq!(phase.index(10_970) + 1, phase.index(10_980));
+        assert_eq!(phase.index(10_979), phase.index(11_900), "920 ms late");
+        assert_eq!(phase.index(10_920) + 1, phase.index(10_980));
         assert_eq!(phase.between(10_985), 11_480);
     }
 
@@ -120,6 +148,17 @@ mod tests {
         phase.learn(30_500);
         assert_eq!(phase.due(phase.index(30_500)), 30_500);
         phase.learn(31_400);
-        assert_eq!(phase.due(phase.index(31_499)), 31_500);
+        assert_eq!(phase.due(phase.index(31_499)), 31_500, "one tick moves nothing");
+    }
+
+    #[test]
+    fn a_phase_that_was_found_from_late_ticks_is_put_right() {
+        let mut phase = Phase::new(1000);
+        (0..20).for_each(|n| phase.learn(n * 1000 + 560));
+        // In truth it is 500.
+        (20..23).for_each(|n| phase.learn(n * 1000 + 500 + n % 2));
+        assert_eq!(phase.due(phase.index(30_500)), 30_501);
+        phase.learn(30_500);
+        assert_eq!(phase.due(phase.index(31_500)), 31_500);
     }
 }

@@ -213,8 +213,7 @@ impl Watch {
         let index = phase.index(tick.server_time);
         let last = (self.last_phase != 0).then(|| phase.index(self.last_phase));
         if last == Some(index) {
-            books.counters.duplicates += 1;
-            return;
+            return self.again(tick, at, phase, books);
         }
         if tick.server_time <= self.last_time {
             // One of the past, which was judged already.
@@ -240,6 +239,19 @@ impl Watch {
             if let Some(now) = books.clock.server_us(at) {
                 books.spans.tick.record(now - due * 1000);
             }
+        }
+        self.last_phase = tick.server_time;
+        self.last_time = tick.server_time;
+        self.last_arrival = at;
+    }
+
+    /// A second tick for the same moment. When the first seemed to be early, it was the very late one of the moment before, which
+    /// is counted as missing; and while the phase is not settled, only the very same tick is a duplicate for sure.
+    fn again(&mut self, tick: &Heartbeat, at: Us, phase: &Phase, books: &mut Books<'_>) {
+        let first_was_late = self.last_phase < phase.due(phase.index(self.last_phase));
+        if tick.server_time == self.last_phase || (phase.is_settled() && !first_was_late) {
+            books.counters.duplicates += 1;
+            return;
         }
         self.last_phase = tick.server_time;
         self.last_time = tick.server_time;

@@ -31,6 +31,12 @@ const JOIN_WITHIN: Us = 20 * SECOND;
 /// A lost session tries again after this, each time later by as much.
 const REST: Us = SECOND;
 const MAX_TRIES: u8 = 5;
+/// Waking up costs more than reading a tick. So when more ticks a second come than this …
+const BUSY_FRAMES: u64 = 1_000;
+/// … and fewer sessions than this had something, others are waited for …
+const FEW: usize = 64;
+/// … so long. Lateness that is measured has up to this in it.
+const GATHER: Duration = Duration::from_micros(200);
 /// Sessions that ask for their machine once more in each second, to compare the clocks.
 const PROBES: usize = 4;
 /// Until the first server has told: Engine.IO's own defaults, interval and timeout together.
@@ -111,7 +117,7 @@ impl Swarm {
     /// Until it is told to stop, or nobody listens any more.
     pub fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS);
-        let mut second_began = self.clock.now();
+        let (mut second_began, mut busy) = (self.clock.now(), false);
         self.last_cpu_us = thread_cpu_us();
         loop {
             self.connect_some();
@@ -130,6 +136,9 @@ impl Swarm {
                 }
                 self.ready(event.token().0, event.is_readable() || event.is_error(), event.is_writable());
             }
+            if busy && events.iter().take(FEW).count() < FEW {
+                std::thread::sleep(GATHER);
+            }
             while let Ok(command) = self.inbox.try_recv() {
                 if matches!(command, Command::Stop) {
                     return;
@@ -140,6 +149,7 @@ impl Swarm {
             let now = self.clock.now();
             if now >= second_began + SECOND {
                 self.sweep(now);
+                busy = self.second.counters.frames > BUSY_FRAMES;
                 if !self.report_second(now - second_began) {
                     return;
                 }
