@@ -56,7 +56,7 @@ impl Peers {
         }
         let mut body = format!(
             "Server on one core, load on the other, runs of {} s in turn; medians, least and most in brackets. × floor: the median of \
-             the ratios to the floor's run of the same round. Versions: {}.\n",
+             the ratios to the floor's run of the same round.{}\n",
             self.seconds,
             self.versions()
         );
@@ -96,7 +96,9 @@ impl Peers {
         Ok(runs)
     }
 
+    /// A sentence on what the other servers are built on; empty without them.
     fn versions(&self) -> String {
-        self.only.iter().filter_map(|peer| peer.version()).collect::<Vec<_>>().join(", ")
+        let all: Vec<String> = self.only.iter().filter_map(|peer| peer.version()).collect();
+        if all.is_empty() { String::new() } else { format!(" Versions: {}.", all.join(", ")) }
     }
 }
