@@ -163,6 +163,10 @@ impl Swarm {
             && self.live + self.given_up == self.sessions.len()
         {
             self.gathering = None;
+            if self.counting == Counting::Not {
+                // While all joined, ticks were later than they are from now on.
+                self.phases.fill(Phase::new(self.plan.period_ms));
+            }
             let after_us = self.clock.now() - since;
             self.tell(Report::Settled { after_us, live: self.live });
         }
