@@ -1275,7 +1275,8 @@ export interface components {
         ManyMesin: {
             /** @description What each name begins with, 1 to 94 characters; the number follows. */
             awalan: string;
-            driver: components["schemas"]["Driver"];
+            /** @description `sim` when left out. */
+            driver?: components["schemas"]["Driver"];
             /** Format: int64 */
             idoutlet: number;
             /**
@@ -1376,7 +1377,8 @@ export interface components {
             nama: string;
         };
         NewMesin: {
-            driver: components["schemas"]["Driver"];
+            /** @description `sim` when left out. */
+            driver?: components["schemas"]["Driver"];
             /** Format: int64 */
             idoutlet: number;
             /** @description 1 to 100 characters. */
