@@ -49,7 +49,7 @@ impl Resume {
         let key = server.root_key(&place)?;
         let purchases = self.purchases as usize;
         let shop = Rc::new(Shop::open(server.address, &key, purchases, purchases).await?);
-        let bought = buy(&server, &shop, CLIENTS, purchases, LIMIT).await?;
+        let bought = buy(&server, &shop, CLIENTS, 0..purchases, LIMIT).await?;
         if bought.purchases != purchases {
             return Err(format!("{} of {purchases} purchases in {} s", bought.purchases, LIMIT.as_secs()).into());
         }

@@ -90,7 +90,8 @@ pub async fn hold(
     }
 }
 
-/// Post the hold and run: $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
+/// Post the hold and run. The hold is looked up by $1 and not by the row that was just changed: so the planner reads one entry of
+/// `gerak_sekali` whatever it believes of the tables' sizes. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
 pub const POST: &str = "
 WITH t AS (
     UPDATE snap_transaksi SET state = $2, started_at = $3, ends_at = $4, finished_at = $5
@@ -101,7 +102,7 @@ WITH t AS (
 ), l AS (
     INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
     SELECT 'post', p.debit_akun, p.credit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $6
-    FROM t JOIN ledger_transfer p ON p.idtransaksi = t.id AND p.kind = 'pending'
+    FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
 ), o AS (
     DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id AND outbox.op = 'start'
 )
@@ -122,7 +123,7 @@ WITH kunci AS MATERIALIZED (
 ), l AS (
     INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
     SELECT 'void', p.credit_akun, p.debit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $3
-    FROM t JOIN ledger_transfer p ON p.idtransaksi = t.id AND p.kind = 'pending'
+    FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
 ), o AS (
     DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id AND outbox.op = 'start'
 ), a AS (
