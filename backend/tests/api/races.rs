@@ -88,7 +88,7 @@ async fn sixty_four_starts_wait_and_no_more() {
     // The first one's hold waits at the door before the others come.
     let waiting = app.lock_waiter();
     futures_util::pin_mut!(waiting);
-    while let futures_util::future::Either::Right(_) = futures_util::future::select(&mut waiting, answers.next()).await {
+    if let futures_util::future::Either::Right(_) = futures_util::future::select(&mut waiting, answers.next()).await {
         panic!("nothing is answered behind a locked door");
     }
     for (customer, idcustomer) in &customers[1..] {

@@ -451,7 +451,7 @@ impl World {
             let machine = self.store.purchase(purchase).order.machine;
             self.look_again(machine);
         }
-        if round % ASK_EVERY_ROUNDS == 0 {
+        if round.is_multiple_of(ASK_EVERY_ROUNDS) {
             for machine in (0..MACHINES).filter(|m| self.store.machines[*m].needs_staff).collect::<Vec<_>>() {
                 self.server.actors[machine].last_said = None;
                 let idmesin = i64::try_from(machine).unwrap() + 1;

@@ -393,7 +393,7 @@ impl Store {
         let foreign = foreign.and_then(|cmd| self.purchases.iter().position(|p| p.cmd_id == cmd)).map(id);
         let m = &mut self.machines[machine];
         m.online = online;
-        m.needs_staff &= !(online && !runs);
+        m.needs_staff &= !online || runs;
         if let Some(purchase) = foreign
             && matches!(self.purchase(purchase).keadaan, Keadaan::Refused | Keadaan::Expired)
             && !self.unpaid_runs.contains(&purchase)
