@@ -106,7 +106,8 @@ impl Handle {
         self.0.attend();
     }
 
-    /// Has [`Upper::attend`] called at `at` or a little later.
+    /// Has [`Upper::attend`] called at `at` or a little later. A session has one alarm, the earliest that was asked for: whoever is
+    /// called too early asks again.
     pub fn wake_at(&self, at: Instant) {
         self.0.set_alarm(at);
     }

@@ -43,8 +43,10 @@ impl<U: Upper> Session<U> {
 
     /// Closes an upgrade that took too long; the session stays on polling.
     pub(super) fn expire_probe(&mut self) {
-        if self.probe.as_ref().is_some_and(|p| p.by <= Instant::now()) {
-            self.drop_probe(CloseReason::ServerLeft);
+        match &self.probe {
+            Some(probe) if probe.by <= Instant::now() => self.drop_probe(CloseReason::ServerLeft),
+            Some(probe) => self.wire.set_alarm(probe.by), // this was the alarm of an earlier one
+            None => {}
         }
     }
 

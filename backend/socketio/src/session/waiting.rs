@@ -22,6 +22,10 @@ struct Poll {
     answer: oneshot::Sender<String>,
 }
 
+/// The open request went away before it was answered, and what it should have brought is lost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lost;
+
 /// What went out.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sent {
@@ -63,18 +67,16 @@ impl Waiting {
     }
 
     /// Answers the open request with what waits, if there are both.
-    pub fn flush(&mut self, max_payload: usize) -> Sent {
+    pub fn flush(&mut self, max_payload: usize) -> Result<Sent, Lost> {
         if self.queue.is_empty() {
-            return Sent::default();
+            return Ok(Sent::default());
         }
         let Some(poll) = self.poll.take() else {
-            return Sent::default();
+            return Ok(Sent::default());
         };
         let (payload, packets) = self.payload(max_payload);
         let bytes = payload.len() as u64;
-        // A request that went away meanwhile reports itself and closes the session.
-        let _ = poll.answer.send(payload);
-        Sent { packets, bytes }
+        poll.answer.send(payload).map(|()| Sent { packets, bytes }).map_err(|_| Lost)
     }
 
     /// Answers the open request with one packet, past the queue. False: none is open.

@@ -13,7 +13,7 @@ use actix::WeakRecipient;
 use super::actor::Hang;
 use super::deadlines::{Deadlines, Due};
 use super::outgoing::{Outgoing, Part};
-use super::waiting::Waiting;
+use super::waiting::{Lost, Waiting};
 use super::{turn, wheel};
 use crate::codec::Frame;
 use crate::engine::CloseReason;
@@ -33,7 +33,8 @@ pub(super) enum Signal {
 }
 
 enum Link {
-    Polling(Waiting),
+    /// Boxed: most sessions are on a websocket for most of their life.
+    Polling(Box<Waiting>),
     Websocket(Rc<Socket>),
     /// Closed, with a payload for the next GET.
     Parting(String),
@@ -67,7 +68,7 @@ impl Wire {
             peer,
             limits,
             metrics,
-            link: RefCell::new(Link::Polling(Waiting::default())),
+            link: RefCell::new(Link::Polling(Box::default())),
             deadlines: Deadlines::new(first),
             alarm_rang: Cell::new(false),
             closed: Cell::new(None),
@@ -155,21 +156,24 @@ impl Wire {
     }
 
     /// The end of a turn.
-    pub fn leave_turn(&self) {
+    pub fn leave_turn(self: &Rc<Self>) {
         self.in_turn.set(false);
         self.flush();
     }
 
     /// Hands what is gathered to the transport.
-    pub fn flush(&self) {
-        match &mut *self.link.borrow_mut() {
-            Link::Polling(waiting) => {
-                let sent = waiting.flush(self.limits.max_payload);
+    pub fn flush(self: &Rc<Self>) {
+        let flushed = match &mut *self.link.borrow_mut() {
+            Link::Polling(waiting) => waiting.flush(self.limits.max_payload),
+            Link::Websocket(socket) => return socket.flush(),
+            Link::Parting(_) | Link::Closed => return,
+        };
+        match flushed {
+            Ok(sent) => {
                 self.metrics.frames_sent.add(sent.packets);
                 self.metrics.bytes_sent.add(sent.bytes);
             }
-            Link::Websocket(socket) => socket.flush(),
-            Link::Parting(_) | Link::Closed => {}
+            Err(Lost) => self.close(CloseReason::TransportGone),
         }
     }
 
@@ -221,7 +225,7 @@ impl Wire {
 
     /// A polling session ends with a close packet, or with a noop when the client itself closed. A GET may be on its way
     /// at this moment, so the last payload waits for it a little when both sides part in order.
-    fn part(&self, mut waiting: Waiting, reason: CloseReason) -> Link {
+    fn part(&self, mut waiting: Box<Waiting>, reason: CloseReason) -> Link {
         let packet = if reason == CloseReason::ClientLeft { "6" } else { "1" };
         let orderly = matches!(reason, CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout);
         if reason == CloseReason::ClientLeft && waiting.answer(packet) {
@@ -307,13 +311,14 @@ impl Wire {
         if self.attend.take() {
             return Poll::Ready(Signal::Attend);
         }
-        if self.alarm_rang.take() {
-            return Poll::Ready(Signal::Alarm);
-        }
+        // Before the alarm, which ends the actor of a closed session.
         if let Some(reason) = self.closed.get()
             && !self.closed_told.replace(true)
         {
             return Poll::Ready(Signal::Closed(reason));
+        }
+        if self.alarm_rang.take() {
+            return Poll::Ready(Signal::Alarm);
         }
         self.watcher.set(Some(cx.waker().clone()));
         Poll::Pending

@@ -85,8 +85,10 @@ impl<H: Handler> Upper for Client<H> {
 
     fn attend(&mut self) {
         self.shared.leave_where(CloseReason::ServerLeft, |socket| socket.state() == State::Leaving);
-        if self.shared.join_by.get().is_some_and(|by| by <= Instant::now()) {
-            self.shared.session.close_for(CloseReason::ConnectTimeout);
+        match self.shared.join_by.get() {
+            Some(by) if by <= Instant::now() => self.shared.session.close_for(CloseReason::ConnectTimeout),
+            Some(by) => self.shared.session.wake_at(by), // this may have been somebody else's alarm
+            None => {}
         }
     }
 
@@ -110,11 +112,14 @@ impl<H: Handler> Shared<H> {
             self.refuse(packet.namespace, Refused::new("too many namespaces"));
             return Ok(());
         }
-        // Copied: the packet is a slice of a larger read.
-        let socket = Socket::new(self.session.clone(), ByteString::from(&*packet.namespace));
+        // Copied: the packet may be a slice of a larger read.
+        let namespace = if &*packet.namespace == "/" { ByteString::from_static("/") } else { ByteString::from(&*packet.namespace) };
+        let socket = Socket::new(self.session.clone(), namespace);
         let connect = Connect { socket: socket.clone(), auth: Auth::new(&packet.data) };
         let task = actix_web::rt::spawn(self.clone().connecting(connect));
-        self.places.borrow_mut().push(Place { socket, stage: Stage::Connecting(task) });
+        let mut places = self.places.borrow_mut();
+        places.reserve_exact(1); // nearly every session joins one namespace
+        places.push(Place { socket, stage: Stage::Connecting(task) });
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use actix_codec::{Framed, FramedParts};
 use actix_http::body::{BodySize, BoxBody, MessageBody};
 use actix_http::h1::{Codec, Message};
-use actix_http::ws::handshake;
+use actix_http::ws::{HandshakeError, handshake};
 use actix_http::{HttpMessage as _, Request, Response, ResponseHead, StatusCode};
 use actix_service::{ServiceFactory, fn_service};
 use actix_web::rt::net::TcpStream;
@@ -166,7 +166,10 @@ impl<U: Upper> Engine<U> {
         };
         let switch = match handshake(raw.request.head()) {
             Ok(mut builder) => builder.finish().map_into_boxed_body(),
-            Err(error) => return raw.refuse(error.into()).await,
+            Err(HandshakeError::GetMethodRequired) => {
+                return raw.refuse(error_response(self, EngineError::BadHandshakeMethod)).await;
+            }
+            Err(_) => return raw.refuse(error_response(self, EngineError::BadRequest)).await,
         };
         let peer = raw.io.peer_addr().ok();
         match query.sid.map(|sid| self.find(sid)).transpose() {

@@ -103,25 +103,26 @@ fn a_second_post_closes_the_session() {
     assert_eq!(session.get().status, 400);
 }
 
-/// Begins a request and hangs up, again until the server had begun to serve it: one that goes away before is nothing.
-fn cancelled_at_last(server: &Server, begin: impl Fn() -> Pending) {
-    eventually("the session is closed", || {
-        let pending = begin();
-        std::thread::sleep(Duration::from_millis(5));
+/// A session that is closed because a request of it went away. Each try has a session of its own and gives the server twice as
+/// long to begin: a request that goes away before that is nothing, and a second one beside it would be a violation.
+fn closed_by_hanging_up(server: &Server, begin: impl Fn(&Polling) -> Pending) -> Polling {
+    const TRIES: u32 = 12;
+    for wait_ms in (0..TRIES).map(|n| 5 << n) {
+        let session = Polling::open(server, "/engine.io/");
+        let pending = begin(&session);
+        std::thread::sleep(Duration::from_millis(wait_ms));
         drop(pending);
-        match server.seen_by_now() {
-            None => false,
-            Some(Seen::EchoClosed(CloseReason::TransportGone)) => true,
-            other => panic!("{other:?}"),
+        if let Some(Seen::EchoClosed(CloseReason::TransportGone)) = server.seen_within(Duration::from_secs(1)) {
+            return session;
         }
-    });
+    }
+    panic!("no session was closed")
 }
 
 #[test]
 fn a_cancelled_get_closes_the_session() {
     let server = start();
-    let session = Polling::open(&server, "/engine.io/");
-    cancelled_at_last(&server, || session.begin_get());
+    let session = closed_by_hanging_up(&server, Polling::begin_get);
     assert_eq!(session.get().status, 400);
     eventually("the session is gone", || server.echo.sessions_open.get() == 0);
 }
@@ -129,8 +130,7 @@ fn a_cancelled_get_closes_the_session() {
 #[test]
 fn a_cancelled_post_closes_the_session() {
     let server = start();
-    let session = Polling::open(&server, "/engine.io/");
-    cancelled_at_last(&server, || session.begin_post("4hel", 6));
+    let session = closed_by_hanging_up(&server, |session| session.begin_post("4hel", 6));
     assert_eq!(session.get().status, 400);
 }
 

@@ -106,9 +106,9 @@ impl Server {
         self.seen.recv_timeout(PATIENCE).expect("the handler should have seen something")
     }
 
-    /// What the handler saw since the last look.
-    pub fn seen_by_now(&self) -> Option<Seen> {
-        self.seen.try_recv().ok()
+    /// What the handler sees next, if that is soon enough.
+    pub fn seen_within(&self, patience: Duration) -> Option<Seen> {
+        self.seen.recv_timeout(patience).ok()
     }
 
     /// The next socket that left, past those that joined.

@@ -118,6 +118,30 @@ fn a_probe_that_takes_too_long_is_closed() {
 }
 
 #[test]
+fn every_probe_has_its_own_time() {
+    let server = start_with(Limits { upgrade_timeout: Duration::from_millis(300), ..limits() }, Origins::SameOrigin);
+    let session = Polling::open(&server, "/engine.io/");
+    let mut cut = Ws::upgrade(&server, &session);
+    cut.send("4a"); // no probe: it is closed at once, long before its time
+    assert_eq!(cut.closed(), Some(1002));
+    std::thread::sleep(Duration::from_millis(60)); // so that the times of both are apart
+    let mut ws = Ws::upgrade(&server, &session);
+    assert_eq!(ws.closed(), Some(1000), "the alarm of the first one was no longer there for it");
+}
+
+#[test]
+fn an_upgraded_session_that_joins_nothing_is_closed() {
+    let (upgrade_timeout, connect_timeout) = (Duration::from_millis(40), Duration::from_millis(120));
+    let server = start_with(Limits { upgrade_timeout, connect_timeout, ..limits() }, Origins::SameOrigin);
+    let session = Polling::open(&server, "/socket.io/");
+    let mut ws = Ws::upgrade(&server, &session);
+    ws.send("2probe");
+    assert_eq!(ws.text(), "3probe");
+    ws.send("5");
+    assert_eq!(ws.closed(), Some(1000), "the end of the upgrade's time is not the end of the other's");
+}
+
+#[test]
 fn frames_that_come_with_the_handshake_are_not_lost() {
     let server = start();
     let session = Polling::open(&server, "/engine.io/");
