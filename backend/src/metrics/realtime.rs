@@ -6,7 +6,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
@@ -85,8 +85,12 @@ impl Collector for Transport {
             ("socket_frames_dropped", "Ticks dropped because a phone was slow", &m.frames_dropped),
             ("socket_stalled", "Sessions closed because a phone took nothing", &m.stalled),
             ("socket_heartbeats_missed", "Sessions closed because a heartbeat was not answered", &m.heartbeats_missed),
+            ("socket_sessions_refused", "Handshakes refused because as many sessions as may be were open", &m.sessions_refused),
             ("socket_violations", "Sessions closed because of a packet that the protocol does not allow", &m.violations),
         ];
+        let (name, help) = ("socket_sessions_open", "Sessions of the transport, those that have not logged in included");
+        let open = ConstGauge::new(i64::try_from(m.sessions_open.get()).unwrap_or(i64::MAX));
+        open.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
         for (name, help, counter) in counters {
             let value = ConstCounter::new(counter.get());
             value.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;

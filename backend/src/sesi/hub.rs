@@ -86,7 +86,7 @@ pub fn thread() -> usize {
 pub fn enter(idmesin: i64, socket: Socket) -> Option<Tempat> {
     with(|hub| {
         hub.metrics.subscriptions.inc();
-        Tempat { idmesin, at: hub.topics.entry(idmesin).or_default().insert(socket) }
+        Tempat { idmesin, at: hub.topics.entry(idmesin).or_insert_with(|| Slab::with_capacity(1)).insert(socket) }
     })
 }
 
@@ -155,11 +155,55 @@ impl Hub {
                 let before = batch.len();
                 batch.retain(|siaran| !siaran.volatile);
                 self.metrics.ticks_dropped.inc_by((before - batch.len()) as u64);
+                if batch.is_empty() {
+                    continue;
+                }
                 // At most one final tick a machine can wait here.
                 actix_web::rt::spawn(async move {
                     let _ = door.send(batch).await;
                 });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    fn siaran(volatile: bool) -> Siaran {
+        Siaran { idmesin: 1, frame: Frame::text("4"), volatile }
+    }
+
+    #[actix_web::test]
+    async fn a_thread_that_stalls_loses_ticks_which_are_counted_but_no_final_one() {
+        let (hubs, metrics) = (Arc::new(Hubs::default()), Realtime::default());
+        hubs.start(metrics.clone());
+        let (door, mut inbox) = mpsc::channel(MAX_BATCHES);
+        hubs.doors.write().unwrap().push(door); // the thread that does not read
+        let papan = Papan::new(2);
+        papan.join(1);
+
+        for batches in 1..=MAX_BATCHES {
+            publish(siaran(true), &papan);
+            while inbox.len() < batches {
+                yield_now().await;
+            }
+        }
+        assert_eq!(metrics.ticks_dropped.get(), 0);
+        publish(siaran(true), &papan);
+        publish(siaran(false), &papan);
+        while metrics.ticks_dropped.get() == 0 {
+            yield_now().await;
+        }
+        assert_eq!(metrics.ticks_dropped.get(), 1);
+
+        for _ in 0..MAX_BATCHES {
+            assert!(inbox.recv().await.unwrap().iter().all(|siaran| siaran.volatile));
+        }
+        let last = inbox.recv().await.unwrap();
+        assert_eq!(last.iter().map(|siaran| siaran.volatile).collect::<Vec<_>>(), [false], "the final one has waited");
     }
 }

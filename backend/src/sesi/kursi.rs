@@ -48,17 +48,17 @@ impl DaftarKursi {
         let mut ended = versi.subscribe();
         loop {
             match ended.recv().await {
-                Ok(end) => self.close(|id, kursi| id == end.id && kursi.version < end.version),
+                Ok(end) => {
+                    let seats = self.kursi.get(&end.id);
+                    let seats = seats.iter().flat_map(|seats| seats.iter());
+                    seats.filter(|kursi| kursi.version < end.version).for_each(|kursi| kursi.closer.close());
+                }
                 // Whose tokens ended is not known any more; clients come back and show theirs again.
-                Err(RecvError::Lagged(_)) => self.close(|_, _| true),
+                Err(RecvError::Lagged(_)) => {
+                    self.kursi.iter().for_each(|seats| seats.iter().for_each(|kursi| kursi.closer.close()));
+                }
                 Err(RecvError::Closed) => return,
             }
-        }
-    }
-
-    fn close(&self, which: impl Fn(i64, &Kursi) -> bool) {
-        for seats in &self.kursi {
-            seats.value().iter().filter(|kursi| which(*seats.key(), kursi)).for_each(|kursi| kursi.closer.close());
         }
     }
 }

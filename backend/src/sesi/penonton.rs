@@ -115,6 +115,7 @@ impl Penonton {
         let found = Alamat::find(&self.state, idmesin).await;
         let mut ditonton = self.ditonton.borrow_mut();
         let waited = ditonton.antre.iter().position(|(of, _)| *of == idmesin).map(|at| ditonton.antre.swap_remove(at).1);
+        ditonton.antre.shrink_to_fit(); // a phone that only watches holds no queue
         for minta in waited.unwrap_or_default() {
             match &found {
                 _ if !minta.watch => unsubscribe(&mut ditonton, minta),
@@ -141,6 +142,7 @@ impl Penonton {
         match self.state.mesin.watch(&self.state, alamat, hub::thread()) {
             Ok(papan) => {
                 snapshot(&self.state, &papan, ack);
+                ditonton.topics.reserve_exact(1); // most phones watch one machine
                 ditonton.topics.push((tempat, papan));
             }
             Err(e) => {
