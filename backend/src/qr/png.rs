@@ -5,34 +5,40 @@ use qrcode::{Color, EcLevel, QrCode};
 
 use crate::http::error::AppError;
 
-/// Pixels of one QR module.
+/// Pixels of one QR module: a byte of a 1-bit picture.
 const MODULE_PX: usize = 8;
 /// Light modules around the code, as ISO/IEC 18004 asks.
 const QUIET_MODULES: usize = 4;
 
-/// An 8-bit greyscale PNG with error correction M (a scratched sticker or a cracked screen still reads).
+const LIGHT: u8 = 0xFF;
+const DARK: u8 = 0x00;
+
+/// A 1-bit greyscale PNG with error correction M (a scratched sticker or a cracked screen still reads). One bit a pixel,
+/// because a worker thread that draws does not tick.
 pub fn render(text: &str) -> Result<Vec<u8>, AppError> {
     let code = QrCode::with_error_correction_level(text, EcLevel::M).map_err(AppError::internal)?;
     let modules = code.width();
-    let side_px = (modules + 2 * QUIET_MODULES) * MODULE_PX;
-    let mut pixels = vec![u8::MAX; side_px * side_px];
-    for (index, color) in code.to_colors().into_iter().enumerate() {
-        if color == Color::Dark {
-            let (x, y) = ((index % modules + QUIET_MODULES) * MODULE_PX, (index / modules + QUIET_MODULES) * MODULE_PX);
-            pixels.chunks_mut(side_px).skip(y).take(MODULE_PX).for_each(|row| row[x..x + MODULE_PX].fill(0));
+    let side = modules + 2 * QUIET_MODULES;
+    let mut picture = vec![LIGHT; side * QUIET_MODULES * MODULE_PX];
+    for row in code.to_colors().chunks(modules) {
+        let mut line = vec![LIGHT; side];
+        for (byte, color) in line.iter_mut().skip(QUIET_MODULES).zip(row) {
+            *byte = if *color == Color::Dark { DARK } else { LIGHT };
         }
+        picture.extend(line.repeat(MODULE_PX));
     }
-    encode(side_px, &pixels).map_err(AppError::internal)
+    picture.resize(side * side * MODULE_PX, LIGHT);
+    encode(side * MODULE_PX, &picture).map_err(AppError::internal)
 }
 
-fn encode(side_px: usize, pixels: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
+fn encode(side_px: usize, picture: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
     let side = u32::try_from(side_px).unwrap_or(u32::MAX);
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, side, side);
     encoder.set_color(ColorType::Grayscale);
-    encoder.set_depth(BitDepth::Eight);
+    encoder.set_depth(BitDepth::One);
     let mut writer = encoder.write_header()?;
-    writer.write_image_data(pixels)?;
+    writer.write_image_data(picture)?;
     writer.finish()?;
     Ok(out)
 }
@@ -44,12 +50,15 @@ mod tests {
     #[test]
     fn the_picture_is_square_with_a_quiet_border() {
         let bytes = render("NYM1.1.AAAAAAAAAAEAAAAB.0123456789012345678901").unwrap();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(&bytes));
+        decoder.set_transformations(png::Transformations::EXPAND);
+        let mut reader = decoder.read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
         assert_eq!(info.width, info.height);
         let side = usize::try_from(info.width).unwrap();
         assert!(pixels[..side * 32].iter().all(|p| *p == 255), "four light modules above");
+        assert!(pixels[pixels.len() - side * 32..].iter().all(|p| *p == 255), "and below");
         assert_eq!(pixels[side * 32 + 32], 0, "the finder's corner is dark");
     }
 
