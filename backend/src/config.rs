@@ -289,12 +289,14 @@ fn with_flags(
     Ok(builder)
 }
 
-/// `NYALA__SECTION__KEY`: the lists, and the rest, whose values stay the text they are (`0123` is no number when a text is asked).
+/// `NYALA__SECTION__KEY`: the lists, of which an empty one counts as not given, and the rest, whose values stay the text they are
+/// (`0123` is no number when a text is asked).
 fn environment() -> (config::Environment, config::Environment) {
     let ours = std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
     let (lists, plain): (HashMap<_, _>, HashMap<_, _>) = ours
         .filter(|(key, _)| key.starts_with("NYALA__"))
         .partition(|(key, _)| LISTS.iter().any(|list| key[7..].to_lowercase().replace("__", ".") == *list));
+    let lists: HashMap<_, _> = lists.into_iter().filter(|(_, items)| !items.trim().is_empty()).collect();
     let source = |vars| config::Environment::with_prefix("NYALA").prefix_separator("__").separator("__").source(Some(vars));
     let parsed = LISTS.iter().fold(source(lists).try_parsing(true).list_separator(","), |env, key| env.with_list_parse_key(key));
     (parsed, source(plain))

@@ -42,5 +42,5 @@ pub async fn forgot_password(state: web::Data<AppState>, body: Json<ForgotPasswo
     let code = kode::take_try(&state, Tujuan::ForgotPassword, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
     let hash = password::hash(&state, kata_sandi.as_str()).await?;
     change_password(&state, Change { code, telp, hash, old_hash: None }).await?.ok_or(AppError::RecordNotFound)?;
-    Ok(done("Sandi diperbarui"))
+    Ok(done("Sandi diperbaruhi"))
 }

@@ -6,7 +6,7 @@ use actix::dev::ToEnvelope;
 use actix::prelude::SendError;
 use actix::{Actor, Addr, ArbiterHandle, Context, Handler, Message};
 use dashmap::DashMap;
-use dashmap::mapref::entry::Entry;
+use dashmap::mapref::entry::{Entry, VacantEntry};
 use dashmap::mapref::one::RefMut;
 
 use super::actor::MesinActor;
@@ -87,7 +87,7 @@ impl Registry {
         let mut msg = msg;
         for _ in 0..TRIES {
             // Sent before the entry's lock is let go, so that an actor which is forgotten has all it was told in its mailbox.
-            let kenal = self.find_or_start(state, alamat, None)?;
+            let kenal = self.find_or_start(state, alamat)?;
             match kenal.addr.try_send(msg) {
                 Ok(()) => return Ok(()),
                 Err(SendError::Full(_)) => return Err(AppError::Unavailable),
@@ -104,16 +104,16 @@ impl Registry {
 
     /// Brings a machine's actor back with its open purchase; one that is there already is told to look.
     pub fn resume(&self, state: &AppState, alamat: &Alamat, aktif: Pembelian) -> Result<(), AppError> {
-        if self.actors.contains_key(&alamat.idmesin) {
-            return self.tell(state, alamat, Reload);
+        if let Entry::Vacant(vacant) = self.actors.entry(alamat.idmesin) {
+            return self.start(state, alamat, vacant, Some(aktif)).map(drop);
         }
-        self.find_or_start(state, alamat, Some(aktif)).map(drop)
+        self.tell(state, alamat, Reload)
     }
 
     /// One more watcher from `thread`; the machine's board tells what it shows. The watcher counts before the entry's lock is let
     /// go, so that passivation cannot come between.
     pub fn watch(&self, state: &AppState, alamat: &Alamat, thread: usize) -> Result<Arc<Papan>, AppError> {
-        let kenal = self.find_or_start(state, alamat, None)?;
+        let kenal = self.find_or_start(state, alamat)?;
         if kenal.papan.join(thread) {
             // Bounded: only the first watcher tells.
             kenal.addr.do_send(Watched);
@@ -137,26 +137,29 @@ impl Registry {
         }
     }
 
-    fn find_or_start(
+    fn find_or_start(&self, state: &AppState, alamat: &Alamat) -> Result<RefMut<'_, i64, Kenal>, AppError> {
+        match self.actors.entry(alamat.idmesin) {
+            Entry::Occupied(known) => Ok(known.into_ref()),
+            Entry::Vacant(vacant) => self.start(state, alamat, vacant, None),
+        }
+    }
+
+    fn start<'a>(
         &self,
         state: &AppState,
         alamat: &Alamat,
+        vacant: VacantEntry<'a, i64, Kenal>,
         aktif: Option<Pembelian>,
-    ) -> Result<RefMut<'_, i64, Kenal>, AppError> {
-        match self.actors.entry(alamat.idmesin) {
-            Entry::Occupied(known) => Ok(known.into_ref()),
-            Entry::Vacant(vacant) => {
-                let home = self.home(alamat.idoutlet).ok_or(AppError::Unavailable)?;
-                let papan = Arc::new(Papan::new(self.workers()));
-                papan.set_ends_at(aktif.as_ref().filter(|p| p.keadaan == Keadaan::Running).map(|p| p.ends_at));
-                let (state, alamat, board) = (state.clone(), alamat.clone(), papan.clone());
-                let addr = MesinActor::start_in_arbiter(&home, move |ctx| {
-                    ctx.set_mailbox_capacity(MAILBOX);
-                    MesinActor::new(state, alamat, board, aktif)
-                });
-                Ok(vacant.insert(Kenal { addr, papan }))
-            }
-        }
+    ) -> Result<RefMut<'a, i64, Kenal>, AppError> {
+        let home = self.home(alamat.idoutlet).ok_or(AppError::Unavailable)?;
+        let papan = Arc::new(Papan::new(self.workers()));
+        papan.set_ends_at(aktif.as_ref().filter(|p| p.keadaan == Keadaan::Running).map(|p| p.ends_at));
+        let (state, alamat, board) = (state.clone(), alamat.clone(), papan.clone());
+        let addr = MesinActor::start_in_arbiter(&home, move |ctx| {
+            ctx.set_mailbox_capacity(MAILBOX);
+            MesinActor::new(state, alamat, board, aktif)
+        });
+        Ok(vacant.insert(Kenal { addr, papan }))
     }
 
     fn home(&self, idoutlet: i64) -> Option<ArbiterHandle> {

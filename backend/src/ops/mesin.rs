@@ -82,6 +82,7 @@ pub struct MesinMade {
     responses(
         (status = 200, body = Answer<MesinMade>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 422, description = "A simulated machine in production", body = Empty),
     )
 )]
 pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: Json<NewMesin>) -> Result<HttpResponse, AppError> {

@@ -45,6 +45,7 @@ pub struct ManyMesinMade {
     responses(
         (status = 200, body = Answer<ManyMesinMade>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 422, description = "A simulated machine in production", body = Empty),
     )
 )]
 pub async fn mesin_bulk(

@@ -74,7 +74,8 @@ const SWEEP: &str = "
 DELETE FROM outbox o USING snap_transaksi t
 WHERE t.id = o.idtransaksi AND o.available_at <= $1 AND t.state NOT IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')";
 
-const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas LIMIT $1";
+/// In any order, so that all have their turn when they are more than a batch.
+const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas ORDER BY random() LIMIT $1";
 
 async fn reap(state: &AppState, round: u64) -> Result<(), AppError> {
     let now = state.jam.now();

@@ -34,14 +34,25 @@ pub struct ListHistory {
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
 enum Jenis {
-    #[serde(rename = "")]
     Semua,
     /// Uses, their deletions and their refunds.
-    #[serde(rename = "snap_transaksi")]
     SnapTransaksi,
-    #[serde(rename = "pembelian_emoney")]
     PembelianEmoney,
+}
+
+impl TryFrom<String> for Jenis {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.as_str() {
+            "" => Ok(Self::Semua),
+            "snap_transaksi" => Ok(Self::SnapTransaksi),
+            "pembelian_emoney" => Ok(Self::PembelianEmoney),
+            _ => Err("harus kosong, snap_transaksi atau pembelian_emoney"),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]

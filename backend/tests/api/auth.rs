@@ -151,7 +151,7 @@ async fn a_forgotten_password_is_reset_and_ends_every_token() {
     app.forgot(&other_code(&code), "SandiBaru1").await.expect(422, "your otp is invalid");
     app.forgot(&code, "pendek").await.expect(422, "kata sandi minimal 8 karakter");
     let mut news = app.state.auth.versi.subscribe();
-    app.forgot(&code, "SandiBaru1").await.expect(200, "Sandi diperbarui");
+    app.forgot(&code, "SandiBaru1").await.expect(200, "Sandi diperbaruhi");
     assert_eq!(news.recv().await.unwrap().id, siti.id);
     app.forgot(&code, "SandiBaru2").await.expect(422, "your otp is invalid");
 

@@ -144,6 +144,22 @@ async fn the_first_failing_row_answers() {
 }
 
 #[actix_web::test]
+async fn an_account_pays_until_it_expires() {
+    let app = quick().start().await;
+    let toko = app.toko(600).await;
+    for (n, left_ms, status, message) in
+        [(1, -1, 422, "saldo epay tidak cukup"), (2, 3_600_000, 200, "Mesin Berhasil dinyalakan")]
+    {
+        let customer = app.register_customer(&format!("8120000000{n}"), "Siti", "Rahmawati").await;
+        let epay = app.epay(&customer, toko.outlet, Some(app.now().plus_ms(left_ms))).await;
+        app.topup(epay, HARGA).await;
+        app.buy(&customer, &beli(n, toko, epay.idcustomer)).await.expect(status, message);
+        assert_eq!(app.saldo(epay.idcustomer).await, if status == 200 { 0 } else { HARGA });
+    }
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
 async fn a_refusing_device_gives_the_money_back() {
     let app = quick().start().await;
     let toko = app.toko(600).await;

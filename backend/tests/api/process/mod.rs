@@ -168,18 +168,32 @@ impl Site {
         }
     }
 
+    async fn ops(&self, key: &str, call: &str, body: &Value) -> Value {
+        self.ask("POST", &format!("/ops/v1/{call}"), key, body).await.expect(call).ok()
+    }
+
+    /// The ids of an outlet and of its only machine.
+    pub async fn outlet(&self, key: &str) -> (Value, Value) {
+        let idowner = self.ops(key, "owner", &json!({"nama": "Bu Ani"})).await["idowner"].clone();
+        let place = json!({"idowner": idowner, "nama": "Melati", "kota": "Bandung", "latitude": -6.9, "longitude": 107.6});
+        let idoutlet = self.ops(key, "outlet", &place).await["idoutlet"].clone();
+        let mesin = json!({"idoutlet": idoutlet, "nama": "Mesin 1", "driver": "sim"});
+        let idmesin = self.ops(key, "mesin", &mesin).await["id"].clone();
+        (idoutlet, idmesin)
+    }
+
+    /// The key of an operator who may do everything.
+    pub async fn root_key(&self) -> String {
+        self.run(&["key", "add", "--role", "root", "--nama", "uji"]).await.expect("a key").trim().to_owned()
+    }
+
     /// A shop of one machine and one customer with `HARGA`, made by an operator.
     pub async fn shop(&self, durasi_s: i64) -> Shop {
-        let key = self.run(&["key", "add", "--role", "root", "--nama", "uji"]).await.expect("a key");
-        let key = key.trim().to_owned();
-        let ops =
-            async |call: &str, body: Value| self.ask("POST", &format!("/ops/v1/{call}"), &key, &body).await.expect(call).ok();
-        let idowner = ops("owner", json!({"nama": "Bu Ani"})).await["idowner"].clone();
-        let place = json!({"idowner": idowner, "nama": "Melati", "kota": "Bandung", "latitude": -6.9, "longitude": 107.6});
-        let idoutlet = ops("outlet", place).await["idoutlet"].clone();
+        let key = self.root_key().await;
+        let (idoutlet, idmesin) = self.outlet(&key).await;
+        let ops = async |call: &str, body: Value| self.ops(&key, call, &body).await;
         let layanan = json!({"idoutlet": idoutlet, "nama": "Cuci", "durasi": durasi_s, "harga": HARGA});
         let idlayanan = ops("layanan", layanan).await["id"].clone();
-        let idmesin = ops("mesin", json!({"idoutlet": idoutlet, "nama": "Mesin 1", "driver": "sim"})).await["id"].clone();
         let many = json!({"jumlah": 1, "awalan_telp": "8120", "idoutlet": idoutlet, "saldo": HARGA});
         let customer = ops("pelanggan/bulk", many).await["pelanggan"][0].clone();
         let body = json!({

@@ -47,21 +47,37 @@ async fn a_taken_port_names_the_setting() {
     assert!(said.contains(&port) && said.contains("NYALA__HTTP__PORT"), "{said}");
 }
 
+/// What production needs besides.
+const PRODUCTION: [&str; 4] =
+    ["profile=production", "whatsapp.meta_phone_number_id=1", "whatsapp.meta_access_token=x", "whatsapp.meta_template=kode"];
+
+/// What a command of the production profile says when it refuses.
+async fn refused_in_production(site: &Site, command: &[&str]) -> String {
+    let args: Vec<&str> = command.iter().copied().chain(PRODUCTION.into_iter().flat_map(|set| ["--set", set])).collect();
+    site.run(&args).await.unwrap_err()
+}
+
+#[actix_web::test]
+async fn production_sells_no_runs_of_simulated_machines() {
+    let mut site = Site::new().await;
+    site.start("").await;
+    site.outlet(&site.root_key().await).await;
+    site.kill().await;
+    let said = refused_in_production(&site, &["serve"]).await;
+    assert!(said.contains("simulated machines (driver sim)"), "{said}");
+}
+
 #[actix_web::test]
 async fn production_takes_no_database_whose_passwords_everybody_knows() {
     let mut site = Site::new().await;
     site.start("").await;
     site.shop(60).await;
     site.kill().await;
-    let production =
-        ["profile=production", "whatsapp.meta_phone_number_id=1", "whatsapp.meta_access_token=x", "whatsapp.meta_template=kode"];
     for (command, told) in [
-        (["serve", ""], "the production profile refuses this database"),
-        (["seed", "--demo"], "the production profile refuses the demo"),
+        (&["serve"][..], "it has demo or load-test customers"),
+        (&["seed", "--demo"], "the production profile refuses the demo"),
     ] {
-        let words = command.into_iter().filter(|word| !word.is_empty());
-        let args: Vec<&str> = words.chain(production.into_iter().flat_map(|set| ["--set", set])).collect();
-        let said = site.run(&args).await.unwrap_err();
+        let said = refused_in_production(&site, command).await;
         assert!(said.contains(told), "{said}");
     }
 }
