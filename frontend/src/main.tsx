@@ -1,4 +1,4 @@
-import { StrictMode } from 'react'
+import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from '@/app/app'
 import { PageNotFetched } from '@/app/lazy-page'
@@ -11,12 +11,16 @@ if (!root) throw new Error('The page has no #root to draw into')
 
 followOtherTabs()
 showAfterReload()
-createRoot(root, {
+const drawing = createRoot(root, {
   onCaughtError(error) {
     if (!(error instanceof PageNotFetched)) reportError(error)
   },
-}).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
+})
+// As a transition React draws the first screen in short pieces, with room for a tap in between.
+startTransition(() =>
+  drawing.render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  ),
 )
