@@ -40,8 +40,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'start', tags: ['$initial'], priority: 3 },
-            // One file of its own: spread over shared files that import each other, a class may be extended before it is there.
-            { name: 'query', test: /node_modules[\\/]@tanstack/, priority: 2 },
+            // The query library whole: spread over files that import each other, a class may be extended before it is there.
+            { name: 'home', test: /src[\\/]app[\\/]home\.ts$|node_modules[\\/]@tanstack/, priority: 2 },
             {
               name: 'shared',
               priority: 1,
