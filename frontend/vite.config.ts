@@ -1,20 +1,40 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 import { VitePWA } from 'vite-plugin-pwa'
 import { manifest } from './src/service-worker/manifest.ts'
 
 /** Where `npm run dev` finds the server; the built app is served by the server itself. */
 const server = process.env.NYALA_URL ?? 'http://127.0.0.1:8080'
 
+const EARLY = 'early'
+
 /** What several screens share is named after all of them: too long for an address. */
 function shortName(name: string): string {
   return name.replace(/~.*/, '').replace(/\.\w+$/, '')
 }
 
+/** Gives `early.ts` a script tag, so that it runs without waiting for the app that imports it too. */
+function earlyScript(): Plugin {
+  return {
+    name: 'early-script',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler(_page, { bundle = {} }) {
+        const early = Object.values(bundle).find((file) => file.type === 'chunk' && file.name === EARLY)
+        if (!early) throw new Error('the build has no chunk for early.ts')
+        const attrs = { type: 'module', async: true, crossorigin: true, src: `/${early.fileName}` }
+        return [{ tag: 'script', attrs, injectTo: 'head-prepend' }]
+      },
+    },
+  }
+}
+
 export default defineConfig({
   plugins: [
     react(),
+    earlyScript(),
     VitePWA({
       strategies: 'injectManifest',
       srcDir: 'src/service-worker',
@@ -39,9 +59,10 @@ export default defineConfig({
         // Few files: on a weak network each one more costs a round trip.
         codeSplitting: {
           groups: [
+            { name: EARLY, test: /src[\\/]early\.ts$/, priority: 4 },
             { name: 'start', tags: ['$initial'], priority: 3 },
-            // One file of its own: spread over shared files that import each other, a class may be extended before it is there.
-            { name: 'query', test: /node_modules[\\/]@tanstack/, priority: 2 },
+            // The query library whole: spread over files that import each other, a class may be extended before it is there.
+            { name: 'home', test: /src[\\/]app[\\/]home\.ts$|node_modules[\\/]@tanstack/, priority: 2 },
             {
               name: 'shared',
               priority: 1,

@@ -1,4 +1,5 @@
-import { expect, test } from './support/test.ts'
+import { newCustomer } from './support/api.ts'
+import { expect, openAs, test } from './support/test.ts'
 
 /** Budgets of what travels until the network is idle: a weak network pays for each byte and each round trip. */
 const MOST_BYTES = 170_000
@@ -23,3 +24,30 @@ for (const path of ['/', '/login']) {
     ).toBe(0)
   })
 }
+
+const DATA = ['get_dashboard', 'get_user_epayment_by_id_customer_global']
+
+test('the dashboard and its data are asked for while the app is on its way, once', async ({ page }) => {
+  const customer = await newCustomer()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').at(-1) ?? ''))
+  const ahead = Promise.all(['home-*.js', ...DATA].map((name) => page.waitForRequest(`**/${name}`)))
+  await page.route('**/assets/index-*.js', async (route) => {
+    await ahead
+    await route.continue()
+  })
+  await openAs(page, customer)
+  await expect(page.getByRole('heading', { level: 1, name: 'Budi Santoso' })).toBeVisible()
+  await expect(page.getByText('Belum ada saldo E-Pay')).toBeVisible()
+  expect(asked.filter((name) => DATA.includes(name)).sort()).toEqual(DATA)
+})
+
+test('a dashboard that cannot be fetched says so', async ({ page }) => {
+  const customer = await newCustomer()
+  await page.route('**/assets/home-*.js', (route) => route.abort())
+  await openAs(page, customer)
+  await expect(page.getByText('Halaman belum bisa dimuat')).toBeVisible()
+  await page.unroute('**/assets/home-*.js')
+  await page.getByRole('button', { name: 'Muat ulang' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Budi Santoso' })).toBeVisible()
+})

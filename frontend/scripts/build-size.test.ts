@@ -16,13 +16,12 @@ const chunks = {
   'index.html': { file: 'assets/index.js', css: ['assets/index.css'], imports: ['_runtime.js'] },
   '_runtime.js': { file: 'assets/runtime.js' },
   '_shared.js': { file: 'assets/shared.js', imports: ['index.html'] },
-  'src/app/auth-shell.tsx': {
-    file: 'assets/auth.js',
+  '_home.js': {
+    file: 'assets/home.js',
+    name: 'home',
     imports: ['_shared.js'],
     dynamicImports: ['node_modules/socket.io-client/i.js'],
   },
-  'src/app/bar-layout.tsx': { file: 'assets/bar.js', imports: ['index.html'] },
-  'src/features/dashboard/dashboard-page.tsx': { file: 'assets/dashboard.js', imports: ['_shared.js'] },
   'src/features/scan/scan-page.tsx': {
     file: 'assets/scan.js',
     imports: ['_shared.js'],
@@ -53,7 +52,7 @@ const sum = (...names: string[]) =>
 it('counts each file once, where it is first needed', () => {
   const build = readBuild(dist)
   expect(startScripts(build)).toBe(sum('index', 'runtime'))
-  expect(dashboardAdds(build)).toBe(sum('auth', 'shared', 'bar', 'dashboard', 'socket'))
+  expect(dashboardAdds(build)).toBe(sum('home', 'shared', 'socket'))
   expect(scanAdds(build)).toBe(sum('scan'))
   expect(styles(build)).toBe(weight('a{}') + weight('b{}'))
   expect(fonts(build)).toEqual([4])
@@ -65,5 +64,5 @@ it('counts a first visit: the page, its script and what that imports, style, fon
 
 it('says which screen it did not find', () => {
   put('.vite/manifest.json', JSON.stringify({ 'index.html': chunks['_runtime.js'] }))
-  expect(() => dashboardAdds(readBuild(dist))).toThrow(/socket\.io-client|auth-shell/)
+  expect(() => dashboardAdds(readBuild(dist))).toThrow(/no chunk home/)
 })

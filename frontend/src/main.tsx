@@ -1,22 +1,35 @@
-import { StrictMode } from 'react'
+import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from '@/app/app'
 import { PageNotFetched } from '@/app/lazy-page'
+import { fetchHome } from '@/app/routes'
+import { dashboardFirst } from '@/early'
 import { followOtherTabs } from '@/shared/lib/auth-store'
 import { showAfterReload } from '@/shared/lib/toast'
 import '@/shared/styles/global.css'
+
+/** So long a screen that is nearly there is waited for before it is shown that it is being fetched. */
+const PATIENCE_MS = 500
+const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
 const root = document.getElementById('root')
 if (!root) throw new Error('The page has no #root to draw into')
 
 followOtherTabs()
 showAfterReload()
-createRoot(root, {
+const drawing = createRoot(root, {
   onCaughtError(error) {
     if (!(error instanceof PageNotFetched)) reportError(error)
   },
-}).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
-)
+})
+// As a transition React draws the first screen in short pieces, with room for a tap in between.
+const draw = () =>
+  startTransition(() =>
+    drawing.render(
+      <StrictMode>
+        <App />
+      </StrictMode>,
+    ),
+  )
+if (dashboardFirst) void Promise.race([fetchHome(), later(PATIENCE_MS)]).then(draw)
+else draw()

@@ -14,9 +14,13 @@ const OtpPage = lazyPage(otp)
 const ForgotTelpPage = lazyPage(() => import('@/features/forgot-telp/forgot-telp-page'), forgotOtp)
 const ForgotOtpPage = lazyPage(forgotOtp, changePassword)
 const ChangePasswordPage = lazyPage(changePassword)
-const AuthShell = lazyPage(() => import('@/app/auth-shell'))
-const BarLayout = lazyPage(() => import('@/app/bar-layout'))
-const DashboardPage = lazyPage(() => import('@/features/dashboard/dashboard-page'))
+const home = async () => (await import('@/app/home')).home
+const AuthShell = lazyPage(async () => ({ default: (await home()).AuthShell }))
+const BarLayout = lazyPage(async () => ({ default: (await home()).BarLayout }))
+const DashboardPage = lazyPage(async () => ({ default: (await home()).DashboardPage }))
+/** Fetches the dashboard and what stands around it. A failure is told where the screen would be. */
+export const fetchHome = () =>
+  Promise.allSettled([AuthShell, BarLayout, DashboardPage].map((page) => page.fetch()))
 const ScanPage = lazyPage(() => import('@/features/scan/scan-page'))
 const pilihEpay = () => import('@/features/pilih-epay/pilih-epay-page')
 const pembayaran = () => import('@/features/pembayaran/pembayaran-page')

@@ -1,3 +1,4 @@
+import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
 import { startServiceWorker, useUpdate } from '@/app/update'
@@ -21,9 +22,15 @@ export function UpdateNotice() {
   const [taking, setTaking] = useState(false)
   const shownAt = useRef(pathname)
 
+  const client = useQueryClient()
+  const waiting = useIsFetching() > 0
   useEffect(() => {
-    void whenIdle().then(startServiceWorker)
-  }, [])
+    // It fetches the whole app, so the customer's data goes first on a weak network.
+    if (waiting) return
+    void whenIdle().then(() => {
+      if (client.isFetching() === 0) void startServiceWorker()
+    })
+  }, [waiting, client])
   useEffect(() => {
     if (shownAt.current === pathname) return
     shownAt.current = pathname

@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch'
+import { bearer, takeAhead } from '@/shared/api/ahead'
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
 import type { paths } from '@/shared/api/schema.gen'
 import { useAuth } from '@/shared/lib/auth-store'
@@ -8,7 +9,10 @@ import { isRecord } from '@/shared/lib/storage'
 const TIMEOUT_MS = 15_000
 
 /** The server's routes with their types, generated from its OpenAPI file. Used through `call` alone. */
-export const api = createClient<paths>({ cache: 'no-store', fetch: (request) => fetch(request) })
+export const api = createClient<paths>({
+  cache: 'no-store',
+  fetch: (request) => takeAhead(request) ?? fetch(request),
+})
 
 interface CallOptions {
   /** Calls before login send no token, and their 401 is an answer, not the end of a session. */
@@ -47,7 +51,7 @@ export async function answer<T>(send: Send<T>, options: CallOptions = {}): Promi
   signal?.addEventListener('abort', onAbort)
   try {
     const { data, error, response } = await send({
-      headers: token ? { authorization: `Bearer ${token}` } : {},
+      headers: token ? { authorization: bearer(token) } : {},
       signal: limit.signal,
     })
     if (isRecord(data)) return data

@@ -1,14 +1,13 @@
+import { dashboardPaths } from '@/shared/api/ahead'
 import { api, call } from '@/shared/api/client'
 import type { Akun, AkunEpay, Dashboard } from '@/shared/api/model'
 
 export function getDashboard(signal?: AbortSignal): Promise<Dashboard> {
-  return call((init) => api.GET('/scan/v1/dashboard/get_dashboard', init), { signal })
+  return call((init) => api.GET(dashboardPaths.dashboard, init), { signal })
 }
 
 export function getEpay(signal?: AbortSignal): Promise<AkunEpay[]> {
-  return call((init) => api.GET('/scan/v1/dashboard/get_user_epayment_by_id_customer_global', init), {
-    signal,
-  })
+  return call((init) => api.GET(dashboardPaths.epay, init), { signal })
 }
 
 export function getCustomerGlobal(id: number, signal?: AbortSignal): Promise<Akun> {

@@ -1,6 +1,20 @@
 /** Words of our own: what the specification leaves open. Quoted strings live in `spec.ts`. */
 export const added = {
   merek: 'Nyala',
+  bulan: [
+    'Januari',
+    'Februari',
+    'Maret',
+    'April',
+    'Mei',
+    'Juni',
+    'Juli',
+    'Agustus',
+    'September',
+    'Oktober',
+    'November',
+    'Desember',
+  ],
   welcome: {
     judul: 'Cuci selesai tanpa antre',
     isi: 'Pindai mesin, bayar dari saldo E-Pay, lalu pantau sisa waktunya dari mana saja.',

@@ -3,20 +3,11 @@ import { added } from '@/shared/copy/added'
 import { paths } from '@/shared/lib/paths'
 import { clearPrivate } from '@/shared/lib/storage'
 import { toast } from '@/shared/lib/toast'
-
-const KEY = 'token'
+import { readToken, TOKEN_KEY } from '@/shared/lib/token'
 
 /** Claims we read of the token; the server alone decides whether it is good. */
 interface Claims {
   id_customer_global?: number | string
-}
-
-function readToken(): string | null {
-  try {
-    return window.localStorage.getItem(KEY) || null
-  } catch {
-    return null
-  }
 }
 
 /** `id_customer_global` of a token, null when it cannot be read. */
@@ -47,7 +38,7 @@ export const useAuth = create<AuthState>((set) => ({
   exit: paths.welcome,
   signIn(token) {
     try {
-      window.localStorage.setItem(KEY, token)
+      window.localStorage.setItem(TOKEN_KEY, token)
     } catch {
       // Private mode: logged in until the page is closed.
     }
@@ -67,9 +58,9 @@ export const useAuth = create<AuthState>((set) => ({
 
 function removeToken(): boolean {
   try {
-    window.localStorage.removeItem(KEY)
+    window.localStorage.removeItem(TOKEN_KEY)
     clearPrivate()
-    return window.localStorage.getItem(KEY) === null
+    return window.localStorage.getItem(TOKEN_KEY) === null
   } catch {
     return false
   }
@@ -78,7 +69,7 @@ function removeToken(): boolean {
 /** Another tab logged in or out: follow it. */
 export function followOtherTabs(): () => void {
   const onStorage = (event: StorageEvent) => {
-    if (event.key !== KEY && event.key !== null) return
+    if (event.key !== TOKEN_KEY && event.key !== null) return
     const token = readToken()
     const before = useAuth.getState().token
     // What this tab keeps for its own session is of the customer who was here.

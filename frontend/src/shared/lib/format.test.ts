@@ -19,6 +19,7 @@ describe('rupiah', () => {
     [-8_000, '-Rp 8.000'],
     [1_500.5, 'Rp 1.500,5'],
     [1_500.25, 'Rp 1.500,25'],
+    [999_999.999, 'Rp 1.000.000'],
   ])('%d is %s', (nilai, teks) => expect(rupiah(nilai)).toBe(teks))
 
   it('shows the direction of money by its sign', () => {
@@ -38,6 +39,19 @@ describe('dates are those of Jakarta', () => {
     expect(bulanTahun(saat)).toBe('Desember 2026')
   })
   it('counts midnight as 00', () => expect(tanggalWaktu('2026-11-20T17:05:00Z')).toBe('21/11/2026 00:05'))
+  it('writes what Indonesian readers expect of `Intl`', () => {
+    const angka = new Intl.NumberFormat('id-ID', { maximumFractionDigits: 2 })
+    const bulan = new Intl.DateTimeFormat('id-ID', {
+      timeZone: 'Asia/Jakarta',
+      month: 'long',
+      year: 'numeric',
+    })
+    for (let month = 0; month < 12; month++) {
+      const saat = Date.UTC(2026, month, 15)
+      expect(bulanTahun(saat)).toBe(bulan.format(saat))
+      expect(rupiah(7 ** month)).toBe(`Rp ${angka.format(7 ** month)}`)
+    }
+  })
   it('shows a dash for what is no date', () => {
     expect(tanggal('kemarin')).toBe('-')
     expect(bulanTahun('')).toBe('-')

@@ -1,8 +1,12 @@
-const rupiahFormat = new Intl.NumberFormat('id-ID', { minimumFractionDigits: 0, maximumFractionDigits: 2 })
+import { added } from '@/shared/copy/added'
+
+// Numbers and dates are written by hand: the first use of `Intl` in another language than the phone's keeps a weak phone
+// busy for a tenth of a second, just before the first balance is drawn.
 
 /** Whole rupiah as `Rp 85.000`, negative as `-Rp 8.000`; decimals only when there are any (product.md §9). */
 export function rupiah(nilai: number): string {
-  const angka = rupiahFormat.format(Math.abs(nilai))
+  const [bulat = '', sen = ''] = Math.abs(nilai).toFixed(2).split('.')
+  const angka = [bulat.replace(/\B(?=(\d{3})+$)/g, '.'), sen.replace(/0+$/, '')].filter(Boolean).join(',')
   return `${nilai < 0 ? '-' : ''}Rp ${angka}`
 }
 
@@ -11,33 +15,19 @@ export function rupiahBertanda(nilai: number): string {
   return nilai > 0 ? `+${rupiah(nilai)}` : rupiah(nilai)
 }
 
-/** Outlets live in western Indonesia unless told otherwise. */
-const ZONA = 'Asia/Jakarta'
-
-const bagianTanggal = new Intl.DateTimeFormat('id-ID', {
-  timeZone: ZONA,
-  day: '2-digit',
-  month: '2-digit',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
-
-const bulanPanjang = new Intl.DateTimeFormat('id-ID', { timeZone: ZONA, month: 'long', year: 'numeric' })
+/** Outlets live in western Indonesia unless told otherwise: Jakarta's clock, which knows no summer time. */
+const ZONA_MS = 7 * 3_600_000
 
 type Bagian = Record<'day' | 'month' | 'year' | 'hour' | 'minute' | 'second', string>
 
-/** The parts of an instant in Jakarta; null for what is no date. `Intl` alone prints `18.05`, hence parts. */
+/** The parts of an instant in Jakarta; null for what is no date. */
 export function bagian(saat: string | number | Date): Bagian | null {
-  const date = new Date(saat)
+  const date = new Date(new Date(saat).getTime() + ZONA_MS)
   if (Number.isNaN(date.getTime())) return null
-  const hasil: Bagian = { day: '', month: '', year: '', hour: '', minute: '', second: '' }
-  for (const { type, value } of bagianTanggal.formatToParts(date)) {
-    if (type in hasil) hasil[type as keyof Bagian] = value
-  }
-  return hasil
+  const [year = '', month = '', day = '', hour = '', minute = '', second = ''] = date
+    .toISOString()
+    .split(/[-T:.]/)
+  return { year, month, day, hour, minute, second }
 }
 
 /** `20/11/2026` */
@@ -60,8 +50,8 @@ export function jam(saat: string | number | Date): string {
 
 /** `November 2026`, the history's separator. */
 export function bulanTahun(saat: string | number | Date): string {
-  const date = new Date(saat)
-  return Number.isNaN(date.getTime()) ? '-' : bulanPanjang.format(date)
+  const b = bagian(saat)
+  return b ? `${added.bulan[Number(b.month) - 1]} ${b.year}` : '-'
 }
 
 /** Whole minutes of a duration in seconds, floored (product.md §9). */
