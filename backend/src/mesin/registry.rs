@@ -53,7 +53,7 @@ struct Kenal {
 #[derive(Default)]
 pub struct Registry {
     actors: DashMap<i64, Kenal>,
-    /// Where each machine is, once somebody asked: machines neither move nor vanish.
+    /// Where each machine is, once it had an actor or somebody asked: machines neither move nor vanish.
     alamat: DashMap<i64, Alamat>,
     workers: RwLock<Vec<ArbiterHandle>>,
 }
@@ -152,6 +152,8 @@ impl Registry {
         aktif: Option<Pembelian>,
     ) -> Result<RefMut<'a, i64, Kenal>, AppError> {
         let home = self.home(alamat.idoutlet).ok_or(AppError::Unavailable)?;
+        // So that after a restart ten thousand phones find the machines that run without a question to the database.
+        self.alamat.entry(alamat.idmesin).or_insert_with(|| alamat.clone());
         let papan = Arc::new(Papan::new(self.workers()));
         papan.set_ends_at(aktif.as_ref().filter(|p| p.keadaan == Keadaan::Running).map(|p| p.ends_at));
         let (state, alamat, board) = (state.clone(), alamat.clone(), papan.clone());
