@@ -143,8 +143,19 @@ test('without a network the last balance and run are shown with their age', asyn
   await expect(page.getByText('Rp 49.000')).toBeVisible()
   await expect(page.getByRole('timer')).toContainText(/09:\d\d/)
   await expect(page.getByText(/^Data per \d\d\/\d\d\/\d{4} \d\d:\d\d/)).toBeVisible({ timeout: 15_000 })
+  const again = page.getByRole('button', { name: 'Coba lagi' })
   await page.unroute('**/scan/**')
-  await page.getByRole('button', { name: 'Coba lagi' }).click()
+  let answer = () => {}
+  const held = new Promise<void>((done) => {
+    answer = done
+  })
+  await page.route('**/scan/**', async (route) => {
+    await held
+    await route.continue()
+  })
+  await again.click()
+  await expect(again).toHaveAttribute('aria-busy', 'true')
+  answer()
   await expect(page.getByText(/^Data per/)).toBeHidden()
   expect(line.url).toBeTruthy()
 })

@@ -38,6 +38,30 @@ test('a purchase by typed code, from the dashboard to the running machine', asyn
   expect(await saldo(customer)).toBe(SALDO - HARGA)
 })
 
+test('the dashboard opens with the machine that was just paid, not with what it last showed', async ({
+  page,
+}) => {
+  const { world, customer } = await shop()
+  await toReceipt(page, world, customer)
+  const askedOn: string[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/get_dashboard')) askedOn.push(new URL(page.url()).pathname)
+  })
+  await pay(page)
+  await expect(page).toHaveURL('/dashboard')
+  await expect(page.getByRole('timer')).toBeVisible()
+  expect(askedOn[0]).toBe('/pembayaran')
+})
+
+test('a dashboard that cannot be asked holds nobody up after paying', async ({ page }) => {
+  const { world, customer } = await shop()
+  await toReceipt(page, world, customer)
+  await page.route('**/get_dashboard', () => {})
+  await pay(page)
+  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
+  await expect(page).toHaveURL('/dashboard')
+})
+
 test('a purchase goes on after a reload in every step', async ({ page }) => {
   const { world, customer } = await shop()
   await openAs(page, customer, '/scanPage')

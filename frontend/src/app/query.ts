@@ -1,10 +1,13 @@
 import { QueryClient } from '@tanstack/react-query'
-import { asApiError } from '@/shared/api/error'
+import { asApiError, TIMED_OUT } from '@/shared/api/error'
 
-/** Tries again only what a second try can mend: no answer, or a fault of the server. */
-function worthRetrying(count: number, error: unknown): boolean {
+/**
+ * Tries again only what a second try can mend: no connection, or a fault of the server. A wait that ran
+ * out is told instead: the customer at the machine would wait as long again, and again, for the same.
+ */
+export function worthRetrying(count: number, error: unknown): boolean {
   const { status, unanswered } = asApiError(error)
-  return count < 2 && (unanswered || status >= 500)
+  return count < 2 && status !== TIMED_OUT && (unanswered || status >= 500)
 }
 
 export function makeQueryClient(): QueryClient {

@@ -3,9 +3,11 @@ import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { tampilDiDashboard } from '@/shared/lib/epay'
 import { tanggalWaktu } from '@/shared/lib/format'
+import { namaLengkap } from '@/shared/lib/nama'
 import { serverNow } from '@/shared/realtime/clock'
 import { Failed } from '@/shared/ui/failed'
 import { PageTitle } from '@/shared/ui/page'
+import { Spinner } from '@/shared/ui/spinner'
 import styles from './dashboard-page.module.css'
 import { EpayCards } from './epay-cards'
 import cards from './epay-cards.module.css'
@@ -16,10 +18,10 @@ import { belumSelesai, useDashboard } from './use-dashboard'
 export default function DashboardPage() {
   const { dashboard, epay, age_ms } = useDashboard()
   const failed = dashboard.error ?? epay.error
+  const pending = dashboard.isFetching || epay.isFetching
   const retry = () => void Promise.all([dashboard.refetch(), epay.refetch()])
 
-  if (!dashboard.data && failed)
-    return <NotLoaded error={failed} pending={dashboard.isFetching} onRetry={retry} />
+  if (!dashboard.data && failed) return <NotLoaded error={failed} pending={pending} onRetry={retry} />
   const customer = dashboard.data?.customer_global
   return (
     <main className={styles.page}>
@@ -27,19 +29,28 @@ export default function DashboardPage() {
         <p className={styles.greeting}>{added.dashboard.salam}</p>
         {customer ? (
           <PageTitle className={styles.name} name={spec.beranda}>
-            {`${customer.nama_awal} ${customer.nama_akhir}`.trim()}
+            {namaLengkap(customer)}
           </PageTitle>
         ) : (
           <div className={styles.nameSkeleton} />
         )}
       </header>
       {failed && (
-        <div className={styles.stale} role="status">
-          {dashboard.data && epay.data
-            ? added.dashboard.dataPer(tanggalWaktu(age_ms))
-            : added.dashboard.gagalMuat}
-          <button type="button" className={styles.retry} onClick={retry} disabled={dashboard.isFetching}>
-            {added.umum.cobaLagi}
+        <div className={styles.stale}>
+          <span role="status">
+            {dashboard.data && epay.data
+              ? added.dashboard.dataPer(tanggalWaktu(age_ms))
+              : added.dashboard.gagalMuat}
+          </span>
+          <button
+            type="button"
+            className={styles.retry}
+            aria-label={added.umum.cobaLagi}
+            aria-disabled={pending || undefined}
+            aria-busy={pending || undefined}
+            onClick={() => !pending && retry()}
+          >
+            {pending ? <Spinner /> : added.umum.cobaLagi}
           </button>
         </div>
       )}

@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { login } from '@/shared/api/auth'
-import { asApiError, jelaskan } from '@/shared/api/error'
+import { asApiError, jelaskan, penjelasan } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { registerDraft } from '@/shared/lib/auth-flow'
@@ -80,6 +80,6 @@ function tellFailure(error: unknown): void {
   } else if (failure.status === 404) {
     toast.gagal(spec.akunTidakDitemukan, added.login.cobaNomorLain)
   } else {
-    toast.gagal(spec.akunTidakDitemukan, judul)
+    toast.gagal(spec.akunTidakDitemukan, penjelasan(failure))
   }
 }

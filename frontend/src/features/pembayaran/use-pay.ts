@@ -1,6 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
+import { getDashboard, getEpay } from '@/shared/api/dashboard'
 import { asApiError, jelaskan } from '@/shared/api/error'
 import { keys } from '@/shared/api/keys'
 import { createSnapTransaksi } from '@/shared/api/transaksi'
@@ -20,6 +21,8 @@ export type PayPhase = 'ready' | 'sending' | 'asking' | 'unknown'
 const PAUSES_MS = [1_000, 2_000, 3_000, 5_000, 8_000, 10_000, 15_000]
 /** A reload this soon after the tap goes on by itself; later the customer is asked to tap again. */
 const RESUME_MS = 60_000
+/** A slow network holds the customer no longer than this once the outcome is known. */
+const FRESH_MS = 2_000
 
 /**
  * Pays once. No answer is not a refusal: the same receipt number is asked for again until the server
@@ -37,14 +40,13 @@ export function usePay(nota: Nota, saldo: number) {
     busy.current = true
     markPaid(nota, saldo)
     setPhase('sending')
+    let say = tellStarted
     try {
       await untilAnswered(
         nota,
         () => left.current,
         () => setPhase('asking'),
       )
-      endPurchase()
-      toast.sukses(spec.mesinBerhasilDinyalakan, added.bayar.nyalaIsi)
     } catch (error) {
       const { status, unanswered } = asApiError(error)
       if (unanswered) {
@@ -52,12 +54,12 @@ export function usePay(nota: Nota, saldo: number) {
         if (!left.current) setPhase('unknown')
         return
       }
-      tell(error)
+      say = () => tell(error)
       // 504 and 5xx decide nothing: the number stays, so that asking again stays free of charge.
       if (status < 500) endPurchase()
     }
-    void client.invalidateQueries({ queryKey: keys.dashboard })
-    void client.invalidateQueries({ queryKey: keys.epay })
+    await freshDashboard(client)
+    say()
     void client.removeQueries({ queryKey: ['epay-pemilik'] })
     void client.removeQueries({ queryKey: ['layanan'] })
     if (!left.current) navigate(paths.dashboard, { replace: true })
@@ -91,6 +93,17 @@ async function untilAnswered(nota: Nota, left: () => boolean, onAsk: () => void)
   }
 }
 
+/** So that the dashboard opens with the machine and the new balance, not with what it last showed. */
+function freshDashboard(client: QueryClient): Promise<unknown> {
+  const fetched = [
+    client.fetchQuery({ queryKey: keys.dashboard, queryFn: () => getDashboard(), staleTime: 0 }),
+    client.fetchQuery({ queryKey: keys.epay, queryFn: () => getEpay(), staleTime: 0 }),
+  ]
+  return Promise.race([Promise.allSettled(fetched), pause(FRESH_MS)])
+}
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
+
 /** Waits, but no longer than until the network is back. */
 function onlineOrPause(pause_ms: number): Promise<void> {
   return new Promise((resolve) => {
@@ -102,6 +115,12 @@ function onlineOrPause(pause_ms: number): Promise<void> {
     const timer = setTimeout(done, pause_ms)
     window.addEventListener('online', done)
   })
+}
+
+/** The number goes with the message: a reload before it hears the same outcome again. */
+function tellStarted(): void {
+  endPurchase()
+  toast.sukses(spec.mesinBerhasilDinyalakan, added.bayar.nyalaIsi)
 }
 
 /** The server's message; what it means for the money and what to do next. */

@@ -1,6 +1,7 @@
 import { ChevronRight } from 'lucide-react'
 import type { AkunEpay } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
+import { kedaluwarsaPada } from '@/shared/lib/epay'
 import { rupiah, tanggal } from '@/shared/lib/format'
 import choices from '@/shared/ui/choice.module.css'
 import styles from './pilih-epay-page.module.css'
@@ -12,9 +13,10 @@ interface Props {
 }
 
 /** One account; too low a balance is said before and refused on the tap. */
-export function EpayOption({ epay: { outlet, nama, quota_emoney }, harga, onChoose }: Props) {
+export function EpayOption({ epay, harga, onChoose }: Props) {
+  const { outlet, nama, quota_emoney } = epay
   const saldo = quota_emoney?.saldo ?? 0
-  const masaAktif = quota_emoney?.masa_aktif
+  const sampai = kedaluwarsaPada(epay)
   return (
     <button type="button" className={choices.choice} onClick={onChoose}>
       <span className={choices.text}>
@@ -22,9 +24,7 @@ export function EpayOption({ epay: { outlet, nama, quota_emoney }, harga, onChoo
         <span className={styles.meta}>
           {outlet?.kota} · {nama}
         </span>
-        {masaAktif && quota_emoney?.jenis_emoney !== 2 && (
-          <span className={styles.meta}>{added.dashboard.berlakuSampai(tanggal(masaAktif))}</span>
-        )}
+        {sampai !== null && <span className={styles.meta}>{added.epay.berlakuSampai(tanggal(sampai))}</span>}
       </span>
       <span className={styles.amount}>
         <span className={`angka ${styles.saldo}`}>{rupiah(saldo)}</span>

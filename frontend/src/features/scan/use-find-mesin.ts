@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { asApiError, jelaskan } from '@/shared/api/error'
+import { asApiError, jelaskan, penjelasan } from '@/shared/api/error'
 import { keys } from '@/shared/api/keys'
 import { getEpayOfOwner, getLayanan } from '@/shared/api/transaksi'
 import { added } from '@/shared/copy/added'
@@ -58,5 +58,6 @@ function tellFailure(error: unknown): void {
   const { status, unanswered } = asApiError(error)
   const { judul, isi } = jelaskan(error)
   if (unanswered) toast.gagal(judul, isi)
-  else toast.gagal(spec.mesinNotFound, status === 404 ? added.scan.mesinTidakDitemukanIsi : judul)
+  else if (status === 404) toast.gagal(spec.mesinNotFound, added.scan.mesinTidakDitemukanIsi)
+  else toast.gagal(spec.mesinNotFound, penjelasan(error))
 }

@@ -33,3 +33,9 @@ export function jelaskan(error: unknown): { judul: string; isi?: string | undefi
   if (status >= 500) return { judul: message || added.galat.server, isi: added.galat.serverIsi }
   return { judul: message || added.galat.server }
 }
+
+/** The same as lines below a title that the specification gives. */
+export function penjelasan(error: unknown): string[] {
+  const { judul, isi } = jelaskan(error)
+  return isi ? [judul, isi] : [judul]
+}

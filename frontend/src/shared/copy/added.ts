@@ -65,7 +65,6 @@ export const added = {
     infoOutlet: (nama: string) => `Info outlet ${nama}`,
     kota: 'Kota',
     terdaftar: 'Terdaftar sejak',
-    berlakuSampai: (tanggal: string) => `berlaku sampai ${tanggal}`,
     selamatDatang: 'Selamat datang di Nyala',
     langkahScan: 'Pindai QR di mesin untuk mulai mencuci',
     langkahTopUp: 'Isi saldo di kasir lewat Top Up',
@@ -131,6 +130,8 @@ export const added = {
   epay: {
     judul: 'Pilih E-Pay',
     kosongIsi: 'Isi saldo di kasir outlet terlebih dahulu.',
+    /** Short enough for one line beside the balance on a small phone. */
+    berlakuSampai: (tanggal: string) => `Berlaku s.d. ${tanggal}`,
     kurang: 'Saldo kurang',
     kurangIsi: 'Pilih E-Pay lain atau isi saldo di kasir.',
   },

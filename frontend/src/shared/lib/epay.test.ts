@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { AkunEpay } from '@/shared/api/model'
-import { dapatDipakai, tampilDiDashboard } from './epay'
+import { dapatDipakai, kedaluwarsaPada, tampilDiDashboard } from './epay'
 
 const NOW = 1_800_000_000_000
 
@@ -17,6 +17,11 @@ function akun(saldo: number, jenis_emoney: number, masa_aktif: number | null = n
 it('type 2 never expires', () => {
   expect(dapatDipakai(akun(1, 2), NOW)).toBe(true)
   expect(dapatDipakai(akun(1, 2, NOW - 1), NOW)).toBe(true)
+})
+
+it('tells when a balance expires, if it does', () => {
+  expect(kedaluwarsaPada(akun(1, 1, NOW))).toBe(NOW)
+  expect(kedaluwarsaPada(akun(1, 2, NOW))).toBeNull()
 })
 
 it('other types are usable up to their expiry', () => {

@@ -30,7 +30,7 @@ export function Porthole(props: Props) {
         </clipPath>
         <g clipPath={`url(#${glass})`}>
           <g className={styles.level} style={{ transform: `translateY(${levelY(fraction)}px)` }}>
-            <path className={styles.water} d="M12 4c14-5 26-5 40-1.500s26 4 40-1.500v110H12z" />
+            <path className={styles.water} d="M12 2c14-5 26-5 40-1.500s26 4 40-1.500v110H12z" />
           </g>
         </g>
         <circle className={styles.track} cx="52" cy="52" r={RING_RADIUS} fill="none" strokeWidth="7" />
