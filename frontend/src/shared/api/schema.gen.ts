@@ -1698,6 +1698,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description The machine is not simulated */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description A defect of the server */
             500: {
                 headers: {
@@ -2066,6 +2075,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description A simulated machine in production */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description A defect of the server */
             500: {
                 headers: {
@@ -2132,6 +2150,15 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A simulated machine in production */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
