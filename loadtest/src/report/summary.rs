@@ -18,7 +18,7 @@ const FAULTS: [&str; 17] = [
     "sessions_lost",
     "sessions_given_up",
     "failed",
-    "requests_failed",
+    "sessions_not_back",
     "rounds_without_one_winner",
     "balances_wrong",
     "audit_broken",
