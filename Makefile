@@ -1,7 +1,7 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
 # make test     every test there is
-# make lint     formats and lints
+# make lint     checks the formatting and lints
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
 # make loadtest crash   measurements of a whole server; ARGS="…" goes to the program
 # Nothing is fetched that is there already, so all of them work without network once they have run.

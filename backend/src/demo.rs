@@ -85,6 +85,12 @@ pub async fn has_public_passwords(db: &Db) -> Result<bool, AppError> {
     Ok(db.get().await?.query_one(MADE, &[&AKSI, &pelanggan_bulk::AKSI]).await?.get(0))
 }
 
+/// Whether machines were made here that only pretend to run: in production customers would pay for runs that never happen.
+pub async fn has_simulated_machines(db: &Db) -> Result<bool, AppError> {
+    const MADE: &str = "SELECT EXISTS (SELECT FROM mesin WHERE driver = 'sim')";
+    Ok(db.get().await?.query_one(MADE, &[]).await?.get(0))
+}
+
 async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Waktu) -> Result<Vec<Outlet>, AppError> {
     let names = MESIN.map(str::to_owned);
     let mut opened = Vec::new();

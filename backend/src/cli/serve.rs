@@ -71,6 +71,12 @@ async fn serve(mut config: Config) -> Result<(), Gagal> {
              begin with an empty one (data.dir or DATABASE_URL)",
         ));
     }
+    if state.config.is_production() && demo::has_simulated_machines(&state.db).await? {
+        return Err(Gagal::new(
+            "the production profile refuses this database: it has simulated machines (driver sim), whose runs customers would pay \
+             for and never get; begin with an empty one (data.dir or DATABASE_URL)",
+        ));
+    }
     if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.jam.now()).await? == Seeded::Now {
         tracing::info!("the demo is seeded");
     }

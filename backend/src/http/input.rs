@@ -24,7 +24,7 @@ pub struct Filter(pub Option<crate::domain::id::Id>);
 impl<'de> Deserialize<'de> for Filter {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged)]
+        #[serde(untagged, expecting = "harus kosong atau id berupa bilangan bulat positif")]
         enum Raw {
             Number(crate::domain::id::Id),
             Text(String),
