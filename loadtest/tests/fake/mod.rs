@@ -5,7 +5,7 @@ mod shop;
 mod socket;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -33,6 +33,8 @@ pub struct Faults {
     pub two_finals: bool,
     /// Sessions are cut off after so many ticks.
     pub cut_after: Option<i64>,
+    /// One session in so many hears nothing after the answers of its subscriptions.
+    pub deaf_one_in: Option<usize>,
     /// Websockets are refused with 503.
     pub refuse_sockets: bool,
     /// Tokens are refused.
@@ -57,6 +59,7 @@ pub struct Fake {
 struct World {
     faults: Faults,
     shop: Arc<Mutex<Shop>>,
+    sessions: Arc<AtomicUsize>,
     closed: Arc<AtomicBool>,
 }
 
@@ -65,7 +68,7 @@ impl Fake {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("its address");
         let closed = Arc::new(AtomicBool::new(false));
-        let world = World { faults, shop: Arc::default(), closed: closed.clone() };
+        let world = World { faults, shop: Arc::default(), sessions: Arc::default(), closed: closed.clone() };
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 if world.closed.load(Ordering::SeqCst) {

@@ -30,6 +30,7 @@ struct Session<'a> {
     watched: Vec<Watched>,
     joined: i64,
     stalled: bool,
+    deaf: bool,
     sent: i64,
 }
 
@@ -43,7 +44,9 @@ pub fn serve(world: &World, mut stream: TcpStream, early: Vec<u8>) {
     let head = b"HTTP/1.1 101 X\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n";
     let _ = stream.write_all(&[head, &frame(open)[..]].concat());
     let _ = stream.set_read_timeout(Some(Duration::from_millis(5)));
-    let mut session = Session { world, stream, watched: Vec::new(), joined: now_ms(), stalled: false, sent: 0 };
+    let number = world.sessions.fetch_add(1, Ordering::SeqCst) + 1;
+    let deaf = world.faults.deaf_one_in.is_some_and(|n| number.is_multiple_of(n));
+    let mut session = Session { world, stream, watched: Vec::new(), joined: now_ms(), stalled: false, deaf, sent: 0 };
     let mut read = early;
     while !world.closed.load(Ordering::SeqCst) {
         if session.listen(&mut read).is_none() || session.tick().is_none() {
@@ -127,6 +130,9 @@ impl Session<'_> {
         for at in 0..self.watched.len() {
             let machine = self.machine(self.watched[at].idmesin)?;
             for text in due(&mut self.watched[at], machine, self.world) {
+                if self.deaf {
+                    continue;
+                }
                 if faults.slow_ms > 0 {
                     std::thread::sleep(Duration::from_millis(faults.slow_ms));
                 }
