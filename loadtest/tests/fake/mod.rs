@@ -45,6 +45,8 @@ pub struct Faults {
     pub many_winners: bool,
     /// Every balance is one rupiah short.
     pub cheat: bool,
+    /// Nobody is told a balance.
+    pub hide_balances: bool,
     /// How long a payment takes, in milliseconds.
     pub pay_ms: u64,
 }
