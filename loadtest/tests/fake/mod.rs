@@ -37,6 +37,8 @@ pub struct Faults {
     pub final_late_ms: i64,
     /// Sessions are cut off after so many ticks.
     pub cut_after: Option<u64>,
+    /// One session in so many hears nothing after the answers of its subscriptions.
+    pub deaf_one_in: Option<u64>,
     /// The faults of websockets below leave the first so many alone: what comes after them comes back.
     pub well_sockets: u64,
     /// One websocket in so many is refused with 503, or never answered.
@@ -64,6 +66,8 @@ pub struct Faults {
     pub many_winners: bool,
     /// Every balance is one rupiah short.
     pub cheat: bool,
+    /// Nobody is told a balance.
+    pub hide_balances: bool,
     /// Codes do not reach WhatsApp.
     pub no_code: bool,
     /// Top-ups are not in the history.

@@ -98,7 +98,7 @@ impl Room {
     fn say_what_is_due(&mut self, machines: &HashMap<i64, Machine>, faults: &Faults, now: i64) -> i64 {
         let (mut next, joined) = (now + IDLE_MS, self.joined);
         let mut gone = Vec::new();
-        for (id, session) in &mut self.sessions {
+        for (id, session) in self.sessions.iter_mut().filter(|(id, _)| !one_in(faults.deaf_one_in, **id)) {
             let heard = session.catch_up(machines, faults, joined, now);
             next = next.min(heard.unwrap_or(i64::MAX));
             if heard.is_none() {

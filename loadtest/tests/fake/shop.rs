@@ -127,6 +127,9 @@ impl Shop {
     }
 
     pub fn accounts(&self, customer: i64, faults: &Faults) -> Answer {
+        if faults.hide_balances {
+            return Err((503, "server sedang sibuk"));
+        }
         let account = self.accounts.get(&customer).ok_or((401, "token tidak berlaku"))?;
         let saldo = account.saldo - i64::from(faults.cheat);
         Ok(json!([{ "idcustomer": customer, "quota_emoney": { "saldo": saldo, "jenis_emoney": 2 } }]))
