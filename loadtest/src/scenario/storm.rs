@@ -68,12 +68,14 @@ impl Storm {
     /// `false` after Ctrl-C.
     async fn all(&self, run: &mut Run, engine: &mut Engine) -> Result<bool, String> {
         run.ui.part("storms", self.storms as u64);
-        let (mut slowest_us, mut absent) = (Some(0), 0);
+        // Of each storm that was seen to its end: how long it took, if all came back, and who did not.
+        let (mut took_us, mut absent) = (Vec::new(), Vec::new());
+        let mut going = true;
         for n in 1..=self.storms {
             engine.tell(Command::Storm);
             let mut back = None;
             let storm = Instant::now();
-            let going = run
+            going = run
                 .take(engine, storm + Duration::from_secs(self.back_within), |_, told| {
                     if let Told::Settled { after_us, live } = told {
                         back = Some((*after_us, *live));
@@ -82,7 +84,7 @@ impl Storm {
                 })
                 .await?;
             if !going {
-                return Ok(false);
+                break;
             }
             if back.is_none() {
                 // Who is there comes with the next second.
@@ -90,19 +92,22 @@ impl Storm {
                 run.note(&format!("Storm {n}: not all sessions were back or had given up after {} s.", self.back_within));
             }
             let live = back.map_or(run.live, |(_, live)| live);
-            let all_back_us = back.filter(|_| live == self.watching.sessions).map(|(after_us, _)| after_us);
-            slowest_us = slowest_us.zip(all_back_us).map(|(slowest, this)| slowest.max(this));
-            absent = absent.max(self.watching.sessions.saturating_sub(live));
+            took_us.push(back.filter(|_| live == self.watching.sessions).map(|(after_us, _)| after_us));
+            absent.push(self.watching.sessions.saturating_sub(live));
             let took = storm.elapsed().as_secs_f64();
             run.ui.say(&format!("storm {n}: {live} sessions back after {took:.2} s"));
-            if !run.take(engine, Instant::now() + CALM, |_, _| false).await? {
-                return Ok(false);
+            going = run.take(engine, Instant::now() + CALM, |_, _| false).await?;
+            if !going {
+                break;
             }
         }
-        run.values.count("sessions_not_back", absent as u64);
+        if let Some(worst) = absent.into_iter().max() {
+            run.values.count("sessions_not_back", worst as u64);
+        }
+        let slowest_us = took_us.into_iter().collect::<Option<Vec<i64>>>().and_then(|all| all.into_iter().max());
         if let Some(us) = slowest_us {
             run.values.set("storm_all_s", us as f64 / 1e6);
         }
-        Ok(true)
+        Ok(going)
     }
 }
