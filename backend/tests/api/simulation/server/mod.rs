@@ -8,14 +8,13 @@ mod reaper;
 use std::collections::VecDeque;
 
 use nyala::domain::waktu::Waktu;
-use nyala::ledger::pembelian::Held;
 use nyala::mesin::messages::Hasil;
 use nyala::pembelian::keadaan::Keadaan;
 use nyala::pembelian::step::{Change, Event, Pembelian, Send};
 use rand::Rng;
 use uuid::Uuid;
 
-use super::store::{Order, Store};
+use super::store::Order;
 use super::world::{Answered, Happening, MACHINES, World};
 
 pub struct Server {
