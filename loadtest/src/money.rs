@@ -2,6 +2,7 @@
 
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -12,47 +13,71 @@ use crate::run::Run;
 use crate::shop::{Customer, PRICE, SALDO};
 
 const BALANCES: &str = "/scan/v1/dashboard/get_user_epayment_by_id_customer_global";
-/// Wrong balances that are told one by one.
-const TOLD: usize = 5;
+/// Wrong balances, and unknown ones, that are told one by one.
+const TOLD: u64 = 5;
+
+/// What a look at a balance came to.
+enum Look {
+    Right,
+    /// It is not what it has to be.
+    Wrong(String),
+    /// The server did not tell: that is no word about the money.
+    Unknown(String),
+}
 
 /// Looks at the balance of every one of `customers`, and lets the ledger be verified.
 pub async fn check(run: &mut Run, pool: &Pool, common: &Common, customers: &[Arc<Customer>]) {
-    run.ui.part("balances", customers.len() as u64);
+    let (began, all) = (Instant::now(), customers.len() as u64);
+    run.ui.part("balances", all);
     let mut looks = JoinSet::new();
     for customer in customers {
         let (pool, customer) = (pool.clone(), customer.clone());
         looks.spawn(async move { look(&pool, &customer).await });
     }
-    let (mut checked, mut wrong) = (0, 0);
+    let (mut right, mut wrong, mut unknown) = (0, 0, 0);
     while let Some(looked) = looks.join_next().await {
-        match looked.unwrap_or_else(|e| Err(e.to_string())) {
-            Ok(()) => {}
-            Err(why) => {
-                wrong += 1;
-                if wrong <= TOLD {
-                    run.note(&format!("Wrong balance: {why}."));
-                }
-            }
+        let (n, fault) = match looked.unwrap_or_else(|e| Look::Unknown(e.to_string())) {
+            Look::Right => (&mut right, None),
+            Look::Wrong(why) => (&mut wrong, Some(format!("Wrong balance: {why}."))),
+            Look::Unknown(why) => (&mut unknown, Some(format!("Balance not known: {why}."))),
+        };
+        *n += 1;
+        if let Some(fault) = fault.filter(|_| *n <= TOLD) {
+            run.note(&fault);
         }
-        checked += 1;
-        run.ui.progress(checked, customers.len() as u64, 0, "");
+        run.ui.progress(right + wrong + unknown, all, began.elapsed().as_secs(), "");
     }
-    run.values.count("balances_checked", checked);
-    run.values.count("balances_wrong", wrong as u64);
+    run.values.count("balances_checked", right + wrong);
+    run.values.count("balances_unknown", unknown);
+    if right + wrong > 0 {
+        run.values.count("balances_wrong", wrong);
+    }
     verify(run, common).await;
 }
 
-async fn look(pool: &Pool, customer: &Customer) -> Result<(), String> {
+async fn look(pool: &Pool, customer: &Customer) -> Look {
     let whose = customer.idcustomer;
-    let answer = pool.call("GET", BALANCES, &customer.token, &Value::Null).await.map_err(|e| format!("account {whose}: {e}"))?;
+    let answer = match pool.call("GET", BALANCES, &customer.token, &Value::Null).await {
+        Ok(answer) if answer.status == 200 => answer,
+        Ok(answer) => return Look::Unknown(format!("account {whose}: {} {}", answer.status, answer.message)),
+        Err(e) => return Look::Unknown(format!("account {whose}: {e}")),
+    };
     let account = answer.data.as_array().and_then(|all| all.iter().find(|a| a["idcustomer"] == whose));
     let saldo = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64());
-    let paid = customer.paid();
+    let (paid, open) = (customer.paid(), customer.open());
     let right = SALDO.saturating_sub(paid * PRICE);
+    // Of purchases that nobody answered each may have been paid or not.
+    let is_right = |saldo| (0..=open).any(|bought| saldo == Ok(right.saturating_sub(bought * PRICE)));
     match saldo {
-        Some(saldo) if u64::try_from(saldo) == Ok(right) => Ok(()),
-        Some(saldo) => Err(format!("account {whose} has {saldo} rupiah, and {right} are right after {paid} purchases")),
-        None => Err(format!("account {whose} is not shown: {} {}", answer.status, answer.message)),
+        Some(saldo) if is_right(u64::try_from(saldo)) => Look::Right,
+        Some(saldo) if open == 0 => {
+            Look::Wrong(format!("account {whose} has {saldo} rupiah, and {right} are right after {paid} purchases"))
+        }
+        Some(saldo) => Look::Wrong(format!(
+            "account {whose} has {saldo} rupiah, and {right} are right after {paid} purchases, or less by what {open} without an \
+             answer cost"
+        )),
+        None => Look::Wrong(format!("account {whose} is not shown")),
     }
 }
 

@@ -24,7 +24,9 @@ impl Used {
         let fields: Vec<&str> = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect()).unwrap_or_default();
         let number = |i: usize| fields.get(i).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0);
         let status = read(pid, "status")?;
-        let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+        // One that has ended has none, though its parent has not seen it yet.
+        let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let rss = rss.ok_or_else(|| format!("--server-pid {pid}: the process has ended"))?;
         let rss_kib = rss.trim().trim_end_matches("kB").trim().parse().unwrap_or(0);
         Ok(Self { cpu_us: (number(11) + number(12)) * US_PER_TICK, rss_kib })
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use embedded_postgres::die_with_parent;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -94,8 +95,11 @@ impl Server {
     pub async fn start(&mut self) -> Result<(), String> {
         let log_path = self.data_dir.join("server.log");
         let log = std::fs::OpenOptions::new().create(true).append(true).open(&log_path).map_err(|e| e.to_string())?;
-        let mut child =
-            self.command(&["serve"]).stdout(Stdio::piped()).stderr(log).spawn().map_err(|e| format!("cannot start: {e}"))?;
+        let mut command = self.command(&["serve"]);
+        command.stdout(Stdio::piped()).stderr(log);
+        // Ctrl-C is for this program: the server has to answer until its balances were looked at. It is never left behind either.
+        die_with_parent(&mut command, Signal::SIGKILL);
+        let mut child = command.spawn().map_err(|e| format!("cannot start: {e}"))?;
         let stdout = child.stdout.take().ok_or("no standard output")?;
         self.process = Some(child);
         let first_line = tokio::task::spawn_blocking(move || BufReader::new(stdout).lines().next());

@@ -52,11 +52,13 @@ pub struct Customer {
     receipts: AtomicU64,
     /// Purchases that were confirmed.
     paid: AtomicU64,
+    /// Purchases that were asked for, and nobody knows yet what became of them.
+    open: AtomicU64,
 }
 
 impl Customer {
     pub fn new(token: Arc<str>, idcustomer: i64, telp: String) -> Self {
-        Self { token, idcustomer, telp, receipts: AtomicU64::new(0), paid: AtomicU64::new(0) }
+        Self { token, idcustomer, telp, receipts: AtomicU64::new(0), paid: AtomicU64::new(0), open: AtomicU64::new(0) }
     }
 
     /// A receipt number that this customer has not had.
@@ -68,8 +70,24 @@ impl Customer {
         self.paid.load(Ordering::Relaxed)
     }
 
+    pub fn open(&self) -> u64 {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Asks for a purchase: from now on the money may be gone.
+    pub fn pays(&self) {
+        self.open.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It was confirmed.
     pub fn has_paid(&self) {
         self.paid.fetch_add(1, Ordering::Relaxed);
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// It was refused.
+    pub fn has_not_paid(&self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -129,13 +147,17 @@ impl Shop {
     pub async fn buy(&self, pool: &Pool, customer: &Customer, machine: &Machine) -> Bought {
         let order = order(customer, machine);
         let mut last = String::new();
+        customer.pays();
         for _ in 0..PURCHASE_TRIES {
             match pay(pool, customer, &order).await {
                 Ok(answer) if answer.status == 200 => {
                     customer.has_paid();
                     return Bought::Runs;
                 }
-                Ok(answer) if !matches!(answer.status, 503 | 504) => return Bought::Refused(answer.status, answer.message),
+                Ok(answer) if !matches!(answer.status, 503 | 504) => {
+                    customer.has_not_paid();
+                    return Bought::Refused(answer.status, answer.message);
+                }
                 Ok(answer) => last = format!("{} {}", answer.status, answer.message),
                 Err(e) => last = e.to_string(),
             }

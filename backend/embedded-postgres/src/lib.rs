@@ -37,6 +37,7 @@ pub use error::Error;
 use instance::Instance;
 use lock::{Held, Info, OwnerLock, Purpose};
 use place::Place;
+pub use spawn::die_with_parent;
 
 /// The oldest major version that is used.
 pub const OLDEST_MAJOR: u32 = 15;

@@ -8,9 +8,9 @@ use nix::{
 };
 
 /// Makes the child get `signal` when the *thread* that spawns it ends (prctl(2), PR_SET_PDEATHSIG), and gives it a process
-/// group of its own, so that Ctrl-C reaches only the server, which then stops the database in order.
+/// group of its own, so that Ctrl-C reaches only the parent, which then stops the child in order.
 #[allow(unsafe_code)]
-pub(crate) fn die_with_parent(command: &mut Command, signal: Signal) {
+pub fn die_with_parent(command: &mut Command, signal: Signal) {
     let parent = Pid::this();
     command.process_group(0);
     // SAFETY: the closure runs between fork and exec, where only async-signal-safe calls are allowed: prctl and getppid are

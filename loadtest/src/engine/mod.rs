@@ -86,11 +86,12 @@ pub enum Report {
         after_us: i64,
         live: usize,
     },
-    /// Of a subscription that [`Command::Subscribe`] made: the answer's status.
+    /// Of a subscription that [`Command::Subscribe`] made: the answer's status, and whether the machine runs.
     Subscribed {
         session: usize,
         idmesin: i64,
         status: u16,
+        runs: bool,
     },
     /// Of such a subscription: something other than a plain tick.
     Heard {

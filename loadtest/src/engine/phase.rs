@@ -55,9 +55,12 @@ impl Phase {
         }
         self.last_sample = server_time;
         self.samples.push(within);
-        let lateness =
-            |from: i64| -> i64 { self.samples.iter().map(|at| (at - from).rem_euclid(self.period_ms).min(LATE_MS)).sum() };
-        self.offset_ms = self.samples.iter().copied().min_by_key(|from| lateness(*from));
+        let lateness = |from: i64, most: i64| -> i64 {
+            self.samples.iter().map(|at| (at - from).rem_euclid(self.period_ms).min(most)).sum()
+        };
+        // Of two ticks each makes the other late by more than that: then all of it counts.
+        let least = |from: &i64| (lateness(*from, LATE_MS), lateness(*from, self.period_ms));
+        self.offset_ms = self.samples.iter().copied().min_by_key(least);
         if self.samples.len() >= SAMPLES {
             self.settle();
         }
@@ -79,6 +82,16 @@ impl Phase {
                 let back = self.early.drain(..).min().unwrap_or(0);
                 self.offset_ms = self.offset_ms.map(|offset| (offset - back).rem_euclid(self.period_ms));
             }
+        }
+    }
+
+    /// Two ticks of one subscription came within the moment that this phase makes of them. Nearly a period apart they are of two
+    /// moments: the first was late, and the phase was found from others as late.
+    pub fn learn_from_two(&mut self, first: i64, second: i64) {
+        let nearly_a_period = self.period_ms - self.period_ms / MOVING_SHARE;
+        if self.index(first) == self.index(second) && (nearly_a_period..self.period_ms).contains(&(second - first)) {
+            self.early = Vec::new();
+            self.offset_ms = Some(second.rem_euclid(self.period_ms));
         }
     }
 
@@ -126,6 +139,15 @@ mod tests {
         assert_eq!(phase.index(10_979), phase.index(11_900), "920 ms late");
         assert_eq!(phase.index(10_920) + 1, phase.index(10_980));
         assert_eq!(phase.between(10_985), 11_480);
+    }
+
+    #[test]
+    fn of_two_ticks_the_one_that_makes_the_other_less_late_has_the_phase() {
+        for two in [[1_550, 2_400], [1_400, 2_550]] {
+            let mut phase = Phase::new(1000);
+            two.into_iter().for_each(|at| phase.learn(at));
+            assert_eq!(phase.due(phase.index(9_400)), 9_400, "{two:?}");
+        }
     }
 
     #[test]

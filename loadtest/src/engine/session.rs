@@ -56,6 +56,8 @@ pub struct Session {
     pub waiting: u16,
     /// Which of its subscriptions the next tick is probably of.
     pub next: u16,
+    /// The machine that it watches no more, until the server has answered that: ticks of it may still be on their way. 0: none.
+    pub leaving: i64,
 }
 
 impl Session {
@@ -71,6 +73,7 @@ impl Session {
             tries: 0,
             waiting: 0,
             next: 0,
+            leaving: 0,
         }
     }
 
@@ -80,6 +83,7 @@ impl Session {
         self.tail = Vec::new();
         self.unsent = Vec::new();
         self.waiting = 0;
+        self.leaving = 0;
     }
 
     /// Sends `bytes`, now or when the socket takes them.
@@ -185,8 +189,9 @@ pub fn subscribe(out: &mut Vec<u8>, id: usize, idmesin: i64) {
     frame::text(out, &format!(r#"42{id}["subscribe","heartbeat/{idmesin}"]"#));
 }
 
-pub fn unsubscribe(out: &mut Vec<u8>, idmesin: i64) {
-    frame::text(out, &format!(r#"42["unsubscribe","heartbeat/{idmesin}"]"#));
+/// The same for one that is watched no more.
+pub fn unsubscribe(out: &mut Vec<u8>, id: usize, idmesin: i64) {
+    frame::text(out, &format!(r#"42{id}["unsubscribe","heartbeat/{idmesin}"]"#));
 }
 
 /// The request for a websocket. The key need not be secret: it only shows that the server speaks the protocol.

@@ -210,6 +210,7 @@ impl Watch {
 
     fn phase_tick(&mut self, tick: &Heartbeat, ends_at: i64, at: Us, phase: &mut Phase, books: &mut Books<'_>) {
         phase.learn(tick.server_time);
+        phase.learn_from_two(self.last_phase, tick.server_time);
         let index = phase.index(tick.server_time);
         let last = (self.last_phase != 0).then(|| phase.index(self.last_phase));
         if last == Some(index) {
@@ -225,7 +226,10 @@ impl Watch {
         if near_start || due > ends_at - LEFT_OUT_MS + BORDER_MS {
             books.counters.unexpected += 1;
         }
-        if due > self.from && due <= self.until {
+        if due > self.until {
+            // Before the window is closed: this tick is beyond it, and says that the last ones of the window do not come any more.
+            self.settle(self.until, phase, books);
+        } else if due > self.from {
             let before = phase.last_due(self.from).max(self.last_index(phase));
             let gap = u64::try_from(index - before - 1).unwrap_or(0);
             books.counters.missed += gap;

@@ -6,7 +6,7 @@ use super::Report;
 use super::metrics::{Better, Values, shown};
 
 /// Figures that say that something is wrong when they are not 0.
-const FAULTS: [&str; 17] = [
+const FAULTS: [&str; 18] = [
     "missed",
     "duplicates",
     "unexpected",
@@ -18,9 +18,10 @@ const FAULTS: [&str; 17] = [
     "sessions_lost",
     "sessions_given_up",
     "failed",
-    "requests_failed",
+    "sessions_not_back",
     "rounds_without_one_winner",
     "balances_wrong",
+    "balances_unknown",
     "audit_broken",
     "errors",
     "missed_percent",

@@ -62,7 +62,7 @@ impl Run {
                 v.count(name, n);
             }
         }
-        if c.finals + c.finals_missing > 0 {
+        if c.finals + c.finals_missing > 0 || v.get("finals_expected").is_some() {
             v.count("runs_started", c.starts);
             v.count("finals", c.finals);
             v.count("finals_missing", c.finals_missing);
@@ -124,7 +124,7 @@ impl Run {
         if c.frames > 0 {
             self.values.set("server_cpu_us_per_delivery", c.server_us as f64 / c.frames as f64);
         }
-        if self.rss_max_kib == 0 {
+        if self.last_server.is_none() {
             self.note(&format!("The server's process {pid} was gone before the end."));
         }
         self.values.set("server_rss_mib", self.rss_max_kib as f64 / 1024.0);

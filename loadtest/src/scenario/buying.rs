@@ -47,6 +47,7 @@ pub struct Buying {
 /// A purchase whose machine runs.
 struct Running {
     machine: usize,
+    /// When pay was pressed: it began no earlier.
     since: Instant,
 }
 
@@ -60,7 +61,7 @@ pub struct Counter {
     free_customers: VecDeque<usize>,
     /// By session, which has the customer's number.
     running: HashMap<usize, Running>,
-    give_up_after: Duration,
+    durasi: Duration,
 }
 
 impl Buying {
@@ -128,7 +129,7 @@ impl Buying {
             free_machines: (0..machines).collect(),
             free_customers: (0..buyers).collect(),
             running: HashMap::new(),
-            give_up_after: Duration::from_secs(u64::from(self.durasi)) + FINAL_WITHIN,
+            durasi: Duration::from_secs(u64::from(self.durasi)),
             shop,
         }))
     }
@@ -185,8 +186,7 @@ impl Counter {
     fn arrives(&mut self, run: &mut Run, planned: Instant) {
         run.deeds.planned += 1;
         let (Some(machine), Some(customer)) = (self.free_machines.pop_front(), self.free_customers.pop_front()) else {
-            run.deeds.failed += 1;
-            return run.errors.add("no machine was free: give more --machines", 1);
+            return failed(run, "no machine was free: give more --machines");
         };
         self.errands.spawn(errand::buy(self.pool.clone(), self.shop.clone(), customer, machine, planned));
     }
@@ -200,13 +200,13 @@ impl Counter {
                 run.deeds.pay.took(took.pay);
                 run.deeds.total.took(took.total);
                 run.latest.1.took(took.total);
-                self.running.insert(errand.customer, Running { machine: errand.machine, since: Instant::now() });
+                let since = Instant::now().checked_sub(took.pay).unwrap_or_else(Instant::now);
+                self.running.insert(errand.customer, Running { machine: errand.machine, since });
                 let topic = self.shop.machines[errand.machine].topic();
                 self.engine.tell(Command::Subscribe { session: errand.customer, topic });
             }
             Err(why) => {
-                run.deeds.failed += 1;
-                run.errors.add(&why, 1);
+                failed(run, &why);
                 self.free_machines.push_back(errand.machine);
                 self.free_customers.push_back(errand.customer);
             }
@@ -230,14 +230,21 @@ impl Counter {
             }
             Told::Heard { session, what: Heard::Final, .. } => {
                 if self.finished(*session) {
-                    run.deeds.done += 1;
-                    run.latest.0 += 1;
+                    done(run);
+                }
+            }
+            Told::Subscribed { session, status: 200, runs: false, .. } => {
+                // Over already when the answer came so late, and then there is no final tick to wait for.
+                let is_over = self.running.get(session).is_some_and(|r| r.since.elapsed() >= self.durasi);
+                match (self.finished(*session), is_over) {
+                    (true, true) => done(run),
+                    (true, false) => failed(run, "paid, but the machine does not run"),
+                    (false, _) => {}
                 }
             }
             Told::Subscribed { session, status, .. } if *status != 200 => {
                 if self.finished(*session) {
-                    run.deeds.failed += 1;
-                    run.errors.add("paid, but the countdown could not be watched", 1);
+                    failed(run, "paid, but the countdown could not be watched");
                 }
             }
             Told::Heard { .. } | Told::Subscribed { .. } | Told::Settled { .. } => {}
@@ -255,12 +262,21 @@ impl Counter {
     }
 
     fn give_up(&mut self, run: &mut Run) {
-        let late = |(session, r): (&usize, &Running)| (r.since.elapsed() > self.give_up_after).then_some(*session);
+        let late = |(session, r): (&usize, &Running)| (r.since.elapsed() > self.durasi + FINAL_WITHIN).then_some(*session);
         let late: Vec<usize> = self.running.iter().filter_map(late).collect();
         for session in late {
             self.finished(session);
-            run.deeds.failed += 1;
-            run.errors.add("paid, but no final tick came", 1);
+            failed(run, "paid, but no final tick came");
         }
     }
+}
+
+fn done(run: &mut Run) {
+    run.deeds.done += 1;
+    run.latest.0 += 1;
+}
+
+fn failed(run: &mut Run, why: &str) {
+    run.deeds.failed += 1;
+    run.errors.add(why, 1);
 }

@@ -1,5 +1,6 @@
 //! `finish`: machines that were started one after the other end in the same second; everybody who watches gets one final tick.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::steps::join_all;
+use super::steps::{drain, join_all};
 use super::{Outcome, run};
 use crate::engine::{Command, Engine, Plan, Report as Told};
 use crate::http::Pool;
@@ -112,37 +113,41 @@ impl Finish {
         let end = first + Duration::from_secs(longest_s as u64);
         run.ui.part("running", longest_s as u64 + LEAD.as_secs());
         let starts = self.start_in_waves(target, shop, key, first);
-        let expected = self.sessions as u64;
-        run.values.count("finals_expected", expected);
-        let watching = run.take(engine, end + FINALS_WITHIN, |run, told| {
+        let all = self.sessions as u64;
+        let heard = |run: &mut Run, told: &Told, end: Instant| {
             if let Told::Second(second) = told {
-                let line = format!("{} of {expected} final ticks, {}", run.counters.finals, run.line(second));
+                let line = format!("{} of {all} final ticks, {}", run.counters.finals, run.line(second));
                 let elapsed = run.elapsed().as_secs();
                 run.ui.progress(elapsed, longest_s as u64 + LEAD.as_secs(), elapsed, &line);
             }
             // A little longer than the end: what comes twice comes now.
-            run.counters.finals + run.counters.finals_missing >= expected && Instant::now() > end + Duration::from_secs(2)
-        });
+            run.counters.finals + run.counters.finals_missing >= all && Instant::now() > end + Duration::from_secs(2)
+        };
+        let watching = run.take(engine, end + FINALS_WITHIN, |run, told| heard(run, told, end));
         let (watched, started) = tokio::join!(watching, all_started(starts));
-        watched?;
+        let (mut watched, started) = (watched?, started?);
+        if watched && started.last_end > end {
+            // Machines that were started late end late.
+            watched = run.take(engine, started.last_end + FINALS_WITHIN, |run, told| heard(run, told, started.last_end)).await?;
+        }
         run.end();
-        for why in started? {
-            run.deeds.failed += 1;
-            run.errors.add(&why, 1);
+        let expected = (0..self.sessions).filter(|s| !started.failed.contains_key(&(s % self.machines))).count() as u64;
+        run.values.count("finals_expected", expected);
+        if watched {
+            drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
+            // Whoever did not even hear of the start misses the final tick too.
+            let counted = run.counters.finals + run.counters.finals_missing;
+            run.counters.finals_missing += expected.saturating_sub(counted);
         }
         run.deeds.planned = self.machines as u64;
+        run.deeds.failed = started.failed.len() as u64;
         run.deeds.done = run.deeds.planned - run.deeds.failed;
+        started.failed.values().for_each(|why| run.errors.add(why, 1));
         Ok(())
     }
 
     /// Wave after wave, a second apart, each with a service one second shorter.
-    fn start_in_waves(
-        &self,
-        target: &Target,
-        shop: &Arc<Shop>,
-        key: &str,
-        first: Instant,
-    ) -> JoinSet<Result<Vec<String>, String>> {
+    fn start_in_waves(&self, target: &Target, shop: &Arc<Shop>, key: &str, first: Instant) -> JoinSet<Result<Started, String>> {
         let pool = Pool::new(target.address, self.starts_per_second);
         let mut starts = JoinSet::new();
         let waves = self.machines.div_ceil(self.starts_per_second);
@@ -158,7 +163,15 @@ impl Finish {
     }
 }
 
-/// Starts an outlet's machines together at `at`, with a service of `durasi_s`; gives what failed.
+/// What became of the starts.
+struct Started {
+    /// Why, by the number of the machine.
+    failed: BTreeMap<usize, String>,
+    /// No machine that was started runs longer.
+    last_end: Instant,
+}
+
+/// Starts an outlet's machines together at `at`, with a service of `durasi_s`.
 async fn start_outlet(
     pool: &Pool,
     shop: &Arc<Shop>,
@@ -166,8 +179,9 @@ async fn start_outlet(
     machines: &[usize],
     durasi_s: usize,
     at: Instant,
-) -> Result<Vec<String>, String> {
-    let Some(first) = machines.first() else { return Ok(Vec::new()) };
+) -> Result<Started, String> {
+    let mut started = Started { failed: BTreeMap::new(), last_end: at };
+    let Some(first) = machines.first() else { return Ok(started) };
     let service =
         json!({ "idoutlet": shop.machines[*first].idoutlet, "nama": "Cuci Serempak", "durasi": durasi_s, "harga": PRICE });
     let made = ops(pool, key, "layanan", &service).await?;
@@ -177,23 +191,29 @@ async fn start_outlet(
     for m in machines.iter().copied() {
         let (pool, shop) = (pool.clone(), shop.clone());
         let machine = Machine { idlayanan, ..shop.machines[m].clone() };
-        buys.spawn(async move { shop.buy(&pool, &shop.customers[m], &machine).await });
+        buys.spawn(async move { (m, shop.buy(&pool, &shop.customers[m], &machine).await) });
     }
-    let mut failed = Vec::new();
     while let Some(bought) = buys.join_next().await {
-        match bought.map_err(|e| e.to_string())? {
-            Bought::Runs => {}
-            Bought::Refused(status, message) => failed.push(format!("pay answered {status} {message}")),
-            Bought::Unknown(why) => failed.push(format!("pay: {why}")),
-        }
+        let (m, bought) = bought.map_err(|e| e.to_string())?;
+        let why = match bought {
+            Bought::Runs => {
+                started.last_end = Instant::now() + Duration::from_secs(durasi_s as u64);
+                continue;
+            }
+            Bought::Refused(status, message) => format!("pay answered {status} {message}"),
+            Bought::Unknown(why) => format!("pay: {why}"),
+        };
+        started.failed.insert(m, why);
     }
-    Ok(failed)
+    Ok(started)
 }
 
-async fn all_started(mut starts: JoinSet<Result<Vec<String>, String>>) -> Result<Vec<String>, String> {
-    let mut failed = Vec::new();
+async fn all_started(mut starts: JoinSet<Result<Started, String>>) -> Result<Started, String> {
+    let mut all = Started { failed: BTreeMap::new(), last_end: Instant::now() };
     while let Some(outlet) = starts.join_next().await {
-        failed.extend(outlet.map_err(|e| e.to_string())??);
+        let outlet = outlet.map_err(|e| e.to_string())??;
+        all.failed.extend(outlet.failed);
+        all.last_end = all.last_end.max(outlet.last_end);
     }
-    Ok(failed)
+    Ok(all)
 }

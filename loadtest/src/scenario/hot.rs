@@ -134,6 +134,7 @@ async fn press(connection: Connection, customer: &Customer, order: &Value) -> Pr
     let auth = format!("Bearer {}", customer.token);
     let (address, mut kept) = (connection.address(), Some(connection));
     let mut last = String::new();
+    customer.pays();
     for _ in 0..TRIES {
         let asked = async {
             let mut open = match kept.take() {
@@ -148,12 +149,18 @@ async fn press(connection: Connection, customer: &Customer, order: &Value) -> Pr
                 customer.has_paid();
                 return Press::Won(began.elapsed());
             }
-            Ok((_, answer)) if answer.status == 409 && answer.message == IN_USE => return Press::InUse(began.elapsed()),
+            Ok((_, answer)) if answer.status == 409 && answer.message == IN_USE => {
+                customer.has_not_paid();
+                return Press::InUse(began.elapsed());
+            }
             Ok((open, answer)) if matches!(answer.status, 503 | 504) => {
                 last = format!("pay answered {} {}", answer.status, answer.message);
                 kept = Some(open);
             }
-            Ok((_, answer)) => return Press::Failed(format!("pay answered {} {}", answer.status, answer.message)),
+            Ok((_, answer)) => {
+                customer.has_not_paid();
+                return Press::Failed(format!("pay answered {} {}", answer.status, answer.message));
+            }
             Err(e) => last = format!("pay: {e}"),
         }
         tokio::time::sleep(AGAIN).await;

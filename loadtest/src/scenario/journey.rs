@@ -43,10 +43,13 @@ pub struct Journey {
     pub seconds: u64,
 }
 
-/// How a journey ended: the customer, with the time since the planned moment, or the kind of error.
+/// How a journey ended.
 struct Ended {
     behind: Duration,
-    outcome: Result<(Arc<Customer>, Duration), String>,
+    /// Whoever has an account, wherever the journey ended.
+    customer: Option<Arc<Customer>>,
+    /// The time since the planned moment, or the kind of error.
+    outcome: Result<Duration, String>,
 }
 
 impl Journey {
@@ -77,7 +80,7 @@ impl Journey {
         Ok(run.report(&target))
     }
 
-    /// Those whose journey came to its end.
+    /// Those who came as far as the top-up: their money has to be right, whatever came then.
     async fn all(
         &self,
         run: &mut Run,
@@ -98,8 +101,14 @@ impl Journey {
                     let (pool, shop, key, machine) = (pool.clone(), shop.clone(), key.to_owned(), begun);
                     journeys.spawn(async move {
                         let behind = next.elapsed();
-                        let gone = journey(&pool, &shop.machines[machine], &shop, &key).await;
-                        Ended { behind, outcome: gone.map(|customer| (customer, next.elapsed())) }
+                        let machine = &shop.machines[machine];
+                        let opened = open(&pool, machine, &key).await;
+                        let customer = opened.as_ref().ok().cloned();
+                        let gone = match opened {
+                            Ok(customer) => buy(&pool, machine, &shop, &customer).await,
+                            Err(why) => Err(why),
+                        };
+                        Ended { behind, customer, outcome: gone.map(|()| next.elapsed()) }
                     });
                     begun += 1;
                     run.deeds.planned += 1;
@@ -107,13 +116,13 @@ impl Journey {
                 Some(ended) = journeys.join_next(), if !journeys.is_empty() => {
                     let ended = ended.map_err(|e| e.to_string())?;
                     run.deeds.behind.took(ended.behind);
+                    customers.extend(ended.customer);
                     match ended.outcome {
-                        Ok((customer, took)) => {
+                        Ok(took) => {
                             run.deeds.done += 1;
                             run.deeds.total.took(took);
                             run.latest.0 += 1;
                             run.latest.1.took(took);
-                            customers.push(customer);
                         }
                         Err(why) => {
                             run.deeds.failed += 1;
@@ -133,22 +142,24 @@ impl Journey {
     }
 }
 
-/// One customer's way.
-async fn journey(pool: &Pool, machine: &Machine, shop: &Shop, key: &str) -> Result<Arc<Customer>, String> {
+/// A new customer with money.
+async fn open(pool: &Pool, machine: &Machine, key: &str) -> Result<Arc<Customer>, String> {
     let telp = format!("{TELP_PREFIX}{:07}", rand::rng().random_range(0..10_000_000));
     let token = register(pool, &telp).await?;
     let topup = json!({ "telp": telp, "idoutlet": machine.idoutlet, "nominal": SALDO });
     let account = ops(pool, key, "topup", &topup).await.map_err(|e| format!("top-up: {e}"))?;
     let idcustomer = account["idcustomer"].as_i64().ok_or("top-up: no account")?;
-    let customer = Arc::new(Customer::new(token.into(), idcustomer, telp));
+    Ok(Arc::new(Customer::new(token.into(), idcustomer, telp)))
+}
+
+/// What she came for, and what she finds in the history then.
+async fn buy(pool: &Pool, machine: &Machine, shop: &Shop, customer: &Customer) -> Result<(), String> {
     scan(pool, &customer.token, machine).await?;
-    match shop.buy(pool, &customer, machine).await {
-        Bought::Runs => {}
-        Bought::Refused(status, message) => return Err(format!("pay answered {status} {message}")),
-        Bought::Unknown(why) => return Err(format!("pay: {why}")),
+    match shop.buy(pool, customer, machine).await {
+        Bought::Runs => history(pool, customer).await,
+        Bought::Refused(status, message) => Err(format!("pay answered {status} {message}")),
+        Bought::Unknown(why) => Err(format!("pay: {why}")),
     }
-    history(pool, &customer).await?;
-    Ok(customer)
 }
 
 /// A new customer's token.

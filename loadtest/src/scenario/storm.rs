@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use super::steps::drain;
 use super::watching::Watching;
 use super::{Outcome, run};
 use crate::engine::stats::Spans;
@@ -14,8 +15,6 @@ use crate::options::Common;
 use crate::report::Report;
 use crate::run::Run;
 
-/// How long all may take to be back.
-const BACK_WITHIN: Duration = Duration::from_secs(120);
 /// Between two storms.
 const CALM: Duration = Duration::from_secs(3);
 
@@ -32,6 +31,9 @@ pub struct Storm {
     /// How often all come back
     #[arg(long, default_value_t = 3)]
     pub storms: usize,
+    /// How long all may take to be back
+    #[arg(long, default_value_t = 120, value_name = "S")]
+    pub back_within: u64,
 }
 
 impl Storm {
@@ -44,10 +46,14 @@ impl Storm {
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
         let target = self.common.target()?;
         self.watching.check()?;
+        if self.storms == 0 || self.back_within == 0 {
+            return Err("--storms and --back-within must be at least 1".to_owned());
+        }
         let mut run = Run::new("storm", &self.common, interrupt)?;
         let cast = self.watching.cast(&mut run, &self.common, &target).await?;
         if let Some(mut engine) = self.watching.join(&mut run, &target, &cast).await? {
-            // From here on connect and subscribe times are those of the storms.
+            // From here on connect and subscribe times are those of the storms; what the joining took comes with the next second.
+            drain(&mut run, &mut engine, |_, told| matches!(told, Told::Second(_))).await;
             run.spans = Spans::new()?;
             if self.all(&mut run, &mut engine).await? {
                 self.watching.window(&mut run, &mut engine).await?;
@@ -62,31 +68,46 @@ impl Storm {
     /// `false` after Ctrl-C.
     async fn all(&self, run: &mut Run, engine: &mut Engine) -> Result<bool, String> {
         run.ui.part("storms", self.storms as u64);
-        let mut slowest: i64 = 0;
+        // Of each storm that was seen to its end: how long it took, if all came back, and who did not.
+        let (mut took_us, mut absent) = (Vec::new(), Vec::new());
+        let mut going = true;
         for n in 1..=self.storms {
             engine.tell(Command::Storm);
             let mut back = None;
-            let going = run
-                .take(engine, Instant::now() + BACK_WITHIN, |_, told| {
+            let storm = Instant::now();
+            going = run
+                .take(engine, storm + Duration::from_secs(self.back_within), |_, told| {
                     if let Told::Settled { after_us, live } = told {
                         back = Some((*after_us, *live));
                     }
                     back.is_some()
                 })
                 .await?;
-            let Some((after_us, live)) = back else {
-                if going {
-                    run.note(&format!("Storm {n}: not all sessions were back after {} s.", BACK_WITHIN.as_secs()));
-                }
-                return Ok(going);
-            };
-            slowest = slowest.max(after_us);
-            run.values.set("storm_all_s", slowest as f64 / 1e6);
-            run.ui.say(&format!("storm {n}: {live} sessions back in {:.2} s", after_us as f64 / 1e6));
-            if !run.take(engine, Instant::now() + CALM, |_, _| false).await? {
-                return Ok(false);
+            if !going {
+                break;
+            }
+            if back.is_none() {
+                // Who is there comes with the next second.
+                drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
+                run.note(&format!("Storm {n}: not all sessions were back or had given up after {} s.", self.back_within));
+            }
+            let live = back.map_or(run.live, |(_, live)| live);
+            took_us.push(back.filter(|_| live == self.watching.sessions).map(|(after_us, _)| after_us));
+            absent.push(self.watching.sessions.saturating_sub(live));
+            let took = storm.elapsed().as_secs_f64();
+            run.ui.say(&format!("storm {n}: {live} sessions back after {took:.2} s"));
+            going = run.take(engine, Instant::now() + CALM, |_, _| false).await?;
+            if !going {
+                break;
             }
         }
-        Ok(true)
+        if let Some(worst) = absent.into_iter().max() {
+            run.values.count("sessions_not_back", worst as u64);
+        }
+        let slowest_us = took_us.into_iter().collect::<Option<Vec<i64>>>().and_then(|all| all.into_iter().max());
+        if let Some(us) = slowest_us {
+            run.values.set("storm_all_s", us as f64 / 1e6);
+        }
+        Ok(going)
     }
 }

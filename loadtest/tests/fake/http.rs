@@ -2,13 +2,14 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::shop::Answer;
 use super::{World, socket};
+
+const PAY: &str = "/scan/v1/transaksi/create_snap_transaksi";
 
 struct Request {
     method: String,
@@ -25,7 +26,8 @@ pub fn serve(world: &World, mut stream: TcpStream) {
         if upgrade {
             return socket::serve(world, stream, read);
         }
-        let (status, message, data) = match answer(world, &request) {
+        let Some(answer) = answer(world, &request) else { return };
+        let (status, message, data) = match answer {
             Ok(data) => (200, "ok", data),
             Err((status, message)) => (status, message, Value::Null),
         };
@@ -37,24 +39,36 @@ pub fn serve(world: &World, mut stream: TcpStream) {
     }
 }
 
-fn answer(world: &World, request: &Request) -> Answer {
-    let shop = || world.shop.lock().unwrap_or_else(PoisonError::into_inner);
+/// `None` when it is done and there is no answer.
+fn answer(world: &World, request: &Request) -> Option<Answer> {
+    let faults = &world.faults;
     let customer = request.token.strip_prefix("token-").and_then(|id| id.parse().ok()).unwrap_or(0);
-    match (request.method.as_str(), request.path.as_str()) {
-        ("GET", "/readyz") => Ok(Value::Null),
+    let path = request.path.split('?').next().unwrap_or_default();
+    if path == PAY {
+        return pay(world, customer, &request.body);
+    }
+    let shop = &mut world.state().shop;
+    Some(match (request.method.as_str(), path) {
+        ("GET", "/readyz") | ("POST", "/scan/v1/auth/request_otp") => Ok(Value::Null),
         ("POST", path) if path.starts_with("/ops/v1/") && request.token == "root" => {
-            shop().ops(path.trim_start_matches("/ops/v1/"), &request.body)
+            shop.ops(path.trim_start_matches("/ops/v1/"), &request.body, faults)
         }
         ("POST", path) if path.starts_with("/ops/v1/") => Err((401, "kunci tidak dikenal")),
-        ("POST", "/scan/v1/transaksi/get_layanan") => shop().layanan(&request.body),
-        ("POST", "/scan/v1/transaksi/create_snap_transaksi") => {
-            std::thread::sleep(Duration::from_millis(world.faults.pay_ms));
-            shop().pay(customer, &request.body, &world.faults)
-        }
-        ("GET", "/scan/v1/dashboard/get_user_epayment_by_id_customer_global") => shop().accounts(customer, &world.faults),
-        ("GET", path) if path.starts_with("/scan/v1/transaksi/get_epayment/") => shop().accounts(customer, &world.faults),
+        ("GET", "/dev/whatsapp") => Ok(if faults.no_code { json!([]) } else { json!([{ "code": "000000" }]) }),
+        ("POST", "/scan/v1/auth/register") => shop.register(&request.body),
+        ("POST", "/scan/v1/transaksi/get_layanan") => shop.layanan(&request.body),
+        ("POST", "/scan/v1/transaksi/list_history") => shop.history(customer),
+        ("GET", "/scan/v1/dashboard/get_user_epayment_by_id_customer_global") => shop.accounts(customer, faults),
+        ("GET", path) if path.starts_with("/scan/v1/transaksi/get_epayment/") => shop.accounts(customer, faults),
         _ => Err((404, "alamat tidak ditemukan")),
-    }
+    })
+}
+
+fn pay(world: &World, customer: i64, body: &Value) -> Option<Answer> {
+    std::thread::sleep(Duration::from_millis(world.faults.pay_ms));
+    let answer = world.state().shop.pay(customer, body, &world.faults);
+    world.changed.notify_one();
+    answer
 }
 
 /// The next request, and whether it asks for a websocket.
@@ -83,7 +97,8 @@ fn next(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<(Request, bool)> {
     Some((Request { method, path, token, body }, upgrade))
 }
 
-fn more(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<()> {
+/// What the client sends next; `None` when it is gone.
+pub fn more(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<()> {
     let mut bytes = [0; 4096];
     let n = stream.read(&mut bytes).ok().filter(|n| *n > 0)?;
     read.extend_from_slice(&bytes[..n]);

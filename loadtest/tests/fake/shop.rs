@@ -1,19 +1,47 @@
 //! The fake's machines, customers and money.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Faults, now_ms};
+use super::{Faults, now_ms, one_in};
 
 /// Refusals are a status and a message.
 pub type Answer = Result<Value, (u16, &'static str)>;
 
+const SECOND_MS: i64 = 1_000;
+
+/// From one moment to another, in epoch milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    pub began: i64,
+    pub ends_at: i64,
+}
+
 #[derive(Debug, Clone, Copy)]
 pub struct Machine {
-    pub idoutlet: i64,
-    /// Epoch milliseconds; 0 when it does not run.
-    pub ends_at: i64,
+    idoutlet: i64,
+    /// The last one.
+    pub run: Option<Run>,
+}
+
+impl Machine {
+    /// When in a second it ticks.
+    pub const fn phase_ms(&self) -> i64 {
+        self.idoutlet * 130 % SECOND_MS
+    }
+
+    /// What runs now.
+    pub fn runs(&self, now: i64) -> Option<Run> {
+        self.run.filter(|run| run.ends_at > now)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Account {
+    saldo: i64,
+    /// The newest comes first.
+    history: Vec<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -24,7 +52,11 @@ pub struct Shop {
     /// Service: outlet and seconds.
     services: HashMap<i64, (i64, i64)>,
     /// By `idcustomer`, which is in the token.
-    balances: HashMap<i64, i64>,
+    accounts: HashMap<i64, Account>,
+    /// By `telp`.
+    customers: HashMap<String, i64>,
+    /// Customer and receipt.
+    receipts: HashSet<(i64, String)>,
 }
 
 impl Shop {
@@ -33,7 +65,7 @@ impl Shop {
         self.next
     }
 
-    pub fn ops(&mut self, call: &str, body: &Value) -> Answer {
+    pub fn ops(&mut self, call: &str, body: &Value, faults: &Faults) -> Answer {
         let jumlah = body["jumlah"].as_i64().unwrap_or(0);
         match call {
             "owner" => Ok(json!({ "idowner": self.id() })),
@@ -47,7 +79,7 @@ impl Shop {
                 let idoutlet = number(body, "idoutlet");
                 let one = |shop: &mut Self| {
                     let id = shop.id();
-                    shop.machines.insert(id, Machine { idoutlet, ends_at: 0 });
+                    shop.machines.insert(id, Machine { idoutlet, run: None });
                     json!({ "id": id, "qr": format!("qr-{id}"), "kode": "00000000" })
                 };
                 Ok(json!({ "mesin": (0..jumlah).map(|_| one(self)).collect::<Vec<_>>() }))
@@ -55,18 +87,39 @@ impl Shop {
             "pelanggan/bulk" => {
                 let one = |shop: &mut Self| {
                     let id = shop.id();
-                    shop.balances.insert(id, number(body, "saldo"));
-                    let (token, telp) = (format!("token-{id}"), format!("8199{id:07}"));
+                    let telp = format!("8199{id:07}");
+                    let token = shop.open_account(id, &telp, number(body, "saldo"));
                     json!({ "id_customer_global": id, "telp": telp, "idcustomer": id, "token": token })
                 };
                 Ok(json!({ "pelanggan": (0..jumlah).map(|_| one(self)).collect::<Vec<_>>() }))
+            }
+            "topup" => {
+                let id = *self.customers.get(text(body, "telp")).ok_or((404, "nomor belum terdaftar"))?;
+                let account = self.accounts.entry(id).or_default();
+                account.saldo += number(body, "nominal");
+                if !faults.short_history {
+                    account.history.insert(0, number(body, "nominal"));
+                }
+                Ok(json!({ "idcustomer": id }))
             }
             _ => Err((404, "alamat tidak ditemukan")),
         }
     }
 
+    /// Its token.
+    fn open_account(&mut self, id: i64, telp: &str, saldo: i64) -> String {
+        self.accounts.insert(id, Account { saldo, history: Vec::new() });
+        self.customers.insert(telp.to_owned(), id);
+        format!("token-{id}")
+    }
+
+    pub fn register(&mut self, body: &Value) -> Answer {
+        let id = self.id();
+        Ok(json!({ "token": self.open_account(id, text(body, "telp"), 0) }))
+    }
+
     pub fn layanan(&self, body: &Value) -> Answer {
-        let id = body["qr"].as_str().and_then(|qr| qr.strip_prefix("qr-")).and_then(|id| id.parse::<i64>().ok());
+        let id = text(body, "qr").strip_prefix("qr-").and_then(|id| id.parse::<i64>().ok());
         let machine = id.and_then(|id| self.machines.get(&id)).ok_or((404, "Mesin Not found"))?;
         let services = self.services.iter().filter(|(_, (outlet, _))| *outlet == machine.idoutlet);
         let services: Vec<Value> = services.map(|(id, (_, s))| json!({ "id": id, "durasi": s, "harga": 1000 })).collect();
@@ -74,26 +127,62 @@ impl Shop {
     }
 
     pub fn accounts(&self, customer: i64, faults: &Faults) -> Answer {
-        let saldo = self.balances.get(&customer).ok_or((401, "token tidak berlaku"))? - i64::from(faults.cheat);
+        if faults.hide_balances {
+            return Err((503, "server sedang sibuk"));
+        }
+        let account = self.accounts.get(&customer).ok_or((401, "token tidak berlaku"))?;
+        let saldo = account.saldo - i64::from(faults.cheat);
         Ok(json!([{ "idcustomer": customer, "quota_emoney": { "saldo": saldo, "jenis_emoney": 2 } }]))
     }
 
-    pub fn pay(&mut self, customer: i64, body: &Value, faults: &Faults) -> Answer {
+    pub fn history(&self, customer: i64) -> Answer {
+        let account = self.accounts.get(&customer).ok_or((401, "token tidak berlaku"))?;
+        Ok(json!({ "history_data": account.history.iter().map(|value| json!({ "value": value })).collect::<Vec<_>>() }))
+    }
+
+    /// `None` when it is done and there is no answer.
+    pub fn pay(&mut self, customer: i64, body: &Value, faults: &Faults) -> Option<Answer> {
+        let before = self.payments;
+        let answer = self.decide(customer, body, faults);
+        let unanswered = self.payments > before && one_in(faults.pay_unanswered_one_in, self.payments);
+        (!unanswered).then_some(answer)
+    }
+
+    fn decide(&mut self, customer: i64, body: &Value, faults: &Faults) -> Answer {
+        let paid = Ok(json!({ "id": body["id"], "message": "Mesin Berhasil dinyalakan" }));
+        let receipt = (customer, text(body, "id").to_owned());
+        if self.receipts.contains(&receipt) && !faults.pay_repeats {
+            return paid;
+        }
         self.payments += 1;
-        if faults.pay_fails_one_in.is_some_and(|n| self.payments.is_multiple_of(n)) {
+        if one_in(faults.pay_fails_one_in, self.payments) {
             return Err((500, "terjadi kesalahan"));
         }
         let (_, seconds) = *self.services.get(&number(body, "idsnap_layanan")).ok_or((404, "layanan tidak ditemukan"))?;
         let machine = self.machines.get_mut(&number(body, "idmesin")).ok_or((404, "Mesin Not found"))?;
-        if machine.ends_at > now_ms() && !faults.many_winners {
+        let account = self.accounts.get_mut(&customer).ok_or((401, "token tidak berlaku"))?;
+        let (price, now) = (number(body, "grandtotal"), now_ms());
+        let is_repeat = self.receipts.contains(&receipt);
+        if machine.runs(now).is_some() && !faults.many_winners && !is_repeat {
+            if faults.charge_losers {
+                account.saldo -= price;
+            }
             return Err((409, "mesin sedang digunakan"));
         }
-        machine.ends_at = now_ms() + seconds * 1000;
-        *self.balances.get_mut(&customer).ok_or((401, "token tidak berlaku"))? -= number(body, "grandtotal");
-        Ok(json!({ "id": body["id"], "message": "Mesin Berhasil dinyalakan" }))
+        if !faults.no_run {
+            machine.run = Some(Run { began: now, ends_at: now + seconds * SECOND_MS });
+        }
+        account.saldo -= price * (1 + faults.overcharge);
+        account.history.insert(0, -price);
+        self.receipts.insert(receipt);
+        paid
     }
 }
 
 fn number(body: &Value, name: &str) -> i64 {
     body[name].as_i64().unwrap_or(0)
+}
+
+fn text<'a>(body: &'a Value, name: &str) -> &'a str {
+    body[name].as_str().unwrap_or_default()
 }

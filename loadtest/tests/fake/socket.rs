@@ -1,58 +1,82 @@
-//! The fake's websockets, one thread a session: it answers, and ticks in the phase of the machines' outlets, with its faults.
+//! The fake's websockets: a thread a session hears what the client says, and answers.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Write, copy, sink};
 use std::net::TcpStream;
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::shop::Machine;
-use super::{World, now_ms};
+use super::{Faults, State, World, now_ms, one_in};
 
-const MARGIN_MS: i64 = 200;
+const OPEN: &str = r#"0{"sid":"s","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":65536}"#;
 
-struct Watched {
-    idmesin: i64,
-    /// Of the run that was last told.
-    ends_at: i64,
-    /// The last phase tick's second.
-    last: i64,
-    /// How many phase ticks there were.
-    count: i64,
-    began: i64,
-}
-
-struct Session<'a> {
-    world: &'a World,
-    stream: TcpStream,
-    watched: Vec<Watched>,
-    joined: i64,
-    stalled: bool,
-    sent: i64,
-}
-
-/// Serves until the client goes or the fake closes.
-pub fn serve(world: &World, mut stream: TcpStream, early: Vec<u8>) {
-    if world.faults.refuse_sockets {
-        let _ = stream.write_all(b"HTTP/1.1 503 X\r\ncontent-length: 0\r\n\r\n");
+/// Serves until the client goes or is cut off.
+pub fn serve(world: &World, mut stream: TcpStream, mut read: Vec<u8>) {
+    let session = {
+        let room = &mut world.state().room;
+        room.websockets += 1;
+        room.websockets
+    };
+    let faulty = session.checked_sub(world.faults.well_sockets).filter(|n| *n > 0);
+    if faulty.is_some_and(|n| !let_in(&world.faults, n, &mut stream)) {
         return;
     }
-    let open = r#"0{"sid":"s","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":65536}"#;
     let head = b"HTTP/1.1 101 X\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n";
-    let _ = stream.write_all(&[head, &frame(open)[..]].concat());
-    let _ = stream.set_read_timeout(Some(Duration::from_millis(5)));
-    let mut session = Session { world, stream, watched: Vec::new(), joined: now_ms(), stalled: false, sent: 0 };
-    let mut read = early;
-    while !world.closed.load(Ordering::SeqCst) {
-        if session.listen(&mut read).is_none() || session.tick().is_none() {
-            return;
-        }
-    }
+    let (Ok(()), Ok(mine)) = (stream.write_all(&[head, &frame(OPEN)[..]].concat()), stream.try_clone()) else { return };
+    world.state().room.enter(session, mine);
+    while answer_all(world, session, &mut read).is_some() && super::http::more(&mut stream, &mut read).is_some() {}
+    world.state().room.leave(session);
 }
 
-fn frame(text: &str) -> Vec<u8> {
+/// Whether number `n` of the websockets that faults are for is answered.
+fn let_in(faults: &Faults, n: u64, stream: &mut TcpStream) -> bool {
+    if one_in(faults.refuse_one_socket_in, n) {
+        let _ = stream.write_all(b"HTTP/1.1 503 X\r\ncontent-length: 0\r\n\r\n");
+        return false;
+    }
+    if one_in(faults.forget_one_socket_in, n) {
+        // Until the client gives up.
+        let _ = copy(stream, &mut sink());
+        return false;
+    }
+    std::thread::sleep(Duration::from_millis(faults.socket_ms));
+    true
+}
+
+/// Every whole message that was read; `None` when the session is over.
+fn answer_all(world: &World, session: u64, read: &mut Vec<u8>) -> Option<()> {
+    while let Some((text, used)) = unmasked(read) {
+        read.drain(..used);
+        heard(world, session, &text)?;
+    }
+    Some(())
+}
+
+fn heard(world: &World, session: u64, text: &str) -> Option<()> {
+    let State { shop, room, .. } = &mut *world.state();
+    if text.starts_with("40") {
+        let refused = world.faults.refuse_tokens;
+        return room.say(session, if refused { r#"44{"message":"unauthorized"}"# } else { r#"40{"sid":"t"}"# });
+    }
+    let Some((id, list)) = text.strip_prefix("42").and_then(|t| t.find('[').map(|at| t.split_at(at))) else {
+        return Some(());
+    };
+    let (name, topic): (String, String) = serde_json::from_str(list).ok()?;
+    let idmesin = topic.strip_prefix("heartbeat/")?.parse().ok()?;
+    if name == "unsubscribe" {
+        room.unwatch(session, idmesin);
+        return room.say(session, &format!(r#"43{id}[{{"status":200}}]"#));
+    }
+    let Some(machine) = shop.machines.get(&idmesin) else { return room.say(session, &format!(r#"43{id}[{{"status":404}}]"#)) };
+    let now = now_ms();
+    room.watch(session, idmesin, machine, now);
+    world.changed.notify_one();
+    let ends_at = machine.runs(now).map(|run| run.ends_at);
+    let told = json!({ "status": 200, "tl": ends_at.map(|end| end - now), "ends_at": ends_at, "server_time": now });
+    room.say(session, &format!("43{id}[{told}]"))
+}
+
+pub fn frame(text: &str) -> Vec<u8> {
     let mut out = vec![0x81];
     match u8::try_from(text.len()) {
         Ok(n) if n < 126 => out.push(n),
@@ -63,119 +87,6 @@ fn frame(text: &str) -> Vec<u8> {
     }
     out.extend_from_slice(text.as_bytes());
     out
-}
-
-impl Session<'_> {
-    fn say(&mut self, text: &str) -> Option<()> {
-        self.stream.write_all(&frame(text)).ok()
-    }
-
-    fn machine(&self, idmesin: i64) -> Option<Machine> {
-        self.world.shop.lock().unwrap_or_else(PoisonError::into_inner).machines.get(&idmesin).copied()
-    }
-
-    fn listen(&mut self, read: &mut Vec<u8>) -> Option<()> {
-        let mut bytes = [0; 4096];
-        match self.stream.read(&mut bytes) {
-            Ok(0) => return None,
-            Ok(n) => read.extend_from_slice(&bytes[..n]),
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Err(_) => return None,
-        }
-        while let Some((text, used)) = unmasked(read) {
-            read.drain(..used);
-            self.heard(&text)?;
-        }
-        Some(())
-    }
-
-    fn heard(&mut self, text: &str) -> Option<()> {
-        if text.starts_with("40") {
-            let refused = self.world.faults.refuse_tokens;
-            return self.say(if refused { r#"44{"message":"unauthorized"}"# } else { r#"40{"sid":"t"}"# });
-        }
-        let Some((id, list)) = text.strip_prefix("42").and_then(|t| t.find('[').map(|at| t.split_at(at))) else {
-            return Some(());
-        };
-        let (name, topic): (String, String) = serde_json::from_str(list).ok()?;
-        let idmesin = topic.strip_prefix("heartbeat/")?.parse().ok()?;
-        if name == "unsubscribe" {
-            self.watched.retain(|w| w.idmesin != idmesin);
-            return Some(());
-        }
-        let Some(machine) = self.machine(idmesin) else { return self.say(&format!(r#"43{id}[{{"status":404}}]"#)) };
-        let now = now_ms();
-        let ends_at = Some(machine.ends_at).filter(|end| *end > now);
-        if self.watched.iter().all(|w| w.idmesin != idmesin) {
-            let (last, began) = (second(now, machine.idoutlet), i64::MIN / 2);
-            self.watched.push(Watched { idmesin, ends_at: ends_at.unwrap_or(0), last, count: 0, began });
-        }
-        let told = json!({ "status": 200, "tl": ends_at.map(|end| end - now), "ends_at": ends_at, "server_time": now });
-        self.say(&format!("43{id}[{told}]"))
-    }
-
-    /// Everything that is due.
-    fn tick(&mut self) -> Option<()> {
-        let faults = self.world.faults;
-        if faults.stall_ms > 0 && !self.stalled && now_ms() - self.joined > 3_500 {
-            self.stalled = true;
-            std::thread::sleep(Duration::from_millis(faults.stall_ms));
-        }
-        if faults.cut_after.is_some_and(|n| self.sent >= n) {
-            return None;
-        }
-        for at in 0..self.watched.len() {
-            let machine = self.machine(self.watched[at].idmesin)?;
-            for text in due(&mut self.watched[at], machine, self.world) {
-                if faults.slow_ms > 0 {
-                    std::thread::sleep(Duration::from_millis(faults.slow_ms));
-                }
-                self.sent += 1;
-                self.say(&text)?;
-            }
-        }
-        Some(())
-    }
-}
-
-/// In which second since 1970 of its outlet's phase `now` is.
-fn second(now: i64, idoutlet: i64) -> i64 {
-    (now - idoutlet * 130 % 1000).div_euclid(1000)
-}
-
-/// What is to be said of a machine now.
-fn due(watched: &mut Watched, machine: Machine, world: &World) -> Vec<String> {
-    let (faults, now, id) = (world.faults, now_ms(), watched.idmesin);
-    let say = |tl: i64, ends_at: i64| {
-        format!(
-            "42{}",
-            Value::from(vec![json!(format!("heartbeat/{id}")), json!({ "tl": tl, "ends_at": ends_at, "server_time": now })])
-        )
-    };
-    if watched.ends_at != 0 && now >= watched.ends_at {
-        let last = say(0, watched.ends_at);
-        watched.ends_at = 0;
-        return vec![last; if faults.no_final { 0 } else { 1 + usize::from(faults.two_finals) }];
-    }
-    if machine.ends_at > now && watched.ends_at != machine.ends_at {
-        (watched.ends_at, watched.began) = (machine.ends_at, now);
-        return vec![say(machine.ends_at - now, machine.ends_at)];
-    }
-    let this = second(now, machine.idoutlet);
-    let at = this * 1000 + machine.idoutlet * 130 % 1000;
-    let late = this % 3 == 0 && now < at + faults.late_ms;
-    if watched.ends_at == 0 || this <= watched.last || late {
-        return Vec::new();
-    }
-    watched.last = this;
-    if at - watched.began < MARGIN_MS || watched.ends_at - at < MARGIN_MS {
-        return Vec::new();
-    }
-    watched.count += 1;
-    let one_in = |n: Option<i64>| n.is_some_and(|n| watched.count % n == 0);
-    let tl = watched.ends_at - now + i64::from(faults.tl_off);
-    let tick = if faults.tl_stands { say(5_000, watched.ends_at) } else { say(tl, watched.ends_at) };
-    vec![tick; if one_in(faults.lose_one_in) { 0 } else { 1 + usize::from(one_in(faults.double_one_in)) }]
 }
 
 /// The first whole text of the client, and its bytes; frames of a client are masked.

@@ -17,7 +17,7 @@ fn request(server: &Server, method: &str, origin: &str) -> Answer {
 fn websocket(server: &Server, origin: &str) -> u16 {
     use std::io::{Read as _, Write as _};
     let target = "/socket.io/?EIO=4&transport=websocket";
-    let head = crate::ws::request(server.address, target, &format!("Origin: {origin}\r\n"));
+    let head = crate::wire::upgrade_request(server.address, target, &format!("Origin: {origin}\r\n"));
     let mut stream = crate::http::connect(server.address);
     stream.write_all(head.as_bytes()).unwrap();
     let mut start = [0; 12];

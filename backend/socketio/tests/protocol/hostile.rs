@@ -9,7 +9,8 @@ use actix_socketio::{CloseReason, Limits, Origins, set_user_timeout};
 
 use crate::http::{Polling, connect};
 use crate::server::{PATIENCE, Server, limits, start, start_with};
-use crate::ws::{Ws, frame};
+use crate::wire::frame;
+use crate::ws::Ws;
 
 /// A client whose own kernel takes little before it is read.
 fn narrow(address: SocketAddr) -> TcpStream {

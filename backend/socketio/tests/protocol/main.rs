@@ -4,6 +4,7 @@
 
 mod http;
 mod server;
+mod wire;
 mod ws;
 
 mod cross_origin;

@@ -51,7 +51,7 @@ fn an_id_asks_for_an_answer_with_the_same_id() {
 fn many_events_at_once_are_all_answered_in_order() {
     let server = start();
     let mut ws = Ws::joined(&server);
-    let events: Vec<u8> = (0..500).flat_map(|n| crate::ws::text_frame(&format!(r#"42{n}["message-with-ack",{n}]"#))).collect();
+    let events: Vec<u8> = (0..500).flat_map(|n| crate::wire::text_frame(&format!(r#"42{n}["message-with-ack",{n}]"#))).collect();
     ws.send_raw(&events);
     for n in 0..500 {
         assert_eq!(ws.text(), format!("43{n}[{n}]"));

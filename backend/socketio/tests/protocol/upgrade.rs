@@ -6,7 +6,8 @@ use actix_socketio::{Limits, Origins};
 
 use crate::http::Polling;
 use crate::server::{eventually, limits, start, start_with};
-use crate::ws::{Ws, text_frame};
+use crate::wire::text_frame;
+use crate::ws::Ws;
 
 #[test]
 fn a_session_moves_to_a_websocket_without_losing_packets() {

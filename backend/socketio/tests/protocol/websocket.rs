@@ -7,7 +7,8 @@ use actix_socketio::{CloseReason, Limits, Origins};
 
 use crate::http::connect;
 use crate::server::{Seen, Server, eventually, limits, start, start_with};
-use crate::ws::{Frame, Ws, frame, text_frame};
+use crate::wire::{frame, text_frame};
+use crate::ws::{Frame, Ws};
 
 fn closed_for(server: &Server) -> CloseReason {
     match server.seen() {

@@ -1,14 +1,13 @@
 //! Raw websockets.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 
 use actix_socketio::codec::opcode;
 
 use crate::http::{Pending, Polling, connect};
 use crate::server::Server;
-
-const MASK: [u8; 4] = [0xa1, 0x02, 0xf3, 0x44];
+use crate::wire::{frame, text_frame, upgrade_request};
 
 /// One frame as it is on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,41 +20,10 @@ pub struct Ws {
     pub stream: TcpStream,
 }
 
-/// A masked frame; `first` is its first byte.
-pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
-    let mut out = vec![first];
-    match payload.len() {
-        n if n < 126 => out.push(0x80 | n as u8),
-        n if n < 65_536 => {
-            out.push(0x80 | 126);
-            out.extend((n as u16).to_be_bytes());
-        }
-        n => {
-            out.push(0x80 | 127);
-            out.extend((n as u64).to_be_bytes());
-        }
-    }
-    out.extend(MASK);
-    out.extend(payload.iter().enumerate().map(|(i, b)| b ^ MASK[i % 4]));
-    out
-}
-
-pub fn text_frame(text: &str) -> Vec<u8> {
-    frame(0x80 | opcode::TEXT, text.as_bytes())
-}
-
-/// The head of an upgrade request.
-pub fn request(address: SocketAddr, target: &str, more: &str) -> String {
-    format!(
-        "GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{more}\r\n"
-    )
-}
-
 /// An upgrade request that is answered like any other.
 pub fn refused(server: &Server, target: &str, more: &str) -> crate::http::Answer {
     let mut stream = connect(server.address);
-    stream.write_all(request(server.address, target, more).as_bytes()).unwrap();
+    stream.write_all(upgrade_request(server.address, target, more).as_bytes()).unwrap();
     Pending(stream).answer()
 }
 
@@ -63,7 +31,7 @@ impl Ws {
     /// Sends the handshake together with `early`, and checks its answer.
     pub fn handshake(stream: TcpStream, target: &str, early: &[u8]) -> Self {
         let mut stream = stream;
-        let mut bytes = request(stream.peer_addr().unwrap(), target, "").into_bytes();
+        let mut bytes = upgrade_request(stream.peer_addr().unwrap(), target, "").into_bytes();
         bytes.extend_from_slice(early);
         stream.write_all(&bytes).unwrap();
         let mut head = Vec::new();

@@ -5,8 +5,9 @@ use serde_json::json;
 use socket2::SockRef;
 use tokio::io::AsyncWriteExt;
 
-use super::phone::{Phone, frame, text};
+use super::phone::Phone;
 use super::setup;
+use super::wire::{frame, text_frame};
 
 /// A subscribe of exactly `bytes` bytes.
 fn subscribe_of(bytes: usize) -> String {
@@ -54,16 +55,16 @@ async fn garbage_ends_its_own_session_and_no_other() {
         frame(0xf1, b"4"),
         // An end that would reach past all memory.
         [&[0x81, 0xff][..], &[0xff; 12]].concat(),
-        text(""),
-        text("9"),
-        text("42"),
-        text("42{}"),
-        text(r#"42["subscribe""#),
-        text(r#"42[7,"heartbeat/1"]"#),
-        text(r#"42["disconnect"]"#),
-        text(r#"451-["subscribe",{"_placeholder":true,"num":0}]"#).repeat(2),
-        text(r#"4299999999999999999999["subscribe","heartbeat/1"]"#),
-        text(&format!("42{}", "[".repeat(60_000))),
+        text_frame(""),
+        text_frame("9"),
+        text_frame("42"),
+        text_frame("42{}"),
+        text_frame(r#"42["subscribe""#),
+        text_frame(r#"42[7,"heartbeat/1"]"#),
+        text_frame(r#"42["disconnect"]"#),
+        text_frame(r#"451-["subscribe",{"_placeholder":true,"num":0}]"#).repeat(2),
+        text_frame(r#"4299999999999999999999["subscribe","heartbeat/1"]"#),
+        text_frame(&format!("42{}", "[".repeat(60_000))),
     ];
     for bytes in &garbage {
         let mut phone = Phone::join(&app, &budi.token).await;
@@ -83,11 +84,11 @@ async fn a_phone_that_writes_byte_by_byte_is_answered() {
     let siti = app.customer(1).await;
     let mut phone = Phone::dial(app.address()).await;
     phone.stream.set_nodelay(true).unwrap();
-    for byte in text(&format!("40{}", json!({"token": siti.token}))) {
+    for byte in text_frame(&format!("40{}", json!({"token": siti.token}))) {
         phone.send_raw(&[byte]).await;
     }
     assert!(phone.packet().await.starts_with("40{"));
-    for byte in text(r#"421["subscribe","heartbeat/4711"]"#) {
+    for byte in text_frame(r#"421["subscribe","heartbeat/4711"]"#) {
         phone.send_raw(&[byte]).await;
     }
     assert_eq!(phone.answer().await.1["status"], 404);
@@ -108,7 +109,7 @@ async fn a_phone_that_breaks_off_leaves_nothing_behind() {
     let mut half = TcpStream::connect(app.address()).await.unwrap();
     half.write_all(b"GET /socket.io/?EIO=4&transp").await.unwrap();
     let mut phone = Phone::join(&app, &siti.token).await;
-    phone.send_raw(&text(r#"42["subscribe","heartbeat/1"]"#)[..9]).await;
+    phone.send_raw(&text_frame(r#"42["subscribe","heartbeat/1"]"#)[..9]).await;
     drop((half, phone));
     for series in ["nyala_sessions", "nyala_subscriptions", "nyala_machine_actors"] {
         app.until_metric(series, 0.0).await;

@@ -12,6 +12,8 @@ mod slow;
 mod subscribe;
 mod ticks;
 mod time;
+#[path = "../../../socketio/tests/protocol/wire.rs"]
+mod wire;
 
 use std::time::Duration;
 

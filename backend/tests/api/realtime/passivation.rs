@@ -6,8 +6,9 @@ use actix_web::rt::time::sleep;
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::phone::{Phone, text};
+use super::phone::Phone;
 use super::setup;
+use super::wire::text_frame;
 
 const PHONES: usize = 20;
 const ROUNDS: usize = 20;
@@ -19,8 +20,8 @@ const MACHINES: usize = 5;
 async fn round(phone: &mut Phone, machines: &[(i64, Option<i64>)]) {
     let mut breath = Vec::new();
     for (n, (idmesin, _)) in machines.iter().enumerate() {
-        breath.extend(text(&format!(r#"42{n}["subscribe","heartbeat/{idmesin}"]"#)));
-        breath.extend(text(&format!(r#"42{}["unsubscribe","heartbeat/{idmesin}"]"#, n + machines.len())));
+        breath.extend(text_frame(&format!(r#"42{n}["subscribe","heartbeat/{idmesin}"]"#)));
+        breath.extend(text_frame(&format!(r#"42{}["unsubscribe","heartbeat/{idmesin}"]"#, n + machines.len())));
     }
     phone.send_raw(&breath).await;
     for _ in 0..2 * machines.len() {

@@ -10,12 +10,12 @@ use bytes::{Buf, BytesMut};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+use super::wire::{text_frame, upgrade_request};
 use crate::helpers::TestApp;
 
 /// How long a phone waits for what must come.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 const TARGET: &str = "/socket.io/?EIO=4&transport=websocket";
-const MASK: [u8; 4] = [0xa1, 0x02, 0xf3, 0x44];
 
 const TEXT: u8 = 1;
 const CLOSE: u8 = 8;
@@ -37,30 +37,6 @@ pub struct Phone {
     ticks: VecDeque<Tick>,
     /// False: a phone that says nothing to the server's heartbeats.
     pub answers_heartbeats: bool,
-}
-
-/// A masked frame; `first` is its first byte.
-pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
-    let mut out = vec![first];
-    match payload.len() {
-        n if n < 126 => out.push(0x80 | n as u8),
-        n if n < 65_536 => {
-            out.push(0x80 | 126);
-            out.extend((n as u16).to_be_bytes());
-        }
-        n => {
-            out.push(0x80 | 127);
-            out.extend((n as u64).to_be_bytes());
-        }
-    }
-    out.extend(MASK);
-    out.extend(payload.iter().enumerate().map(|(i, b)| b ^ MASK[i % 4]));
-    out
-}
-
-/// A text message.
-pub fn text(message: &str) -> Vec<u8> {
-    frame(0x80 | TEXT, message.as_bytes())
 }
 
 /// Takes the next whole frame of a server off `bytes`: its opcode and its payload.
@@ -115,11 +91,7 @@ impl Phone {
     }
 
     async fn open_on(mut stream: TcpStream, address: &str, target: &str) -> Self {
-        let head = format!(
-            "GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(upgrade_request(address, target, "").as_bytes()).await.unwrap();
         let mut unread = BytesMut::new();
         let end = loop {
             assert!(soon("the handshake", stream.read_buf(&mut unread)).await.unwrap() > 0, "the server hung up");
@@ -158,7 +130,7 @@ impl Phone {
     }
 
     pub async fn send(&mut self, packet: &str) {
-        self.send_raw(&text(packet)).await;
+        self.send_raw(&text_frame(packet)).await;
     }
 
     pub async fn send_raw(&mut self, bytes: &[u8]) {
@@ -263,7 +235,7 @@ impl Phone {
                     return Some(packet);
                 }
                 if self.answers_heartbeats {
-                    let _ = self.stream.write_all(&text("3")).await;
+                    let _ = self.stream.write_all(&text_frame("3")).await;
                 }
             }
             if self.stream.read_buf(&mut self.unread).await.unwrap_or(0) == 0 {

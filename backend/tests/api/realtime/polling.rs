@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::phone::{Tick, text, tick_of};
+use super::phone::{Tick, tick_of};
+use super::wire::text_frame;
 use super::{Phone, setup};
 use crate::helpers::TestApp;
 
@@ -123,7 +124,7 @@ async fn a_phone_that_upgrades_keeps_what_it_watches() {
     let mut phone = Phone::open(app.address(), target.strip_prefix(&app.base_url).unwrap()).await;
     phone.send("2probe").await;
     assert_eq!(phone.packet().await, "3probe");
-    phone.send_raw(&text("5")).await;
+    phone.send_raw(&text_frame("5")).await;
     app.run(toko, 600, 1).await;
     assert_eq!(phone.tick().await.tl, 600_000);
     app.until_metric("nyala_sessions", 1.0).await;

@@ -5,8 +5,9 @@ use bytes::BytesMut;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 
-use super::phone::{PATIENCE, Phone, Tick, soon, take_frame, text, tick_of};
+use super::phone::{PATIENCE, Phone, Tick, soon, take_frame, tick_of};
 use super::setup;
+use super::wire::text_frame;
 use crate::helpers::TestApp;
 use crate::toko::Toko;
 
@@ -78,7 +79,7 @@ impl Scene {
     /// The slow phone asks `n` times what a machine does, and does not read the answers. An answer has about 100 bytes.
     async fn ask(&mut self, n: usize) {
         let topic = self.machines[0].idmesin;
-        self.slow.send_raw(&text(&format!(r#"421["subscribe","heartbeat/{topic}"]"#)).repeat(n)).await;
+        self.slow.send_raw(&text_frame(&format!(r#"421["subscribe","heartbeat/{topic}"]"#)).repeat(n)).await;
     }
 }
 

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::phone::{Phone, text};
+use super::phone::Phone;
 use super::setup;
+use super::wire::text_frame;
 
 #[actix_web::test]
 async fn the_answer_says_what_the_machine_does_now() {
@@ -130,7 +131,7 @@ async fn what_is_asked_in_one_breath_is_done_in_that_order() {
         ("subscribe", second.idmesin),
     ];
     for (n, (event, id)) in asked.iter().enumerate() {
-        breath.extend(text(&format!(r#"42{n}["{event}","heartbeat/{id}"]"#)));
+        breath.extend(text_frame(&format!(r#"42{n}["{event}","heartbeat/{id}"]"#)));
     }
     phone.send_raw(&breath).await;
     let mut answered = Vec::new();
@@ -187,7 +188,7 @@ async fn a_thousand_subscribes_on_one_socket_are_all_answered() {
     let siti = app.customer(1).await;
     for (idmesin, ends_at) in [(toko.idmesin, Some(ends_at)), (fresh.idmesin, None)] {
         let mut phone = Phone::join(&app, &siti.token).await;
-        let all: Vec<u8> = (0..1_000).flat_map(|n| text(&format!(r#"42{n}["subscribe","heartbeat/{idmesin}"]"#))).collect();
+        let all: Vec<u8> = (0..1_000).flat_map(|n| text_frame(&format!(r#"42{n}["subscribe","heartbeat/{idmesin}"]"#))).collect();
         phone.send_raw(&all).await;
         for n in 0..1_000 {
             let (number, answer) = phone.answer().await;

@@ -90,7 +90,10 @@ impl Swarm {
             None => mine.iter().position(|w| w.idmesin == tick.idmesin),
         };
         let Some(slot) = slot else {
-            return self.second.errors.add("tick of a machine that was not asked for", 1);
+            if session.leaving != tick.idmesin {
+                self.second.errors.add("tick of a machine that was not asked for", 1);
+            }
+            return;
         };
         session.next = u16::try_from(if slot + 1 < width { slot + 1 } else { 0 }).unwrap_or(0);
         let watch = &mut mine[slot];
@@ -148,15 +151,19 @@ impl Swarm {
         }
     }
 
-    /// The answer to a subscribe, or to one that was repeated to compare the clocks.
+    /// The answer to a subscribe, to one that was repeated to compare the clocks, or to an unsubscribe.
     fn subscribed(&mut self, i: usize, slot: usize, told: heartbeat::Snapshot, at: Us) {
+        if slot == self.plan.topics_per_session {
+            self.sessions[i].leaving = 0;
+            return;
+        }
         let place = i * self.plan.topics_per_session + slot;
-        if slot >= self.plan.topics_per_session || self.watches[place].idmesin == 0 {
+        if slot > self.plan.topics_per_session || self.watches[place].idmesin == 0 {
             return self.second.errors.add("answer to nothing that was asked", 1);
         }
         let idmesin = self.watches[place].idmesin;
         if self.told[place] {
-            self.tell(Report::Subscribed { session: i, idmesin, status: told.status });
+            self.tell(Report::Subscribed { session: i, idmesin, status: told.status, runs: told.ends_at.is_some() });
         }
         if told.status != 200 {
             self.second.errors.add(&format!("subscribe refused: {}", told.status), 1);

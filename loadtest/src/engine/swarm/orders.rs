@@ -66,7 +66,7 @@ impl Swarm {
         let width = self.plan.topics_per_session;
         let free = self.watches[i * width..(i + 1) * width].iter().position(|w| w.idmesin == 0);
         let Some(slot) = free.filter(|_| self.sessions[i].stage == Stage::Live) else {
-            return self.tell(Report::Subscribed { session: i, idmesin: topic.idmesin, status: 0 });
+            return self.tell(Report::Subscribed { session: i, idmesin: topic.idmesin, status: 0, runs: false });
         };
         let place = i * width + slot;
         self.watches[place] = Watch::new(topic.idmesin, topic.group);
@@ -80,7 +80,9 @@ impl Swarm {
         self.watches[i * width + slot] = Watch::new(0, 0);
         self.told[i * width + slot] = false;
         let mut out = Vec::new();
-        session::unsubscribe(&mut out, idmesin);
+        // An id that no subscription has.
+        session::unsubscribe(&mut out, width, idmesin);
+        self.sessions[i].leaving = idmesin;
         self.send(i, &out);
     }
 

@@ -84,7 +84,8 @@ fn a_clean_window_expects_what_came() {
 fn lost_ticks_are_missed_wherever_they_are() {
     for lost in 4..9 {
         let mut desk = in_window();
-        (4..9).filter(|n| *n != lost).for_each(|n| desk.tick(WINDOW, END, n * 1000 + 402));
+        // Ticks go on after the window, which ends with the one at 8,402.
+        (4..12).filter(|n| *n != lost).for_each(|n| desk.tick(WINDOW, END, n * 1000 + 402));
         let counters = close(&mut desk);
         assert_eq!((counters.expected, counters.deliveries, counters.missed), (5, 4, 1), "tick {lost}");
     }
@@ -178,4 +179,21 @@ fn a_tick_that_is_nearly_a_period_late_makes_no_duplicate() {
     // The one due at 5,400 was made at 6,380, beside the next.
     let counters = close(&mut desk);
     assert_eq!((counters.duplicates, counters.missed, counters.expected), (0, 1, 5));
+}
+
+#[test]
+fn a_phase_that_was_found_from_late_ticks_makes_no_fault() {
+    let mut desk = Desk::new();
+    desk.joined(Counting::Not, END, 1_000);
+    // In truth it is 400.
+    for at in [1_520, 2_520, 3_521] {
+        desk.tick(Counting::Not, END, at);
+    }
+    desk.run(WINDOW, |watch, phase, _| {
+        phase.settle();
+        watch.open_window(3_700, 5_000, phase);
+    });
+    (4..12).for_each(|n| desk.tick(WINDOW, END, n * 1000 + 400));
+    let counters = close(&mut desk);
+    assert_eq!((counters.expected, counters.deliveries, counters.missed, counters.duplicates), (5, 5, 0, 0));
 }

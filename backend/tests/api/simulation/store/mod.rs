@@ -1,17 +1,23 @@
 //! The database in memory: the constraints of the schema and the movements of `ledger::pembelian`, nothing more. Whatever it
 //! is asked to write is kept in `journal` with its outcome, so that PostgreSQL can be asked the same.
 
+mod journal;
+mod rows;
+
 use std::collections::HashMap;
 
-use nyala::domain::no_nota::NoNota;
 use nyala::domain::waktu::Waktu;
 use nyala::ledger::pembelian::Held;
 use nyala::pembelian::aturan::{Putusan, Tolakan, putuskan};
 use nyala::pembelian::batas::CMD_LIFE_MS;
-use nyala::pembelian::fakta::{Dompet, Epay, Fakta, LayananFakta, MesinFakta, NotaLama, Pesanan};
+use nyala::pembelian::fakta::{Dompet, Epay, Fakta, LayananFakta, MesinFakta, NotaLama};
 use nyala::pembelian::keadaan::Keadaan;
 use nyala::pembelian::step::{Change, Obrolan, Pembelian};
 use uuid::Uuid;
+
+pub use journal::{Asked, Stored, outcome, told};
+pub use rows::{Kind, Machine, Movement, Order, OutboxOp, OutboxRow, Purchase, Wallet};
+use rows::{id, index};
 
 /// Rupiah of every service.
 pub const PRICE: i64 = 10_000;
@@ -19,158 +25,6 @@ pub const PRICE: i64 = 10_000;
 pub const SERVICES_S: [i32; 4] = [5, 60, 300, 1_800];
 const OUTLET: i64 = 1;
 const OWNER: i64 = 1;
-
-/// What a customer wants; indices into the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Order {
-    pub customer: usize,
-    pub nota: u32,
-    pub machine: usize,
-    pub service: usize,
-}
-
-impl Order {
-    pub fn no_nota(self) -> NoNota {
-        NoNota::parse(&format!("SLF{:015}", self.nota)).unwrap()
-    }
-
-    /// The body as the rules see it, with the store's own ids.
-    pub fn pesanan(self) -> Pesanan {
-        Pesanan {
-            id_customer_global: id(self.customer),
-            no_nota: self.no_nota(),
-            idcustomer: id(self.customer),
-            idmesin: id(self.machine),
-            idoutlet: OUTLET,
-            idlayanan: id(self.service),
-            total: PRICE,
-            grandtotal: PRICE,
-        }
-    }
-}
-
-fn id(index: usize) -> i64 {
-    i64::try_from(index).unwrap() + 1
-}
-
-fn index(id: i64) -> usize {
-    usize::try_from(id).unwrap() - 1
-}
-
-#[derive(Debug, Clone)]
-pub struct Purchase {
-    pub order: Order,
-    pub keadaan: Keadaan,
-    pub cmd_id: Uuid,
-    pub epoch: i64,
-    pub created_at: Waktu,
-    pub ends_at: Option<Waktu>,
-    pub finished_at: Option<Waktu>,
-    pub refunded: i64,
-    pub gave_up: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wallet {
-    pub credits: i64,
-    pub debits: i64,
-    pub pending: i64,
-}
-
-impl Wallet {
-    pub fn saldo(self) -> i64 {
-        self.credits - self.debits - self.pending
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Machine {
-    pub online: bool,
-    pub needs_staff: bool,
-    pub epoch: i64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Topup,
-    Pending,
-    Post,
-    Void,
-    Refund,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub struct Movement {
-    pub kind: Kind,
-    pub customer: usize,
-    pub amount: i64,
-    /// `None` for a top-up.
-    pub purchase: Option<i64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutboxOp {
-    Start,
-    Stop,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub struct OutboxRow {
-    pub purchase: i64,
-    pub op: OutboxOp,
-    pub available_at: Waktu,
-}
-
-/// What the database was asked, and what it answered.
-#[derive(Debug, Clone)]
-pub enum Asked {
-    Facts { order: Order, putusan: String, now: Waktu },
-    Open { machine: usize, stored: Option<Stored> },
-    Hold { order: Order, now: Waktu, held: Result<i64, Option<Tolakan>> },
-    Refuse { order: Order, why: Tolakan, now: Waktu, done: bool },
-    Apply { purchase: i64, change: Change, now: Waktu, done: bool },
-    Record { machine: usize, online: bool, runs: bool, foreign: Option<i64>, now: Waktu },
-    Stop { purchase: i64, now: Waktu },
-    Refund { purchase: i64, amount: i64, now: Waktu, done: bool },
-}
-
-/// An open purchase as it is read back, without the ids that PostgreSQL gives by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stored {
-    pub epoch: i64,
-    pub durasi_s: i64,
-    pub created_at: Waktu,
-    pub keadaan: Keadaan,
-    pub ends_at: Waktu,
-    pub stop_requested: bool,
-}
-
-impl From<&Pembelian> for Stored {
-    fn from(p: &Pembelian) -> Self {
-        let Pembelian { epoch, durasi_s, created_at, keadaan, ends_at, .. } = *p;
-        Self { epoch, durasi_s, created_at, keadaan, ends_at, stop_requested: p.obrolan.stop_requested }
-    }
-}
-
-/// A decision without ids.
-pub fn told(putusan: &Putusan) -> String {
-    match putusan {
-        Putusan::Boleh { layanan, .. } => format!("hold {} s", layanan.durasi_s),
-        Putusan::Tolak(why) => format!("refused: {why:?}"),
-        Putusan::SudahDitolak(why) => format!("refused before: {why:?}"),
-        Putusan::NotaBeda => "another body".to_owned(),
-        Putusan::Ada { keadaan, .. } => format!("is {keadaan:?}"),
-    }
-}
-
-/// A hold's outcome without ids of PostgreSQL's.
-pub fn outcome(held: &Held) -> Result<i64, Option<Tolakan>> {
-    match held {
-        Held::Won { idtransaksi, .. } => Ok(*idtransaksi),
-        Held::Lost(why) => Err(Some(*why)),
-        Held::Changed => Err(None),
-    }
-}
 
 struct Receipt {
     body_hash: Vec<u8>,

@@ -1,0 +1,73 @@
+//! The `nyala` binary (contract §4), beside a running server and without one: one file per group of commands.
+
+mod key;
+mod ledger;
+mod seed;
+mod serve;
+mod settings;
+mod sticker;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tokio_postgres::config::Host;
+
+use crate::helpers::TestApp;
+
+/// The program with the settings of the checkout and nothing of the caller's environment.
+fn nyala() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nyala"));
+    command.arg("--config-dir").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../config"));
+    for (name, _) in std::env::vars_os() {
+        if name == "DATABASE_URL" || name.to_string_lossy().starts_with("NYALA__") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// What a command said.
+#[derive(Debug)]
+struct Said {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Said {
+    fn from(o: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Self { code: o.status.code().expect("no signal"), out: text(o.stdout), err: text(o.stderr) }
+    }
+}
+
+impl Said {
+    /// Success, nothing on standard error, and what was printed.
+    #[track_caller]
+    fn ok(self) -> String {
+        assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
+        self.out
+    }
+
+    /// Exit code 1 and one line that holds `part`.
+    #[track_caller]
+    fn refused(self, part: &str) {
+        assert_eq!(self.code, 1, "{self:?}");
+        assert!(
+            self.err.starts_with("nyala: ") && self.err.trim_end().lines().count() == 1 && self.err.contains(part),
+            "{self:?}"
+        );
+    }
+}
+
+/// Runs the program on the database and the keys of a server that runs.
+fn beside(app: &TestApp, args: &[&str]) -> Said {
+    let config = app.state.db.config();
+    let host = match &config.get_hosts()[0] {
+        Host::Unix(path) => path.display().to_string(),
+        Host::Tcp(name) => name.clone(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    let url = format!("host={host} port={port} user={} dbname={}", config.get_user().unwrap(), config.get_dbname().unwrap());
+    nyala().env("DATABASE_URL", url).env("NYALA__DATA__DIR", &app.state.config.data.dir).args(args).output().unwrap().into()
+}

@@ -1,0 +1,69 @@
+//! `nyala config check`, and settings with which no command can work.
+
+use std::process::Command;
+
+use super::{Said, nyala};
+
+#[actix_web::test]
+async fn the_settings_are_told_without_secrets() {
+    let set = |args: &[&str]| -> Said { nyala().args(["config", "check"]).args(args).output().unwrap().into() };
+    let told = set(&["--set", "whatsapp.meta_access_token=sangat-rahasia", "--set", "http.port=8123"]).ok();
+    assert!(
+        told.contains("meta_access_token = \"***\"") && told.contains("port = 8123") && !told.contains("sangat-rahasia"),
+        "{told}"
+    );
+    let url = nyala().env("DATABASE_URL", "postgres://u:kata-sandi@h/d").args(["config", "check"]).output().unwrap();
+    assert!(!Said::from(url).ok().contains("kata-sandi"));
+    let meta = [
+        "--set",
+        "whatsapp.meta_access_token=a",
+        "--set",
+        "whatsapp.meta_phone_number_id=1",
+        "--set",
+        "whatsapp.meta_template=kode",
+    ];
+    let production = [&["--set", "profile=production"], meta.as_slice()].concat();
+    set(&production).ok();
+    set(&[production.as_slice(), &["--set", "dev.routes=true"]].concat()).refused("dev.routes must be false");
+    set(&["--set", "profile=production"]).refused("meta_access_token");
+    set(&["--set", "http.prot=1"]).refused("prot");
+    set(&["--set", "http"]).refused("section.key=value");
+    let nowhere =
+        Command::new(env!("CARGO_BIN_EXE_nyala")).args(["config", "check", "--config-dir", "/dev/null"]).output().unwrap();
+    Said::from(nowhere).refused("--config-dir");
+}
+
+#[actix_web::test]
+async fn a_database_that_is_not_there_is_told_in_one_line() {
+    let said = nyala().env("DATABASE_URL", "host=/dev/null user=nyala dbname=x").args(["audit", "verify"]).output().unwrap();
+    Said::from(said).refused("DATABASE_URL cannot be reached");
+    let said = nyala().env("DATABASE_URL", "nonsense nonsense").args(["key", "list"]).output().unwrap();
+    Said::from(said).refused("nyala: DATABASE_URL is no connection string");
+    let said = nyala()
+        .env("DATABASE_URL", "host=/dev/null user=nyala dbname=x")
+        .args(["serve", "--port", "0", "--set", "log.filter=warn"])
+        .output()
+        .unwrap();
+    Said::from(said).refused("DATABASE_URL cannot be reached");
+}
+
+#[actix_web::test]
+async fn settings_that_cannot_be_are_refused_by_name() {
+    let check = |set: &str| Said::from(nyala().args(["config", "check", "--set", set]).output().unwrap());
+    for (set, told) in [
+        ("log.filter=[[", "log.filter"),
+        ("auth.token_days=0", "auth.token_days"),
+        ("auth.token_days=9223372036854775807", "auth.token_days"),
+        ("http.max_connections=0", "http.max_connections"),
+        ("http.drain_s=21", "http.drain_s"),
+        ("http.host=0.0.0.0", "dev.allow_lan"),
+        ("http.host=127.evil.example", "dev.allow_lan"),
+        ("http.trusted_proxies=10.0.0.0/8,everybody", "everybody"),
+    ] {
+        check(set).refused(told);
+    }
+    let lists = check("http.trusted_proxies=10.0.0.0/8, 127.0.0.1").ok();
+    assert!(lists.contains("10.0.0.0/8") && lists.contains("127.0.0.1"), "{lists}");
+    let text = nyala().env("NYALA__WHATSAPP__META_PHONE_NUMBER_ID", "0123").args(["config", "check"]).output().unwrap();
+    assert!(Said::from(text).ok().contains("\"0123\""), "a text stays what it is");
+}

@@ -1,0 +1,110 @@
+//! The rows of the database in memory.
+
+use nyala::domain::no_nota::NoNota;
+use nyala::domain::waktu::Waktu;
+use nyala::pembelian::fakta::Pesanan;
+use nyala::pembelian::keadaan::Keadaan;
+use uuid::Uuid;
+
+use super::{OUTLET, PRICE};
+
+/// What a customer wants; indices into the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Order {
+    pub customer: usize,
+    pub nota: u32,
+    pub machine: usize,
+    pub service: usize,
+}
+
+impl Order {
+    pub fn no_nota(self) -> NoNota {
+        NoNota::parse(&format!("SLF{:015}", self.nota)).unwrap()
+    }
+
+    /// The body as the rules see it, with the store's own ids.
+    pub fn pesanan(self) -> Pesanan {
+        Pesanan {
+            id_customer_global: id(self.customer),
+            no_nota: self.no_nota(),
+            idcustomer: id(self.customer),
+            idmesin: id(self.machine),
+            idoutlet: OUTLET,
+            idlayanan: id(self.service),
+            total: PRICE,
+            grandtotal: PRICE,
+        }
+    }
+}
+
+pub(super) fn id(index: usize) -> i64 {
+    i64::try_from(index).unwrap() + 1
+}
+
+pub(super) fn index(id: i64) -> usize {
+    usize::try_from(id).unwrap() - 1
+}
+
+#[derive(Debug, Clone)]
+pub struct Purchase {
+    pub order: Order,
+    pub keadaan: Keadaan,
+    pub cmd_id: Uuid,
+    pub epoch: i64,
+    pub created_at: Waktu,
+    pub ends_at: Option<Waktu>,
+    pub finished_at: Option<Waktu>,
+    pub refunded: i64,
+    pub gave_up: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wallet {
+    pub credits: i64,
+    pub debits: i64,
+    pub pending: i64,
+}
+
+impl Wallet {
+    pub fn saldo(self) -> i64 {
+        self.credits - self.debits - self.pending
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Machine {
+    pub online: bool,
+    pub needs_staff: bool,
+    pub epoch: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Topup,
+    Pending,
+    Post,
+    Void,
+    Refund,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Movement {
+    pub kind: Kind,
+    pub customer: usize,
+    pub amount: i64,
+    /// `None` for a top-up.
+    pub purchase: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutboxOp {
+    Start,
+    Stop,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct OutboxRow {
+    pub purchase: i64,
+    pub op: OutboxOp,
+    pub available_at: Waktu,
+}

@@ -1,0 +1,14 @@
+//! A tool that cannot see a fault is worthless: it is run against a server with faults, and its report must tell each of them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod buying;
+mod cases;
+mod command;
+#[path = "../fake/mod.rs"]
+mod fake;
+mod finish;
+mod run;
+mod soak;
+mod storm;
+mod watch;
