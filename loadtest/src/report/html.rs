@@ -140,6 +140,9 @@ fn errors(report: &Report) -> String {
 }
 
 fn comparison(report: &Report, old: &Report) -> String {
+    if let Some(why) = compare::refusal(report, old) {
+        return format!("<h2>Compared</h2><p>{}</p>", escape(&why));
+    }
     let row = |row: &compare::Row| {
         let change = row.change.map_or_else(|| "–".to_owned(), |c| format!("{c:+.1} %"));
         let unit = row.metric.unit;
