@@ -58,6 +58,8 @@ pub struct Run {
     /// What this second brought of the deeds, for the timeline.
     pub latest: (u64, Times),
     pub live: usize,
+    /// All sessions have to join in this time.
+    pub join_within: Duration,
     timeline: Timeline,
     notes: Vec<String>,
     scenario: &'static str,
@@ -88,6 +90,7 @@ impl Run {
             deeds: Deeds::new()?,
             latest: (0, Times::new()?),
             live: 0,
+            join_within: Duration::from_secs(common.join_within),
             timeline: Timeline::default(),
             notes: Vec::new(),
             scenario,
@@ -132,6 +135,21 @@ impl Run {
 
     fn server_used(&self) -> Option<Used> {
         self.server_pid.and_then(|pid| Used::of(pid).ok())
+    }
+
+    /// What prepares the measurement: nothing to tell is left of it after Ctrl-C.
+    ///
+    /// # Errors
+    /// Those of `work`, and Ctrl-C.
+    pub async fn prepare<T>(&self, work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+        let interrupted = || Err("ended by Ctrl-C before anything was measured".to_owned());
+        if self.interrupt.came() {
+            return interrupted();
+        }
+        tokio::select! {
+            done = work => done,
+            () = self.interrupt.wait() => interrupted(),
+        }
     }
 
     /// Takes what the engine tells until `deadline`, Ctrl-C, or until `done` says so of a report. `false` after Ctrl-C.

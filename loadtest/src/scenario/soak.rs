@@ -8,7 +8,7 @@ use super::buying::Buying;
 use super::{Outcome, run};
 use crate::interrupt::Interrupt;
 use crate::money;
-use crate::options::Common;
+use crate::options::{Common, MAX_LENGTH_S};
 use crate::report::Report;
 use crate::run::Run;
 
@@ -28,7 +28,7 @@ pub struct Soak {
     #[arg(long, default_value_t = 8, value_name = "K")]
     pub per_session: usize,
     /// Length of the measurement
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=MAX_LENGTH_S / 60))]
     pub minutes: u64,
 }
 
