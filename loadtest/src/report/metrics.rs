@@ -68,7 +68,11 @@ pub static METRICS: &[Metric] = &[
     load("runs_started", "", "Machine starts that were seen by who watched"),
     load("finals_expected", "", "Final ticks that had to arrive: one a session whose machine was started"),
     load("finals", "", "Final ticks that arrived, each counted once"),
-    less("finals_missing", "", "Final ticks that were not here 3 s after the end, and those of sessions that heard nothing of the run"),
+    less(
+        "finals_missing",
+        "",
+        "Final ticks that were not here 3 s after the end, and those of sessions that heard nothing of the run",
+    ),
     less("finals_duplicate", "", "Final ticks that arrived once more"),
     less("finals_early", "", "Final ticks with a server_time before the end"),
     less("final_p50_ms", "ms", "From ends_at until the final tick was here, half of all"),
@@ -108,6 +112,11 @@ pub static METRICS: &[Metric] = &[
     less("server_rss_kib_per_session", "KiB", "By how much it grew while the sessions joined, a session"),
     less("server_rss_slope_mib_per_h", "MiB/h", "How fast it grew over the second half of the measurement"),
     less("tool_cpu_percent", "%", "Processor time of the tool's busiest thread, 100 is the most that it can"),
+    less(
+        "tool_wait_percent",
+        "%",
+        "Time that the tool's threads were ready and had no processor, the worse one's, 100 is all the time",
+    ),
     less("tool_cpu_us_per_delivery", "us", "Processor time of the tool's sessions, a delivered frame"),
 ];
 

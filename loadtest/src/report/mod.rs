@@ -112,7 +112,8 @@ impl Report {
     /// One line when it cannot be.
     pub fn make_room(dir: &Path) -> Result<(), String> {
         let probe = dir.join(".nyala-loadtest");
-        let tried = std::fs::create_dir_all(dir).and_then(|()| std::fs::write(&probe, "")).and_then(|()| std::fs::remove_file(&probe));
+        let tried =
+            std::fs::create_dir_all(dir).and_then(|()| std::fs::write(&probe, "")).and_then(|()| std::fs::remove_file(&probe));
         tried.map_err(|e| format!("--report {}: {e}", dir.display()))
     }
 
