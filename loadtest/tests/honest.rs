@@ -75,7 +75,12 @@ fn a_machine_that_was_not_started_has_no_final_tick() {
 #[test]
 fn a_balance_that_is_not_told_is_not_wrong() {
     let told = measure(Faults { hide_balances: true, ..Faults::default() }, &["hot", "--customers=4", "--rounds=1"]);
-    assert_eq!((&told.metrics["balances_unknown"], &told.metrics["balances_checked"]), (&4.0.into(), &0.0.into()), "{}", told.said);
+    assert_eq!(
+        (&told.metrics["balances_unknown"], &told.metrics["balances_checked"]),
+        (&4.0.into(), &0.0.into()),
+        "{}",
+        told.said
+    );
     assert!(told.metrics["balances_wrong"].is_null() && told.code == Some(0), "{}", told.said);
     assert!(told.said.contains("Balance not known: account") && told.said.contains("balances_unknown 4"), "{}", told.said);
 }

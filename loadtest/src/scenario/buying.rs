@@ -217,13 +217,8 @@ impl Counter {
         match told {
             Told::Second(second) => {
                 run.second(second);
-                let line = format!(
-                    "{} under way, {} done, {} failed, {}",
-                    self.errands.len() + self.running.len(),
-                    shown(run.deeds.done as f64, ""),
-                    shown(run.deeds.failed as f64, ""),
-                    run.line(second)
-                );
+                let under_way = self.errands.len() + self.running.len();
+                let line = run.line(&format!("{under_way} under way, {} done, ", shown(run.deeds.done as f64, "")), second);
                 let elapsed = run.elapsed().as_secs();
                 run.ui.progress(elapsed, length.as_secs(), elapsed, &line);
                 self.give_up(run);

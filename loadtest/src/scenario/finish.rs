@@ -116,7 +116,7 @@ impl Finish {
         let all = self.sessions as u64;
         let heard = |run: &mut Run, told: &Told, end: Instant| {
             if let Told::Second(second) = told {
-                let line = format!("{} of {all} final ticks, {}", run.counters.finals, run.line(second));
+                let line = run.line(&format!("{} of {all} final ticks, ", run.counters.finals), second);
                 let elapsed = run.elapsed().as_secs();
                 run.ui.progress(elapsed, longest_s as u64 + LEAD.as_secs(), elapsed, &line);
             }
@@ -147,13 +147,7 @@ impl Finish {
     }
 
     /// Wave after wave, a second apart, each with a service one second shorter.
-    fn start_in_waves(
-        &self,
-        target: &Target,
-        shop: &Arc<Shop>,
-        key: &str,
-        first: Instant,
-    ) -> JoinSet<Result<Started, String>> {
+    fn start_in_waves(&self, target: &Target, shop: &Arc<Shop>, key: &str, first: Instant) -> JoinSet<Result<Started, String>> {
         let pool = Pool::new(target.address, self.starts_per_second);
         let mut starts = JoinSet::new();
         let waves = self.machines.div_ceil(self.starts_per_second);

@@ -81,7 +81,8 @@ impl Hot {
             winners += won;
             unfair += u64::from(won != 1);
             run.sample()?;
-            run.ui.progress(n as u64 + 1, self.rounds as u64, n as u64, &format!("{won} of {} won", self.customers));
+            let elapsed = run.elapsed().as_secs();
+            run.ui.progress(n as u64 + 1, self.rounds as u64, elapsed, &format!("{won} of {} won", self.customers));
         }
         run.end();
         run.values.count("presses", run.deeds.planned);

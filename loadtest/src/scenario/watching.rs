@@ -156,7 +156,17 @@ impl Watching {
     /// When the engine ended by itself.
     pub async fn window(&self, run: &mut Run, engine: &mut Engine) -> Result<(), String> {
         run.ui.part("warm-up", self.warmup);
-        if !run.take(engine, Instant::now() + Duration::from_secs(self.warmup), |_, _| false).await? {
+        let (began, warmup) = (Instant::now(), self.warmup);
+        let going = run
+            .take(engine, began + Duration::from_secs(warmup), |run, told| {
+                if let Told::Second(second) = told {
+                    let (line, elapsed) = (run.line("", second), began.elapsed().as_secs());
+                    run.ui.progress(elapsed, warmup, elapsed, &line);
+                }
+                false
+            })
+            .await?;
+        if !going {
             return Ok(());
         }
         let length = Duration::from_secs(self.seconds);
@@ -167,7 +177,7 @@ impl Watching {
         let whole = run
             .take(engine, Instant::now() + length, |run, told| {
                 if let Told::Second(second) = told {
-                    let (line, elapsed) = (run.line(second), run.elapsed().as_secs());
+                    let (line, elapsed) = (run.line("", second), run.elapsed().as_secs());
                     run.ui.progress(elapsed, total, elapsed, &line);
                 }
                 false
