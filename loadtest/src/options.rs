@@ -9,12 +9,9 @@ use crate::report::Report;
 use crate::report::threshold::Threshold;
 use crate::target::Target;
 
-/// Nothing is measured for longer, in seconds.
-pub const MAX_LENGTH_S: u64 = 86_400;
-
-/// How long a measurement may take, in seconds.
+/// How long a measurement may take, in seconds: a day at most.
 pub fn length_s() -> RangedU64ValueParser {
-    RangedU64ValueParser::new().range(1..=MAX_LENGTH_S)
+    RangedU64ValueParser::new().range(1..=86_400)
 }
 
 #[derive(Debug, Clone, Args)]

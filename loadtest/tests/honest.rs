@@ -151,7 +151,8 @@ fn what_cannot_end_well_is_refused_before_it_begins() {
     let _ = std::fs::remove_file(file);
     assert!(refused(&["watch", "--seconds", "1000000000000000000"]).contains("1..=86400"));
     assert!(refused(&["purchase", "--seconds", "0"]).contains("1..=86400"));
-    assert!(refused(&["soak", "--minutes", "0"]).contains("1..=1440"));
+    assert!(refused(&["soak", "--minutes", "0"]).contains("--minutes must be above 0"));
+    assert!(refused(&["soak", "--minutes", "1e18"]).contains("--minutes must be above 0"));
     assert!(refused(&["watch", "--fail-if", "missed > nan"]).contains("no threshold"));
 }
 

@@ -8,9 +8,12 @@ use super::buying::Buying;
 use super::{Outcome, run};
 use crate::interrupt::Interrupt;
 use crate::money;
-use crate::options::{Common, MAX_LENGTH_S};
+use crate::options::Common;
 use crate::report::Report;
 use crate::run::Run;
+
+/// A year.
+const MAX_MINUTES: f64 = 366.0 * 24.0 * 60.0;
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:
@@ -28,8 +31,8 @@ pub struct Soak {
     #[arg(long, default_value_t = 8, value_name = "K")]
     pub per_session: usize,
     /// Length of the measurement
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=MAX_LENGTH_S / 60))]
-    pub minutes: u64,
+    #[arg(long, default_value_t = 60.0)]
+    pub minutes: f64,
 }
 
 impl Soak {
@@ -40,12 +43,15 @@ impl Soak {
     }
 
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
+        if !(self.minutes > 0.0 && self.minutes <= MAX_MINUTES) {
+            return Err(format!("--minutes must be above 0 and at most {MAX_MINUTES}"));
+        }
         let target = self.common.target()?;
         let mut run = Run::new("soak", &self.common, interrupt)?;
         let opened = self.buying.open(&mut run, &self.common, &target, self.watchers, self.per_session).await?;
         if let Some(mut counter) = opened {
             run.values.count("subscriptions", (self.watchers * self.per_session) as u64);
-            counter.serve(&mut run, &self.buying, Duration::from_secs(self.minutes * 60)).await?;
+            counter.serve(&mut run, &self.buying, Duration::from_secs_f64(self.minutes * 60.0)).await?;
             let (pool, shop) = (counter.pool.clone(), counter.shop.clone());
             drop(counter);
             money::check(&mut run, &pool, &self.common, &shop.customers).await;

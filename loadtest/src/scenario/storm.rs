@@ -61,8 +61,8 @@ impl Storm {
 
     /// `false` after Ctrl-C.
     async fn all(&self, run: &mut Run, engine: &mut Engine) -> Result<bool, String> {
-        run.ui.part("storms", self.storms as u64);
         let began = Instant::now();
+        run.ui.part("storms", self.storms as u64);
         let mut slowest: i64 = 0;
         for n in 1..=self.storms {
             engine.tell(Command::Storm);
@@ -84,10 +84,10 @@ impl Storm {
             slowest = slowest.max(after_us);
             run.values.set("storm_all_s", slowest as f64 / 1e6);
             run.ui.say(&format!("storm {n}: {live} sessions back in {:.2} s", after_us as f64 / 1e6));
-            run.ui.progress(n as u64, self.storms as u64, began.elapsed().as_secs(), "");
             if !run.take(engine, Instant::now() + CALM, |_, _| false).await? {
                 return Ok(false);
             }
+            run.ui.progress(n as u64, self.storms as u64, began.elapsed().as_secs(), "");
         }
         Ok(true)
     }
