@@ -159,9 +159,9 @@ impl Watching {
         let (began, warmup) = (Instant::now(), self.warmup);
         let going = run
             .take(engine, began + Duration::from_secs(warmup), |run, told| {
-                if let Told::Second(second) = told {
-                    let (line, elapsed) = (run.line("", second), began.elapsed().as_secs());
-                    run.ui.progress(elapsed, warmup, elapsed, &line);
+                if let Told::Second(_) = told {
+                    let elapsed = began.elapsed().as_secs();
+                    run.ui.progress(elapsed, warmup, elapsed, "finding the phases");
                 }
                 false
             })
