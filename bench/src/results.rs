@@ -8,8 +8,8 @@ use time::macros::format_description;
 
 use crate::Error;
 
-const HEAD: &str = "# Results\n\nWritten by `make bench` and `make bench PEERS=1`: a section for each measurement, the last one of its kind. \
-    ARCHITECTURE and operations quote from here.\n";
+const HEAD: &str =
+    "# Results\n\nWritten by `make bench` and `make bench PEERS=1`: a section for each measurement, the last one of its kind.\n";
 /// Before a section's title.
 const SECTION: &str = "\n## ";
 
@@ -39,6 +39,9 @@ pub fn put(file: Option<&Path>, figures: &Figures) -> Result<(), Error> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         read => read?,
     };
+    if let Some(old) = before.split(SECTION).find(|old| is_of(old, &figures.title)) {
+        println!("before: {}\n", figures_of(old).join(", "));
+    }
     // whole or not at all
     let new = file.with_extension("md.new");
     std::fs::write(&new, with_section(&before, &figures.title, &section))?;
@@ -50,11 +53,20 @@ fn with_section(before: &str, title: &str, section: &str) -> String {
     let mut sections = before.split(SECTION);
     let head = sections.next().filter(|head| !head.is_empty()).unwrap_or(HEAD);
     let mut sections: Vec<&str> = sections.collect();
-    match sections.iter_mut().find(|old| old.lines().next() == Some(title)) {
+    match sections.iter_mut().find(|old| is_of(old, title)) {
         Some(old) => *old = section,
         None => sections.push(section),
     }
     sections.iter().fold(head.to_owned(), |text, section| text.trim_end().to_owned() + "\n" + SECTION + section)
+}
+
+fn is_of(section: &str, title: &str) -> bool {
+    section.lines().next() == Some(title)
+}
+
+/// What is bold in a section: its figures.
+fn figures_of(section: &str) -> Vec<&str> {
+    section.split("**").skip(1).step_by(2).collect()
 }
 
 /// When, where and how it was measured, one sentence.
@@ -89,6 +101,13 @@ fn said(program: &str, arguments: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_figures_of_a_section_are_bold() {
+        let section = "A\n\n- HTTP: **773 purchases/s** (7746 in 10 s)\n- Ratio: **79 %** (aim: 70 %)\n";
+        assert_eq!(figures_of(section), ["773 purchases/s", "79 %"]);
+        assert!(is_of(section, "A") && !is_of(section, "HTTP"));
+    }
 
     #[test]
     fn a_measurement_takes_the_place_of_its_last_one() {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 /// Exit code of a program that Ctrl-C ended.
@@ -13,18 +14,23 @@ pub struct Interrupt(Arc<(AtomicBool, Notify)>);
 
 impl Interrupt {
     /// Listens for Ctrl-C from now on; within a runtime.
-    pub fn listen() -> Self {
+    ///
+    /// # Errors
+    /// When the system lets nobody listen.
+    pub fn listen() -> Result<Self, String> {
         let interrupt = Self::default();
         let told = interrupt.clone();
+        // Here and not in the task, which runs when it has its first turn.
+        let mut ctrl_c = signal(SignalKind::interrupt()).map_err(|e| format!("cannot listen for Ctrl-C: {e}"))?;
         tokio::spawn(async move {
-            while tokio::signal::ctrl_c().await.is_ok() {
+            while ctrl_c.recv().await.is_some() {
                 if told.0.0.swap(true, Ordering::SeqCst) {
                     std::process::exit(EXIT_INTERRUPTED);
                 }
                 told.0.1.notify_waiters();
             }
         });
-        interrupt
+        Ok(interrupt)
     }
 
     pub fn came(&self) -> bool {

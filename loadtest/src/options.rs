@@ -3,10 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 
 use crate::report::Report;
 use crate::report::threshold::Threshold;
 use crate::target::Target;
+
+/// How long a measurement may take, in seconds: a day at most.
+pub fn length_s() -> RangedU64ValueParser {
+    RangedU64ValueParser::new().range(1..=86_400)
+}
 
 #[derive(Debug, Clone, Args)]
 pub struct Common {
@@ -40,6 +46,9 @@ pub struct Common {
     /// Allow a server that is not this machine
     #[arg(long)]
     pub i_own_this_server: bool,
+    /// Seconds that all sessions together may take to join
+    #[arg(long, default_value_t = 120, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub join_within: u64,
     /// Only the summary
     #[arg(long, short)]
     pub quiet: bool,

@@ -38,6 +38,13 @@ pub fn thread_cpu_us() -> u64 {
     used.map_or(0, |us| u64::try_from(us).unwrap_or(0))
 }
 
+/// How long the calling thread could have run so far and had no processor, in microseconds; 0 where the kernel does not tell.
+pub fn thread_wait_us() -> u64 {
+    // Nanoseconds on a processor, nanoseconds on a run queue, and turns.
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    stat.split_whitespace().nth(1).and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0) / 1_000
+}
+
 fn read(pid: u32, what: &str) -> Result<String, String> {
     let path = format!("/proc/{pid}/{what}");
     std::fs::read_to_string(&path).map_err(|e| format!("--server-pid {pid}: {path}: {e}"))
@@ -45,7 +52,16 @@ fn read(pid: u32, what: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Used;
+    use super::{Used, thread_wait_us};
+
+    #[test]
+    fn the_kernel_tells_how_long_a_thread_waited() {
+        // A thread that had its turns has waited for some of them, if only for microseconds.
+        let before = thread_wait_us();
+        std::thread::yield_now();
+        assert!(thread_wait_us() >= before);
+        assert!(std::path::Path::new("/proc/thread-self/schedstat").exists());
+    }
 
     #[test]
     fn this_process_has_used_something() {

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Without a terminal a long run tells something this often, in seconds.
+/// A line is told every second for so long without a terminal, in seconds …
+const PLAIN_CLOSE_S: u64 = 30;
+/// … and then this often.
 const PLAIN_EVERY_S: u64 = 10;
-/// Up to this length every second is told.
-const SHORT_S: u64 = 30;
+/// A narrow bar: what is said beside it matters more, and a terminal may have 80 columns.
+const BAR: &str = "{prefix:>9} {bar:8} {pos}/{len} {wide_msg}";
 
 /// A line on standard output; whoever has closed it wants no more, which is no reason to end.
 pub fn out(line: &str) {
@@ -41,7 +43,7 @@ impl Ui {
         }
         if std::io::stderr().is_terminal() {
             let bar = ProgressBar::new(total);
-            let style = ProgressStyle::with_template("{prefix:>10} {bar:28} {pos}/{len} {wide_msg}");
+            let style = ProgressStyle::with_template(BAR);
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.set_prefix(what.to_owned());
             bar.enable_steady_tick(Duration::from_millis(200));
@@ -62,7 +64,7 @@ impl Ui {
             bar.set_message(line.to_owned());
             return;
         }
-        let due = self.told.is_none_or(|told| seconds >= told + if total <= SHORT_S { 1 } else { PLAIN_EVERY_S });
+        let due = self.told.is_none_or(|told| seconds >= told + if seconds <= PLAIN_CLOSE_S { 1 } else { PLAIN_EVERY_S });
         if due {
             self.told = Some(seconds);
             told(&format!("  {done}/{total} {line}"));

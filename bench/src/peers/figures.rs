@@ -6,28 +6,28 @@ use std::fmt::Write as _;
 use super::load::{Load, Run};
 use super::peer::Peer;
 
-/// The runs of one load, by server, in the order in which they were made.
+/// The runs of one load, by server and round.
 #[derive(Debug, Default)]
-pub struct Runs(BTreeMap<Peer, Vec<Run>>);
+pub struct Runs(BTreeMap<Peer, BTreeMap<u32, Run>>);
 
 impl Runs {
-    pub fn add(&mut self, peer: Peer, run: Run) {
-        self.0.entry(peer).or_default().push(run);
+    pub fn add(&mut self, peer: Peer, round: u32, run: Run) {
+        self.0.entry(peer).or_default().insert(round, run);
     }
 
-    fn of(&self, peer: Peer) -> &[Run] {
-        self.0.get(&peer).map_or(&[], Vec::as_slice)
+    fn of(&self, peer: Peer) -> impl Iterator<Item = (&u32, &Run)> {
+        self.0.get(&peer).into_iter().flatten()
     }
 
     /// One figure of all runs of a server.
     fn spread(&self, peer: Peer, figure: impl Fn(&Run) -> f64) -> Option<Spread> {
-        Spread::of(self.of(peer).iter().map(figure).collect())
+        Spread::of(self.of(peer).map(|(_, run)| figure(run)).collect())
     }
 
-    /// Processor time against the floor's run of the same round.
+    /// Processor time against the floor's run of the same round, where both got through.
     fn times_floor(&self, peer: Peer) -> Option<Spread> {
-        let pairs = self.of(peer).iter().zip(self.of(Peer::Floor));
-        Spread::of(pairs.map(|(run, floor)| run.cpu_us / floor.cpu_us).collect())
+        let floors = self.0.get(&Peer::Floor)?;
+        Spread::of(self.of(peer).filter_map(|(round, run)| Some(run.cpu_us / floors.get(round)?.cpu_us)).collect())
     }
 
     /// Everything of one load. `fewer` has runs with fewer sessions, for the memory of one.
@@ -41,7 +41,7 @@ impl Runs {
                 Some(format!("{:.1}", (most.median - least.median) / f64::from(load.sessions.checked_sub(few.sessions)?)))
             });
             let told = |spread: Option<Spread>, digits| spread.map_or_else(|| "–".to_owned(), |spread| spread.tell(digits));
-            let missed: u64 = self.of(peer).iter().map(|run| run.missed).sum();
+            let missed: u64 = self.of(peer).map(|(_, run)| run.missed).sum();
             // writing to a string does not fail
             let _ = writeln!(
                 text,
@@ -51,7 +51,7 @@ impl Runs {
                 told(self.times_floor(peer), 3),
                 kib.unwrap_or_else(|| "–".to_owned()),
                 told(self.spread(peer, |r| r.jitter_p99_ms), 2),
-                self.of(peer).len(),
+                self.of(peer).count(),
             );
         }
         text
@@ -108,11 +108,13 @@ mod tests {
         let load = Load { sessions: 2000, machines: 1000, per_session: 1, ticks_per_second: 1, seconds: 10 };
         let few = Load { sessions: 1000, ..load };
         let (mut runs, mut fewer) = (Runs::default(), Runs::default());
-        for (nyala, floor) in [(9.0, 8.0), (11.0, 10.0), (12.0, 8.0)] {
-            runs.add(Peer::Nyala, run(nyala, 5000.0));
-            runs.add(Peer::Floor, run(floor, 1000.0));
+        for (round, (nyala, floor)) in (0..).zip([(9.0, 8.0), (11.0, 10.0), (12.0, 8.0)]) {
+            runs.add(Peer::Nyala, round, run(nyala, 5000.0));
+            runs.add(Peer::Floor, round, run(floor, 1000.0));
         }
-        fewer.add(Peer::Nyala, run(9.0, 3000.0));
+        // It was left out in the first round.
+        runs.add(Peer::Node, 1, run(20.0, 1000.0));
+        fewer.add(Peer::Nyala, 0, run(9.0, 3000.0));
         let table = runs.table(&load, Some((&fewer, &few)));
         let rows: Vec<&str> = table.lines().skip(2).collect();
         assert_eq!(
@@ -120,6 +122,7 @@ mod tests {
             [
                 "| floor (bare epoll) | **8.00** (8.00–10.00) | **1.000** (1.000–1.000) | – | **1.00** (1.00–1.00) | 3 | 3 |",
                 "| Nyala | **11.00** (9.00–12.00) | **1.125** (1.100–1.500) | 2.0 | **1.00** (1.00–1.00) | 3 | 3 |",
+                "| socket.io for Node | **20.00** (20.00–20.00) | **2.000** (2.000–2.000) | – | **1.00** (1.00–1.00) | 1 | 1 |",
             ]
         );
     }
@@ -127,9 +130,9 @@ mod tests {
     #[test]
     fn growth_has_a_column_for_each_rate() {
         let (mut one, mut two) = (Runs::default(), Runs::default());
-        one.add(Peer::Node, run(20.0, 1.0));
-        two.add(Peer::Node, run(10.0, 1.0));
-        two.add(Peer::Node, run(11.0, 1.0));
+        one.add(Peer::Node, 0, run(20.0, 1.0));
+        two.add(Peer::Node, 0, run(10.0, 1.0));
+        two.add(Peer::Node, 1, run(11.0, 1.0));
         let table = growth(&[(1, &one), (2, &two)]);
         assert_eq!(
             table,

@@ -39,7 +39,7 @@ pub struct Run {
     pub jitter_p99_ms: f64,
     /// Of those that should have come.
     pub missed: u64,
-    /// The server's resident memory at the end.
+    /// The server's resident memory at the end: to prepare its customers took more of it for a while.
     pub rss_kib: f64,
 }
 
@@ -112,6 +112,26 @@ fn read(report: &Path) -> Result<Run, Error> {
         cpu_us: metric("server_cpu_us_per_delivery")?,
         jitter_p99_ms: metric("jitter_p99_ms")?,
         missed: metric("missed")? as u64,
-        rss_kib: metric("server_rss_mib")? * KIB_PER_MIB,
+        rss_kib: last_rss_mib(&report).ok_or("the load test's report has no memory of the server")? * KIB_PER_MIB,
     })
+}
+
+fn last_rss_mib(report: &Value) -> Option<f64> {
+    report["timeline"].as_array()?.last()?["server_rss_mib"].as_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::last_rss_mib;
+
+    #[test]
+    fn memory_is_that_of_the_end() {
+        let second = |mib: Option<f64>| json!({ "server_rss_mib": mib });
+        let report = json!({ "metrics": { "server_rss_mib": 90.0 }, "timeline": [second(Some(90.0)), second(Some(60.0))] });
+        assert_eq!(last_rss_mib(&report), Some(60.0));
+        assert_eq!(last_rss_mib(&json!({ "timeline": [second(None)] })), None);
+        assert_eq!(last_rss_mib(&json!({ "timeline": [] })), None);
+    }
 }

@@ -1,5 +1,7 @@
 //! The same watch load on Nyala, on other servers of Socket.IO and on the floor: server on one core, load on the other, in turn.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
 use crate::Error;
@@ -17,13 +19,15 @@ const ROOM: u32 = 8;
 const RATES: [u32; 4] = [1, 2, 4, 8];
 /// The measurements with more deliveries have fewer sessions, so that no server is full.
 const FEWER: u32 = 4;
+/// What a run takes beside its measurement, about: to start the server, to prepare, to join and to warm up.
+const AROUND: Duration = Duration::from_secs(40);
 
 #[derive(Debug, Args)]
 pub struct Peers {
-    /// Runs of Nyala and of the floor with one machine a session
+    /// Runs of Nyala and of the floor, with one machine a session and with a room of eight
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=100))]
     pairs: u32,
-    /// Runs of everything else
+    /// Runs of the other servers, and of all of them with more ticks a second
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     others: u32,
     /// How long each run measures
@@ -48,8 +52,11 @@ impl Peers {
             Load { sessions: self.sessions, machines: self.machines, per_session: 1, ticks_per_second: 1, seconds: self.seconds };
         let few = Load { sessions: self.sessions / FEWER, ..all };
         let room = Load { per_session: ROOM, ..few };
+        let runs = self.runs(self.pairs) * 2 + self.runs(self.others) * RATES.len() as u32;
+        let expected = (Duration::from_secs(self.seconds.into()) + AROUND) * runs;
+        eprintln!("{runs} runs of {} s: about {} minutes", self.seconds, expected.as_secs().div_ceil(60));
         let one = self.measure(&all, self.pairs).await?;
-        let rooms = self.measure(&room, self.others).await?;
+        let rooms = self.measure(&room, self.pairs).await?;
         let mut by_rate = Vec::new();
         for ticks_per_second in RATES {
             by_rate.push((ticks_per_second, self.measure(&Load { ticks_per_second, ..few }, self.others).await?));
@@ -69,6 +76,11 @@ impl Peers {
         Ok(Figures { title: "Ticks, beside other servers".to_owned(), body })
     }
 
+    /// How many runs a measurement of `pairs` rounds has.
+    fn runs(&self, pairs: u32) -> u32 {
+        self.only.iter().map(|peer| if peer.is_measured() { pairs } else { pairs.min(self.others) }).sum()
+    }
+
     /// `pairs` rounds, of which the servers other than Nyala and the floor take part in the first.
     async fn measure(&self, load: &Load, pairs: u32) -> Result<Runs, Error> {
         let mut runs = Runs::default();
@@ -78,17 +90,16 @@ impl Peers {
                 peers.reverse();
             }
             for peer in peers {
-                let measured = matches!(peer, Peer::Nyala | Peer::Floor);
-                if !measured && round >= self.others {
+                if !peer.is_measured() && round >= self.others {
                     continue;
                 }
                 eprint!("{:>2}/{pairs} {:<24} {load}: ", round + 1, peer.name());
                 match load::run(peer, load).await {
                     Ok(run) => {
                         eprintln!("{run}");
-                        runs.add(peer, run);
+                        runs.add(peer, round, run);
                     }
-                    Err(e) if measured => return Err(e),
+                    Err(e) if peer.is_measured() => return Err(e),
                     Err(e) => eprintln!("left out: {e}"),
                 }
             }

@@ -45,6 +45,11 @@ impl Peer {
         }
     }
 
+    /// Whether it is what all of this is about; the others are there to be compared with.
+    pub fn is_measured(self) -> bool {
+        matches!(self, Self::Nyala | Self::Floor)
+    }
+
     /// What it is built on, from its lock file; None for what is written here.
     pub fn version(self) -> Option<String> {
         match self {

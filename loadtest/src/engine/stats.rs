@@ -201,6 +201,8 @@ pub struct Second {
     pub seconds: f64,
     /// Processor time of the engine's thread in it, in microseconds.
     pub cpu_us: u64,
+    /// How long it waited for a processor.
+    pub wait_us: u64,
     pub counters: Counters,
     pub spans: Spans,
     pub errors: Errors,
@@ -219,6 +221,7 @@ impl Second {
         Ok(Self {
             seconds: 0.0,
             cpu_us: 0,
+            wait_us: 0,
             counters: Counters::default(),
             spans: Spans::new()?,
             errors: Errors::default(),

@@ -18,6 +18,12 @@ pub struct Row {
     pub verdict: &'static str,
 }
 
+/// Why the two cannot be compared.
+pub fn refusal(new: &Report, old: &Report) -> Option<String> {
+    let (before, now) = (&old.scenario, &new.scenario);
+    (before != now).then(|| format!("Not compared: the older report is of `{before}`, and this one of `{now}`."))
+}
+
 /// Every figure that both have.
 pub fn rows(new: &Report, old: &Report) -> Vec<Row> {
     let both = new.metrics.in_order().filter_map(|(metric, new)| Some((metric, old.metrics.get(metric.name)?, new)));
@@ -40,6 +46,9 @@ fn verdict(better: Better, old: f64, new: f64) -> &'static str {
 }
 
 pub fn text(new: &Report, old: &Report) -> String {
+    if let Some(why) = refusal(new, old) {
+        return format!("\n{why}\n");
+    }
     let mut out = String::from("\nCompared\n");
     // Writing to a string cannot fail.
     let _ = writeln!(out, "   {:<28} {:>16} {:>16} {:>10}", "", "before", "now", "change");

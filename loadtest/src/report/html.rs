@@ -32,7 +32,7 @@ pub fn page(report: &Report, old: Option<&Report>) -> String {
         early = if report.interrupted { ", ended by Ctrl-C" } else { "" },
     );
     let verdict = summary::verdict(&report.metrics);
-    let class = if verdict.starts_with("Clean") { "good" } else { "bad" };
+    let class = if verdict == summary::CLEAN { "good" } else { "bad" };
     // Writing to a string cannot fail.
     let _ = write!(out, "<p class=\"verdict {class}\">{}</p>", escape(&verdict));
     out.push_str("<section class=\"cards\">");
@@ -140,6 +140,9 @@ fn errors(report: &Report) -> String {
 }
 
 fn comparison(report: &Report, old: &Report) -> String {
+    if let Some(why) = compare::refusal(report, old) {
+        return format!("<h2>Compared</h2><p>{}</p>", escape(&why));
+    }
     let row = |row: &compare::Row| {
         let change = row.change.map_or_else(|| "–".to_owned(), |c| format!("{c:+.1} %"));
         let unit = row.metric.unit;

@@ -43,8 +43,8 @@ pub static METRICS: &[Metric] = &[
     load("measured_s", "s", "Length of the measurement"),
     less("sessions_lost", "", "Sessions that broke after they had joined"),
     less("sessions_given_up", "", "Sessions that could not join, or not come back, in five more tries"),
-    more("expected", "", "Phase ticks that had to arrive, by contract §3 and the measured phase of each outlet"),
-    more("deliveries", "", "Phase ticks that arrived, each counted once"),
+    load("expected", "", "Phase ticks that had to arrive, by contract §3 and the measured phase of each outlet"),
+    load("deliveries", "", "Phase ticks that arrived, each counted once"),
     more("deliveries_per_s", "/s", "Deliveries in a second of the measurement"),
     less("missed", "", "Phase ticks that did not arrive"),
     less("missed_percent", "%", "Missed, of those expected"),
@@ -65,9 +65,9 @@ pub static METRICS: &[Metric] = &[
     less("jitter_p999_ms", "ms", "The same, 999 of 1,000"),
     less("jitter_max_ms", "ms", "The same, the worst"),
     less("clock_error_ms", "ms", "By how much tick_* and final_* may be wrong, because two clocks are compared"),
-    more("runs_started", "", "Machine starts that were seen by who watched"),
+    load("runs_started", "", "Machine starts that were seen by who watched"),
     load("finals_expected", "", "Final ticks that had to arrive: one a session whose machine was started"),
-    more("finals", "", "Final ticks that arrived, each counted once"),
+    load("finals", "", "Final ticks that arrived, each counted once"),
     less(
         "finals_missing",
         "",
@@ -100,7 +100,7 @@ pub static METRICS: &[Metric] = &[
     less("total_p99_ms", "ms", "The same, 99 of 100"),
     less("total_max_ms", "ms", "The same, the worst"),
     load("presses", "", "Presses of pay on contended machines"),
-    more("winners", "", "Presses that were answered 200"),
+    load("winners", "", "Presses that were answered 200"),
     less("rounds_without_one_winner", "", "Contended machines that had not exactly one winner"),
     less("balances_wrong", "", "Customers whose balance is not what the tool paid in less what it bought"),
     less("balances_unknown", "", "Customers whose balance the server did not tell"),
@@ -113,6 +113,11 @@ pub static METRICS: &[Metric] = &[
     less("server_rss_kib_per_session", "KiB", "By how much it grew while the sessions joined, a session"),
     less("server_rss_slope_mib_per_h", "MiB/h", "How fast it grew over the second half of the measurement"),
     less("tool_cpu_percent", "%", "Processor time of the tool's busiest thread, 100 is the most that it can"),
+    less(
+        "tool_wait_percent",
+        "%",
+        "Time that the tool's threads were ready and had no processor, the worse one's, 100 is all the time",
+    ),
     less("tool_cpu_us_per_delivery", "us", "Processor time of the tool's sessions, a delivered frame"),
 ];
 

@@ -106,13 +106,23 @@ impl Report {
         }
     }
 
+    /// Makes the folder of a report to come, and sees that it can be written: nobody wants to learn that after hours.
+    ///
+    /// # Errors
+    /// One line when it cannot be.
+    pub fn make_room(dir: &Path) -> Result<(), String> {
+        let probe = dir.join(".nyala-loadtest");
+        let tried =
+            std::fs::create_dir_all(dir).and_then(|()| std::fs::write(&probe, "")).and_then(|()| std::fs::remove_file(&probe));
+        tried.map_err(|e| format!("--report {}: {e}", dir.display()))
+    }
+
     /// Writes `report.json` and `report.html`.
     ///
     /// # Errors
     /// One line when the folder cannot be written.
     pub fn write(&self, dir: &Path, old: Option<&Self>) -> Result<(), String> {
         let told = |e: &dyn std::fmt::Display| format!("--report {}: {e}", dir.display());
-        std::fs::create_dir_all(dir).map_err(|e| told(&e))?;
         let json = serde_json::to_string_pretty(self).map_err(|e| told(&e))?;
         std::fs::write(dir.join(JSON), json + "\n").map_err(|e| told(&e))?;
         std::fs::write(dir.join(PAGE), html::page(self, old)).map_err(|e| told(&e))

@@ -27,6 +27,10 @@ const FAULTS: [&str; 18] = [
     "missed_percent",
 ];
 
+/// Without any of these nothing was seen, not even that all is well.
+const MEASURED: [&str; 4] = ["deliveries", "finals", "done", "storm_all_s"];
+pub const CLEAN: &str = "Clean: no fault was seen.";
+
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
     let end = if report.interrupted { ", ended by Ctrl-C" } else { "" };
@@ -60,5 +64,27 @@ pub fn verdict(values: &Values) -> String {
         .filter(|(m, v)| m.better != Better::Neither && is_fault(m.name, *v))
         .map(|(m, v)| format!("{} {}", m.name, shown(v, m.unit)))
         .collect();
-    if faults.is_empty() { "Clean: no fault was seen.".to_owned() } else { format!("Faults were seen: {}.", faults.join(", ")) }
+    if !faults.is_empty() {
+        format!("Faults were seen: {}.", faults.join(", "))
+    } else if MEASURED.iter().any(|name| values.get(name).is_some_and(|n| n > 0.0)) {
+        CLEAN.to_owned()
+    } else {
+        "Nothing was measured.".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_is_only_what_was_seen() {
+        let mut values = Values::default();
+        values.count("missed", 0);
+        assert_eq!(verdict(&values), "Nothing was measured.");
+        values.count("deliveries", 1);
+        assert_eq!(verdict(&values), CLEAN);
+        values.count("missed", 1);
+        assert_eq!(verdict(&values), "Faults were seen: missed 1.");
+    }
 }

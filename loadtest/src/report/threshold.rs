@@ -24,7 +24,7 @@ impl FromStr for Threshold {
         let rest = &rest[1..];
         let (or_equal, number) = rest.strip_prefix('=').map_or((false, rest), |number| (true, number));
         let metric = metrics::find(name.trim())?;
-        let limit = number.trim().parse().map_err(|_| wrong())?;
+        let limit = number.trim().parse().ok().filter(|limit: &f64| limit.is_finite()).ok_or_else(wrong)?;
         Ok(Self { metric, above, or_equal, limit })
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn what_is_no_threshold_is_told() {
         assert!("tick_p98_ms > 1".parse::<Threshold>().unwrap_err().contains("there are sessions"));
-        for bad in ["tick_p99_ms", "tick_p99_ms > x", "tick_p99_ms = 5", ""] {
+        for bad in ["tick_p99_ms", "tick_p99_ms > x", "tick_p99_ms > nan", "tick_p99_ms < inf", "tick_p99_ms = 5", ""] {
             assert!(bad.parse::<Threshold>().unwrap_err().contains("like 'tick_p99_ms > 50'"), "{bad}");
         }
     }

@@ -9,6 +9,8 @@ use crate::target::Target;
 
 /// From here on the tool is the limit and not the server, in percent of a core.
 const TOOL_BUSY_PERCENT: f64 = 85.0;
+/// A thread that waited for a processor for this share of the time has read many ticks late, in percent.
+const TOOL_WAITED_PERCENT: f64 = 5.0;
 const US_PER_MS: f64 = 1000.0;
 
 impl Run {
@@ -112,11 +114,9 @@ impl Run {
         }
         let busiest = percent(c.engine_us.max(c.main_us));
         self.values.set("tool_cpu_percent", busiest);
-        if busiest >= TOOL_BUSY_PERCENT {
-            let warning = format!(
-                "The tool was the limit, not the server: its busiest thread took {busiest:.0} % of a core. Lateness and jitter are \
-                 partly its own; use fewer sessions, or a second process or machine for some of them."
-            );
+        let waited = percent(c.engine_wait_us.max(c.main_wait_us));
+        self.values.set("tool_wait_percent", waited);
+        if let Some(warning) = tool_was_the_limit(busiest, waited) {
             self.notes.insert(0, warning);
         }
         let Some(pid) = self.server_pid else { return };
@@ -138,6 +138,24 @@ impl Run {
     }
 }
 
+/// What is to be said when the tool cannot have seen the server as it was.
+fn tool_was_the_limit(busiest: f64, waited: f64) -> Option<String> {
+    let (why, instead) = if busiest >= TOOL_BUSY_PERCENT {
+        (
+            format!("its busiest thread took {busiest:.0} % of a core"),
+            "use fewer sessions, or a second process or machine for some of them",
+        )
+    } else if waited >= TOOL_WAITED_PERCENT {
+        (
+            format!("a thread of it was ready {waited:.0} % of the time and had no core"),
+            "give it cores of its own (taskset), or let nothing else run",
+        )
+    } else {
+        return None;
+    };
+    Some(format!("The tool was the limit, not the server: {why}. Lateness and jitter are partly its own; {instead}."))
+}
+
 fn quantiles(values: &mut Values, times: &Times, wanted: &[(&'static str, f64)]) {
     if times.is_empty() {
         return;
@@ -154,4 +172,16 @@ fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!("{cores} cores of {model}, Linux {}", release.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_works_or_waits_too_much_says_so() {
+        assert_eq!(tool_was_the_limit(84.0, 4.0), None);
+        assert!(tool_was_the_limit(85.0, 0.0).unwrap().contains("its busiest thread took 85 % of a core"));
+        assert!(tool_was_the_limit(10.0, 12.0).unwrap().contains("ready 12 % of the time"));
+    }
 }

@@ -8,7 +8,7 @@ use crate::engine::stats::{Counters, Errors, Second, Spans, Times};
 use crate::engine::{Engine, Report as Told};
 use crate::interrupt::Interrupt;
 use crate::options::Common;
-use crate::process::{Used, thread_cpu_us};
+use crate::process::{Used, thread_cpu_us, thread_wait_us};
 use crate::report::Point;
 use crate::report::metrics::{Values, shown};
 use crate::timeline::Timeline;
@@ -44,6 +44,9 @@ struct Cost {
     frames: u64,
     engine_us: u64,
     main_us: u64,
+    /// For a processor, both of them.
+    engine_wait_us: u64,
+    main_wait_us: u64,
     server_us: u64,
 }
 
@@ -58,12 +61,15 @@ pub struct Run {
     /// What this second brought of the deeds, for the timeline.
     pub latest: (u64, Times),
     pub live: usize,
+    /// All sessions have to join in this time.
+    pub join_within: Duration,
     timeline: Timeline,
     notes: Vec<String>,
     scenario: &'static str,
     server_pid: Option<u32>,
     last_server: Option<Used>,
     last_main_us: u64,
+    last_main_wait_us: u64,
     rss_before_kib: u64,
     rss_max_kib: u64,
     measuring: Option<Instant>,
@@ -88,12 +94,14 @@ impl Run {
             deeds: Deeds::new()?,
             latest: (0, Times::new()?),
             live: 0,
+            join_within: Duration::from_secs(common.join_within),
             timeline: Timeline::default(),
             notes: Vec::new(),
             scenario,
             server_pid: common.server_pid,
             last_server,
             last_main_us: thread_cpu_us(),
+            last_main_wait_us: thread_wait_us(),
             rss_before_kib: last_server.map_or(0, |u| u.rss_kib),
             rss_max_kib: 0,
             measuring: None,
@@ -115,7 +123,7 @@ impl Run {
     /// From now on cost and timeline are kept.
     pub fn begin(&mut self) {
         self.last_server = self.server_used();
-        self.last_main_us = thread_cpu_us();
+        (self.last_main_us, self.last_main_wait_us) = (thread_cpu_us(), thread_wait_us());
         self.measuring = Some(Instant::now());
     }
 
@@ -132,6 +140,21 @@ impl Run {
 
     fn server_used(&self) -> Option<Used> {
         self.server_pid.and_then(|pid| Used::of(pid).ok())
+    }
+
+    /// What prepares the measurement: nothing to tell is left of it after Ctrl-C.
+    ///
+    /// # Errors
+    /// Those of `work`, and Ctrl-C.
+    pub async fn prepare<T>(&self, work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+        let interrupted = || Err("ended by Ctrl-C before anything was measured".to_owned());
+        if self.interrupt.came() {
+            return interrupted();
+        }
+        tokio::select! {
+            done = work => done,
+            () = self.interrupt.wait() => interrupted(),
+        }
     }
 
     /// Takes what the engine tells until `deadline`, Ctrl-C, or until `done` says so of a report. `false` after Ctrl-C.
@@ -180,7 +203,7 @@ impl Run {
         self.clock_error_us = second.clock_error_us.or(self.clock_error_us);
         let server = self.server_used();
         self.rss_max_kib = self.rss_max_kib.max(server.map_or(0, |u| u.rss_kib));
-        let main_us = thread_cpu_us();
+        let (main_us, main_wait_us) = (thread_cpu_us(), thread_wait_us());
         if let Some(began) = self.measuring {
             let server_us = server.zip(self.last_server).map(|(now, before)| now.cpu_us.saturating_sub(before.cpu_us));
             let main = main_us.saturating_sub(self.last_main_us);
@@ -188,6 +211,8 @@ impl Run {
             self.cost.frames += second.counters.frames;
             self.cost.engine_us += second.cpu_us;
             self.cost.main_us += main;
+            self.cost.engine_wait_us += second.wait_us;
+            self.cost.main_wait_us += main_wait_us.saturating_sub(self.last_main_wait_us);
             self.cost.server_us += server_us.unwrap_or(0);
             let percent = |us: u64| us as f64 / second.seconds / 10_000.0;
             let (done, total) = &self.latest;
@@ -213,25 +238,31 @@ impl Run {
         self.latest.0 = 0;
         self.latest.1.clear();
         self.last_server = server;
-        self.last_main_us = main_us;
+        (self.last_main_us, self.last_main_wait_us) = (main_us, main_wait_us);
     }
 
-    /// The live line about a second.
-    pub fn line(&self, second: &Second) -> String {
-        let counters = &second.counters;
-        let mut line = format!(
-            "{} ticks/s, late p50 {} p99 {} max {}",
+    /// The live line about a second: faults first, because the end is cut off where a terminal is narrow, then what is `doing`.
+    pub fn line(&self, doing: &str, second: &Second) -> String {
+        let (all, counters) = (&self.counters, &second.counters);
+        let mut line = String::new();
+        for (n, what) in [
+            (all.missed, "missed"),
+            (all.finals_missing, "finals missing"),
+            (all.duplicates, "doubled"),
+            (self.deeds.failed, "failed"),
+            (self.errors.total(), "errors"),
+        ] {
+            if n > 0 {
+                line += &format!("{} {what}, ", shown(n as f64, ""));
+            }
+        }
+        line += &format!(
+            "{doing}{} ticks/s, late p50 {} p99 {} max {}",
             shown((counters.frames as f64 / second.seconds.max(0.001)).round(), ""),
             shown(second.spans.tick.quantile_ms(0.5), ""),
             shown(second.spans.tick.quantile_ms(0.99), ""),
             shown(second.spans.tick.max_ms(), "ms"),
         );
-        let all = &self.counters;
-        for (n, what) in [(all.missed, "missed"), (all.duplicates, "doubled"), (self.errors.total(), "errors")] {
-            if n > 0 {
-                line += &format!(", {} {what}", shown(n as f64, ""));
-            }
-        }
         line
     }
 }

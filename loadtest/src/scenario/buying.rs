@@ -94,11 +94,11 @@ impl Buying {
         let (buyers, per_session) = (machines, per_session.max(1));
         make_room(buyers + watchers + REQUESTS_AT_ONCE)?;
         let key = common.root_key()?;
-        let pool = target.ready().await?;
         run.ui.part("preparing", 1);
+        let pool = run.prepare(target.ready()).await?;
         let wish =
             Wish { machines, machines_per_outlet: self.machines_per_outlet, customers: buyers + watchers, durasi_s: self.durasi };
-        let shop = Arc::new(Shop::open(&pool, &key, wish).await?);
+        let shop = Arc::new(run.prepare(Shop::open(&pool, &key, wish)).await?);
         let sessions = shop.customers.len();
         run.values.count("sessions", sessions as u64);
         run.values.count("machines", machines as u64);
@@ -217,13 +217,8 @@ impl Counter {
         match told {
             Told::Second(second) => {
                 run.second(second);
-                let line = format!(
-                    "{} under way, {} done, {} failed, {}",
-                    self.errands.len() + self.running.len(),
-                    shown(run.deeds.done as f64, ""),
-                    shown(run.deeds.failed as f64, ""),
-                    run.line(second)
-                );
+                let under_way = self.errands.len() + self.running.len();
+                let line = run.line(&format!("{under_way} under way, {} done, ", shown(run.deeds.done as f64, "")), second);
                 let elapsed = run.elapsed().as_secs();
                 run.ui.progress(elapsed, length.as_secs(), elapsed, &line);
                 self.give_up(run);

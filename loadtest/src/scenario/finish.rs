@@ -61,16 +61,16 @@ impl Finish {
         make_room(self.sessions + self.starts_per_second)?;
         let target = self.common.target()?;
         let key = self.common.root_key()?;
-        let pool = target.ready().await?;
         let mut run = Run::new("finish", &self.common, interrupt)?;
         run.ui.part("preparing", 1);
+        let pool = run.prepare(target.ready()).await?;
         let wish = Wish {
             machines: self.machines,
             machines_per_outlet: self.machines_per_outlet,
             customers: self.sessions.max(self.machines),
             durasi_s: 1,
         };
-        let shop = Arc::new(Shop::open(&pool, &key, wish).await?);
+        let shop = Arc::new(run.prepare(Shop::open(&pool, &key, wish)).await?);
         if let Some(mut engine) = self.join(&mut run, &target, &shop).await? {
             self.end_together(&mut run, &mut engine, &target, &shop, &key).await?;
         }
@@ -116,7 +116,7 @@ impl Finish {
         let all = self.sessions as u64;
         let heard = |run: &mut Run, told: &Told, end: Instant| {
             if let Told::Second(second) = told {
-                let line = format!("{} of {all} final ticks, {}", run.counters.finals, run.line(second));
+                let line = run.line(&format!("{} of {all} final ticks, ", run.counters.finals), second);
                 let elapsed = run.elapsed().as_secs();
                 run.ui.progress(elapsed, longest_s as u64 + LEAD.as_secs(), elapsed, &line);
             }

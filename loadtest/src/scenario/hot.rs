@@ -62,12 +62,13 @@ impl Hot {
         }
         make_room(self.customers)?;
         let target = self.common.target()?;
-        let pool = target.ready().await?;
+        let key = self.common.root_key()?;
         let mut run = Run::new("hot", &self.common, interrupt)?;
         run.ui.part("preparing", 1);
+        let pool = run.prepare(target.ready()).await?;
         let wish =
             Wish { machines: self.rounds, machines_per_outlet: self.rounds, customers: self.customers, durasi_s: DURASI_S };
-        let shop = Shop::open(&pool, &self.common.root_key()?, wish).await?;
+        let shop = run.prepare(Shop::open(&pool, &key, wish)).await?;
         run.values.count("machines", self.rounds as u64);
         run.ui.part("pressing", self.rounds as u64);
         run.begin();
@@ -80,7 +81,8 @@ impl Hot {
             winners += won;
             unfair += u64::from(won != 1);
             run.sample()?;
-            run.ui.progress(n as u64 + 1, self.rounds as u64, n as u64, &format!("{won} of {} won", self.customers));
+            let elapsed = run.elapsed().as_secs();
+            run.ui.progress(n as u64 + 1, self.rounds as u64, elapsed, &format!("{won} of {} won", self.customers));
         }
         run.end();
         run.values.count("presses", run.deeds.planned);

@@ -13,7 +13,7 @@ use super::{Outcome, run};
 use crate::http::Pool;
 use crate::interrupt::Interrupt;
 use crate::money;
-use crate::options::Common;
+use crate::options::{Common, length_s};
 use crate::report::Report;
 use crate::report::metrics::shown;
 use crate::run::Run;
@@ -39,7 +39,7 @@ pub struct Journey {
     #[arg(long, default_value_t = 1.0, value_name = "N")]
     pub rate: f64,
     /// Length of the measurement
-    #[arg(long, short, default_value_t = 30, value_name = "S")]
+    #[arg(long, short, default_value_t = 30, value_name = "S", value_parser = length_s())]
     pub seconds: u64,
 }
 
@@ -60,19 +60,19 @@ impl Journey {
     }
 
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
-        if !(self.rate > 0.0 && self.rate <= 1_000.0) || self.seconds == 0 {
-            return Err("--rate must be above 0 and at most 1,000, --seconds at least 1".to_owned());
+        if !(self.rate > 0.0 && self.rate <= 1_000.0) {
+            return Err("--rate must be above 0 and at most 1,000".to_owned());
         }
         make_room(REQUESTS_AT_ONCE)?;
         let target = self.common.target()?;
         let key = self.common.root_key()?;
-        let ready = target.ready().await?;
         let mut run = Run::new("journey", &self.common, interrupt)?;
         let planned = (self.rate * self.seconds as f64).ceil() as usize;
         run.ui.part("preparing", 1);
+        let ready = run.prepare(target.ready()).await?;
         // Each journey has a machine of its own; one customer, because an outlet's first account is opened with one.
         let wish = Wish { machines: planned.max(1), machines_per_outlet: planned.max(1), customers: 1, durasi_s: 60 };
-        let shop = Arc::new(Shop::open(&ready, &key, wish).await?);
+        let shop = Arc::new(run.prepare(Shop::open(&ready, &key, wish)).await?);
         run.values.count("machines", planned as u64);
         let pool = Pool::new(target.address, REQUESTS_AT_ONCE);
         let customers = self.all(&mut run, &pool, &shop, &key, planned).await?;

@@ -39,8 +39,9 @@ where
     F: Future<Output = Result<Report, String>>,
 {
     let old = common.old_report()?;
+    common.report.as_deref().map_or(Ok(()), Report::make_room)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
-    let report = runtime.block_on(async { scenario(crate::interrupt::Interrupt::listen()).await })?;
+    let report = runtime.block_on(async { scenario(crate::interrupt::Interrupt::listen()?).await })?;
     ui::out(report.summary(old.as_ref()).trim_end());
     if let Some(dir) = &common.report {
         report.write(dir, old.as_ref())?;

@@ -8,7 +8,7 @@ use super::buying::Buying;
 use super::{Outcome, run};
 use crate::interrupt::Interrupt;
 use crate::money;
-use crate::options::Common;
+use crate::options::{Common, length_s};
 use crate::report::Report;
 use crate::run::Run;
 
@@ -24,7 +24,7 @@ pub struct Purchase {
     #[command(flatten)]
     pub buying: Buying,
     /// Length of the measurement
-    #[arg(long, short, default_value_t = 30, value_name = "S")]
+    #[arg(long, short, default_value_t = 30, value_name = "S", value_parser = length_s())]
     pub seconds: u64,
 }
 

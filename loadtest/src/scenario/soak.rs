@@ -17,7 +17,7 @@ const MAX_MINUTES: f64 = 366.0 * 24.0 * 60.0;
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:
-  nyala-loadtest soak --minutes 480 --watchers 5000 --rate 20 --server-pid $(pgrep -x nyala) --report out \\
+  nyala-loadtest soak --minutes 480 --watchers 5000 --rate 20 --server-pid $(pgrep -xo nyala) --report out \\
       --fail-if 'server_rss_slope_mib_per_h > 5'")]
 pub struct Soak {
     #[command(flatten)]

@@ -13,8 +13,6 @@ use crate::shop::{Bought, Shop};
 
 /// Machines that are started at once.
 const STARTS_AT_ONCE: usize = 256;
-/// How long all sessions may take to join.
-const JOIN_WITHIN: Duration = Duration::from_secs(120);
 
 /// Takes reports until `last` or for two seconds, Ctrl-C or not.
 pub async fn drain(run: &mut Run, engine: &mut Engine, last: impl FnMut(&mut Run, &Told) -> bool) {
@@ -33,7 +31,7 @@ pub async fn join_all(run: &mut Run, engine: &mut Engine, sessions: usize) -> Re
     let began = Instant::now();
     let mut settled = None;
     let going = run
-        .take(engine, began + JOIN_WITHIN, |run, told| {
+        .take(engine, began + run.join_within, |run, told| {
             match told {
                 Told::Second(second) => {
                     let left = if second.joining > 0 { format!("{} still join", second.joining) } else { String::new() };
@@ -45,19 +43,22 @@ pub async fn join_all(run: &mut Run, engine: &mut Engine, sessions: usize) -> Re
             settled.is_some()
         })
         .await?;
+    if settled.is_some_and(|(_, live)| live < sessions) {
+        // The kinds of errors come with the next second.
+        drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
+    }
+    if going && settled.map_or(run.live, |(_, live)| live) == 0 {
+        let mut kinds: Vec<String> = run.errors.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
+        if kinds.is_empty() {
+            kinds.push(format!("nothing was answered within {} s", run.join_within.as_secs()));
+        }
+        return Err(format!("no session could join: {}", kinds.join(", ")));
+    }
     if let Some((after_us, live)) = settled {
         run.values.set("connect_all_s", after_us as f64 / 1e6);
-        if live < sessions {
-            // The kinds of errors come with the next second.
-            drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
-        }
-        if live == 0 {
-            let kinds: Vec<String> = run.errors.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
-            return Err(format!("no session could join: {}", kinds.join(", ")));
-        }
         run.ui.say(&format!("{} of {sessions} sessions joined in {:.2} s", shown(live as f64, ""), after_us as f64 / 1e6));
     } else if going {
-        run.note(&format!("Not all sessions had joined after {} s.", JOIN_WITHIN.as_secs()));
+        run.note(&format!("Not all sessions had joined after {} s.", run.join_within.as_secs()));
     }
     Ok(going)
 }
@@ -79,8 +80,7 @@ pub async fn start_all(run: &mut Run, pool: &Pool, shop: &Arc<Shop>) -> Result<(
         });
     }
     let mut started = 0;
-    while let Some(bought) = starts.join_next().await {
-        let (n, bought) = bought.map_err(|e| e.to_string())?;
+    while let Some((n, bought)) = run.prepare(next(&mut starts)).await? {
         match bought {
             Bought::Runs => started += 1,
             Bought::Refused(status, message) => {
@@ -88,11 +88,13 @@ pub async fn start_all(run: &mut Run, pool: &Pool, shop: &Arc<Shop>) -> Result<(
             }
             Bought::Unknown(why) => return Err(format!("machine {} could not be started: {why}", shop.machines[n].idmesin)),
         }
-        if run.interrupt.came() {
-            return Err("ended by Ctrl-C before anything was measured".to_owned());
-        }
         run.ui.progress(started, total as u64, began.elapsed().as_secs(), "");
     }
     run.ui.say(&format!("{total} machines started in {:.1} s", began.elapsed().as_secs_f64()));
     Ok(())
+}
+
+/// What the next one that ends came to; `None` when all have.
+async fn next<T: 'static>(tasks: &mut JoinSet<T>) -> Result<Option<T>, String> {
+    tasks.join_next().await.transpose().map_err(|e| e.to_string())
 }

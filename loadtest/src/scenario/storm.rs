@@ -67,6 +67,7 @@ impl Storm {
 
     /// `false` after Ctrl-C.
     async fn all(&self, run: &mut Run, engine: &mut Engine) -> Result<bool, String> {
+        let began = Instant::now();
         run.ui.part("storms", self.storms as u64);
         // Of each storm that was seen to its end: how long it took, if all came back, and who did not.
         let (mut took_us, mut absent) = (Vec::new(), Vec::new());
@@ -100,6 +101,7 @@ impl Storm {
             if !going {
                 break;
             }
+            run.ui.progress(n as u64, self.storms as u64, began.elapsed().as_secs(), "");
         }
         if let Some(worst) = absent.into_iter().max() {
             run.values.count("sessions_not_back", worst as u64);

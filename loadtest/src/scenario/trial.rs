@@ -7,7 +7,8 @@ use clap::Args;
 use super::Outcome;
 use super::watch::Watch;
 use super::watching::Watching;
-use crate::options::Common;
+use crate::options::{Common, length_s};
+use crate::report::Report;
 use crate::server::{self, Server};
 use crate::target::sessions_that_fit;
 use crate::ui;
@@ -16,6 +17,7 @@ const PER_SESSION: usize = 1;
 const MACHINES_PER_OUTLET: usize = 8;
 const WARMUP_S: u64 = 4;
 const IN_FLIGHT: usize = 256;
+const JOIN_WITHIN_S: u64 = 120;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -27,7 +29,7 @@ pub struct Try {
     #[arg(long, short, default_value_t = 1_000)]
     machines: usize,
     /// Length of the measurement
-    #[arg(long, short, default_value_t = 30, value_name = "S")]
+    #[arg(long, short, default_value_t = 30, value_name = "S", value_parser = length_s())]
     seconds: u64,
     /// Folder for report.json and report.html
     #[arg(long, value_name = "DIR")]
@@ -41,6 +43,8 @@ impl Try {
     /// # Errors
     /// One line on what made it impossible.
     pub fn run(&self) -> Result<Outcome, String> {
+        // Before a server is started for nothing.
+        self.report.as_deref().map_or(Ok(()), Report::make_room)?;
         let fit = sessions_that_fit()?;
         let sessions = self.sessions.min(fit);
         if sessions < self.sessions {
@@ -81,6 +85,7 @@ impl Try {
                 data_dir: Some(server.data_dir().to_owned()),
                 config_dir: self.config_dir.clone(),
                 i_own_this_server: false,
+                join_within: JOIN_WITHIN_S,
                 quiet: false,
             },
             watching: Watching {

@@ -12,7 +12,7 @@ use crate::run::Run;
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
-  nyala-loadtest watch --sessions 10000 --machines 1000 --seconds 60 --server-pid $(pgrep -x nyala) --report out
+  nyala-loadtest watch --sessions 10000 --machines 1000 --seconds 60 --server-pid $(pgrep -xo nyala) --report out
   nyala-loadtest watch --sessions 2000 --per-session 8 --fail-if 'tick_p99_ms > 50' --fail-if 'missed > 0'
   nyala-loadtest watch --bare --url http://127.0.0.1:3000 --sessions 5000 --machines 5000   # any server that speaks the frames")]
 pub struct Watch {

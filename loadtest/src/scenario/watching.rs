@@ -8,7 +8,7 @@ use clap::Args;
 use super::steps::{drain, join_all, start_all};
 use crate::engine::{Command, Engine, Plan, Report as Told, Topic};
 use crate::http::Pool;
-use crate::options::Common;
+use crate::options::{Common, length_s};
 use crate::run::Run;
 use crate::shop::{Shop, Wish};
 use crate::target::{Target, make_room};
@@ -36,10 +36,10 @@ pub struct Watching {
     #[arg(long, default_value_t = 8, value_name = "N")]
     pub machines_per_outlet: usize,
     /// Length of the measurement
-    #[arg(long, short, default_value_t = 30, value_name = "S")]
+    #[arg(long, short, default_value_t = 30, value_name = "S", value_parser = length_s())]
     pub seconds: u64,
     /// Seconds between the last session's joining and the measurement, in which the phases are found
-    #[arg(long, default_value_t = 4, value_name = "S")]
+    #[arg(long, default_value_t = 4, value_name = "S", value_parser = clap::value_parser!(u64).range(..=3_600))]
     pub warmup: u64,
     /// Phase ticks in a second; Nyala has one
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -67,8 +67,8 @@ impl Watching {
     /// # Errors
     /// One line on what is wrong.
     pub fn check(&self) -> Result<(), String> {
-        if self.sessions == 0 || self.machines == 0 || self.per_session == 0 || self.seconds == 0 || self.in_flight == 0 {
-            return Err("--sessions, --machines, --per-session, --seconds and --in-flight must be at least 1".to_owned());
+        if self.sessions == 0 || self.machines == 0 || self.per_session == 0 || self.in_flight == 0 {
+            return Err("--sessions, --machines, --per-session and --in-flight must be at least 1".to_owned());
         }
         if self.per_session > self.machines {
             return Err(format!("--per-session {} needs as many --machines, not {}", self.per_session, self.machines));
@@ -92,7 +92,7 @@ impl Watching {
     /// One line on what made it impossible.
     pub async fn cast(&self, run: &mut Run, common: &Common, target: &Target) -> Result<Cast, String> {
         if self.bare {
-            target.reach().await?;
+            run.prepare(target.reach()).await?;
             let topic = |n: usize| Topic { idmesin: n as i64 + 1, group: u32::try_from(n).unwrap_or(u32::MAX) };
             return Ok(Cast {
                 tokens: vec![Arc::from("bare"); self.sessions],
@@ -101,9 +101,9 @@ impl Watching {
                 shop: None,
             });
         }
-        let pool = target.ready().await?;
         let key = common.root_key()?;
         run.ui.part("preparing", 1);
+        let pool = run.prepare(target.ready()).await?;
         let longest = self.seconds + self.warmup + SPARE_S;
         let wish = Wish {
             machines: self.machines,
@@ -112,7 +112,7 @@ impl Watching {
             durasi_s: u32::try_from(longest.min(MAX_DURASI_S)).unwrap_or(u32::MAX),
         };
         let began = Instant::now();
-        let shop = Arc::new(Shop::open(&pool, &key, wish).await?);
+        let shop = Arc::new(run.prepare(Shop::open(&pool, &key, wish)).await?);
         let took = began.elapsed().as_secs_f64();
         run.ui.say(&format!("{} machines and {} customers in {took:.1} s", wish.machines, wish.customers));
         start_all(run, &pool, &shop).await?;
@@ -156,7 +156,17 @@ impl Watching {
     /// When the engine ended by itself.
     pub async fn window(&self, run: &mut Run, engine: &mut Engine) -> Result<(), String> {
         run.ui.part("warm-up", self.warmup);
-        if !run.take(engine, Instant::now() + Duration::from_secs(self.warmup), |_, _| false).await? {
+        let (began, warmup) = (Instant::now(), self.warmup);
+        let going = run
+            .take(engine, began + Duration::from_secs(warmup), |run, told| {
+                if let Told::Second(_) = told {
+                    let elapsed = began.elapsed().as_secs();
+                    run.ui.progress(elapsed, warmup, elapsed, "finding the phases");
+                }
+                false
+            })
+            .await?;
+        if !going {
             return Ok(());
         }
         let length = Duration::from_secs(self.seconds);
@@ -167,7 +177,7 @@ impl Watching {
         let whole = run
             .take(engine, Instant::now() + length, |run, told| {
                 if let Told::Second(second) = told {
-                    let (line, elapsed) = (run.line(second), run.elapsed().as_secs());
+                    let (line, elapsed) = (run.line("", second), run.elapsed().as_secs());
                     run.ui.progress(elapsed, total, elapsed, &line);
                 }
                 false

@@ -19,7 +19,7 @@ use super::session::{self, Session};
 use super::stats::Second;
 use super::watch::{Counting, Watch};
 use super::{Command, Plan, Report};
-use crate::process::thread_cpu_us;
+use crate::process::{thread_cpu_us, thread_wait_us};
 
 const WAKE: Token = Token(usize::MAX);
 const EVENTS: usize = 4096;
@@ -70,6 +70,7 @@ pub struct Swarm {
     silent_after: Us,
     probe: usize,
     last_cpu_us: u64,
+    last_wait_us: u64,
 }
 
 impl Swarm {
@@ -106,6 +107,7 @@ impl Swarm {
             silent_after: SILENT_AFTER,
             probe: 0,
             last_cpu_us: 0,
+            last_wait_us: 0,
             plan,
         })
     }
@@ -118,7 +120,7 @@ impl Swarm {
     pub fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS);
         let (mut second_began, mut busy) = (self.clock.now(), false);
-        self.last_cpu_us = thread_cpu_us();
+        (self.last_cpu_us, self.last_wait_us) = (thread_cpu_us(), thread_wait_us());
         loop {
             self.connect_some();
             let left = (second_began + SECOND - self.clock.now()).max(0);
@@ -180,13 +182,14 @@ impl Swarm {
 
     /// `false` when nobody listens any more.
     fn report_second(&mut self, length: Us) -> bool {
-        let cpu = thread_cpu_us();
+        let (cpu, wait) = (thread_cpu_us(), thread_wait_us());
         self.second.seconds = length as f64 / SECOND as f64;
         self.second.cpu_us = cpu - self.last_cpu_us;
+        self.second.wait_us = wait - self.last_wait_us;
         self.second.live = self.live;
         self.second.joining = self.sessions.len() - self.live - self.given_up;
         self.second.clock_error_us = self.clock.error_us();
-        self.last_cpu_us = cpu;
+        (self.last_cpu_us, self.last_wait_us) = (cpu, wait);
         let listening = self.outbox.try_send(Report::Second(Box::new(self.second.clone())));
         self.second.clear();
         !matches!(listening, Err(mpsc::error::TrySendError::Closed(_)))
