@@ -11,7 +11,7 @@ use crate::engine::stats::Spans;
 use crate::engine::{Command, Engine, Report as Told};
 use crate::interrupt::Interrupt;
 use crate::money;
-use crate::options::Common;
+use crate::options::{Common, length_s};
 use crate::report::Report;
 use crate::run::Run;
 
@@ -32,7 +32,7 @@ pub struct Storm {
     #[arg(long, default_value_t = 3)]
     pub storms: usize,
     /// How long all may take to be back
-    #[arg(long, default_value_t = 120, value_name = "S")]
+    #[arg(long, default_value_t = 120, value_name = "S", value_parser = length_s())]
     pub back_within: u64,
 }
 
@@ -46,8 +46,8 @@ impl Storm {
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
         let target = self.common.target()?;
         self.watching.check()?;
-        if self.storms == 0 || self.back_within == 0 {
-            return Err("--storms and --back-within must be at least 1".to_owned());
+        if self.storms == 0 {
+            return Err("--storms must be at least 1".to_owned());
         }
         let mut run = Run::new("storm", &self.common, interrupt)?;
         let cast = self.watching.cast(&mut run, &self.common, &target).await?;

@@ -113,7 +113,8 @@ impl<H: Handler> Shared<H> {
             return Ok(());
         }
         // Copied: the packet may be a slice of a larger read.
-        let namespace = if &*packet.namespace == "/" { ByteString::from_static("/") } else { ByteString::from(&*packet.namespace) };
+        let namespace =
+            if &*packet.namespace == "/" { ByteString::from_static("/") } else { ByteString::from(&*packet.namespace) };
         let socket = Socket::new(self.session.clone(), namespace);
         let connect = Connect { socket: socket.clone(), auth: Auth::new(&packet.data) };
         let task = actix_web::rt::spawn(self.clone().connecting(connect));

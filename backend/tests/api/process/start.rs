@@ -73,10 +73,9 @@ async fn production_takes_no_database_whose_passwords_everybody_knows() {
     site.start("").await;
     site.shop(60).await;
     site.kill().await;
-    for (command, told) in [
-        (&["serve"][..], "it has demo or load-test customers"),
-        (&["seed", "--demo"], "the production profile refuses the demo"),
-    ] {
+    for (command, told) in
+        [(&["serve"][..], "it has demo or load-test customers"), (&["seed", "--demo"], "the production profile refuses the demo")]
+    {
         let said = refused_in_production(&site, command).await;
         assert!(said.contains(told), "{said}");
     }
