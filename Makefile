@@ -69,7 +69,9 @@ test: test-rust test-clients test-app test-e2e
 test-build: toolchain
 	cargo test $(CARGO_FLAGS) --workspace --no-run
 
-# One database server for all of them; each test makes its own database in it.
+# One database server for all of them; each test makes its own database in it. Six at once, because they wait for processes and
+# deadlines much more than they compute; each needs some of the database's connections.
+test-rust: export RUST_TEST_THREADS ?= 6
 test-rust: test-build postgres
 	$(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
 		exec cargo test $(CARGO_FLAGS) --workspace'
