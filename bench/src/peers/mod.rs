@@ -27,9 +27,12 @@ pub struct Peers {
     /// Runs of Nyala and of the floor, with one machine a session and with a room of eight
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=100))]
     pairs: u32,
-    /// Runs of the other servers, and of all of them with more ticks a second
+    /// Runs of the other servers, with one machine a session and with a room of eight
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     others: u32,
+    /// Runs of all of them with each number of ticks a second
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    rates: u32,
     /// How long each run measures
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(3..=600))]
     seconds: u32,
@@ -52,14 +55,14 @@ impl Peers {
             Load { sessions: self.sessions, machines: self.machines, per_session: 1, ticks_per_second: 1, seconds: self.seconds };
         let few = Load { sessions: self.sessions / FEWER, ..all };
         let room = Load { per_session: ROOM, ..few };
-        let runs = self.runs(self.pairs) * 2 + self.runs(self.others) * RATES.len() as u32;
+        let runs = self.runs(self.pairs) * 2 + self.runs(self.rates) * RATES.len() as u32;
         let expected = (Duration::from_secs(self.seconds.into()) + AROUND) * runs;
         eprintln!("{runs} runs of {} s: about {} minutes", self.seconds, expected.as_secs().div_ceil(60));
         let one = self.measure(&all, self.pairs).await?;
         let rooms = self.measure(&room, self.pairs).await?;
         let mut by_rate = Vec::new();
         for ticks_per_second in RATES {
-            by_rate.push((ticks_per_second, self.measure(&Load { ticks_per_second, ..few }, self.others).await?));
+            by_rate.push((ticks_per_second, self.measure(&Load { ticks_per_second, ..few }, self.rates).await?));
         }
         let mut body = format!(
             "Server on one core, load on the other, runs of {} s in turn; medians, least and most in brackets. × floor: the median of \

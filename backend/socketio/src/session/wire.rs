@@ -203,7 +203,7 @@ impl Wire {
         }
         self.closed.set(Some(reason));
         let next = match self.link.replace(Link::Closed) {
-            Link::Polling(waiting) => self.part(waiting, reason),
+            Link::Polling(waiting) => self.part(*waiting, reason),
             Link::Websocket(socket) => {
                 socket.close(reason, self.close_code.get());
                 Link::Closed
@@ -225,7 +225,7 @@ impl Wire {
 
     /// A polling session ends with a close packet, or with a noop when the client itself closed. A GET may be on its way
     /// at this moment, so the last payload waits for it a little when both sides part in order.
-    fn part(&self, mut waiting: Box<Waiting>, reason: CloseReason) -> Link {
+    fn part(&self, mut waiting: Waiting, reason: CloseReason) -> Link {
         let packet = if reason == CloseReason::ClientLeft { "6" } else { "1" };
         let orderly = matches!(reason, CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout);
         if reason == CloseReason::ClientLeft && waiting.answer(packet) {
