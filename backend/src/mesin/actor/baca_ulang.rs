@@ -52,20 +52,20 @@ impl MesinActor {
             Some(p) if p.id == known.p.id => {
                 known.p = p.reread(&known.p);
                 known.events.clear();
-                if let Some(hasil) = outcome(known.p.keadaan) {
-                    known.answer(hasil);
-                }
                 if known.p.keadaan != before {
                     self.announce(&known.p);
+                }
+                if let Some(hasil) = outcome(known.p.keadaan) {
+                    known.answer(hasil);
                 }
                 self.aktif = Some(known);
             }
             other => {
                 // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over.
-                known.answer(Hasil::BacaLagi);
-                known.stop_waiters.drain(..).for_each(|done| _ = done.send(()));
                 known.p.keadaan = if before == Keadaan::Running { Keadaan::Finished } else { Keadaan::Expired };
                 self.announce(&known.p);
+                known.answer(Hasil::BacaLagi);
+                known.stop_waiters.drain(..).for_each(|done| _ = done.send(()));
                 self.aktif = other.map(Aktif::new);
             }
         }

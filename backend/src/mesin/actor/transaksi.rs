@@ -63,6 +63,13 @@ impl MesinActor {
         let before = std::mem::replace(&mut aktif.p, p).keadaan;
         aktif.committing = false;
         let p = aktif.p.clone();
+        // The board first: a phone that hears that it has paid may look at the machine at once.
+        if before != p.keadaan {
+            self.announce(&p);
+        } else {
+            self.papan.set_ends_at(self.running().map(|p| p.ends_at));
+        }
+        let Some(aktif) = &mut self.aktif else { return };
         if let Some(hasil) = outcome(p.keadaan) {
             aktif.answer(hasil);
         }
@@ -75,11 +82,6 @@ impl MesinActor {
                 let _ = done.send(());
             }
             self.aktif = None;
-        }
-        if before != p.keadaan {
-            self.announce(&p);
-        } else {
-            self.papan.set_ends_at(self.running().map(|p| p.ends_at));
         }
         self.arm(ctx);
         self.next_start(ctx);
