@@ -80,7 +80,7 @@ pub fn circumstances() -> Result<String, Error> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("?");
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<String> = std::env::args().skip(1).map(|word| in_any_checkout(&word)).collect();
     Ok(format!(
         "{now}, {cores} × {model}, Linux {}, load average at the end {load} (this program and all others); {}; nyala {} at {}; \
          `nyala-bench {}`.",
@@ -90,6 +90,13 @@ pub fn circumstances() -> Result<String, Error> {
         said("git", &["describe", "--always", "--dirty"]),
         words.join(" ")
     ))
+}
+
+/// An argument as it is anywhere: the files that keep figures are committed, and where somebody's checkout lies is nobody's business.
+fn in_any_checkout(word: &str) -> String {
+    let path = Path::new(word);
+    let name = path.file_name().filter(|_| path.is_absolute());
+    name.map_or_else(|| word.to_owned(), |name| format!("…/{}", name.display()))
 }
 
 /// What a program says of itself, one line.
@@ -107,6 +114,12 @@ mod tests {
         let section = "A\n\n- HTTP: **773 purchases/s** (7746 in 10 s)\n- Ratio: **79 %** (aim: 70 %)\n";
         assert_eq!(figures_of(section), ["773 purchases/s", "79 %"]);
         assert!(is_of(section, "A") && !is_of(section, "HTTP"));
+    }
+
+    #[test]
+    fn where_a_checkout_lies_is_not_kept() {
+        assert_eq!(in_any_checkout("/home/siti/nyala/target/criterion"), "…/criterion");
+        assert_eq!([in_any_checkout("--keep"), in_any_checkout("bench/criterion.json")], ["--keep", "bench/criterion.json"]);
     }
 
     #[test]
