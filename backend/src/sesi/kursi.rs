@@ -48,19 +48,18 @@ impl DaftarKursi {
         let mut ended = versi.subscribe();
         loop {
             match ended.recv().await {
-                Ok(end) => {
-                    let seats = self.kursi.get(&end.id);
-                    let seats = seats.iter().flat_map(|seats| seats.iter());
-                    seats.filter(|kursi| kursi.version < end.version).for_each(|kursi| kursi.closer.close());
-                }
+                Ok(end) => self.kursi.get(&end.id).iter().for_each(|seats| close(seats, end.version)),
                 // Whose tokens ended is not known any more; clients come back and show theirs again.
-                Err(RecvError::Lagged(_)) => {
-                    self.kursi.iter().for_each(|seats| seats.iter().for_each(|kursi| kursi.closer.close()));
-                }
+                Err(RecvError::Lagged(_)) => self.kursi.iter().for_each(|seats| close(&seats, i32::MAX)),
                 Err(RecvError::Closed) => return,
             }
         }
     }
+}
+
+/// Closes the sockets whose token is older than `version`.
+fn close(seats: &[Kursi], version: i32) {
+    seats.iter().filter(|kursi| kursi.version < version).for_each(|kursi| kursi.closer.close());
 }
 
 impl Drop for Duduk {

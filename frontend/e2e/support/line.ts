@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface Line {
   url: string
   cut: () => void
+  wasCut: () => boolean
   mend: () => void
   /** From now on what the server answers is swallowed: the request arrives, the answer is lost. */
   loseAnswers: () => void
@@ -14,6 +15,7 @@ export async function openLine(server: string): Promise<Line> {
   const { hostname, port } = new URL(server)
   const open = new Set<Socket>()
   let state: 'up' | 'cut' | 'deaf' = 'up'
+  let everCut = false
 
   const proxy = createServer((phone) => {
     if (state === 'cut') return void phone.destroy()
@@ -42,8 +44,10 @@ export async function openLine(server: string): Promise<Line> {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     cut() {
       state = 'cut'
+      everCut = true
       drop()
     },
+    wasCut: () => everCut,
     mend() {
       state = 'up'
     },

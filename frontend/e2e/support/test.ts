@@ -11,13 +11,10 @@ interface Fixtures {
   line: Line
 }
 
-/** A refused request is reported by the browser itself, and so is a service worker that a cut line did not bring; that is no fault of the app. */
-const ALWAYS_EXPECTED = [
-  /Failed to load resource/,
-  /net::ERR_/,
-  /WebSocket connection to .* failed/,
-  /error occurred when fetching the script/,
-]
+/** A refused request is reported by the browser itself; that is no fault of the app. */
+const ALWAYS_EXPECTED = [/Failed to load resource/, /net::ERR_/, /WebSocket connection to .* failed/]
+/** So is the service worker when its line is cut. */
+const EXPECTED_OF_A_CUT_LINE = [/error occurred when fetching the script/]
 
 export const test = base.extend<Fixtures>({
   expected: async ({}, use) => use([]),
@@ -28,14 +25,14 @@ export const test = base.extend<Fixtures>({
   },
   baseURL: async ({ line }, use) => use(line.url),
   complaints: [
-    async ({ page, expected }, use) => {
+    async ({ page, expected, line }, use) => {
       const complaints: string[] = []
       page.on('console', (message) => {
         if (message.type() === 'error') complaints.push(message.text())
       })
       page.on('pageerror', (error) => complaints.push(String(error)))
       await use(complaints)
-      const known = [...ALWAYS_EXPECTED, ...expected]
+      const known = [...ALWAYS_EXPECTED, ...(line.wasCut() ? EXPECTED_OF_A_CUT_LINE : []), ...expected]
       expect(complaints.filter((text) => !known.some((pattern) => pattern.test(text)))).toEqual([])
     },
     { auto: true },

@@ -52,9 +52,7 @@ impl MesinActor {
             Some(p) if p.id == known.p.id => {
                 known.p = p.reread(&known.p);
                 known.events.clear();
-                if known.p.keadaan != before {
-                    self.announce(&known.p);
-                }
+                self.announce(before, &known.p);
                 if let Some(hasil) = outcome(known.p.keadaan) {
                     known.answer(hasil);
                 }
@@ -63,7 +61,7 @@ impl MesinActor {
             other => {
                 // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over.
                 known.p.keadaan = if before == Keadaan::Running { Keadaan::Finished } else { Keadaan::Expired };
-                self.announce(&known.p);
+                self.announce(before, &known.p);
                 known.answer(Hasil::BacaLagi);
                 known.stop_waiters.drain(..).for_each(|done| _ = done.send(()));
                 self.aktif = other.map(Aktif::new);

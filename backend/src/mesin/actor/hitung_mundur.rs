@@ -31,10 +31,14 @@ impl MesinActor {
         self.aktif.as_ref().map(|a| &a.p).filter(|p| p.keadaan == Keadaan::Running)
     }
 
-    /// Tells who watches what has just been committed (contract §3). The board first: whoever joins now reads it.
-    pub(super) fn announce(&self, p: &Pembelian) {
-        let now = self.now();
+    /// Puts what has just been committed on the board, and tells who watches when it is a new state (contract §3). The board first:
+    /// whoever joins now reads it.
+    pub(super) fn announce(&self, before: Keadaan, p: &Pembelian) {
         self.papan.set_ends_at((p.keadaan == Keadaan::Running).then_some(p.ends_at));
+        if p.keadaan == before {
+            return;
+        }
+        let now = self.now();
         let tick = match p.keadaan {
             Keadaan::Running => Tick::running(p.ends_at, now),
             Keadaan::Finished | Keadaan::Stopped => Tick::over(p.ends_at, now),

@@ -58,30 +58,23 @@ impl MesinActor {
     }
 
     fn adopt(&mut self, p: Pembelian, ctx: &mut Ctx) {
-        let Some(aktif) = &mut self.aktif else { return };
+        let Some(mut aktif) = self.aktif.take() else { return };
         self.learned += 1;
         let before = std::mem::replace(&mut aktif.p, p).keadaan;
         aktif.committing = false;
-        let p = aktif.p.clone();
-        // The board first: a phone that hears that it has paid may look at the machine at once.
-        if before != p.keadaan {
-            self.announce(&p);
-        } else {
-            self.papan.set_ends_at(self.running().map(|p| p.ends_at));
-        }
-        let Some(aktif) = &mut self.aktif else { return };
-        if let Some(hasil) = outcome(p.keadaan) {
+        // Before the answer: a phone that hears that it has paid may look at the machine at once.
+        self.announce(before, &aktif.p);
+        if let Some(hasil) = outcome(aktif.p.keadaan) {
             aktif.answer(hasil);
         }
-        if p.keadaan == Keadaan::Expired {
+        if aktif.p.keadaan == Keadaan::Expired {
             // The staff flag may be new: the device's next word counts even when it is the old one.
             self.last_said = None;
         }
-        if !p.keadaan.open() {
-            for done in aktif.stop_waiters.drain(..) {
-                let _ = done.send(());
-            }
-            self.aktif = None;
+        if aktif.p.keadaan.open() {
+            self.aktif = Some(aktif);
+        } else {
+            aktif.stop_waiters.into_iter().for_each(|done| _ = done.send(()));
         }
         self.arm(ctx);
         self.next_start(ctx);
