@@ -39,9 +39,7 @@ fn a_client_that_reads_byte_by_byte_gets_only_whole_frames() {
     let server = start();
     let mut ws = joined(&server);
     // More than all buffers on the way take, so that writes stop in the middle of frames.
-    for _ in 0..20 {
-        ws.send(r#"42["flood",60,900,true]"#);
-    }
+    ws.send_times(r#"42["flood",60,900,true]"#, 20);
     ws.send(r#"427["message-with-ack","the end"]"#);
     let (mut ticks, mut last, mut frame) = (0, None, Vec::new());
     let text = loop {
@@ -79,9 +77,7 @@ fn whole(frame: &[u8]) -> Option<String> {
 fn a_client_that_does_not_take_what_it_must_is_closed() {
     let server = start();
     let mut ws = joined(&server);
-    for _ in 0..20 {
-        ws.send(r#"42["flood",60,900,false]"#);
-    }
+    ws.send_times(r#"42["flood",60,900,false]"#, 20);
     assert_eq!(server.left(), ("/".into(), CloseReason::Stalled));
     assert_eq!(server.metrics().stalled.get(), 1);
 }
@@ -92,9 +88,7 @@ fn a_stalled_client_that_may_lose_ticks_dies_by_its_heartbeat() {
     let limits = Limits { ping_interval: interval, ping_timeout: timeout, ..limits() };
     let server = start_with(limits, Origins::SameOrigin);
     let mut ws = joined(&server);
-    for _ in 0..20 {
-        ws.send(r#"42["flood",60,900,true]"#);
-    }
+    ws.send_times(r#"42["flood",60,900,true]"#, 20);
     assert_eq!(server.left(), ("/".into(), CloseReason::HeartbeatMissed));
     assert!(server.metrics().frames_dropped.get() > 0);
 }

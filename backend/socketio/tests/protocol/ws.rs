@@ -88,6 +88,11 @@ impl Ws {
         self.send_raw(&text_frame(text));
     }
 
+    /// The same message `n` times in one piece: however the server takes it, it cannot hang up in between.
+    pub fn send_times(&mut self, text: &str, n: usize) {
+        self.send_raw(&text_frame(text).repeat(n));
+    }
+
     pub fn send_binary(&mut self, bytes: &[u8]) {
         self.send_raw(&frame(0x80 | opcode::BINARY, bytes));
     }
