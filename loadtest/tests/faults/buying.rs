@@ -80,6 +80,14 @@ fn losers_who_are_charged_end_with_2() {
 }
 
 #[test]
+fn a_balance_that_is_not_told_is_not_wrong() {
+    let told = told("hot: hidden balances");
+    assert_eq!((told.metric("balances_unknown"), told.metric("balances_checked")), (10.0, 0.0), "{}", told.said);
+    assert!(!told.has("balances_wrong") && told.code == Some(0), "{}", told.said);
+    assert!(told.said.contains("Balance not known: account") && told.said.contains("balances_unknown 10"), "{}", told.said);
+}
+
+#[test]
 fn journeys_to_a_server_without_fault_are_clean() {
     let told = told("journey");
     told.clean();

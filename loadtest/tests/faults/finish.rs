@@ -45,3 +45,19 @@ fn machines_that_are_paid_and_never_start_have_no_end() {
     told.failed("finals_missing > 0: it is 6");
     told.faulty("finals_missing");
 }
+
+#[test]
+fn who_hears_nothing_of_a_run_misses_its_final_tick() {
+    let told = told("finish: deaf");
+    told.failed("finals_missing > 0: it is 2");
+    told.faulty("finals_missing");
+    assert_eq!((told.metric("finals_expected"), told.metric("finals")), (6.0, 4.0), "{}", told.said);
+}
+
+#[test]
+fn a_machine_that_was_not_started_has_no_final_tick() {
+    let told = told("finish: not started");
+    told.failed("failed > 0: it is 1");
+    let finals = ["finals_expected", "finals", "finals_missing"].map(|name| told.metric(name));
+    assert_eq!(finals, [4.0, 4.0, 0.0], "{}", told.said);
+}

@@ -20,6 +20,11 @@ pub fn tool(args: &[&str]) -> Output {
     command.args(args).env_remove("NYALA_KEY").env_remove("NYALA_BIN").output().expect("the program")
 }
 
+/// Both of its streams.
+pub fn said(out: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr))
+}
+
 /// What a run told.
 pub struct Told {
     pub code: Option<i32>,
@@ -72,7 +77,7 @@ pub fn measure(faults: Faults, args: &[&str]) -> Told {
     let (fake, folder) = (Fake::start(faults), folder());
     let common = ["--url", &fake.url, "--key", "root", "--report", folder.to_str().expect("a path")];
     let out = tool(&[args, &common].concat());
-    let said = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    let said = said(&out);
     let json = std::fs::read_to_string(folder.join("report.json")).unwrap_or_else(|e| panic!("{e}: {said}"));
     let page = std::fs::read_to_string(folder.join("report.html")).expect("a page");
     let told = Told { code: out.status.code(), said, report: serde_json::from_str(&json).expect("JSON"), page };
