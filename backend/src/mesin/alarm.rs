@@ -2,7 +2,7 @@
 //! timers).
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use actix::Addr;
@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use super::actor::MesinActor;
 use super::messages::Ring;
+use super::ticker::Ticker;
 use super::wheel::{Key, Wheel};
 use crate::domain::waktu::{Jam, Waktu};
 
@@ -20,6 +21,7 @@ const MAX_SLEEP: Duration = Duration::from_millis(250);
 /// Whom an alarm wakes.
 pub enum Wakes {
     Mesin(Addr<MesinActor>),
+    Ticker(Weak<Ticker>),
     /// A socket whose token runs out.
     Tutup(Closer),
 }
@@ -78,6 +80,7 @@ async fn run(sooner: Rc<Notify>) {
         for whom in due.drain(..) {
             match whom {
                 Wakes::Mesin(addr) => addr.do_send(Ring),
+                Wakes::Ticker(ticker) => ticker.upgrade().iter().for_each(Ticker::ring),
                 Wakes::Tutup(closer) => closer.close(),
             }
         }

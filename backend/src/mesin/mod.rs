@@ -7,4 +7,5 @@ pub mod messages;
 pub mod papan;
 pub mod registry;
 pub mod tick;
+pub mod ticker;
 pub mod wheel;

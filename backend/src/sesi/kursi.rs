@@ -39,6 +39,7 @@ impl DaftarKursi {
         if seats.len() >= max {
             return None;
         }
+        seats.reserve_exact(1); // most customers have one phone
         seats.push(Kursi { nomor, version: sesi.version, closer });
         Some(Duduk { daftar: self.clone(), id: sesi.id, nomor })
     }

@@ -41,7 +41,8 @@ pub enum AssembleError {
 pub struct Assembler {
     max_count: usize,
     max_bytes: usize,
-    waiting: Option<Waiting>,
+    /// Boxed: most sessions never send an attachment.
+    waiting: Option<Box<Waiting>>,
 }
 
 #[derive(Debug)]
@@ -73,7 +74,7 @@ impl Assembler {
         if due == 0 {
             return Ok(Some(assembled));
         }
-        self.waiting = Some(Waiting { assembled, bytes: 0 });
+        self.waiting = Some(Box::new(Waiting { assembled, bytes: 0 }));
         Ok(None)
     }
 

@@ -55,7 +55,8 @@ impl WebsocketError {
 #[derive(Debug)]
 pub struct Decoder {
     max: usize,
-    fragments: Option<Fragments>,
+    /// Boxed: hardly a client sends any.
+    fragments: Option<Box<Fragments>>,
 }
 
 #[derive(Debug)]
@@ -165,11 +166,11 @@ impl Decoder {
             None => Fragments { text: header.opcode == opcode::TEXT, bytes: payload },
             Some(mut fragments) => {
                 fragments.bytes.extend_from_slice(&payload);
-                fragments
+                *fragments
             }
         };
         if !header.fin {
-            self.fragments = Some(whole);
+            self.fragments = Some(Box::new(whole));
             return Ok(None);
         }
         let bytes = whole.bytes.freeze();

@@ -41,22 +41,24 @@ enum Link {
     Closed,
 }
 
+/// What every frame needs lies together: with many sessions none of it is in the processor's cache when a frame goes out.
+#[repr(C)]
 pub(crate) struct Wire {
+    link: RefCell<Link>,
+    closed: Cell<Option<CloseReason>>,
+    in_turn: Cell<bool>,
+    closed_told: Cell<bool>,
+    alarm_rang: Cell<bool>,
+    attend: Cell<bool>,
+    /// The code of the websocket's close frame, when the reason of the end does not tell it.
+    close_code: Cell<Option<u16>>,
+    limits: Arc<Limits>,
+    metrics: Arc<Metrics>,
+    watcher: Cell<Option<Waker>>,
+    deadlines: Deadlines,
     /// Reaches the session from other threads.
     hang: WeakRecipient<Hang>,
     peer: Option<SocketAddr>,
-    limits: Arc<Limits>,
-    metrics: Arc<Metrics>,
-    link: RefCell<Link>,
-    deadlines: Deadlines,
-    alarm_rang: Cell<bool>,
-    closed: Cell<Option<CloseReason>>,
-    closed_told: Cell<bool>,
-    /// The code of the websocket's close frame, when the reason of the end does not tell it.
-    close_code: Cell<Option<u16>>,
-    attend: Cell<bool>,
-    in_turn: Cell<bool>,
-    watcher: Cell<Option<Waker>>,
 }
 
 impl Wire {

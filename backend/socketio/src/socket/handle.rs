@@ -20,11 +20,13 @@ use crate::engine::{Closer, Handle, Sid};
 #[derive(Clone)]
 pub struct Socket(Rc<Inner>);
 
+/// What every frame needs lies together: with many sessions none of it is in the processor's cache when a frame goes out.
+#[repr(C)]
 struct Inner {
     session: Handle,
-    namespace: ByteString,
-    id: Sid,
     state: Cell<State>,
+    id: Sid,
+    namespace: ByteString,
     /// What was sent before the client was told that it joined.
     held: RefCell<Vec<Held>>,
     /// Answers that are waited for, by their ids.

@@ -6,7 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::io::{self, IoSlice};
+use std::io;
 use std::net::Shutdown;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,23 +14,28 @@ use std::sync::Arc;
 use actix_web::rt::net::TcpStream;
 use actix_web::rt::task::JoinHandle;
 use bytes::Bytes;
+use socket2::SockRef;
 
 use crate::codec::close_frame;
 use crate::engine::CloseReason;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 
-/// Frames handed to the kernel in one write.
-const MAX_GATHERED: usize = 64;
+/// Bytes of several frames that are handed to the kernel in one write.
+const MAX_GATHERED: usize = 16 * 1024;
 
+thread_local!(static GATHERED: RefCell<Vec<u8>> = RefCell::new(Vec::with_capacity(MAX_GATHERED)));
+
+/// What every frame needs lies together: with many sockets none of it is in the processor's cache when a frame goes out.
+#[repr(C)]
 pub(crate) struct Socket {
+    queue: RefCell<Queue>,
+    /// The kernel takes no more at the moment; a task waits for it.
+    blocked: Cell<bool>,
     io: TcpStream,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
-    queue: RefCell<Queue>,
-    /// The kernel takes no more at the moment; a task waits for it.
     writer: Cell<Option<JoinHandle<()>>>,
-    blocked: Cell<bool>,
 }
 
 #[derive(Default)]
@@ -136,24 +141,39 @@ impl Socket {
         let mut queue = self.queue.borrow_mut();
         while let Some(first) = queue.frames.front() {
             let begun = first.frame.get(queue.begun..).unwrap_or_default();
-            let written = if queue.frames.len() == 1 {
-                self.io.try_write(begun)
-            } else {
-                let mut slices = [IoSlice::new(&[]); MAX_GATHERED];
-                let rest = queue.frames.iter().skip(1).map(|queued| &*queued.frame);
-                let mut count = 0;
-                for (slice, frame) in slices.iter_mut().zip(std::iter::once(begun).chain(rest)) {
-                    *slice = IoSlice::new(frame);
-                    count += 1;
-                }
-                self.io.try_write_vectored(slices.get(..count).unwrap_or_default())
-            }?;
+            let alone = queue.frames.len() == 1 || begun.len() >= MAX_GATHERED;
+            let written = if alone { self.send(begun) } else { self.send_gathered(begun, &queue.frames) }?;
             self.metrics.writes.add(1);
             self.metrics.bytes_sent.add(written as u64);
             self.metrics.frames_sent.add(queue.advance(written));
         }
         queue.frames = VecDeque::new(); // an idle socket holds no buffer
         Ok(())
+    }
+
+    /// Several frames as one piece: to copy a few hundred bytes costs the kernel less than to walk a list of them.
+    fn send_gathered(&self, begun: &[u8], frames: &VecDeque<Queued>) -> io::Result<usize> {
+        GATHERED.with_borrow_mut(|gathered| {
+            gathered.clear();
+            gathered.extend_from_slice(begun);
+            for queued in frames.iter().skip(1) {
+                if gathered.len() + queued.frame.len() > MAX_GATHERED {
+                    break;
+                }
+                gathered.extend_from_slice(&queued.frame);
+            }
+            self.send(gathered)
+        })
+    }
+
+    /// Asks the kernel at once: the runtime, which keeps its own note of what is writable, need not be asked first. It is told when
+    /// the kernel takes no more, so that `writable` waits.
+    fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        let socket = SockRef::from(&self.io);
+        match socket.send(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.io.try_write(bytes),
+            sent => sent,
+        }
     }
 
     /// Goes on when the socket is writable again.
@@ -173,7 +193,7 @@ impl Socket {
     /// The connection is broken: whoever reads it sees its end and closes the session.
     fn break_off(&self) {
         *self.queue.borrow_mut() = Queue::default();
-        let _ = socket2::SockRef::from(&self.io).shutdown(Shutdown::Both);
+        let _ = SockRef::from(&self.io).shutdown(Shutdown::Both);
     }
 
     /// Says goodbye. What is queued still goes out when both sides part in order; a client that is gone or does not read
@@ -210,7 +230,7 @@ impl Socket {
                 return;
             }
         }
-        let _ = socket2::SockRef::from(&self.io).shutdown(Shutdown::Write);
+        let _ = SockRef::from(&self.io).shutdown(Shutdown::Write);
         while self.io.readable().await.is_ok() {
             match super::inbound::discard(&self.io) {
                 Ok(0) => return,

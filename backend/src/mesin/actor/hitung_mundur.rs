@@ -1,30 +1,30 @@
-//! The countdown: the machine's alarm, its ticks, and what those who watch are told (contract §3).
+//! The countdown: the machine's alarm, its ticker, and what those who watch are told (contract §3).
 
 use actix::{AsyncContext, Handler};
 
 use super::{Ctx, MesinActor};
+use crate::domain::waktu::Waktu;
 use crate::mesin::alarm::{self, Wakes};
 use crate::mesin::messages::{Ring, Watched};
-use crate::mesin::tick::{self, Tick};
+use crate::mesin::tick::Tick;
+use crate::mesin::ticker::Run;
 use crate::pembelian::keadaan::Keadaan;
 use crate::pembelian::step::{self, Event, Pembelian};
 use crate::sesi::hub::{self, Siaran};
 
 impl MesinActor {
-    /// Sets the alarm for the purchase's next moment or the next tick, whichever comes first.
+    /// Sets the alarm for the purchase's next moment, and the ticker for its run.
     pub(super) fn arm(&mut self, ctx: &mut Ctx) {
+        let run = self.running().map(|p| Run { started_at: p.ends_at.plus_ms(-p.durasi_s * 1000), ends_at: p.ends_at });
+        self.ticker.follow(run);
         if let Some(key) = self.alarm.take() {
             alarm::cancel(key);
         }
-        let now = self.now();
-        self.next_tick = self.running().filter(|_| self.papan.is_watched()).and_then(|p| {
-            let started_at = p.ends_at.plus_ms(-p.durasi_s * 1000);
-            self.irama.next_after(now, started_at, p.ends_at)
-        });
-        let wake = self.aktif.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p));
-        if let Some(at) = [wake, self.next_tick].into_iter().flatten().min() {
-            self.alarm = alarm::set(at, Wakes::Mesin(ctx.address()));
-        }
+        self.alarm = self.wake_at().and_then(|at| alarm::set(at, Wakes::Mesin(ctx.address())));
+    }
+
+    fn wake_at(&self) -> Option<Waktu> {
+        self.aktif.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p))
     }
 
     pub(super) fn running(&self) -> Option<&Pembelian> {
@@ -46,25 +46,8 @@ impl MesinActor {
             Keadaan::Held | Keadaan::Sent | Keadaan::Unsure => return,
         };
         if tick.tl > 0 || p.keadaan != Keadaan::Running {
-            self.broadcast(tick, false);
-        }
-    }
-
-    fn broadcast(&self, tick: Tick, volatile: bool) {
-        if self.papan.is_watched() {
             let idmesin = self.alamat.idmesin;
-            hub::publish(Siaran { idmesin, frame: tick.frame(idmesin), volatile }, &self.papan);
-        }
-    }
-
-    fn tick(&mut self) {
-        let now = self.now();
-        let Some(due) = self.next_tick.filter(|at| *at <= now) else { return };
-        self.next_tick = None;
-        // A late one may have come too near to the end.
-        if let Some(ends_at) = self.running().map(|p| p.ends_at).filter(|at| !tick::is_near_end(now, *at)) {
-            self.state.metrics.realtime.tick_lateness(due.ms_until(now));
-            self.broadcast(Tick::running(ends_at, now), true);
+            hub::publish(Siaran { idmesin, frame: tick.frame(idmesin), volatile: false }, &self.papan);
         }
     }
 }
@@ -74,9 +57,7 @@ impl Handler<Ring> for MesinActor {
 
     fn handle(&mut self, _: Ring, ctx: &mut Ctx) {
         self.alarm = None;
-        self.tick();
-        let due = self.aktif.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p));
-        if due.is_some_and(|at| at <= self.now()) {
+        if self.wake_at().is_some_and(|at| at <= self.now()) {
             // Arms again itself.
             self.feed(Event::Wake, ctx);
         } else {

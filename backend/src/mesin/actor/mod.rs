@@ -8,6 +8,7 @@ mod perangkat;
 mod transaksi;
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use uuid::Uuid;
 use super::messages::{Balas, Hasil, Leave, Start};
 use super::papan::Papan;
 use super::registry::Alamat;
-use super::tick::Irama;
+use super::ticker::Ticker;
 use super::wheel::Key;
 use crate::app::AppState;
 use crate::domain::waktu::Waktu;
@@ -35,9 +36,7 @@ pub struct MesinActor {
     antre: VecDeque<Start>,
     papan: Arc<Papan>,
     alarm: Option<Key>,
-    /// The next tick of a run that somebody watches.
-    next_tick: Option<Waktu>,
-    irama: Irama,
+    ticker: Rc<Ticker>,
     loading: bool,
     /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
     learned: u64,
@@ -85,7 +84,7 @@ type Ctx = Context<MesinActor>;
 impl MesinActor {
     pub fn new(state: AppState, alamat: Alamat, papan: Arc<Papan>, aktif: Option<Pembelian>) -> Self {
         Self {
-            irama: Irama::of(alamat.idoutlet, state.config.dev.ticks_per_second),
+            ticker: Ticker::new(state.clone(), &alamat, papan.clone()),
             state,
             alamat,
             papan,
@@ -93,7 +92,6 @@ impl MesinActor {
             hold: None,
             antre: VecDeque::new(),
             alarm: None,
-            next_tick: None,
             loading: false,
             learned: 0,
             last_said: None,
