@@ -19,7 +19,7 @@ const CLIENTS: u32 = 32;
 /// For making the purchases, whatever the machine.
 const LIMIT: Duration = Duration::from_secs(600);
 
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Eq, Args)]
 pub struct Resume {
     /// How many purchases run when the server is killed
     #[arg(long, default_value_t = Self::default().purchases, value_parser = clap::value_parser!(u32).range(1..=20_000))]

@@ -41,7 +41,7 @@ FROM beli b JOIN akun r ON r.idoutlet = b.idoutlet AND r.jenis = 'R' CROSS JOIN 
 ORDER BY b.i, k.n;
 SET session_replication_role = origin;";
 
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Eq, Args)]
 pub struct History {
     /// Rows of the ledger; every second one is a row of somebody's history
     #[arg(long, default_value_t = Self::default().rows, value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]

@@ -13,7 +13,7 @@ use crate::{Error, db, running};
 /// After the start, until what came with it is done.
 const SETTLE: Duration = Duration::from_secs(5);
 
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Eq, Args)]
 pub struct Idle {
     /// Machines that run
     #[arg(long, default_value_t = Self::default().machines, value_parser = clap::value_parser!(u32).range(1..=200_000))]

@@ -22,7 +22,7 @@ use nyala_bench::{Error, results};
 struct Cli {
     #[command(subcommand)]
     what: What,
-    /// Where the results are kept
+    /// Where the results are kept; what is measured with less than the usual flags is only printed
     #[arg(long, global = true, default_value = "bench/RESULTS.md")]
     results: PathBuf,
 }
@@ -80,6 +80,20 @@ impl What {
         }
     }
 
+    /// Whether it is measured as it is promised. Anything less is only printed, so that it takes no place of what was.
+    fn is_whole(&self) -> bool {
+        match self {
+            Self::Purchase(purchase) => *purchase == Purchase::default(),
+            Self::Resume(resume) => *resume == Resume::default(),
+            Self::History(history) => *history == History::default(),
+            Self::Idle(idle) => *idle == Idle::default(),
+            Self::Sessions(sessions) => *sessions == Sessions::default(),
+            Self::Memory(memory) => *memory == Memory::default(),
+            Self::Peers(peers) => peers.is_whole(),
+            Self::Table(_) | Self::All(_) => false,
+        }
+    }
+
     async fn run(&self) -> Result<Option<Figures>, Error> {
         Ok(Some(match self {
             Self::Purchase(purchase) => purchase.run().await?,
@@ -99,11 +113,10 @@ impl What {
 }
 
 fn run(Cli { what, results }: Cli) -> Result<(), Error> {
-    let kept = if matches!(what, What::All(All { quick: true })) { None } else { Some(results.as_path()) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     for part in what.parts() {
         if let Some(figures) = runtime.block_on(part.run())? {
-            results::put(kept, &figures)?;
+            results::put(part.is_whole().then_some(results.as_path()), &figures)?;
         }
     }
     Ok(())

@@ -20,7 +20,7 @@ const AT_ONCE: usize = 32;
 const SETTLE: Duration = Duration::from_secs(5);
 const MACHINES: usize = 10_000;
 
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Eq, Args)]
 pub struct Memory {
     /// Sessions when the memory is looked at first
     #[arg(long, default_value_t = Self::default().few, value_parser = clap::value_parser!(u32).range(1..=100_000))]

@@ -19,7 +19,7 @@ use crate::{Error, db, pgbench};
 const WARM_UP: usize = 500;
 const PATH: &str = "/scan/v1/transaksi/create_snap_transaksi";
 
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Eq, Args)]
 pub struct Purchase {
     /// Connections that buy at the same time, of HTTP and of pgbench
     #[arg(long, default_value_t = Self::default().clients, value_parser = clap::value_parser!(u32).range(1..=1000))]

@@ -87,9 +87,15 @@ pub fn circumstances() -> Result<String, Error> {
         said("uname", &["-r"]),
         said("pgbench", &["--version"]),
         env!("CARGO_PKG_VERSION"),
-        said("git", &["describe", "--always", "--dirty"]),
+        commit(),
         words.join(" ")
     ))
+}
+
+/// What is measured; the files that keep figures make it no other.
+fn commit() -> String {
+    let changed = said("git", &["status", "--porcelain", "--untracked-files=no", ":!bench/RESULTS.md", ":!bench/criterion.json"]);
+    said("git", &["describe", "--always"]) + if changed.is_empty() { "" } else { "-dirty" }
 }
 
 /// An argument as it is anywhere: the files that keep figures are committed, and where somebody's checkout lies is nobody's business.

@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_secs(3);
 /// A customer may have ten.
 pub const SOCKETS_PER_CUSTOMER: usize = 8;
 
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Eq, Args)]
 pub struct Sessions {
     /// Sockets, each of which watches machines of its own
     #[arg(long, default_value_t = Self::default().sockets, value_parser = clap::value_parser!(u32).range(1..=19_000))]

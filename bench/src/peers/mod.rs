@@ -14,6 +14,11 @@ mod figures;
 mod load;
 mod peer;
 
+const PAIRS: u32 = 9;
+/// Rounds of everybody else.
+const OTHERS: u32 = 3;
+const SESSIONS: u32 = 19_800;
+const MACHINES: u32 = 10_000;
 /// Machines of one outlet that a session watches in the second measurement.
 const ROOM: u32 = 8;
 const RATES: [u32; 4] = [1, 2, 4, 8];
@@ -25,22 +30,22 @@ const AROUND: Duration = Duration::from_secs(40);
 #[derive(Debug, Args)]
 pub struct Peers {
     /// Runs of Nyala and of the floor, with one machine a session and with a room of eight
-    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = PAIRS, value_parser = clap::value_parser!(u32).range(1..=100))]
     pairs: u32,
     /// Runs of the other servers, with one machine a session and with a room of eight
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = OTHERS, value_parser = clap::value_parser!(u32).range(1..=100))]
     others: u32,
     /// Runs of all of them with each number of ticks a second
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = OTHERS, value_parser = clap::value_parser!(u32).range(1..=100))]
     rates: u32,
     /// How long each run measures
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(3..=600))]
     seconds: u32,
     /// Sessions; a process here may have 20,000 descriptors
-    #[arg(long, default_value_t = 19_800, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    #[arg(long, default_value_t = SESSIONS, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     sessions: u32,
     /// Machines that run, eight an outlet
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(8..=20_000))]
+    #[arg(long, default_value_t = MACHINES, value_parser = clap::value_parser!(u32).range(8..=20_000))]
     machines: u32,
     /// Only these servers
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Peer::value_variants().to_vec())]
@@ -48,6 +53,15 @@ pub struct Peers {
 }
 
 impl Peers {
+    /// Whether it is the whole comparison. How long each run measures does not matter.
+    pub fn is_whole(&self) -> bool {
+        self.pairs >= PAIRS
+            && self.others >= OTHERS
+            && self.rates >= OTHERS
+            && (self.sessions, self.machines) == (SESSIONS, MACHINES)
+            && Peer::value_variants().iter().all(|peer| self.only.contains(peer))
+    }
+
     /// # Errors
     /// When Nyala or the floor cannot be measured. Another server that fails is told and left out.
     pub async fn run(&self) -> Result<Figures, Error> {
