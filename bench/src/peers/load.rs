@@ -62,15 +62,15 @@ impl fmt::Display for Run {
 /// # Errors
 /// Why the server or the load test did not get through.
 pub async fn run(peer: Peer, load: &Load) -> Result<Run, Error> {
-    let server = peer.start(load).await?;
+    let mut server = peer.start(load).await?;
     let report = std::env::temp_dir().join(format!("nyala-bench-{}-report", std::process::id()));
-    let found = put_on(&server, load, &report).and_then(|()| read(&report));
+    let found = put_on(&mut server, load, &report).await.and_then(|()| read(&report));
     // what is not there needs not go
     let _ = fs::remove_dir_all(&report);
     found
 }
 
-fn put_on(server: &Running, load: &Load, report: &Path) -> Result<(), Error> {
+async fn put_on(server: &mut Running, load: &Load, report: &Path) -> Result<(), Error> {
     let mut tool = Command::new("taskset");
     tool.args(["-c", LOAD_CORE]).arg(beside("nyala-loadtest")?).args(["watch", "--quiet", "--report"]).arg(report);
     // the ledger is not what is measured
@@ -99,7 +99,8 @@ fn put_on(server: &Running, load: &Load, report: &Path) -> Result<(), Error> {
             child.wait()?;
             return Err(format!("the load test did not end within {} s", limit.as_secs()).into());
         }
-        std::thread::sleep(POLL);
+        server.settle(load.machines).await?;
+        tokio::time::sleep(POLL).await;
     }
     let output = child.wait_with_output()?;
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).trim().to_owned().into()) }

@@ -25,7 +25,7 @@ const RATES: [u32; 4] = [1, 2, 4, 8];
 /// The measurements with more deliveries have fewer sessions, so that no server is full.
 const FEWER: u32 = 4;
 /// What a run takes beside its measurement, about: to start the server, to prepare, to join and to warm up.
-const AROUND: Duration = Duration::from_secs(40);
+const AROUND: Duration = Duration::from_secs(25);
 
 #[derive(Debug, Args)]
 pub struct Peers {

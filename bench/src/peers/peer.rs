@@ -104,12 +104,30 @@ pub struct Running {
     pub pid: i32,
     /// Nyala's key of an operator, to prepare machines and customers with; the others have theirs from the start.
     pub key: Option<String>,
-    _held: Held,
+    held: Held,
+}
+
+impl Running {
+    /// Gives Nyala its core as soon as all `machines` of the load have an actor; the others have theirs from the start. It prepares on
+    /// every core there is, for to buy thousands of machines is not what is measured here; its database keeps them all, and has nothing
+    /// to do while machines tick.
+    ///
+    /// # Errors
+    /// When its threads cannot be moved.
+    pub async fn settle(&mut self, machines: u32) -> Result<(), Error> {
+        let Held::Nyala { server, pinned: pinned @ false, .. } = &mut self.held else { return Ok(()) };
+        if server.metric("nyala_machine_actors").await? < f64::from(machines) {
+            return Ok(());
+        }
+        let moved = Command::new("taskset").args(["-a", "-c", "-p", SERVER_CORE, &self.pid.to_string()]).output()?;
+        *pinned = moved.status.success();
+        if *pinned { Ok(()) } else { Err(format!("taskset: {}", String::from_utf8_lossy(&moved.stderr)).into()) }
+    }
 }
 
 /// Whatever has to live as long as the server; fields drop in this order.
 enum Held {
-    Nyala { _server: Server, _place: Place },
+    Nyala { server: Server, _place: Place, pinned: bool },
     Child { _child: Killed },
 }
 
@@ -129,14 +147,8 @@ async fn nyala(load: &Load) -> Result<Running, Error> {
     place.set("NYALA__DEV__TICKS_PER_SECOND", load.ticks_per_second);
     let server = Server::start(&place).await?;
     let key = server.root_key(&place)?;
-    // All its threads, but not its database, which has nothing to do while machines tick.
-    let pid = server.pid();
-    let pinned = Command::new("taskset").args(["-a", "-c", "-p", SERVER_CORE, &pid.to_string()]).output()?;
-    if !pinned.status.success() {
-        return Err(format!("taskset: {}", String::from_utf8_lossy(&pinned.stderr)).into());
-    }
-    let port = server.address.port();
-    Ok(Running { port, pid, key: Some(key), _held: Held::Nyala { _server: server, _place: place } })
+    let (port, pid) = (server.address.port(), server.pid());
+    Ok(Running { port, pid, key: Some(key), held: Held::Nyala { server, _place: place, pinned: false } })
 }
 
 fn program(name: &str, load: &Load) -> Result<Running, Error> {
@@ -175,7 +187,7 @@ fn child(mut command: Command, load: &Load) -> Result<Running, Error> {
     }
     match listening.recv_timeout(LISTENING_WITHIN) {
         Ok(line) if line.starts_with("listening") => {
-            Ok(Running { port, pid: child.0.id().cast_signed(), key: None, _held: Held::Child { _child: child } })
+            Ok(Running { port, pid: child.0.id().cast_signed(), key: None, held: Held::Child { _child: child } })
         }
         Ok(line) => Err(format!("{command:?} should say that it listens: {line:?}").into()),
         Err(e) => Err(format!("{command:?} does not say that it listens: {e}").into()),
