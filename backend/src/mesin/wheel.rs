@@ -20,6 +20,7 @@ struct Entry<T> {
     due_ms: i64,
     slot: u32,
     generation: u32,
+    /// The entries of a slot are a ring: before its head is its last.
     next: u32,
     prev: u32,
 }
@@ -75,8 +76,9 @@ impl<T> Wheel<T> {
         (entry.generation == key.generation && entry.value.is_some()).then(|| self.remove(key.index)).flatten()
     }
 
-    /// Gives everything that is due at `now_ms` to `fire`, slot by slot. After a long stall each slot is visited once, and each
-    /// entry fires once. Time that went back fires nothing.
+    /// Gives everything that is due at `now_ms` to `fire`, slot by slot, and within a slot in the order of insertion: whoever sets the
+    /// next alarm as soon as one fires keeps its place. After a long stall each slot is visited once, and each entry fires once. Time
+    /// that went back fires nothing.
     pub fn advance(&mut self, now_ms: i64, mut fire: impl FnMut(T)) {
         let to = now_ms.div_euclid(STEP_MS);
         let from = self.at_step + 1;
@@ -84,9 +86,10 @@ impl<T> Wheel<T> {
         let turn = i64::try_from(SLOTS).unwrap_or(i64::MAX);
         for step in from.max(to - turn + 1)..=to {
             let mut index = self.heads[slot_of(step) as usize];
+            let last = self.entries.get(index as usize).map_or(NONE, |head| head.prev);
             while index != NONE {
                 let entry = &self.entries[index as usize];
-                let (next, due) = (entry.next, entry.due_ms <= now_ms);
+                let (next, due) = (if index == last { NONE } else { entry.next }, entry.due_ms <= now_ms);
                 if due && let Some(value) = self.remove(index) {
                     fire(value);
                 }
@@ -129,11 +132,14 @@ impl<T> Wheel<T> {
     }
 
     fn link(&mut self, index: u32, slot: u32) {
-        let head = std::mem::replace(&mut self.heads[slot as usize], index);
+        let head = self.heads[slot as usize];
+        let (next, prev) = if head == NONE { (index, index) } else { (head, self.entries[head as usize].prev) };
         let entry = &mut self.entries[index as usize];
-        (entry.next, entry.prev) = (head, NONE);
-        if head != NONE {
-            self.entries[head as usize].prev = index;
+        (entry.next, entry.prev) = (next, prev);
+        self.entries[prev as usize].next = index;
+        self.entries[next as usize].prev = index;
+        if head == NONE {
+            self.heads[slot as usize] = index;
         }
         self.occupied[slot as usize / 64] |= 1 << (slot % 64);
     }
@@ -144,15 +150,15 @@ impl<T> Wheel<T> {
         let value = entry.value.take();
         entry.generation = entry.generation.wrapping_add(1);
         entry.next = std::mem::replace(&mut self.free, index);
-        if prev == NONE {
-            self.heads[slot as usize] = next;
+        if next == index {
+            self.heads[slot as usize] = NONE;
+            self.occupied[slot as usize / 64] &= !(1 << (slot % 64));
         } else {
             self.entries[prev as usize].next = next;
-        }
-        if next != NONE {
             self.entries[next as usize].prev = prev;
-        } else if prev == NONE {
-            self.occupied[slot as usize / 64] &= !(1 << (slot % 64));
+            if self.heads[slot as usize] == index {
+                self.heads[slot as usize] = next;
+            }
         }
         self.len -= 1;
         value
@@ -216,6 +222,19 @@ mod tests {
         }
         assert_eq!(fired(&mut wheel, 600_000).len(), 1_000);
         assert_eq!(fired(&mut wheel, 1_200_000), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn within_a_slot_the_first_set_is_the_first_to_fire() {
+        let mut wheel = Wheel::new(0);
+        let keys: Vec<Key> = (0..6).map(|i| wheel.insert(100, i)).collect();
+        for removed in [0, 3, 5] {
+            assert_eq!(wheel.cancel(keys[removed]), Some(u32::try_from(removed).unwrap()));
+        }
+        wheel.insert(100, 6);
+        let mut order = Vec::new();
+        wheel.advance(100, |v| order.push(v));
+        assert_eq!(order, [1, 2, 4, 6]);
     }
 
     #[test]
