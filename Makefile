@@ -98,10 +98,13 @@ lint: app-packages
 
 # --- measure
 
+override QUICK := $(filter-out 0,$(QUICK))
+override PEERS := $(filter-out 0,$(PEERS))
+
 # What steps cost (criterion, beside the figures that bench/criterion.json keeps), then the promised figures (bench/RESULTS.md).
 BENCH := NYALA_BIN=$(NYALA) $(TARGET)/release/nyala-bench
 
-ifdef PEERS
+ifneq ($(PEERS),)
 bench: bench-build
 	cargo build $(CARGO_FLAGS) --release -p nyala-loadtest
 	CARGO_TARGET_DIR=$(TARGET) cargo build $(CARGO_FLAGS) --release --manifest-path $(PEERS_RUST)

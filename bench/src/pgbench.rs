@@ -1,7 +1,7 @@
 //! The floor: pgbench with the server's own two statements, as many clients, and nothing else.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use embedded_postgres::{Postgres, SUPERUSER};
@@ -101,12 +101,14 @@ fn fill(statement: &str, values: &[&str]) -> String {
 /// pgbench of the newest PostgreSQL of the system, else of the search path.
 fn program() -> Result<PathBuf, Error> {
     let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = installed.map(|version| version.path().join("bin/pgbench")).collect();
-    found.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join("pgbench")));
-    found.sort();
-    found
-        .into_iter()
-        .rev()
-        .find(|path| Path::is_file(path))
+    let mut installed: Vec<PathBuf> = installed.map(|version| version.path()).collect();
+    let version = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.parse::<f32>().ok()).unwrap_or(0.0);
+    installed.sort_by(|a, b| version(b).total_cmp(&version(a)));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let installed = installed.into_iter().map(|version| version.join("bin"));
+    installed
+        .chain(std::env::split_paths(&path))
+        .map(|dir| dir.join("pgbench"))
+        .find(|program| program.is_file())
         .ok_or_else(|| "pgbench is missing: apt-get install postgresql".into())
 }

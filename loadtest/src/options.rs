@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{RangedU64ValueParser, TypedValueParser};
 
 use crate::report::Report;
 use crate::report::threshold::Threshold;
@@ -12,6 +12,11 @@ use crate::target::Target;
 /// How long a measurement may take, in seconds: a day at most.
 pub fn length_s() -> RangedU64ValueParser {
     RangedU64ValueParser::new().range(1..=86_400)
+}
+
+/// A number of things that there must be one of.
+pub fn at_least_1() -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(1..)
 }
 
 #[derive(Debug, Clone, Args)]
@@ -28,7 +33,7 @@ pub struct Common {
     /// Folder for report.json and report.html
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
-    /// An older report.json to show the differences to
+    /// An older report.json, or its folder, to show the differences to
     #[arg(long, value_name = "OLD.json")]
     pub compare: Option<PathBuf>,
     /// End with exit code 2 when a figure crosses this, for example 'tick_p99_ms > 50'; may be repeated

@@ -109,16 +109,6 @@ pub struct Shop {
     pub customers: Vec<Arc<Customer>>,
 }
 
-/// What became of a purchase.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Bought {
-    Runs,
-    /// Told by the server: status and message.
-    Refused(u16, String),
-    /// Nobody knows, after all tries.
-    Unknown(String),
-}
-
 impl Shop {
     /// # Errors
     /// One line with the call that was refused.
@@ -143,8 +133,11 @@ impl Shop {
         Ok(Self { idowner, groups, machines, customers })
     }
 
-    /// Pays `machine` as `customer`, asking again with the same receipt while nobody knows what became of it.
-    pub async fn buy(&self, pool: &Pool, customer: &Customer, machine: &Machine) -> Bought {
+    /// Pays `machine` as `customer`, asking again with the same receipt while nobody knows what became of it. The machine runs then.
+    ///
+    /// # Errors
+    /// The kind of error: what the server refused it with, or that nobody knows after all tries.
+    pub async fn buy(&self, pool: &Pool, customer: &Customer, machine: &Machine) -> Result<(), String> {
         let order = order(customer, machine);
         let mut last = String::new();
         customer.pays();
@@ -152,18 +145,18 @@ impl Shop {
             match pay(pool, customer, &order).await {
                 Ok(answer) if answer.status == 200 => {
                     customer.has_paid();
-                    return Bought::Runs;
+                    return Ok(());
                 }
                 Ok(answer) if !matches!(answer.status, 503 | 504) => {
                     customer.has_not_paid();
-                    return Bought::Refused(answer.status, answer.message);
+                    return Err(format!("pay answered {} {}", answer.status, answer.message));
                 }
                 Ok(answer) => last = format!("{} {}", answer.status, answer.message),
                 Err(e) => last = e.to_string(),
             }
             tokio::time::sleep(PURCHASE_AGAIN).await;
         }
-        Bought::Unknown(last)
+        Err(format!("pay: {last}"))
     }
 }
 

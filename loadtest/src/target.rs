@@ -8,8 +8,8 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use crate::http::Pool;
 
 const REACHED_WITHIN: Duration = Duration::from_secs(5);
-/// Descriptors for everything that is no session: requests, files, standard streams.
-const OTHER_DESCRIPTORS: u64 = 64;
+/// Descriptors for everything that is no session: requests while everything is prepared, files, standard streams.
+const OTHER_DESCRIPTORS: u64 = REQUESTS_AT_ONCE as u64 + 64;
 /// Requests that run at once while everything is prepared.
 const REQUESTS_AT_ONCE: usize = 64;
 
@@ -32,7 +32,11 @@ impl Target {
         if host.is_empty() || host.contains('/') {
             return Err(format!("--url must be http://HOST:PORT without a path, not `{url}`"));
         }
-        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let port = host.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.ends_with(']'));
+        if let Some(port) = port.filter(|port| port.parse::<u16>().is_err()) {
+            return Err(format!("--url {url}: `{port}` is no port"));
+        }
+        let has_port = port.is_some();
         let with_port = if has_port { host.to_owned() } else { format!("{host}:80") };
         let found: Vec<SocketAddr> = with_port.to_socket_addrs().map_err(|e| format!("--url {url}: {e}"))?.collect();
         let address = *found.first().ok_or_else(|| format!("--url {url}: no address is known for it"))?;
@@ -106,7 +110,7 @@ mod tests {
         assert_eq!(Target::parse("http://[::1]:80", false).unwrap().address.port(), 80);
         assert!(Target::parse("http://192.0.2.1:8080", false).unwrap_err().contains("--i-own-this-server"));
         assert!(Target::parse("http://192.0.2.1:8080", true).is_ok());
-        for bad in ["https://127.0.0.1", "127.0.0.1:8080", "http://", "http://127.0.0.1/x"] {
+        for bad in ["https://127.0.0.1", "127.0.0.1:8080", "http://", "http://127.0.0.1/x", "http://127.0.0.1:99999"] {
             assert!(Target::parse(bad, true).is_err(), "{bad}");
         }
     }

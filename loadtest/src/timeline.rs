@@ -57,7 +57,7 @@ impl Timeline {
     }
 }
 
-/// Two points as one: what was counted is added, times are the worse ones.
+/// Two points as one: what was counted is added, medians are the mean, other times the worse ones.
 fn merged(a: Point, b: Point) -> Point {
     let seconds = a.seconds + b.seconds;
     let mean = |x: f64, y: f64| (x * a.seconds + y * b.seconds) / seconds.max(f64::MIN_POSITIVE);

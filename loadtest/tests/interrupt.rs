@@ -73,6 +73,8 @@ fn runs(pid: &str) -> bool {
 #[test]
 fn ctrl_c_leaves_the_server_alive_until_the_money_was_counted() {
     let mut tried = Try::start();
+    // Two lines of progress: something was measured.
+    tried.wait_for("ticks/s");
     tried.wait_for("ticks/s");
     killpg(tried.pid(), Signal::SIGINT).expect("it runs");
     let (code, said) = tried.end();

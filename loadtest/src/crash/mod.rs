@@ -26,6 +26,9 @@ const SETTLED_WITHIN: Duration = Duration::from_secs(15);
 const SETTINGS: [(&str, &str); 2] = [("NYALA__MESIN__SIM_MIN_MS", "5"), ("NYALA__MESIN__SIM_MAX_MS", "60")];
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  nyala-loadtest crash --rounds 200
+  nyala-loadtest crash --seed 42 --data-dir kept      # the same kills again, and the data to look at afterwards")]
 pub struct Crash {
     /// How often something is killed
     #[arg(long, default_value_t = 20)]
@@ -33,8 +36,10 @@ pub struct Crash {
     /// Decides what is killed, and when; a random one is taken and printed
     #[arg(long)]
     seed: Option<u64>,
+    /// Customers who pay again and again
     #[arg(long, default_value_t = 8)]
     customers: usize,
+    /// Machines that they buy
     #[arg(long, default_value_t = 5)]
     machines: usize,
     /// Folder of the server's settings

@@ -138,27 +138,6 @@ impl Engine {
     pub async fn next(&mut self) -> Option<Report> {
         self.reports.recv().await
     }
-
-    /// A hand to give commands with, for the scenario's tasks.
-    pub fn remote(&self) -> Remote {
-        Remote { commands: self.commands.clone(), waker: self.waker.clone() }
-    }
-}
-
-/// Gives an engine commands from elsewhere.
-#[derive(Clone)]
-pub struct Remote {
-    commands: std_mpsc::SyncSender<Command>,
-    waker: Arc<Waker>,
-}
-
-impl Remote {
-    /// As [`Engine::tell`].
-    pub fn tell(&self, command: Command) {
-        if self.commands.send(command).is_ok() {
-            let _ = self.waker.wake();
-        }
-    }
 }
 
 impl Drop for Engine {

@@ -16,15 +16,13 @@ const MAX_KINDS: usize = 64;
 pub struct Counters {
     /// Heartbeat frames that arrived, measured or not.
     pub frames: u64,
-    /// Bytes read.
-    pub bytes: u64,
     /// Phase ticks that had to arrive, of those that could be judged so far.
     pub expected: u64,
     /// Phase ticks that arrived, each once.
     pub deliveries: u64,
     pub missed: u64,
     pub duplicates: u64,
-    /// Ticks where the contract has none: within 180 ms of a run's end, or after its final tick.
+    /// Ticks where the contract has none: within 180 ms of a run's start or end, or after its final tick.
     pub unexpected: u64,
     /// `tl` is not `ends_at - server_time`.
     pub tl_wrong: u64,
@@ -47,7 +45,6 @@ pub struct Counters {
 impl AddAssign for Counters {
     fn add_assign(&mut self, o: Self) {
         self.frames += o.frames;
-        self.bytes += o.bytes;
         self.expected += o.expected;
         self.deliveries += o.deliveries;
         self.missed += o.missed;

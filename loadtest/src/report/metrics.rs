@@ -40,6 +40,8 @@ pub static METRICS: &[Metric] = &[
     load("sessions", "", "Socket.IO sessions that were asked for"),
     load("machines", "", "Machines that were watched or bought"),
     load("subscriptions", "", "Topics of all sessions together"),
+    load("prepared_s", "s", "Time that it took to make machines and customers in bulk"),
+    load("started_s", "s", "Time that it took to buy and start all machines"),
     load("measured_s", "s", "Length of the measurement"),
     less("sessions_lost", "", "Sessions that broke after they had joined"),
     less("sessions_given_up", "", "Sessions that could not join, or not come back, in five more tries"),
@@ -49,7 +51,11 @@ pub static METRICS: &[Metric] = &[
     less("missed", "", "Phase ticks that did not arrive"),
     less("missed_percent", "%", "Missed, of those expected"),
     less("duplicates", "", "Phase ticks that arrived once more"),
-    less("unexpected", "", "Ticks where there is none by contract: within 180 ms of a run's end, or after its final tick"),
+    less(
+        "unexpected",
+        "",
+        "Ticks where there is none by contract: within 180 ms of a run's start or end, or after its final tick",
+    ),
     less("tl_wrong", "", "Ticks whose tl is not ends_at - server_time"),
     less("tl_not_falling", "", "Ticks whose server_time is not after that of the tick before"),
     less("tick_p50_ms", "ms", "From the moment a phase tick was due until it was here, half of all"),
@@ -66,6 +72,7 @@ pub static METRICS: &[Metric] = &[
     less("jitter_max_ms", "ms", "The same, the worst"),
     less("clock_error_ms", "ms", "By how much tick_* and final_* may be wrong, because two clocks are compared"),
     load("runs_started", "", "Machine starts that were seen by who watched"),
+    load("ends_within_s", "s", "How far apart the ends of the runs were, the first and the last"),
     load("finals_expected", "", "Final ticks that had to arrive: one a session whose machine was started"),
     load("finals", "", "Final ticks that arrived, each counted once"),
     less(
@@ -75,6 +82,7 @@ pub static METRICS: &[Metric] = &[
     ),
     less("finals_duplicate", "", "Final ticks that arrived once more"),
     less("finals_early", "", "Final ticks with a server_time before the end"),
+    less("given_back", "", "Holds that were given back under somebody who watched: machines that did not start"),
     less("final_p50_ms", "ms", "From ends_at until the final tick was here, half of all"),
     less("final_p99_ms", "ms", "The same, 99 of 100"),
     less("final_max_ms", "ms", "The same, the worst"),
@@ -110,7 +118,7 @@ pub static METRICS: &[Metric] = &[
     less("server_cpu_percent", "%", "Processor time of the server's process, 100 is one core"),
     less("server_cpu_us_per_delivery", "us", "The same, a delivered frame"),
     less("server_rss_mib", "MiB", "Largest resident memory of the server's process"),
-    less("server_rss_kib_per_session", "KiB", "By how much it grew while the sessions joined, a session"),
+    less("server_rss_kib_per_session", "KiB", "The same, less what it had before the sessions joined, a session"),
     less("server_rss_slope_mib_per_h", "MiB/h", "How fast it grew over the second half of the measurement"),
     less("tool_cpu_percent", "%", "Processor time of the tool's busiest thread, 100 is the most that it can"),
     less(
@@ -122,11 +130,13 @@ pub static METRICS: &[Metric] = &[
 ];
 
 /// # Errors
-/// One line with all right names.
+/// One line with the names that are like it.
 pub fn find(name: &str) -> Result<&'static Metric, String> {
     METRICS.iter().find(|m| m.name == name).ok_or_else(|| {
-        let names: Vec<&str> = METRICS.iter().map(|m| m.name).collect();
-        format!("there is no metric `{name}`; there are {}", names.join(", "))
+        let first = name.split('_').next().unwrap_or(name);
+        let like: Vec<&str> = METRICS.iter().map(|m| m.name).filter(|known| known.contains(first)).collect();
+        let like = if first.is_empty() || like.is_empty() { String::new() } else { format!("there are {}; ", like.join(", ")) };
+        format!("there is no metric `{name}`; {like}docs/loadtest.md lists all")
     })
 }
 

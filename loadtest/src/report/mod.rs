@@ -128,6 +128,11 @@ impl Report {
         std::fs::write(dir.join(PAGE), html::page(self, old)).map_err(|e| told(&e))
     }
 
+    /// Whether nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        summary::is_empty(&self.metrics)
+    }
+
     /// For standard output.
     pub fn summary(&self, old: Option<&Self>) -> String {
         summary::text(self) + &old.map(|old| compare::text(self, old)).unwrap_or_default()

@@ -66,11 +66,16 @@ pub fn verdict(values: &Values) -> String {
         .collect();
     if !faults.is_empty() {
         format!("Faults were seen: {}.", faults.join(", "))
-    } else if MEASURED.iter().any(|name| values.get(name).is_some_and(|n| n > 0.0)) {
-        CLEAN.to_owned()
-    } else {
+    } else if is_empty(values) {
         "Nothing was measured.".to_owned()
+    } else {
+        CLEAN.to_owned()
     }
+}
+
+/// Whether nothing was measured.
+pub fn is_empty(values: &Values) -> bool {
+    !MEASURED.iter().any(|name| values.get(name).is_some_and(|n| n > 0.0))
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn what_is_no_threshold_is_told() {
-        assert!("tick_p98_ms > 1".parse::<Threshold>().unwrap_err().contains("there are sessions"));
+        assert!("tick_p98_ms > 1".parse::<Threshold>().unwrap_err().contains("there are tick_p50_ms"));
         for bad in ["tick_p99_ms", "tick_p99_ms > x", "tick_p99_ms > nan", "tick_p99_ms < inf", "tick_p99_ms = 5", ""] {
             assert!(bad.parse::<Threshold>().unwrap_err().contains("like 'tick_p99_ms > 50'"), "{bad}");
         }

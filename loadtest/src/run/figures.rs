@@ -11,6 +11,8 @@ use crate::target::Target;
 const TOOL_BUSY_PERCENT: f64 = 85.0;
 /// A thread that waited for a processor for this share of the time has read many ticks late, in percent.
 const TOOL_WAITED_PERCENT: f64 = 5.0;
+/// A purchase that the tool began so much after its planned moment says more of the tool than of the server, in milliseconds.
+const TOOL_BEHIND_MS: f64 = 100.0;
 const US_PER_MS: f64 = 1000.0;
 
 impl Run {
@@ -70,6 +72,7 @@ impl Run {
             v.count("finals_missing", c.finals_missing);
             v.count("finals_duplicate", c.finals_duplicate);
             v.count("finals_early", c.finals_early);
+            v.count("given_back", c.given_back);
         }
         quantiles(
             v,
@@ -116,7 +119,7 @@ impl Run {
         self.values.set("tool_cpu_percent", busiest);
         let waited = percent(c.engine_wait_us.max(c.main_wait_us));
         self.values.set("tool_wait_percent", waited);
-        if let Some(warning) = tool_was_the_limit(busiest, waited) {
+        if let Some(warning) = tool_was_the_limit(busiest, waited, self.deeds.behind.max_ms()) {
             self.notes.insert(0, warning);
         }
         let Some(pid) = self.server_pid else { return };
@@ -139,7 +142,7 @@ impl Run {
 }
 
 /// What is to be said when the tool cannot have seen the server as it was.
-fn tool_was_the_limit(busiest: f64, waited: f64) -> Option<String> {
+fn tool_was_the_limit(busiest: f64, waited: f64, behind_ms: f64) -> Option<String> {
     let (why, instead) = if busiest >= TOOL_BUSY_PERCENT {
         (
             format!("its busiest thread took {busiest:.0} % of a core"),
@@ -150,10 +153,15 @@ fn tool_was_the_limit(busiest: f64, waited: f64) -> Option<String> {
             format!("a thread of it was ready {waited:.0} % of the time and had no core"),
             "give it cores of its own (taskset), or let nothing else run",
         )
+    } else if behind_ms >= TOOL_BEHIND_MS {
+        (
+            format!("it began something {behind_ms:.0} ms after its planned moment"),
+            "let it do less, or give it cores of its own (taskset)",
+        )
     } else {
         return None;
     };
-    Some(format!("The tool was the limit, not the server: {why}. Lateness and jitter are partly its own; {instead}."))
+    Some(format!("The tool was the limit, not the server: {why}. Times are partly its own; {instead}."))
 }
 
 fn quantiles(values: &mut Values, times: &Times, wanted: &[(&'static str, f64)]) {
@@ -180,8 +188,9 @@ mod tests {
 
     #[test]
     fn a_tool_that_works_or_waits_too_much_says_so() {
-        assert_eq!(tool_was_the_limit(84.0, 4.0), None);
-        assert!(tool_was_the_limit(85.0, 0.0).unwrap().contains("its busiest thread took 85 % of a core"));
-        assert!(tool_was_the_limit(10.0, 12.0).unwrap().contains("ready 12 % of the time"));
+        assert_eq!(tool_was_the_limit(84.0, 4.0, 99.0), None);
+        assert!(tool_was_the_limit(85.0, 0.0, 0.0).unwrap().contains("its busiest thread took 85 % of a core"));
+        assert!(tool_was_the_limit(10.0, 12.0, 0.0).unwrap().contains("ready 12 % of the time"));
+        assert!(tool_was_the_limit(10.0, 0.0, 100.0).unwrap().contains("100 ms after its planned moment"));
     }
 }

@@ -9,10 +9,11 @@ use rand::Rng;
 use tokio::task::JoinSet;
 
 use super::errand::{self, Errand};
-use super::steps::{drain, join_all};
+use super::steps::{drain, join_all, open_shop};
+use super::watching::MAX_TOPICS;
 use crate::engine::{Command, Engine, Heard, Plan, Report as Told, Topic};
 use crate::http::Pool;
-use crate::options::Common;
+use crate::options::{Common, at_least_1};
 use crate::report::metrics::shown;
 use crate::run::Run;
 use crate::shop::{Shop, Wish};
@@ -40,7 +41,7 @@ pub struct Buying {
     #[arg(long)]
     pub machines: Option<usize>,
     /// Machines of one outlet: they tick in one phase
-    #[arg(long, default_value_t = 8, value_name = "N")]
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = at_least_1())]
     pub machines_per_outlet: usize,
 }
 
@@ -68,7 +69,7 @@ impl Buying {
     /// Machines that the rate keeps busy, and half as many more.
     pub fn machine_count(&self) -> usize {
         let busy = self.rate * (f64::from(self.durasi) + AROUND_S) * 1.5;
-        self.machines.unwrap_or(busy.ceil() as usize + 10)
+        self.machines.unwrap_or((busy.ceil() as usize).saturating_add(10))
     }
 
     /// Makes the shop, and lets its customers and `watchers` join; these watch `per_session` machines each, all the time.
@@ -91,6 +92,9 @@ impl Buying {
         if machines == 0 || machines < per_session {
             return Err(format!("--machines must be at least {}", per_session.max(1)));
         }
+        if per_session > MAX_TOPICS {
+            return Err(format!("--per-session must be at most {MAX_TOPICS}"));
+        }
         let (buyers, per_session) = (machines, per_session.max(1));
         make_room(buyers + watchers + REQUESTS_AT_ONCE)?;
         let key = common.root_key()?;
@@ -98,7 +102,7 @@ impl Buying {
         let pool = run.prepare(target.ready()).await?;
         let wish =
             Wish { machines, machines_per_outlet: self.machines_per_outlet, customers: buyers + watchers, durasi_s: self.durasi };
-        let shop = Arc::new(run.prepare(Shop::open(&pool, &key, wish)).await?);
+        let shop = open_shop(run, &pool, &key, wish).await?;
         let sessions = shop.customers.len();
         run.values.count("sessions", sessions as u64);
         run.values.count("machines", machines as u64);
@@ -223,6 +227,9 @@ impl Counter {
                 run.ui.progress(elapsed, length.as_secs(), elapsed, &line);
                 self.give_up(run);
             }
+            // What was on its way of the customer's machine before is not of this one.
+            Told::Heard { session, idmesin, .. } | Told::Subscribed { session, idmesin, .. }
+                if !self.is_of(*session, *idmesin) => {}
             Told::Heard { session, what: Heard::Final, .. } => {
                 if self.finished(*session) {
                     done(run);
@@ -244,6 +251,10 @@ impl Counter {
             }
             Told::Heard { .. } | Told::Subscribed { .. } | Told::Settled { .. } => {}
         }
+    }
+
+    fn is_of(&self, session: usize, idmesin: i64) -> bool {
+        self.running.get(&session).is_some_and(|running| self.shop.machines[running.machine].idmesin == idmesin)
     }
 
     /// Machine and customer are free again; `false` when they were.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::http::{Answer, Pool};
-use crate::shop::{Bought, Customer, Machine, Shop};
+use crate::shop::{Customer, Machine, Shop};
 
 /// What a purchase took: each from the planned moment, except `pay`.
 #[derive(Debug, Clone, Copy)]
@@ -37,11 +37,8 @@ async fn steps(pool: &Pool, shop: &Shop, customer: &Customer, machine: &Machine,
     let scan = planned.elapsed();
     epay(pool, customer, shop.idowner).await?;
     let pressed = Instant::now();
-    match shop.buy(pool, customer, machine).await {
-        Bought::Runs => Ok(Took { scan, pay: pressed.elapsed(), total: planned.elapsed() }),
-        Bought::Refused(status, message) => Err(format!("pay answered {status} {message}")),
-        Bought::Unknown(why) => Err(format!("pay: {why}")),
-    }
+    shop.buy(pool, customer, machine).await?;
+    Ok(Took { scan, pay: pressed.elapsed(), total: planned.elapsed() })
 }
 
 /// The machine behind the sticker, with the service to buy.

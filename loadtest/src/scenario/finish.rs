@@ -8,16 +8,16 @@ use clap::Args;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::steps::{drain, join_all};
+use super::steps::{drain, join_all, open_shop};
 use super::{Outcome, run};
 use crate::engine::{Command, Engine, Plan, Report as Told};
 use crate::http::Pool;
 use crate::interrupt::Interrupt;
 use crate::money;
-use crate::options::Common;
+use crate::options::{Common, at_least_1};
 use crate::report::Report;
 use crate::run::Run;
-use crate::shop::{Bought, Machine, PRICE, Shop, Wish, ops};
+use crate::shop::{Machine, PRICE, Shop, Wish, ops};
 use crate::target::{Target, make_room};
 
 /// The shortest run: the last machines are started so long before the end.
@@ -34,16 +34,16 @@ pub struct Finish {
     #[command(flatten)]
     pub common: Common,
     /// Machines that end together
-    #[arg(long, short, default_value_t = 500)]
+    #[arg(long, short, default_value_t = 500, value_parser = at_least_1())]
     pub machines: usize,
     /// Sessions that watch them, one machine each; machines are shared or left alone when the numbers differ
-    #[arg(long, short = 'n', default_value_t = 1_000)]
+    #[arg(long, short = 'n', default_value_t = 1_000, value_parser = at_least_1())]
     pub sessions: usize,
     /// Machines of one outlet
-    #[arg(long, default_value_t = 8, value_name = "N")]
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = at_least_1())]
     pub machines_per_outlet: usize,
     /// Machines that are started in each second before
-    #[arg(long, default_value_t = 200, value_name = "N")]
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = at_least_1())]
     pub starts_per_second: usize,
 }
 
@@ -55,9 +55,6 @@ impl Finish {
     }
 
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
-        if [self.machines, self.sessions, self.machines_per_outlet, self.starts_per_second].contains(&0) {
-            return Err("--machines, --sessions, --machines-per-outlet and --starts-per-second must be at least 1".to_owned());
-        }
         make_room(self.sessions + self.starts_per_second)?;
         let target = self.common.target()?;
         let key = self.common.root_key()?;
@@ -70,7 +67,7 @@ impl Finish {
             customers: self.sessions.max(self.machines),
             durasi_s: 1,
         };
-        let shop = Arc::new(run.prepare(Shop::open(&pool, &key, wish)).await?);
+        let shop = open_shop(&mut run, &pool, &key, wish).await?;
         if let Some(mut engine) = self.join(&mut run, &target, &shop).await? {
             self.end_together(&mut run, &mut engine, &target, &shop, &key).await?;
         }
@@ -126,9 +123,12 @@ impl Finish {
         let watching = run.take(engine, end + FINALS_WITHIN, |run, told| heard(run, told, end));
         let (watched, started) = tokio::join!(watching, all_started(starts));
         let (mut watched, started) = (watched?, started?);
-        if watched && started.last_end > end {
-            // Machines that were started late end late.
-            watched = run.take(engine, started.last_end + FINALS_WITHIN, |run, told| heard(run, told, started.last_end)).await?;
+        if let Some((first_end, last_end)) = started.ends {
+            run.values.set("ends_within_s", (last_end - first_end).as_secs_f64());
+            if watched && last_end > end {
+                // Machines that were started late end late.
+                watched = run.take(engine, last_end + FINALS_WITHIN, |run, told| heard(run, told, last_end)).await?;
+            }
         }
         run.end();
         let expected = (0..self.sessions).filter(|s| !started.failed.contains_key(&(s % self.machines))).count() as u64;
@@ -167,8 +167,8 @@ impl Finish {
 struct Started {
     /// Why, by the number of the machine.
     failed: BTreeMap<usize, String>,
-    /// No machine that was started runs longer.
-    last_end: Instant,
+    /// When the first and the last of the others end, at the latest: each was started before its answer was here.
+    ends: Option<(Instant, Instant)>,
 }
 
 /// Starts an outlet's machines together at `at`, with a service of `durasi_s`.
@@ -180,7 +180,7 @@ async fn start_outlet(
     durasi_s: usize,
     at: Instant,
 ) -> Result<Started, String> {
-    let mut started = Started { failed: BTreeMap::new(), last_end: at };
+    let mut started = Started { failed: BTreeMap::new(), ends: None };
     let Some(first) = machines.first() else { return Ok(started) };
     let service =
         json!({ "idoutlet": shop.machines[*first].idoutlet, "nama": "Cuci Serempak", "durasi": durasi_s, "harga": PRICE });
@@ -195,25 +195,25 @@ async fn start_outlet(
     }
     while let Some(bought) = buys.join_next().await {
         let (m, bought) = bought.map_err(|e| e.to_string())?;
-        let why = match bought {
-            Bought::Runs => {
-                started.last_end = Instant::now() + Duration::from_secs(durasi_s as u64);
-                continue;
-            }
-            Bought::Refused(status, message) => format!("pay answered {status} {message}"),
-            Bought::Unknown(why) => format!("pay: {why}"),
-        };
-        started.failed.insert(m, why);
+        if let Err(why) = bought {
+            started.failed.insert(m, why);
+        } else {
+            let end = Instant::now() + Duration::from_secs(durasi_s as u64);
+            started.ends = Some(started.ends.map_or((end, end), |(first, last)| (first.min(end), last.max(end))));
+        }
     }
     Ok(started)
 }
 
 async fn all_started(mut starts: JoinSet<Result<Started, String>>) -> Result<Started, String> {
-    let mut all = Started { failed: BTreeMap::new(), last_end: Instant::now() };
+    let mut all = Started { failed: BTreeMap::new(), ends: None };
     while let Some(outlet) = starts.join_next().await {
         let outlet = outlet.map_err(|e| e.to_string())??;
         all.failed.extend(outlet.failed);
-        all.last_end = all.last_end.max(outlet.last_end);
+        all.ends = match (all.ends, outlet.ends) {
+            (Some((first, last)), Some((also, too))) => Some((first.min(also), last.max(too))),
+            (one, other) => one.or(other),
+        };
     }
     Ok(all)
 }

@@ -1,6 +1,6 @@
 //! `hot`: hundreds of customers press pay on one machine at the same moment. Exactly one may win it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -8,11 +8,12 @@ use serde_json::Value;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
+use super::steps::open_shop;
 use super::{Outcome, run};
 use crate::http::{Answer, Connection};
 use crate::interrupt::Interrupt;
 use crate::money;
-use crate::options::Common;
+use crate::options::{Common, at_least_1};
 use crate::report::Report;
 use crate::run::Run;
 use crate::shop::{Customer, Machine, Shop, Wish, order};
@@ -35,10 +36,10 @@ pub struct Hot {
     #[command(flatten)]
     pub common: Common,
     /// Customers who press pay together
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = 300, value_parser = at_least_1())]
     pub customers: usize,
     /// Machines that are fought for, one after the other
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = at_least_1())]
     pub rounds: usize,
 }
 
@@ -57,9 +58,6 @@ impl Hot {
     }
 
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
-        if self.customers == 0 || self.rounds == 0 {
-            return Err("--customers and --rounds must be at least 1".to_owned());
-        }
         make_room(self.customers)?;
         let target = self.common.target()?;
         let key = self.common.root_key()?;
@@ -68,7 +66,7 @@ impl Hot {
         let pool = run.prepare(target.ready()).await?;
         let wish =
             Wish { machines: self.rounds, machines_per_outlet: self.rounds, customers: self.customers, durasi_s: DURASI_S };
-        let shop = run.prepare(Shop::open(&pool, &key, wish)).await?;
+        let shop = open_shop(&mut run, &pool, &key, wish).await?;
         run.values.count("machines", self.rounds as u64);
         run.ui.part("pressing", self.rounds as u64);
         run.begin();
@@ -94,21 +92,37 @@ impl Hot {
 
     /// How many won.
     async fn round(&self, run: &mut Run, target: &Target, shop: &Shop, machine: &Machine) -> Result<u64, String> {
-        let start = Arc::new(Barrier::new(shop.customers.len()));
-        let mut presses = JoinSet::new();
+        // Opened before, so that all requests leave together.
+        let mut ready = Vec::with_capacity(shop.customers.len());
         for customer in &shop.customers {
-            // Opened before, so that all requests leave together.
-            let connection = Connection::open(target.address).await.map_err(|e| format!("cannot connect: {e}"))?;
-            let (start, customer, order) = (start.clone(), customer.clone(), order(customer, machine));
+            run.deeds.planned += 1;
+            match Connection::open(target.address).await {
+                Ok(connection) => ready.push((connection, customer.clone(), order(customer, machine))),
+                Err(e) => {
+                    run.deeds.failed += 1;
+                    run.errors.add(&format!("connect: {e}"), 1);
+                }
+            }
+        }
+        if ready.is_empty() {
+            return Err("cannot connect: nobody could press".to_owned());
+        }
+        // All count from the moment at which the first could press: that the tool needs time for the others is not hidden.
+        let (start, planned) = (Arc::new(Barrier::new(ready.len())), Arc::new(OnceLock::new()));
+        let mut presses = JoinSet::new();
+        for (connection, customer, order) in ready {
+            let (start, planned) = (start.clone(), planned.clone());
             presses.spawn(async move {
                 start.wait().await;
-                press(connection, &customer, &order).await
+                let planned = *planned.get_or_init(Instant::now);
+                (planned.elapsed(), press(connection, &customer, &order, planned).await)
             });
         }
         let mut won = 0;
         while let Some(pressed) = presses.join_next().await {
-            run.deeds.planned += 1;
-            match pressed.map_err(|e| e.to_string())? {
+            let (behind, press) = pressed.map_err(|e| e.to_string())?;
+            run.deeds.behind.took(behind);
+            match press {
                 Press::Won(took) => {
                     won += 1;
                     run.deeds.done += 1;
@@ -131,8 +145,7 @@ impl Hot {
 }
 
 /// Presses until something is decided; a repeat has the same receipt, so it is the same press.
-async fn press(connection: Connection, customer: &Customer, order: &Value) -> Press {
-    let began = Instant::now();
+async fn press(connection: Connection, customer: &Customer, order: &Value, planned: Instant) -> Press {
     let auth = format!("Bearer {}", customer.token);
     let (address, mut kept) = (connection.address(), Some(connection));
     let mut last = String::new();
@@ -149,11 +162,11 @@ async fn press(connection: Connection, customer: &Customer, order: &Value) -> Pr
         match asked.await {
             Ok((_, answer)) if answer.status == 200 => {
                 customer.has_paid();
-                return Press::Won(began.elapsed());
+                return Press::Won(planned.elapsed());
             }
             Ok((_, answer)) if answer.status == 409 && answer.message == IN_USE => {
                 customer.has_not_paid();
-                return Press::InUse(began.elapsed());
+                return Press::InUse(planned.elapsed());
             }
             Ok((open, answer)) if matches!(answer.status, 503 | 504) => {
                 last = format!("pay answered {} {}", answer.status, answer.message);

@@ -52,5 +52,8 @@ where
     for line in &crossed {
         ui::out(&format!("Failed: {line}"));
     }
-    Ok(if crossed.is_empty() { Outcome::Fine } else { Outcome::Crossed })
+    if !crossed.is_empty() {
+        return Ok(Outcome::Crossed);
+    }
+    if report.is_empty() { Err("nothing was measured".to_owned()) } else { Ok(Outcome::Fine) }
 }

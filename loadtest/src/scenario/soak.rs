@@ -11,9 +11,10 @@ use crate::money;
 use crate::options::Common;
 use crate::report::Report;
 use crate::run::Run;
+use crate::shop::{PRICE, SALDO};
 
-/// A year.
-const MAX_MINUTES: f64 = 366.0 * 24.0 * 60.0;
+/// Four weeks: customers' tokens live for thirty days.
+const MAX_MINUTES: f64 = 28.0 * 24.0 * 60.0;
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:
@@ -45,6 +46,17 @@ impl Soak {
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
         if !(self.minutes > 0.0 && self.minutes <= MAX_MINUTES) {
             return Err(format!("--minutes must be above 0 and at most {MAX_MINUTES}"));
+        }
+        // By chance some customers buy more often than others.
+        let purchases = self.minutes * 60.0 * self.buying.rate * 1.5 / self.buying.machine_count().max(1) as f64;
+        if purchases > (SALDO / PRICE) as f64 {
+            return Err(format!(
+                "the customers' money does not last for {} minutes at --rate {}: give fewer minutes, or more --machines (each \
+                 brings a customer with money for {} purchases)",
+                self.minutes,
+                self.buying.rate,
+                SALDO / PRICE
+            ));
         }
         let target = self.common.target()?;
         let mut run = Run::new("soak", &self.common, interrupt)?;

@@ -9,7 +9,7 @@ use crate::engine::{Engine, Report as Told};
 use crate::http::Pool;
 use crate::report::metrics::shown;
 use crate::run::Run;
-use crate::shop::{Bought, Shop};
+use crate::shop::{Shop, Wish};
 
 /// Machines that are started at once.
 const STARTS_AT_ONCE: usize = 256;
@@ -63,6 +63,19 @@ pub async fn join_all(run: &mut Run, engine: &mut Engine, sessions: usize) -> Re
     Ok(going)
 }
 
+/// Makes machines and customers in bulk.
+///
+/// # Errors
+/// One line with the call that was refused.
+pub async fn open_shop(run: &mut Run, pool: &Pool, key: &str, wish: Wish) -> Result<Arc<Shop>, String> {
+    let began = Instant::now();
+    let shop = run.prepare(Shop::open(pool, key, wish)).await?;
+    let took = began.elapsed().as_secs_f64();
+    run.values.set("prepared_s", took);
+    run.ui.say(&format!("{} machines and {} customers in {took:.1} s", wish.machines, wish.customers));
+    Ok(Arc::new(shop))
+}
+
 /// Buys every machine once.
 ///
 /// # Errors
@@ -81,16 +94,13 @@ pub async fn start_all(run: &mut Run, pool: &Pool, shop: &Arc<Shop>) -> Result<(
     }
     let mut started = 0;
     while let Some((n, bought)) = run.prepare(next(&mut starts)).await? {
-        match bought {
-            Bought::Runs => started += 1,
-            Bought::Refused(status, message) => {
-                return Err(format!("machine {} could not be started: {status} {message}", shop.machines[n].idmesin));
-            }
-            Bought::Unknown(why) => return Err(format!("machine {} could not be started: {why}", shop.machines[n].idmesin)),
-        }
+        bought.map_err(|why| format!("machine {} could not be started: {why}", shop.machines[n].idmesin))?;
+        started += 1;
         run.ui.progress(started, total as u64, began.elapsed().as_secs(), "");
     }
-    run.ui.say(&format!("{total} machines started in {:.1} s", began.elapsed().as_secs_f64()));
+    let took = began.elapsed().as_secs_f64();
+    run.values.set("started_s", took);
+    run.ui.say(&format!("{total} machines started in {took:.1} s"));
     Ok(())
 }
 

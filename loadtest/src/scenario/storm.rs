@@ -11,7 +11,7 @@ use crate::engine::stats::Spans;
 use crate::engine::{Command, Engine, Report as Told};
 use crate::interrupt::Interrupt;
 use crate::money;
-use crate::options::{Common, length_s};
+use crate::options::{Common, at_least_1, length_s};
 use crate::report::Report;
 use crate::run::Run;
 
@@ -20,16 +20,17 @@ const CALM: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:
-  nyala-loadtest storm --sessions 10000 --machines 1000 --storms 5 --in-flight 10000 --fail-if 'storm_all_s > 2'
+  nyala-loadtest storm --sessions 10000 --machines 1000 --storms 5 --fail-if 'storm_all_s > 2'
 
-After the last storm the ticks of --seconds are watched, so that nothing is lost for those who came back.")]
+After the last storm the ticks of --seconds are watched, so that nothing is lost for those who came back. The sessions are
+websockets from the beginning; phones begin with polling, which takes two more requests.")]
 pub struct Storm {
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]
     pub watching: Watching,
     /// How often all come back
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 3, value_parser = at_least_1())]
     pub storms: usize,
     /// How long all may take to be back
     #[arg(long, default_value_t = 120, value_name = "S", value_parser = length_s())]
@@ -45,18 +46,18 @@ impl Storm {
 
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
         let target = self.common.target()?;
-        self.watching.check()?;
-        if self.storms == 0 {
-            return Err("--storms must be at least 1".to_owned());
-        }
+        // As phones come back: nobody waits for somebody else.
+        let in_flight = self.watching.in_flight.or(Some(self.watching.sessions));
+        let watching = Watching { in_flight, ..self.watching.clone() };
+        watching.check()?;
         let mut run = Run::new("storm", &self.common, interrupt)?;
-        let cast = self.watching.cast(&mut run, &self.common, &target).await?;
-        if let Some(mut engine) = self.watching.join(&mut run, &target, &cast).await? {
+        let cast = watching.cast(&mut run, &self.common, &target).await?;
+        if let Some(mut engine) = watching.join(&mut run, &target, &cast).await? {
             // From here on connect and subscribe times are those of the storms; what the joining took comes with the next second.
             drain(&mut run, &mut engine, |_, told| matches!(told, Told::Second(_))).await;
             run.spans = Spans::new()?;
             if self.all(&mut run, &mut engine).await? {
-                self.watching.window(&mut run, &mut engine).await?;
+                watching.window(&mut run, &mut engine).await?;
             }
         }
         if let Some((pool, shop)) = &cast.shop {

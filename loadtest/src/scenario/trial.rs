@@ -1,13 +1,13 @@
 //! `try`: a server of its own on an empty private database, `watch` against it, and the command line to go on from.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::Outcome;
 use super::watch::Watch;
 use super::watching::Watching;
-use crate::options::{Common, length_s};
+use crate::options::{Common, at_least_1, length_s};
 use crate::report::Report;
 use crate::server::{self, Server};
 use crate::target::sessions_that_fit;
@@ -16,7 +16,6 @@ use crate::ui;
 const PER_SESSION: usize = 1;
 const MACHINES_PER_OUTLET: usize = 8;
 const WARMUP_S: u64 = 4;
-const IN_FLIGHT: usize = 256;
 const JOIN_WITHIN_S: u64 = 120;
 
 #[derive(Debug, Args)]
@@ -24,9 +23,11 @@ const JOIN_WITHIN_S: u64 = 120;
   nyala-loadtest try
   nyala-loadtest try --sessions 2000 --machines 2000 --report out")]
 pub struct Try {
-    #[arg(long, short = 'n', default_value_t = 10_000)]
+    /// Sessions, each a customer of its own
+    #[arg(long, short = 'n', default_value_t = 10_000, value_parser = at_least_1())]
     sessions: usize,
-    #[arg(long, short, default_value_t = 1_000)]
+    /// Machines that run
+    #[arg(long, short, default_value_t = 1_000, value_parser = at_least_1())]
     machines: usize,
     /// Length of the measurement
     #[arg(long, short, default_value_t = 30, value_name = "S", value_parser = length_s())]
@@ -39,6 +40,12 @@ pub struct Try {
     config_dir: PathBuf,
 }
 
+/// A program as it is typed from here.
+fn shown(program: &Path) -> String {
+    let here = std::env::current_dir().ok().and_then(|dir| program.strip_prefix(dir).ok().map(|rest| Path::new(".").join(rest)));
+    here.as_deref().unwrap_or(program).display().to_string()
+}
+
 impl Try {
     /// # Errors
     /// One line on what made it impossible.
@@ -46,6 +53,9 @@ impl Try {
         // Before a server is started for nothing.
         self.report.as_deref().map_or(Ok(()), Report::make_room)?;
         let fit = sessions_that_fit()?;
+        if fit == 0 {
+            return Err("no session fits into the files that may be open here: raise the limit (`ulimit -Hn`)".to_owned());
+        }
         let sessions = self.sessions.min(fit);
         if sessions < self.sessions {
             ui::told(&format!("{sessions} sessions instead of {}: no more files may be open here (`ulimit -Hn`)", self.sessions));
@@ -57,16 +67,22 @@ impl Try {
         let key = runtime.block_on(async {
             server.start().await?;
             server.root_key().await
-        })?;
+        });
+        // A server that did not come up has told why in its folder, which stays.
+        let key = key?;
         let done = self.watch(&server, sessions, key).run();
-        runtime.block_on(server.stop())?;
-        server.remove()?;
+        let stopped = runtime.block_on(server.stop());
+        let removed = server.remove();
         let outcome = done?;
+        stopped?;
+        removed?;
+        let (nyala, tool) = (shown(server.program()), std::env::current_exe().map_or("nyala-loadtest".to_owned(), |p| shown(&p)));
         ui::out(&format!(
-            "\nThat was a server on an empty database. Against one of yours:\n\n  nyala serve\n  \
-             export NYALA_KEY=$(nyala key add --role root --nama loadtest)\n  \
-             nyala-loadtest watch --sessions {sessions} --machines {} --seconds 60 --server-pid $(pgrep -xo nyala) --report report\n\n\
-             `nyala-loadtest --help` lists the other scenarios; docs/loadtest.md tells how to size a server.",
+            "\nThat was a server on an empty database. Against one of yours, in another terminal:\n\n  {nyala} serve\n\n\
+             and when it is ready:\n\n  export NYALA_KEY=$({nyala} key add --role root --nama loadtest)\n  \
+             {tool} watch --sessions {sessions} --machines {} --seconds 60 --server-pid $(pgrep -xo nyala) \\\n    \
+             --nyala {nyala} --data-dir data --report report\n\n\
+             `{tool} --help` lists the other scenarios; docs/loadtest.md tells how to size a server.",
             self.machines
         ));
         Ok(outcome)
@@ -96,7 +112,7 @@ impl Try {
                 seconds: self.seconds,
                 warmup: WARMUP_S,
                 ticks_per_second: 1,
-                in_flight: IN_FLIGHT,
+                in_flight: None,
                 bare: false,
             },
         }

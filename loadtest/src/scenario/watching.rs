@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::steps::{drain, join_all, start_all};
+use super::steps::{drain, join_all, open_shop, start_all};
 use crate::engine::{Command, Engine, Plan, Report as Told, Topic};
 use crate::http::Pool;
-use crate::options::{Common, length_s};
+use crate::options::{Common, at_least_1, length_s};
 use crate::run::Run;
 use crate::shop::{Shop, Wish};
 use crate::target::{Target, make_room};
@@ -19,21 +19,22 @@ const GRACE: Duration = Duration::from_millis(1_500);
 const SPARE_S: u64 = 600;
 const MAX_DURASI_S: u64 = 86_400;
 /// The contract's limit of topics a session.
-const MAX_TOPICS: usize = 32;
+pub const MAX_TOPICS: usize = 32;
+const IN_FLIGHT: usize = 256;
 
 #[derive(Debug, Clone, Args)]
 pub struct Watching {
     /// Sessions, each a customer of its own
-    #[arg(long, short = 'n', default_value_t = 1_000)]
+    #[arg(long, short = 'n', default_value_t = 1_000, value_parser = at_least_1())]
     pub sessions: usize,
     /// Machines that run
-    #[arg(long, short, default_value_t = 100)]
+    #[arg(long, short, default_value_t = 100, value_parser = at_least_1())]
     pub machines: usize,
     /// Machines that each session watches, neighbours in one outlet first
-    #[arg(long, default_value_t = 1, value_name = "K")]
+    #[arg(long, default_value_t = 1, value_name = "K", value_parser = at_least_1())]
     pub per_session: usize,
     /// Machines of one outlet: they tick in one phase
-    #[arg(long, default_value_t = 8, value_name = "N")]
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = at_least_1())]
     pub machines_per_outlet: usize,
     /// Length of the measurement
     #[arg(long, short, default_value_t = 30, value_name = "S", value_parser = length_s())]
@@ -44,9 +45,9 @@ pub struct Watching {
     /// Phase ticks in a second; Nyala has one
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub ticks_per_second: u32,
-    /// Connections that are opened at once
-    #[arg(long, default_value_t = 256, value_name = "N")]
-    pub in_flight: usize,
+    /// Connections that are opened at once [default: 256, in a storm all]
+    #[arg(long, value_name = "N", value_parser = at_least_1())]
+    pub in_flight: Option<usize>,
     /// Prepare nothing: watch heartbeat/1 to heartbeat/<machines> with any token
     #[arg(long, visible_alias = "no-prepare")]
     pub bare: bool,
@@ -67,9 +68,6 @@ impl Watching {
     /// # Errors
     /// One line on what is wrong.
     pub fn check(&self) -> Result<(), String> {
-        if self.sessions == 0 || self.machines == 0 || self.per_session == 0 || self.in_flight == 0 {
-            return Err("--sessions, --machines, --per-session and --in-flight must be at least 1".to_owned());
-        }
         if self.per_session > self.machines {
             return Err(format!("--per-session {} needs as many --machines, not {}", self.per_session, self.machines));
         }
@@ -111,10 +109,7 @@ impl Watching {
             customers: self.sessions,
             durasi_s: u32::try_from(longest.min(MAX_DURASI_S)).unwrap_or(u32::MAX),
         };
-        let began = Instant::now();
-        let shop = Arc::new(run.prepare(Shop::open(&pool, &key, wish)).await?);
-        let took = began.elapsed().as_secs_f64();
-        run.ui.say(&format!("{} machines and {} customers in {took:.1} s", wish.machines, wish.customers));
+        let shop = open_shop(run, &pool, &key, wish).await?;
         start_all(run, &pool, &shop).await?;
         Ok(Cast {
             tokens: shop.customers.iter().map(|c| c.token.clone()).collect(),
@@ -145,7 +140,7 @@ impl Watching {
             groups: cast.groups,
             period_ms: i64::try_from(self.period_ms()).unwrap_or(i64::MAX),
             bare: self.bare,
-            in_flight: self.in_flight,
+            in_flight: self.in_flight.unwrap_or(IN_FLIGHT),
         })?;
         Ok(join_all(run, &mut engine, sessions).await?.then_some(engine))
     }

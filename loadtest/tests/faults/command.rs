@@ -1,7 +1,9 @@
 //! The command line: what ends it, what it refuses, what it compares.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Output, Stdio};
 
 use nix::sys::signal::{Signal, kill};
@@ -76,7 +78,8 @@ fn what_cannot_be_measured_is_one_clear_line() {
     assert!(refused(Faults { refuse_tokens: true, ..fine }, &with_key).contains("join refused: unauthorized (2)"));
     assert!(refused(fine, &small).contains("nyala key add"));
     assert!(refused(fine, &[&small[..], &["--key", "wrong"]].concat()).contains("API key is not known"));
-    assert!(refused(fine, &["watch", "--fail-if", "tick > 1"]).contains("there is no metric `tick`; there are sessions"));
+    assert!(refused(fine, &["watch", "--fail-if", "tick > 1"]).contains("there is no metric `tick`; there are tick_p50_ms"));
+    assert!(refused(fine, &["watch", "--fail-if", "nosuch > 1"]).contains("no metric `nosuch`; docs/loadtest.md lists all"));
     assert!(refused(fine, &["watch", "--compare", "/nowhere"]).contains("/nowhere"));
     assert!(refused(fine, &["watch", "--server-pid", "4294967294"]).contains("--server-pid"));
     assert!(refused(fine, &["watch", "--nosuch"]).contains("--nosuch"));
@@ -87,14 +90,39 @@ fn what_cannot_be_measured_is_one_clear_line() {
 fn a_report_is_compared_with_an_older_one() {
     let (fake, folder) = (Fake::start(Faults::default()), folder());
     let folder = folder.to_str().expect("a path");
-    let small = ["watch", "--bare", "--sessions=3", "--machines=3", "--seconds=1", "--warmup=1", "-q", "--url", &fake.url];
+    let small = ["watch", "--key=root", "--sessions=3", "--machines=3", "--seconds=1", "--warmup=2", "-q", "--url", &fake.url];
     let run = |more: &[&str]| tool(&[&small[..], more].concat());
-    // Nothing runs: no machine was prepared, so no session can subscribe.
     assert_eq!(run(&["--report", folder]).status.code(), Some(0));
     let compared = run(&["--compare", folder]);
     let told = String::from_utf8_lossy(&compared.stdout);
     assert!(told.contains("Compared") && told.contains("before") && told.contains("subscriptions"), "{told}");
     let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
+fn a_report_of_nothing_is_no_success() {
+    // Nothing runs: no machine was prepared.
+    let fake = Fake::start(Faults::default());
+    let args = ["watch", "--bare", "--sessions=3", "--machines=3", "--seconds=1", "--warmup=1", "--url", &fake.url];
+    let told = tool(&args);
+    assert!(told.status.code() == Some(1) && said(&told).contains("nyala-loadtest: nothing was measured"), "{}", said(&told));
+    let told = tool(&[&args[..], &["--fail-if=missed > 0"]].concat());
+    assert!(told.status.code() == Some(2) && said(&told).contains("missed was not measured"), "{}", said(&told));
+}
+
+#[test]
+fn a_broken_ledger_ends_with_2() {
+    let (fake, program) = (Fake::start(Faults::default()), folder());
+    // In place of `nyala audit verify`.
+    std::fs::write(&program, "#!/bin/sh\necho \"$@: 1 row breaks a rule\"\nexit 1\n").expect("a file");
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("a program");
+    let nyala = program.to_str().expect("a path");
+    let args = ["hot", "--customers=3", "--rounds=1", "--key=root", "--data-dir=x", "--url", &fake.url, "--nyala", nyala];
+    let told = tool(&args);
+    let _ = std::fs::remove_file(program);
+    assert_eq!(told.status.code(), Some(2), "{}", said(&told));
+    assert!(said(&told).contains("Failed: audit_broken > 0"), "{}", said(&told));
+    assert!(said(&told).contains("audit verify --config-dir config: 1 row breaks a rule"), "{}", said(&told));
 }
 
 #[test]
@@ -130,6 +158,10 @@ fn what_cannot_end_well_is_refused_before_it_begins() {
     assert!(refused(&["purchase", "--seconds", "0"]).contains("1..=86400"));
     assert!(refused(&["soak", "--minutes", "0"]).contains("--minutes must be above 0"));
     assert!(refused(&["soak", "--minutes", "1e18"]).contains("--minutes must be above 0"));
+    assert!(refused(&["soak", "--minutes", "40000", "--rate", "20"]).contains("the customers' money does not last"));
+    assert!(refused(&["soak", "--per-session", "33"]).contains("--per-session must be at most 32"));
+    assert!(refused(&["watch", "--sessions", "0"]).contains("--sessions"));
+    assert!(refusal(&tool(&["watch", "--key=root", "--url", "http://127.0.0.1:99999"])).contains("`99999` is no port"));
     assert!(refused(&["watch", "--fail-if", "missed > nan"]).contains("no threshold"));
 }
 

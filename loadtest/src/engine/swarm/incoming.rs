@@ -32,7 +32,6 @@ impl Swarm {
             before.copy_from_slice(&session.tail);
             session.tail.clear();
             session.heard = at;
-            self.second.counters.bytes += n as u64;
             self.take(i, &buffer[..kept + n], at)?;
             if drained {
                 return Ok(());
@@ -108,7 +107,7 @@ impl Swarm {
         let what = watch.heard(&tick, at, &mut self.phases[watch.group as usize], &mut books);
         if is_first {
             watch.subscribed = true;
-            self.answered(i, at);
+            self.answered(i);
         }
         if what != Heard::Tick && self.told[i * width + slot] {
             self.tell(Report::Heard { session: i, idmesin: tick.idmesin, what });
@@ -183,12 +182,12 @@ impl Swarm {
         };
         watch.acknowledged(&told, &self.phases[watch.group as usize], &mut books);
         if is_first {
-            self.answered(i, at);
+            self.answered(i);
         }
     }
 
     /// One of the answers that a session waits for is here.
-    fn answered(&mut self, i: usize, _at: Us) {
+    fn answered(&mut self, i: usize) {
         let session = &mut self.sessions[i];
         session.waiting = session.waiting.saturating_sub(1);
         if session.waiting == 0 && session.stage == Stage::Subscribing {
