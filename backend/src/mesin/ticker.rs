@@ -1,5 +1,5 @@
 //! The ticks of a countdown (contract §3): the actor of a machine owns its ticker, and the alarm clock of their thread rings it. A
-//! tick is a call and no message: to wake the actor for each took longer than to hand its frame to a phone.
+//! tick is a call and no message, because an actor that is woken for each costs processor time that grows with the machines.
 
 use std::cell::Cell;
 use std::rc::Rc;
