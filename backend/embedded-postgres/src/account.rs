@@ -11,6 +11,10 @@ use nix::unistd::{Gid, Uid, User, geteuid};
 
 use crate::error::Error;
 
+/// Accounts that root may run PostgreSQL as, the best first. Only the first is nobody else's.
+const FOR_ROOT: [&str; 3] = [OWN, "postgres", "nobody"];
+pub(crate) const OWN: &str = "nyala";
+
 const EACCES: i32 = nix::errno::Errno::EACCES as i32;
 
 /// The account of the database's processes and files.
@@ -24,19 +28,21 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// This process's own account, or, for root, which PostgreSQL refuses: the owner of the database that is there already,
-    /// else `postgres`, else `nobody`.
+    /// This process's own account, or, for root, which PostgreSQL refuses, what [`for_root`] says of the owner of the database, or
+    /// of the data folder, that is there already. True beside it when other programs may share the account.
     ///
     /// # Errors
     /// [`Error::NoAccount`] when root finds none of them; [`Error::NotOurs`] when someone else's database is at `base`.
-    pub fn choose(base: &Path) -> Result<Self, Error> {
+    pub fn choose(base: &Path) -> Result<(Self, bool), Error> {
         let owner = owner_of(&crate::cluster::dir(base)).or_else(|| owner_of(base));
         let me = geteuid();
         if me.is_root() {
-            return match owner {
-                Some((uid, gid)) if uid != 0 => Ok(Self { name: name_of(uid), uid, gid, switch: true }),
-                _ => Self::unprivileged(),
+            let of_data_dir = || {
+                base.parent().and_then(owner_of).filter(|(uid, _)| User::from_uid(Uid::from_raw(*uid)).is_ok_and(|u| u.is_some()))
             };
+            let owner = owner.filter(|(uid, _)| *uid != 0).or_else(of_data_dir);
+            let owner = owner.map(|(uid, gid)| Self { name: name_of(uid), uid, gid, switch: true });
+            return for_root(owner, |name| User::from_name(name).ok().flatten().map(Self::of)).ok_or(Error::NoAccount);
         }
         // A folder of root's around it hides even whose it is.
         let hidden = base.metadata().is_err_and(|e| e.kind() == io::ErrorKind::PermissionDenied);
@@ -44,17 +50,16 @@ impl Account {
             if hidden { (base.parent().unwrap_or(base), base.parent().and_then(owner_of)) } else { (base, owner) };
         match owner {
             Some((uid, _)) if uid != me.as_raw() => Err(Error::NotOurs { folder: folder.to_owned(), owner: name_of(uid) }),
-            _ => Ok(Self { name: name_of(me.as_raw()), uid: me.as_raw(), gid: nix::unistd::getegid().as_raw(), switch: false }),
+            _ => {
+                let (uid, gid) = (me.as_raw(), nix::unistd::getegid().as_raw());
+                Ok((Self { name: name_of(uid), uid, gid, switch: false }, false))
+            }
         }
     }
 
-    fn unprivileged() -> Result<Self, Error> {
-        ["postgres", "nobody"]
-            .into_iter()
-            .find_map(|name| User::from_name(name).ok().flatten())
-            .filter(|user| !user.uid.is_root())
-            .map(|user| Self { name: user.name, uid: user.uid.as_raw(), gid: user.gid.as_raw(), switch: true })
-            .ok_or(Error::NoAccount)
+    /// An account that root changes to.
+    fn of(user: User) -> Self {
+        Self { name: user.name, uid: user.uid.as_raw(), gid: user.gid.as_raw(), switch: true }
     }
 
     /// A command that will run as this account, at `/`, with an environment of its own: the server's holds secrets, and `PG*`
@@ -112,6 +117,18 @@ impl Account {
     }
 }
 
+/// The account for root's database: the owner of what is there keeps it; a new one gets the first of [`FOR_ROOT`] that this machine
+/// knows. Beside it, whether other programs may share that account and could read the database: only of a new one, because it can
+/// still be had better. `None` when there is no such account; root itself is never one.
+fn for_root(owner: Option<Account>, known: impl Fn(&str) -> Option<Account>) -> Option<(Account, bool)> {
+    if let Some(owner) = owner.filter(|owner| owner.uid != 0) {
+        return Some((owner, false));
+    }
+    let account = FOR_ROOT.into_iter().filter_map(known).find(|account| account.uid != 0)?;
+    let shared = account.name != OWN;
+    Some((account, shared))
+}
+
 /// The home folder of root, which is never opened for the database's account.
 pub(crate) fn home_of_root() -> Option<PathBuf> {
     User::from_uid(Uid::from_raw(0)).ok().flatten().map(|user| user.dir)
@@ -125,4 +142,41 @@ fn owner_of(path: &Path) -> Option<(u32, u32)> {
 
 fn name_of(uid: u32) -> String {
     User::from_uid(Uid::from_raw(uid)).ok().flatten().map_or_else(|| uid.to_string(), |user| user.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(name: &str, uid: u32) -> Account {
+        Account { name: name.to_owned(), uid, gid: uid, switch: true }
+    }
+
+    /// The choice on a machine with these accounts.
+    fn choice(owner: Option<Account>, there: &[(&str, u32)]) -> Option<(String, bool)> {
+        let known = |name: &str| there.iter().find(|(n, _)| *n == name).map(|(n, uid)| account(n, *uid));
+        for_root(owner, known).map(|(account, shared)| (account.name, shared))
+    }
+
+    #[test]
+    fn root_takes_the_account_of_its_own_before_those_that_others_share() {
+        let all = [("nyala", 990), ("postgres", 101), ("nobody", 65534)];
+        assert_eq!(choice(None, &all), Some(("nyala".to_owned(), false)));
+        assert_eq!(choice(None, &all[1..]), Some(("postgres".to_owned(), true)));
+        assert_eq!(choice(None, &all[2..]), Some(("nobody".to_owned(), true)));
+        assert_eq!(choice(None, &[]), None);
+        assert_eq!(
+            choice(None, &[("nyala", 0), ("nobody", 65534)]),
+            Some(("nobody".to_owned(), true)),
+            "never root by another name"
+        );
+    }
+
+    #[test]
+    fn what_is_there_keeps_its_owner() {
+        let all = [("nyala", 990), ("postgres", 101)];
+        assert_eq!(choice(Some(account("postgres", 101)), &all), Some(("postgres".to_owned(), false)));
+        assert_eq!(choice(Some(account("1234", 1234)), &[]), Some(("1234".to_owned(), false)));
+        assert_eq!(choice(Some(account("root", 0)), &all), Some(("nyala".to_owned(), false)), "root restored it from a backup");
+    }
 }

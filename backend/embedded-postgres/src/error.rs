@@ -30,6 +30,9 @@ pub enum Error {
     )]
     TooOld { folder: PathBuf, version: String },
 
+    #[error("there is no database in {}", folder.display())]
+    NoDatabase { folder: PathBuf },
+
     #[error(
         "{} holds a PostgreSQL {version} database that this program did not make; a new one is never made beside it. \
          Set data.dir to another folder, or move that database away, or run it with its own PostgreSQL {version} and set \
@@ -52,7 +55,8 @@ pub enum Error {
     NotOurs { folder: PathBuf, owner: String },
 
     #[error(
-        "this machine has no account `postgres` or `nobody`, and PostgreSQL refuses to run as root. Create one: `useradd -r postgres`"
+        "this machine has no account `nyala`, `postgres` or `nobody`, and PostgreSQL refuses to run as root. Create one: \
+         `useradd --system nyala`"
     )]
     NoAccount,
 

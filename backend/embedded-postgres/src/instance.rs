@@ -46,6 +46,9 @@ impl Instance {
         let folder = cluster::dir(&place.base);
         let version = cluster::version(&folder);
         if version.is_none() {
+            if !settings.create {
+                return Err(Error::NoDatabase { folder: place.data_dir.clone() });
+            }
             cluster::refuse_foreign(place)?;
         }
         let binaries = Binaries::choose(settings, &place.account, version.as_deref().map(|version| (folder.as_path(), version)))?;

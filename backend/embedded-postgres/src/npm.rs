@@ -57,10 +57,7 @@ fn copy(package: &Path) -> Result<PathBuf, Error> {
     if fs::rename(&unfinished, &target).is_err() {
         fs::remove_dir_all(&unfinished).map_err(Error::io("cannot remove", &unfinished))?;
     }
-    tracing::info!(
-        "copied the npm package's PostgreSQL to {}, where the account `postgres` or `nobody` can run it",
-        target.display()
-    );
+    tracing::info!("copied the npm package's PostgreSQL to {}, where the database's account can run it", target.display());
     Ok(target)
 }
 

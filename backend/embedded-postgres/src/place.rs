@@ -11,6 +11,7 @@
 
 use std::{
     fs::{self, DirBuilder, Permissions},
+    io,
     os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -19,7 +20,7 @@ use nix::unistd::geteuid;
 
 use crate::{
     Settings,
-    account::{Account, home_of_root},
+    account::{Account, OWN, home_of_root},
     cluster,
     error::Error,
 };
@@ -42,23 +43,35 @@ impl Place {
     /// Finds, makes and opens the folders. Safe to run by several processes at once, and again and again.
     ///
     /// # Errors
-    /// [`Error::Unreachable`], [`Error::NotOurs`], [`Error::NoAccount`], or [`Error::Io`] naming the folder.
+    /// [`Error::NoDatabase`], [`Error::Unreachable`], [`Error::NotOurs`], [`Error::NoAccount`], or [`Error::Io`] naming the folder.
     pub fn prepare(settings: &Settings) -> Result<Self, Error> {
         let wanted = std::path::absolute(&settings.data_dir).map_err(Error::io("cannot resolve", &settings.data_dir))?;
         let base = wanted.join("postgres");
-        let account = Account::choose(&base)?;
+        let system = Path::new(SYSTEM_PLACE).join(name_for(&wanted));
+        let begun = is_begun(&base) || settings.data_dir_is_default && is_begun(&system.join("postgres"));
+        if !settings.create && !begun {
+            return Err(Error::NoDatabase { folder: wanted });
+        }
+        let (account, shared) = Account::choose(&base)?;
         if !account.switch {
             make_dirs(&wanted, 0o700)?;
             return Self::at(&wanted, account, false);
         }
-        let system = Path::new(SYSTEM_PLACE).join(name_for(&wanted));
         let may_move = settings.data_dir_is_default && !cluster::exists(&base);
         if may_move && (cluster::exists(&system.join("postgres")) || blocked_outside(&wanted, &account)?.is_some()) {
-            let account = Account::choose(&system.join("postgres"))?;
+            let (account, shared) = Account::choose(&system.join("postgres"))?;
+            warn_if_shared(shared, &account, &system.join("postgres"));
+            tracing::warn!(
+                "the account `{}` cannot enter {}: the data folder is {}",
+                account.name,
+                settings.data_dir.display(),
+                system.display()
+            );
             make_dirs(Path::new(SYSTEM_PLACE), 0o755)?;
             make_dirs(&system, 0o700)?;
             return Self::at(&system, account, true);
         }
+        warn_if_shared(shared, &account, &base);
         make_dirs(&wanted, 0o700)?;
         Self::at(&wanted, account, false)
     }
@@ -80,6 +93,25 @@ impl Place {
         }
         Ok(Self { data_dir, base, account, moved })
     }
+}
+
+/// Once for each database, when it is made: afterwards it belongs to its account.
+fn warn_if_shared(shared: bool, account: &Account, base: &Path) {
+    if shared {
+        tracing::warn!(
+            "the new database belongs to the account `{}`, and other programs that run as it could read and change it. To give it \
+             an account of its own, stop the server, run `useradd --system {OWN}` and `chown -R {OWN}: {}`, and start again",
+            account.name,
+            base.display()
+        );
+    }
+}
+
+/// Whether somebody has begun to make a database in `base`: a server's first start may still be at it. A folder that cannot be
+/// looked at counts, so that whose it is gets told.
+fn is_begun(base: &Path) -> bool {
+    let missing = |e: &io::Error| matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    !base.symlink_metadata().is_err_and(|e| missing(&e))
 }
 
 /// `mkdir -p`; `mode` (whatever the umask) is for the last folder, when it is made here.
@@ -155,4 +187,78 @@ fn name_for(data_dir: &Path) -> String {
     let checkout = data_dir.parent().and_then(Path::file_name).map(|name| name.to_string_lossy()).unwrap_or_default();
     let readable: String = checkout.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(24).collect();
     format!("{readable}-{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use nix::unistd::User;
+    use tracing::field::{Field, Visit};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+
+    use super::*;
+
+    /// Every warning that is logged.
+    #[derive(Clone, Default)]
+    struct Warnings(Arc<Mutex<Vec<String>>>);
+
+    impl Visit for Warnings {
+        fn record_debug(&mut self, _: &Field, value: &dyn std::fmt::Debug) {
+            self.0.lock().unwrap().push(format!("{value:?}"));
+        }
+    }
+
+    impl Subscriber for Warnings {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() <= Level::WARN
+        }
+        fn event(&self, event: &Event<'_>) {
+            event.record(&mut self.clone());
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    fn warned(work: impl FnOnce()) -> Vec<String> {
+        let warnings = Warnings::default();
+        tracing::subscriber::with_default(warnings.clone(), work);
+        warnings.0.lock().unwrap().clone()
+    }
+
+    #[test]
+    fn an_account_that_others_share_is_told_with_the_cure() {
+        let account = Account { name: "postgres".to_owned(), uid: 101, gid: 104, switch: true };
+        let said = warned(|| warn_if_shared(true, &account, Path::new("/srv/laundry/postgres")));
+        assert_eq!(said.len(), 1, "{said:?}");
+        for part in ["the account `postgres`", "useradd --system nyala", "chown -R nyala: /srv/laundry/postgres"] {
+            assert!(said[0].contains(part), "{part} is missing: {said:?}");
+        }
+        assert!(warned(|| warn_if_shared(false, &account, Path::new("/srv/laundry/postgres"))).is_empty());
+    }
+
+    #[test]
+    fn a_new_database_is_warned_of_once_and_only_root_s_in_an_account_of_others() {
+        let data_dir = std::env::temp_dir().join(format!("nyala-place-{}", std::process::id()));
+        let settings = Settings {
+            data_dir: data_dir.clone(),
+            data_dir_is_default: false,
+            create: true,
+            npm_dir: None,
+            max_connections: 20,
+            extra_args: Vec::new(),
+        };
+        let shared = geteuid().is_root() && User::from_name(OWN).unwrap().is_none();
+        for expected in [usize::from(shared), 0] {
+            let said = warned(|| drop(Place::prepare(&settings).unwrap()));
+            assert_eq!(said.len(), expected, "{said:?}");
+        }
+        fs::remove_dir_all(data_dir).unwrap();
+    }
 }

@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use embedded_postgres::{Error, Postgres};
+use embedded_postgres::{Error, Postgres, Settings};
 
 use crate::support::{Temp, become_account, is_root, mode, query, settings, with_postgres};
 
@@ -66,6 +66,33 @@ fn a_long_or_odd_path_gets_its_socket_at_a_short_place() {
 }
 
 #[test]
+fn nothing_is_made_unless_it_may_be() {
+    let temp = Temp::new();
+    let not_there = temp.0.join("not/there/yet");
+    for folder in [temp.0.clone(), not_there.clone(), temp.0.join("file/below")] {
+        fs::write(temp.0.join("file"), "x").unwrap();
+        let error = Postgres::attach_or_start(&Settings { create: false, ..settings(&folder) }).unwrap_err();
+        assert!(matches!(error, Error::NoDatabase { .. }), "{error}");
+        assert!(error.to_string().contains(folder.to_str().unwrap()), "{error}");
+    }
+    let said = Command::new(env!("CARGO_BIN_EXE_with-postgres")).arg(&temp.0).arg("true").output().unwrap();
+    let error = String::from_utf8_lossy(&said.stderr);
+    assert!(!said.status.success() && error.contains(temp.0.to_str().unwrap()) && error.contains("--create"), "{error}");
+    let left: Vec<_> = fs::read_dir(&temp.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["file"]);
+
+    Postgres::start(&temp.settings()).unwrap().stop();
+    let there = Postgres::attach_or_start(&Settings { create: false, ..temp.settings() }).unwrap();
+    assert_eq!(query(&there, "select 1"), ["1"]);
+    there.stop();
+    // A first start that was cut off has left a folder and no database.
+    fs::remove_dir_all(temp.0.join("postgres/cluster")).unwrap();
+    let error = Postgres::attach_or_start(&Settings { create: false, ..temp.settings() }).unwrap_err();
+    assert!(matches!(error, Error::NoDatabase { .. }), "{error}");
+    assert!(!temp.0.join("postgres/cluster").exists());
+}
+
+#[test]
 fn a_cluster_of_another_version_is_refused_with_folder_version_and_cure() {
     let temp = Temp::new();
     Postgres::start(&temp.settings()).unwrap().stop();
@@ -113,7 +140,14 @@ fn a_normal_user_runs_it_as_himself() {
         }
         let mut command = Command::new(program);
         become_account(&mut command, "nobody");
-        command.current_dir("/").arg(&data).args(["stat", "-c", "%U", "--"]).arg(data.join("postgres/cluster")).output().unwrap()
+        command
+            .current_dir("/")
+            .arg("--create")
+            .arg(&data)
+            .args(["stat", "-c", "%U", "--"])
+            .arg(data.join("postgres/cluster"))
+            .output()
+            .unwrap()
     } else {
         with_postgres(&[], &temp.0).args(["stat", "-c", "%U"]).arg(temp.0.join("postgres/cluster")).output().unwrap()
     };
@@ -146,6 +180,19 @@ fn a_normal_user_is_told_whose_the_folder_is() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success());
     assert!(error.contains("belongs to `root`") && error.contains(temp.0.to_str().unwrap()), "{error}");
+}
+
+#[test]
+fn a_data_folder_of_an_account_gets_a_database_of_that_account() {
+    if !is_root() {
+        return;
+    }
+    let temp = Temp::new();
+    let nobody = nix::unistd::User::from_name("nobody").unwrap().unwrap();
+    chown(&temp.0, Some(nobody.uid.as_raw()), Some(nobody.gid.as_raw())).unwrap();
+    let postgres = Postgres::start(&temp.settings()).unwrap();
+    assert_eq!(uid_of_process(postgres.pid()), nobody.uid.as_raw());
+    assert_eq!(query(&postgres, "select 1"), ["1"]);
 }
 
 #[test]

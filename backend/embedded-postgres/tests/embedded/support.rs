@@ -49,6 +49,7 @@ pub fn settings(data_dir: &Path) -> Settings {
     Settings {
         data_dir: data_dir.to_owned(),
         data_dir_is_default: false,
+        create: true,
         npm_dir: Some(npm_dir),
         max_connections: 20,
         extra_args: Vec::new(),
@@ -110,7 +111,7 @@ impl Drop for Owner {
 
 pub fn with_postgres(options: &[&str], data_dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_with-postgres"));
-    command.args(options).arg("--npm").arg(settings(data_dir).npm_dir.unwrap()).arg(data_dir);
+    command.args(options).arg("--create").arg("--npm").arg(settings(data_dir).npm_dir.unwrap()).arg(data_dir);
     command
 }
 
