@@ -54,6 +54,14 @@ impl Handler for Conformance {
 /// Sends every message back.
 struct Echo(Handle);
 
+/// Everybody may use it.
+fn echo(session: Handle) -> Echo {
+    if !session.join() {
+        session.close();
+    }
+    Echo(session)
+}
+
 impl Upper for Echo {
     fn text(&mut self, text: ByteString) -> Result<(), Violation> {
         self.0.send(&Frame::text(&format!("4{text}")));
@@ -86,7 +94,7 @@ fn config(path: &str) -> Config {
 #[actix_web::main]
 async fn main() -> std::io::Result<()> {
     let sockets = socket_io(config("/socket.io/"), Conformance);
-    let echo = Engine::new(config("/engine.io/"), Echo);
+    let echo = Engine::new(config("/engine.io/"), echo);
     let listener = TcpListener::bind(("127.0.0.1", number("PORT", 3000)))?;
     println!("{}", listener.local_addr()?);
     let upgrades = Upgrades::default().mount(&sockets).mount(&echo);

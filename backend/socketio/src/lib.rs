@@ -65,9 +65,13 @@
 //! [`codec::Frame`] once and send it to the sockets of each thread: whatever goes to a session in one turn of its
 //! thread leaves in one write. Heartbeats and deadlines run on one wheel per thread.
 //!
+//! Whatever writes and wakes on a thread is [`vital`]: its panic ends the process.
+//!
 //! # Limits
 //!
-//! [`Limits`] bounds everything; [`Metrics`] tells what happened. A client that is slow loses volatile frames (whole
+//! [`Limits`] bounds everything; [`Metrics`] tells what happened. Anybody can open a session, so until it has joined a namespace it
+//! counts against its [`Caller`] and not among `max_sessions`: behind a proxy, tell callers apart with [`Config::callers`]. A client
+//! that is slow loses volatile frames (whole
 //! ones only); one that does not take the others in time is closed. Open descriptors are at most two per session (one
 //! for an unfinished upgrade), one for each closed websocket during `close_timeout`, and those of HTTP itself, whose
 //! bound is the host's. Sockets per customer are the host's to count: refuse in [`Handler::connect`], or close an
@@ -82,8 +86,11 @@ mod metrics;
 mod session;
 mod socket;
 mod transport;
+pub mod vital;
 
-pub use engine::{CloseReason, Closer, Config, Engine, EngineError, Handle, Origins, Upper, Violation};
+pub use engine::{
+    Bodies, Caller, Callers, CloseReason, Closer, Config, Engine, EngineError, Handle, Origins, Site, Sites, Upper, Violation,
+};
 pub use limits::Limits;
 pub use metrics::{Counter, Metrics};
 pub use socket::{Ack, AckError, Answer, Args, Auth, Connect, Event, Handler, Refused, Socket, SocketIo, socket_io};

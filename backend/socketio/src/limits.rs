@@ -34,7 +34,8 @@ pub struct Limits {
     pub max_namespace_bytes: usize,
     /// Most acknowledgements that the server waits for on one socket; a further request fails at once. Default 64.
     pub max_pending_acks: usize,
-    /// Time a session has to join its first namespace; then it is closed. Default 45 s.
+    /// Time a session has to join its first namespace, and to come back to one after it left the last; then it is closed.
+    /// Default 45 s.
     pub connect_timeout: Duration,
     /// Time a websocket has to complete an upgrade; then that websocket is closed and the session stays on polling.
     /// Default 10 s.
@@ -43,8 +44,17 @@ pub struct Limits {
     pub post_timeout: Duration,
     /// Time a closed session's websocket has to take its last frames and hang up. Default 2 s.
     pub close_timeout: Duration,
-    /// Most open sessions of the server; a further handshake is answered 503. Default 100,000.
+    /// Most joined sessions of the server; a further handshake is answered 503, and a session that joins past it is closed.
+    /// Default 100,000.
     pub max_sessions: usize,
+    /// Most sessions of one address (IPv6: /64) that have not joined; a further handshake is answered 429. Default 256.
+    pub unjoined_per_address: usize,
+    /// The same of one client that the host knows ([`crate::Caller::known`]), beside those of its address. Default 16.
+    pub unjoined_per_known: usize,
+    /// Most sessions that have not joined, of all addresses together, and as many of all known clients; a further handshake
+    /// displaces the oldest of whoever has most of them, or is answered 429 when nobody has more than its own caller. Never below
+    /// the two limits above. Default 20,000.
+    pub max_unjoined: usize,
 }
 
 impl Default for Limits {
@@ -67,6 +77,9 @@ impl Default for Limits {
             post_timeout: Duration::from_secs(20),
             close_timeout: Duration::from_secs(2),
             max_sessions: 100_000,
+            unjoined_per_address: 256,
+            unjoined_per_known: 16,
+            max_unjoined: 20_000,
         }
     }
 }

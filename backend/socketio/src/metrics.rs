@@ -1,6 +1,5 @@
 //! Counters that the host may read at any time.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A number that only this crate changes.
@@ -20,19 +19,32 @@ impl Counter {
     pub(crate) fn sub(&self, n: u64) {
         self.0.fetch_sub(n, Relaxed);
     }
+
+    /// Counts one more, unless there are `max` already.
+    pub(crate) fn add_below(&self, max: u64) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |n| (n < max).then_some(n + 1)).is_ok()
+    }
 }
 
-/// What a server has done since it was made. Values only grow, except `sessions_open` and `websockets_open`.
+/// What a server has done since it was made. Values only grow, except those that say "now".
 #[derive(Debug, Default)]
 pub struct Metrics {
     /// Sessions that are open now.
     pub sessions_open: Counter,
+    /// Those of them that have joined: `max_sessions` is for these.
+    pub sessions_joined: Counter,
+    /// Those of them that have not joined now, by whatever they count against.
+    pub sessions_unjoined: Counter,
     /// Websockets that are open now; unfinished upgrades and closed ones that still say goodbye count.
     pub websockets_open: Counter,
     /// Sessions opened.
     pub sessions_opened: Counter,
-    /// Handshakes refused because `max_sessions` were open.
+    /// Handshakes, and joins, refused because `max_sessions` had joined.
     pub sessions_refused: Counter,
+    /// Handshakes refused because too many sessions of their caller had not joined.
+    pub unjoined_refused: Counter,
+    /// Sessions closed before they joined, to make room for another caller's.
+    pub unjoined_displaced: Counter,
     /// Sessions closed because a heartbeat was not answered.
     pub heartbeats_missed: Counter,
     /// Sessions closed because their client did not take what may not be dropped.
@@ -49,28 +61,4 @@ pub struct Metrics {
     pub bytes_sent: Counter,
     /// Bytes of websocket frames and POST bodies read.
     pub bytes_received: Counter,
-}
-
-/// One open session; dropping it counts the session out.
-#[derive(Debug)]
-pub(crate) struct Permit(Arc<Metrics>);
-
-impl Permit {
-    /// None when `max` sessions are open.
-    pub(crate) fn take(metrics: &Arc<Metrics>, max: usize) -> Option<Self> {
-        let open = &metrics.sessions_open.0;
-        let taken = open.fetch_update(Relaxed, Relaxed, |n| (n < max as u64).then_some(n + 1));
-        if taken.is_err() {
-            metrics.sessions_refused.add(1);
-            return None;
-        }
-        metrics.sessions_opened.add(1);
-        Some(Self(metrics.clone()))
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        self.0.sessions_open.sub(1);
-    }
 }

@@ -2,7 +2,7 @@
 
 use actix_http::StatusCode;
 
-/// The answers of the reference server to a bad request, by their codes, and two of our own.
+/// The answers of the reference server to a bad request, by their codes, and some of our own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// `transport` is neither `polling` nor `websocket`.
@@ -23,7 +23,7 @@ pub enum EngineError {
     /// `EIO` is not 4.
     #[error("Unsupported protocol version")]
     UnsupportedVersion,
-    /// `max_sessions` are open, or the server is shutting down.
+    /// `max_sessions` have joined, or the server is shutting down.
     #[error("Too many sessions")]
     TooManySessions,
     /// The POST body is larger than `max_payload`.
@@ -32,6 +32,12 @@ pub enum EngineError {
     /// The POST body did not arrive in `post_timeout`.
     #[error("Request timeout")]
     Timeout,
+    /// Too many sessions of this caller have not joined yet.
+    #[error("Too many sessions that have not joined")]
+    TooManyUnjoined,
+    /// Too much of other POSTs is still on its way ([`Bodies`](crate::Bodies)).
+    #[error("No room for the payload")]
+    NoRoom,
 }
 
 impl EngineError {
@@ -47,6 +53,8 @@ impl EngineError {
             Self::TooManySessions => 6,
             Self::PayloadTooLarge => 7,
             Self::Timeout => 8,
+            Self::TooManyUnjoined => 9,
+            Self::NoRoom => 10,
         }
     }
 
@@ -54,9 +62,10 @@ impl EngineError {
     pub fn status(self) -> StatusCode {
         match self {
             Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::TooManySessions => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooManySessions | Self::NoRoom => StatusCode::SERVICE_UNAVAILABLE,
             Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            Self::TooManyUnjoined => StatusCode::TOO_MANY_REQUESTS,
             _ => StatusCode::BAD_REQUEST,
         }
     }
@@ -82,6 +91,8 @@ pub enum CloseReason {
     Stalled,
     /// No namespace was joined in time.
     ConnectTimeout,
+    /// It had not joined, and its place was needed for another caller's session.
+    Displaced,
     /// The client broke the protocol.
     Violation,
 }

@@ -17,7 +17,8 @@ use crate::metrics::Metrics;
 use crate::session::{Hang, Part, Wire};
 
 /// The application of one Engine.IO session. Socket.IO is one ([`crate::SocketIo`]); anything else that speaks Engine.IO
-/// messages can be another. It lives on the thread of its session and is called there, one call at a time.
+/// messages can be another. It lives on the thread of its session and is called there, one call at a time. As long as it has not
+/// called [`Handle::join`] its session is one of the few that each caller may open.
 pub trait Upper: Unpin + 'static {
     /// A text message (Engine.IO `4`), without its digit.
     ///
@@ -84,6 +85,17 @@ impl Handle {
     pub fn send_with(&self, frame: &Frame, attachments: &[Bytes]) {
         let parts: Vec<_> = std::iter::once(Part::Text(frame)).chain(attachments.iter().map(Part::Binary)).collect();
         self.0.push(&parts, false);
+    }
+
+    /// The client is one to serve: from now on its session counts among `max_sessions`, and not against its caller. False: so many
+    /// have joined, and the session should be closed.
+    pub fn join(&self) -> bool {
+        self.0.join()
+    }
+
+    /// The session counts against its caller again. False: that has too many already, and the session should be closed.
+    pub fn leave(&self) -> bool {
+        self.0.leave()
     }
 
     /// Closes the session and its transport; a real client reconnects.

@@ -1,16 +1,23 @@
 //! Engine.IO 4: sessions over polling and websockets, and what runs on top of them.
 
+mod admission;
+mod body;
+mod caller;
 mod error;
 mod handle;
 mod origin;
 mod query;
 mod server;
 mod sid;
+mod unjoined;
 
+pub(crate) use admission::Admission;
+pub use body::Bodies;
+pub use caller::{Caller, Callers};
 pub use error::{CloseReason, EngineError};
 pub use handle::{Closer, Handle, Upper, Violation};
-pub use origin::Origins;
 pub(crate) use origin::Verdict;
+pub use origin::{Origins, Site, Sites};
 pub(crate) use query::{Query, Transport};
 pub use server::{Config, Engine};
 pub(crate) use sid::Sid;

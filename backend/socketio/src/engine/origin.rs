@@ -1,24 +1,40 @@
 //! Which web pages may talk to the server.
 
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
 use actix_http::header::{HOST, HeaderMap, ORIGIN};
 
-/// Checked on every request that carries an `Origin`, polling and websocket alike. Programs that are no browsers send
-/// none and are let through: `Origin` protects customers from foreign pages, not the server from programs.
+/// What a browser says of the page behind a request, whether or not it says which (Fetch Metadata Request Headers, W3C).
+const FETCH_SITE: &str = "sec-fetch-site";
+
+/// Checked on every request, polling and websocket alike. Programs that are no browsers tell neither an `Origin` nor a
+/// `Sec-Fetch-Site` and are let through: the check protects customers from foreign pages, not the server from programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Origins {
-    /// Only pages served under the same `Host` as the request. The default.
+    /// Only pages of the [`Site`] that was asked. The default.
     #[default]
     SameOrigin,
-    /// The same host, and these origins (`https://app.example.com`), compared without regard to case.
+    /// The same site, and these origins (`https://app.example.com`), compared without regard to case.
     List(Vec<String>),
     /// Every page. Cookies are never allowed along with it.
     Any,
 }
 
+/// The site that a request was sent to, as the browser that sent it knows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Site<'r> {
+    /// Host, and port unless it is the scheme's own. None: it is not known, and no page is one of this site.
+    pub host: Option<&'r str>,
+    /// It is known to be reached over TLS, so that a page at `http://` of the same host is a foreign one.
+    pub tls: bool,
+}
+
 /// What the check says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// No browser page, or one of the same host: nothing to add.
+    /// No browser page, or one of the same site: nothing to add.
     Same,
     /// A foreign page that is allowed: answer with these CORS headers.
     Cross {
@@ -32,15 +48,20 @@ pub(crate) enum Verdict {
 }
 
 impl Origins {
-    pub(crate) fn check(&self, headers: &HeaderMap) -> Verdict {
+    /// Whether the page that sent a request with these headers to `site` may do so.
+    pub fn allow(&self, headers: &HeaderMap, site: Site<'_>) -> bool {
+        self.check(headers, site) != Verdict::Refused
+    }
+
+    pub(crate) fn check(&self, headers: &HeaderMap, site: Site<'_>) -> Verdict {
+        let foreign = headers.get(FETCH_SITE).is_some_and(|v| v == "cross-site");
         let Some(origin) = headers.get(ORIGIN) else {
-            return Verdict::Same;
+            return if foreign && *self != Self::Any { Verdict::Refused } else { Verdict::Same };
         };
         let Ok(origin) = origin.to_str() else {
             return Verdict::Refused;
         };
-        let host = headers.get(HOST).and_then(|h| h.to_str().ok());
-        if host.is_some_and(|host| same_host(origin, host)) {
+        if !foreign && site.has(origin) {
             return Verdict::Same;
         }
         match self {
@@ -53,38 +74,101 @@ impl Origins {
     }
 }
 
-/// Compares host and port; the scheme only tells the default port, as a proxy may have ended TLS.
-fn same_host(origin: &str, host: &str) -> bool {
-    let Some((scheme, authority)) = origin.split_once("://") else {
-        return false;
-    };
-    let default = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
-    let strip = |s: &str| s.strip_suffix(default).unwrap_or(s).to_ascii_lowercase();
-    strip(authority) == strip(host)
+impl Site<'_> {
+    /// Whether pages of `origin` are this site's. Without TLS for certain the scheme only tells the default port, as a proxy
+    /// may have ended TLS.
+    fn has(self, origin: &str) -> bool {
+        let (Some(host), Some((scheme, authority))) = (self.host, origin.split_once("://")) else {
+            return false;
+        };
+        let encrypted = scheme.eq_ignore_ascii_case("https");
+        let default = if encrypted { ":443" } else { ":80" };
+        let strip = |s: &str| s.strip_suffix(default).unwrap_or(s).to_ascii_lowercase();
+        (encrypted || !self.tls) && strip(authority) == strip(host)
+    }
+}
+
+type TellSite = dyn for<'r> Fn(&'r HeaderMap, Option<SocketAddr>) -> Site<'r> + Send + Sync;
+
+/// How to tell the site that a request was sent to from its headers and its peer. The default believes no proxy: its `Host`.
+#[derive(Clone)]
+pub struct Sites(Arc<TellSite>);
+
+impl Sites {
+    /// Asks `tell` at each request of a page.
+    pub fn new(tell: impl for<'r> Fn(&'r HeaderMap, Option<SocketAddr>) -> Site<'r> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+
+    pub(crate) fn tell<'r>(&self, headers: &'r HeaderMap, peer: Option<SocketAddr>) -> Site<'r> {
+        (self.0)(headers, peer)
+    }
+}
+
+impl Default for Sites {
+    fn default() -> Self {
+        Self::new(|headers, _| Site { host: headers.get(HOST).and_then(|h| h.to_str().ok()), tls: false })
+    }
+}
+
+impl fmt::Debug for Sites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sites")
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use actix_http::header::HeaderValue;
+    use actix_http::header::{HeaderName, HeaderValue};
+
+    fn check_with(origins: &Origins, headers: &[(&'static str, &'static str)], site: Site<'_>) -> Verdict {
+        let pairs = headers.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        origins.check(&pairs.collect(), site)
+    }
 
     fn check(origins: &Origins, origin: &'static str, host: &'static str) -> Verdict {
-        let mut headers = HeaderMap::new();
-        headers.insert(ORIGIN, HeaderValue::from_static(origin));
-        headers.insert(HOST, HeaderValue::from_static(host));
-        origins.check(&headers)
+        check_with(origins, &[("origin", origin)], Site { host: Some(host), tls: false })
     }
 
     #[test]
-    fn same_host_passes_and_foreign_does_not() {
+    fn the_same_site_passes_and_a_foreign_one_does_not() {
         let same = Origins::SameOrigin;
         assert_eq!(check(&same, "http://a.example:8080", "a.example:8080"), Verdict::Same);
         assert_eq!(check(&same, "https://A.example", "a.example:443"), Verdict::Same);
         assert_eq!(check(&same, "https://a.example", "a.example"), Verdict::Same);
-        for origin in ["http://b.example", "http://a.example.evil.example", "null", "http://a.example:81"] {
+        for origin in ["http://b.example", "http://a.example.evil.example", "null", "http://a.example:81", "a.example", ""] {
             assert_eq!(check(&same, origin, "a.example"), Verdict::Refused, "{origin}");
         }
-        assert_eq!(same.check(&HeaderMap::new()), Verdict::Same);
+        assert_eq!(check_with(&same, &[("origin", "http://a.example")], Site::default()), Verdict::Refused);
+        assert_eq!(check_with(&same, &[], Site::default()), Verdict::Same);
+    }
+
+    #[test]
+    fn behind_tls_a_plain_page_is_foreign() {
+        let tls = Site { host: Some("a.example"), tls: true };
+        assert_eq!(check_with(&Origins::SameOrigin, &[("origin", "https://a.example")], tls), Verdict::Same);
+        assert_eq!(check_with(&Origins::SameOrigin, &[("origin", "http://a.example")], tls), Verdict::Refused);
+    }
+
+    #[test]
+    fn a_browser_that_names_no_page_says_whether_it_is_foreign() {
+        let (a, same) = (Site { host: Some("a.example"), tls: false }, Origins::SameOrigin);
+        for (told, verdict) in [
+            ("cross-site", Verdict::Refused),
+            ("same-origin", Verdict::Same),
+            ("same-site", Verdict::Same),
+            ("none", Verdict::Same),
+        ] {
+            assert_eq!(check_with(&same, &[(FETCH_SITE, told)], a), verdict, "{told}");
+        }
+        let both = [("origin", "https://a.example"), (FETCH_SITE, "cross-site")];
+        assert_eq!(check_with(&same, &both, a), Verdict::Refused, "a name that the browser contradicts");
+        let list = Origins::List(vec!["https://app.example".into()]);
+        let listed = [("origin", "https://app.example"), (FETCH_SITE, "cross-site")];
+        assert!(list.allow(&listed.iter().map(|(n, v)| (HeaderName::from_static(n), HeaderValue::from_static(v))).collect(), a));
+        assert_eq!(check_with(&list, &[(FETCH_SITE, "cross-site")], a), Verdict::Refused);
+        assert_eq!(check_with(&Origins::Any, &[(FETCH_SITE, "cross-site")], a), Verdict::Same);
     }
 
     #[test]

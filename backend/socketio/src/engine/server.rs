@@ -1,22 +1,27 @@
 //! The server: its sessions, and its doors for actix.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use actix::Addr;
+use actix_http::header::HeaderMap;
 use actix_web::rt::net::TcpStream;
 use actix_web::web::ServiceConfig;
 use bytes::BytesMut;
 use dashmap::DashMap;
 
+use super::admission::{Admission, Admissions};
+use super::body::Bodies;
+use super::caller::Callers;
 use super::error::{CloseReason, EngineError};
 use super::handle::{Handle, Upper};
-use super::origin::Origins;
+use super::origin::{Origins, Sites, Verdict};
 use super::sid::Sid;
 use crate::limits::Limits;
-use crate::metrics::{Metrics, Permit};
+use crate::metrics::Metrics;
 use crate::session::{Hang, Opening, Session};
 use crate::transport;
 
@@ -27,8 +32,14 @@ pub struct Config {
     pub path: String,
     /// Which web pages may connect. Default: those of the same host.
     pub origins: Origins,
+    /// The site that a request was sent to. Default: its `Host`, which is right where no proxy changes it.
+    pub sites: Sites,
     /// Every bound.
     pub limits: Limits,
+    /// Whom a handshake counts against. Default: its peer's address, which is right where no proxy stands before the server.
+    pub callers: Callers,
+    /// How a POST's body is read. Default: each within `max_payload`, however many there are.
+    pub bodies: Bodies,
     /// The body of an error answer. Default: the reference server's ([`EngineError::to_json`]).
     pub error_body: fn(EngineError) -> String,
 }
@@ -38,7 +49,10 @@ impl Default for Config {
         Self {
             path: "/socket.io/".into(),
             origins: Origins::default(),
+            sites: Sites::default(),
             limits: Limits::default(),
+            callers: Callers::default(),
+            bodies: Bodies::default(),
             error_body: EngineError::to_json,
         }
     }
@@ -51,6 +65,7 @@ struct Inner<U: Upper> {
     config: Config,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
+    admissions: Arc<Admissions>,
     sessions: DashMap<Sid, Addr<Session<U>>>,
     shutting_down: AtomicBool,
     upper: Box<dyn Fn(Handle) -> U + Send + Sync>,
@@ -59,10 +74,12 @@ struct Inner<U: Upper> {
 impl<U: Upper> Engine<U> {
     /// A server whose sessions run what `upper` makes for each of them.
     pub fn new(config: Config, upper: impl Fn(Handle) -> U + Send + Sync + 'static) -> Self {
+        let metrics = Arc::default();
         Self(Arc::new(Inner {
             limits: Arc::new(config.limits.clone()),
+            admissions: Arc::new(Admissions::new(&config.limits, Arc::clone(&metrics))),
             config,
-            metrics: Arc::default(),
+            metrics,
             sessions: DashMap::new(),
             shutting_down: AtomicBool::new(false),
             upper: Box::new(upper),
@@ -103,6 +120,11 @@ impl<U: Upper> Engine<U> {
         &self.0.config
     }
 
+    /// Whether the page behind a request may use this server.
+    pub(crate) fn verdict(&self, headers: &HeaderMap, peer: Option<SocketAddr>) -> Verdict {
+        self.config().origins.check(headers, self.config().sites.tell(headers, peer))
+    }
+
     pub(crate) fn limits(&self) -> &Arc<Limits> {
         &self.0.limits
     }
@@ -111,12 +133,17 @@ impl<U: Upper> Engine<U> {
         (self.0.upper)(handle)
     }
 
-    /// Room for one more session.
-    pub(crate) fn admit(&self) -> Result<Permit, EngineError> {
+    /// Room for one more session, which has not joined.
+    pub(crate) fn admit(&self, headers: &HeaderMap, peer: Option<SocketAddr>) -> Result<Admission, EngineError> {
         if self.0.shutting_down.load(SeqCst) {
             return Err(EngineError::TooManySessions);
         }
-        Permit::take(self.metrics(), self.0.limits.max_sessions).ok_or(EngineError::TooManySessions)
+        let (admission, displaced) = self.0.admissions.admit(self.config().callers.tell(headers, peer))?;
+        // One that is not entered yet finds out when it is.
+        if let Some(Ok(session)) = displaced.map(|sid| self.find(sid)) {
+            session.do_send(Hang(CloseReason::Displaced));
+        }
+        Ok(admission)
     }
 
     /// Starts a session on polling on this thread; gives its handshake packet.

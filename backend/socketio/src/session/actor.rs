@@ -15,8 +15,7 @@ use super::outgoing::Part;
 use super::upgrade::{Probe, serve_socket};
 use super::wire::{Signal, Wire};
 use crate::codec::{self, Frame, Incoming};
-use crate::engine::{CloseReason, Engine, Handle, Sid, Upper};
-use crate::metrics::Permit;
+use crate::engine::{Admission, CloseReason, Engine, Handle, Sid, Upper};
 
 /// The number of a session's first websocket.
 const FIRST: u64 = 0;
@@ -35,13 +34,12 @@ pub(crate) struct Session<U: Upper> {
     pub(super) websockets: u64,
     /// The POST whose body is being read.
     pub(super) posting: Option<u64>,
-    _permit: Permit,
 }
 
 /// What a handshake brings.
 #[derive(Debug)]
 pub(crate) struct Opening {
-    pub permit: Permit,
+    pub admission: Admission,
     pub peer: Option<SocketAddr>,
 }
 
@@ -54,11 +52,11 @@ impl<U: Upper> Session<U> {
     /// Starts a session on this thread: on a websocket if there is one, else on polling. A websocket gets the handshake
     /// packet at once.
     pub fn open(engine: &Engine<U>, opening: Opening, websocket: Option<(TcpStream, BytesMut)>) -> Sid {
-        let sid = Sid::random();
+        let sid = opening.admission.sid();
         let server = engine.clone();
         let address = Self::create(|ctx| {
             let hang = ctx.address().downgrade().recipient();
-            let wire = Wire::new(hang, opening.peer, server.limits().clone(), server.metrics().clone());
+            let wire = Wire::new(hang, opening, server.limits().clone(), server.metrics().clone());
             let number = websocket.map(|(io, early)| {
                 wire.switch(serve_socket(&server, FIRST, io, early, ctx));
                 wire.push(&[Part::Text(&Frame::text(&server.handshake(sid, "[]")))], false);
@@ -66,17 +64,7 @@ impl<U: Upper> Session<U> {
             });
             let upper = server.upper(Handle::new(wire.clone()));
             ctx.add_stream(Watch(wire.clone()));
-            Self {
-                engine: server,
-                sid,
-                wire,
-                upper,
-                probe: None,
-                websocket: number,
-                websockets: FIRST,
-                posting: None,
-                _permit: opening.permit,
-            }
+            Self { engine: server, sid, wire, upper, probe: None, websocket: number, websockets: FIRST, posting: None }
         });
         engine.enter(sid, address);
         sid
@@ -132,9 +120,17 @@ impl<U: Upper> Session<U> {
 impl<U: Upper> Actor for Session<U> {
     type Context = Context<Self>;
 
+    fn started(&mut self, _: &mut Self::Context) {
+        // While its handshake was answered it could not be told.
+        if self.wire.is_displaced() {
+            self.wire.close(CloseReason::Displaced);
+        }
+    }
+
     fn stopped(&mut self, _: &mut Self::Context) {
         self.wire.close(CloseReason::ServerLeft); // when the thread ends before the session
         self.engine.leave(self.sid);
+        self.wire.end();
     }
 }
 
@@ -160,7 +156,10 @@ impl<U: Upper> Handler<Hang> for Session<U> {
     type Result = ();
 
     fn handle(&mut self, Hang(reason): Hang, _: &mut Self::Context) {
-        self.wire.close(reason);
+        // It may have joined while the word was on its way: then it needs no place.
+        if reason != CloseReason::Displaced || self.wire.is_displaced() {
+            self.wire.close(reason);
+        }
     }
 }
 

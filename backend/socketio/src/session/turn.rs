@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 use super::wire::Wire;
+use crate::vital;
 
 /// Sessions flushed before other tasks of the thread get their turn.
 const SLICE: usize = 256;
@@ -29,7 +30,7 @@ pub(super) fn mark(wire: &Rc<Wire>) {
     TURN.with(|turn| {
         turn.marked.borrow_mut().push(wire.clone());
         if !turn.running.replace(true) {
-            actix_web::rt::spawn(flush_turns());
+            vital::spawn("turn", flush_turns());
         } else if let Some(waker) = turn.waker.take() {
             waker.wake();
         }

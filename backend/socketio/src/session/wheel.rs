@@ -6,6 +6,7 @@ use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use super::wire::Wire;
+use crate::vital;
 
 /// How exact deadlines are: a visit is never early and at most this late in a thread that is not busy.
 pub(super) const STEP: Duration = Duration::from_millis(5);
@@ -83,7 +84,7 @@ pub(super) fn visit_at(wire: &Rc<Wire>, at: Instant) {
             wheel.running = true;
             wheel.origin = Instant::now();
             wheel.done = 0;
-            actix_web::rt::spawn(turn_wheel());
+            vital::spawn("wheel", turn_wheel());
         }
         let steps = at.saturating_duration_since(wheel.origin).as_nanos().div_ceil(STEP.as_nanos());
         let step = u64::try_from(steps).unwrap_or(u64::MAX).max(wheel.done + 1);

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use actix::WeakRecipient;
 
-use super::actor::Hang;
+use super::actor::{Hang, Opening};
 use super::deadlines::{Deadlines, Due};
 use super::outgoing::{Outgoing, Part};
 use super::waiting::{Lost, Waiting};
 use super::{turn, wheel};
 use crate::codec::Frame;
-use crate::engine::CloseReason;
+use crate::engine::{Admission, CloseReason};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::transport::Socket;
@@ -59,15 +59,17 @@ pub(crate) struct Wire {
     /// Reaches the session from other threads.
     hang: WeakRecipient<Hang>,
     peer: Option<SocketAddr>,
+    admission: RefCell<Admission>,
 }
 
 impl Wire {
     /// The wire of a new session, on polling, its first heartbeat due after `ping_interval`.
-    pub fn new(hang: WeakRecipient<Hang>, peer: Option<SocketAddr>, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
+    pub fn new(hang: WeakRecipient<Hang>, opening: Opening, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
         let first = Instant::now() + limits.ping_interval;
         let wire = Rc::new(Self {
             hang,
-            peer,
+            peer: opening.peer,
+            admission: RefCell::new(opening.admission),
             limits,
             metrics,
             link: RefCell::new(Link::Polling(Box::default())),
@@ -98,6 +100,26 @@ impl Wire {
 
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
+    }
+
+    /// See [`crate::Handle::join`].
+    pub fn join(&self) -> bool {
+        self.admission.borrow_mut().join()
+    }
+
+    /// See [`crate::Handle::leave`].
+    pub fn leave(&self) -> bool {
+        self.admission.borrow_mut().leave()
+    }
+
+    /// Whether its place went to another caller's session before it joined.
+    pub fn is_displaced(&self) -> bool {
+        self.admission.borrow().is_displaced()
+    }
+
+    /// Counts the session out, whoever still has a handle of it.
+    pub fn end(&self) {
+        self.admission.borrow_mut().end();
     }
 
     pub fn closed(&self) -> Option<CloseReason> {

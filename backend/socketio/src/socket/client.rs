@@ -27,8 +27,10 @@ struct Shared<H: Handler> {
     handler: Arc<H>,
     session: Handle,
     places: RefCell<Vec<Place<H>>>,
-    /// When a session without a namespace is closed; None once it has joined one.
+    /// When a session without a namespace is closed; None while it has joined one.
     join_by: Cell<Option<Instant>>,
+    /// It has joined a namespace at some time.
+    has_joined: Cell<bool>,
     /// Namespaces refused so far.
     refusals: Cell<usize>,
 }
@@ -46,14 +48,11 @@ enum Stage<H: Handler> {
 impl<H: Handler> Client<H> {
     pub(super) fn new(handler: Arc<H>, session: Handle) -> Self {
         let limits = session.limits();
-        let join_by = Instant::now() + limits.connect_timeout;
         let assembler = Assembler::new(limits.max_attachments, limits.max_attachment_bytes);
-        session.wake_at(join_by);
-        let places = RefCell::default();
-        Self {
-            assembler,
-            shared: Rc::new(Shared { handler, session, places, join_by: Cell::new(Some(join_by)), refusals: Cell::new(0) }),
-        }
+        let (places, join_by, has_joined, refusals) = (RefCell::default(), Cell::default(), Cell::default(), Cell::default());
+        let shared = Rc::new(Shared { handler, session, places, join_by, has_joined, refusals });
+        shared.wait_for_a_join();
+        Self { assembler, shared }
     }
 
     fn packet(&self, whole: Assembled) -> Result<(), Violation> {
@@ -98,6 +97,12 @@ impl<H: Handler> Upper for Client<H> {
 }
 
 impl<H: Handler> Shared<H> {
+    fn wait_for_a_join(&self) {
+        let by = Instant::now() + self.session.limits().connect_timeout;
+        self.join_by.set(Some(by));
+        self.session.wake_at(by);
+    }
+
     fn connect(self: &Rc<Self>, packet: Packet) -> Result<(), Violation> {
         if packet.namespace.len() > self.session.limits().max_namespace_bytes {
             return Err(Violation::new("namespace is too long"));
@@ -129,14 +134,22 @@ impl<H: Handler> Shared<H> {
         let socket = connect.socket.clone();
         let result = self.handler.connect(connect).await;
         match result {
-            Ok(session) => {
+            Ok(session) if self.session.join() => {
                 self.join_by.set(None);
+                self.has_joined.set(true);
                 if let Some(place) = self.places.borrow_mut().iter_mut().find(|p| p.socket.is(&socket)) {
                     place.stage = Stage::Joined(session);
                 }
                 if socket.state() == State::Joining {
                     socket.joined();
                 }
+            }
+            // `max_sessions` have joined: a real client comes back.
+            Ok(session) => {
+                self.places.borrow_mut().retain(|p| !p.socket.is(&socket));
+                socket.gone();
+                self.handler.disconnected(session, CloseReason::ServerLeft);
+                self.session.close();
             }
             Err(refused) => {
                 self.places.borrow_mut().retain(|p| !p.socket.is(&socket));
@@ -189,7 +202,7 @@ impl<H: Handler> Shared<H> {
     /// A packet for a namespace that is not joined. The first packet must join one (Socket.IO protocol, "Connection to a
     /// namespace"); later the packet may have crossed the server's disconnect, so it is ignored.
     fn not_joined(&self) -> Result<(), Violation> {
-        if self.join_by.get().is_some() {
+        if !self.has_joined.get() {
             return Err(Violation::new("the first packet must connect to a namespace"));
         }
         Ok(())
@@ -210,7 +223,24 @@ impl<H: Handler> Shared<H> {
                 }
             }
         }
+        if count > 0 {
+            self.count_anew();
+        }
         count
+    }
+
+    /// Without a namespace a session is one of those that have not joined, whatever it was before: else a customer could hold any
+    /// number of those that are for who has.
+    fn count_anew(&self) {
+        let joined = self.places.borrow().iter().any(|place| matches!(place.stage, Stage::Joined(_)));
+        if joined || self.join_by.get().is_some() || !self.session.is_open() {
+            return;
+        }
+        if self.session.leave() {
+            self.wait_for_a_join();
+        } else {
+            self.session.close();
+        }
     }
 }
 

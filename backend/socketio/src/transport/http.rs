@@ -21,7 +21,7 @@ pub(crate) fn route<U: Upper>(engine: &Engine<U>, service: &mut ServiceConfig) {
 }
 
 async fn serve<U: Upper>(engine: &Engine<U>, request: HttpRequest, body: Payload) -> HttpResponse {
-    let verdict = engine.config().origins.check(request.headers());
+    let verdict = engine.verdict(request.headers(), request.peer_addr());
     let mut response = if verdict == Verdict::Refused {
         refuse(engine, EngineError::Forbidden)
     } else if request.method() == Method::OPTIONS {
@@ -44,7 +44,7 @@ async fn dispatch<U: Upper>(engine: &Engine<U>, request: &HttpRequest, body: Pay
         Transport::Polling => match (request.method(), query.sid) {
             (&Method::GET, None) => polling::open(engine, request),
             (&Method::GET, Some(sid)) => polling::get(engine.find(sid)?).await,
-            (&Method::POST, Some(sid)) => polling::post(engine, engine.find(sid)?, body).await,
+            (&Method::POST, Some(sid)) => polling::post(engine, engine.find(sid)?, request, body).await,
             (_, None) => Err(EngineError::BadHandshakeMethod),
             (_, Some(_)) => Err(EngineError::BadRequest),
         },
@@ -59,6 +59,15 @@ fn refuse<U: Upper>(engine: &Engine<U>, error: EngineError) -> HttpResponse {
 pub(super) fn error_response<U: Upper>(engine: &Engine<U>, error: EngineError) -> Response<BoxBody> {
     let body = (engine.config().error_body)(error);
     let mut response = Response::build(error.status());
+    let retry_s = match error {
+        // By then each of them has joined or is closed.
+        EngineError::TooManyUnjoined => Some(engine.limits().connect_timeout.as_secs().max(1)),
+        EngineError::NoRoom => Some(1),
+        _ => None,
+    };
+    if let Some(retry_s) = retry_s {
+        response.insert_header((header::RETRY_AFTER, retry_s));
+    }
     response.content_type("application/json").body(body).map_into_boxed_body()
 }
 

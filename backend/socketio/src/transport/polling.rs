@@ -3,16 +3,15 @@
 use actix::Addr;
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
-use bytes::{Bytes, BytesMut};
 use bytestring::ByteString;
-use futures_util::StreamExt as _;
 
 use crate::engine::{Engine, EngineError, Upper};
 use crate::session::{OpenPoll, Opening, PollGone, Polled, PostBegin, PostBody, PostEnd, Session, next_request};
 
 /// Opens a session.
 pub(super) fn open<U: Upper>(engine: &Engine<U>, request: &HttpRequest) -> Result<HttpResponse, EngineError> {
-    let opening = Opening { permit: engine.admit()?, peer: request.peer_addr() };
+    let peer = request.peer_addr();
+    let opening = Opening { admission: engine.admit(request.headers(), peer)?, peer };
     Ok(text(engine.open_polling(opening)))
 }
 
@@ -48,6 +47,7 @@ impl<U: Upper> Drop for PollGuard<U> {
 pub(super) async fn post<U: Upper>(
     engine: &Engine<U>,
     session: Addr<Session<U>>,
+    request: &HttpRequest,
     body: Payload,
 ) -> Result<HttpResponse, EngineError> {
     let number = next_request();
@@ -55,7 +55,7 @@ pub(super) async fn post<U: Upper>(
     let mut guard = PostGuard { session: Some(session.clone()), number, gone: true };
     session.send(PostBegin(number)).await.map_err(|_| EngineError::UnknownSid)??;
     let limits = engine.limits();
-    let read = tokio::time::timeout(limits.post_timeout, read(body, limits.max_payload)).await;
+    let read = tokio::time::timeout(limits.post_timeout, engine.config().bodies.read(request, body, limits.max_payload)).await;
     let bytes = match read.unwrap_or(Err(EngineError::Timeout)) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -84,19 +84,6 @@ impl<U: Upper> Drop for PostGuard<U> {
             session.do_send(PostEnd { number: self.number, gone: self.gone }); // at most one for each POST
         }
     }
-}
-
-/// The whole body. `BadRequest`: the client went away in the middle of it.
-async fn read(mut body: Payload, max: usize) -> Result<Bytes, EngineError> {
-    let mut bytes = BytesMut::new();
-    while let Some(chunk) = body.next().await {
-        let chunk = chunk.map_err(|_| EngineError::BadRequest)?;
-        if bytes.len() + chunk.len() > max {
-            return Err(EngineError::PayloadTooLarge);
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(bytes.freeze())
 }
 
 fn text(payload: String) -> HttpResponse {

@@ -203,7 +203,7 @@ impl Socket {
             writer.abort();
         }
         let usual = match reason {
-            CloseReason::TransportGone | CloseReason::HeartbeatMissed | CloseReason::Stalled => {
+            CloseReason::TransportGone | CloseReason::HeartbeatMissed | CloseReason::Stalled | CloseReason::Displaced => {
                 return self.break_off();
             }
             CloseReason::Violation => 1002,

@@ -149,7 +149,7 @@ impl Raw {
 impl<U: Upper> Engine<U> {
     /// What can be refused before the handshake is.
     fn check(&self, raw: &Raw) -> Result<Query, EngineError> {
-        if self.config().origins.check(raw.request.headers()) == Verdict::Refused {
+        if self.verdict(raw.request.headers(), raw.io.peer_addr().ok()) == Verdict::Refused {
             return Err(EngineError::Forbidden);
         }
         let query = Query::parse(raw.request.uri().query().unwrap_or_default())?;
@@ -174,11 +174,11 @@ impl<U: Upper> Engine<U> {
         let peer = raw.io.peer_addr().ok();
         match query.sid.map(|sid| self.find(sid)).transpose() {
             Err(error) => raw.refuse(error_response(self, error)).await,
-            Ok(None) => match self.admit() {
+            Ok(None) => match self.admit(raw.request.headers(), peer) {
                 Err(error) => raw.refuse(error_response(self, error)).await,
-                Ok(permit) => {
+                Ok(admission) => {
                     raw.answer(switch).await?;
-                    self.open_websocket(Opening { permit, peer }, raw.io, raw.early);
+                    self.open_websocket(Opening { admission, peer }, raw.io, raw.early);
                     Ok(())
                 }
             },

@@ -58,7 +58,13 @@ pub struct Polling {
 }
 
 pub fn get(address: SocketAddr, target: &str) -> Answer {
-    Pending::send(address, &format!("GET {target} HTTP/1.1"), b"").answer()
+    get_with(address, target, "")
+}
+
+/// `more` is a further header line.
+pub fn get_with(address: SocketAddr, target: &str, more: &str) -> Answer {
+    let more = if more.is_empty() { String::new() } else { format!("\r\n{more}") };
+    Pending::send(address, &format!("GET {target} HTTP/1.1{more}"), b"").answer()
 }
 
 /// The JSON of a handshake packet.

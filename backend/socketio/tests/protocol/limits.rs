@@ -15,7 +15,7 @@ fn limited(limits: Limits) -> Server {
 #[test]
 fn sessions_are_counted() {
     let server = limited(Limits { max_sessions: 2, ..limits() });
-    let (first, mut second) = (Polling::open(&server, "/socket.io/"), Ws::joined(&server));
+    let (first, mut second) = (Polling::joined(&server), Ws::joined(&server));
     let polling = http::get(server.address, "/socket.io/?EIO=4&transport=polling");
     assert_eq!((polling.status, polling.body.as_str()), (503, r#"{"code":6,"message":"Too many sessions"}"#));
     let websocket = refused(&server, "/socket.io/?EIO=4&transport=websocket", "");

@@ -15,5 +15,6 @@ mod limits;
 mod messages;
 mod namespaces;
 mod polling;
+mod unjoined;
 mod upgrade;
 mod websocket;

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use actix_http::header::{HeaderName, HeaderValue};
+use actix_http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_http::{HttpService, Request, Response, StatusCode};
 use actix_server::{Server as ActixServer, ServerHandle};
 use actix_service::map_config;
 use actix_socketio::codec::Frame;
 use actix_socketio::{
-    CloseReason, Closer, Config, Connect, Engine, Event, Handle, Handler, Limits, Metrics, Origins, Refused, Socket, SocketIo,
-    Upgrades, Upper, Violation, socket_io,
+    Caller, Callers, CloseReason, Closer, Config, Connect, Engine, Event, Handle, Handler, Limits, Metrics, Origins, Refused,
+    Socket, SocketIo, Upgrades, Upper, Violation, socket_io,
 };
 use actix_web::App;
 use actix_web::dev::AppConfig;
@@ -55,10 +55,20 @@ pub fn start_with(limits: Limits, origins: Origins) -> Server {
     socket2::SockRef::from(&listener).set_send_buffer_size(4096).unwrap();
     let address = listener.local_addr().unwrap();
     let (sender, seen) = channel();
-    let config = |path: &str| Config { path: path.into(), origins: origins.clone(), limits: limits.clone(), ..Config::default() };
+    let callers = Callers::new(caller);
+    let config = |path: &str| Config {
+        path: path.into(),
+        origins: origins.clone(),
+        limits: limits.clone(),
+        callers: callers.clone(),
+        ..Config::default()
+    };
     let sockets = socket_io(config("/socket.io/"), TestHandler { seen: Mutex::new(sender.clone()) });
     let echo_seen = Mutex::new(sender);
-    let echo = Engine::new(config("/engine.io/"), move |session| Echo { session, seen: echo_seen.lock().unwrap().clone() });
+    let echo = Engine::new(config("/engine.io/"), move |session| {
+        assert!(session.join(), "everybody may use it");
+        Echo { session, seen: echo_seen.lock().unwrap().clone() }
+    });
     let (metrics, served) = (echo.metrics().clone(), sockets.clone());
     let (handles, started) = channel();
     let thread = std::thread::spawn(move || {
@@ -70,6 +80,13 @@ pub fn start_with(limits: Limits, origins: Origins) -> Server {
     });
     let handle = started.recv_timeout(PATIENCE).unwrap();
     Server { address, sockets, echo: metrics, seen, handle, thread: Some(thread) }
+}
+
+/// A request says itself whose it is: `X-Known: 7`, `X-Address: 192.0.2.1`; else its peer's.
+fn caller(headers: &HeaderMap, peer: Option<SocketAddr>) -> Caller {
+    let said = |name: &str| headers.get(name).map(|value| value.to_str().unwrap());
+    let address = said("x-address").map_or_else(|| peer.unwrap().ip(), |ip| ip.parse().unwrap());
+    Caller { address, known: said("x-known").map(|number| number.parse().unwrap()) }
 }
 
 fn serve(listener: TcpListener, sockets: SocketIo<TestHandler>, echo: Engine<Echo>) -> ActixServer {

@@ -30,8 +30,12 @@ pub fn refused(server: &Server, target: &str, more: &str) -> crate::http::Answer
 impl Ws {
     /// Sends the handshake together with `early`, and checks its answer.
     pub fn handshake(stream: TcpStream, target: &str, early: &[u8]) -> Self {
-        let mut stream = stream;
-        let mut bytes = upgrade_request(stream.peer_addr().unwrap(), target, "").into_bytes();
+        Self::handshake_with(stream, target, "", early)
+    }
+
+    /// The same with further header lines.
+    fn handshake_with(mut stream: TcpStream, target: &str, more: &str, early: &[u8]) -> Self {
+        let mut bytes = upgrade_request(stream.peer_addr().unwrap(), target, more).into_bytes();
         bytes.extend_from_slice(early);
         stream.write_all(&bytes).unwrap();
         let mut head = Vec::new();
@@ -54,7 +58,11 @@ impl Ws {
     }
 
     pub fn open_on(stream: TcpStream, path: &str) -> Self {
-        let mut ws = Self::handshake(stream, &format!("{path}?EIO=4&transport=websocket"), b"");
+        Self::open_as(stream, path, "")
+    }
+
+    pub fn open_as(stream: TcpStream, path: &str, more: &str) -> Self {
+        let mut ws = Self::handshake_with(stream, &format!("{path}?EIO=4&transport=websocket"), more, b"");
         let packet = ws.text();
         assert_eq!(crate::http::handshake(&packet)["upgrades"], serde_json::json!([]));
         ws

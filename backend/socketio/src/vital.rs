@@ -1,0 +1,53 @@
+//! Tasks that a thread cannot do without: the one that writes to its sessions, the one that wakes whoever is due.
+//!
+//! A runtime keeps a panic within its task and goes on. Of such a task that would leave a thread that takes sessions, answers
+//! requests, and tells nobody anything any more; a process that ends is started again by whoever supervises it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::thread::Result as Outcome;
+
+use futures_util::FutureExt;
+
+/// What the process ends with when such a task panics: `EX_SOFTWARE` of sysexits.h.
+pub const EXIT_CODE: i32 = 70;
+
+static ARMED: OnceLock<String> = OnceLock::new();
+
+/// Runs `task` on this thread. Its panic ends the process, with a line in the log that names it.
+pub fn spawn(name: &'static str, task: impl Future<Output = ()> + 'static) {
+    actix_web::rt::spawn(async move {
+        let task = async {
+            trip(name);
+            task.await;
+        };
+        end(name, AssertUnwindSafe(task).catch_unwind().await);
+    });
+}
+
+/// The same for a thread that does nothing else than `work`.
+pub fn run(name: &'static str, work: impl FnOnce()) {
+    let work = || {
+        trip(name);
+        work();
+    };
+    end(name, catch_unwind(AssertUnwindSafe(work)));
+}
+
+/// For tests of a host: from now on the task called `name` panics when it is started.
+pub fn arm(name: &str) {
+    let _ = ARMED.set(name.to_owned());
+}
+
+fn trip(name: &str) {
+    if ARMED.get().is_some_and(|armed| armed == name) {
+        std::panic::resume_unwind(Box::new("armed by a test"));
+    }
+}
+
+fn end(name: &str, outcome: Outcome<()>) {
+    if outcome.is_err() {
+        tracing::error!(task = name, "a task that its thread cannot do without has panicked: the process ends");
+        std::process::exit(EXIT_CODE);
+    }
+}
