@@ -6,13 +6,17 @@ use std::time::Duration;
 
 use crate::auth::Auth;
 use crate::config::Config;
-use crate::db::pool::{Db, Limits};
+use crate::db::pool::{Db, Limits, StatementLimits};
+use crate::db::writes::Writes;
 use crate::db::{lock, migrate};
 use crate::domain::waktu::{Jam, Waktu};
+use crate::health::threads::Threads;
+use crate::http::body::Room;
 use crate::http::in_flight::InFlight;
 use crate::mesin::device::sim::Sim;
 use crate::mesin::registry::Registry;
 use crate::metrics::Metrics;
+use crate::pembelian::rate::PurchaseRate;
 use crate::secrets::Secrets;
 use crate::sesi::hub::Hubs;
 use crate::sesi::kursi::DaftarKursi;
@@ -25,17 +29,27 @@ pub struct AppState(Arc<Inner>);
 pub struct Inner {
     pub config: Config,
     pub db: Db,
+    /// Connections that each worker thread may have (`Db::widen`).
+    pub connections_per_thread: usize,
+    /// The connection of `pembelian::pulih` alone: it goes on while all others wait behind a lock.
+    pub recovery: Db,
+    /// Whether the database takes writes.
+    pub writes: Writes,
+    /// Whether the worker threads turn.
+    pub threads: Threads,
     pub jam: Jam,
     pub secrets: Secrets,
     pub auth: Auth,
     pub whatsapp: WhatsApp,
     pub metrics: Metrics,
     pub mesin: Registry,
+    pub purchase_rate: PurchaseRate,
     pub hubs: Arc<Hubs>,
     pub kursi: Arc<DaftarKursi>,
     /// The simulated devices (driver `sim`).
     pub sim: Sim,
     pub in_flight: InFlight,
+    pub bodies: Room,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
     ready: AtomicBool,
 }
@@ -51,19 +65,22 @@ type StartError = Box<dyn std::error::Error + Send + Sync>;
 
 impl AppState {
     /// Migrates the database at `url`, reads its clock and the keys, and puts the state together. Starts nothing.
-    pub async fn build(config: Config, url: &str, workers: usize) -> Result<Self, StartError> {
-        Self::build_with(config, url, workers, None).await
+    pub async fn build(config: Config, url: &str) -> Result<Self, StartError> {
+        Self::build_with(config, url, None).await
     }
 
     /// The same with a clock of the caller's: every rule takes its time from it.
-    pub async fn build_with(config: Config, url: &str, workers: usize, jam: Option<Jam>) -> Result<Self, StartError> {
+    pub async fn build_with(config: Config, url: &str, jam: Option<Jam>) -> Result<Self, StartError> {
         let ms = Duration::from_millis;
         let limits = Limits {
             wait: ms(config.database.wait_ms),
             connect: ms(config.database.connect_ms),
-            statement: Some(ms(config.database.statement_ms)),
+            statement: Some(StatementLimits { whole: ms(config.database.statement_ms), lock: ms(config.database.lock_ms) }),
         };
-        let db = Db::new(url, config.database.connections.div_ceil(workers.max(1)), limits)?;
+        // Worker threads widen their share; what else runs has one connection to take turns on.
+        let connections_per_thread = config.connections_per_thread()?;
+        let db = Db::new(url, 1, limits)?;
+        let recovery = db.apart();
         let (mut client, _lost) = lock::connect(db.config()).await?;
         migrate::run(&mut client).await?;
         let secrets = Secrets::load_or_create(&config.data.dir, has_rows(&client).await?)?;
@@ -71,12 +88,34 @@ impl AppState {
             Some(jam) => jam,
             None => Jam::running_from(database_now(&client).await?),
         };
-        let auth = Auth::new(&secrets, config.auth.token_days)?;
+        let auth = Auth::new(&secrets, &config)?;
         let whatsapp = WhatsApp::new(&config.whatsapp);
         let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
-        let (metrics, mesin, ready) = (Metrics::new(&db, auth.waiting_passwords()), Registry::default(), AtomicBool::new(false));
+        let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
+        let (metrics, mesin, ready) = (Metrics::new(&db, &auth, &bodies), Registry::default(), AtomicBool::new(false));
         let (hubs, kursi, in_flight) = (Arc::default(), Arc::default(), InFlight::default());
-        Ok(Self(Arc::new(Inner { config, db, jam, secrets, auth, whatsapp, metrics, mesin, hubs, kursi, sim, in_flight, ready })))
+        let purchase_rate = PurchaseRate::new(config.purchase.per_customer_minute);
+        Ok(Self(Arc::new(Inner {
+            config,
+            db,
+            connections_per_thread,
+            recovery,
+            writes: Writes::default(),
+            threads: Threads::default(),
+            jam,
+            secrets,
+            auth,
+            whatsapp,
+            metrics,
+            mesin,
+            purchase_rate,
+            hubs,
+            kursi,
+            sim,
+            in_flight,
+            bodies,
+            ready,
+        })))
     }
 
     pub fn is_ready(&self) -> bool {

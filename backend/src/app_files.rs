@@ -1,10 +1,15 @@
 //! The built app on the same port (contract §5): its files, its page for every route of its own, and a 404 for the rest.
+//!
+//! The build compresses each file once (frontend/scripts/precompress.mjs) and lays `x.js.br` and `x.js.gz` beside `x.js`. They go
+//! out as they are: a server that compressed for each request would be saturated by a few dozen of them.
 
+use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use actix_files::NamedFile;
 use actix_web::http::Method;
-use actix_web::http::header::{self, HeaderValue};
+use actix_web::http::header::{self, AcceptEncoding, ContentEncoding, Encoding, Header, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse};
 
 use crate::http::error::AppError;
@@ -15,6 +20,9 @@ const HASHED: &str = "assets/";
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// The page, the service worker and the manifest are asked about each time, and answered with 304 while they are the same.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
+/// What the build has beside a file, with the ending of its name. A tie between them is the first one's.
+const PACKED: [(ContentEncoding, &str); 2] = [(ContentEncoding::Brotli, ".br"), (ContentEncoding::Gzip, ".gz")];
+const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 /// First segments that are never the app's.
 const RESERVED: [&str; 6] = ["scan", "ops", "dev", "docs", "socket.io", "assets"];
 
@@ -33,7 +41,7 @@ pub fn serve(req: &HttpRequest, dir: &Path) -> Result<HttpResponse, AppError> {
         return Ok(page(req, dir));
     }
     if let Some(file) = file_of(path)
-        && let Some(found) = open(&dir.join(file))
+        && let Some(found) = open(req, &dir.join(file))
     {
         return Ok(answer(req, found, if path.starts_with(HASHED) { IMMUTABLE } else { REVALIDATE }));
     }
@@ -60,26 +68,48 @@ fn wants_page(req: &HttpRequest) -> bool {
 }
 
 fn page(req: &HttpRequest, dir: &Path) -> HttpResponse {
-    match open(&dir.join(PAGE)) {
+    match open(req, &dir.join(PAGE)) {
         Some(file) => answer(req, file, REVALIDATE),
         None => HttpResponse::ServiceUnavailable().content_type("text/html; charset=utf-8").body(NOT_BUILT),
     }
 }
 
-/// `None` for what is not a readable file.
-fn open(path: &Path) -> Option<NamedFile> {
-    let file = NamedFile::open(path).ok()?;
-    file.metadata().is_file().then_some(file)
+/// The file, in the form that the caller likes best; a part of it is always one of the plain file. `None` for what is not a readable
+/// file.
+fn open(req: &HttpRequest, path: &Path) -> Option<NamedFile> {
+    let plain = NamedFile::open(path).ok().filter(|file| file.metadata().is_file())?;
+    let whole = !req.headers().contains_key(header::RANGE);
+    Some(whole.then(|| open_packed(req, path)).flatten().unwrap_or(plain))
 }
 
-/// The file, or 304 when the caller has it. Its tag is weak, because the same file goes out compressed and plain.
+/// `None` when the caller likes the plain file best, or the build has none that it likes better. Who accepts nothing of all this gets
+/// the plain file too (RFC 9110 §12.5.3).
+fn open_packed(req: &HttpRequest, path: &Path) -> Option<NamedFile> {
+    let accepted = AcceptEncoding::parse(req).ok()?;
+    let mut offered: Vec<_> = PACKED.iter().map(|(encoding, ending)| (Encoding::Known(*encoding), *encoding, *ending)).collect();
+    let plain = Encoding::identity();
+    loop {
+        let chosen = accepted.negotiate(offered.iter().map(|(name, ..)| name).chain([&plain]))?;
+        let at = offered.iter().position(|(name, ..)| *name == chosen)?;
+        let (_, encoding, ending) = offered.remove(at);
+        if let Some(file) = sibling(path, ending) {
+            return Some(file.set_content_encoding(encoding));
+        }
+    }
+}
+
+/// What lies beside `path` with `ending` after its name, of the type that `path` has.
+fn sibling(path: &Path, ending: &str) -> Option<NamedFile> {
+    let mut name = OsString::from(path);
+    name.push(ending);
+    NamedFile::from_file(File::open(name).ok()?, path).ok()
+}
+
+/// The file, or 304 when the caller has it in this form: each form is a file with a tag of its own.
 fn answer(req: &HttpRequest, file: NamedFile, caching: HeaderValue) -> HttpResponse {
     let mut res = file.prefer_utf8(true).disable_content_disposition().into_response(req);
-    let weak = res.headers().get(header::ETAG).and_then(|tag| HeaderValue::from_str(&format!("W/{}", tag.to_str().ok()?)).ok());
-    if let Some(weak) = weak {
-        res.headers_mut().insert(header::ETAG, weak);
-    }
     res.headers_mut().insert(header::CACHE_CONTROL, caching);
+    res.headers_mut().insert(header::VARY, BY_ENCODING);
     res
 }
 

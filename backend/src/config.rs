@@ -1,16 +1,20 @@
 //! Settings: `config/default.toml`, `config/<profile>.toml`, then `NYALA__SECTION__KEY`, then `--set section.key=value`.
 //! Each key is explained in `config/default.toml`; unknown keys are refused; secrets are never printed.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use config::Source;
 use serde::{Deserialize, Serialize};
 
+use crate::db::share;
 use crate::http::client_ip::Block;
 use crate::http::input::Secret;
 use crate::pembelian::fault::POINTS;
+use crate::server::VITAL_TASKS;
 use crate::telemetry;
+
+mod environment;
 
 /// Settings that are lists: in the environment and in flags their items are separated by commas.
 const LISTS: [&str; 2] = ["http.trusted_proxies", "http.allowed_origins"];
@@ -33,6 +37,7 @@ pub struct Config {
     pub database: Database,
     pub auth: Auth,
     pub whatsapp: WhatsApp,
+    pub purchase: Purchase,
     pub mesin: Mesin,
     pub realtime: Realtime,
     pub log: Log,
@@ -47,6 +52,8 @@ pub struct Http {
     /// 0: one per core.
     pub workers: usize,
     pub max_connections: usize,
+    pub backlog: u16,
+    pub unfinished_bodies_mb: usize,
     pub trusted_proxies: Vec<Block>,
     pub allowed_origins: Vec<String>,
     pub app_dir: PathBuf,
@@ -67,10 +74,12 @@ pub struct Data {
 pub struct Database {
     /// From `DATABASE_URL`; empty: the private embedded one.
     pub url: Secret,
+    /// 0: four a worker thread, and two.
     pub connections: usize,
     pub wait_ms: u64,
     pub connect_ms: u64,
     pub statement_ms: u64,
+    pub lock_ms: u64,
     pub npm_postgres_dir: PathBuf,
 }
 
@@ -81,6 +90,15 @@ pub struct Auth {
     pub otp_per_ip_hour: i64,
     pub otp_per_hour: i64,
     pub otp_per_telp_day: i64,
+    pub wrong_logins_per_phone: usize,
+    pub wrong_logins_per_number: usize,
+    pub wrong_logins_per_address: usize,
+    pub wrong_logins_address_refill_s: i64,
+    pub wrong_codes_per_address_hour: usize,
+    pub wrong_codes_per_site_hour: usize,
+    pub reset_alarm_wrong_per_hour: usize,
+    pub reset_alarm_codes_per_hour: i64,
+    pub reset_alarm_hours: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -103,6 +121,12 @@ pub struct WhatsApp {
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
+pub struct Purchase {
+    pub per_customer_minute: usize,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mesin {
     pub idle_s: u64,
     pub sim_min_ms: u64,
@@ -113,6 +137,7 @@ pub struct Mesin {
 #[serde(deny_unknown_fields)]
 pub struct Realtime {
     pub max_sessions: usize,
+    pub unjoined_per_address: usize,
     pub sockets_per_customer: usize,
     pub topics_per_session: usize,
     pub max_payload_bytes: usize,
@@ -142,6 +167,7 @@ pub struct Dev {
     pub allow_lan: bool,
     pub seed_demo: bool,
     pub fault_point: String,
+    pub panic_task: String,
     pub ticks_per_second: i64,
 }
 
@@ -158,9 +184,10 @@ pub enum ConfigError {
 impl Config {
     /// Reads and checks the settings. `dir` holds the `*.toml`; `flags` are `section.key=value`.
     pub fn load(dir: &Path, flags: &[String]) -> Result<Self, ConfigError> {
-        let (lists, plain) = environment();
+        let (lists, plain) = environment::sources();
         let default = dir.join("default.toml");
         let base = || config::Config::builder().add_source(config::File::from(default.as_path()));
+        environment::refuse_misspelt(&base().build()?.collect()?)?;
         let profile: String = with_flags(base().add_source(plain.clone()), flags)?.build()?.get("profile")?;
         let mut builder = base();
         let layer = dir.join(format!("{profile}.toml"));
@@ -185,10 +212,36 @@ impl Config {
         self.profile == Profile::Production
     }
 
+    /// Worker threads.
+    pub fn workers(&self) -> usize {
+        match self.http.workers {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            n => n,
+        }
+    }
+
+    /// Connections to the database, everything counted.
+    pub fn connections(&self) -> usize {
+        share::in_all(self.database.connections, self.workers())
+    }
+
+    /// Those of one worker thread.
+    ///
+    /// # Errors
+    /// When too few were chosen for the worker threads; of settings that were loaded that is known.
+    pub fn connections_per_thread(&self) -> Result<usize, ConfigError> {
+        share::per_thread(self.database.connections, self.workers()).map_err(|few| ConfigError::Refused(few.to_string()))
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         let refuse = |text: String| Err(ConfigError::Refused(text));
         if let Some((key, least, most, value)) = self.ranges().into_iter().find(|(_, least, most, n)| n < least || n > most) {
             return refuse(format!("{key} = {value} must be {least} to {most}"));
+        }
+        self.connections_per_thread()?;
+        if self.database.lock_ms >= self.database.statement_ms {
+            let (lock_ms, statement_ms) = (self.database.lock_ms, self.database.statement_ms);
+            return refuse(format!("database.lock_ms = {lock_ms} must be below database.statement_ms = {statement_ms}"));
         }
         if let Err(why) = telemetry::filter(&self.log) {
             return refuse(why.to_string());
@@ -212,6 +265,10 @@ impl Config {
             let (point, points) = (&self.dev.fault_point, POINTS.join(", "));
             return refuse(format!("dev.fault_point = \"{point}\" is no edge of a purchase; there are: {points}"));
         }
+        if !self.dev.panic_task.is_empty() && !VITAL_TASKS.contains(&self.dev.panic_task.as_str()) {
+            let (task, tasks) = (&self.dev.panic_task, VITAL_TASKS.join(", "));
+            return refuse(format!("dev.panic_task = \"{task}\" is no task of the server; there are: {tasks}"));
+        }
         let loopback = self.http.host == "localhost" || self.http.host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
         if !loopback && !self.dev.allow_lan {
             return refuse(format!(
@@ -223,28 +280,42 @@ impl Config {
     }
 
     /// Key, least, most, and what it is set to.
-    fn ranges(&self) -> [(&'static str, u64, u64, u64); 20] {
+    fn ranges(&self) -> Vec<(&'static str, u64, u64, u64)> {
         const MANY: u64 = 1_000_000;
         const MINUTE_MS: u64 = 60_000;
         const FOR_EVER_S: u64 = 86_400 * 365;
         // A negative number becomes 0, and no range of these begins below 1.
         let n = |n: i64| u64::try_from(n).unwrap_or(0);
         let (http, db, real) = (&self.http, &self.database, &self.realtime);
-        [
+        vec![
             ("http.workers", 0, 1024, http.workers as u64),
             ("http.max_connections", 1, MANY, http.max_connections as u64),
+            ("http.backlog", 1, 65_535, u64::from(http.backlog)),
+            ("http.unfinished_bodies_mb", 1, 65_536, http.unfinished_bodies_mb as u64),
             ("http.drain_s", 0, 20, http.drain_s),
-            ("database.connections", 1, 10_000, db.connections as u64),
+            ("database.connections", 0, 10_000, db.connections as u64),
             ("database.wait_ms", 1, MINUTE_MS, db.wait_ms),
             ("database.connect_ms", 1, MINUTE_MS, db.connect_ms),
             ("database.statement_ms", 1, 10 * MINUTE_MS, db.statement_ms),
+            ("database.lock_ms", 1, 10 * MINUTE_MS, db.lock_ms),
             ("auth.token_days", 1, 3650, n(self.auth.token_days)),
             ("auth.otp_per_ip_hour", 1, MANY, n(self.auth.otp_per_ip_hour)),
             ("auth.otp_per_hour", 1, MANY, n(self.auth.otp_per_hour)),
             ("auth.otp_per_telp_day", 1, MANY, n(self.auth.otp_per_telp_day)),
+            ("auth.wrong_logins_per_phone", 1, MANY, self.auth.wrong_logins_per_phone as u64),
+            ("auth.wrong_logins_per_number", 1, MANY, self.auth.wrong_logins_per_number as u64),
+            ("auth.wrong_logins_per_address", 1, MANY, self.auth.wrong_logins_per_address as u64),
+            ("auth.wrong_logins_address_refill_s", 1, 3600, n(self.auth.wrong_logins_address_refill_s)),
+            ("auth.wrong_codes_per_address_hour", 1, MANY, self.auth.wrong_codes_per_address_hour as u64),
+            ("auth.wrong_codes_per_site_hour", 1, MANY, self.auth.wrong_codes_per_site_hour as u64),
+            ("auth.reset_alarm_wrong_per_hour", 1, 10_000, self.auth.reset_alarm_wrong_per_hour as u64),
+            ("auth.reset_alarm_codes_per_hour", 1, MANY, n(self.auth.reset_alarm_codes_per_hour)),
+            ("auth.reset_alarm_hours", 1, 8_760, n(self.auth.reset_alarm_hours)),
+            ("purchase.per_customer_minute", 1, MANY, self.purchase.per_customer_minute as u64),
             ("mesin.idle_s", 0, FOR_EVER_S, self.mesin.idle_s),
             ("mesin.sim_max_ms", 0, MINUTE_MS, self.mesin.sim_max_ms),
             ("realtime.max_sessions", 1, 10 * MANY, real.max_sessions as u64),
+            ("realtime.unjoined_per_address", 1, MANY, real.unjoined_per_address as u64),
             ("realtime.sockets_per_customer", 1, MANY, real.sockets_per_customer as u64),
             ("realtime.topics_per_session", 1, MANY, real.topics_per_session as u64),
             ("dev.ticks_per_second", 1, 8, n(self.dev.ticks_per_second)),
@@ -261,6 +332,7 @@ impl Config {
             (self.dev.allow_lan, "dev.allow_lan must be false"),
             (self.dev.seed_demo, "dev.seed_demo must be false"),
             (!self.dev.fault_point.is_empty(), "dev.fault_point must be empty"),
+            (!self.dev.panic_task.is_empty(), "dev.panic_task must be empty"),
             (self.dev.ticks_per_second != 1, "dev.ticks_per_second must be 1"),
         ];
         match refused.iter().find(|(bad, _)| *bad) {
@@ -287,17 +359,4 @@ fn with_flags(
         };
     }
     Ok(builder)
-}
-
-/// `NYALA__SECTION__KEY`: the lists, of which an empty one counts as not given, and the rest, whose values stay the text they are
-/// (`0123` is no number when a text is asked).
-fn environment() -> (config::Environment, config::Environment) {
-    let ours = std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
-    let (lists, plain): (HashMap<_, _>, HashMap<_, _>) = ours
-        .filter(|(key, _)| key.starts_with("NYALA__"))
-        .partition(|(key, _)| LISTS.iter().any(|list| key[7..].to_lowercase().replace("__", ".") == *list));
-    let lists: HashMap<_, _> = lists.into_iter().filter(|(_, items)| !items.trim().is_empty()).collect();
-    let source = |vars| config::Environment::with_prefix("NYALA").prefix_separator("__").separator("__").source(Some(vars));
-    let parsed = LISTS.iter().fold(source(lists).try_parsing(true).list_separator(","), |env, key| env.with_list_parse_key(key));
-    (parsed, source(plain))
 }

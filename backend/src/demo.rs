@@ -4,7 +4,7 @@
 use deadpool_postgres::Transaction;
 use serde_json::json;
 
-use crate::auth::password;
+use crate::auth::argon;
 use crate::db::audit::{self, Catatan};
 use crate::db::pool::Db;
 use crate::domain::rupiah::Rupiah;
@@ -112,7 +112,7 @@ async fn customer(tx: &Transaction<'_>, outlets: &[Outlet], now: Waktu) -> Resul
     const REGISTER: &str = "
         INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
         VALUES ($1, 'Budi', 'Santoso', $2, $3, $3) RETURNING id";
-    let hash = password::hash_here(PASSWORD).map_err(|e| AppError::internal(e.to_string()))?;
+    let hash = argon::hash_here(PASSWORD).map_err(|e| AppError::internal(e.to_string()))?;
     let id_customer_global: i64 = tx.query_one(REGISTER, &[&TELP, &hash, &now]).await?.get(0);
     for (outlet, saldo) in outlets.iter().zip(SALDO) {
         let rekening = Rekening { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };

@@ -1,19 +1,24 @@
 //! The OpenAPI document, made from the handlers' annotations; `backend/openapi.json` is its snapshot, from which the app's types
 //! are generated.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use actix_web::HttpResponse;
+use actix_web::middleware::from_fn;
 use actix_web::web::{self, ServiceConfig, get};
 use utoipa::openapi::path::Operation;
+use utoipa::openapi::schema::{AllOfBuilder, Object, Schema, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{Content, PathItem, Ref, Response, ResponseBuilder};
+use utoipa::openapi::{Content, HeaderBuilder, PathItem, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{Modify, OpenApi, ToSchema};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::http::answer::Empty;
 use crate::http::error::AppError;
+use crate::ops::pelanggan_bulk::{self, ManyPelanggan};
+use crate::ops::topup::{self, TopUp};
 use crate::{akun, auth, dashboard, dev, epayment, health, ops, transaksi};
 
 /// Every route there is; a test holds it against the router.
@@ -26,6 +31,7 @@ use crate::{akun, auth, dashboard, dev, epayment, health, ops, transaksi};
     ),
     paths(
         auth::login::login,
+        auth::logout::logout,
         auth::register::register,
         auth::request_otp::request_otp,
         auth::request_otp_forgot_password::request_otp_forgot_password,
@@ -63,7 +69,7 @@ use crate::{akun, auth, dashboard, dev, epayment, health, ops, transaksi};
         dev::mesin_fault::mesin_fault,
     ),
     components(schemas(Empty)),
-    modifiers(&Keys, &Refusals)
+    modifiers(&Keys, &Refusals, &Together)
 )]
 pub struct ApiDoc;
 
@@ -93,7 +99,9 @@ pub fn routes(cfg: &mut ServiceConfig) {
 
 /// A page to try the calls on, below `/docs` (development only).
 pub fn docs(cfg: &mut ServiceConfig) {
-    cfg.service(web::redirect("/docs", "/docs/")).service(SwaggerUi::new("/docs/{_:.*}").config(Config::from("/openapi.json")));
+    let pages = SwaggerUi::new("/{_:.*}").config(Config::from("/openapi.json"));
+    cfg.service(web::redirect("/docs", "/docs/"))
+        .service(web::scope("/docs").wrap(from_fn(dev::door::middleware)).service(pages));
 }
 
 async fn openapi_json() -> Result<HttpResponse, AppError> {
@@ -114,31 +122,55 @@ impl Modify for Keys {
     }
 }
 
+/// What binds the fields of a body together, which no schema of a field can say.
+struct Together;
+
+impl Modify for Together {
+    fn modify(&self, doc: &mut utoipa::openapi::OpenApi) {
+        let schemas = &mut doc.components.get_or_insert_default().schemas;
+        let mut bind = |name: Cow<'_, str>, rules: Vec<Schema>| {
+            if let Some(fields) = schemas.remove(&*name) {
+                let all = rules.into_iter().fold(AllOfBuilder::new().item(fields), AllOfBuilder::item);
+                schemas.insert(name.into_owned(), all.into());
+            }
+        };
+        bind(TopUp::name(), topup::together().map(Schema::from).into());
+        bind(ManyPelanggan::name(), pelanggan_bulk::together().map(Schema::from).into());
+    }
+}
+
 /// The refusals that follow from what a call takes, so that no annotation repeats them.
 struct Refusals;
 
 impl Modify for Refusals {
     fn modify(&self, doc: &mut utoipa::openapi::OpenApi) {
         for item in doc.paths.paths.values_mut() {
-            for call in [&mut item.get, &mut item.post].into_iter().flatten() {
-                refusals_of(call);
+            for (call, changes) in [(&mut item.get, false), (&mut item.post, true)] {
+                if let Some(call) = call {
+                    refusals_of(call, changes);
+                }
             }
         }
     }
 }
 
-fn refusals_of(call: &mut Operation) {
+fn refusals_of(call: &mut Operation, changes: bool) {
     let takes =
         |place: &str| call.parameters.iter().flatten().any(|p| serde_json::to_value(&p.parameter_in).is_ok_and(|v| v == place));
     let refusals = [
         ("400", "Malformed, missing or out of range", call.request_body.is_some() || takes("query")),
         ("401", "No or a bad token or key", call.security.is_some()),
+        ("403", "Sent by a page of another site", changes),
         ("404", "Unknown, or another's", takes("path")),
         ("500", "A defect of the server", true),
         ("503", "The database or a queue cannot take it now", true),
     ];
     for (status, description, _) in refusals.into_iter().filter(|(_, _, can)| *can) {
         call.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(description).into());
+    }
+    if let Some(RefOr::T(later)) = call.responses.responses.get_mut("429") {
+        let seconds = HeaderBuilder::new().schema(Object::with_type(Type::Integer)).description(Some("Seconds"));
+        later.headers.insert("Retry-After".to_owned(), seconds.build());
     }
 }
 

@@ -19,7 +19,7 @@ pub fn routes(cfg: &mut ServiceConfig, config: &Config) {
     );
     cfg.service(web::scope("/ops/v1").wrap(from_fn(ops::kunci::middleware)).configure(ops::routes));
     if config.dev.routes {
-        cfg.service(web::scope("/dev").configure(dev::routes)).configure(openapi::docs);
+        cfg.service(web::scope("/dev").wrap(from_fn(dev::door::middleware)).configure(dev::routes)).configure(openapi::docs);
     }
     cfg.configure(health::routes).configure(openapi::routes).default_service(web::to(unrouted::unrouted));
 }

@@ -1,9 +1,9 @@
 //! The keys in `<data>/secrets.toml`: tokens, codes and stickers live and die with them (design: money, security).
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as B64;
@@ -32,6 +32,11 @@ impl Key {
     /// HMAC-SHA256 of `message`.
     pub fn mac(&self, message: &[u8]) -> [u8; 32] {
         self.hmac(message).finalize().into_bytes().into()
+    }
+
+    /// A key of its own for `purpose`, so that nothing made with one of the two is worth anything to the other.
+    pub fn derive(&self, purpose: &str) -> Self {
+        Self(self.mac(purpose.as_bytes()))
     }
 
     /// Compares in constant time; `tag` may be the left part of the MAC.
@@ -82,9 +87,13 @@ pub struct Secrets {
 #[derive(Debug, thiserror::Error)]
 pub enum SecretsError {
     #[error(
-        "{path} is gone but the database has rows: every printed sticker and every token was made with its keys. Restore the file from a backup; none was made"
+        "{path} is gone but the database has rows: every printed sticker and every token was made with its keys. Restore the file from a backup, or name the folder that has it (NYALA__DATA__DIR); none was made"
     )]
     Gone { path: String },
+    #[error(
+        "others on this machine can read {path}, and that cannot be mended ({why}); close it with `chmod 600 {path}` as its owner"
+    )]
+    Open { path: String, why: String },
     #[error("{path} cannot be read: {why}")]
     Unreadable { path: String, why: String },
 }
@@ -92,20 +101,34 @@ pub enum SecretsError {
 impl Secrets {
     /// Reads the file, or makes it (0600, synced) when this is the first start.
     pub fn load_or_create(data_dir: &Path, database_has_rows: bool) -> Result<Self, SecretsError> {
-        let path = data_dir.join(FILE);
-        let unreadable = |why: String| SecretsError::Unreadable { path: path.display().to_string(), why };
-        match std::fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text).map_err(|e| unreadable(e.message().to_owned())),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound && database_has_rows => {
-                Err(SecretsError::Gone { path: path.display().to_string() })
-            }
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                let made = Self::random();
-                made.write(data_dir, &path).map_err(unreadable)?;
-                Ok(made)
-            }
-            Err(e) => Err(unreadable(e.to_string())),
+        if let Some(there) = Self::load(data_dir)? {
+            return Ok(there);
         }
+        let path = Self::file(data_dir).display().to_string();
+        if database_has_rows {
+            return Err(SecretsError::Gone { path });
+        }
+        let made = Self::random();
+        made.write(data_dir).map_err(|why| SecretsError::Unreadable { path, why })?;
+        Ok(made)
+    }
+
+    /// Reads the file; `None` when there is none. One that others can read, as a restored copy may be, is closed to them.
+    pub fn load(data_dir: &Path) -> Result<Option<Self>, SecretsError> {
+        let path = Self::file(data_dir);
+        let unreadable = |why: String| SecretsError::Unreadable { path: path.display().to_string(), why };
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(unreadable(e.to_string())),
+        };
+        close_to_others(&file, &path).map_err(|e| SecretsError::Open { path: path.display().to_string(), why: e.to_string() })?;
+        let text = std::io::read_to_string(file).map_err(|e| unreadable(e.to_string()))?;
+        toml::from_str(&text).map(Some).map_err(|e| unreadable(e.message().to_owned()))
+    }
+
+    pub fn file(data_dir: &Path) -> PathBuf {
+        data_dir.join(FILE)
     }
 
     pub fn random() -> Self {
@@ -119,7 +142,8 @@ impl Secrets {
     }
 
     /// Written beside and renamed, so that a crash leaves a whole file or none.
-    fn write(&self, dir: &Path, path: &Path) -> Result<(), String> {
+    fn write(&self, dir: &Path) -> Result<(), String> {
+        let path = Self::file(dir);
         let text = toml::to_string(self).map_err(|e| e.to_string())?;
         let beside = path.with_extension("toml.new");
         let io = || -> std::io::Result<()> {
@@ -127,9 +151,29 @@ impl Secrets {
             let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
-            std::fs::rename(&beside, path)?;
+            std::fs::rename(&beside, &path)?;
             File::open(dir)?.sync_all()
         };
         io().map_err(|e| e.to_string())
     }
+}
+
+/// Mended and not refused as ssh does it: closing the file loses nothing, and refusing would keep the outlets shut over a restored
+/// copy. Whether somebody has read it meanwhile only the operator can know, so it is told.
+fn close_to_others(file: &File, path: &Path) -> std::io::Result<()> {
+    let open = |file: &File| Ok::<_, std::io::Error>(file.metadata()?.permissions().mode() & 0o077);
+    let before = open(file)?;
+    if before == 0 {
+        return Ok(());
+    }
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    if open(file)? != 0 {
+        return Err(std::io::Error::other("its file system keeps no permissions"));
+    }
+    tracing::warn!(
+        "others on this machine could read {} (its mode had {before:03o} for group and others); it is closed now. If one of them is not trusted, \
+         the keys in it are known",
+        path.display()
+    );
+    Ok(())
 }

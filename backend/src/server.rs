@@ -1,35 +1,45 @@
 //! The HTTP server and its beginning: bound first, so that a taken port is told before anything else happens.
 
-use std::net::TcpListener;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::time::Duration;
 
 use actix_http::body::BoxBody;
 use actix_http::{HttpService, Request, Response, ResponseHead};
 use actix_server::{Server, ServerHandle};
 use actix_service::map_config;
-use actix_socketio::{EngineError, Limits, Origins, SocketIo, Upgrades, set_user_timeout, socket_io};
+use actix_socketio::{
+    Bodies, Caller, Callers, EngineError, Limits, Sites, SocketIo, Upgrades, set_user_timeout, socket_io, vital,
+};
 use actix_web::dev::AppConfig;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
-use actix_web::middleware::{Compress, from_fn};
+use actix_web::http::header::{CONTENT_TYPE, HOST, HeaderValue};
+use actix_web::middleware::from_fn;
 use actix_web::rt::net::TcpStream;
-use actix_web::{App, web};
+use actix_web::web::{Bytes, Payload};
+use actix_web::{App, HttpRequest, web};
+use futures_util::future::LocalBoxFuture;
+use socket2::{Domain, Socket, Type};
 
 use crate::app::AppState;
-use crate::auth::pangkas;
 use crate::config::Config;
+use crate::db::{clock, prune};
+use crate::http::body::{self, BodyError};
 use crate::http::error::AppError;
-use crate::http::{cors, envelope, headers, in_flight, request_id};
+use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use crate::mesin::alarm;
 use crate::pembelian::pulih;
 use crate::router;
 use crate::sesi::handler::Sockets;
+use crate::telemetry;
 
 /// How long an idle connection is kept for the next request.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// How long the head of a request may take.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
 const LINGER: Duration = Duration::from_secs(1);
+/// How long a socket has to log in (contract §7).
+const JOIN_WITHIN_S: u32 = 10;
 /// A phone that acknowledges nothing for so long is gone.
 const DEAD_PEER: Duration = Duration::from_secs(40);
 
@@ -41,21 +51,42 @@ pub enum BindError {
     Other { host: String, port: u16, source: std::io::Error },
 }
 
-/// Worker threads that `http.workers` asks for.
-pub fn workers(config: &Config) -> usize {
-    match config.http.workers {
-        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-        n => n,
-    }
-}
-
 pub fn bind(config: &Config) -> Result<TcpListener, BindError> {
     let (host, port) = (config.http.host.clone(), config.http.port);
-    TcpListener::bind((host.as_str(), port)).map_err(|source| match source.kind() {
-        std::io::ErrorKind::AddrInUse => BindError::Taken { host, port, source },
+    listen(&host, port, config.http.backlog).map_err(|source| match source.kind() {
+        ErrorKind::AddrInUse => BindError::Taken { host, port, source },
         _ => BindError::Other { host, port, source },
     })
 }
+
+/// What `TcpListener::bind` does, which allows 128 connections that wait to be accepted and has no way to ask for more.
+fn listen(host: &str, port: u16, backlog: u16) -> std::io::Result<TcpListener> {
+    let try_one = |address: SocketAddr| {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+        socket.set_reuse_address(true)?; // a restart need not wait for the last one's connections
+        socket.bind(&address.into())?;
+        socket.listen(i32::from(backlog))?;
+        Ok(TcpListener::from(socket))
+    };
+    let mut failed = ErrorKind::AddrNotAvailable.into();
+    for address in (host, port).to_socket_addrs()? {
+        match try_one(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+/// Each accepted connection, before its first request; sockets of customers keep it. Without TCP_NODELAY the second part of an answer
+/// waits for the acknowledgement of the first, which a client may hold back for 40 ms. A kernel that refuses an option serves all the same.
+fn prepare(io: &TcpStream) {
+    let _ = io.set_nodelay(true);
+    let _ = set_user_timeout(io, DEAD_PEER);
+}
+
+/// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
+pub const VITAL_TASKS: [&str; 10] = ["alarm", "hub", "turn", "wheel", "reaper", "pruning", "log", "clock", "seats", "passwords"];
 
 /// The workers and the customers' sockets.
 pub struct Running {
@@ -68,22 +99,26 @@ pub struct Running {
 /// Not actix-web's `HttpServer`: below it, requests for a websocket are handed over as raw connections, so that no HTTP dispatcher
 /// and no buffer of it stays behind a session (design: realtime, two steps).
 pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, Running)> {
-    let sockets = socket_io(socket_config(&state.config), Sockets(state.clone()));
+    let sockets = socket_io(socket_config(state), Sockets(state.clone()));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
-    let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket).before_answer(add_request_id);
+    let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket).before_answer(add_headers);
     let (shared, polling) = (state.clone(), sockets.clone());
+    let origins = web::Data::new(cross_site::origins(&state.config));
     let service = move || {
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
+        shared.db.widen(shared.connections_per_thread);
         shared.hubs.start(shared.metrics.realtime.clone());
-        alarm::start(&shared.jam);
+        alarm::start(&shared.jam, shared.threads.join());
+        shared.writes.watch();
         shared.mesin.add_worker(actix::Arbiter::current());
         let (state, polling) = (shared.clone(), polling.clone());
         let app = App::new()
             .app_data(web::Data::new(state.clone()))
-            .wrap(Compress::default())
+            .app_data(origins.clone())
             .wrap(from_fn(envelope::middleware))
+            .wrap(from_fn(cross_site::middleware))
             .wrap(from_fn(cors::middleware))
-            .wrap(headers::security())
+            .wrap(from_fn(headers::middleware))
             .wrap(from_fn(in_flight::middleware))
             .wrap(from_fn(request_id::middleware))
             .configure(|cfg| polling.configure(cfg))
@@ -95,15 +130,13 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
             .client_request_timeout(HEAD_WITHIN)
             // What a client still sends after its answer is read for so long, so that the answer arrives.
             .client_disconnect_timeout(LINGER)
-            .on_connect_ext(|io: &TcpStream, _| {
-                let _ = set_user_timeout(io, DEAD_PEER);
-            })
+            .on_connect_ext(|io: &TcpStream, _| prepare(io))
             .upgrade(upgrades.service())
             .h1(map_config(app, |()| AppConfig::default()))
             .tcp()
     };
     let server = Server::build()
-        .workers(workers(&state.config))
+        .workers(state.config.workers())
         .max_concurrent_connections(state.config.http.max_connections)
         .disable_signals()
         .listen("nyala", listener, service)?
@@ -112,19 +145,50 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
     Ok((server, Running { handle, sockets }))
 }
 
-fn socket_config(config: &Config) -> actix_socketio::Config {
-    let origins = match config.http.allowed_origins.as_slice() {
-        [] => Origins::SameOrigin,
-        list => Origins::List(list.to_vec()),
-    };
+fn socket_config(state: &AppState) -> actix_socketio::Config {
+    let config = &state.config;
     let limits = Limits {
         max_payload: config.realtime.max_payload_bytes,
         max_sessions: config.realtime.max_sessions,
         ping_interval: Duration::from_secs(config.realtime.ping_interval_s),
         ping_timeout: Duration::from_secs(config.realtime.ping_timeout_s),
+        unjoined_per_address: config.realtime.unjoined_per_address,
+        connect_timeout: Duration::from_secs(JOIN_WITHIN_S.into()),
         ..Limits::default()
     };
-    actix_socketio::Config { origins, limits, error_body: socket_error, ..actix_socketio::Config::default() }
+    let of = state.clone();
+    let callers = Callers::new(move |headers, peer| Caller {
+        address: client_ip::of(peer, headers, &of.config.http.trusted_proxies),
+        // All phones of a customer together: neither a login more nor an old phone has a share of its own.
+        known: of.auth.known_phones.of_headers(headers, of.jam.now()).map(|phone| phone.customer.cast_unsigned()),
+    });
+    let of = state.clone();
+    let sites = Sites::new(move |headers, peer| client_ip::asked_site(peer, headers, &of.config.http.trusted_proxies));
+    let origins = cross_site::origins(config);
+    let bodies = Bodies::new(read_body);
+    actix_socketio::Config {
+        origins,
+        sites,
+        limits,
+        callers,
+        bodies,
+        error_body: socket_error,
+        ..actix_socketio::Config::default()
+    }
+}
+
+/// A socket's POST takes its room from the same sum as every call's body.
+fn read_body(req: &HttpRequest, body: Payload, max: usize) -> LocalBoxFuture<'static, Result<Bytes, EngineError>> {
+    let req = req.clone();
+    Box::pin(async move {
+        let state = req.app_data::<web::Data<AppState>>().ok_or(EngineError::NoRoom)?;
+        let enter = || state.bodies.enter(client_ip::counted(&req, &state.config.http.trusted_proxies));
+        body::read(body, body::declared(&req), max, enter).await.map_err(|why| match why {
+            BodyError::TooLarge => EngineError::PayloadTooLarge,
+            BodyError::Broken => EngineError::BadRequest,
+            BodyError::NoRoom => EngineError::NoRoom,
+        })
+    })
 }
 
 /// A websocket is asked for where there is none: the envelope, as for every unknown route.
@@ -133,7 +197,10 @@ fn no_such_socket(_: &Request) -> Response<BoxBody> {
     Response::build(StatusCode::NOT_FOUND).insert_header((CONTENT_TYPE, "application/json")).body(body).map_into_boxed_body()
 }
 
-fn add_request_id(_: &Request, head: &mut ResponseHead) {
+/// What the middleware adds to every other answer.
+fn add_headers(request: &Request, head: &mut ResponseHead) {
+    let host = request.head().headers().get(HOST).and_then(|host| host.to_str().ok());
+    headers::add(head.headers_mut(), host);
     if let Ok(id) = HeaderValue::from_str(&uuid::Uuid::new_v4().simple().to_string()) {
         head.headers_mut().insert(request_id::HEADER, id);
     }
@@ -141,8 +208,13 @@ fn add_request_id(_: &Request, head: &mut ResponseHead) {
 
 /// What the sockets' own refusals look like: the envelope of every answer (contract §1).
 fn socket_error(error: EngineError) -> String {
-    serde_json::json!({ "status": error.status().as_u16(), "message": error.to_string(), "data": null, "code": error.code() })
-        .to_string()
+    let message = match error {
+        // A customer may see it, and it is told when to come back as everywhere.
+        EngineError::TooManyUnjoined => AppError::TooMany { retry_s: JOIN_WITHIN_S }.to_string(),
+        EngineError::NoRoom => AppError::Unavailable.to_string(),
+        other => other.to_string(),
+    };
+    serde_json::json!({ "status": error.status().as_u16(), "message": message, "data": null, "code": error.code() }).to_string()
 }
 
 /// How long the worker threads may take to come up.
@@ -150,7 +222,7 @@ const WORKERS_UP: Duration = Duration::from_secs(10);
 
 /// After `start`: open purchases come back to their machines, then the server is ready and lost work is looked for.
 pub async fn open(state: &AppState) -> Result<(), AppError> {
-    let all = workers(&state.config);
+    let all = state.config.workers();
     let up = async {
         while state.mesin.workers() < all {
             actix_web::rt::time::sleep(Duration::from_millis(2)).await;
@@ -159,10 +231,13 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
     actix_web::rt::time::timeout(WORKERS_UP, up).await.map_err(|_| AppError::internal("worker threads did not come up"))?;
     let resumed = pulih::resume(state).await?;
     tracing::info!(resumed, "open purchases resumed");
-    actix_web::rt::spawn(pulih::reap_forever(state.clone()));
-    actix_web::rt::spawn(pangkas::forever(state.clone()));
+    state.writes.watch();
+    vital::spawn("reaper", pulih::reap_forever(state.clone()));
+    vital::spawn("pruning", prune::forever(state.clone()));
+    vital::spawn("log", telemetry::tell_forever());
+    vital::spawn("clock", clock::watch(state.clone()));
     let seats = state.clone();
-    actix_web::rt::spawn(async move { seats.kursi.clone().watch(&seats.auth.versi).await });
+    vital::spawn("seats", async move { seats.kursi.clone().watch(&seats.auth.versi).await });
     state.set_ready(true);
     Ok(())
 }

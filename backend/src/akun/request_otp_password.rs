@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::credentials;
 use crate::app::AppState;
-use crate::auth::kode::{self, Tujuan};
+use crate::auth::kode::{self, Asker, Recipient, Tujuan};
 use crate::auth::pelanggan::Pelanggan;
 use crate::auth::request_otp::SENT;
 use crate::http::answer::{Empty, done};
@@ -27,6 +27,7 @@ pub async fn request_otp_password(
     pelanggan: Pelanggan,
 ) -> Result<HttpResponse, AppError> {
     let (telp, _) = credentials(&state, pelanggan.id).await?;
-    kode::send(&state, Tujuan::UpdatePassword, telp, counted(&req, &state.config.http.trusted_proxies)).await?;
+    let by = Asker::Address(counted(&req, &state.config.http.trusted_proxies));
+    kode::send(&state, Tujuan::UpdatePassword, Recipient { telp, by, alarm_since: None }).await?;
     Ok(done(SENT))
 }

@@ -10,11 +10,11 @@ use crate::domain::nama::Nama;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::FullName;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct UpdateNamaRequest {
-    /// At least two words.
-    #[schema(example = "Siti Rahmawati")]
+    #[schema(value_type = FullName)]
     nama: String,
 }
 

@@ -1,23 +1,27 @@
 //! `POST /scan/v1/akun/update_password`: the old password and a code for a new one (contract §1, table).
 
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::credentials;
 use crate::app::AppState;
-use crate::auth::kode::{self, Tujuan};
+use crate::auth::caller::Caller;
+use crate::auth::code_try;
+use crate::auth::kode::Tujuan;
+use crate::auth::line::Line;
 use crate::auth::pelanggan::Pelanggan;
-use crate::auth::{Change, TokenData, change_password, password};
+use crate::auth::{Change, TokenData, change_password, logged_in, password};
 use crate::domain::kata_sandi::KataSandi;
-use crate::http::answer::{Answer, Empty, ok_with};
+use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::input::Secret;
 use crate::http::json::Json;
+use crate::http::schema::SixDigits;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct UpdatePasswordRequest {
-    #[schema(value_type = String, example = "123456")]
+    #[schema(value_type = SixDigits)]
     otp: Secret,
     #[schema(value_type = String, format = Password)]
     password_lama: Secret,
@@ -34,10 +38,11 @@ pub struct UpdatePasswordRequest {
         (status = 400, body = Empty),
         (status = 401, body = Empty),
         (status = 422, description = "`your otp is invalid`, `hashedPassword is not the hash of the given password` or a short password", body = Empty),
-        (status = 429, description = "Too many passwords at once; `Retry-After` in seconds", body = Empty),
+        (status = 429, description = "Too many failed tries, or passwords at once; `Retry-After` in seconds", body = Empty),
     )
 )]
 pub async fn update_password(
+    req: HttpRequest,
     state: web::Data<AppState>,
     pelanggan: Pelanggan,
     body: Json<UpdatePasswordRequest>,
@@ -45,12 +50,16 @@ pub async fn update_password(
     let UpdatePasswordRequest { otp, password_lama, password_baru } = body.into_inner();
     let kata_sandi = KataSandi::parse(password_baru)?;
     let (telp, old_hash) = credentials(&state, pelanggan.id).await?;
-    let code = kode::take_try(&state, Tujuan::UpdatePassword, &telp, &otp).await?.ok_or(AppError::OtpInvalid)?;
-    if !password::verify(&state, &password_lama, &old_hash).await? {
+    let caller = Caller::of(&req, &state);
+    let place = password::reserve(&state, Line::Customer(pelanggan.id, caller.address))?;
+    let known_as = caller.known_by_number(&state, &telp).await?;
+    let code = code_try::take_try(&state, &caller, known_as, Tujuan::UpdatePassword, &telp, &otp);
+    let code = code.await?.ok_or(AppError::OtpInvalid)?;
+    if !place.verify(&password_lama, &old_hash).await? {
         return Err(AppError::OldPasswordWrong);
     }
-    let hash = password::hash(&state, kata_sandi.as_str()).await?;
+    let hash = place.hash(kata_sandi.as_str()).await?;
     let change = Change { code, telp, hash, old_hash: Some(old_hash) };
     let (id, version) = change_password(&state, change).await?.ok_or(AppError::OldPasswordWrong)?;
-    Ok(ok_with("Berhasil merubah sandi", TokenData { token: state.auth.tokens.mint(id, version, state.jam.now())? }))
+    logged_in(&state, &req, "Berhasil merubah sandi", id, version)
 }

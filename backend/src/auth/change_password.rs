@@ -1,6 +1,6 @@
 //! A new password: it ends every older token (contract §1).
 
-use super::kode::{self, RightCode};
+use super::code_try::{self, RightCode};
 use crate::app::AppState;
 use crate::domain::telp::Telp;
 use crate::http::error::AppError;
@@ -28,15 +28,11 @@ async fn commit(state: &AppState, change: &Change) -> Result<Option<(i64, i32)>,
     let now = state.jam.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
-    kode::consume(&tx, &change.code, now).await?;
-    // Wrong passwords of before say nothing about the new one, so the number need not wait for them.
+    code_try::consume(&tx, &change.code, now).await?;
     let stmt = tx
         .prepare_cached(
-            "WITH ganti AS (
-                 UPDATE customer_global SET password_hash = $2, token_version = token_version + 1, updated_at = $3
-                 WHERE telp = $1 AND ($4::TEXT IS NULL OR password_hash = $4) RETURNING id, token_version, telp),
-             lupakan AS (DELETE FROM login_gagal g USING ganti WHERE g.telp = ganti.telp)
-             SELECT id, token_version FROM ganti",
+            "UPDATE customer_global SET password_hash = $2, token_version = token_version + 1, updated_at = $3
+             WHERE telp = $1 AND ($4::TEXT IS NULL OR password_hash = $4) RETURNING id, token_version",
         )
         .await?;
     let Some(row) = tx.query_opt(&stmt, &[&change.telp.as_str(), &change.hash, &now, &change.old_hash]).await? else {
@@ -45,5 +41,6 @@ async fn commit(state: &AppState, change: &Change) -> Result<Option<(i64, i32)>,
     let (id, version) = (row.try_get(0)?, row.try_get(1)?);
     tx.commit().await?;
     state.auth.versi.changed(id, version, now);
+    state.auth.login_limits.forget(&change.telp);
     Ok(Some((id, version)))
 }

@@ -1,11 +1,13 @@
 //! `POST /scan/v1/auth/forgot_password`: a new password with a code (contract §1, table).
 
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::kode::{self, Tujuan};
-use super::{Change, change_password, password};
+use super::caller::Caller;
+use super::code_try;
+use super::kode::Tujuan;
+use super::{Change, change_password, password, remember_phone};
 use crate::app::AppState;
 use crate::domain::kata_sandi::KataSandi;
 use crate::domain::telp::Telp;
@@ -13,12 +15,12 @@ use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 use crate::http::input::Secret;
 use crate::http::json::Json;
+use crate::http::schema::SixDigits;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ForgotPasswordRequest {
-    #[schema(value_type = String, example = "123456")]
+    #[schema(value_type = SixDigits)]
     otp: Secret,
-    #[schema(value_type = String, example = "6281234567890")]
     telp: Telp,
     /// 8 to 128 characters.
     #[schema(value_type = String, format = Password, min_length = 8, max_length = 128)]
@@ -33,14 +35,26 @@ pub struct ForgotPasswordRequest {
         (status = 400, body = Empty),
         (status = 404, description = "`record not found`: no code was ever asked for", body = Empty),
         (status = 422, description = "`your otp is invalid` or a short password", body = Empty),
-        (status = 429, description = "Too many passwords at once; `Retry-After` in seconds", body = Empty),
+        (status = 429, description = "Too many failed tries, or passwords at once; `Retry-After` in seconds", body = Empty),
     )
 )]
-pub async fn forgot_password(state: web::Data<AppState>, body: Json<ForgotPasswordRequest>) -> Result<HttpResponse, AppError> {
+pub async fn forgot_password(
+    req: HttpRequest,
+    state: web::Data<AppState>,
+    body: Json<ForgotPasswordRequest>,
+) -> Result<HttpResponse, AppError> {
     let ForgotPasswordRequest { otp, telp, password } = body.into_inner();
     let kata_sandi = KataSandi::parse(password)?;
-    let code = kode::take_try(&state, Tujuan::ForgotPassword, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
-    let hash = password::hash(&state, kata_sandi.as_str()).await?;
-    change_password(&state, Change { code, telp, hash, old_hash: None }).await?.ok_or(AppError::RecordNotFound)?;
-    Ok(done("Sandi diperbaruhi"))
+    let caller = Caller::of(&req, &state);
+    let known_as = caller.known_by_number(&state, &telp).await?;
+    let place = password::reserve(&state, caller.line(known_as))?;
+    let code = code_try::take_try(&state, &caller, known_as, Tujuan::ForgotPassword, &telp, &otp);
+    let code = code.await?.ok_or(AppError::RecordNotFound)?;
+    let hash = place.hash(kata_sandi.as_str()).await?;
+    let change = Change { code, telp, hash, old_hash: None };
+    let (id, version) = change_password(&state, change).await?.ok_or(AppError::RecordNotFound)?;
+    let mut answer = done("Sandi diperbaruhi");
+    // The code came to the customer's own number, so that the login that follows is no stranger's.
+    remember_phone(&state, &req, &mut answer, id, version)?;
+    Ok(answer)
 }

@@ -1,21 +1,19 @@
-//! One-time codes: asking for one, and using it (contract §1, below the table).
+//! One-time codes: asking for one (contract §1, below the table; docs/limits.md). Using it is in `code_try`.
 //!
 //! Only an HMAC over purpose, number and code is kept, so a code is good for what it was sent for and nothing else. The
-//! newest code that WhatsApp took is the one that counts. Using one takes two steps: `take_try` claims one of its five tries
-//! before anything is compared, and `consume` marks it used in the transaction of what it allows; whatever is refused between
-//! the two leaves it unused with one try less.
+//! newest code that WhatsApp took is the one that counts.
 
-use tokio_postgres::Transaction;
+use std::fmt;
 
 use crate::app::AppState;
 use crate::domain::otp::Otp;
 use crate::domain::telp::Telp;
 use crate::domain::waktu::Waktu;
+use crate::http::client_ip::Address;
 use crate::http::error::AppError;
 use crate::whatsapp::Pesan;
 
 const LIFE_MS: i64 = 5 * 60 * 1000;
-const MAX_TRIES: i16 = 5;
 const COOLDOWN_MS: i64 = 60 * 1000;
 const HOUR_MS: i64 = 60 * 60 * 1000;
 const DAY_MS: i64 = 24 * HOUR_MS;
@@ -33,7 +31,7 @@ pub enum Tujuan {
 }
 
 impl Tujuan {
-    const fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Register => "register",
             Self::ForgotPassword => "forgot_password",
@@ -42,11 +40,40 @@ impl Tujuan {
     }
 }
 
-/// Sends a new code to `telp`; `ip` is the address it counts against. 429 within the cooldown or over a limit, 503 when it
-/// could not be sent, which counts against nothing.
-pub async fn send(state: &AppState, tujuan: Tujuan, telp: Telp, ip: String) -> Result<(), AppError> {
+/// Who asks for a code. It is written down with the code, so that each has a share of its own.
+#[derive(Debug, Clone, Copy)]
+pub enum Asker {
+    Address(Address),
+    /// A phone that is known as this customer's (`id_customer_global`), for the customer's own number: what strangers have asked for
+    /// does not count for it.
+    Customer(i64),
+}
+
+/// `192.0.2.1`, `2001:db8:1:2::/64` or `customer 7`.
+impl fmt::Display for Asker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(address) => address.fmt(f),
+            Self::Customer(id) => write!(f, "customer {id}"),
+        }
+    }
+}
+
+/// Where a code goes, and what it counts against.
+#[derive(Debug)]
+pub struct Recipient {
+    pub telp: Telp,
+    pub by: Asker,
+    /// Since when reset codes are guessed; `None` for whom that is no matter.
+    pub alarm_since: Option<Waktu>,
+}
+
+/// Sends a new code. 429 within the cooldown or over a limit, 503 when it could not be sent, which counts against nothing.
+pub async fn send(state: &AppState, tujuan: Tujuan, to: Recipient) -> Result<(), AppError> {
+    let Recipient { telp, by, alarm_since } = to;
     let pesan = Pesan { telp, code: Otp::random(), at: state.jam.now() };
-    let id = reserve(state, tujuan, &pesan, &ip).await?;
+    let id = reserve(state, tujuan, &pesan, &Counted { by: by.to_string(), own: matches!(by, Asker::Customer(_)), alarm_since })
+        .await?;
     let state = state.clone();
     // On its own, because a caller who goes away must not leave a code that was sent and not counted.
     let sent = actix_web::rt::spawn(async move {
@@ -61,13 +88,20 @@ pub async fn send(state: &AppState, tujuan: Tujuan, telp: Telp, ip: String) -> R
     sent.await.map_err(AppError::internal)?
 }
 
+struct Counted {
+    by: String,
+    /// Of the number's codes only those that `by` asked for count.
+    own: bool,
+    alarm_since: Option<Waktu>,
+}
+
 /// Writes the code down as undecided, when no limit forbids it.
-async fn reserve(state: &AppState, tujuan: Tujuan, pesan: &Pesan, ip: &str) -> Result<i64, AppError> {
+async fn reserve(state: &AppState, tujuan: Tujuan, pesan: &Pesan, counted: &Counted) -> Result<i64, AppError> {
     let (now, telp, tujuan_text) = (pesan.at, pesan.telp.as_str(), tujuan.as_str());
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
     tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&LIMIT_LOCK]).await?;
-    if let Some(retry_s) = wait_s(state, &tx, tujuan, pesan, ip).await? {
+    if let Some(retry_s) = wait_s(state, &tx, tujuan, pesan, counted).await? {
         return Err(AppError::TooMany { retry_s });
     }
     // Older codes of this number and purpose are of no more use: the new one is the newest, and past a day none is counted.
@@ -81,7 +115,7 @@ async fn reserve(state: &AppState, tujuan: Tujuan, pesan: &Pesan, ip: &str) -> R
     let row = tx
         .query_one(
             &insert,
-            &[&telp, &tujuan_text, &hmac.as_slice(), &ip, &now, &now.plus_ms(LIFE_MS), &now.plus_ms(-DAY_MS - HOUR_MS)],
+            &[&telp, &tujuan_text, &hmac.as_slice(), &counted.by, &now, &now.plus_ms(LIFE_MS), &now.plus_ms(-DAY_MS - HOUR_MS)],
         )
         .await?;
     let id = row.try_get(0)?;
@@ -95,20 +129,26 @@ async fn wait_s(
     tx: &deadpool_postgres::Transaction<'_>,
     tujuan: Tujuan,
     pesan: &Pesan,
-    ip: &str,
+    counted: &Counted,
 ) -> Result<Option<u32>, AppError> {
     let now = pesan.at;
     let limits = &state.config.auth;
+    // Without an alarm its limit has nothing to count; what was sent before it is worth nothing to anybody.
+    let in_alarm = counted.alarm_since.map_or(now, |since| since.max(now.plus_ms(-HOUR_MS - UNDECIDED_MS)));
     // Each column is when the last code was sent that must have left its window before the next one may go.
     let stmt = tx
         .prepare_cached(
             "WITH terhitung AS NOT MATERIALIZED (
                  SELECT id, telp, tujuan, ip, created_at, COALESCE(sent_at, created_at) AS at
                  FROM kode_otp WHERE sent_at IS NOT NULL OR created_at > $4)
-             SELECT (SELECT at FROM terhitung WHERE telp = $1 AND tujuan = $2 ORDER BY id DESC LIMIT 1),
-                    (SELECT at FROM terhitung WHERE telp = $1 AND tujuan = $2 AND created_at > $5 ORDER BY id DESC OFFSET $7 LIMIT 1),
+             SELECT (SELECT at FROM terhitung WHERE telp = $1 AND tujuan = $2 AND (NOT $12::BOOLEAN OR ip = $3)
+                     ORDER BY id DESC LIMIT 1),
+                    (SELECT at FROM terhitung WHERE telp = $1 AND tujuan = $2 AND (NOT $12::BOOLEAN OR ip = $3) AND created_at > $5
+                     ORDER BY id DESC OFFSET $7 LIMIT 1),
                     (SELECT at FROM terhitung WHERE ip = $3 AND created_at > $6 ORDER BY created_at DESC, id DESC OFFSET $8 LIMIT 1),
-                    (SELECT at FROM terhitung WHERE created_at > $6 ORDER BY created_at DESC, id DESC OFFSET $9 LIMIT 1)",
+                    (SELECT at FROM terhitung WHERE created_at > $6 ORDER BY created_at DESC, id DESC OFFSET $9 LIMIT 1),
+                    (SELECT at FROM terhitung WHERE tujuan = 'forgot_password' AND created_at > $10
+                     ORDER BY created_at DESC, id DESC OFFSET $11 LIMIT 1)",
         )
         .await?;
     let row = tx
@@ -117,18 +157,21 @@ async fn wait_s(
             &[
                 &pesan.telp.as_str(),
                 &tujuan.as_str(),
-                &ip,
+                &counted.by,
                 &now.plus_ms(-UNDECIDED_MS),
                 &now.plus_ms(-DAY_MS - UNDECIDED_MS),
                 &now.plus_ms(-HOUR_MS - UNDECIDED_MS),
                 &(limits.otp_per_telp_day - 1),
                 &(limits.otp_per_ip_hour - 1),
                 &(limits.otp_per_hour - 1),
+                &in_alarm,
+                &(limits.reset_alarm_codes_per_hour - 1),
+                &counted.own,
             ],
         )
         .await?;
     let mut wait_ms = 0;
-    for (i, window_ms) in [COOLDOWN_MS, DAY_MS, HOUR_MS, HOUR_MS].into_iter().enumerate() {
+    for (i, window_ms) in [COOLDOWN_MS, DAY_MS, HOUR_MS, HOUR_MS, HOUR_MS].into_iter().enumerate() {
         if let Some(at) = row.try_get::<_, Option<Waktu>>(i)? {
             wait_ms = wait_ms.max(now.ms_until(at.plus_ms(window_ms)));
         }
@@ -154,46 +197,11 @@ async fn settle(state: &AppState, id: i64, sent: bool) -> Result<(), AppError> {
     Ok(())
 }
 
-/// The right code, not used yet.
-#[derive(Debug)]
-pub struct RightCode {
-    id: i64,
-}
-
-/// Claims one try of the newest code of `tujuan` and `telp`, then compares. 422 `your otp is invalid` for a wrong, used or
-/// expired code and past five tries; `Ok(None)` when none was ever sent.
-pub async fn take_try(state: &AppState, tujuan: Tujuan, telp: &Telp, code: &str) -> Result<Option<RightCode>, AppError> {
-    let client = state.db.get().await?;
-    let stmt = client
-        .prepare_cached(
-            "WITH terbaru AS (
-                 SELECT id FROM kode_otp WHERE telp = $1 AND tujuan = $2 AND sent_at IS NOT NULL ORDER BY id DESC LIMIT 1),
-             coba AS (
-                 UPDATE kode_otp k SET tries = tries + 1 FROM terbaru
-                 WHERE k.id = terbaru.id AND k.used_at IS NULL AND k.expires_at > $3 AND k.tries < $4 RETURNING k.id, k.hmac)
-             SELECT coba.id, coba.hmac FROM terbaru LEFT JOIN coba ON TRUE",
-        )
-        .await?;
-    let Some(row) = client.query_opt(&stmt, &[&telp.as_str(), &tujuan.as_str(), &state.jam.now(), &MAX_TRIES]).await? else {
-        return Ok(None);
-    };
-    match row.try_get::<_, Option<i64>>(0)?.zip(row.try_get::<_, Option<Vec<u8>>>(1)?) {
-        Some((id, stored)) if state.secrets.otp.verifies(&message(tujuan, telp, code), &stored) => Ok(Some(RightCode { id })),
-        _ => Err(AppError::OtpInvalid),
-    }
-}
-
-/// Marks the code used in the transaction of what it allows; 422 when another request was first.
-pub async fn consume(tx: &Transaction<'_>, code: &RightCode, now: Waktu) -> Result<(), AppError> {
-    let used = tx.execute("UPDATE kode_otp SET used_at = $2 WHERE id = $1 AND used_at IS NULL", &[&code.id, &now]).await?;
-    if used == 1 { Ok(()) } else { Err(AppError::OtpInvalid) }
-}
-
 fn hmac(state: &AppState, tujuan: Tujuan, telp: &Telp, code: &str) -> [u8; 32] {
     state.secrets.otp.mac(&message(tujuan, telp, code))
 }
 
-/// A number has digits only, so the last separator is unambiguous whatever was typed as the code.
-fn message(tujuan: Tujuan, telp: &Telp, code: &str) -> Vec<u8> {
+/// What the HMAC is over. A number has digits only, so the last separator is unambiguous whatever was typed as the code.
+pub fn message(tujuan: Tujuan, telp: &Telp, code: &str) -> Vec<u8> {
     format!("{}:{telp}:{code}", tujuan.as_str()).into_bytes()
 }

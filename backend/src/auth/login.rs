@@ -1,28 +1,24 @@
 //! `POST /scan/v1/auth/login` (contract §1, table).
 
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{TokenData, kode, password};
+use super::caller::Caller;
+use super::line::Line;
+use super::login_limits::Who;
+use super::{TokenData, logged_in, password};
 use crate::app::AppState;
 use crate::domain::telp::{CountryCode, Telp};
-use crate::domain::waktu::Waktu;
-use crate::http::answer::{Answer, Empty, ok};
+use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::input::Secret;
 use crate::http::json::Json;
 
-/// Wrong passwords a number may have in `WINDOW_MS` before it has to wait.
-const MAX_WRONG: i64 = 10;
-const WINDOW_MS: i64 = 15 * 60 * 1000;
-
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct LoginRequest {
     #[serde(rename = "country_code")]
-    #[schema(value_type = String, example = "62")]
     _country_code: CountryCode,
-    #[schema(value_type = String, example = "81234567890")]
     telp: Telp,
     #[schema(value_type = String, format = Password)]
     password: Secret,
@@ -39,77 +35,41 @@ pub struct LoginRequest {
         (status = 429, description = "Too many wrong passwords; `Retry-After` in seconds", body = Empty),
     )
 )]
-pub async fn login(state: web::Data<AppState>, body: Json<LoginRequest>) -> Result<HttpResponse, AppError> {
+pub async fn login(req: HttpRequest, state: web::Data<AppState>, body: Json<LoginRequest>) -> Result<HttpResponse, AppError> {
     let LoginRequest { telp, password, .. } = body.into_inner();
+    let caller = Caller::of(&req, &state);
+    let limits = &state.auth.login_limits;
+    if caller.phone.is_none() {
+        limits.admit(caller.address, state.jam.now())?;
+    }
     let Some(account) = find(&state, &telp).await? else {
-        password::verify_nobody(&state, &password).await?;
+        // Told apart from a wrong password (the table), so that hashing anything would hide nothing.
+        limits.unknown_number(caller.address, state.jam.now())?;
         return Err(AppError::RecordNotFound);
     };
-    refuse_until(account.wait_from, state.jam.now())?;
-    let right = password::verify(&state, &password, &account.hash).await?;
-    settle(&state, account.id, &telp, right).await?;
-    Ok(ok(TokenData { token: state.auth.tokens.mint(account.id, account.version, state.jam.now())? }))
+    let known_as = caller.known_as(account.id, account.version);
+    let stranger = Who::Stranger { number: telp, address: caller.address };
+    let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), state.jam.now())?;
+    let right = is_right(&state, caller.line(known_as), &password, &account.hash).await;
+    if !matches!(right, Ok(false)) {
+        limits.give_back(&attempt);
+    }
+    if right? { logged_in(&state, &req, "OK", account.id, account.version) } else { Err(AppError::PasswordIncorrect) }
+}
+
+async fn is_right(state: &AppState, line: Line, password: &str, hash: &str) -> Result<bool, AppError> {
+    password::reserve(state, line)?.verify(password, hash).await
 }
 
 struct Account {
     id: i64,
     hash: String,
     version: i32,
-    /// When the tenth-newest wrong password was given, if it still counts.
-    wait_from: Option<Waktu>,
 }
 
 async fn find(state: &AppState, telp: &Telp) -> Result<Option<Account>, AppError> {
     let client = state.db.get().await?;
-    let stmt = client
-        .prepare_cached(
-            "SELECT id, password_hash, token_version,
-                    (SELECT g.created_at FROM login_gagal g WHERE g.telp = c.telp AND g.created_at > $2
-                     ORDER BY g.created_at DESC OFFSET $3 LIMIT 1)
-             FROM customer_global c WHERE telp = $1",
-        )
-        .await?;
-    let since = state.jam.now().plus_ms(-WINDOW_MS);
-    let row = client.query_opt(&stmt, &[&telp.as_str(), &since, &(MAX_WRONG - 1)]).await?;
-    row.map(|row| {
-        Ok(Account { id: row.try_get(0)?, hash: row.try_get(1)?, version: row.try_get(2)?, wait_from: row.try_get(3)? })
-    })
-    .transpose()
-}
-
-/// Notes a wrong password, or lets a right one pass. The wrong ones are counted again under a lock: of many tries at once no
-/// more than ten learn whether they were right.
-async fn settle(state: &AppState, id: i64, telp: &Telp, right: bool) -> Result<(), AppError> {
-    let mut client = state.db.get().await?;
-    let tx = client.transaction().await?;
-    let lock = tx.prepare_cached("SELECT FROM customer_global WHERE id = $1 FOR NO KEY UPDATE").await?;
-    tx.query(&lock, &[&id]).await?;
-    let now = state.jam.now();
-    let since = now.plus_ms(-WINDOW_MS);
-    let count = tx
-        .prepare_cached(
-            "SELECT created_at FROM login_gagal WHERE telp = $1 AND created_at > $2 ORDER BY created_at DESC OFFSET $3 LIMIT 1",
-        )
-        .await?;
-    let tenth = tx.query_opt(&count, &[&telp.as_str(), &since, &(MAX_WRONG - 1)]).await?;
-    refuse_until(tenth.map(|row| row.try_get(0)).transpose()?, now)?;
-    if right {
-        return Ok(());
-    }
-    let note = tx
-        .prepare_cached(
-            "WITH lama AS (DELETE FROM login_gagal WHERE telp = $1 AND created_at <= $2)
-             INSERT INTO login_gagal (telp, created_at) VALUES ($1, $3)",
-        )
-        .await?;
-    tx.execute(&note, &[&telp.as_str(), &since, &now]).await?;
-    tx.commit().await?;
-    Err(AppError::PasswordIncorrect)
-}
-
-fn refuse_until(tenth: Option<Waktu>, now: Waktu) -> Result<(), AppError> {
-    match tenth.map(|at| now.ms_until(at.plus_ms(WINDOW_MS))) {
-        Some(wait_ms) if wait_ms > 0 => Err(AppError::TooMany { retry_s: kode::seconds_up(wait_ms) }),
-        _ => Ok(()),
-    }
+    let stmt = client.prepare_cached("SELECT id, password_hash, token_version FROM customer_global WHERE telp = $1").await?;
+    let row = client.query_opt(&stmt, &[&telp.as_str()]).await?;
+    row.map(|row| Ok(Account { id: row.try_get(0)?, hash: row.try_get(1)?, version: row.try_get(2)? })).transpose()
 }

@@ -1,34 +1,34 @@
 //! `POST /scan/v1/auth/register`: a new account, logged in (contract §1, table).
 
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::kode::{self, RightCode, Tujuan};
-use super::{TokenData, password};
+use super::caller::Caller;
+use super::code_try::{self, RightCode};
+use super::kode::Tujuan;
+use super::{TokenData, logged_in, password};
 use crate::app::AppState;
 use crate::domain::kata_sandi::KataSandi;
 use crate::domain::nama::Nama;
 use crate::domain::telp::{CountryCode, Telp};
-use crate::http::answer::{Answer, Empty, ok_with};
+use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::input::Secret;
 use crate::http::json::Json;
+use crate::http::schema::{FullName, SixDigits};
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct RegisterRequest {
-    #[schema(value_type = String, example = "123456")]
+    #[schema(value_type = SixDigits)]
     otp: Secret,
-    #[schema(value_type = String, example = "81234567890")]
     telp: Telp,
     #[serde(rename = "country_code")]
-    #[schema(value_type = String, example = "62")]
     _country_code: CountryCode,
     /// 8 to 128 characters.
     #[schema(value_type = String, format = Password, min_length = 8, max_length = 128)]
     password: Secret,
-    /// At least two words.
-    #[schema(example = "Siti Rahmawati")]
+    #[schema(value_type = FullName)]
     nama: String,
 }
 
@@ -41,17 +41,24 @@ pub struct RegisterRequest {
         (status = 404, description = "`record not found`: no code was ever asked for", body = Empty),
         (status = 409, description = "`nomor sudah terdaftar`: registered meanwhile", body = Empty),
         (status = 422, description = "`your otp is invalid`, a name of one word or a short password", body = Empty),
-        (status = 429, description = "Too many passwords at once; `Retry-After` in seconds", body = Empty),
+        (status = 429, description = "Too many failed tries, or passwords at once; `Retry-After` in seconds", body = Empty),
     )
 )]
-pub async fn register(state: web::Data<AppState>, body: Json<RegisterRequest>) -> Result<HttpResponse, AppError> {
+pub async fn register(
+    req: HttpRequest,
+    state: web::Data<AppState>,
+    body: Json<RegisterRequest>,
+) -> Result<HttpResponse, AppError> {
     let RegisterRequest { otp, telp, password, nama, .. } = body.into_inner();
     let nama = Nama::parse(&nama)?;
     let kata_sandi = KataSandi::parse(password)?;
-    let code = kode::take_try(&state, Tujuan::Register, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
-    let hash = password::hash(&state, kata_sandi.as_str()).await?;
+    let caller = Caller::of(&req, &state);
+    // Nobody is known as the customer of a number that has no account yet.
+    let place = password::reserve(&state, caller.line(None))?;
+    let code = code_try::take_try(&state, &caller, None, Tujuan::Register, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
+    let hash = place.hash(kata_sandi.as_str()).await?;
     let (id, version) = insert(&state, &code, &telp, &nama, &hash).await?;
-    Ok(ok_with("Registrasi Berhasil", TokenData { token: state.auth.tokens.mint(id, version, state.jam.now())? }))
+    logged_in(&state, &req, "Registrasi Berhasil", id, version)
 }
 
 /// The account and the end of its code, both or neither.
@@ -59,7 +66,7 @@ async fn insert(state: &AppState, code: &RightCode, telp: &Telp, nama: &Nama, ha
     let now = state.jam.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
-    kode::consume(&tx, code, now).await?;
+    code_try::consume(&tx, code, now).await?;
     let stmt = tx
         .prepare_cached(
             "INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)

@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::kode::{self, Tujuan};
+use super::kode::{self, Asker, Recipient, Tujuan};
 use crate::app::AppState;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Empty, done};
@@ -17,10 +17,8 @@ pub const SENT: &str = "kode dikirim lewat WhatsApp";
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct OtpRequest {
-    #[schema(value_type = String, example = "81234567890")]
     pub telp: Telp,
     #[serde(rename = "country_code")]
-    #[schema(value_type = String, example = "62")]
     _country_code: CountryCode,
 }
 
@@ -37,16 +35,18 @@ pub struct OtpRequest {
 )]
 pub async fn request_otp(req: HttpRequest, state: web::Data<AppState>, body: Json<OtpRequest>) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
-    if is_registered(&state, &telp).await? {
+    if registered(&state, &telp).await?.is_some() {
         return Err(AppError::TelpTaken);
     }
-    kode::send(&state, Tujuan::Register, telp, counted(&req, &state.config.http.trusted_proxies)).await?;
+    let by = Asker::Address(counted(&req, &state.config.http.trusted_proxies));
+    kode::send(&state, Tujuan::Register, Recipient { telp, by, alarm_since: None }).await?;
     Ok(done(SENT))
 }
 
-/// Whether `telp` has an account.
-pub async fn is_registered(state: &AppState, telp: &Telp) -> Result<bool, AppError> {
+/// The id and the token version of `telp`'s account, when it has one.
+pub async fn registered(state: &AppState, telp: &Telp) -> Result<Option<(i64, i32)>, AppError> {
     let client = state.db.get().await?;
-    let stmt = client.prepare_cached("SELECT FROM customer_global WHERE telp = $1").await?;
-    Ok(client.query_opt(&stmt, &[&telp.as_str()]).await?.is_some())
+    let stmt = client.prepare_cached("SELECT id, token_version FROM customer_global WHERE telp = $1").await?;
+    let row = client.query_opt(&stmt, &[&telp.as_str()]).await?;
+    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
 }

@@ -2,11 +2,11 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::kode::{self, Tujuan};
-use super::request_otp::{OtpRequest, SENT, is_registered};
+use super::caller::Caller;
+use super::kode::{self, Asker, Recipient, Tujuan};
+use super::request_otp::{OtpRequest, SENT, registered};
 use crate::app::AppState;
 use crate::http::answer::{Empty, done};
-use crate::http::client_ip::counted;
 use crate::http::error::AppError;
 use crate::http::json::Json;
 
@@ -27,9 +27,14 @@ pub async fn request_otp_forgot_password(
     body: Json<OtpRequest>,
 ) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
-    if !is_registered(&state, &telp).await? {
-        return Err(AppError::TelpUnknown);
-    }
-    kode::send(&state, Tujuan::ForgotPassword, telp, counted(&req, &state.config.http.trusted_proxies)).await?;
+    let (id, version) = registered(&state, &telp).await?.ok_or(AppError::TelpUnknown)?;
+    let caller = Caller::of(&req, &state);
+    // While codes are guessed few go to strangers, who may also ask for as many as a number gets; a phone that is known as the
+    // customer's own gets its own all the same.
+    let (by, alarm_since) = match caller.known_as(id, version) {
+        Some(_) => (Asker::Customer(id), None),
+        None => (Asker::Address(caller.address), state.auth.reset_alarm.since(state.jam.now())),
+    };
+    kode::send(&state, Tujuan::ForgotPassword, Recipient { telp, by, alarm_since }).await?;
     Ok(done(SENT))
 }

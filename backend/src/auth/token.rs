@@ -1,7 +1,11 @@
 //! Customers' tokens: JWT, HS256 and nothing else, with `kid` and `aud` (design: money, security; RFC 7519, RFC 8725).
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use rand::RngCore;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::domain::waktu::Waktu;
 use crate::http::error::AppError;
@@ -9,9 +13,13 @@ use crate::secrets::Secrets;
 
 /// For whom the tokens are meant; no other program's token passes.
 const AUDIENCE: &str = "nyala-pelanggan";
-/// Longer texts are not looked at: a token made here has about 250 bytes.
+/// Longer texts are not looked at: a token made here has about 300 bytes.
 const MAX_TOKEN_BYTES: usize = 1024;
 const DAY_S: i64 = 24 * 60 * 60;
+
+/// Tells a token from every other one of its customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TokenId(pub [u8; 16]);
 
 /// What a token says; `exp` and `iat` are epoch seconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +30,22 @@ pub struct Claims {
     pub aud: String,
     pub iat: i64,
     pub exp: i64,
+    /// Random (RFC 7519 §4.1.7); tokens from before there was logging out on the server have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jti: Option<String>,
+}
+
+impl Claims {
+    /// Of `jti`; without one of the other claims, which two logins of a customer share only within one second.
+    pub fn token_id(&self) -> TokenId {
+        let digest = match &self.jti {
+            Some(jti) => Sha256::digest(jti),
+            None => Sha256::digest(format!("{}.{}.{}.{}", self.id_customer_global, self.ver, self.iat, self.exp)),
+        };
+        let mut id = [0; 16];
+        id.copy_from_slice(&digest[..16]);
+        TokenId(id)
+    }
 }
 
 /// Makes and reads tokens with the key of `secrets.toml`.
@@ -55,7 +79,10 @@ impl Tokens {
     /// A token of version `ver` for the customer `id`, good from `now` on.
     pub fn mint(&self, id: i64, ver: i32, now: Waktu) -> Result<String, AppError> {
         let iat = now.ms().div_euclid(1000);
-        let claims = Claims { id_customer_global: id, ver, aud: AUDIENCE.to_owned(), iat, exp: iat + self.days * DAY_S };
+        let mut random = [0; 16];
+        rand::rng().fill_bytes(&mut random);
+        let (exp, jti) = (iat + self.days * DAY_S, Some(B64.encode(random)));
+        let claims = Claims { id_customer_global: id, ver, aud: AUDIENCE.to_owned(), iat, exp, jti };
         jsonwebtoken::encode(&self.header, &claims, &self.encoding).map_err(AppError::internal)
     }
 
@@ -80,7 +107,7 @@ mod tests {
         let mut header = Header::new(alg);
         header.kid = kid.map(str::to_owned);
         let iat = NOW.ms() / 1000;
-        let claims = Claims { id_customer_global: 7, ver: 1, aud: aud.to_owned(), iat, exp: iat + DAY_S };
+        let claims = Claims { id_customer_global: 7, ver: 1, aud: aud.to_owned(), iat, exp: iat + DAY_S, jti: None };
         jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(key)).unwrap()
     }
 
@@ -91,6 +118,19 @@ mod tests {
         let claims = tokens.read(&token, NOW.plus_ms(30 * DAY_S * 1000 - 1)).unwrap();
         assert_eq!((claims.id_customer_global, claims.ver), (7, 3));
         assert!(tokens.read(&token, NOW.plus_ms(30 * DAY_S * 1000)).is_err());
+    }
+
+    #[test]
+    fn each_login_has_a_token_of_its_own_and_an_older_one_is_told_by_its_claims() {
+        let secrets = Secrets::random();
+        let tokens = Tokens::new(&secrets, 30);
+        let id = |token: &str| tokens.read(token, NOW).unwrap().token_id();
+        let token = tokens.mint(7, 3, NOW).unwrap();
+        assert_eq!(id(&token), id(&token));
+        assert_ne!(id(&token), id(&tokens.mint(7, 3, NOW).unwrap()));
+        let older = forged(Algorithm::HS256, Some("1"), AUDIENCE, secrets.token.bytes());
+        assert_eq!(id(&older), id(&older));
+        assert_ne!(id(&older), id(&token));
     }
 
     #[test]

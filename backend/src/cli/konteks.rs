@@ -11,6 +11,7 @@ use crate::db::source::{Purpose, Source};
 use crate::db::{lock, migrate};
 use crate::domain::waktu::Waktu;
 use crate::secrets::Secrets;
+use crate::telemetry;
 
 /// How the ledger and the audit log name who works at this machine.
 pub const AKTOR: &str = "cli";
@@ -25,9 +26,21 @@ pub struct Konteks {
     pub now: Waktu,
 }
 
+/// For whoever has no database or no keys where the settings say.
+const CURE: &str = "run this in the server's working directory with the server's environment (NYALA__DATA__DIR, DATABASE_URL); \
+                    only `nyala serve`, `migrate` and `seed` make what is missing";
+
 impl Konteks {
-    /// The keys of `secrets.toml`, made when this is the first start (see `Secrets`).
-    pub async fn secrets(&self) -> Result<Secrets, Gagal> {
+    /// The keys of `secrets.toml`, which the server has made.
+    pub fn secrets(&self) -> Result<Secrets, Gagal> {
+        Secrets::load(&self.config.data.dir)?.ok_or_else(|| {
+            let file = Secrets::file(&self.config.data.dir);
+            Gagal::new(format!("{} is not there, and this command makes no keys: {CURE}", file.display()))
+        })
+    }
+
+    /// The same; made when this is the first start (see `Secrets`).
+    pub async fn secrets_or_new(&self) -> Result<Secrets, Gagal> {
         let client = self.client().await?;
         Ok(Secrets::load_or_create(&self.config.data.dir, has_rows(&client).await?)?)
     }
@@ -48,23 +61,45 @@ pub fn settings(umum: &Umum) -> Result<Config, Gagal> {
     Ok(Config::load(&umum.config_dir, &umum.set)?)
 }
 
-/// Finds or starts the database, migrates it, and runs `work`. The database stops afterwards when this command started it.
+/// Finds or starts a database that is there, migrates it, and runs `work`. It stops afterwards when this command started it.
 pub fn run<T>(umum: &Umum, work: impl AsyncFnOnce(&Konteks) -> Result<T, Gagal>) -> Result<T, Gagal> {
+    run_for(Purpose::Command, umum, work)
+}
+
+/// The same; makes the database when there is none.
+pub fn run_or_create<T>(umum: &Umum, work: impl AsyncFnOnce(&Konteks) -> Result<T, Gagal>) -> Result<T, Gagal> {
+    run_for(Purpose::Prepare, umum, work)
+}
+
+fn run_for<T>(purpose: Purpose, umum: &Umum, work: impl AsyncFnOnce(&Konteks) -> Result<T, Gagal>) -> Result<T, Gagal> {
+    telemetry::init_for_command();
     let mut config = settings(umum)?;
-    let source = Source::open(&mut config, Purpose::Command)?;
+    let source = Source::open(&mut config, purpose).map_err(|e| match e {
+        embedded_postgres::Error::NoDatabase { .. } => no_database(&e.to_string()),
+        other => other.into(),
+    })?;
     // Connections end with the runtime, before the database does.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let konteks = open(config, &source).await?;
+        let konteks = open(config, &source, purpose).await?;
         work(&konteks).await
     })
 }
 
-async fn open(config: Config, source: &Source) -> Result<Konteks, Gagal> {
+fn no_database(which: &str) -> Gagal {
+    Gagal::new(format!("{which}, and this command makes none: {CURE}"))
+}
+
+async fn open(config: Config, source: &Source, purpose: Purpose) -> Result<Konteks, Gagal> {
     let ms = Duration::from_millis;
     let limits = Limits { wait: ms(config.database.wait_ms), connect: ms(config.database.connect_ms), statement: None };
     let db = Db::new(source.url(), CONNECTIONS, limits)?;
     let (mut client, _) = lock::connect(db.config()).await.map_err(|e| unreachable(&config, &e))?;
+    if purpose == Purpose::Command && !migrate::has_schema(&client).await? {
+        let which =
+            if config.database.url.is_empty() { config.data.dir.display().to_string() } else { "DATABASE_URL".to_owned() };
+        return Err(no_database(&format!("the database of {which} is empty: there is no Nyala in it")));
+    }
     migrate::run(&mut client).await?;
     let now = database_now(&client).await?;
     Ok(Konteks { config, db, now })

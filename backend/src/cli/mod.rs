@@ -1,5 +1,5 @@
 //! The commands of the `nyala` binary (contract §4). Each prints its result on standard output and its refusal as one line on
-//! standard error; all of them work while the server runs.
+//! standard error; all of them work while the server runs. Only `serve`, `migrate` and `seed` make a database or keys.
 
 mod audit;
 mod config;
@@ -7,6 +7,7 @@ mod galat;
 mod key;
 mod konteks;
 mod migrate;
+mod profile;
 mod qr;
 mod seed;
 mod serve;

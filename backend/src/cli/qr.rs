@@ -40,7 +40,7 @@ impl Qr {
     async fn sticker(&self, k: &Konteks) -> Result<Sticker, Gagal> {
         const READ: &str = "SELECT qr_versi, kode FROM mesin WHERE idmesin = $1";
         const RENEW: &str = "UPDATE mesin SET qr_versi = qr_versi + 1, kode = $2 WHERE idmesin = $1 RETURNING qr_versi, kode";
-        let secrets = k.secrets().await?;
+        let secrets = k.secrets()?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let row = if self.renew {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Gagal, Umum, konteks};
+use super::{Gagal, Umum, konteks, profile};
 use crate::demo::{self, Seeded};
 
 #[derive(Debug, Args)]
@@ -17,7 +17,10 @@ impl Seed {
         if konteks::settings(umum)?.is_production() {
             return Err(Gagal::new("the production profile refuses the demo: everybody knows its password"));
         }
-        let seeded = konteks::run(umum, async |k| Ok(demo::seed(&k.db, &k.secrets().await?, k.now).await?))?;
+        let seeded = konteks::run_or_create(umum, async |k| {
+            profile::refuse_production_database(&k.config, &*k.client().await?).await?;
+            Ok(demo::seed(&k.db, &k.secrets_or_new().await?, k.now).await?)
+        })?;
         match seeded {
             Seeded::Now => println!("the demo is seeded; log in as {} / {}", demo::TELP, demo::PASSWORD),
             Seeded::Before => println!("the demo was seeded before; nothing changed"),

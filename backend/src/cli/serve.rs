@@ -3,23 +3,22 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use actix_socketio::vital;
 use clap::Args;
+use embedded_postgres::Restarts;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Gagal, Umum, konteks};
+use super::{Gagal, Umum, konteks, profile};
 use crate::app::AppState;
 use crate::config::Config;
-use crate::db::lock::ServerLock;
+use crate::db::lock::{self, ServerLock};
 use crate::db::pool;
 use crate::db::source::{Purpose, Source};
 use crate::demo::{self, Seeded};
 use crate::server::{self, Running};
 use crate::telemetry;
 
-/// A private database that dies more often than this in `RESTARTS_WITHIN` is not brought back.
-const MAX_RESTARTS: usize = 5;
-const RESTARTS_WITHIN: Duration = Duration::from_secs(60);
 /// Time for sockets to close after SIGTERM.
 const SOCKETS_GONE: Duration = Duration::from_secs(5);
 /// For what is written already to leave.
@@ -59,24 +58,17 @@ fn raise_descriptor_limit() {
 /// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken one
 /// is told at once.
 async fn serve(mut config: Config) -> Result<(), Gagal> {
-    let (listener, workers) = (server::bind(&config)?, server::workers(&config));
+    vital::arm(&config.dev.panic_task);
+    let listener = server::bind(&config)?;
     let source = Source::open(&mut config, Purpose::Serve)?;
     // Before the schema is touched: another server may be using it.
     let connection = pool::connection(source.url(), Duration::from_millis(config.database.connect_ms))?;
     let lock = ServerLock::wait(&connection).await.map_err(|e| konteks::locked_out(&config, e))?;
-    let state = AppState::build(config, source.url(), workers).await?;
-    if state.config.is_production() && demo::has_public_passwords(&state.db).await? {
-        return Err(Gagal::new(
-            "the production profile refuses this database: it has demo or load-test customers, whose password everybody knows; \
-             begin with an empty one (data.dir or DATABASE_URL)",
-        ));
-    }
-    if state.config.is_production() && demo::has_simulated_machines(&state.db).await? {
-        return Err(Gagal::new(
-            "the production profile refuses this database: it has simulated machines (driver sim), whose runs customers would pay \
-             for and never get; begin with an empty one (data.dir or DATABASE_URL)",
-        ));
-    }
+    let (client, _) = lock::connect(&connection).await?;
+    profile::refuse_production_database(&config, &client).await?;
+    drop(client);
+    let state = AppState::build(config, source.url()).await?;
+    profile::enter_production(&state).await?;
     if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.jam.now()).await? == Seeded::Now {
         tracing::info!("the demo is seeded");
     }
@@ -84,13 +76,16 @@ async fn serve(mut config: Config) -> Result<(), Gagal> {
     let (server, running) = server::start(&state, listener)?;
     let server = actix_web::rt::spawn(server);
     server::open(&state).await?;
+    // Before it says that it is open: whoever reads that may stop it at once, and is owed the drain.
+    let stop = told_to_stop()?;
     banner(&state.config, address);
     let ended = tokio::select! {
-        () = told_to_stop()? => Ok(()),
+        () = stop => Ok(()),
         why = keep_database(&state, &source, lock) => Err(why),
         _ = server => Err(Gagal::new("the HTTP server ended by itself")),
     };
     drain(&state, &running).await;
+    telemetry::tell_rest();
     // Last, so that what was drained could still be stored.
     drop(source);
     ended
@@ -136,22 +131,26 @@ async fn drain(state: &AppState, running: &Running) {
 /// Returns why the process has to end. A private database that died is brought back with its lock; another one's loss is final,
 /// because from then on a second server could own it (design: money 11).
 async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) -> Gagal {
-    let mut restarts: Vec<Instant> = Vec::new();
+    let mut restarts = Restarts::serving(Instant::now());
     loop {
         lock.lost().await;
         let Some(postgres) = source.embedded() else {
             return Gagal::new("the database connection that holds the server's lock was lost");
         };
-        restarts.retain(|at| at.elapsed() < RESTARTS_WITHIN);
-        if restarts.len() >= MAX_RESTARTS {
-            return Gagal::new(format!("the private database died {MAX_RESTARTS} times in {} s", RESTARTS_WITHIN.as_secs()));
-        }
-        restarts.push(Instant::now());
-        tracing::error!("the private database ended; starting it again");
-        lock = match bring_back(state, postgres).await {
-            Ok(lock) => lock,
-            Err(e) => return e,
+        let mut why = "it ended".to_owned();
+        lock = loop {
+            let Some(pause) = restarts.died(Instant::now()) else {
+                return Gagal::new(format!("the private database cannot stay up; at last: {why}"));
+            };
+            let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+            tracing::error!(why, pause_ms, "the private database does not run; starting it again");
+            tokio::time::sleep(pause).await;
+            match bring_back(state, postgres).await {
+                Ok(lock) => break lock,
+                Err(e) => why = e.to_string(),
+            }
         };
+        restarts.came_back(Instant::now());
         tracing::info!("the private database is back");
     }
 }

@@ -31,7 +31,7 @@ pub struct CustomerGlobal {
 /// The customer's own account; any other id is 404, whether it exists or not.
 #[utoipa::path(
     get, path = "/scan/v1/dashboard/customer_global/{id_customer_global}", tag = "dashboard", security(("pelanggan" = [])),
-    params(("id_customer_global" = i64, Path)),
+    params(("id_customer_global" = inline(Id), Path)),
     responses((status = 200, body = Answer<CustomerGlobal>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn customer_global(

@@ -27,11 +27,15 @@ pub async fn run(client: &mut Client) -> Result<(), MigrateError> {
     done
 }
 
+/// Whether any migration ever ran here.
+pub async fn has_schema(client: &Client) -> Result<bool, tokio_postgres::Error> {
+    Ok(client.query_one("SELECT to_regclass('refinery_schema_history') IS NOT NULL", &[]).await?.get(0))
+}
+
 async fn migrate(client: &mut Client) -> Result<(), MigrateError> {
     let runner = embedded::migrations::runner();
     let known = runner.get_migrations().iter().map(refinery::Migration::version).max().unwrap_or(0);
-    let table: Option<String> = client.query_one("SELECT to_regclass('refinery_schema_history')::TEXT", &[]).await?.get(0);
-    if table.is_some() {
+    if has_schema(client).await? {
         let found: Option<i32> = client.query_one("SELECT max(version) FROM refinery_schema_history", &[]).await?.get(0);
         if let Some(found) = found
             && found > known

@@ -26,6 +26,11 @@ struct DbInner {
     config: tokio_postgres::Config,
     per_thread: usize,
     limits: Limits,
+    told: Arc<Told>,
+}
+
+/// What all pools of a process tell together.
+struct Told {
     /// Every thread's pool, for `usage` alone.
     pools: Mutex<Vec<Pool>>,
     /// Seconds until a connection was had.
@@ -39,8 +44,16 @@ pub struct Limits {
     pub wait: Duration,
     /// For a new connection.
     pub connect: Duration,
-    /// For one statement, locks included; `None` for commands, which may read everything there is.
-    pub statement: Option<Duration>,
+    /// For one statement, and for a lock in it; `None` for commands, which may read everything there is.
+    pub statement: Option<StatementLimits>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct StatementLimits {
+    /// From its beginning to its end.
+    pub whole: Duration,
+    /// For one lock that somebody else holds. Less than `whole`: a row that stalls must not keep a thread's connections.
+    pub lock: Duration,
 }
 
 /// A peer that is gone without a word is noticed after the first, and three times the second.
@@ -63,33 +76,53 @@ thread_local! {
 }
 
 impl Db {
-    /// `url` is a PostgreSQL connection string in either form; `per_thread` connections at most on each thread.
+    /// `url` is a PostgreSQL connection string in either form; `per_thread` connections at most on each thread that does not `widen`.
     pub fn new(url: &str, per_thread: usize, limits: Limits) -> Result<Self, BadUrl> {
+        let told = Told { pools: Mutex::default(), waited: Histogram::new(exponential_buckets(0.0001, 4.0, 9)) };
+        Ok(Self::with(connection(url, limits.connect)?, per_thread, limits, Arc::new(told)))
+    }
+
+    fn with(config: tokio_postgres::Config, per_thread: usize, limits: Limits, told: Arc<Told>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let config = connection(url, limits.connect)?;
         let (id, per_thread) = (NEXT.fetch_add(1, Ordering::Relaxed), per_thread.max(1));
-        let (pools, waited) = (Mutex::default(), Histogram::new(exponential_buckets(0.0001, 4.0, 9)));
-        Ok(Self(Arc::new(DbInner { id, config, per_thread, limits, pools, waited })))
+        Self(Arc::new(DbInner { id, config, per_thread, limits, told }))
+    }
+
+    /// One connection that is nobody else's, however many wait for the others; counted with them.
+    pub fn apart(&self) -> Self {
+        Self::with(self.0.config.clone(), 1, self.0.limits, self.0.told.clone())
+    }
+
+    /// From now on this thread may have `connections`. (A pool that cannot be had says so to whoever asks it for one.)
+    pub fn widen(&self, connections: usize) {
+        if let Ok(pool) = self.pool() {
+            pool.resize(connections.max(1));
+        }
     }
 
     /// A connection of this thread's pool; `Unavailable` when none comes free in time.
     pub async fn get(&self) -> Result<Client, AppError> {
-        let pool = POOLS.with_borrow_mut(|pools| match pools.get(&self.0.id) {
+        let pool = self.pool()?;
+        let asked = Instant::now();
+        let got = pool.get().await;
+        self.0.told.waited.observe(asked.elapsed().as_secs_f64());
+        Ok(got?)
+    }
+
+    /// This thread's pool.
+    fn pool(&self) -> Result<Pool, AppError> {
+        POOLS.with_borrow_mut(|pools| match pools.get(&self.0.id) {
             Some(pool) => Ok(pool.clone()),
             None => self.build().inspect(|pool| {
                 pools.insert(self.0.id, pool.clone());
-                self.0.pools.lock().unwrap_or_else(PoisonError::into_inner).push(pool.clone());
+                self.0.told.pools.lock().unwrap_or_else(PoisonError::into_inner).push(pool.clone());
             }),
-        })?;
-        let asked = Instant::now();
-        let got = pool.get().await;
-        self.0.waited.observe(asked.elapsed().as_secs_f64());
-        Ok(got?)
+        })
     }
 
     /// The connections there are, on every thread.
     pub fn usage(&self) -> Usage {
-        let pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let pools = self.0.told.pools.lock().unwrap_or_else(PoisonError::into_inner);
         pools.iter().map(Pool::status).fold(Usage::default(), |sum, pool| Usage {
             open: sum.open + pool.size,
             idle: sum.idle + pool.available,
@@ -99,7 +132,7 @@ impl Db {
 
     /// Seconds that `get` took, for the metrics.
     pub fn waited(&self) -> &Histogram {
-        &self.0.waited
+        &self.0.told.waited
     }
 
     pub fn config(&self) -> &tokio_postgres::Config {
@@ -109,9 +142,11 @@ impl Db {
     fn build(&self) -> Result<Pool, AppError> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let (limits, mut config) = (self.0.limits, self.0.config.clone());
-        if let Some(ms) = limits.statement.map(|d| d.as_millis()) {
-            let asked = config.get_options().unwrap_or_default().to_owned();
-            config.options(format!("{asked} -c statement_timeout={ms} -c idle_in_transaction_session_timeout={ms}"));
+        if let Some(StatementLimits { whole, lock }) = limits.statement {
+            let (asked, ms, lock_ms) = (config.get_options().unwrap_or_default().to_owned(), whole.as_millis(), lock.as_millis());
+            config.options(format!(
+                "{asked} -c statement_timeout={ms} -c lock_timeout={lock_ms} -c idle_in_transaction_session_timeout={ms}"
+            ));
         }
         let manager = match tls_for(&config) {
             Some(tls) => Manager::from_config(config, tls, recycling),

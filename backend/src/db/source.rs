@@ -14,7 +14,10 @@ const EMBEDDED_DATABASE: &str = "postgres";
 pub enum Purpose {
     /// The server: it must be the one that runs the private database.
     Serve,
-    /// A command: it uses the server's when one runs, else one of its own for as long as it lives.
+    /// A command that may make the database: it uses the server's when one runs, else one of its own for as long as it lives.
+    Prepare,
+    /// A command that works on a database which is there: it never makes one, because in the wrong folder a new and empty one
+    /// would answer as if all were well.
     Command,
 }
 
@@ -30,14 +33,15 @@ impl Source {
     ///
     /// # Errors
     /// Why the private database cannot run, with its folder and the cure.
+    /// [`embedded_postgres::Error::NoDatabase`] when there is none and `purpose` makes none.
     pub fn open(config: &mut Config, purpose: Purpose) -> Result<Self, embedded_postgres::Error> {
         if !config.database.url.is_empty() {
             return Ok(Self { url: config.database.url.to_string(), embedded: None });
         }
-        let settings = settings(config);
+        let settings = settings(config, purpose != Purpose::Command);
         let postgres = match purpose {
             Purpose::Serve => Postgres::start(&settings)?,
-            Purpose::Command => Postgres::attach_or_start(&settings)?,
+            Purpose::Prepare | Purpose::Command => Postgres::attach_or_start(&settings)?,
         };
         postgres.data_dir().clone_into(&mut config.data.dir);
         Ok(Self { url: postgres.connection_string(EMBEDDED_DATABASE), embedded: Some(postgres) })
@@ -54,12 +58,13 @@ impl Source {
     }
 }
 
-fn settings(config: &Config) -> Settings {
+fn settings(config: &Config, create: bool) -> Settings {
     Settings {
         data_dir: config.data.dir.clone(),
         data_dir_is_default: config.data.dir_is_default,
+        create,
         npm_dir: Some(config.database.npm_postgres_dir.clone()),
-        max_connections: u16::try_from(config.database.connections + SPARE_CONNECTIONS).unwrap_or(u16::MAX),
+        max_connections: u16::try_from(config.connections() + SPARE_CONNECTIONS).unwrap_or(u16::MAX),
         extra_args: Vec::new(),
     }
 }

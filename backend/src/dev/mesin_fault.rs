@@ -20,8 +20,8 @@ pub struct Fault {
 
 /// How a simulated machine behaves from now on.
 #[utoipa::path(
-    post, path = "/dev/mesin/{id}/fault", tag = "development", request_body = Fault, params(("id" = i64, Path)),
-    responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 404, body = Empty),
+    post, path = "/dev/mesin/{id}/fault", tag = "development", request_body = Fault, params(("id" = inline(Id), Path)),
+    responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 403, description = "Sent by a page of another site, through a proxy or by a name", body = Empty), (status = 404, body = Empty),
         (status = 422, description = "The machine is not simulated", body = Empty))
 )]
 pub async fn mesin_fault(state: web::Data<AppState>, id: web::Path<String>, body: Json<Fault>) -> Result<HttpResponse, AppError> {

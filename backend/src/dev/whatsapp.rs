@@ -10,12 +10,14 @@ use crate::domain::telp::Telp;
 use crate::domain::waktu::Waktu;
 use crate::http::answer::{Answer, Empty, ok};
 use crate::http::error::AppError;
+use crate::http::schema::NumberOrNothing;
 use crate::whatsapp::{Pesan, log};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct WhatsAppQuery {
     /// Only messages to this number, in any form.
+    #[param(value_type = NumberOrNothing, required = false, inline)]
     telp: Option<String>,
 }
 
@@ -39,7 +41,8 @@ impl From<&Pesan> for WhatsAppMessage {
 /// The messages, newest first; a page for a browser.
 #[utoipa::path(
     get, path = "/dev/whatsapp", tag = "development", params(WhatsAppQuery),
-    responses((status = 200, body = Answer<Vec<WhatsAppMessage>>), (status = 400, body = Empty), (status = 404, body = Empty))
+    responses((status = 200, body = Answer<Vec<WhatsAppMessage>>), (status = 400, body = Empty), (status = 403, description = "Through a proxy, or by a name", body = Empty),
+        (status = 404, body = Empty))
 )]
 pub async fn whatsapp(
     req: HttpRequest,

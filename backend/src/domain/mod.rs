@@ -10,3 +10,4 @@ pub mod rupiah;
 pub mod teks;
 pub mod telp;
 pub mod waktu;
+pub mod whole;

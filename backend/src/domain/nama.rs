@@ -3,8 +3,8 @@
 use super::teks::is_unreadable;
 use crate::http::error::AppError;
 
-/// The longest name kept, in characters.
-const MAX_CHARS: usize = 100;
+/// The longest name kept, in characters other than blanks.
+pub const MAX_LETTERS: usize = 99;
 
 /// A name of at least two words: the first is `nama_awal`, the rest `nama_akhir`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub struct Nama {
 }
 
 impl Nama {
-    /// Trims and collapses blanks. 422 `Nama Akun Minimal 2 Kata` below two words, 400 when longer than 100 characters
-    /// or when it holds control characters other than blanks.
+    /// Trims and collapses blanks. 422 `Nama Akun Minimal 2 Kata` below two words, 400 with more than [`MAX_LETTERS`] characters
+    /// that are no blanks or with control characters other than blanks.
     pub fn parse(text: &str) -> Result<Self, AppError> {
         let mut words = text.split_whitespace();
         let awal = words.next().ok_or(AppError::NamaTooShort)?.to_owned();
@@ -23,9 +23,9 @@ impl Nama {
         if akhir.is_empty() {
             return Err(AppError::NamaTooShort);
         }
-        let whole = awal.chars().chain(akhir.chars());
-        if whole.clone().any(is_unreadable) || whole.count() >= MAX_CHARS {
-            return Err(AppError::bad_input(format!("nama harus paling banyak {MAX_CHARS} huruf tanpa karakter kendali")));
+        let whole = awal.chars().chain(akhir.chars()).filter(|c| !c.is_whitespace());
+        if whole.clone().any(is_unreadable) || whole.count() > MAX_LETTERS {
+            return Err(AppError::bad_input(format!("nama harus paling banyak {MAX_LETTERS} huruf tanpa karakter kendali")));
         }
         Ok(Self { awal, akhir })
     }
@@ -49,11 +49,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_characters_fit_and_control_characters_do_not() {
-        assert!(Nama::parse(&format!("  a {}  ", "b".repeat(98))).is_ok());
+    fn ninety_nine_letters_fit_and_control_characters_do_not() {
+        for text in [format!("  a {}  ", "b".repeat(98)), "a ".repeat(99)] {
+            assert!(Nama::parse(&text).is_ok(), "{text}");
+        }
         for text in [
             format!("a {}", "b".repeat(99)),
             "a".repeat(200),
+            "a ".repeat(100),
             "a\u{0} b".to_owned(),
             "a b\u{7f}".to_owned(),
             "\u{200b} \u{200b}".to_owned(),

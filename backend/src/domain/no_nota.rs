@@ -16,6 +16,11 @@ impl NoNota {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The fifteen digits as a number.
+    pub fn digits(&self) -> u64 {
+        self.0.bytes().filter(u8::is_ascii_digit).fold(0, |n, digit| n * 10 + u64::from(digit - b'0'))
+    }
 }
 
 impl<'de> Deserialize<'de> for NoNota {
@@ -31,7 +36,7 @@ mod tests {
 
     #[test]
     fn only_slf_and_fifteen_digits() {
-        assert!(NoNota::parse("SLF261120180530123").is_some());
+        assert_eq!(NoNota::parse("SLF261120180530123").map(|nota| nota.digits()), Some(261_120_180_530_123));
         for bad in [
             "",
             "SLF",

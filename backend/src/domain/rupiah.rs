@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::whole;
 use crate::http::error::AppError;
 
 /// The most one top-up or one service may be worth (contract §4).
@@ -10,7 +11,7 @@ pub const MAX_RUPIAH: i64 = 20_000_000;
 /// A whole-rupiah amount that came from outside; the range is checked where its meaning is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(transparent)]
-pub struct Rupiah(i64);
+pub struct Rupiah(#[serde(deserialize_with = "whole::deserialize")] i64);
 
 impl Rupiah {
     pub const fn get(self) -> i64 {

@@ -15,14 +15,14 @@ use crate::http::error::AppError;
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct Which {
     /// The history row's `entri`; without it, the newest refund of the use.
-    #[param(value_type = Option<i64>)]
+    #[param(value_type = Id, required = false, inline)]
     entri: Option<Id>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DetailRefund {
     /// The receipt number.
-    #[schema(example = "SLF261120180530123", pattern = r"^SLF\d{15}$")]
+    #[schema(example = "SLF261120180530123", pattern = "^SLF[0-9]{15}$")]
     idtransaksi: String,
     #[schema(value_type = String, format = DateTime)]
     waktu_refund: Waktu,
@@ -40,7 +40,7 @@ const ONE: &str = "SELECT t.no_nota, l.created_at, l.jumlah FROM snap_transaksi 
 /// A refund by the receipt number of its use. 404 when the use is not the customer's or nothing came back.
 #[utoipa::path(
     get, path = "/scan/v1/epayment/get_detail_refund/{id}", tag = "epayment", security(("pelanggan" = [])),
-    params(("id" = String, Path, description = "Receipt number"), Which),
+    params(("id" = inline(NoNota), Path, description = "Receipt number"), Which),
     responses((status = 200, body = Answer<DetailRefund>))
 )]
 pub async fn get_detail_refund(

@@ -15,7 +15,7 @@ use crate::transaksi::snap::OutletRingkas;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DetailTopUp {
     /// A decimal number as text, as it is in the history's `ref_id`.
-    #[schema(example = "42", pattern = r"^\d+$")]
+    #[schema(example = "42", pattern = "^[0-9]+$")]
     idpembelian_emoney: String,
     #[schema(value_type = String, format = DateTime)]
     created_at: Waktu,
@@ -37,7 +37,7 @@ const ONE: &str = "SELECT p.id::TEXT, p.created_at, p.harga_paket, p.quota, p.na
 /// A top-up by its number. 404 when it is not the customer's.
 #[utoipa::path(
     get, path = "/scan/v1/epayment/get_epayment/{id}", operation_id = "epayment_get_epayment", tag = "epayment", security(("pelanggan" = [])),
-    params(("id" = String, Path, description = "idpembelian_emoney")),
+    params(("id" = inline(Id), Path, description = "idpembelian_emoney")),
     responses((status = 200, body = Answer<DetailTopUp>))
 )]
 pub async fn get_epayment(

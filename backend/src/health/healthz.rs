@@ -1,11 +1,19 @@
-//! `GET /healthz`: the process answers.
+//! `GET /healthz`: the process answers, and each of its threads turns.
 
-use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
 
-use crate::http::answer::{Empty, done};
+use crate::app::AppState;
+use crate::http::answer::{Empty, done, with_status};
 
-/// 200 as long as the process answers at all; says nothing of the database.
-#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = Empty)))]
-pub async fn healthz() -> HttpResponse {
-    done("OK")
+/// 200 as long as every worker thread turns; 503 when one has not for ten seconds: then restart it. Says nothing of the database.
+#[utoipa::path(
+    get, path = "/healthz", tag = "health",
+    responses((status = 200, body = Empty), (status = 503, body = Empty, description = "A worker thread hangs: restart the server"))
+)]
+pub async fn healthz(state: web::Data<AppState>) -> HttpResponse {
+    match state.threads.stuck() {
+        0 => done("OK"),
+        stuck => with_status(StatusCode::SERVICE_UNAVAILABLE, &format!("{stuck} utas kerja macet"), None::<()>),
+    }
 }

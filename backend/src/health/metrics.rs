@@ -22,6 +22,7 @@ const OPEN: &str =
 pub async fn metrics(state: web::Data<AppState>) -> Result<HttpResponse, AppError> {
     let open = tokio::time::timeout(DATABASE_LIMIT, open_purchases(&state)).await.ok().and_then(Result::ok);
     state.metrics.purchases_open(open.as_deref());
+    state.auth.reset_alarm.since(state.jam.now()); // an alarm that is over says so when it is asked
     let text = state.metrics.encode().map_err(AppError::internal)?;
     Ok(HttpResponse::Ok().content_type("application/openmetrics-text; version=1.0.0; charset=utf-8").body(text))
 }

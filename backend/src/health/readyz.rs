@@ -12,23 +12,27 @@ use crate::http::error::AppError;
 /// How long the database may take to answer.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
 
-/// 200 when the server takes work and the database answers; 503 while starting, while stopping, and without a database.
+/// 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database.
 #[utoipa::path(
     get, path = "/readyz", tag = "health",
-    responses((status = 200, body = Empty), (status = 503, body = Empty, description = "Starting, stopping, or no database"))
+    responses((status = 200, body = Empty), (status = 503, body = Empty, description = "Starting, stopping, no database, or one that cannot write"))
 )]
 pub async fn readyz(state: web::Data<AppState>) -> HttpResponse {
     if !state.is_ready() {
         return not_ready("sedang mulai atau berhenti");
     }
     match tokio::time::timeout(DATABASE_LIMIT, ask_database(&state)).await {
-        Ok(Ok(())) => done("OK"),
+        Ok(Ok(true)) => done("OK"),
+        Ok(Ok(false)) => not_ready("basis data tidak dapat menyimpan"),
         Ok(Err(_)) | Err(_) => not_ready("basis data tidak menjawab"),
     }
 }
 
-async fn ask_database(state: &AppState) -> Result<(), AppError> {
-    Ok(state.db.get().await?.batch_execute("SELECT 1").await?)
+/// Whether it writes; an error when it does not even answer.
+async fn ask_database(state: &AppState) -> Result<bool, AppError> {
+    let mut client = state.db.get().await?;
+    client.batch_execute("SELECT 1").await?;
+    state.writes.succeed(&mut client, state.jam.now()).await
 }
 
 fn not_ready(why: &str) -> HttpResponse {

@@ -1,5 +1,4 @@
-//! An envelope (contract §1) for the refusals that the framework makes by itself, such as an
-//! `Accept-Encoding` that nothing satisfies.
+//! An envelope (contract §1) for the refusals that the framework makes by itself, such as a range outside of a file.
 
 use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
@@ -16,7 +15,7 @@ pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Nex
     }
     let status = res.status();
     let message = match status {
-        StatusCode::NOT_ACCEPTABLE => "tidak ada bentuk jawaban yang sesuai dengan Accept-Encoding",
+        StatusCode::RANGE_NOT_SATISFIABLE => "bagian berkas yang diminta tidak ada",
         StatusCode::METHOD_NOT_ALLOWED => "cara memanggil alamat ini tidak sesuai",
         StatusCode::PAYLOAD_TOO_LARGE => "isi permintaan terlalu besar",
         _ => "permintaan ditolak, periksa isinya",

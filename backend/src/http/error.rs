@@ -6,6 +6,10 @@ use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
 use super::answer::Empty;
+use crate::db::writes;
+
+/// Seconds after which a busy server is worth another try: whatever waited behind a lock has ended by then (`database.lock_ms`).
+const BUSY_RETRY_S: u32 = 3;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -18,6 +22,12 @@ pub enum AppError {
     OperatorUnauthorized,
     #[error("kunci operator ini tidak berhak melakukan itu")]
     Forbidden,
+    /// 403: the call exists, and not for this key or this way of asking; the text says what is not allowed.
+    #[error("{0}")]
+    NotAllowed(&'static str),
+    /// 403: sent by a page that is neither ours nor listed.
+    #[error("permintaan dari halaman situs lain ditolak; buka aplikasi di alamatnya sendiri")]
+    CrossSite,
     #[error("password is incorrect")]
     PasswordIncorrect,
     #[error("record not found")]
@@ -69,7 +79,7 @@ pub enum AppError {
     /// 422: understood, and refused for what it asks.
     #[error("{0}")]
     Unprocessable(&'static str),
-    /// 503: the database or a queue cannot take it now.
+    /// 503: the database, a queue or the room for unfinished bodies cannot take it now.
     #[error("layanan sedang sibuk, coba lagi")]
     Unavailable,
     /// 500; the source goes to the log, never to the caller.
@@ -90,7 +100,7 @@ impl AppError {
         match self {
             Self::BadInput(_) => StatusCode::BAD_REQUEST,
             Self::Unauthorized | Self::OperatorUnauthorized | Self::PasswordIncorrect => StatusCode::UNAUTHORIZED,
-            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::Forbidden | Self::NotAllowed(_) | Self::CrossSite => StatusCode::FORBIDDEN,
             Self::RecordNotFound
             | Self::TelpUnknown
             | Self::MesinNotFound
@@ -129,8 +139,10 @@ impl ResponseError for AppError {
         }
         let status = self.status();
         let mut answer = HttpResponse::build(status);
-        if let Self::TooMany { retry_s } = self {
-            answer.insert_header((header::RETRY_AFTER, retry_s.to_string()));
+        match self {
+            Self::TooMany { retry_s } => _ = answer.insert_header((header::RETRY_AFTER, retry_s.to_string())),
+            Self::Unavailable => _ = answer.insert_header((header::RETRY_AFTER, BUSY_RETRY_S)),
+            _ => {}
         }
         answer.json(Empty { status: status.as_u16(), message: self.to_string(), data: None })
     }
@@ -142,10 +154,13 @@ impl From<tokio_postgres::Error> for AppError {
     fn from(e: tokio_postgres::Error) -> Self {
         let later = match e.code() {
             // Operator intervention (a shutdown, a statement's time-out), insufficient resources, transaction rollback (a
-            // deadlock), a lock that was not had: PostgreSQL's error classes.
-            Some(code) => ["57", "53", "40", "55P03", "08"].iter().any(|class| code.code().starts_with(class)),
+            // deadlock), a lock that was not had, a database that may only be read, a disk that fails: PostgreSQL's error classes.
+            Some(code) => ["57", "53", "58", "40", "55P03", "25006", "08"].iter().any(|class| code.code().starts_with(class)),
             None => !is_type_error(&e),
         };
+        if writes::cannot_write(&e) {
+            writes::failed();
+        }
         if later {
             tracing::warn!(error = &e as &dyn std::error::Error, "the database cannot take it now");
             Self::Unavailable

@@ -4,15 +4,15 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::http::header::CONTENT_LENGTH;
-use actix_web::web::BytesMut;
-use actix_web::{FromRequest, HttpRequest};
-use futures_util::StreamExt;
+use actix_web::{FromRequest, HttpRequest, web};
 use futures_util::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
+use super::body::{self, BodyError};
+use super::client_ip;
 use super::error::AppError;
+use crate::app::AppState;
 
 /// The largest body a customer's or an operator's call may have.
 pub const BODY_LIMIT_BYTES: usize = 64 * 1024;
@@ -41,33 +41,29 @@ impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
     type Future = LocalBoxFuture<'static, Result<Self, AppError>>;
 
     fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let declared = req.headers().get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
-        let payload = payload.take();
+        let (req, payload) = (req.clone(), payload.take());
         Box::pin(async move {
-            if declared.is_some_and(|n| n > BODY_LIMIT_BYTES as u64) {
-                return Err(too_large());
-            }
-            let body = actix_web::rt::time::timeout(BODY_WITHIN, collect(payload)).await;
-            let body = body.map_err(|_| AppError::bad_input("isi permintaan terlalu lama dikirim, coba lagi"))??;
+            let body = read(&req, payload).await?;
             parse(&body).map(Self)
         })
     }
 }
 
-async fn collect(mut payload: Payload) -> Result<BytesMut, AppError> {
-    let mut body = BytesMut::new();
-    while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|_| AppError::bad_input("isi permintaan tidak dapat dibaca"))?;
-        if body.len() + chunk.len() > BODY_LIMIT_BYTES {
-            return Err(too_large());
-        }
-        body.extend_from_slice(&chunk);
+async fn read(req: &HttpRequest, payload: Payload) -> Result<web::Bytes, AppError> {
+    let too_large = || AppError::bad_input(format!("isi permintaan lebih dari {BODY_LIMIT_BYTES} byte"));
+    let declared = body::declared(req);
+    if declared.is_some_and(|bytes| bytes > BODY_LIMIT_BYTES as u64) {
+        return Err(too_large());
     }
-    Ok(body)
-}
-
-fn too_large() -> AppError {
-    AppError::bad_input(format!("isi permintaan lebih dari {BODY_LIMIT_BYTES} byte"))
+    let state = req.app_data::<web::Data<AppState>>().ok_or_else(|| AppError::internal("the server's state is missing"))?;
+    let enter = || state.bodies.enter(client_ip::counted(req, &state.config.http.trusted_proxies));
+    let read = actix_web::rt::time::timeout(BODY_WITHIN, body::read(payload, declared, BODY_LIMIT_BYTES, enter));
+    let read = read.await.map_err(|_| AppError::bad_input("isi permintaan terlalu lama dikirim, coba lagi"))?;
+    read.map_err(|why| match why {
+        BodyError::TooLarge => too_large(),
+        BodyError::Broken => AppError::bad_input("isi permintaan tidak dapat dibaca"),
+        BodyError::NoRoom => AppError::Unavailable,
+    })
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, AppError> {

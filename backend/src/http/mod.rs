@@ -1,8 +1,10 @@
 //! What every route shares: the envelope, errors, the request id, the caller's address.
 
 pub mod answer;
+pub mod body;
 pub mod client_ip;
 pub mod cors;
+pub mod cross_site;
 pub mod envelope;
 pub mod error;
 pub mod headers;
@@ -10,4 +12,5 @@ pub mod in_flight;
 pub mod input;
 pub mod json;
 pub mod request_id;
+pub mod schema;
 pub mod unrouted;

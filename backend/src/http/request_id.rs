@@ -102,9 +102,7 @@ impl ResponseError for Uncaught {
 
     fn error_response(&self) -> HttpResponse {
         let mut res = self.source.error_response();
-        for (name, value) in headers::SECURITY {
-            res.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-        }
+        headers::add(res.headers_mut(), None);
         if let Ok(value) = HeaderValue::from_str(&self.id) {
             res.headers_mut().insert(HEADER, value);
         }
@@ -132,7 +130,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_panic_is_a_500_envelope_with_every_header() {
-        let app = App::new().wrap(headers::security()).wrap(from_fn(middleware)).route("/", web::get().to(broken));
+        let app = App::new().wrap(from_fn(headers::middleware)).wrap(from_fn(middleware)).route("/", web::get().to(broken));
         let app = test::init_service(app).await;
         let req = test::TestRequest::get().insert_header((HEADER, "0123456789abcdef")).to_request();
         let res = test::try_call_service(&app, req).await.expect_err("goes past every layer").error_response();

@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use actix::Addr;
-use actix_socketio::Closer;
+use actix_socketio::{Closer, vital};
 use tokio::sync::Notify;
 
 use super::actor::MesinActor;
@@ -14,6 +14,7 @@ use super::messages::Ring;
 use super::ticker::Ticker;
 use super::wheel::{Key, Wheel};
 use crate::domain::waktu::{Jam, Waktu};
+use crate::health::threads::Turning;
 
 /// How long the task sleeps at most, so that a clock that jumped (a suspend, a test) is noticed.
 const MAX_SLEEP: Duration = Duration::from_millis(250);
@@ -38,12 +39,12 @@ thread_local! {
     static CLOCK: RefCell<Option<Clock>> = const { RefCell::new(None) };
 }
 
-/// Starts this thread's alarm clock. Once on each worker thread, before anything is set.
-pub fn start(jam: &Jam) {
+/// Starts this thread's alarm clock, whose every round is a turn of the thread. Once on each worker thread, before anything is set.
+pub fn start(jam: &Jam, turning: Turning) {
     let sooner = Rc::new(Notify::new());
     let clock = Clock { wheel: Wheel::new(jam.now().ms()), jam: jam.clone(), sleeps_until_ms: i64::MAX, sooner: sooner.clone() };
     CLOCK.set(Some(clock));
-    actix_web::rt::spawn(run(sooner));
+    vital::spawn("alarm", run(sooner, turning));
 }
 
 /// Wakes `whom` at `at` or within a step after it. `None` on a thread without an alarm clock.
@@ -65,9 +66,10 @@ fn with<R>(f: impl FnOnce(&mut Clock) -> R) -> Option<R> {
     CLOCK.with_borrow_mut(|clock| clock.as_mut().map(f))
 }
 
-async fn run(sooner: Rc<Notify>) {
+async fn run(sooner: Rc<Notify>, turning: Turning) {
     let mut due = Vec::new();
     loop {
+        turning.turned();
         let sleep = with(|clock| {
             let now = clock.jam.now();
             clock.wheel.advance(now.ms(), |whom| due.push(whom));

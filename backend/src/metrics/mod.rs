@@ -3,6 +3,7 @@
 
 mod realtime;
 
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use actix_web::http::Method;
@@ -17,7 +18,9 @@ use prometheus_client::registry::{Registry, Unit};
 
 pub use realtime::Realtime;
 
+use crate::auth::Auth;
 use crate::db::pool::Db;
+use crate::http::body::Room;
 use crate::pembelian::keadaan::Keadaan;
 
 /// Bounds in seconds of everything somebody waits for: from a cached read to the longest answer there is.
@@ -55,12 +58,13 @@ pub struct Metrics {
     device_answer: Histogram,
     codes: Family<ResultLabel, Counter>,
     database_up: Gauge,
+    clock_distance: Gauge<f64, AtomicU64>,
     pub realtime: Realtime,
 }
 
 impl Metrics {
-    /// `db` is asked for its connections at each scrape; `passwords` tells how many wait to be hashed.
-    pub fn new(db: &Db, passwords: &Gauge) -> Self {
+    /// `db` is asked for its connections at each scrape; `auth` and `bodies` count for themselves.
+    pub fn new(db: &Db, auth: &Auth, bodies: &Room) -> Self {
         let waits = || Histogram::new(WAIT_BUCKETS_S);
         let mut metrics = Self {
             registry: Registry::with_prefix("nyala"),
@@ -71,16 +75,24 @@ impl Metrics {
             device_answer: waits(),
             codes: Family::default(),
             database_up: Gauge::default(),
+            clock_distance: Gauge::default(),
             realtime: Realtime::default(),
         };
-        metrics.register(db, passwords);
+        metrics.register(db, auth, bodies);
         metrics
     }
 
-    fn register(&mut self, db: &Db, passwords: &Gauge) {
+    fn register(&mut self, db: &Db, auth: &Auth, bodies: &Room) {
         let all = &mut self.registry;
         all.register("http_requests", "Answered requests", self.http_requests.clone());
         all.register_with_unit("http_request_duration", "Time to answer a request", Unit::Seconds, self.http_duration.clone());
+        all.register_with_unit(
+            "http_unfinished_bodies",
+            "Bodies that are still on their way",
+            Unit::Bytes,
+            bodies.bytes().clone(),
+        );
+        all.register("http_bodies_given_up", "Bodies given up because others needed their room", bodies.given_up().clone());
         all.register("purchase_transitions", "Committed changes of a purchase's state", self.purchases.clone());
         all.register("purchases_open", "Purchases that hold their machine, by state", self.open.clone());
         all.register_with_unit(
@@ -90,8 +102,21 @@ impl Metrics {
             self.device_answer.clone(),
         );
         all.register("codes", "One-time codes given to WhatsApp, by result", self.codes.clone());
-        all.register("password_queue_length", "Passwords waiting to be hashed", passwords.clone());
+        all.register("password_queue_length", "Passwords waiting to be hashed", auth.waiting_passwords().clone());
+        all.register(
+            "logins_refused",
+            "Passwords refused unhashed: too many wrong ones, or too many waiting",
+            auth.login_limits.refused().clone(),
+        );
+        all.register("reset_codes_wrong", "Wrong codes for a forgotten password", auth.reset_alarm.wrong().clone());
+        all.register("reset_alarm", "Whether codes for forgotten passwords are being guessed", auth.reset_alarm.on().clone());
         all.register("database_up", "Whether the database answered this scrape", self.database_up.clone());
+        all.register_with_unit(
+            "clock_distance",
+            "How far the database's clock is ahead of the server's",
+            Unit::Seconds,
+            self.clock_distance.clone(),
+        );
         all.register_with_unit("database_wait", "Wait for a database connection", Unit::Seconds, db.waited().clone());
         all.register_collector(Box::new(Connections(db.clone())));
         self.realtime.register(all);
@@ -122,6 +147,11 @@ impl Metrics {
     /// A device answered a command `waited` after it was sent first.
     pub fn device_answered(&self, waited: Duration) {
         self.device_answer.observe(waited.as_secs_f64());
+    }
+
+    /// The database's clock is `ahead_ms` ahead of the server's.
+    pub fn clock_distance(&self, ahead_ms: i64) {
+        self.clock_distance.set(ahead_ms as f64 / 1000.0);
     }
 
     /// WhatsApp took a code, or it did not.

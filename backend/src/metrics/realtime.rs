@@ -85,12 +85,31 @@ impl Collector for Transport {
             ("socket_frames_dropped", "Ticks dropped because a phone was slow", &m.frames_dropped),
             ("socket_stalled", "Sessions closed because a phone took nothing", &m.stalled),
             ("socket_heartbeats_missed", "Sessions closed because a heartbeat was not answered", &m.heartbeats_missed),
-            ("socket_sessions_refused", "Handshakes refused because as many sessions as may be were open", &m.sessions_refused),
+            (
+                "socket_sessions_refused",
+                "Handshakes and joins refused because as many sessions as may be had logged in",
+                &m.sessions_refused,
+            ),
+            (
+                "socket_unjoined_refused",
+                "Handshakes refused because too many of their address had not logged in",
+                &m.unjoined_refused,
+            ),
+            (
+                "socket_unjoined_displaced",
+                "Sessions closed before they logged in, to make room for another address's",
+                &m.unjoined_displaced,
+            ),
             ("socket_violations", "Sessions closed because of a packet that the protocol does not allow", &m.violations),
         ];
-        let (name, help) = ("socket_sessions_open", "Sessions of the transport, those that have not logged in included");
-        let open = ConstGauge::new(i64::try_from(m.sessions_open.get()).unwrap_or(i64::MAX));
-        open.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
+        let gauges = [
+            ("socket_sessions_open", "Sessions of the transport, those that have not logged in included", &m.sessions_open),
+            ("socket_sessions_unjoined", "Sessions of the transport that have not logged in", &m.sessions_unjoined),
+        ];
+        for (name, help, gauge) in gauges {
+            let value = ConstGauge::new(i64::try_from(gauge.get()).unwrap_or(i64::MAX));
+            value.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
+        }
         for (name, help, counter) in counters {
             let value = ConstCounter::new(counter.get());
             value.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;

@@ -14,25 +14,24 @@ use crate::domain::teks;
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::Reason;
 use crate::ledger;
 use crate::ledger::pemakaian::{self, Keputusan};
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Hapus {
     /// The receipt number.
-    #[schema(value_type = String)]
     idtransaksi: NoNota,
-    /// 1 to 500 characters.
+    #[schema(value_type = Reason)]
     alasan: String,
     /// Whose use, when two customers share the receipt number.
-    #[schema(value_type = Option<i64>)]
     idcustomer: Option<Id>,
 }
 
 /// Deletes a use and gives back what refunds have left of its price.
 #[utoipa::path(
     post, path = "/ops/v1/hapus", tag = "operator", security(("operator" = [])), request_body = Hapus,
-    params(("Idempotency-Key" = String, Header, description = "1 to 200 visible ASCII characters; a repeat gets the same answer")),
+    params(IdempotencyKey),
     responses(
         (status = 200, body = Answer<MoneyBack>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),

@@ -14,6 +14,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use tokio_postgres::types::Json;
+use utoipa::IntoParams;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::kunci::Operator;
 use crate::db::pool::Client;
@@ -27,6 +31,15 @@ const MAX_BYTES: usize = 200;
 /// The header's value: 1 to 200 visible ASCII characters, else 400.
 #[derive(Debug, Clone)]
 pub struct IdempotencyKey(String);
+
+impl IntoParams for IdempotencyKey {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let value = ObjectBuilder::new().schema_type(Type::String).pattern(Some(format!("^[!-~]{{1,{MAX_BYTES}}}$")));
+        let told = format!("1 to {MAX_BYTES} visible ASCII characters; a repeat gets the same answer");
+        let header = ParameterBuilder::new().name(HEADER).parameter_in(ParameterIn::Header).required(Required::True);
+        vec![header.description(Some(told)).schema(Some(value)).build()]
+    }
+}
 
 impl FromRequest for IdempotencyKey {
     type Error = AppError;

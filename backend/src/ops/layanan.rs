@@ -12,25 +12,27 @@ use crate::app::AppState;
 use crate::db::audit::{self, Catatan};
 use crate::domain::id::Id;
 use crate::domain::rupiah::Rupiah;
-use crate::domain::teks;
 use crate::domain::waktu::Waktu;
+use crate::domain::{teks, whole};
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::ShortText;
 
 /// The longest service, in seconds (contract §4).
 const MAX_DURASI_S: i64 = 86_400;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewLayanan {
-    #[schema(value_type = i64)]
     idoutlet: Id,
-    /// 1 to 100 characters.
+    #[schema(value_type = ShortText)]
     nama: String,
-    /// Seconds, 1 to 86400.
+    /// Seconds.
+    #[schema(minimum = 1, maximum = 86400)]
+    #[serde(deserialize_with = "whole::deserialize")]
     durasi: i64,
-    /// Whole rupiah, 0 to 20,000,000.
-    #[schema(value_type = i64)]
+    /// Whole rupiah.
+    #[schema(value_type = i64, minimum = 0, maximum = 20000000)]
     harga: Rupiah,
 }
 

@@ -21,6 +21,7 @@ use crate::domain::waktu::Waktu;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::ShortText;
 use crate::qr;
 use crate::secrets::Secrets;
 
@@ -57,9 +58,8 @@ impl Driver {
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewMesin {
-    #[schema(value_type = i64)]
     idoutlet: Id,
-    /// 1 to 100 characters.
+    #[schema(value_type = ShortText)]
     nama: String,
     /// `sim` when left out.
     #[serde(default)]

@@ -11,23 +11,23 @@ use super::mesin::{Driver, MesinMade, install};
 use crate::app::AppState;
 use crate::db::audit::{self, Catatan};
 use crate::domain::id::Id;
-use crate::domain::teks;
+use crate::domain::{teks, whole};
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::{NUMBER_CHARS, NamePrefix};
 
 /// Machines that one call makes at most.
 const MAX_JUMLAH: u32 = 20_000;
-/// Characters that the number takes of a name.
-const NUMBER_CHARS: usize = 6;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ManyMesin {
-    #[schema(value_type = i64)]
     idoutlet: Id,
-    /// 1 to 20,000.
+    #[schema(minimum = 1, maximum = 20000)]
+    #[serde(deserialize_with = "whole::deserialize")]
     jumlah: u32,
-    /// What each name begins with, 1 to 94 characters; the number follows.
+    /// What each name begins with; the number follows.
+    #[schema(value_type = NamePrefix)]
     awalan: String,
     /// `sim` when left out.
     #[serde(default)]

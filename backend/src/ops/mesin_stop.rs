@@ -14,13 +14,14 @@ use crate::domain::teks;
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::Reason;
 use crate::mesin::messages::Stop;
 use crate::mesin::registry::Alamat;
 use crate::pembelian::batas::ANSWER_WAIT_MS;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct StopRequest {
-    /// 1 to 500 characters.
+    #[schema(value_type = Reason)]
     alasan: String,
 }
 
@@ -41,7 +42,7 @@ SELECT m.idoutlet, m.driver, t.id FROM m LEFT JOIN t ON TRUE";
 
 /// Stops a machine; moves no money.
 #[utoipa::path(
-    post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = [])), request_body = StopRequest, params(("id" = i64, Path)),
+    post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = [])), request_body = StopRequest, params(("id" = inline(Id), Path)),
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
         (status = 409, body = Empty, description = "It does not run"),

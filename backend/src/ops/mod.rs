@@ -18,6 +18,8 @@ pub mod topup;
 
 use actix_web::web::{self, ServiceConfig};
 
+use crate::http::unrouted;
+
 /// The routes below `/ops/v1`, which [`kunci::middleware`] guards.
 pub fn routes(cfg: &mut ServiceConfig) {
     cfg.route("/owner", web::post().to(owner::owner))
@@ -25,6 +27,8 @@ pub fn routes(cfg: &mut ServiceConfig) {
         .route("/layanan", web::post().to(layanan::layanan))
         .route("/mesin", web::post().to(mesin::mesin))
         .route("/mesin/bulk", web::post().to(mesin_bulk::mesin_bulk))
+        // Other methods are told so; otherwise `bulk` would be taken for a machine's id.
+        .service(web::resource("/mesin/bulk").default_service(web::to(unrouted::unrouted)))
         .route("/mesin/{id}", web::get().to(mesin_status::mesin_status))
         .route("/mesin/{id}/stop", web::post().to(mesin_stop::mesin_stop))
         .route("/topup", web::post().to(topup::topup))

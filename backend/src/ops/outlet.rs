@@ -15,18 +15,20 @@ use crate::domain::waktu::Waktu;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::ShortText;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewOutlet {
-    #[schema(value_type = i64)]
     idowner: Id,
-    /// 1 to 100 characters.
+    #[schema(value_type = ShortText)]
     nama: String,
-    /// 1 to 100 characters.
+    #[schema(value_type = ShortText)]
     kota: String,
-    /// Degrees, -90 to 90.
+    /// Degrees.
+    #[schema(minimum = -90, maximum = 90)]
     latitude: f64,
-    /// Degrees, -180 to 180.
+    /// Degrees.
+    #[schema(minimum = -180, maximum = 180)]
     longitude: f64,
 }
 

@@ -12,10 +12,11 @@ use crate::domain::teks;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::ShortText;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewOwner {
-    /// 1 to 100 characters.
+    #[schema(value_type = ShortText)]
     nama: String,
 }
 

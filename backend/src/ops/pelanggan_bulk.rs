@@ -2,25 +2,29 @@
 
 use std::collections::HashMap;
 
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use deadpool_postgres::Transaction;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{AnyOf, ObjectBuilder, SchemaType, Type};
 
 use super::kunci::{Minimal, Operator, ROOT};
 use super::lingkup;
 use crate::app::AppState;
-use crate::auth::password;
+use crate::auth::argon;
 use crate::db::audit::{self, Catatan};
 use crate::demo::PASSWORD;
+use crate::dev::door;
 use crate::domain::id::Id;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::{COUNTRY_CODE, Telp};
 use crate::domain::waktu::Waktu;
+use crate::domain::whole;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::{NumberPrefix, null, with};
 use crate::ledger::topup_massal::{self, Massal};
 
 /// Customers that one call makes at most.
@@ -30,22 +34,22 @@ pub const AKSI: &str = "pelanggan.buat_massal";
 /// Digits of a number made here, unless so many customers with so long a prefix need more: as many as most numbers have.
 const TELP_DIGITS: usize = 11;
 /// One call at a time looks for free numbers.
-const BULK_LOCK: i64 = 0x4e59_414c_4104;
+pub const BULK_LOCK: i64 = 0x4e59_414c_4104;
 /// What a new customer's `token_version` is.
 const FIRST_VERSION: i32 = 1;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ManyPelanggan {
-    /// 1 to 20,000.
+    #[schema(minimum = 1, maximum = 20000)]
+    #[serde(deserialize_with = "whole::deserialize")]
     jumlah: u32,
-    /// What each number begins with, in any form that a number may have; 1 to 8 digits after the country code. A repeated call goes
-    /// on after the highest number that is taken.
+    /// What each number begins with. A repeated call goes on after the highest number that is taken.
+    #[schema(value_type = NumberPrefix)]
     awalan_telp: String,
     /// Where each gets an account.
-    #[schema(value_type = Option<i64>)]
     idoutlet: Option<Id>,
-    /// Rupiah in each account, 0 (default) to 20,000,000; needs `idoutlet`.
-    #[schema(value_type = Option<i64>)]
+    /// Rupiah in each account, 0 when left out; needs `idoutlet`.
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 20000000)]
     saldo: Option<Rupiah>,
 }
 
@@ -62,6 +66,13 @@ pub struct ManyPelangganMade {
     pelanggan: Vec<PelangganMade>,
 }
 
+/// What binds its fields together: money needs a place.
+pub fn together() -> [AnyOf; 1] {
+    let placed = with("idoutlet", ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String])).build());
+    let without_money = ObjectBuilder::new().property("saldo", null());
+    [AnyOf::builder().item(placed).item(without_money).build()]
+}
+
 /// Registers and logs in many customers for load tests (development only).
 #[utoipa::path(
     post, path = "/ops/v1/pelanggan/bulk", tag = "operator", security(("operator" = [])), request_body = ManyPelanggan,
@@ -73,6 +84,7 @@ pub struct ManyPelangganMade {
 )]
 pub async fn pelanggan_bulk(
     by: Minimal<ROOT>,
+    req: HttpRequest,
     state: web::Data<AppState>,
     body: Json<ManyPelanggan>,
 ) -> Result<HttpResponse, AppError> {
@@ -80,6 +92,7 @@ pub async fn pelanggan_bulk(
     if !state.config.dev.routes {
         return Err(AppError::NotFound("hanya ada dalam mode pengembangan"));
     }
+    door::check(req.version(), req.headers())?;
     if !(1..=MAX_JUMLAH).contains(&body.jumlah) {
         return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_JUMLAH}")));
     }
@@ -88,7 +101,7 @@ pub async fn pelanggan_bulk(
     }
     let saldo = body.saldo.map_or(Ok(0), |s| s.within("saldo", 0))?;
     let awalan = Awalan::parse(&body.awalan_telp)?;
-    let hash = web::block(|| password::hash_here(PASSWORD)).await.map_err(AppError::internal)?;
+    let hash = web::block(|| argon::hash_here(PASSWORD)).await.map_err(AppError::internal)?;
     let hash = hash.map_err(|e| AppError::internal(e.to_string()))?;
     let now = state.jam.now();
     let mut client = state.db.get().await?;
@@ -108,10 +121,10 @@ pub async fn pelanggan_bulk(
 }
 
 /// The digits that numbers begin with, without the country code.
-struct Awalan(String);
+pub(crate) struct Awalan(String);
 
 impl Awalan {
-    fn parse(text: &str) -> Result<Self, AppError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, AppError> {
         let text = text.trim();
         let digits = match text.strip_prefix('+') {
             Some(abroad) => abroad.strip_prefix(COUNTRY_CODE).unwrap_or_default(),
@@ -146,6 +159,13 @@ impl Awalan {
     }
 }
 
+/// Until the calls before this one are done, however long each of their statements takes: as long as one statement may, and not only
+/// as long as it may wait for a row, because whoever holds this lock works.
+async fn wait_for_turn(tx: &Transaction<'_>) -> Result<(), AppError> {
+    let wait = format!("SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({BULK_LOCK}); SET LOCAL lock_timeout = DEFAULT");
+    Ok(tx.batch_execute(&wait).await?)
+}
+
 /// Makes the customers; gives id and number in the numbers' order.
 async fn register(
     tx: &Transaction<'_>,
@@ -159,7 +179,7 @@ async fn register(
         INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
         SELECT telp, 'Pelanggan', telp, $2, $3, $3 FROM unnest($1::TEXT[]) AS telp
         ON CONFLICT (telp) DO NOTHING RETURNING id, telp";
-    tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&BULK_LOCK]).await?;
+    wait_for_turn(tx).await?;
     let length = i32::try_from(awalan.telp_digits(jumlah)).map_err(AppError::internal)?;
     let highest: Option<String> = tx.query_one(HIGHEST, &[&format!("{}%", awalan.0), &length]).await?.get(0);
     let numbers = awalan.numbers(highest.as_deref(), jumlah)?;

@@ -10,31 +10,32 @@ use super::kunci::{Minimal, SUPERVISOR};
 use crate::app::AppState;
 use crate::domain::id::Id;
 use crate::domain::no_nota::NoNota;
-use crate::domain::teks;
+use crate::domain::{teks, whole};
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::Reason;
 use crate::ledger;
 use crate::ledger::pemakaian::{self, Keputusan};
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Refund {
     /// The receipt number.
-    #[schema(value_type = String)]
     idtransaksi: NoNota,
     /// Rupiah to give back, at least 1, at most what is left of the price.
+    #[schema(minimum = 1, maximum = 9223372036854775807_i64)]
+    #[serde(deserialize_with = "whole::deserialize")]
     nominal: i64,
-    /// 1 to 500 characters.
+    #[schema(value_type = Reason)]
     alasan: String,
     /// Whose use, when two customers share the receipt number.
-    #[schema(value_type = Option<i64>)]
     idcustomer: Option<Id>,
 }
 
 /// Gives back part or all of a use's price.
 #[utoipa::path(
     post, path = "/ops/v1/refund", tag = "operator", security(("operator" = [])), request_body = Refund,
-    params(("Idempotency-Key" = String, Header, description = "1 to 200 visible ASCII characters; a repeat gets the same answer")),
+    params(IdempotencyKey),
     responses(
         (status = 200, body = Answer<MoneyBack>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),

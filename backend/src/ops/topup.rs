@@ -5,9 +5,10 @@ use deadpool_postgres::{GenericClient, Transaction};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, OneOf, SchemaType, Type};
 
 use super::idempotensi::{IdempotencyKey, Panggilan};
-use super::kunci::Operator;
+use super::kunci::{Operator, Role};
 use super::lingkup;
 use crate::app::AppState;
 use crate::db::audit::{self, Catatan};
@@ -15,33 +16,36 @@ use crate::domain::id::Id;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::Telp;
 use crate::domain::waktu::Waktu;
+use crate::domain::whole::Whole;
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::{ShortText, null, with};
 use crate::ledger::topup::{self, JenisEmoney, Paket, Rekening, ToppedUp};
 use crate::qr::pelanggan::{self, QrError};
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct TopUp {
     /// The customer's number in any form; this or `qr`.
-    #[schema(value_type = Option<String>)]
     telp: Option<Telp>,
     /// The text of the customer's QR, not older than 5 minutes; this or `telp`.
     qr: Option<String>,
-    #[schema(value_type = i64)]
     idoutlet: Id,
-    /// Rupiah paid, 1 to 20,000,000.
-    #[schema(value_type = i64)]
+    /// Rupiah paid.
+    #[schema(value_type = i64, minimum = 1, maximum = 20000000)]
     nominal: Rupiah,
-    /// Rupiah added, 1 to 20,000,000; `nominal` when left out.
-    #[schema(value_type = Option<i64>)]
+    /// Rupiah added; `nominal` when left out. A `kasir` key adds what was paid, no more and no less.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 20000000)]
     quota: Option<Rupiah>,
-    /// 1 to 100 characters; `Top-Up` when left out.
+    /// `Top-Up` when left out.
+    #[schema(value_type = Option<ShortText>)]
     nama_paket: Option<String>,
     /// 2 (default) never expires; 1 needs `masa_aktif`.
-    jenis_emoney: Option<i64>,
-    /// Epoch milliseconds.
-    masa_aktif: Option<i64>,
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 2)]
+    jenis_emoney: Option<Whole>,
+    /// Epoch milliseconds, in the future.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 253402300799999_i64)]
+    masa_aktif: Option<Whole>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -58,6 +62,21 @@ impl From<ToppedUp> for TopUpMade {
     }
 }
 
+/// What binds its fields together: a number or a code, and an expiry for what expires.
+pub fn together() -> [OneOf; 2] {
+    let either = |this: &str, not: &str| with(this, Object::with_type(Type::String)).property(not, null());
+    let whole = |values: &[Option<i64>]| {
+        ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::Null])).enum_values(Some(values.to_vec()))
+    };
+    let expires =
+        with("masa_aktif", Object::with_type(Type::Integer)).property("jenis_emoney", whole(&[Some(1)])).required("jenis_emoney");
+    let stays = ObjectBuilder::new().property("masa_aktif", null()).property("jenis_emoney", whole(&[Some(2), None]));
+    [
+        OneOf::builder().item(either("telp", "qr")).item(either("qr", "telp")).build(),
+        OneOf::builder().item(expires).item(stays).build(),
+    ]
+}
+
 /// Who is topped up.
 enum Siapa<'a> {
     Telp(&'a Telp),
@@ -67,11 +86,12 @@ enum Siapa<'a> {
 /// Tops up a customer's account at an outlet; the first top-up opens it.
 #[utoipa::path(
     post, path = "/ops/v1/topup", tag = "operator", security(("operator" = [])), request_body = TopUp,
-    params(("Idempotency-Key" = String, Header, description = "1 to 200 visible ASCII characters; a repeat gets the same answer")),
+    params(IdempotencyKey),
     responses(
         (status = 200, body = Answer<TopUpMade>),
-        (status = 400, body = Empty), (status = 401, body = Empty), (status = 404, body = Empty), (status = 409, body = Empty),
-        (status = 422, body = Empty),
+        (status = 400, body = Empty), (status = 401, body = Empty),
+        (status = 403, description = "`bonus hanya lewat paket`: a `kasir` key with another `quota` than `nominal`", body = Empty),
+        (status = 404, body = Empty), (status = 409, body = Empty), (status = 422, body = Empty),
     )
 )]
 pub async fn topup(
@@ -85,13 +105,14 @@ pub async fn topup(
         (None, Some(qr)) => Siapa::Qr(qr),
         _ => return Err(AppError::bad_input("isi salah satu: telp atau qr")),
     };
-    let jenis = JenisEmoney::parse(body.jenis_emoney, body.masa_aktif)?;
+    let jenis = JenisEmoney::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
     let paket = Paket::parse(body.nominal, body.quota, body.nama_paket.as_deref(), jenis)?;
     let now = state.jam.now();
     let panggilan = Panggilan::new(&operator, kunci, "topup", &*body, now)?;
     let mut client = state.db.get().await?;
     panggilan
         .once(&mut client, async |tx| {
+            no_bonus(&operator, &paket)?;
             let outlet = lingkup::outlet(tx, &operator, body.idoutlet).await?;
             let id_customer_global = match siapa {
                 Siapa::Telp(telp) => by_telp(tx, telp).await?,
@@ -101,6 +122,12 @@ pub async fn topup(
             Ok(TopUpMade::from(sell(tx, rekening, &paket, &operator.aktor(), now).await?))
         })
         .await
+}
+
+/// A bonus is the owner's to give: whoever stands at the till with a `kasir` key sells a rupiah for a rupiah (contract §7).
+fn no_bonus(operator: &Operator, paket: &Paket) -> Result<(), AppError> {
+    let bonus = operator.role == Role::Kasir && paket.quota != paket.nominal;
+    if bonus { Err(AppError::NotAllowed("bonus hanya lewat paket")) } else { Ok(()) }
 }
 
 /// The customer of a number; 404 `nomor belum terdaftar`.

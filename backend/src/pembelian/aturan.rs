@@ -75,6 +75,13 @@ pub enum Putusan {
     Ada { idtransaksi: i64, keadaan: Keadaan },
 }
 
+impl Putusan {
+    /// Whether the receipt number was never decided: to refuse it or to hold money for it makes rows.
+    pub const fn is_new(&self) -> bool {
+        matches!(self, Self::Boleh { .. } | Self::Tolak(_))
+    }
+}
+
 /// Decides; the first failing row answers.
 pub fn putuskan(p: &Pesanan, f: Fakta, now: Waktu) -> Putusan {
     if let Some(nota) = f.nota {

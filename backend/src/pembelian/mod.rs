@@ -7,4 +7,5 @@ pub mod fault;
 pub mod keadaan;
 pub mod perangkat;
 pub mod pulih;
+pub mod rate;
 pub mod step;

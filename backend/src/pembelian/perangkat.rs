@@ -20,8 +20,9 @@ pub fn command(state: &AppState, driver: &str, cmd: &Command) -> Option<Reply> {
     }
 }
 
-/// A device that reports no run is free of the staff flag; a run that nobody paid for is audited, never charged.
-const RECORD: &str = "
+/// A device that reports no run is free of the staff flag; a run that nobody paid for is audited, never charged. $1 machine, $2 online,
+/// $3 whether it runs, $4 a run that is not the open purchase's or null, $5 now.
+pub const RECORD: &str = "
 WITH m AS (
     UPDATE mesin SET online = $2, perlu_petugas = perlu_petugas AND NOT ($2 AND NOT $3)
     WHERE idmesin = $1 AND (online <> $2 OR perlu_petugas AND $2 AND NOT $3) RETURNING idmesin

@@ -26,7 +26,7 @@ const BATCH: i64 = 1_000;
 
 /// Every open purchase gets its machine's actor back. Returns how many.
 pub async fn resume(state: &AppState) -> Result<usize, AppError> {
-    let client = state.db.get().await?;
+    let client = state.recovery.get().await?;
     let open = fakta::semua_terbuka(&client).await?;
     let n = open.len();
     for t in open {
@@ -55,38 +55,46 @@ pub async fn reap_forever(state: AppState) {
     }
 }
 
-const OVERDUE: &str = "
-SELECT t.idmesin, t.idoutlet, m.driver FROM snap_transaksi t JOIN mesin m USING (idmesin)
-WHERE (t.state = 'RUNNING' AND t.ends_at <= $1)
-   OR (t.state IN ('HELD', 'SENT') AND t.cmd_exp <= $1)
-   OR (t.state = 'UNSURE' AND t.created_at <= $2)
-LIMIT $3";
+/// Machines whose purchase is past its deadline: $1 the deadline of runs and commands, $2 that of unsure ones by their age, $3 rows of
+/// each kind at most, so that none that stays stuck keeps the others from their turn. Each kind has its index, so that what is not due
+/// is never looked at; and the driver is asked for row by row, because a join reads all machines when PostgreSQL expects more rows than
+/// there are.
+pub const OVERDUE: &str = "
+SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'RUNNING' AND ends_at <= $1 ORDER BY ends_at LIMIT $3)
+    UNION ALL
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state IN ('HELD', 'SENT') AND cmd_exp <= $1 ORDER BY cmd_exp LIMIT $3)
+    UNION ALL
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'UNSURE' AND created_at <= $2 ORDER BY created_at LIMIT $3)
+) t";
 
-const RELAY: &str = "
-WITH due AS (
-    SELECT id FROM outbox WHERE available_at <= $1 ORDER BY available_at LIMIT $3 FOR UPDATE SKIP LOCKED
-)
-UPDATE outbox o SET attempts = attempts + 1, available_at = $2 FROM due, mesin m
-WHERE o.id = due.id AND m.idmesin = o.idmesin RETURNING o.idmesin, m.idoutlet, m.driver";
+/// Commands whose machine has not acted on them: $1 now, less what the actor itself may take; $2 when they are due again, $3 rows at most.
+pub const RELAY: &str = "
+UPDATE outbox o SET attempts = attempts + 1, available_at = $2 FROM mesin m
+WHERE o.id = ANY(ARRAY(SELECT id FROM outbox WHERE available_at <= $1 ORDER BY available_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+  AND m.idmesin = o.idmesin
+RETURNING o.idmesin, m.idoutlet, m.driver";
 
-/// A stop that came while its run ended is left behind.
-const SWEEP: &str = "
-DELETE FROM outbox o USING snap_transaksi t
-WHERE t.id = o.idtransaksi AND o.available_at <= $1 AND t.state NOT IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')";
+/// A stop that came while its run ended is left behind: due by $1, $2 rows at most. One that somebody holds is left for the next time.
+pub const SWEEP: &str = "
+DELETE FROM outbox WHERE id = ANY(ARRAY(
+    SELECT o.id FROM outbox o JOIN snap_transaksi t ON t.id = o.idtransaksi
+    WHERE o.available_at <= $1 AND t.state NOT IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
+    ORDER BY o.available_at LIMIT $2 FOR UPDATE OF o SKIP LOCKED))";
 
-/// In any order, so that all have their turn when they are more than a batch.
-const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas ORDER BY random() LIMIT $1";
+/// Machines that wait for staff, $1 at most; in any order, so that all have their turn when they are more than a batch.
+pub const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas ORDER BY random() LIMIT $1";
 
 async fn reap(state: &AppState, round: u64) -> Result<(), AppError> {
     let now = state.jam.now();
-    let client = state.db.get().await?;
+    let client = state.recovery.get().await?;
     let overdue = client.prepare_cached(OVERDUE).await?;
     let gave_up: Waktu = now.plus_ms(-LATE_MS - super::batas::GIVE_UP_MS);
     let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await?;
     tell_all(state, &late, Reload)?;
     let relay_before = now.plus_ms(-RELAY_AFTER_MS);
     let sweep = client.prepare_cached(SWEEP).await?;
-    client.execute(&sweep, &[&relay_before]).await?;
+    client.execute(&sweep, &[&relay_before, &BATCH]).await?;
     let relay = client.prepare_cached(RELAY).await?;
     let due = client.query(&relay, &[&relay_before, &now.plus_ms(RELAY_AFTER_MS), &BATCH]).await?;
     tell_all(state, &due, Reload)?;

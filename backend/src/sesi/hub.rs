@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-use actix_socketio::Socket;
 use actix_socketio::codec::Frame;
+use actix_socketio::{Socket, vital};
 use slab::Slab;
 use tokio::sync::mpsc;
 
@@ -60,7 +60,7 @@ impl Hubs {
         let thread = doors.len();
         doors.push(door);
         HUB.set(Some(Hub { thread, topics: HashMap::new(), away: Vec::new(), sending: false, hubs: self.clone(), metrics }));
-        actix_web::rt::spawn(async move {
+        vital::spawn("hub", async move {
             while let Some(batch) = inbox.recv().await {
                 with(|hub| batch.iter().for_each(|siaran| hub.deliver(siaran)));
             }
@@ -137,7 +137,7 @@ impl Hub {
         if !self.sending {
             self.sending = true;
             // Runs after everything that this turn of the thread still broadcasts.
-            actix_web::rt::spawn(async {
+            vital::spawn("hub", async {
                 tokio::task::yield_now().await;
                 with(Hub::send_away);
             });

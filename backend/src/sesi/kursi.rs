@@ -7,12 +7,14 @@ use actix_socketio::Closer;
 use dashmap::DashMap;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::auth::sesi::{Sesi, Versi};
+use crate::auth::sesi::{Ended, Sesi, Versi};
+use crate::auth::token::TokenId;
 
 #[derive(Debug)]
 struct Kursi {
     nomor: u64,
     version: i32,
+    token: TokenId,
     closer: Closer,
 }
 
@@ -40,7 +42,7 @@ impl DaftarKursi {
             return None;
         }
         seats.reserve_exact(1); // most customers have one phone
-        seats.push(Kursi { nomor, version: sesi.version, closer });
+        seats.push(Kursi { nomor, version: sesi.version, token: sesi.token, closer });
         Some(Duduk { daftar: self.clone(), id: sesi.id, nomor })
     }
 
@@ -49,18 +51,22 @@ impl DaftarKursi {
         let mut ended = versi.subscribe();
         loop {
             match ended.recv().await {
-                Ok(end) => self.kursi.get(&end.id).iter().for_each(|seats| close(seats, end.version)),
+                Ok(end) => self.kursi.get(&end.id).iter().for_each(|seats| close(seats, end.which)),
                 // Whose tokens ended is not known any more; clients come back and show theirs again.
-                Err(RecvError::Lagged(_)) => self.kursi.iter().for_each(|seats| close(&seats, i32::MAX)),
+                Err(RecvError::Lagged(_)) => self.kursi.iter().for_each(|seats| close(&seats, Ended::Older(i32::MAX))),
                 Err(RecvError::Closed) => return,
             }
         }
     }
 }
 
-/// Closes the sockets whose token is older than `version`.
-fn close(seats: &[Kursi], version: i32) {
-    seats.iter().filter(|kursi| kursi.version < version).for_each(|kursi| kursi.closer.close());
+/// Closes the sockets whose token is among the ended ones.
+fn close(seats: &[Kursi], ended: Ended) {
+    let has_ended = |kursi: &&Kursi| match ended {
+        Ended::Older(version) => kursi.version < version,
+        Ended::One(token) => kursi.token == token,
+    };
+    seats.iter().filter(has_ended).for_each(|kursi| kursi.closer.close());
 }
 
 impl Drop for Duduk {

@@ -29,21 +29,17 @@ const TRIES: usize = 4;
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = CreateSnapTransaksi)]
 pub struct Request {
-    /// Receipt number, made by the app: `SLF` and yymmddHHMMSSmmm.
-    #[schema(value_type = String, example = "SLF261120180530123", pattern = "^SLF\\d{15}$")]
+    /// Made by the app.
     id: NoNota,
-    #[schema(value_type = i64)]
     idcustomer: Id,
-    #[schema(value_type = i64)]
     idmesin: Id,
-    #[schema(value_type = i64)]
     idoutlet: Id,
-    #[schema(value_type = i64)]
     idsnap_layanan: Id,
     /// Whole rupiah.
-    #[schema(value_type = i64)]
+    #[schema(example = 2000, value_type = i64, minimum = 0, maximum = 20000000)]
     total: Rupiah,
-    #[schema(value_type = i64)]
+    /// The same again.
+    #[schema(example = 2000, value_type = i64, minimum = 0, maximum = 20000000)]
     grandtotal: Rupiah,
 }
 
@@ -64,6 +60,8 @@ pub struct Started {
         (status = 404, body = Empty, description = "E-Pay, machine or service unknown"),
         (status = 409, body = Empty, description = "Price changed, machine offline or in use, or the device refused; the money is back"),
         (status = 422, body = Empty, description = "Receipt number used for another body, or balance too low"),
+        (status = 429, body = Empty, description = "More purchases in a minute than a customer may ask for; `Retry-After` in seconds"),
+        (status = 503, body = Empty, description = "Cannot be taken now, nothing was decided; `Retry-After` in seconds"),
         (status = 504, body = Empty, description = "No answer from the device in 8 s; a repeat tells how it ended"),
     )
 )]
@@ -103,6 +101,9 @@ async fn buy(state: &AppState, pesanan: &Pesanan) -> Result<(), AppError> {
             let client = state.db.get().await?;
             putuskan(pesanan, fakta::baca(&client, pesanan).await?, state.jam.now())
         };
+        if putusan.is_new() {
+            state.purchase_rate.admit(pesanan.id_customer_global, pesanan.no_nota.digits(), state.jam.now())?;
+        }
         let hasil = match putusan {
             Putusan::NotaBeda => return Err(AppError::NotaTaken),
             Putusan::SudahDitolak(why) => return Err(why.into()),

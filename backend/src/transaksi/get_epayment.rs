@@ -18,7 +18,7 @@ const USABLE: &str = epay_sql!(
 /// The usable accounts at one owner, oldest first; none is an empty list.
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_epayment/{id}", operation_id = "transaksi_get_epayment", tag = "transaksi", security(("pelanggan" = [])),
-    params(("id" = i64, Path, description = "data_mesin.idowner")),
+    params(("id" = inline(Id), Path, description = "data_mesin.idowner")),
     responses((status = 200, body = Answer<Vec<AkunEpay>>))
 )]
 pub async fn get_epayment(

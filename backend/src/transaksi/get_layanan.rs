@@ -10,27 +10,28 @@ use crate::auth::pelanggan::Pelanggan;
 use crate::db::pool::Client;
 use crate::domain::kode_mesin::KodeMesin;
 use crate::domain::waktu::Waktu;
+use crate::domain::{teks, whole};
 use crate::http::answer::{Answer, Empty, ok_with};
 use crate::http::error::AppError;
 use crate::http::input::Page;
 use crate::http::json::Json;
+use crate::http::schema::{MAX_SEARCH_CHARS, SearchText};
 use crate::pembelian::keadaan::Keadaan;
 use crate::qr;
-
-/// The longest `search`, in characters: longer than any service's name needs to be told.
-const MAX_SEARCH_CHARS: usize = 100;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct GetLayanan {
     /// The sticker's text, or its typed `kode`.
     qr: String,
     #[schema(minimum = 1, maximum = 100)]
+    #[serde(deserialize_with = "whole::deserialize")]
     limit: i64,
-    #[schema(minimum = 0)]
+    #[schema(minimum = 0, maximum = 9223372036854775807_i64)]
+    #[serde(deserialize_with = "whole::deserialize")]
     skip: i64,
     /// Part of a service's name, in any case.
     #[serde(default)]
-    #[schema(max_length = 100)]
+    #[schema(value_type = Option<SearchText>)]
     search: Option<String>,
 }
 
@@ -134,12 +135,9 @@ pub async fn get_layanan(
     Ok(ok_with("Get Layanan Success", Layanan { data_mesin, data_layanan }))
 }
 
-fn search_of(text: &str) -> Result<&str, AppError> {
-    let text = text.trim();
-    if text.chars().count() > MAX_SEARCH_CHARS || text.chars().any(char::is_control) {
-        return Err(AppError::bad_input(format!("search harus paling banyak {MAX_SEARCH_CHARS} huruf tanpa karakter kendali")));
-    }
-    Ok(text)
+/// Nothing but blanks finds every service.
+pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
+    if text.trim().is_empty() { Ok(String::new()) } else { teks::parse("search", text, MAX_SEARCH_CHARS) }
 }
 
 /// The active machine of a sticker that is not revoked, or of a typed code.

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use crate::app::AppState;
 use crate::auth::pelanggan::Pelanggan;
 use crate::domain::waktu::Waktu;
+use crate::domain::whole;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 use crate::http::input::{Filter, Page};
@@ -16,9 +17,11 @@ use crate::transaksi::sampai::Sampai;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ListHistory {
-    #[schema(minimum = 0)]
+    #[schema(minimum = 0, maximum = 9223372036854775807_i64)]
+    #[serde(deserialize_with = "whole::deserialize")]
     skip: i64,
     #[schema(minimum = 1, maximum = 100)]
+    #[serde(deserialize_with = "whole::deserialize")]
     limit: i64,
     /// `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups.
     #[serde(default)]
@@ -26,10 +29,10 @@ pub struct ListHistory {
     jenis: Option<Jenis>,
     /// An outlet's id, or `""` for all.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
     outlet: Filter,
     /// From the first page's answer: this page goes on as of that one. Without it, rows added meanwhile shift the pages.
     #[serde(default)]
+    #[schema(value_type = Option<Sampai>)]
     sampai: Option<String>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) use snap_sql;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SnapTransaksi {
     /// The receipt number.
-    #[schema(example = "SLF261120180530123", pattern = r"^SLF\d{15}$")]
+    #[schema(example = "SLF261120180530123", pattern = "^SLF[0-9]{15}$")]
     pub id: String,
     /// Whole rupiah, the full price also after refunds.
     pub grandtotal: i64,

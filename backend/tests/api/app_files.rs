@@ -7,6 +7,11 @@ use crate::server::{Raw, raw};
 
 const HTML: (&str, &str) = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
 const PAGE: &str = "<!doctype html><div id=\"root\"></div>";
+const CODE: &str = "/assets/index-Ab12.js";
+/// The build lays these beside `CODE`; what is in them is only passed on.
+const PACKED: [(&str, &str); 2] = [("br", "code in brotli"), ("gz", "code in gzip")];
+/// A build before there were packed forms, or a file too small to have one.
+const OLD: &str = "/assets/old-Ef56.js";
 
 /// A server whose app is in a folder of its own, which goes with it.
 struct Site {
@@ -23,7 +28,15 @@ impl Site {
         std::fs::write(built.join("sw.js"), "self.skipWaiting()").unwrap();
         std::fs::write(built.join("manifest.webmanifest"), "{}").unwrap();
         std::fs::write(built.join(".hidden"), "hidden").unwrap();
-        std::fs::write(built.join("assets/index-Ab12.js"), "console.log(1);".repeat(500)).unwrap();
+        let code = "console.log(1);".repeat(500);
+        for file in [CODE, OLD] {
+            std::fs::write(built.join(&file[1..]), &code).unwrap();
+        }
+        for (ending, packed) in PACKED {
+            std::fs::write(built.join(format!("{}.{ending}", &CODE[1..])), packed).unwrap();
+        }
+        std::fs::write(built.join("assets/zxing-Gh78.wasm"), [0; 9]).unwrap();
+        std::fs::write(built.join("assets/zxing-Gh78.wasm.gz"), "wasm in gzip").unwrap();
         std::fs::write(dir.join("secret.txt"), "secret").unwrap();
         let app = Setup::new().with(|c| c.http.app_dir = built.clone()).start().await;
         Self { app, dir }
@@ -112,13 +125,87 @@ async fn hashed_files_are_kept_for_good_and_the_service_worker_never() {
 }
 
 #[actix_web::test]
-async fn text_goes_out_compressed_to_who_takes_it() {
+async fn a_file_goes_out_in_the_form_of_the_build_that_its_reader_likes_best() {
     let site = Site::start().await;
-    let plain = site.get("/assets/index-Ab12.js", &[]).await;
-    let packed = site.get("/assets/index-Ab12.js", &[("accept-encoding", "gzip, deflate, br")]).await;
-    assert_eq!((plain.header("content-encoding"), packed.header("content-encoding")), ("", "gzip"));
-    assert!(packed.body.len() < plain.body.len() / 4);
-    assert!(packed.header("vary").to_lowercase().contains("accept-encoding"));
+    let plain = site.get(CODE, &[]).await;
+    let cases = [
+        ("gzip, deflate, br, zstd", "br"),
+        ("br;q=0.5, gzip", "gzip"),
+        ("gzip", "gzip"),
+        ("GZIP", "gzip"),
+        ("br;q=0, gzip;q=0.1", "gzip"),
+        ("identity, gzip;q=0.9", ""),
+        ("deflate, zstd", ""),
+        ("*", ""),
+        ("identity;q=0", ""),
+        ("br;q=0, gzip;q=0", ""),
+        (";;;=", ""),
+        ("", ""),
+    ];
+    for (accepts, coding) in cases {
+        let answer = site.get(CODE, &[("accept-encoding", accepts)]).await;
+        assert_eq!((answer.status.as_u16(), answer.header("content-encoding")), (200, coding), "{accepts}");
+        let body = match coding {
+            "br" => PACKED[0].1,
+            "gzip" => PACKED[1].1,
+            _ => &plain.body,
+        };
+        assert_eq!(answer.body, body, "{accepts}");
+        assert_eq!(answer.header("content-length"), body.len().to_string(), "as long as it is, and not in chunks");
+        assert_eq!(answer.header("content-type"), plain.header("content-type"), "{accepts}");
+        assert!(answer.header("vary").to_lowercase().contains("accept-encoding"), "{accepts}");
+        assert_eq!(answer.header("cache-control"), plain.header("cache-control"));
+    }
+}
+
+#[actix_web::test]
+async fn a_form_that_the_build_has_not_is_no_loss() {
+    let site = Site::start().await;
+    let all = [("accept-encoding", "br, gzip")];
+    let old = site.get(OLD, &all).await;
+    assert_eq!((old.status.as_u16(), old.header("content-encoding"), old.body.len()), (200, "", 7500));
+    let wasm = site.get("/assets/zxing-Gh78.wasm", &all).await;
+    assert_eq!((wasm.header("content-encoding"), wasm.header("content-type")), ("gzip", "application/wasm"));
+}
+
+#[actix_web::test]
+async fn each_form_has_its_own_tag() {
+    let site = Site::start().await;
+    let packed = [("accept-encoding", "br")];
+    let tags = [site.get(CODE, &[]).await, site.get(CODE, &packed).await].map(|answer| answer.header("etag").to_owned());
+    assert_ne!(tags[0], tags[1]);
+    let has = |tag: &str| [packed[0], ("if-none-match", tag)].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    for (tag, status) in [(&tags[1], 304), (&tags[0], 200)] {
+        let headers = has(tag);
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let answer = site.get(CODE, &headers).await;
+        assert_eq!(answer.status, status);
+        assert!(answer.header("vary").to_lowercase().contains("accept-encoding"), "of a 304 too");
+    }
+}
+
+#[actix_web::test]
+async fn a_part_is_one_of_the_plain_file() {
+    let site = Site::start().await;
+    let part = site.get(CODE, &[("accept-encoding", "br, gzip"), ("range", "bytes=0-6")]).await;
+    assert_eq!((part.status.as_u16(), part.body.as_str(), part.header("content-encoding")), (206, "console", ""));
+    assert_eq!(part.header("content-range"), "bytes 0-6/7500");
+    let packed = site.get(CODE, &[("accept-encoding", "br")]).await;
+    let resumed = [("accept-encoding", "br"), ("range", "bytes=5-"), ("if-range", packed.header("etag"))];
+    let whole = site.get(CODE, &resumed).await;
+    assert_eq!((whole.status.as_u16(), whole.body.len()), (200, 7500), "a part of another form cannot go on with this one");
+    let beyond = site.app.call("GET", CODE, None, &[("range", "bytes=9000-")], None).await;
+    beyond.expect(416, "bagian berkas yang diminta tidak ada");
+}
+
+#[actix_web::test]
+async fn nothing_is_compressed_for_a_single_request() {
+    let app = TestApp::spawn().await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let headers = [("accept-encoding", "br, gzip"), ("authorization", &*format!("Bearer {}", siti.token))];
+    for path in ["/metrics", "/openapi.json", "/healthz", "/nothing", "/scan/v1/transaksi/get_qrcode"] {
+        assert_eq!(raw(&app, "GET", path, &headers).await.header("content-encoding"), "", "{path}");
+    }
 }
 
 #[actix_web::test]
@@ -127,7 +214,7 @@ async fn who_has_it_is_told_so() {
     for path in ["/", "/sw.js", "/login", "/assets/index-Ab12.js"] {
         let first = site.get(path, &[HTML]).await;
         let tag = first.header("etag");
-        assert!(tag.starts_with("W/\""), "{path}: {tag}");
+        assert!(tag.starts_with('"'), "{path}: {tag}");
         let again = site.get(path, &[HTML, ("if-none-match", tag)]).await;
         assert_eq!((again.status.as_u16(), again.body.as_str()), (304, ""), "{path}");
         let other = site.get(path, &[HTML, ("if-none-match", "\"other\"")]).await;
@@ -138,10 +225,11 @@ async fn who_has_it_is_told_so() {
 #[actix_web::test]
 async fn head_tells_what_get_would() {
     let site = Site::start().await;
-    for path in ["/", "/login", "/assets/index-Ab12.js"] {
-        let (get, head) = (site.get(path, &[HTML]).await, raw(&site.app, "HEAD", path, &[HTML]).await);
+    for (path, accepts) in [("/", ""), ("/login", ""), (CODE, ""), (CODE, "gzip")] {
+        let headers = [HTML, ("accept-encoding", accepts)];
+        let (get, head) = (site.get(path, &headers).await, raw(&site.app, "HEAD", path, &headers).await);
         assert_eq!((head.status.as_u16(), head.body.as_str()), (200, ""), "{path}");
-        for name in ["content-type", "content-length", "etag", "cache-control"] {
+        for name in ["content-type", "content-length", "content-encoding", "etag", "cache-control", "vary"] {
             assert_eq!(head.header(name), get.header(name), "{path} {name}");
         }
     }

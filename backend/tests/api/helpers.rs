@@ -144,6 +144,11 @@ impl Setup {
         self
     }
 
+    /// The settings that it would start with.
+    pub fn config(self) -> Config {
+        self.config
+    }
+
     /// The kernel holds no more than this for a client that does not read, so that the server soon has to.
     pub fn send_buffer(mut self, bytes: usize) -> Self {
         self.send_buffer_bytes = Some(bytes);
@@ -181,7 +186,7 @@ impl TestApp {
         let database = Database::create().await;
         config.data.dir = database.scratch_dir();
         let data_dir = config.data.dir.clone();
-        let state = AppState::build_with(config, &database.url(), 1, Some(jam.clone())).await.expect("state");
+        let state = AppState::build_with(config, &database.url(), Some(jam.clone())).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
         if let Some(bytes) = send_buffer_bytes {
             // Accepted connections inherit it.

@@ -134,6 +134,17 @@ async fn an_address_gets_its_hourly_codes_and_no_more() {
 }
 
 #[actix_web::test]
+async fn an_address_that_a_proxy_names_with_its_port_is_the_same_address() {
+    let app = behind_proxy().with(|c| c.auth.otp_per_ip_hour = 1).start().await;
+    for (n, (first, again)) in
+        [("198.51.100.7:5678", "198.51.100.7:9"), ("[2001:db8::1]:443", "2001:db8::2")].into_iter().enumerate()
+    {
+        assert_eq!(app.request_from(first, &format!("8120000000{n}")).await.status, 200);
+        app.request_from(again, &format!("8120000001{n}")).await.retry_after_s();
+    }
+}
+
+#[actix_web::test]
 async fn all_addresses_together_have_an_hourly_limit() {
     let app = behind_proxy().with(|c| c.auth.otp_per_hour = 4).start().await;
     for n in 0..4 {

@@ -1,9 +1,29 @@
 //! Passwords: wrong ones, too many wrong ones, too many at once (contract §1; design: money, security).
 
+use std::net::IpAddr;
+
 use futures_util::future::join_all;
+use nyala::auth::argon;
+use nyala::auth::line::Line;
+use nyala::auth::password::{self, Place};
+use nyala::http::client_ip::{Address, Block};
 
 use crate::auth::{TELP, login_body};
-use crate::helpers::{PASSWORD, TestApp};
+use crate::helpers::{Answer, PASSWORD, Setup, TestApp};
+
+fn behind_proxy() -> Setup {
+    Setup::new().with(|c| c.http.trusted_proxies = vec![Block::parse("127.0.0.1").unwrap()])
+}
+
+impl TestApp {
+    /// From an address, with a cookie; empty ones are not sent.
+    async fn login_from(&self, address: &str, cookie: &str, telp: &str, password: &str) -> Answer {
+        let headers: Vec<_> =
+            [("x-forwarded-for", address), ("cookie", cookie)].into_iter().filter(|h| !h.1.is_empty()).collect();
+        let body = login_body(telp, password).to_string().into_bytes();
+        self.call("POST", "/scan/v1/auth/login", None, &headers, Some(body)).await
+    }
+}
 
 #[actix_web::test]
 async fn a_wrong_password_and_an_unknown_number_are_told_apart() {
@@ -63,16 +83,186 @@ async fn a_reset_password_does_not_wait_for_the_wrong_ones_before() {
 }
 
 #[actix_web::test]
-async fn more_than_32_waiting_passwords_are_told_to_come_back() {
-    let app = TestApp::spawn().await;
-    // Unknown numbers cost a whole Argon2 each, so that the queue fills however fast the others arrive.
-    let bodies: Vec<_> = (0..120).map(|n| login_body(&format!("8130000{n:04}"), PASSWORD)).collect();
-    let answers = join_all(bodies.iter().map(|body| app.post("/scan/v1/auth/login", None, body))).await;
-    let (worked, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|a| a.status == 404);
-    assert!(worked.len() >= 33, "one at work and 32 waiting are served: {}", worked.len());
-    assert!(!refused.is_empty());
-    for answer in refused {
-        assert!(answer.retry_after_s() >= 1);
+async fn a_stranger_who_guesses_locks_out_neither_the_owner_nor_other_addresses() {
+    let app = behind_proxy().start().await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    let owner = app.login_from("203.0.113.5", "", TELP, PASSWORD).await.cookie();
+    // Ten guesses from each of five addresses are all that the number has.
+    for address in 1..=5 {
+        for _ in 0..10 {
+            let guess = app.login_from(&format!("198.51.100.{address}"), "", TELP, "salah").await;
+            guess.expect(401, "password is incorrect");
+        }
+        assert_eq!(app.login_from(&format!("198.51.100.{address}"), "", TELP, PASSWORD).await.retry_after_s(), 900);
     }
-    app.login("81300009999", PASSWORD).await.expect(404, "record not found");
+    assert_eq!(app.login_from("198.51.100.6", "", TELP, PASSWORD).await.retry_after_s(), 900);
+    // The phone that logged in before, wherever it is now, and even behind a guesser's address.
+    for address in ["203.0.113.5", "192.0.2.77", "198.51.100.1"] {
+        assert_eq!(app.login_from(address, &owner, TELP, PASSWORD).await.status, 200);
+    }
+    app.advance_s(900);
+    assert_eq!(app.login_from("198.51.100.6", "", TELP, PASSWORD).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_known_phone_has_ten_wrong_passwords_of_its_own() {
+    let app = TestApp::spawn().await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    let phone = app.login(TELP, PASSWORD).await.cookie();
+    for _ in 0..10 {
+        app.login_from("", &phone, TELP, "salah").await.expect(401, "password is incorrect");
+    }
+    assert_eq!(app.login_from("", &phone, TELP, PASSWORD).await.retry_after_s(), 900);
+    app.login(TELP, PASSWORD).await.ok();
+}
+
+#[actix_web::test]
+async fn a_cookie_of_somebody_else_or_of_an_older_password_is_a_strangers() {
+    let app = Setup::new().with(|c| c.auth.wrong_logins_per_phone = 1).start().await;
+    let siti = app.register_customer(TELP, "Siti", "Rahma").await;
+    app.register_customer("81234567891", "Budi", "Santoso").await;
+    let (own, others) = (app.login(TELP, PASSWORD).await.cookie(), app.login("81234567891", PASSWORD).await.cookie());
+    app.login(TELP, "salah").await.expect(401, "password is incorrect");
+    app.login_from("", &others, TELP, PASSWORD).await.retry_after_s();
+    app.login_from("", &format!("{own}x"), TELP, PASSWORD).await.retry_after_s();
+    app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
+    app.login_from("", &own, TELP, PASSWORD).await.retry_after_s();
+}
+
+#[actix_web::test]
+async fn an_address_has_twenty_wrong_logins_and_one_more_every_three_seconds() {
+    let app = behind_proxy().start().await;
+    for n in 0..10 {
+        app.register_customer(&format!("8120000000{n}"), "Siti", "Rahma").await;
+        let answer = app.login_from("2001:db8::1", "", &format!("8120000000{n}"), "salah").await;
+        answer.expect(401, "password is incorrect");
+    }
+    // Numbers that nobody has cost as much, and right passwords nothing.
+    for n in 0..10 {
+        let answer = app.login_from(&format!("2001:db8::{n}"), "", &format!("8130000000{n}"), PASSWORD).await;
+        answer.expect(404, "record not found");
+        if n < 9 {
+            assert_eq!(app.login_from("2001:db8::1", "", "81200000001", PASSWORD).await.status, 200);
+        }
+    }
+    for (telp, password) in [("81200000001", PASSWORD), ("81200000001", "salah"), ("81300000001", PASSWORD)] {
+        assert_eq!(app.login_from("2001:db8::5", "", telp, password).await.retry_after_s(), 3);
+    }
+    assert_eq!(app.login_from("2001:db8:0:1::1", "", "81200000001", PASSWORD).await.status, 200);
+    app.advance_s(3);
+    app.login_from("2001:db8::1", "", "81200000001", "salah").await.expect(401, "password is incorrect");
+    app.login_from("2001:db8::1", "", "81200000001", "salah").await.retry_after_s();
+}
+
+#[actix_web::test]
+async fn a_refused_login_is_not_hashed() {
+    let app = TestApp::spawn().await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    for _ in 0..10 {
+        app.login(TELP, "salah").await.expect(401, "password is incorrect");
+    }
+    // Whatever is stored is not looked at any more, and neither is the password.
+    app.db.execute("UPDATE customer_global SET password_hash = 'no hash'", &[]).await.unwrap();
+    app.login(TELP, PASSWORD).await.retry_after_s();
+    app.advance_s(900);
+    assert_eq!(app.login(TELP, PASSWORD).await.status, 500);
+}
+
+#[actix_web::test]
+async fn a_number_that_nobody_has_costs_no_hash() {
+    let app = TestApp::spawn().await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    let line = Line::Address(address("127.0.0.1"));
+    let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state, line).unwrap()).collect();
+    app.login("81234567899", PASSWORD).await.expect(404, "record not found");
+    assert_eq!(app.login(TELP, PASSWORD).await.retry_after_s(), 2);
+    drop(places);
+    app.login(TELP, PASSWORD).await.ok();
+}
+
+#[actix_web::test]
+async fn one_address_fills_its_own_line_and_nobody_elses() {
+    let app = behind_proxy().with(|c| c.auth.wrong_logins_per_address = 1_000).start().await;
+    let (n, hash) = (100, argon::hash_here(PASSWORD).unwrap());
+    for n in 0..n {
+        app.register_customer(&format!("81200000{n:03}"), "Siti", "Rahma").await;
+    }
+    app.db.execute("UPDATE customer_global SET password_hash = $1", &[&hash]).await.unwrap();
+    let crowd = join_all((0..n).map(async |n| app.login_from("198.51.100.7", "", &format!("81200000{n:03}"), PASSWORD).await));
+    let others = async {
+        // Behind the crowd, whose line is full by now.
+        app.until_metric_is("nyala_password_queue_length", |waiting| waiting >= 20.0).await;
+        app.login_from("203.0.113.5", "", "81200000001", PASSWORD).await
+    };
+    let (crowd, other) = futures_util::future::join(crowd, others).await;
+    assert_eq!(other.status, 200, "{}", other.message);
+    let (served, refused): (Vec<_>, Vec<_>) = crowd.iter().partition(|a| a.status == 200);
+    assert!(served.len() >= 32 && !refused.is_empty(), "{} served", served.len());
+    for answer in refused {
+        assert_eq!(answer.retry_after_s(), 2);
+    }
+}
+
+fn address(text: &str) -> Address {
+    text.parse::<IpAddr>().unwrap().into()
+}
+
+impl TestApp {
+    /// As many places as these lines are given.
+    fn take_places(&self, lines: impl Iterator<Item = Line>) -> Vec<Place> {
+        lines.filter_map(|line| password::reserve(&self.state, line).ok()).collect()
+    }
+}
+
+#[actix_web::test]
+async fn one_address_or_48_with_any_number_of_accounts_keeps_nobody_out_elsewhere() {
+    let app = behind_proxy().start().await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    let known = app.login(TELP, PASSWORD).await.cookie();
+    let Address::V6(whole) = address("2001:db8:1::") else { unreachable!("it is IPv6") };
+    let subnets = || (0..1_000).map(|n| Address::V6(whole | n));
+    let customers = || (1_000..2_000).map(|id| Line::Customer(id, address("198.51.100.7")));
+    let everything = [
+        app.take_places(subnets().map(Line::Address)),
+        app.take_places(subnets().zip(1_000..).map(|(subnet, id)| Line::Customer(id, subnet))),
+        app.take_places(customers()),
+    ];
+    for held in &everything {
+        assert_eq!(held.len(), 32);
+    }
+    assert_eq!(app.login_from("2001:db8:1:ffff::1", "", TELP, PASSWORD).await.retry_after_s(), 2);
+    for (from, cookie) in [("203.0.113.5", ""), ("2001:db8:2::1", ""), ("203.0.113.5", &known), ("2001:db8:2::1", &known)] {
+        assert_eq!(app.login_from(from, cookie, TELP, PASSWORD).await.status, 200, "{from} {cookie}");
+    }
+    // Not even strangers at the very address.
+    assert_eq!(app.login_from("198.51.100.7", "", TELP, PASSWORD).await.status, 200);
+}
+
+#[actix_web::test]
+async fn strangers_everywhere_leave_known_phones_their_places_and_refusals_are_counted() {
+    let app = behind_proxy().start().await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    let known = app.login(TELP, PASSWORD).await.cookie();
+    let held = app.take_places((0..200).map(|n| Line::Address(Address::V4(n))));
+    assert_eq!(held.len(), 96);
+    let refused = app.metric("nyala_logins_refused_total").await;
+    assert_eq!(app.login_from("203.0.113.5", "", TELP, PASSWORD).await.retry_after_s(), 2);
+    assert_eq!(app.metric("nyala_logins_refused_total").await, refused + 1.0);
+    assert_eq!(app.login_from("203.0.113.5", &known, TELP, PASSWORD).await.status, 200);
+    drop(held);
+    assert_eq!(app.login_from("203.0.113.5", "", TELP, PASSWORD).await.status, 200);
+}
+
+#[actix_web::test]
+async fn only_a_phone_that_is_known_now_stands_in_its_customers_line() {
+    let app = TestApp::spawn().await;
+    let siti = app.register_customer(TELP, "Siti", "Rahma").await;
+    app.register_customer("81234567891", "Budi", "Santoso").await;
+    let known = app.login(TELP, PASSWORD).await.cookie();
+    let _full = app.take_places((0..32).map(|_| Line::Customer(siti.id, address("127.0.0.1"))));
+    assert_eq!(app.login_from("", &known, TELP, PASSWORD).await.retry_after_s(), 2);
+    // A cookie of another's account, and one from before the present password: as who has none.
+    assert_eq!(app.login_from("", &known, "81234567891", PASSWORD).await.status, 200);
+    app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
+    assert_eq!(app.login_from("", &known, TELP, PASSWORD).await.status, 200);
 }

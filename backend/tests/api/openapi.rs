@@ -10,7 +10,7 @@ use crate::helpers::TestApp;
 /// Routes that the document need not tell of: the document itself.
 const UNTOLD: [&str; 1] = ["/openapi.json"];
 
-fn document() -> Value {
+pub fn document() -> Value {
     serde_json::from_str(&nyala::openapi::document().unwrap()).unwrap()
 }
 

@@ -1,7 +1,11 @@
 //! Customers in bulk for load tests (contract §4): root, development only.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
+use actix_web::rt::time::sleep;
+use futures_util::future::join;
+use nyala::ops::pelanggan_bulk::BULK_LOCK;
 use serde_json::{Value, json};
 
 use crate::helpers::{PASSWORD, Setup, TestApp};
@@ -64,6 +68,27 @@ async fn twenty_thousand_fit_into_one_call() {
     assert_eq!(made["pelanggan"].as_array().unwrap().len(), 20_000);
     assert_eq!(app.insert("SELECT count(*) FROM quota_emoney WHERE saldo = 1000", &[]).await, 20_000);
     app.assert_no_violation().await;
+}
+
+/// Several load tests beside each other: each call waits until those before it are done, though a row is waited for more briefly.
+#[actix_web::test]
+async fn calls_wait_for_each_other_longer_than_for_a_row() {
+    const STILL_YOUNG: &str = "SELECT FROM pg_stat_activity
+        WHERE pid = $1 AND wait_event_type = 'Lock' AND state_change > clock_timestamp() - INTERVAL '1 s'";
+    let app = Setup::new().with(|c| c.database.lock_ms = 200).start().await;
+    let root = app.key(Lingkup::Root).await;
+    let (other, _) = nyala::db::lock::connect(app.state.db.config()).await.unwrap();
+    other.batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({BULK_LOCK})")).await.unwrap();
+    let body = json!({"jumlah": 3, "awalan_telp": "8990"});
+    let done = async {
+        let pid = app.lock_waiter().await;
+        while app.db.query_opt(STILL_YOUNG, &[&pid]).await.unwrap().is_some() {
+            sleep(Duration::from_millis(5)).await;
+        }
+        other.batch_execute("COMMIT").await.unwrap();
+    };
+    let (answer, ()) = join(app.ops(&root, "pelanggan/bulk", &body), done).await;
+    assert_eq!(answer.ok()["pelanggan"].as_array().unwrap().len(), 3);
 }
 
 #[actix_web::test]

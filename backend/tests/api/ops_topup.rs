@@ -20,7 +20,8 @@ async fn the_first_one_opens_the_account_and_the_next_one_adds() {
     assert_eq!(first["saldo_akhir"], 50_000);
     let body =
         json!({"telp": "081200000001", "idoutlet": outlet.idoutlet, "nominal": 100_000, "quota": 110_000, "nama_paket": "Hemat"});
-    let second = app.ops(&key, "topup", &body).await.ok();
+    let owner = app.key(Lingkup::Owner(outlet.idowner)).await;
+    let second = app.ops(&owner, "topup", &body).await.ok();
     assert_eq!((&second["saldo_akhir"], &second["idcustomer"]), (&json!(160_000), &first["idcustomer"]));
     let id = second["idpembelian_emoney"].as_str().expect("a decimal string, as in the history");
     let detail = app.get(&format!("/scan/v1/epayment/get_epayment/{id}"), Some(&siti.token)).await.ok();
@@ -29,6 +30,27 @@ async fn the_first_one_opens_the_account_and_the_next_one_adds() {
     let accounts = app.get("/scan/v1/dashboard/get_user_epayment_by_id_customer_global", Some(&siti.token)).await.ok();
     assert_eq!(accounts[0]["quota_emoney"]["saldo"], 160_000);
     assert_eq!(app.audited().await.len(), 2);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_cashier_gives_no_bonus_and_takes_none_away() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let (kasir, supervisor) =
+        (app.key(Lingkup::Kasir(outlet.idoutlet)).await, app.key(Lingkup::Supervisor(outlet.idoutlet)).await);
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    let before = app.footprint().await;
+    let body = |quota: i64| json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 100_000, "quota": quota});
+    for quota in [110_000, 100_001, 99_999, 1] {
+        for once in ["satu", "dua"] {
+            app.ops_once(&kasir, once, "topup", &body(quota)).await.expect(403, "bonus hanya lewat paket");
+        }
+    }
+    assert_eq!(app.footprint().await, before);
+    // A refusal does not use the key up, and the same package is the supervisor's to sell.
+    assert_eq!(app.ops_once(&kasir, "satu", "topup", &body(100_000)).await.ok()["saldo_akhir"], 100_000);
+    assert_eq!(app.ops(&supervisor, "topup", &body(110_000)).await.ok()["saldo_akhir"], 210_000);
     app.assert_no_violation().await;
 }
 

@@ -37,7 +37,7 @@ async fn paying_starts_the_machine_and_the_run_ends() {
 async fn fifty_customers_press_pay_and_one_wins() {
     /// Everybody could pay all of them: the same one may win each time.
     const RONDE: u32 = 200;
-    let app = quick().start().await;
+    let app = quick().with(|c| c.purchase.per_customer_minute = 1_000).start().await;
     let mut customers = Vec::new();
     let mut toko = app.toko(600).await;
     for i in 0..50 {

@@ -20,8 +20,10 @@ use crate::helpers::{Customer, Setup, TestApp};
 use crate::operator::Lingkup;
 use crate::toko::{HARGA, Pesanan, Toko, beli};
 
-fn quick() -> Setup {
+/// Devices that answer at once, and a database that waits for locks longer than any test holds one.
+pub fn quick() -> Setup {
     Setup::new().running_clock().with(|c| {
+        c.database.lock_ms = 20_000;
         c.mesin.sim_min_ms = 0;
         c.mesin.sim_max_ms = 5;
     })
@@ -30,16 +32,20 @@ fn quick() -> Setup {
 const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala";
 
 impl TestApp {
-    /// A connection of its own in the middle of a transaction that holds the row of a table.
-    async fn locked(&self, table: &str, id: i64) -> Client {
+    /// A connection of its own in the middle of a transaction that holds the row of a table, as one that changes it does.
+    pub async fn locked(&self, table: &str, id: i64) -> Client {
         let (other, _) = nyala::db::lock::connect(self.state.db.config()).await.unwrap();
-        let key = if table == "mesin" { "idmesin" } else { "idcustomer" };
-        other.batch_execute(&format!("BEGIN; SELECT FROM {table} WHERE {key} = {id} FOR UPDATE")).await.unwrap();
+        let key = match table {
+            "mesin" => "idmesin",
+            "quota_emoney" => "idcustomer",
+            _ => "id",
+        };
+        other.batch_execute(&format!("BEGIN; SELECT FROM {table} WHERE {key} = {id} FOR NO KEY UPDATE")).await.unwrap();
         other
     }
 
     /// Waits until somebody waits for a lock; the backend's process id.
-    async fn lock_waiter(&self) -> i32 {
+    pub async fn lock_waiter(&self) -> i32 {
         const WAITS: &str = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         loop {
             if let Some(row) = self.db.query_opt(WAITS, &[]).await.unwrap() {
@@ -59,7 +65,7 @@ impl TestApp {
         }
     }
 
-    async fn payers(&self, toko: Toko, n: usize) -> Vec<(Customer, i64)> {
+    pub async fn payers(&self, toko: Toko, n: usize) -> Vec<(Customer, i64)> {
         let mut customers = Vec::new();
         for i in 0..n {
             let customer = self.register_customer(&format!("8120000{i:04}"), "Budi", "Santoso").await;

@@ -2,9 +2,16 @@
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
+use nyala::db::clock;
+use nyala::health::threads::STUCK_AFTER_MS;
 
 use crate::arrange::nota;
+use crate::cross_site::addresses;
 use crate::helpers::{Setup, TestApp};
+use crate::openapi::document;
+use crate::operator::Lingkup;
+use crate::realtime::phone::soon;
+use crate::toko::beli;
 
 /// An answer that need not be an envelope.
 pub struct Raw {
@@ -72,6 +79,27 @@ async fn a_wrong_method_is_a_405_envelope_that_names_the_right_one() {
 }
 
 #[actix_web::test]
+async fn every_address_of_the_document_tells_which_methods_it_takes() {
+    let app = TestApp::spawn().await;
+    let key = app.key(Lingkup::Root).await;
+    let document = document();
+    for method in ["get", "post"] {
+        for path in addresses(&document, method) {
+            let other = if method == "get" { "POST" } else { "GET" };
+            if addresses(&document, &other.to_lowercase()).contains(&path) {
+                continue;
+            }
+            for wrong in [other, "PUT", "DELETE", "PATCH"] {
+                let answer = app.call(wrong, &path, Some(&key), &[], None).await;
+                let right = method.to_uppercase();
+                answer.expect(405, &format!("alamat ini tidak menerima {wrong}; yang diterima: {right}"));
+                assert_eq!(answer.headers.get("allow").unwrap(), right.as_str(), "{wrong} {path}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
 async fn every_answer_has_a_request_id_and_the_security_headers() {
     let app = TestApp::spawn().await;
     for path in ["/healthz", "/metrics", "/openapi.json", "/", "/nothing", "/scan/v1/auth/login", "/docs/"] {
@@ -113,6 +141,115 @@ async fn ready_while_it_takes_work_and_the_database_answers() {
     lose_database(&app).await;
     app.get("/readyz", None).await.expect(503, "basis data tidak menjawab");
     app.get("/healthz", None).await.expect(200, "OK");
+}
+
+#[actix_web::test]
+async fn a_thread_that_does_not_turn_is_unhealthy_until_it_does() {
+    let app = TestApp::spawn().await;
+    let health = async || app.get("/healthz", None).await;
+    let hangs = app.state.threads.join();
+    app.state.threads.advance_ms(STUCK_AFTER_MS + 1);
+    // The server's own thread turns within a moment, and the other one never.
+    soon("the server's own thread's turn", async {
+        while app.state.threads.stuck() > 1 {
+            actix_web::rt::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    health().await.expect(503, "1 utas kerja macet");
+    hangs.turned();
+    health().await.expect(200, "OK");
+}
+
+/// Has the database refuse writes, as it does when its disk is full, or take them again.
+async fn full_disk(app: &TestApp, full: bool) {
+    const FULL: &str = "
+        CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+        END $$;
+        CREATE TRIGGER no_room BEFORE INSERT ON nota EXECUTE FUNCTION no_room();
+        CREATE FUNCTION no_new_file() RETURNS event_trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            RAISE EXCEPTION 'could not create file: No space left on device' USING ERRCODE = 'disk_full';
+        END $$;
+        CREATE EVENT TRIGGER no_new_file ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION no_new_file();";
+    app.db.batch_execute(if full { FULL } else { "DROP FUNCTION no_room, no_new_file CASCADE" }).await.unwrap();
+}
+
+/// What finds a place in pages that are there already still succeeds on a full disk, and proves nothing.
+#[actix_web::test]
+async fn not_ready_from_the_first_write_that_failed_until_there_is_room_again() {
+    const PROBED_EVERY_S: i64 = 5;
+    let app = TestApp::spawn().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.dompet(&siti, toko, 10_000).await;
+    let ready = async || app.get("/readyz", None).await;
+    ready().await.expect(200, "OK");
+    full_disk(&app, true).await;
+    app.advance_s(PROBED_EVERY_S);
+    ready().await.expect(200, "OK");
+    app.buy(&siti, &beli(1, toko, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
+    for _ in 0..3 {
+        ready().await.expect(503, "basis data tidak dapat menyimpan");
+        app.advance_s(PROBED_EVERY_S);
+    }
+    full_disk(&app, false).await;
+    ready().await.expect(200, "OK");
+    app.buy(&siti, &beli(1, toko, epay)).await.ok();
+    app.assert_no_violation().await;
+}
+
+/// A dump reads every table to its end, which may be an hour away.
+#[actix_web::test]
+async fn ready_again_while_a_dump_runs() {
+    let app = TestApp::spawn().await;
+    let toko = app.toko(600).await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.dompet(&siti, toko, 10_000).await;
+    let ready = async || {
+        app.advance_s(5);
+        app.get("/readyz", None).await
+    };
+    full_disk(&app, true).await;
+    app.buy(&siti, &beli(1, toko, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
+    ready().await.expect(503, "basis data tidak dapat menyimpan");
+    let (dump, _) = nyala::db::lock::connect(app.state.db.config()).await.unwrap();
+    dump.batch_execute("BEGIN; LOCK TABLE write_probe IN ACCESS SHARE MODE").await.unwrap();
+    ready().await.expect(503, "basis data tidak dapat menyimpan");
+    full_disk(&app, false).await;
+    ready().await.expect(200, "OK");
+    dump.batch_execute("COMMIT").await.unwrap();
+}
+
+#[actix_web::test]
+async fn not_ready_on_a_database_that_may_only_be_read() {
+    let app = TestApp::spawn().await;
+    let read_only = async |on: bool| {
+        let name: String = app.db.query_one("SELECT current_database()::TEXT", &[]).await.unwrap().get(0);
+        app.db.batch_execute(&format!("ALTER DATABASE {name} SET default_transaction_read_only = {on}")).await.unwrap();
+        const OTHERS: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        app.db.batch_execute(OTHERS).await.unwrap();
+        app.advance_s(5);
+    };
+    read_only(true).await;
+    soon("the refusal", async {
+        while app.get("/readyz", None).await.message != "basis data tidak dapat menyimpan" {
+            // The pool's old connections are found dead one after the other.
+            app.advance_s(5);
+        }
+    })
+    .await;
+    app.db.batch_execute("SET default_transaction_read_only = off").await.unwrap();
+    read_only(false).await;
+    soon("readiness", async {
+        while app.get("/readyz", None).await.status != 200 {
+            app.advance_s(5);
+        }
+    })
+    .await;
 }
 
 /// The value of the sample whose line begins with `sample`.
@@ -159,6 +296,19 @@ async fn metrics_count_what_happened_and_name_nobody() {
     let lost = raw(&app, "GET", "/metrics", &[]).await;
     assert_eq!((lost.status, sample(&lost.body, "nyala_database_up")), (StatusCode::OK, Some(0.0)));
     assert_eq!(sample(&lost.body, "nyala_purchases_open{state=\"RUNNING\"}"), None, "an unknown count is not told");
+}
+
+#[actix_web::test]
+async fn the_distance_from_the_databases_clock_is_a_metric() {
+    let app = TestApp::spawn().await;
+    for ahead_s in [-30, 0, 30] {
+        let theirs = nyala::app::database_now(&app.db).await.unwrap();
+        app.jam.set(theirs.plus_ms(-ahead_s * 1000));
+        clock::measure(&app.state).await.unwrap();
+        let told_s = sample(&raw(&app, "GET", "/metrics", &[]).await.body, "nyala_clock_distance_seconds").unwrap();
+        // The clock stands while the two are asked.
+        assert!((ahead_s as f64..ahead_s as f64 + 20.0).contains(&told_s), "{told_s} s, not {ahead_s} s");
+    }
 }
 
 #[actix_web::test]

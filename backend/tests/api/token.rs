@@ -1,6 +1,6 @@
 //! Tokens on every request (contract §1).
 
-use nyala::auth::sesi::{TokenBerakhir, authenticate};
+use nyala::auth::sesi::{Ended, TokenBerakhir, authenticate};
 
 use crate::helpers::TestApp;
 
@@ -24,7 +24,7 @@ async fn a_change_in_this_process_ends_tokens_at_once_and_is_told() {
     app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
     app.state.auth.versi.changed(siti.id, 2, app.now());
     assert!(authenticate(&app.state, &siti.token).await.is_err());
-    assert_eq!(news.recv().await.unwrap(), TokenBerakhir { id: siti.id, version: 2 });
+    assert_eq!(news.recv().await.unwrap(), TokenBerakhir { id: siti.id, which: Ended::Older(2) });
 }
 
 #[actix_web::test]

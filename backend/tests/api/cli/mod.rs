@@ -2,6 +2,7 @@
 
 mod key;
 mod ledger;
+mod missing;
 mod seed;
 mod serve;
 mod settings;

@@ -48,6 +48,26 @@ async fn a_database_that_is_not_there_is_told_in_one_line() {
 }
 
 #[actix_web::test]
+async fn one_underscore_in_the_environment_is_refused_with_the_right_spelling() {
+    let check = |name: &str, value: &str| Said::from(nyala().env(name, value).args(["config", "check"]).output().unwrap());
+    for (name, right) in [
+        ("NYALA_PROFILE", "write NYALA__PROFILE,"),
+        ("NYALA_DATA", "write NYALA__DATA__DIR,"),
+        ("NYALA_HTTP_PORT", "write NYALA__HTTP__PORT,"),
+        ("NYALA__HTTP_PORT", "write NYALA__HTTP__PORT,"),
+        ("NYALA_DEV__ROUTES", "write NYALA__DEV__ROUTES,"),
+        ("NYALA_WHATSAPP_META_ACCESS_TOKEN", "write NYALA__WHATSAPP__META_ACCESS_TOKEN,"),
+    ] {
+        let said = check(name, "sangat-rahasia");
+        assert!(said.err.contains(name) && !said.err.contains("sangat-rahasia"), "{said:?}");
+        said.refused(right);
+    }
+    for ours in ["NYALA_BIN", "NYALA_KEY", "NYALA_URL", "NYALA_SIM_SEED", "NYALA_SIM_SEEDS", "NYALA_TEST_DATABASE_URL"] {
+        check(ours, "x").ok();
+    }
+}
+
+#[actix_web::test]
 async fn settings_that_cannot_be_are_refused_by_name() {
     let check = |set: &str| Said::from(nyala().args(["config", "check", "--set", set]).output().unwrap());
     for (set, told) in [
@@ -56,12 +76,22 @@ async fn settings_that_cannot_be_are_refused_by_name() {
         ("auth.token_days=9223372036854775807", "auth.token_days"),
         ("http.max_connections=0", "http.max_connections"),
         ("http.drain_s=21", "http.drain_s"),
+        ("database.lock_ms=0", "database.lock_ms"),
+        ("database.lock_ms=30000", "database.lock_ms = 30000 must be below database.statement_ms = 30000"),
+        ("database.statement_ms=2000", "database.lock_ms = 2500 must be below database.statement_ms = 2000"),
         ("http.host=0.0.0.0", "dev.allow_lan"),
         ("http.host=127.evil.example", "dev.allow_lan"),
         ("http.trusted_proxies=10.0.0.0/8,everybody", "everybody"),
     ] {
         check(set).refused(told);
     }
+    let shared = |connections: &str| {
+        let args = ["config", "check", "--set", "http.workers=16", "--set", connections];
+        Said::from(nyala().args(args).output().unwrap())
+    };
+    shared("database.connections=33").refused("database.connections = 33 is too few for 16 worker threads: at least 34");
+    shared("database.connections=34").ok();
+    shared("database.connections=0").ok();
     let lists = check("http.trusted_proxies=10.0.0.0/8, 127.0.0.1").ok();
     assert!(lists.contains("10.0.0.0/8") && lists.contains("127.0.0.1"), "{lists}");
     let text = nyala().env("NYALA__WHATSAPP__META_PHONE_NUMBER_ID", "0123").args(["config", "check"]).output().unwrap();

@@ -1,9 +1,12 @@
 //! The real program as a process of its own, so that it can be killed: what a test asks of it goes through its public doors.
 
 mod fault_point;
+mod full_disk;
+mod malformed;
 mod restart;
 mod start;
 mod stop;
+mod vital;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -151,6 +154,33 @@ impl Site {
         let once = uuid::Uuid::new_v4().to_string();
         let body = (method == "POST").then(|| body.to_string().into_bytes());
         call(&self.http, base_url, method, path, Some(token), &[("Idempotency-Key", &once)], body).await
+    }
+
+    /// Opens a session of a socket, over polling.
+    async fn handshake(&self, headers: &[(&str, &str)]) {
+        self.try_handshake(headers).await.expect("an answer");
+    }
+
+    /// The same at a server that may die of it: the answer's body, or why there is none.
+    async fn try_handshake(&self, headers: &[(&str, &str)]) -> Result<String, String> {
+        let base_url = &self.server.as_ref().expect("a server").base_url;
+        let mut req = self.http.get(format!("{base_url}/socket.io/?EIO=4&transport=polling"));
+        for (name, value) in headers {
+            req = req.insert_header((*name, *value));
+        }
+        let mut answer = req.send().await.map_err(|e| e.to_string())?;
+        assert_eq!(answer.status(), 200);
+        let body = answer.body().await.map_err(|e| e.to_string())?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// A session that asks to be let in without a token, which is answered through the thread's writer.
+    async fn knock(&self) -> Result<(), String> {
+        let hello = self.try_handshake(&[]).await?;
+        let hello: Value = serde_json::from_str(hello.trim_start_matches('0')).map_err(|e| e.to_string())?;
+        let (base_url, sid) = (&self.server.as_ref().expect("a server").base_url, hello["sid"].as_str().expect("a sid"));
+        let path = format!("{base_url}/socket.io/?EIO=4&transport=polling&sid={sid}");
+        self.http.post(path).send_body("40").await.map(drop).map_err(|e| e.to_string())
     }
 
     /// Runs a command of the program to its end; what it printed.

@@ -1,6 +1,9 @@
 //! What a start refuses, in one line that names what is wrong.
 
+use std::fs::Permissions;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use super::Site;
 
@@ -36,6 +39,35 @@ async fn lost_keys_are_not_replaced_while_stickers_hang_on_machines() {
     std::fs::remove_file(&keys).unwrap();
     assert!(site.run(&["serve"]).await.unwrap_err().contains("secrets.toml"));
     assert!(!keys.exists(), "new ones would end every printed sticker");
+}
+
+/// As a copy that was restored with another mask is.
+fn open_to_others(file: &Path) {
+    std::fs::set_permissions(file, Permissions::from_mode(0o644)).unwrap();
+}
+
+#[actix_web::test]
+async fn keys_that_others_can_read_are_closed_to_them_with_a_warning() {
+    let mut site = Site::new().await;
+    site.start_with(&[("NYALA__LOG__FILTER", "warn")]).await;
+    let shop = site.shop(60).await;
+    site.kill().await;
+    let keys = site.dir.join("secrets.toml");
+    let mode = || keys.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(), site.log().contains("secrets.toml")), (0o600, false), "made closed: {}", site.log());
+    let text = std::fs::read_to_string(&keys).unwrap();
+    open_to_others(&keys);
+    site.start_with(&[("NYALA__LOG__FILTER", "warn")]).await;
+    assert_eq!(mode(), 0o600);
+    assert!(site.log().contains("secrets.toml (its mode had 044"), "{}", site.log());
+    assert_eq!(std::fs::read_to_string(&keys).unwrap(), text, "the same keys");
+    site.kill().await;
+    open_to_others(&keys);
+    let sticker = site.dir.join("stiker.png").display().to_string();
+    let (id, mut command) = (shop.idmesin.to_string(), site.program(&["qr"]));
+    let said = command.args([&id, "--out", &sticker]).output().unwrap();
+    assert!(said.status.success() && mode() == 0o600, "{said:?}");
+    assert!(String::from_utf8_lossy(&said.stderr).contains("secrets.toml (its mode had 044"), "{said:?}");
 }
 
 #[actix_web::test]
@@ -79,4 +111,53 @@ async fn production_takes_no_database_whose_passwords_everybody_knows() {
         let said = refused_in_production(&site, command).await;
         assert!(said.contains(told), "{said}");
     }
+}
+
+#[actix_web::test]
+async fn a_database_that_was_in_production_is_refused_in_development() {
+    let mut site = Site::new().await;
+    let production = PRODUCTION.map(|set| {
+        let (key, value) = set.split_once('=').unwrap();
+        (format!("NYALA__{}", key.to_uppercase().replace('.', "__")), value)
+    });
+    let production: Vec<(&str, &str)> = production.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    site.start("").await;
+    site.kill().await;
+    site.start_with(&production).await;
+    site.kill().await;
+    for command in [&["serve"][..], &["seed", "--demo"]] {
+        let said = site.run(command).await.unwrap_err();
+        assert!(said.contains("it was served in production") && said.contains("NYALA__PROFILE=production"), "{said}");
+    }
+    site.assert_sound().await;
+    site.start_with(&production).await;
+    site.kill().await;
+    site.db.execute(WAY_BACK, &[]).await.unwrap();
+    site.start("").await;
+}
+
+/// What docs/operations.md gives for a copy on a test machine.
+const WAY_BACK: &str = "DELETE FROM served_in_production";
+
+#[actix_web::test]
+async fn the_manual_has_the_way_back() {
+    assert!(include_str!("../../../../docs/operations.md").contains(WAY_BACK));
+}
+
+/// All customers behind such a proxy count as one: whoever runs it has to hear of it, and no stranger fills the log with it.
+#[actix_web::test]
+async fn a_proxy_that_is_not_trusted_is_told_once_with_the_name_of_the_setting() {
+    let mut site = Site::new().await;
+    site.start_with(&[("NYALA__LOG__FILTER", "warn")]).await;
+    let warnings = || site.log().matches("http.trusted_proxies").count();
+    site.handshake(&[]).await;
+    assert_eq!(warnings(), 0, "{}", site.log());
+    for _ in 0..3 {
+        site.handshake(&[("x-forwarded-for", "198.51.100.7")]).await;
+    }
+    assert_eq!(warnings(), 1, "{}", site.log());
+    site.kill().await;
+    site.start_with(&[("NYALA__LOG__FILTER", "warn"), ("NYALA__HTTP__TRUSTED_PROXIES", "127.0.0.1")]).await;
+    site.handshake(&[("x-forwarded-for", "198.51.100.7")]).await;
+    assert_eq!(site.log().matches("http.trusted_proxies").count(), 0, "{}", site.log());
 }

@@ -60,6 +60,18 @@ async fn a_reset_password_ends_them_too_and_not_those_that_logged_in_after_it() 
 }
 
 #[actix_web::test]
+async fn a_logout_ends_the_sockets_of_its_token_and_no_others() {
+    let app = setup().with(|c| c.http.workers = 2).start().await;
+    let (siti, budi) = (app.customer(1).await, app.customer(2).await);
+    let other_phone = app.login(&siti.telp, PASSWORD).await.ok();
+    let other_phone = other_phone["token"].as_str().unwrap();
+    let old = vec![Phone::join(&app, &siti.token).await, Phone::join(&app, &siti.token).await];
+    let mut going_on = [Phone::join(&app, other_phone).await, Phone::join(&app, &budi.token).await];
+    app.log_out(&siti.token).await.ok();
+    assert_ended(&app, old, &siti.token, &mut going_on).await;
+}
+
+#[actix_web::test]
 async fn a_token_that_runs_out_while_connected_ends_its_socket() {
     let app = setup().start().await;
     let toko = app.toko(600).await;

@@ -5,13 +5,15 @@ mod ending;
 mod hostile;
 mod metrics;
 mod passivation;
-mod phone;
+pub mod phone;
 mod polling;
 mod restart;
 mod slow;
 mod subscribe;
 mod ticks;
 mod time;
+mod unjoined;
+mod upgrade;
 #[path = "../../../socketio/tests/protocol/wire.rs"]
 mod wire;
 
@@ -69,7 +71,7 @@ impl TestApp {
     }
 
     /// The value of one series of `/metrics`; 0 while it is not there.
-    async fn metric(&self, name: &str) -> f64 {
+    pub async fn metric(&self, name: &str) -> f64 {
         let mut res = self.http.get(format!("{}/metrics", self.base_url)).send().await.expect("metrics");
         let text = String::from_utf8(res.body().limit(1 << 20).await.unwrap().to_vec()).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -81,7 +83,7 @@ impl TestApp {
         self.until_metric_is(name, |now| now == value).await;
     }
 
-    async fn until_metric_is(&self, name: &str, holds: impl Fn(f64) -> bool) {
+    pub async fn until_metric_is(&self, name: &str, holds: impl Fn(f64) -> bool) {
         soon(name, async {
             while !holds(self.metric(name).await) {
                 sleep(LOOK_EVERY).await;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use nyala::db::pool::{Client, Db, Limits};
+use nyala::db::pool::{Client, Db, Limits, StatementLimits};
 use nyala::domain::waktu::Waktu;
 use nyala::ledger::pemakaian::{self, Batas, Keputusan};
 use nyala::ledger::pembelian::{self as ledger, Held};
@@ -36,7 +36,8 @@ struct Chain {
 async fn postgres_tells_the_same_histories() {
     let database = Database::create().await;
     let five = Duration::from_secs(5);
-    let db = Db::new(&database.url(), 1, Limits { wait: five, connect: five, statement: Some(five) }).unwrap();
+    let statement = Some(StatementLimits { whole: five, lock: five });
+    let db = Db::new(&database.url(), 1, Limits { wait: five, connect: five, statement }).unwrap();
     let mut client = db.get().await.unwrap();
     for seed in 0..super::POSTGRES_SEEDS {
         let mut world = World::new(seed, false);

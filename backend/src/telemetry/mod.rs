@@ -1,12 +1,17 @@
 //! Logs: to standard error, for people or as JSON lines, each line of a request with its id (`log` in config/default.toml).
 
+mod repeats;
+
 use std::io::IsTerminal;
 
-use tracing::Subscriber;
-use tracing_subscriber::EnvFilter;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
+
+pub use repeats::{tell_forever, tell_rest};
 
 use crate::config::{Log, LogFormat};
 
@@ -28,6 +33,14 @@ pub fn init(log: &Log) -> Result<(), TelemetryError> {
     Ok(())
 }
 
+/// For a command, which says by itself what it did: only warnings about the folder that it works in go to standard error.
+pub fn init_for_command() {
+    let filter = EnvFilter::new("off,nyala::secrets=warn,embedded_postgres::place=warn");
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time().with_target(false).with_ansi(false);
+    // Whoever has set up a log already keeps it.
+    let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+}
+
 /// What `log.filter` lets through.
 pub fn filter(log: &Log) -> Result<EnvFilter, TelemetryError> {
     EnvFilter::try_new(&log.filter).map_err(|e| TelemetryError::Filter { filter: log.filter.clone(), why: e.to_string() })
@@ -39,12 +52,43 @@ fn subscriber<W>(log: &Log, writer: W, colours: bool) -> Result<Lines, Telemetry
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
-    let (registry, lines) =
-        (tracing_subscriber::registry().with(filter(log)?), tracing_subscriber::fmt::layer().with_writer(writer));
+    let (registry, lines) = (
+        tracing_subscriber::registry().with(filter(log)?).with(NoStrangers),
+        tracing_subscriber::fmt::layer().with_writer(writer),
+    );
     Ok(match log.format {
-        LogFormat::Pretty => Box::new(registry.with(lines.with_ansi(colours))),
-        LogFormat::Json => Box::new(registry.with(lines.json().flatten_event(true).with_span_list(false))),
+        LogFormat::Pretty => Box::new(registry.with(lines.with_ansi(colours)).with(repeats::OnceAMinute)),
+        LogFormat::Json => {
+            Box::new(registry.with(lines.json().flatten_event(true).with_span_list(false)).with(repeats::OnceAMinute))
+        }
     })
+}
+
+/// Leaves out what the HTTP library calls an error of its own and is a stranger's: a request that is none, or a head without end.
+/// It was answered with 400, 408 or 431, and whoever sends many shall neither alarm an operator nor fill a disk.
+struct NoStrangers;
+
+impl<S: Subscriber> Layer<S> for NoStrangers {
+    fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
+        const THEIRS: [(&str, &str); 2] =
+            [("actix_http::h1::dispatcher", "stream error: "), ("actix_http::h1::decoder", "MAX_BUFFER_SIZE unprocessed data")];
+        let Some((_, begin)) = THEIRS.iter().find(|(target, _)| *target == event.metadata().target()) else { return true };
+        let mut message = Begins { begin, found: false };
+        event.record(&mut message);
+        !message.found
+    }
+}
+
+/// Whether an event's message begins so.
+struct Begins<'a> {
+    begin: &'a str,
+    found: bool,
+}
+
+impl Visit for Begins<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.found |= field.name() == "message" && format!("{value:?}").starts_with(self.begin);
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,48 @@
+//! Who asks, as far as limits care.
+
+use actix_web::HttpRequest;
+
+use super::known_phone::KnownPhone;
+use super::line::Line;
+use super::request_otp::registered;
+use crate::app::AppState;
+use crate::domain::telp::Telp;
+use crate::http::client_ip::{Address, counted};
+use crate::http::error::AppError;
+
+/// Where a request came from.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller {
+    pub address: Address,
+    /// The phone is known by its cookie; of which customer's present password is for `known_as` to say.
+    pub phone: Option<KnownPhone>,
+}
+
+impl Caller {
+    pub fn of(req: &HttpRequest, state: &AppState) -> Self {
+        Self {
+            address: counted(req, &state.config.http.trusted_proxies),
+            phone: state.auth.known_phones.of_headers(req.headers(), state.jam.now()),
+        }
+    }
+
+    /// The phone, when customer `id` has logged in on it since the token version is `version`.
+    pub fn known_as(&self, id: i64, version: i32) -> Option<KnownPhone> {
+        self.phone.filter(|phone| phone.customer == id && phone.version == version)
+    }
+
+    /// As [`Caller::known_as`], of the account that `telp` has, if any.
+    pub async fn known_by_number(&self, state: &AppState, telp: &Telp) -> Result<Option<KnownPhone>, AppError> {
+        if self.phone.is_none() {
+            return Ok(None);
+        }
+        let account = registered(state, telp).await?;
+        Ok(account.and_then(|(id, version)| self.known_as(id, version)))
+    }
+
+    /// The line in which the caller's passwords wait: neighbours behind one address do not keep a known phone waiting. `known_as` is
+    /// what [`Caller::known_as`] said; a cookie alone may be of any account, or of a phone that the customer wants out.
+    pub fn line(&self, known_as: Option<KnownPhone>) -> Line {
+        known_as.map_or(Line::Address(self.address), |phone| Line::Customer(phone.customer, self.address))
+    }
+}

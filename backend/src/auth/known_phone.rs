@@ -1,0 +1,179 @@
+//! Phones that logged in before are known again by a cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"), so
+//! that neither strangers who guess at a number nor neighbours behind the same address lock their owner out.
+//!
+//! The cookie opens nothing. It says which customer logged in here last, and is signed, so that nobody can make one without
+//! the password or a code that was sent to the number. It stays when the customer logs out.
+
+use std::fmt::Write;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+use rand::RngCore;
+
+use crate::domain::waktu::Waktu;
+use crate::http::error::AppError;
+use crate::secrets::{Key, Secrets};
+
+/// The cookie's name.
+const NAME: &str = "nyala_phone";
+/// The longest that browsers keep a cookie (RFC 6265bis §5.5: 400 days). Each login begins it anew.
+const LIFE_S: i64 = 400 * 24 * 60 * 60;
+/// A browser sends one cookie of that name; no more than this are looked at.
+const MAX_TRIED: usize = 4;
+
+const FORMAT: u8 = 1;
+const DEVICE_BYTES: usize = 16;
+const BODY_BYTES: usize = 1 + 8 + 4 + 8 + DEVICE_BYTES;
+const TAG_BYTES: usize = 16;
+
+/// A phone on which a customer has logged in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KnownPhone {
+    /// `id_customer_global` of who logged in last.
+    pub customer: i64,
+    /// `token_version` at that time: a phone from before the present password may be the one that the customer wants out.
+    pub version: i32,
+    /// Names the phone; every login gets a new one.
+    pub device: [u8; DEVICE_BYTES],
+}
+
+/// Makes and reads the cookies.
+#[derive(Debug)]
+pub struct KnownPhones {
+    key: Key,
+    /// `Secure` on every cookie, whatever the request came over.
+    always_secure: bool,
+}
+
+impl KnownPhones {
+    /// `always_secure` in production, where everything comes over TLS.
+    pub fn new(secrets: &Secrets, always_secure: bool) -> Self {
+        Self { key: secrets.token.derive("known phone"), always_secure }
+    }
+
+    /// The phone of the request with these headers, when it carries a good cookie. Cheap: asks no database, so whether
+    /// `version` is still the customer's is not known.
+    pub fn of_headers(&self, headers: &HeaderMap, now: Waktu) -> Option<KnownPhone> {
+        let cookies = headers.get_all(COOKIE).filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
+        let ours = cookies.filter_map(|cookie| cookie.trim().strip_prefix(NAME)?.strip_prefix('='));
+        ours.take(MAX_TRIED).find_map(|value| self.read(value, now))
+    }
+
+    /// Makes the phone that gets `answer` known as one on which `customer` logged in with token version `version`. `over_tls`
+    /// tells whether the request came encrypted.
+    pub fn remember(
+        &self,
+        answer: &mut HttpResponse,
+        customer: i64,
+        version: i32,
+        over_tls: bool,
+        now: Waktu,
+    ) -> Result<(), AppError> {
+        let mut cookie =
+            format!("{NAME}={}; Path=/; Max-Age={LIFE_S}; HttpOnly; SameSite=Strict", self.value(customer, version, now));
+        if self.always_secure || over_tls {
+            let _ = write!(cookie, "; Secure");
+        }
+        let cookie = HeaderValue::from_str(&cookie).map_err(AppError::internal)?;
+        answer.headers_mut().append(SET_COOKIE, cookie);
+        Ok(())
+    }
+
+    fn value(&self, customer: i64, version: i32, now: Waktu) -> String {
+        let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
+        bytes.push(FORMAT);
+        bytes.extend_from_slice(&customer.to_be_bytes());
+        bytes.extend_from_slice(&version.to_be_bytes());
+        bytes.extend_from_slice(&(now.ms().div_euclid(1000) + LIFE_S).to_be_bytes());
+        let mut device = [0; DEVICE_BYTES];
+        rand::rng().fill_bytes(&mut device);
+        bytes.extend_from_slice(&device);
+        let tag = self.key.mac(&bytes);
+        bytes.extend_from_slice(&tag[..TAG_BYTES]);
+        B64.encode(bytes)
+    }
+
+    fn read(&self, value: &str, now: Waktu) -> Option<KnownPhone> {
+        let mut bytes = [0; BODY_BYTES + TAG_BYTES];
+        let whole = B64.decode_slice(value, &mut bytes).ok()? == bytes.len();
+        let (body, tag) = bytes.split_first_chunk::<BODY_BYTES>()?;
+        if !whole || body[0] != FORMAT || !self.key.verifies(body, tag) {
+            return None;
+        }
+        let (customer, rest) = body[1..].split_first_chunk()?;
+        let (version, rest) = rest.split_first_chunk()?;
+        let (until_s, device) = rest.split_first_chunk()?;
+        let live = i64::from_be_bytes(*until_s).saturating_mul(1000) > now.ms();
+        let device = device.try_into().ok()?;
+        live.then_some(KnownPhone { customer: i64::from_be_bytes(*customer), version: i32::from_be_bytes(*version), device })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Waktu = Waktu::from_ms(1_795_000_000_000);
+
+    fn headers(lines: &[String]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        lines.iter().for_each(|line| headers.append(COOKIE, HeaderValue::from_str(line).unwrap()));
+        headers
+    }
+
+    #[test]
+    fn a_phone_is_known_among_other_cookies_until_its_time_is_over() {
+        let phones = KnownPhones::new(&Secrets::random(), false);
+        let value = phones.value(7, 3, NOW);
+        for line in [format!("{NAME}={value}"), format!("a=b; {NAME}=x; {NAME}={value} ;c"), format!("{NAME}x=1;{NAME}={value}")]
+        {
+            let known = phones.of_headers(&headers(&["d=e".to_owned(), line.clone()]), NOW).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!((known.customer, known.version), (7, 3));
+        }
+        let line = [format!("{NAME}={value}")];
+        assert!(phones.of_headers(&headers(&line), NOW.plus_ms(LIFE_S * 1000 - 1)).is_some());
+        assert!(phones.of_headers(&headers(&line), NOW.plus_ms(LIFE_S * 1000)).is_none());
+        assert!(phones.of_headers(&headers(&[]), NOW).is_none());
+    }
+
+    #[test]
+    fn nobody_else_makes_one() {
+        let (phones, others) = (KnownPhones::new(&Secrets::random(), false), KnownPhones::new(&Secrets::random(), false));
+        let good = phones.value(7, 3, NOW);
+        let mut bytes = B64.decode(&good).unwrap();
+        bytes[8] ^= 1; // another customer
+        for value in [
+            B64.encode(&bytes),
+            others.value(7, 3, NOW),
+            good[1..].to_owned(),
+            format!("{good}AA"),
+            String::new(),
+            "=".repeat(80),
+        ] {
+            assert!(phones.of_headers(&headers(&[format!("{NAME}={value}")]), NOW).is_none(), "{value}");
+        }
+    }
+
+    #[test]
+    fn each_login_is_a_phone_of_its_own() {
+        let phones = KnownPhones::new(&Secrets::random(), false);
+        let device = || phones.read(&phones.value(7, 3, NOW), NOW).unwrap().device;
+        assert_ne!(device(), device());
+    }
+
+    #[test]
+    fn scripts_and_other_sites_do_not_get_it_and_plain_lines_neither() {
+        for (always, over_tls, secure) in [(false, false, false), (false, true, true), (true, false, true)] {
+            let phones = KnownPhones::new(&Secrets::random(), always);
+            let mut answer = HttpResponse::Ok().finish();
+            phones.remember(&mut answer, 7, 3, over_tls, NOW).unwrap();
+            let cookie = answer.headers().get(SET_COOKIE).unwrap().to_str().unwrap();
+            for part in ["Path=/", "Max-Age=34560000", "HttpOnly", "SameSite=Strict"] {
+                assert!(cookie.split("; ").any(|p| p == part), "{cookie}");
+            }
+            assert_eq!(cookie.ends_with("; Secure"), secure, "{cookie}");
+        }
+    }
+}

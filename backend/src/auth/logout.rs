@@ -1,0 +1,55 @@
+//! `POST /scan/v1/auth/logout`: the end of one token (contract §7).
+
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::pelanggan::bearer;
+use super::sesi::{Sesi, authenticate};
+use crate::app::AppState;
+use crate::http::answer::{Empty, done};
+use crate::http::error::AppError;
+
+/// Ended tokens of a customer that have not run out. Nobody logs out thirty times a day for a month; whoever does has all phones
+/// logged out by the next one, and no endless list.
+const MAX_ENDED: i64 = 1_000;
+
+/// Ends the token that comes with the request, on every door; other phones stay logged in.
+#[utoipa::path(
+    post, path = "/scan/v1/auth/logout", tag = "auth", security(("pelanggan" = [])),
+    responses((status = 200, body = Empty))
+)]
+pub async fn logout(req: HttpRequest, state: web::Data<AppState>) -> Result<HttpResponse, AppError> {
+    let sesi = authenticate(&state, bearer(&req).ok_or(AppError::Unauthorized)?).await?;
+    let state = AppState::clone(&state);
+    // To its end even when the caller goes away, as the app does, so that a committed logout is always told to the open sockets.
+    actix_web::rt::spawn(async move { end(&state, &sesi).await }).await.map_err(AppError::internal)??;
+    Ok(done("Berhasil Logout!"))
+}
+
+async fn end(state: &AppState, sesi: &Sesi) -> Result<(), AppError> {
+    let now = state.jam.now();
+    let mut client = state.db.get().await?;
+    let tx = client.transaction().await?;
+    let stmt = tx
+        .prepare_cached(
+            "WITH new AS (
+                 INSERT INTO ended_token (id_customer_global, token, expires_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING)
+             SELECT count(*) FROM ended_token WHERE id_customer_global = $1",
+        )
+        .await?;
+    let before: i64 = tx.query_one(&stmt, &[&sesi.id, &sesi.token.0.as_slice(), &sesi.exp]).await?.try_get(0)?;
+    if before < MAX_ENDED {
+        tx.commit().await?;
+        state.auth.versi.ended(sesi);
+        return Ok(());
+    }
+    let all = tx
+        .prepare_cached(
+            "WITH forget AS (DELETE FROM ended_token WHERE id_customer_global = $1)
+             UPDATE customer_global SET token_version = token_version + 1 WHERE id = $1 RETURNING token_version",
+        )
+        .await?;
+    let version = tx.query_one(&all, &[&sesi.id]).await?.try_get(0)?;
+    tx.commit().await?;
+    state.auth.versi.changed(sesi.id, version, now);
+    Ok(())
+}

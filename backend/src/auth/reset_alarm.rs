@@ -1,0 +1,190 @@
+//! The alarm over guessed reset codes (docs/limits.md). Only a reset takes an account over, and a guesser has as many numbers and
+//! addresses as there are; so wrong reset codes are counted over all, and past a number an hour a code is good for one try and
+//! few are sent, until the guessing has stopped for a while.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+
+use super::recent::Recent;
+use crate::config;
+use crate::domain::waktu::Waktu;
+use crate::http::error::AppError;
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+/// Wrong codes that are remembered. Far more than the alarm lets happen in an hour.
+const MOST: usize = 1 << 16;
+/// While the last tries before the alarm are decided; that takes milliseconds.
+const RETRY_S: u32 = 1;
+
+/// One for the whole process; a restart forgets.
+#[derive(Debug)]
+pub struct ResetAlarm {
+    wrong_per_hour: usize,
+    lasts_ms: i64,
+    state: Mutex<State>,
+    on: Gauge,
+    wrong: Counter,
+}
+
+#[derive(Debug)]
+struct State {
+    wrong: Recent<(), ()>,
+    /// Tries that are not decided yet.
+    open: usize,
+    alarm: Option<Alarm>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Alarm {
+    since: Waktu,
+    until: Waktu,
+}
+
+/// A try that is not decided yet.
+#[derive(Debug)]
+pub struct ResetTry<'a> {
+    of: &'a ResetAlarm,
+    /// Since when there is alarm: a code that was sent before is worth nothing, one that was sent since then one try.
+    pub alarm_since: Option<Waktu>,
+}
+
+impl ResetAlarm {
+    pub fn new(config: &config::Auth) -> Self {
+        Self::with(config.reset_alarm_wrong_per_hour, config.reset_alarm_hours * HOUR_MS)
+    }
+
+    fn with(wrong_per_hour: usize, lasts_ms: i64) -> Self {
+        let state = Mutex::new(State { wrong: Recent::new(HOUR_MS, MOST), open: 0, alarm: None });
+        Self { wrong_per_hour, lasts_ms, state, on: Gauge::default(), wrong: Counter::default() }
+    }
+
+    /// Begins a try with a stranger's code.
+    ///
+    /// # Errors
+    /// 429 when those that are not decided yet may raise the alarm: none of many at once is judged as if there were none.
+    pub fn begin(&self, now: Waktu) -> Result<ResetTry<'_>, AppError> {
+        let mut state = self.lock();
+        let alarm_since = self.since_in(&mut state, now);
+        if alarm_since.is_none() && state.wrong.count(&(), now) + state.open > self.wrong_per_hour {
+            return Err(AppError::TooMany { retry_s: RETRY_S });
+        }
+        state.open += 1;
+        Ok(ResetTry { of: self, alarm_since })
+    }
+
+    /// Since when there is alarm.
+    pub fn since(&self, now: Waktu) -> Option<Waktu> {
+        self.since_in(&mut self.lock(), now)
+    }
+
+    /// 1 while there is alarm, for the metrics.
+    pub fn on(&self) -> &Gauge {
+        &self.on
+    }
+
+    /// Wrong codes of strangers, for the metrics.
+    pub fn wrong(&self) -> &Counter {
+        &self.wrong
+    }
+
+    fn since_in(&self, state: &mut State, now: Waktu) -> Option<Waktu> {
+        if state.alarm.is_some_and(|alarm| alarm.until <= now) {
+            state.alarm = None;
+            self.on.set(0);
+            tracing::info!("the alarm over guessed reset codes is over");
+        }
+        state.alarm.map(|alarm| alarm.since)
+    }
+
+    fn count_wrong(&self, now: Waktu) {
+        self.wrong.inc();
+        let mut state = self.lock();
+        state.wrong.add((), (), now);
+        let wrong = state.wrong.count(&(), now);
+        if wrong <= self.wrong_per_hour {
+            return;
+        }
+        let until = now.plus_ms(self.lasts_ms);
+        if let Some(alarm) = &mut state.alarm {
+            alarm.until = until;
+            return;
+        }
+        state.alarm = Some(Alarm { since: now, until });
+        self.on.set(1);
+        tracing::warn!(
+            wrong,
+            "somebody guesses reset codes: until it stops each is good for one try, and few are sent to phones that are not known \
+             (docs/limits.md)"
+        );
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ResetTry<'_> {
+    /// The code was wrong.
+    pub fn wrong(self, now: Waktu) {
+        self.of.count_wrong(now);
+    }
+}
+
+impl Drop for ResetTry<'_> {
+    fn drop(&mut self) {
+        self.of.lock().open -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_MS: i64 = 24 * HOUR_MS;
+
+    fn at(ms: i64) -> Waktu {
+        Waktu::from_ms(1_795_000_000_000 + ms)
+    }
+
+    fn guess(alarm: &ResetAlarm, ms: i64) {
+        alarm.begin(at(ms)).unwrap().wrong(at(ms));
+    }
+
+    #[test]
+    fn more_wrong_codes_in_an_hour_than_allowed_raise_it_until_they_have_stopped_for_a_day() {
+        let alarm = ResetAlarm::with(100, DAY_MS);
+        (0..100).for_each(|ms| guess(&alarm, ms));
+        assert_eq!(alarm.since(at(100)), None);
+        guess(&alarm, 100);
+        assert_eq!(alarm.since(at(100)), Some(at(100)));
+        // Still more than allowed an hour, so that the day begins anew.
+        guess(&alarm, HOUR_MS - 1);
+        assert_eq!(alarm.since(at(HOUR_MS - 1 + DAY_MS - 1)), Some(at(100)));
+        assert_eq!((alarm.on().get(), alarm.wrong().get()), (1, 102));
+        assert_eq!(alarm.since(at(HOUR_MS - 1 + DAY_MS)), None);
+        assert_eq!(alarm.on().get(), 0);
+    }
+
+    #[test]
+    fn fewer_do_not_however_long_it_goes_on() {
+        let alarm = ResetAlarm::with(100, DAY_MS);
+        for n in 0..10_000 {
+            guess(&alarm, n * HOUR_MS / 100);
+            assert_eq!(alarm.since(at(n * HOUR_MS / 100)), None);
+        }
+    }
+
+    #[test]
+    fn many_at_once_do_not_get_past_it() {
+        let alarm = ResetAlarm::with(3, DAY_MS);
+        let mut open: Vec<_> = (0..4).map(|_| alarm.begin(at(0)).unwrap()).collect();
+        assert!(alarm.begin(at(0)).is_err());
+        drop(open.pop()); // right, or its caller went away
+        open.push(alarm.begin(at(0)).unwrap());
+        open.into_iter().for_each(|tried| tried.wrong(at(1)));
+        assert_eq!(alarm.begin(at(2)).unwrap().alarm_since, Some(at(1)));
+        assert_eq!(alarm.lock().open, 0);
+    }
+}

@@ -1,0 +1,106 @@
+//! How far the server's clock (`Jam`) is from the database's, which it was set by once.
+
+use std::time::Duration;
+
+use crate::app::{AppState, database_now};
+use crate::domain::waktu::Waktu;
+use crate::http::error::AppError;
+
+/// How often it is looked at.
+const EVERY: Duration = Duration::from_secs(15);
+/// From here on an operator has to know: countdowns and the dates of new rows are off as much.
+const FAR_MS: u64 = 1_000;
+/// Back within this, it is told once that it is over: a distance that wavers around the limit is one story.
+const NEAR_MS: u64 = 500;
+
+/// Runs until the process ends.
+pub async fn watch(state: AppState) {
+    let mut every = tokio::time::interval(EVERY);
+    every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut story = Story::default();
+    loop {
+        every.tick().await;
+        match measure(&state).await {
+            Ok(distance_ms) => match story.goes_on(distance_ms) {
+                Some(Turn::Far) => tracing::warn!(
+                    distance_ms,
+                    "the clock is far from the database's; restart the server when its host's clocks are right"
+                ),
+                Some(Turn::Near) => tracing::info!(distance_ms, "the clock agrees with the database's again"),
+                None => {}
+            },
+            // Told wherever the database is needed.
+            Err(e) => tracing::debug!(error = %e, "the database's clock cannot be read"),
+        }
+    }
+}
+
+/// Milliseconds that the database's clock is ahead (negative: behind), for the metrics too.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn measure(state: &AppState) -> Result<i64, AppError> {
+    let client = state.db.get().await?;
+    let asked = state.jam.now();
+    let theirs = database_now(&client).await?;
+    let distance_ms = outside(asked, state.jam.now(), theirs);
+    state.metrics.clock_distance(distance_ms);
+    Ok(distance_ms)
+}
+
+/// Theirs was read at some moment between `asked` and `answered`: only what lies outside is certain, so that a slow answer is no distance.
+fn outside(asked: Waktu, answered: Waktu, theirs: Waktu) -> i64 {
+    answered.ms_until(theirs).max(0) + asked.ms_until(theirs).min(0)
+}
+
+/// What has been told, so that each turn is told once.
+#[derive(Debug, Default)]
+struct Story {
+    far: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Turn {
+    Far,
+    Near,
+}
+
+impl Story {
+    fn goes_on(&mut self, distance_ms: i64) -> Option<Turn> {
+        let distance_ms = distance_ms.unsigned_abs();
+        match self.far {
+            false if distance_ms > FAR_MS => {
+                self.far = true;
+                Some(Turn::Far)
+            }
+            true if distance_ms <= NEAR_MS => {
+                self.far = false;
+                Some(Turn::Near)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_answer_is_no_distance() {
+        let at = Waktu::from_ms;
+        for (asked, answered, theirs, distance_ms) in
+            [(1_000, 1_010, 1_005, 0), (1_000, 9_000, 1_000, 0), (1_000, 1_010, 3_000, 1_990), (1_000, 1_010, 400, -600)]
+        {
+            assert_eq!(outside(at(asked), at(answered), at(theirs)), distance_ms);
+        }
+    }
+
+    #[test]
+    fn a_distance_is_told_once_while_it_lasts() {
+        let mut story = Story::default();
+        let told: Vec<_> = [0, 1_000, -1_001, 5_000, -700, 1_200, 500, 0, 2_000].map(|ms| story.goes_on(ms)).into();
+        let (far, near) = (Some(Turn::Far), Some(Turn::Near));
+        assert_eq!(told, [None, None, far, None, None, None, near, None, Some(Turn::Far)]);
+    }
+}

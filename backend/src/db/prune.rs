@@ -1,0 +1,93 @@
+//! What is of no use any more is forgotten, a small batch at a time (contract §7).
+
+use std::time::Duration;
+
+use crate::app::AppState;
+use crate::http::error::AppError;
+
+const EVERY: Duration = Duration::from_secs(3600);
+/// Rows of a batch, and the pause after one that was full: 20,000 rows a second at most, and nobody waits behind them.
+const BATCH: i64 = 1_000;
+const PAUSE: Duration = Duration::from_millis(50);
+const DAY_MS: i64 = 24 * 3_600_000;
+
+/// One kind of rows that have their time.
+pub struct Prunable {
+    /// $1 the instant up to which they are forgotten, $2 the rows of a batch. Rows that somebody holds are left for the next time.
+    pub sql: &'static str,
+    /// How long they are kept, in milliseconds.
+    pub kept_ms: i64,
+}
+
+pub const PRUNABLE: [Prunable; 4] = [
+    // Refusals only: a purchase's receipt stays for ever.
+    Prunable {
+        sql: "DELETE FROM nota WHERE tolak IS NOT NULL AND ctid = ANY(ARRAY(
+            SELECT ctid FROM nota WHERE tolak IS NOT NULL AND created_at <= $1
+            ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: DAY_MS,
+    },
+    Prunable {
+        sql: "DELETE FROM idempotensi WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM idempotensi WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: 30 * DAY_MS,
+    },
+    // With the numbers and addresses in them: past every limit that counts codes, and long enough to say `your otp is invalid` to
+    // whoever tries an old one.
+    Prunable {
+        sql: "DELETE FROM kode_otp WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM kode_otp WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: 30 * DAY_MS,
+    },
+    // Run out by themselves.
+    Prunable {
+        sql: "DELETE FROM ended_token WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM ended_token WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: 0,
+    },
+];
+
+/// Runs until the process ends.
+pub async fn forever(state: AppState) {
+    let mut every = tokio::time::interval(EVERY);
+    every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        every.tick().await;
+        if let Err(e) = prune(&state).await {
+            tracing::warn!(error = %e, "old rows were not forgotten; it will be tried again");
+        }
+    }
+}
+
+/// Forgets everything whose time is over now, batch by batch. Returns how many rows.
+///
+/// # Errors
+/// What first kept one kind from being forgotten; all others are, and what a finished batch has forgotten stays forgotten.
+pub async fn prune(state: &AppState) -> Result<u64, AppError> {
+    let (mut rows, mut failed) = (0, None);
+    for prunable in &PRUNABLE {
+        match prune_all(state, prunable).await {
+            Ok(n) => rows += n,
+            Err(e) => failed = failed.or(Some(e)),
+        }
+    }
+    failed.map_or(Ok(rows), Err)
+}
+
+async fn prune_all(state: &AppState, prunable: &Prunable) -> Result<u64, AppError> {
+    let mut rows = 0;
+    loop {
+        let batch = prune_batch(state, prunable).await?;
+        rows += batch;
+        if batch < BATCH.unsigned_abs() {
+            return Ok(rows);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+async fn prune_batch(state: &AppState, prunable: &Prunable) -> Result<u64, AppError> {
+    let client = state.db.get().await?;
+    let stmt = client.prepare_cached(prunable.sql).await?;
+    Ok(client.execute(&stmt, &[&state.jam.now().plus_ms(-prunable.kept_ms), &BATCH]).await?)
+}

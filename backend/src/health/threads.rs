@@ -1,0 +1,67 @@
+//! Whether every worker thread still turns. A thread that hangs keeps its machines' countdowns, and no other one notices.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+
+/// A thread that has not turned for so long hangs; in peace it turns four times a second (`mesin::alarm`).
+pub const STUCK_AFTER_MS: u64 = 10_000;
+
+/// The worker threads, by when each turned last. Time is the kernel's monotonic clock, which stands while the machine is suspended
+/// (CLOCK_MONOTONIC, clock_gettime(2)): a suspend makes no thread late.
+#[derive(Debug, Clone)]
+pub struct Threads(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    since: Instant,
+    /// Milliseconds that a test has let pass.
+    skipped_ms: AtomicU64,
+    last: RwLock<Vec<Arc<AtomicU64>>>,
+}
+
+/// A thread's own mark.
+#[derive(Debug)]
+pub struct Turning {
+    threads: Threads,
+    last: Arc<AtomicU64>,
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        Self(Arc::new(Inner { since: Instant::now(), skipped_ms: AtomicU64::default(), last: RwLock::default() }))
+    }
+}
+
+impl Threads {
+    /// One more thread, which from now on has to turn.
+    pub fn join(&self) -> Turning {
+        let last = Arc::new(AtomicU64::new(self.now_ms()));
+        self.0.last.write().unwrap_or_else(PoisonError::into_inner).push(last.clone());
+        Turning { threads: self.clone(), last }
+    }
+
+    /// How many hang.
+    pub fn stuck(&self) -> usize {
+        let now_ms = self.now_ms();
+        let last = self.0.last.read().unwrap_or_else(PoisonError::into_inner);
+        last.iter().filter(|at| now_ms.saturating_sub(at.load(Ordering::Relaxed)) > STUCK_AFTER_MS).count()
+    }
+
+    /// For tests: as if so much time had passed.
+    pub fn advance_ms(&self, ms: u64) {
+        self.0.skipped_ms.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    fn now_ms(&self) -> u64 {
+        let passed = u64::try_from(self.0.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        passed.saturating_add(self.0.skipped_ms.load(Ordering::Relaxed))
+    }
+}
+
+impl Turning {
+    /// The thread does its work.
+    pub fn turned(&self) {
+        self.last.store(self.threads.now_ms(), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,245 @@
+//! What the document says of values that are parsed by hand: for each a schema that takes what its parser takes, and nothing else.
+//! Patterns are those of ECMA-262, as JSON Schema wants them (2020-12 validation, §6.3.3).
+
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::input::Filter;
+use crate::domain::id::{Id, MAX_DIGITS};
+use crate::domain::nama::MAX_LETTERS;
+use crate::domain::no_nota::NoNota;
+use crate::domain::teks::{MAX_ALASAN_CHARS, MAX_NAMA_CHARS};
+use crate::domain::telp::{COUNTRY_CODE, CountryCode, Telp};
+use crate::transaksi::sampai::{MAX_IN_PROGRESS, Sampai};
+
+/// What `str::trim` takes off: Unicode's White_Space.
+const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
+/// What `teks::is_unreadable` refuses.
+const UNREADABLE: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff";
+/// The digits of a positive id.
+const DIGITS: &str = "0*[1-9][0-9]";
+
+/// A name of an outlet, a service, a machine, a package or a place.
+pub enum ShortText {}
+/// What a machine's name begins with, when a number follows.
+pub enum NamePrefix {}
+/// Part of a name, or nothing.
+pub enum SearchText {}
+/// Why an operator did it.
+pub enum Reason {}
+/// A customer's name.
+pub enum FullName {}
+/// A code that was sent by WhatsApp.
+pub enum SixDigits {}
+/// A number, or nothing.
+pub enum NumberOrNothing {}
+/// What numbers begin with.
+pub enum NumberPrefix {}
+
+/// Characters that the number after a [`NamePrefix`] takes.
+pub const NUMBER_CHARS: usize = 6;
+/// The longest [`SearchText`], in characters.
+pub const MAX_SEARCH_CHARS: usize = 100;
+
+macro_rules! describe {
+    ($($of:ty => $schema:expr;)*) => {
+        $(
+            impl PartialSchema for $of {
+                fn schema() -> RefOr<Schema> {
+                    $schema.into()
+                }
+            }
+            impl ToSchema for $of {}
+        )*
+    };
+}
+
+describe! {
+    Id => number_or_text().minimum(Some(1)).maximum(Some(largest_id())).pattern(Some(format!("^{DIGITS}{{0,{}}}$", MAX_DIGITS - 1)))
+        .description(Some("An id: a number, or its digits as text.")).examples([1]).build();
+    Filter => ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String, Type::Null]))
+        .minimum(Some(1)).maximum(Some(largest_id())).pattern(Some(format!("^({DIGITS}{{0,{}}})?$", MAX_DIGITS - 1)))
+        .description(Some("An id, or nothing.")).build();
+    NoNota => text(NOTA).description(Some("A receipt number: `SLF` and yymmddHHMMSSmmm.")).examples(["SLF261120180530123"]).build();
+    Telp => text(number(false)).description(Some("A WhatsApp number of Indonesia, with 0, 62, +62 or nothing before it; blanks, dots and \
+        dashes are skipped.")).examples(["81234567890"]).build();
+    NumberOrNothing => text(number(true)).examples(["81234567890"]).build();
+    NumberPrefix => text(format!(r"^[{BLANK}]*(\+?{COUNTRY_CODE}|0)?([1-57-9][0-9]{{0,7}}|6([013-9][0-9]{{0,6}})?)[{BLANK}]*$"))
+        .description(Some("1 to 8 digits, in the forms of a number.")).examples(["8990"]).build();
+    CountryCode => number_or_text().enum_values(Some([json(COUNTRY_CODE), json("+62"), 62.into()])).build();
+    SixDigits => text("^[0-9]{6}$").examples(["123456"]).build();
+    FullName => text(full_name()).description(Some(format!("At least two words, together at most {MAX_LETTERS} characters without the blanks.")))
+        .examples(["Siti Rahmawati"]).build();
+    ShortText => text(trimmed(MAX_NAMA_CHARS)).description(Some(between(MAX_NAMA_CHARS))).examples(["Cuci Kilat"]).build();
+    NamePrefix => text(trimmed(MAX_NAMA_CHARS - NUMBER_CHARS)).description(Some(between(MAX_NAMA_CHARS - NUMBER_CHARS)))
+        .examples(["Mesin"]).build();
+    Reason => text(trimmed(MAX_ALASAN_CHARS)).description(Some(between(MAX_ALASAN_CHARS))).examples(["mesin rusak"]).build();
+    SearchText => text(search()).build();
+    Sampai => text(sampai()).description(Some("Opaque, from the first page's answer.")).build();
+}
+
+const NOTA: &str = "^SLF[0-9]{15}$";
+
+fn text(pattern: impl Into<String>) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern))
+}
+
+fn number_or_text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String]))
+}
+
+fn json(text: &str) -> serde_json::Value {
+    text.into()
+}
+
+fn largest_id() -> i64 {
+    Id::MAX.get()
+}
+
+fn between(max_chars: usize) -> String {
+    format!("1 to {max_chars} characters without the blanks around them; no control characters.")
+}
+
+/// `domain::telp::Telp::parse`: the country code is never the beginning of the number itself.
+fn number(or_nothing: bool) -> String {
+    let s = "[ .-]*";
+    let code = format!(r"{s}(\+{s}6{s}2{s}|0{s}|6{s}2{s})?");
+    let digits = format!("([1-57-9]{s}[0-9]{s}|6{s}[013-9]{s})([0-9]{s}){{5,11}}");
+    if or_nothing { format!("^({code}{digits})?$") } else { format!("^{code}{digits}$") }
+}
+
+/// `domain::teks::parse`.
+fn trimmed(max_chars: usize) -> String {
+    format!("^[{BLANK}]*{}[{BLANK}]*$", readable(max_chars))
+}
+
+/// What `get_layanan` takes as `search`.
+fn search() -> String {
+    format!("^[{BLANK}]*({}[{BLANK}]*)?$", readable(MAX_SEARCH_CHARS))
+}
+
+/// 1 to `max_chars` characters, no blank at either end.
+fn readable(max_chars: usize) -> String {
+    format!("[^{BLANK}{UNREADABLE}]([^{UNREADABLE}]{{0,{}}}[^{BLANK}{UNREADABLE}])?", max_chars - 2)
+}
+
+/// `domain::nama::Nama::parse`: the two words are looked for first, then the letters are counted.
+fn full_name() -> String {
+    format!("^(?={}){}$", two_words(), letters())
+}
+
+fn two_words() -> String {
+    format!("[{BLANK}]*[^{BLANK}]+[{BLANK}]+[^{BLANK}]")
+}
+
+fn letters() -> String {
+    format!("[{BLANK}]*([^{BLANK}{UNREADABLE}][{BLANK}]*){{2,{MAX_LETTERS}}}")
+}
+
+/// `transaksi::sampai::Sampai::parse`: what its `encode` writes, or nothing.
+fn sampai() -> String {
+    format!(r"^((0|[1-9a-f][0-9a-f]{{0,14}}|[1-7][0-9a-f]{{15}})(\.(0|[1-9a-f][0-9a-f]{{0,15}})){{0,{MAX_IN_PROGRESS}}})?$")
+}
+
+/// Rules that bind a body's fields together are made of these: an object in which `field` is there and is `what` …
+pub fn with(field: &str, what: Object) -> ObjectBuilder {
+    ObjectBuilder::new().property(field, what).required(field)
+}
+
+/// … and a `field` that is left out or null: the value of a property.
+pub fn null() -> Object {
+    Object::with_type(Type::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use proptest::prelude::*;
+    use proptest::string::string_regex;
+    use proptest::test_runner::{Config, TestRunner};
+    use regex::Regex;
+
+    use super::*;
+    use crate::domain::nama::Nama;
+    use crate::domain::teks;
+    use crate::ops::pelanggan_bulk::Awalan;
+    use crate::transaksi::get_layanan::search_of;
+
+    /// Texts that are near what a pattern takes: its own, and those of one character more, less or other.
+    fn near(pattern: &str) -> impl Strategy<Value = String> + use<> {
+        let inner = pattern.trim_start_matches('^').trim_end_matches('$').to_owned();
+        let right = string_regex(&inner).unwrap();
+        let odd = prop_oneof![
+            Just(' '),
+            Just('\n'),
+            Just('0'),
+            Just('6'),
+            Just('+'),
+            Just('\u{2028}'),
+            Just('\u{200b}'),
+            any::<char>()
+        ];
+        let changed =
+            (string_regex(&inner).unwrap(), any::<prop::sample::Index>(), odd, 0..3).prop_map(|(text, at, odd, how)| {
+                let mut chars: Vec<char> = text.chars().collect();
+                let at = at.index(chars.len() + 1);
+                match how {
+                    0 => chars.insert(at, odd),
+                    1 if at < chars.len() => drop(chars.remove(at)),
+                    _ if at < chars.len() => chars[at] = odd,
+                    _ => chars.push(odd),
+                }
+                chars.into_iter().collect()
+            });
+        prop_oneof![right, changed, "\\PC{0,12}"]
+    }
+
+    /// Holds what a schema takes against what the parser takes, for texts near `pattern`.
+    fn same(pattern: &str, takes: impl Fn(&str) -> bool, parses: impl Fn(&str) -> bool) {
+        let (yes, no) = (Cell::new(0), Cell::new(0));
+        let judge = |text: String| {
+            let taken = takes(&text);
+            prop_assert_eq!(taken, parses(&text), "{:?} and {}", text, pattern);
+            let seen = if taken { &yes } else { &no };
+            seen.set(seen.get() + 1);
+            Ok(())
+        };
+        let unkept = Config { failure_persistence: None, ..Config::default() };
+        TestRunner::new(unkept).run(&near(pattern), judge).unwrap();
+        assert!(yes.get() > 0 && no.get() > 0, "{pattern}: {} taken, {} refused", yes.get(), no.get());
+    }
+
+    fn same_as<T: PartialSchema>(parses: impl Fn(&str) -> bool) {
+        let schema = serde_json::to_value(T::schema()).unwrap();
+        let pattern = schema["pattern"].as_str().unwrap();
+        let compiled = Regex::new(pattern).unwrap();
+        same(pattern, |text| compiled.is_match(text), parses);
+    }
+
+    fn reads<T: serde::de::DeserializeOwned>(text: &str) -> bool {
+        serde_json::from_value::<T>(text.into()).is_ok()
+    }
+
+    #[test]
+    fn each_pattern_takes_what_its_parser_takes() {
+        same_as::<Id>(reads::<Id>);
+        same_as::<Filter>(reads::<Filter>);
+        same_as::<NoNota>(reads::<NoNota>);
+        same_as::<Telp>(reads::<Telp>);
+        same_as::<NumberOrNothing>(|text| text.is_empty() || Telp::parse(text).is_ok());
+        same_as::<NumberPrefix>(|text| Awalan::parse(text).is_ok());
+        same_as::<ShortText>(|text| teks::parse("nama", text, MAX_NAMA_CHARS).is_ok());
+        same_as::<SearchText>(|text| search_of(text).is_ok());
+        same_as::<Sampai>(|text| text.is_empty() || Sampai::parse(text).is_some());
+    }
+
+    #[test]
+    fn a_name_is_taken_as_its_two_patterns_say() {
+        // `Regex` looks not ahead, as ECMA-262's do.
+        let (words, counted) =
+            (Regex::new(&format!("^{}", two_words())).unwrap(), Regex::new(&format!("^{}$", letters())).unwrap());
+        same(&letters(), |text| words.is_match(text) && counted.is_match(text), |text| Nama::parse(text).is_ok());
+    }
+}

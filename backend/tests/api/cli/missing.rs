@@ -1,0 +1,75 @@
+//! Only `serve`, `migrate` and `seed` make a database or keys: whatever else is called in the wrong folder, or without the server's
+//! environment, says so and leaves nothing behind.
+
+use std::path::Path;
+
+use super::{Said, beside, nyala};
+use crate::helpers::TestApp;
+
+/// Every command that works on what is there.
+const COMMANDS: [&[&str]; 6] = [
+    &["key", "add", "--role", "root", "--nama", "uji"],
+    &["key", "list"],
+    &["key", "revoke", "1"],
+    &["qr", "1", "--out", "/dev/null"],
+    &["topup", "--telp", "81234567890", "--outlet", "1", "--nominal", "1000"],
+    &["audit", "verify"],
+];
+
+/// A folder of the test's own, which goes with it.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        let dir = std::env::temp_dir().join(format!("nyala-uji-{}", uuid::Uuid::new_v4().simple()));
+        std::fs::create_dir(&dir).unwrap();
+        Self(dir)
+    }
+
+    fn content(&self) -> usize {
+        self.0.read_dir().unwrap().count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run_in(data_dir: &Path, args: &[&str]) -> Said {
+    nyala().env("NYALA__DATA__DIR", data_dir).args(args).output().unwrap().into()
+}
+
+#[actix_web::test]
+async fn a_folder_without_a_database_is_named_and_left_as_it_is() {
+    let empty = Folder::new();
+    for dir in [empty.0.clone(), empty.0.join("not/there")] {
+        for args in COMMANDS {
+            let said = run_in(&dir, args);
+            assert!(said.err.contains("NYALA__DATA__DIR") && said.err.contains("DATABASE_URL"), "{said:?}");
+            said.refused(&format!("there is no database in {}", dir.display()));
+        }
+    }
+    assert_eq!(empty.content(), 0);
+    run_in(&empty.0, &["migrate"]);
+    assert!(run_in(&empty.0, &["audit", "verify"]).ok().starts_with("OK: 0 rekening"), "what `migrate` has made is there");
+    let file = empty.0.join("secrets.toml");
+    let said = run_in(&empty.0, &["qr", "1", "--out", "/dev/null"]);
+    assert!(said.err.contains("NYALA__DATA__DIR"), "{said:?}");
+    said.refused(&format!("{} is not there", file.display()));
+    assert!(!file.exists());
+}
+
+#[actix_web::test]
+async fn a_database_server_without_the_schema_is_told_and_left_as_it_is() {
+    let app = TestApp::spawn().await;
+    app.db.batch_execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await.unwrap();
+    for args in COMMANDS {
+        beside(&app, args).refused("the database of DATABASE_URL is empty");
+    }
+    let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(app.db.query_one(tables, &[]).await.unwrap().get::<_, i64>(0), 0);
+    beside(&app, &["migrate"]).ok();
+    beside(&app, &["audit", "verify"]).ok();
+}

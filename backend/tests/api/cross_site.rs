@@ -1,0 +1,129 @@
+//! Pages of other sites change nothing, and no page but the app's own loads anything (`http.allowed_origins`, CSP).
+
+use nyala::http::client_ip::Block;
+use serde_json::{Value, json};
+
+use crate::auth::login_body;
+use crate::helpers::{Answer, PASSWORD, Setup, TestApp};
+use crate::openapi::document;
+use crate::server::raw;
+
+const REFUSED: &str = "permintaan dari halaman situs lain ditolak; buka aplikasi di alamatnya sendiri";
+const LOGIN: &str = "/scan/v1/auth/login";
+const LISTED: &str = "https://kasir.example";
+
+async fn post(app: &TestApp, path: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
+    app.call("POST", path, None, headers, Some(body.to_string().into_bytes())).await
+}
+
+/// Every address of the document that takes `method` (in lower case), with some id in its place.
+pub fn addresses(document: &Value, method: &str) -> Vec<String> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    let takes = paths.filter(|(_, item)| item.get(method).is_some());
+    takes
+        .map(|(path, _)| path.split('/').map(|part| if part.starts_with('{') { "1" } else { part }).collect::<Vec<_>>().join("/"))
+        .collect()
+}
+
+#[actix_web::test]
+async fn a_page_of_another_site_changes_nothing_anywhere() {
+    let app = TestApp::spawn().await;
+    let (evil, own) = ("https://evil.example", app.base_url.clone());
+    let posts = addresses(&document(), "post");
+    assert!(posts.len() > 20);
+    for path in posts.iter().map(String::as_str).chain(["/nothing", "/login"]) {
+        for told in [
+            &[("sec-fetch-site", "cross-site")][..],
+            &[("origin", evil)],
+            &[("origin", "null")],
+            &[("origin", evil), ("sec-fetch-site", "same-site")],
+            &[("origin", &own), ("sec-fetch-site", "cross-site")],
+        ] {
+            post(&app, path, told, &json!({})).await.expect(403, REFUSED);
+        }
+    }
+    for method in ["PUT", "DELETE", "PATCH"] {
+        app.call(method, LOGIN, None, &[("origin", evil)], None).await.expect(403, REFUSED);
+    }
+    let reads = raw(&app, "GET", "/healthz", &[("origin", evil), ("sec-fetch-site", "cross-site")]).await;
+    assert_eq!(reads.status, 200, "what changes nothing is answered, and the browser shows it to nobody");
+}
+
+#[actix_web::test]
+async fn the_app_programs_and_listed_pages_are_served() {
+    let app = Setup::new().with(|c| c.http.allowed_origins = vec![LISTED.to_owned()]).start().await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let body = login_body(&siti.telp, PASSWORD);
+    for told in [
+        &[][..],
+        &[("origin", app.base_url.as_str())],
+        &[("origin", &app.base_url), ("sec-fetch-site", "same-origin")],
+        &[("sec-fetch-site", "none")],
+        &[("origin", LISTED), ("sec-fetch-site", "cross-site")],
+    ] {
+        post(&app, LOGIN, told, &body).await.ok();
+    }
+    let unlisted = post(&app, LOGIN, &[("origin", "https://kasir.example.evil")], &body).await;
+    unlisted.expect(403, REFUSED);
+}
+
+#[actix_web::test]
+async fn behind_a_trusted_proxy_the_site_is_what_the_proxy_was_asked() {
+    let app = Setup::new().with(|c| c.http.trusted_proxies = vec![Block::parse("127.0.0.0/8").unwrap()]).start().await;
+    let alone = TestApp::spawn().await;
+    let told = [("x-forwarded-host", "cuci.example"), ("x-forwarded-proto", "https")];
+    for (origin, status) in [("https://cuci.example", 404), ("http://cuci.example", 403), ("https://evil.example", 403)] {
+        let headers = [("origin", origin), told[0], told[1]];
+        assert_eq!(post(&app, LOGIN, &headers, &login_body("81234567890", PASSWORD)).await.status, status, "{origin}");
+        assert_eq!(post(&alone, LOGIN, &headers, &login_body("81234567890", PASSWORD)).await.status, 403, "a claim of anybody");
+        let socket = raw(&app, "GET", "/socket.io/?EIO=4&transport=polling", &headers).await;
+        assert_eq!(socket.status, if status == 403 { 403 } else { 200 }, "the sockets know the same site: {origin}");
+    }
+    let page = raw(&app, "GET", "/healthz", &told).await;
+    assert!(page.header("content-security-policy").contains(" wss://cuci.example;"));
+}
+
+#[actix_web::test]
+async fn a_socket_is_not_opened_for_a_foreign_page_that_hides_its_name() {
+    let app = TestApp::spawn().await;
+    let open = "/socket.io/?EIO=4&transport=polling";
+    assert_eq!(raw(&app, "GET", open, &[("sec-fetch-site", "cross-site")]).await.status, 403);
+    assert_eq!(raw(&app, "GET", open, &[("sec-fetch-site", "same-origin")]).await.status, 200);
+}
+
+#[actix_web::test]
+async fn the_policy_lets_a_page_talk_to_its_own_host_only() {
+    let app = TestApp::spawn().await;
+    let host = app.address().to_owned();
+    for path in ["/healthz", "/nothing", "/scan/v1/auth/login", "/"] {
+        let policy = raw(&app, "GET", path, &[]).await.header("content-security-policy").to_owned();
+        for part in [
+            &format!("; connect-src 'self' ws://{host} wss://{host};"),
+            "; base-uri 'none'",
+            "; form-action 'self'",
+            "; frame-ancestors 'none'",
+        ] {
+            assert!(policy.contains(part), "{path}: {policy}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn what_a_call_answers_is_kept_by_nobody() {
+    let app = TestApp::spawn().await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let bearer = format!("Bearer {}", siti.token);
+    for (method, path) in [
+        ("GET", "/scan/v1/dashboard/get_dashboard"),
+        ("GET", "/scan/v1/transaksi/get_qrcode"),
+        ("POST", "/scan/v1/transaksi/list_history"),
+        ("GET", "/scan/v1/nothing"),
+        ("GET", "/ops/v1/mesin/1"),
+        ("GET", "/readyz"),
+        ("GET", "/metrics"),
+        ("GET", "/assets/gone.js"),
+    ] {
+        let answer = raw(&app, method, path, &[("authorization", &bearer)]).await;
+        assert_eq!(answer.header("cache-control"), "no-store", "{path}");
+    }
+}

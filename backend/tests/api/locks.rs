@@ -1,0 +1,224 @@
+//! Rows that somebody else holds: who waits for one is told so in time and can come again, nobody else notices, and whatever was to
+//! be changed is changed once.
+
+use std::time::Duration;
+
+use actix_web::rt::time::sleep;
+use futures_util::future::{join, join_all};
+use nyala::mesin::device::sim::Mode;
+use serde_json::json;
+
+use crate::helpers::{Customer, Setup, TestApp};
+use crate::operator::Lingkup;
+use crate::races::quick;
+use crate::toko::{HARGA, Pesanan, Toko, beli};
+
+const BUSY: &str = "layanan sedang sibuk, coba lagi";
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// One worker thread with as few connections as it takes, which waits for locks for a moment only.
+fn narrow() -> Setup {
+    quick().with(|c| {
+        c.database.connections = 4;
+        c.database.lock_ms = 300;
+    })
+}
+
+impl TestApp {
+    /// Waits until `n` wait for locks at once.
+    async fn lock_waiters(&self, n: i64) {
+        const WAIT: &str = "SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while self.insert(WAIT, &[]).await < n {
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Waits until somebody who waited for a lock has given up.
+    async fn given_up(&self) {
+        const STILL: &str = "SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'";
+        let pid = self.lock_waiter().await;
+        while self.db.query_opt(STILL, &[&pid]).await.unwrap().is_some() {
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    async fn id_of(&self, order: &Pesanan) -> i64 {
+        self.insert("SELECT id FROM snap_transaksi WHERE no_nota = $1", &[&order.nota]).await
+    }
+}
+
+/// A shop of one machine, and a customer who has the price.
+struct Till {
+    app: TestApp,
+    toko: Toko,
+    siti: Customer,
+    epay: i64,
+    order: Pesanan,
+}
+
+impl Till {
+    async fn open(durasi_s: i32) -> Self {
+        let app = narrow().start().await;
+        let toko = app.toko(durasi_s).await;
+        let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+        let epay = app.dompet(&siti, toko, HARGA).await;
+        Self { app, toko, siti, epay, order: beli(1, toko, epay) }
+    }
+
+    /// Somebody holds the row while the server tries to change it, gives up, and tries again.
+    async fn stall(&self, table: &str, id: i64, provoke: impl AsyncFnOnce()) {
+        let door = self.app.locked(table, id).await;
+        provoke().await;
+        self.app.given_up().await;
+        self.app.lock_waiter().await;
+        door.batch_execute("COMMIT").await.unwrap();
+    }
+
+    /// A purchase whose device says nothing until somebody holds the customer's wallet, and then does as `mode`.
+    async fn decided_behind_a_lock(&self, mode: Mode, state: &str) {
+        let Self { app, toko, siti, epay, order } = self;
+        app.fault(*toko, Mode::Silent).await;
+        let device = async {
+            app.until(&order.nota, "SENT").await;
+            self.stall("quota_emoney", *epay, async || app.fault(*toko, mode).await).await;
+            app.until(&order.nota, state).await;
+        };
+        let (answer, ()) = join(app.buy(siti, order), device).await;
+        assert!([200, 409, 504].contains(&answer.status), "{answer:?}");
+    }
+
+    async fn ends_with(&self, saldo: i64) {
+        assert_eq!(self.app.saldo(self.epay).await, saldo);
+        self.app.assert_no_violation().await;
+    }
+}
+
+#[actix_web::test]
+async fn a_row_that_stalls_keeps_nobody_else_from_buying() {
+    let app = narrow().start().await;
+    let toko = app.toko(600).await;
+    let mut shops = Vec::new();
+    for _ in 0..3 {
+        shops.push(Toko { idmesin: app.mesin(toko.outlet, "Mesin").await.idmesin, ..toko });
+    }
+    let customers = app.payers(toko, 3).await;
+    let orders: Vec<_> = shops.iter().zip(&customers).map(|(shop, (_, epay))| beli(1, *shop, *epay)).collect();
+    let doors = [app.locked("mesin", shops[0].idmesin).await, app.locked("mesin", shops[1].idmesin).await];
+    let stuck = join_all((0..2).map(|n| app.buy(&customers[n].0, &orders[n])));
+    let third = async {
+        // Both of the thread's connections wait; the doors stay shut until everybody is answered.
+        app.lock_waiters(2).await;
+        app.buy(&customers[2].0, &orders[2]).await
+    };
+    let (stuck, third) = join(stuck, third).await;
+    third.expect(200, "Mesin Berhasil dinyalakan");
+    for (answer, (_, epay)) in stuck.iter().zip(&customers) {
+        answer.expect(503, BUSY);
+        assert!(answer.headers.get("retry-after").unwrap().to_str().unwrap().parse::<u32>().unwrap() > 0);
+        assert_eq!(app.saldo(*epay).await, 10 * HARGA);
+    }
+    for (n, door) in doors.iter().enumerate() {
+        door.batch_execute("COMMIT").await.unwrap();
+        app.buy(&customers[n].0, &orders[n]).await.ok();
+        assert_eq!(app.saldo(customers[n].1).await, 9 * HARGA);
+    }
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_hold_that_waited_in_vain_for_the_wallet_left_nothing() {
+    let till = Till::open(600).await;
+    let door = till.app.locked("quota_emoney", till.epay).await;
+    till.app.buy(&till.siti, &till.order).await.expect(503, BUSY);
+    let claimed = "SELECT count(*) FROM nota";
+    assert_eq!((till.app.states(&till.order.nota).await.len(), till.app.insert(claimed, &[]).await), (0, 0));
+    door.batch_execute("COMMIT").await.unwrap();
+    till.app.buy(&till.siti, &till.order).await.ok();
+    till.ends_with(0).await;
+}
+
+#[actix_web::test]
+async fn a_post_behind_a_lock_is_made_once() {
+    let till = Till::open(600).await;
+    till.decided_behind_a_lock(Mode::Ok, "RUNNING").await;
+    till.app.buy(&till.siti, &till.order).await.ok();
+    till.ends_with(0).await;
+}
+
+#[actix_web::test]
+async fn a_void_behind_a_lock_is_made_once() {
+    let till = Till::open(600).await;
+    till.decided_behind_a_lock(Mode::Refuse, "REFUSED").await;
+    till.app.buy(&till.siti, &till.order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
+    till.ends_with(HARGA).await;
+}
+
+#[actix_web::test]
+async fn the_end_of_a_run_behind_a_lock_comes_later() {
+    let till = Till::open(1).await;
+    till.app.buy(&till.siti, &till.order).await.ok();
+    let id = till.app.id_of(&till.order).await;
+    till.stall("snap_transaksi", id, async || ()).await;
+    till.app.until(&till.order.nota, "FINISHED").await;
+    till.ends_with(0).await;
+}
+
+#[actix_web::test]
+async fn a_stop_behind_a_lock_is_obeyed_later() {
+    let till = Till::open(600).await;
+    let key = till.app.key(Lingkup::Supervisor(till.toko.outlet.idoutlet)).await;
+    till.app.buy(&till.siti, &till.order).await.ok();
+    let id = till.app.id_of(&till.order).await;
+    let (path, why) = (format!("mesin/{}/stop", till.toko.idmesin), json!({"alasan": "pintu terbuka"}));
+    let stall = till.stall("snap_transaksi", id, async || ());
+    let (answer, ()) = join(till.app.ops(&key, &path, &why), stall).await;
+    answer.ok();
+    assert_eq!(till.app.states(&till.order.nota).await, ["STOPPED"]);
+    till.ends_with(0).await;
+}
+
+#[actix_web::test]
+async fn a_top_up_that_waited_in_vain_moved_nothing_and_its_repeat_moves_it_once() {
+    let till = Till::open(600).await;
+    let key = till.app.key(Lingkup::Supervisor(till.toko.outlet.idoutlet)).await;
+    let body = json!({"telp": till.siti.telp, "idoutlet": till.toko.outlet.idoutlet, "nominal": 5_000});
+    let topup = async || till.app.ops_once(&key, "once", "topup", &body).await;
+    let door = till.app.locked("quota_emoney", till.epay).await;
+    topup().await.expect(503, BUSY);
+    door.batch_execute("COMMIT").await.unwrap();
+    till.ends_with(HARGA).await;
+    for _ in 0..2 {
+        topup().await.ok();
+    }
+    till.ends_with(HARGA + 5_000).await;
+}
+
+/// Recovery runs on the test's own thread here, and there the only other connection is taken.
+#[actix_web::test]
+async fn recovery_has_a_connection_of_its_own() {
+    const STOP: &str = "INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at)
+        SELECT id, idmesin, 'stop', $1, $1 FROM snap_transaksi RETURNING id";
+    let till = Till::open(1).await;
+    till.app.buy(&till.siti, &till.order).await.ok();
+    till.app.until(&till.order.nota, "FINISHED").await;
+    let taken = till.app.state.db.get().await.unwrap();
+    till.app.insert(STOP, &[&till.app.now()]).await;
+    while till.app.insert("SELECT count(*) FROM outbox", &[]).await > 0 {
+        sleep(LOOK_EVERY).await;
+    }
+    drop(taken);
+}
+
+#[actix_web::test]
+async fn never_more_connections_than_the_setting_says() {
+    let app = quick().with(|c| (c.http.workers, c.database.connections) = (2, 6)).start().await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let page = async |_| app.get("/scan/v1/dashboard/get_dashboard", Some(&siti.token)).await.ok();
+    for _ in 0..5 {
+        join_all((0..60).map(page)).await;
+        drop(app.state.db.get().await.unwrap());
+        let open = app.state.db.usage().open;
+        assert!((3..=6).contains(&open), "{open} connections");
+    }
+}

@@ -1,0 +1,54 @@
+//! A thread without its alarm clock, its hub or its writer, a server without its reaper: the process ends and says why, so that it is
+//! started again.
+
+use actix_web::rt::task::spawn_blocking;
+
+use super::Site;
+
+/// Starts the server with a task that panics, gives that task work, and waits for the end.
+async fn ends(task: &str) {
+    let mut site = Site::new().await;
+    let mut command = site.program(&["serve"]);
+    command.env("NYALA__DEV__PANIC_TASK", task);
+    let told = if ["turn", "wheel"].contains(&task) {
+        // These begin with the first session.
+        site.start_with(&[("NYALA__DEV__PANIC_TASK", task)]).await;
+        // It may die before it has answered.
+        let _ = site.knock().await;
+        let status = site.ended().await;
+        (status.code(), site.log())
+    } else {
+        let out = spawn_blocking(move || command.output()).await.unwrap().unwrap();
+        (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    assert_eq!(told.0, Some(actix_socketio::vital::EXIT_CODE), "{}", told.1);
+    let line =
+        told.1.lines().find(|line| line.contains("a task that its thread cannot do without has panicked: the process ends"));
+    assert!(line.is_some_and(|line| line.contains(task)), "{}", told.1);
+}
+
+#[actix_web::test]
+async fn its_panic_ends_the_process_with_a_line_that_names_it() {
+    for task in nyala::server::VITAL_TASKS {
+        ends(task).await;
+    }
+}
+
+#[actix_web::test]
+async fn an_unknown_task_and_production_are_refused() {
+    let site = Site::new().await;
+    let check = async |set: &str| site.run(&["config", "check", "--set", set]).await;
+    let unknown = check("dev.panic_task=cook").await.unwrap_err();
+    assert!(unknown.contains("cook") && unknown.contains("alarm, hub, turn"), "{unknown}");
+    check("dev.panic_task=alarm").await.unwrap();
+    let production = [
+        "profile=production",
+        "whatsapp.meta_access_token=x",
+        "whatsapp.meta_phone_number_id=1",
+        "whatsapp.meta_template=kode",
+        "dev.panic_task=alarm",
+    ];
+    let args: Vec<&str> = ["config", "check"].into_iter().chain(production.into_iter().flat_map(|set| ["--set", set])).collect();
+    let refused = site.run(&args).await.unwrap_err();
+    assert!(refused.contains("dev.panic_task must be empty"), "{refused}");
+}

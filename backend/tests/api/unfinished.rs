@@ -1,0 +1,149 @@
+//! Bodies that begin and do not end: what all of them hold together is bounded, and shared out by address.
+
+use actix_web::rt::net::TcpStream;
+use nyala::http::client_ip::Block;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::auth::{TELP, login_body};
+use crate::helpers::{PASSWORD, Setup, TestApp};
+
+const MIB: i64 = 1 << 20;
+/// What one body below holds: what it says that it will be.
+const HELD: i64 = 64 * 1024;
+const BODY: usize = 64 * 1024;
+const BUSY: &str = "layanan sedang sibuk, coba lagi";
+
+/// A server with room for 16 such bodies, where an address is what a trusted proxy says.
+async fn small() -> TestApp {
+    let proxy = Block::parse("127.0.0.1").unwrap();
+    Setup::new()
+        .with(|c| {
+            c.http.unfinished_bodies_mb = 1;
+            c.http.trusted_proxies = vec![proxy];
+        })
+        .start()
+        .await
+}
+
+/// A body that does not end.
+struct Slow(TcpStream);
+
+impl Slow {
+    async fn post(app: &TestApp, path: &str, from: &str, bytes: usize) -> Self {
+        let mut client = TcpStream::connect(app.address()).await.unwrap();
+        let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {from}\r\nContent-Length: {BODY}\r\n\r\n");
+        client.write_all(head.as_bytes()).await.unwrap();
+        client.write_all(&vec![b' '; bytes]).await.unwrap();
+        Self(client)
+    }
+
+    /// A login from `from`.
+    async fn login(app: &TestApp, from: &str) -> Self {
+        Self::post(app, "/scan/v1/auth/login", from, BODY - 1).await
+    }
+
+    /// Sends the rest; the answer.
+    async fn end(mut self) -> String {
+        let _ = self.0.write_all(b" ").await;
+        self.answer().await
+    }
+
+    async fn answer(&mut self) -> String {
+        let mut bytes = Vec::new();
+        loop {
+            let read = self.0.read_buf(&mut bytes).await.unwrap_or(0);
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            if read == 0 || text.ends_with("\"data\":null}") || text.ends_with("\"code\":10}") {
+                return text;
+            }
+        }
+    }
+}
+
+/// Waits until all bodies together hold `bytes` and `given_up` were given up.
+async fn until(app: &TestApp, bytes: i64, given_up: u64) {
+    let state = || (app.state.bodies.bytes().get(), app.state.bodies.given_up().get());
+    for _ in 0..2_000 {
+        if state() == (bytes, given_up) {
+            return;
+        }
+        actix_web::rt::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    panic!("{:?} and not {:?}", state(), (bytes, given_up));
+}
+
+#[actix_web::test]
+async fn bodies_that_do_not_end_hold_no_more_than_the_setting_together() {
+    let app = small().await;
+    let mut slow = Vec::new();
+    for n in 0..40 {
+        slow.push(Slow::login(&app, "203.0.113.9").await);
+        until(&app, HELD * (n + 1).min(16), u64::try_from(n - 15).unwrap_or(0)).await;
+    }
+    assert_eq!(app.state.bodies.bytes().get(), MIB);
+    let oldest = slow[0].answer().await;
+    assert!(oldest.starts_with("HTTP/1.1 503 ") && oldest.to_lowercase().contains("retry-after: 3\r\n"), "{oldest}");
+    assert!(oldest.contains(BUSY) && oldest.to_lowercase().contains("x-request-id: "), "{oldest}");
+    let youngest = slow.pop().unwrap().end().await;
+    assert!(youngest.starts_with("HTTP/1.1 400 ") && youngest.contains("bukan JSON"), "read to its end: {youngest}");
+    let text = crate::server::raw(&app, "GET", "/metrics", &[]).await.body;
+    assert!(text.contains("nyala_http_bodies_given_up_total 24\n"), "{text}");
+    drop(slow);
+    until(&app, 0, 24).await;
+}
+
+#[actix_web::test]
+async fn who_holds_most_gives_its_own_and_others_notice_nothing() {
+    let app = small().await;
+    let quiet = Slow::login(&app, "198.51.100.1").await;
+    until(&app, HELD, 0).await;
+    let mut many = Vec::new();
+    for n in 0..30 {
+        many.push(Slow::login(&app, "2001:db8:1:2::1").await);
+        until(&app, HELD * (n + 2).min(16), u64::try_from(n - 14).unwrap_or(0)).await;
+    }
+    // The same customer of a provider, by another address of its own.
+    many.push(Slow::login(&app, "2001:db8:1:2:3::4").await);
+    until(&app, MIB, 16).await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    app.post("/scan/v1/auth/login", None, &login_body(TELP, PASSWORD)).await.ok();
+    let quiet = quiet.end().await;
+    assert!(quiet.starts_with("HTTP/1.1 400 ") && quiet.contains("bukan JSON"), "the oldest of all, and kept: {quiet}");
+}
+
+#[actix_web::test]
+async fn a_socket_s_post_takes_from_the_same_room() {
+    let app = small().await;
+    let opened = crate::server::raw(&app, "GET", "/socket.io/?EIO=4&transport=polling", &[]).await.body;
+    let sid = opened.split('"').nth(3).unwrap().to_owned();
+    let mut post = Slow::post(&app, &format!("/socket.io/?EIO=4&transport=polling&sid={sid}"), "203.0.113.9", BODY - 1).await;
+    until(&app, HELD, 0).await;
+    let mut slow = Vec::new();
+    for n in 0..16 {
+        slow.push(Slow::login(&app, "203.0.113.9").await);
+        until(&app, HELD * (n + 2).min(16), u64::from(n == 15)).await;
+    }
+    let answer = post.answer().await;
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.to_lowercase().contains("retry-after: 1\r\n"), "{answer}");
+    assert!(answer.contains(BUSY), "{answer}");
+}
+
+#[actix_web::test]
+async fn a_body_that_comes_in_pieces_is_read_whole() {
+    let app = small().await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    let body = login_body(TELP, PASSWORD).to_string();
+    let mut client = TcpStream::connect(app.address()).await.unwrap();
+    client.set_nodelay(true).unwrap();
+    let head =
+        format!("POST /scan/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+    client.write_all(head.as_bytes()).await.unwrap();
+    let (first, rest) = body.split_at(7);
+    client.write_all(first.as_bytes()).await.unwrap();
+    until(&app, i64::try_from(body.len()).unwrap(), 0).await;
+    client.write_all(rest.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    until(&app, 0, 0).await;
+}

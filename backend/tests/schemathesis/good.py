@@ -1,0 +1,98 @@
+"""Requests that have to succeed: the document's, with customers, codes and purchases that the server really has."""
+
+import itertools
+import json
+import urllib.request
+
+from nyala import NOTA, PASSWORD, TELP, URL, post
+
+# What a call makes at once, and rupiah that each of the customers has.
+CUSTOMERS, BALANCE, PRICE = 200, 100_000, 2000
+
+
+def customers():
+    """Customers that nobody else is, as many as are asked for."""
+    for first in itertools.count():
+        asked = {"jumlah": CUSTOMERS, "awalan_telp": f"87{first}", "idoutlet": 1, "saldo": BALANCE}
+        yield from post("/ops/v1/pelanggan/bulk", asked)["pelanggan"]
+
+
+CUSTOMER = customers()
+NUMBER = (f"855{n:08}" for n in itertools.count())
+RECEIPT = (f"SLF{n:015}" for n in itertools.count())
+KODE = post("/ops/v1/mesin", {"idoutlet": 1, "nama": "Mesin Cuci"})["kode"]
+
+
+def code(path, telp, bearer=None):
+    """The code that is sent to a number."""
+    post(path, {"telp": telp, "country_code": "62"}, *[bearer] if bearer else [])
+    with urllib.request.urlopen(f"{URL}/dev/whatsapp?telp={telp}", timeout=30) as answer:
+        return json.load(answer)["data"][0]["code"]
+
+
+def bought():
+    """Somebody's purchase of a machine that is new."""
+    who, receipt = next(CUSTOMER), next(RECEIPT)
+    idmesin = post("/ops/v1/mesin", {"idoutlet": 1, "nama": "Mesin Cuci"})["id"]
+    order = {"id": receipt, "idcustomer": who["idcustomer"], "idmesin": idmesin, "idoutlet": 1, "idsnap_layanan": 1}
+    post("/scan/v1/transaksi/create_snap_transaksi", {**order, "total": PRICE, "grandtotal": PRICE}, who["token"])
+    return idmesin, {"idtransaksi": receipt, "idcustomer": who["idcustomer"]}
+
+
+def somebody(case):
+    """Who asks is a customer that no other request knows."""
+    who = next(CUSTOMER)
+    case.headers["Authorization"] = f"Bearer {who['token']}"
+    return who
+
+
+def change(case, **fields):
+    case.body = {**case.body, **fields}
+
+
+def update_password(case):
+    who = somebody(case)
+    sent = code("/scan/v1/akun/request_otp_password", who["telp"], who["token"])
+    change(case, otp=sent, password_lama=PASSWORD)
+
+
+def forgot_password(case):
+    telp = next(CUSTOMER)["telp"]
+    change(case, telp=telp, otp=code("/scan/v1/auth/request_otp_forgot_password", telp))
+
+
+def register(case):
+    telp = next(NUMBER)
+    change(case, telp=telp, otp=code("/scan/v1/auth/request_otp", telp))
+
+
+def topup(case):
+    change(case, telp=TELP, idoutlet=1)
+    case.body.pop("qr", None)
+
+
+def stop(case):
+    case.path_parameters["id"] = bought()[0]
+
+
+def detail_refund(case):
+    case.path_parameters["id"] = NOTA
+    case.query.clear()
+
+
+# Of every other operation the examples of the document succeed.
+GOOD = {
+    "POST /ops/v1/hapus": lambda case: change(case, **bought()[1]),
+    "POST /ops/v1/mesin/{id}/stop": stop,
+    "POST /ops/v1/refund": lambda case: change(case, **bought()[1], nominal=min(case.body["nominal"], PRICE)),
+    "POST /ops/v1/topup": topup,
+    "POST /scan/v1/akun/request_otp_password": somebody,
+    "POST /scan/v1/akun/update_password": update_password,
+    "POST /scan/v1/auth/forgot_password": forgot_password,
+    "POST /scan/v1/auth/login": lambda case: change(case, telp=TELP, password=PASSWORD),
+    "POST /scan/v1/auth/register": register,
+    "POST /scan/v1/auth/request_otp": lambda case: change(case, telp=next(NUMBER)),
+    "POST /scan/v1/auth/request_otp_forgot_password": lambda case: change(case, telp=next(CUSTOMER)["telp"]),
+    "GET /scan/v1/epayment/get_detail_refund/{id}": detail_refund,
+    "POST /scan/v1/transaksi/get_layanan": lambda case: change(case, qr=KODE),
+}

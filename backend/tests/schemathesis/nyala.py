@@ -1,0 +1,21 @@
+"""Nyala's calls, as the other files make them."""
+
+import json
+import os
+import urllib.request
+
+URL = os.environ["NYALA_URL"]
+KEY = os.environ["NYALA_KEY"]
+
+# The demo's customer, and what the examples of the document say: a receipt, and 1 for everything that has an id.
+TELP = "81234567890"
+PASSWORD = "Rahasia123"
+NOTA = "SLF261120180530123"
+
+
+def post(path, body, bearer=KEY, **headers):
+    """The answer's data; any refusal is an error."""
+    headers |= {"Authorization": f"Bearer {bearer}"}
+    request = urllib.request.Request(URL + path, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.load(answer)["data"]

@@ -1,0 +1,41 @@
+"""usage: verdict.py whole|part: whether a run that found nothing has met what it judged. What was found is schemathesis' own matter.
+
+Well-formed requests may be refused, so a run in which all of them are (a token that died, a limit that was reached) finds nothing.
+"""
+
+import json
+import os
+import sys
+import urllib.request
+
+from nyala import URL
+
+# Operations of which no request succeeds in a run, with the reason: none.
+NEVER = {}
+
+
+def get(path, **headers):
+    """The answer; any refusal is an error."""
+    with urllib.request.urlopen(urllib.request.Request(URL + path, headers=headers), timeout=30) as answer:
+        return json.load(answer)
+
+
+def main(extent):
+    methods = {"get", "put", "post", "delete", "patch"}
+    paths = get("/openapi.json")["paths"].items()
+    expected = {f"{method.upper()} {path}" for path, known in paths for method in methods & known.keys()} - NEVER.keys()
+    with open(os.environ["NYALA_SUCCEEDED"], encoding="utf-8") as told:
+        lines = {tuple(line.rstrip("\n").split("\t")) for line in told}
+    succeeded = {label for label, what in lines if what == "succeeded"}
+    if extent == "part":
+        expected &= {label for label, _ in lines}
+    wrong = [f"no request succeeded: {label}" for label in sorted(expected - succeeded)]
+    try:
+        get("/scan/v1/dashboard/get_dashboard", Authorization=f"Bearer {os.environ['NYALA_TOKEN']}")
+    except OSError as error:
+        wrong.append(f"the customer's token is not good any more: {error}")
+    print("\n".join(wrong) or f"{len(expected)} operations had a request that succeeded, and the customer's token is good to the end.")
+    return 1 if wrong or not expected else 0
+
+
+sys.exit(main(*sys.argv[1:]))
