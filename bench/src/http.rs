@@ -1,10 +1,10 @@
 //! One keep-alive HTTP/1.1 connection to a server on the loopback: as little work as possible beside what is measured.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use crate::Error;
 
@@ -27,7 +27,20 @@ impl Http {
     /// # Errors
     /// When nobody listens.
     pub async fn connect(address: SocketAddr) -> Result<Self, Error> {
-        let stream = TcpStream::connect(address).await?;
+        Self::over(TcpStream::connect(address).await?)
+    }
+
+    /// From an address of the loopback, so that the server takes it for somebody else.
+    ///
+    /// # Errors
+    /// Also when the system has no such address.
+    pub async fn connect_from(from: IpAddr, address: SocketAddr) -> Result<Self, Error> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::new(from, 0))?;
+        Self::over(socket.connect(address).await?)
+    }
+
+    fn over(stream: TcpStream) -> Result<Self, Error> {
         stream.set_nodelay(true)?;
         Ok(Self { stream, read: Vec::with_capacity(4096) })
     }

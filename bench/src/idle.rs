@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use crate::cpu::{Used, resident_kib};
+use crate::memory::grown_by;
 use crate::results::Figures;
 use crate::server::{Place, Server};
 use crate::shop::Shop;
@@ -57,10 +58,13 @@ impl Idle {
                     "Server: **{all:.2} %** of a core, of {} s (aim: at most 1 %); without machines {none:.2} %",
                     self.seconds
                 ),
-                format!(
-                    "Memory: {:.2} KiB resident a machine, the actor's and the registry's",
-                    (kib - empty_kib) / f64::from(self.machines)
-                ),
+                match grown_by(empty_kib, kib, self.machines) {
+                    Some(kib) => format!("Memory: {kib:.2} KiB resident a machine, the actor's and the registry's"),
+                    None => format!(
+                        "Memory of a machine: not measured. {} are too few to be seen: give more --machines",
+                        self.machines
+                    ),
+                },
             ],
         ))
     }

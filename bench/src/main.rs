@@ -8,8 +8,10 @@ use clap::{Args, Parser, Subcommand};
 use nyala_bench::boot::Resume;
 use nyala_bench::history::History;
 use nyala_bench::idle::Idle;
+use nyala_bench::logins::Logins;
 use nyala_bench::memory::Memory;
 use nyala_bench::peers::Peers;
+use nyala_bench::plans::Plans;
 use nyala_bench::purchase::Purchase;
 use nyala_bench::results::Figures;
 use nyala_bench::sessions::Sessions;
@@ -29,7 +31,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Everything below up to the memory, one after the other
+    /// Everything below up to the logins, one after the other
     All(All),
     /// Purchases per second over HTTP, beside pgbench with the same two statements
     Purchase(Purchase),
@@ -37,12 +39,16 @@ enum What {
     Resume(Resume),
     /// How long a page of the history takes
     History(History),
+    /// How long recovery's own questions to the database take
+    Plans(Plans),
     /// What running machines cost that nobody watches
     Idle(Idle),
     /// How long many sockets take to subscribe while ticks go out, and to come back when all of them were cut
     Sessions(Sessions),
     /// What a session keeps in the server's memory
     Memory(Memory),
+    /// Whether customers log in while somebody at one address guesses passwords
+    Logins(Logins),
     /// Ticks, beside other Socket.IO servers and the floor
     Peers(Peers),
     /// What the criterion benches measured, beside the last figures that were kept
@@ -64,17 +70,21 @@ impl What {
                 Self::Purchase(Purchase::quick()),
                 Self::Resume(Resume::quick()),
                 Self::History(History::quick()),
+                Self::Plans(Plans::quick()),
                 Self::Idle(Idle::quick()),
                 Self::Sessions(Sessions::quick()),
                 Self::Memory(Memory::quick()),
+                Self::Logins(Logins::quick()),
             ],
             Self::All(All { quick: false }) => vec![
                 Self::Purchase(Purchase::default()),
                 Self::Resume(Resume::default()),
                 Self::History(History::default()),
+                Self::Plans(Plans::default()),
                 Self::Idle(Idle::default()),
                 Self::Sessions(Sessions::default()),
                 Self::Memory(Memory::default()),
+                Self::Logins(Logins::default()),
             ],
             one => vec![one],
         }
@@ -86,9 +96,11 @@ impl What {
             Self::Purchase(purchase) => *purchase == Purchase::default(),
             Self::Resume(resume) => *resume == Resume::default(),
             Self::History(history) => *history == History::default(),
+            Self::Plans(plans) => *plans == Plans::default(),
             Self::Idle(idle) => *idle == Idle::default(),
             Self::Sessions(sessions) => *sessions == Sessions::default(),
             Self::Memory(memory) => *memory == Memory::default(),
+            Self::Logins(logins) => *logins == Logins::default(),
             Self::Peers(peers) => peers.is_whole(),
             Self::Table(_) | Self::All(_) => false,
         }
@@ -99,9 +111,11 @@ impl What {
             Self::Purchase(purchase) => purchase.run().await?,
             Self::Resume(resume) => resume.run().await?,
             Self::History(history) => history.run().await?,
+            Self::Plans(plans) => plans.run().await?,
             Self::Idle(idle) => idle.run().await?,
             Self::Sessions(sessions) => sessions.run().await?,
             Self::Memory(memory) => memory.run().await?,
+            Self::Logins(logins) => logins.run().await?,
             Self::Peers(peers) => peers.run().await?,
             Self::Table(table) => {
                 table.run()?;

@@ -75,14 +75,26 @@ impl Memory {
         Ok(Figures::list(
             format!("Memory of a session, from {few} to {many}"),
             &[
-                format!(
-                    "**{:.2} KiB** resident a session that came by polling, was upgraded and watches a machine (aim: at most 2)",
-                    (after - before) / f64::from(self.many - self.few)
-                ),
+                match grown_by(before, after, self.many - self.few) {
+                    Some(kib) => format!(
+                        "**{kib:.2} KiB** resident a session that came by polling, was upgraded and watches a machine (aim: at most 2)"
+                    ),
+                    None => format!(
+                        "A session: not measured. From {few} to {many} sessions the server's memory did not grow, because what its start \
+                         had used was given back meanwhile: give a larger --many"
+                    ),
+                },
                 format!("Whole server: {:.1} MiB with {few}, {:.1} MiB with {many}", before / 1024.0, after / 1024.0),
             ],
         ))
     }
+}
+
+/// What each of `many` more takes of `before` and `after`; `None` when that cannot be: nothing takes no memory, so what grew was less
+/// than what other things gave back.
+pub fn grown_by(before: f64, after: f64, many: u32) -> Option<f64> {
+    let each = (after - before) / f64::from(many);
+    (each > 0.0 && each.is_finite()).then_some(each)
 }
 
 /// A session for each token, which watches its machine.
@@ -93,4 +105,16 @@ async fn open(address: SocketAddr, visits: &[(&str, i64)]) -> Result<Vec<Websock
         Ok::<_, Error>(websocket)
     });
     stream::iter(all).buffer_unordered(AT_ONCE).try_collect().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grown_by;
+
+    #[test]
+    fn what_cannot_be_is_no_figure() {
+        assert_eq!(grown_by(1_000.0, 4_000.0, 1_500), Some(2.0));
+        assert_eq!(grown_by(58_000.0, 52_030.0, 1_500), None, "-3.98 KiB a session");
+        assert_eq!(grown_by(1_000.0, 1_000.0, 1_500), None);
+    }
 }

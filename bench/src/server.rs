@@ -60,6 +60,9 @@ impl Place {
             .env("NYALA__MESIN__SIM_MAX_MS", "0")
             .env("NYALA__DEV__SEED_DEMO", "false")
             .env("NYALA__LOG__FORMAT", "json")
+            .env("NYALA__PURCHASE__PER_CUSTOMER_MINUTE", "1000000")
+            // All sessions come from one address, and at once.
+            .env("NYALA__REALTIME__UNJOINED_PER_ADDRESS", "1000000")
             .envs(self.settings.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         Ok(command)

@@ -72,7 +72,7 @@ impl Sessions {
                     told(subscribed)
                 ),
                 format!(
-                    "All cut at once, until each is back and its subscribe acknowledged: {} (aim: at most 2 s)",
+                    "All cut at once, until each is back and its subscribe acknowledged: {} (aim: at most 1.5 s)",
                     told(reconnected)
                 ),
                 "The clients are one thread of this program, whose work is in these times".to_owned(),

@@ -10,6 +10,8 @@ use crate::http::Http;
 /// Runs end long after every measurement.
 pub const DURASI_S: u32 = 3600;
 pub const HARGA: u32 = 10_000;
+/// Of every customer that is made in bulk.
+pub const PASSWORD: &str = nyala::demo::PASSWORD;
 /// Enough for every purchase of a measurement by one customer.
 const SALDO: u32 = 20_000_000;
 /// What one bulk call makes at most.
@@ -26,6 +28,7 @@ pub struct Shop {
 pub struct Pelanggan {
     pub id_customer_global: i64,
     pub idcustomer: i64,
+    pub telp: String,
     pub token: String,
 }
 
@@ -54,9 +57,10 @@ impl Shop {
             let body = json!({ "jumlah": jumlah, "awalan_telp": "8990", "idoutlet": idoutlet, "saldo": SALDO });
             let made = http.data("/ops/v1/pelanggan/bulk", key, &body).await?;
             for p in rows(&made, "pelanggan")? {
-                let token = p["token"].as_str().ok_or("a customer without token")?.to_owned();
+                let text = |name: &str| Ok::<_, Error>(p[name].as_str().ok_or(format!("a customer without {name}"))?.to_owned());
+                let (telp, token) = (text("telp")?, text("token")?);
                 let (id_customer_global, idcustomer) = (number(p, "id_customer_global")?, number(p, "idcustomer")?);
-                shop.pelanggan.push(Pelanggan { id_customer_global, idcustomer, token });
+                shop.pelanggan.push(Pelanggan { id_customer_global, idcustomer, telp, token });
             }
         }
         Ok(shop)

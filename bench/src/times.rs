@@ -19,6 +19,11 @@ impl Times {
         self.0.is_empty()
     }
 
+    /// How many took no longer than `limit`.
+    pub fn within(&self, limit: Duration) -> usize {
+        self.0.iter().filter(|took| **took <= limit).count()
+    }
+
     /// Milliseconds that the share `quantile` (0 to 1) of all does not exceed; 0 when there are none.
     pub fn ms(&self, quantile: f64) -> f64 {
         let mut sorted = self.0.clone();
@@ -38,5 +43,6 @@ mod tests {
         assert!(times.is_empty() && times.ms(0.5) == 0.0);
         (1..=200).rev().for_each(|ms| times.add(Duration::from_millis(ms)));
         assert_eq!((times.ms(0.0), times.ms(0.5), times.ms(0.99), times.ms(1.0)), (1.0, 100.0, 198.0, 200.0));
+        assert_eq!(times.within(Duration::from_millis(50)), 50);
     }
 }

@@ -4,6 +4,7 @@ pub mod crash;
 pub mod engine;
 pub mod http;
 pub mod interrupt;
+pub mod listener;
 pub mod money;
 pub mod options;
 pub mod process;

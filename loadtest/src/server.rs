@@ -87,6 +87,9 @@ impl Server {
             .env("NYALA__DEV__SEED_DEMO", "false")
             .env("NYALA__HTTP__PORT", "0")
             .env("NYALA__LOG__FILTER", "warn")
+            .env("NYALA__PURCHASE__PER_CUSTOMER_MINUTE", "1000000")
+            // All sessions come from one address, and at once.
+            .env("NYALA__REALTIME__UNJOINED_PER_ADDRESS", "1000000")
             .envs(self.settings.iter().copied());
         command
     }

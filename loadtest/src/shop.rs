@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::engine::Topic;
 use crate::http::{Answer, Pool};
+use crate::report::metrics::Values;
 
 /// Rupiah of every service.
 pub const PRICE: u64 = 1_000;
@@ -91,6 +92,32 @@ impl Customer {
     }
 }
 
+/// Answers to pay that decided nothing, so that it was asked again with the same receipt.
+#[derive(Debug, Default)]
+pub struct Undecided {
+    busy: AtomicU64,
+    no_word: AtomicU64,
+    lost: AtomicU64,
+}
+
+impl Undecided {
+    /// `status` is 503 or 504, or none when no answer came.
+    pub fn add(&self, status: Option<u16>) {
+        let count = match status {
+            Some(503) => &self.busy,
+            Some(_) => &self.no_word,
+            None => &self.lost,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn tell(&self, values: &mut Values) {
+        for (name, count) in [("pay_503", &self.busy), ("pay_504", &self.no_word), ("pay_unanswered", &self.lost)] {
+            values.count(name, count.load(Ordering::Relaxed));
+        }
+    }
+}
+
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish {
@@ -107,6 +134,7 @@ pub struct Shop {
     pub groups: usize,
     pub machines: Vec<Machine>,
     pub customers: Vec<Arc<Customer>>,
+    pub undecided: Arc<Undecided>,
 }
 
 impl Shop {
@@ -130,7 +158,7 @@ impl Shop {
         machines.sort_by_key(|m| (m.group, m.idmesin));
         let first = machines.first().ok_or("at least one machine is needed")?.idoutlet;
         let customers = customers(pool, key, first, wish.customers).await?;
-        Ok(Self { idowner, groups, machines, customers })
+        Ok(Self { idowner, groups, machines, customers, undecided: Arc::default() })
     }
 
     /// Pays `machine` as `customer`, asking again with the same receipt while nobody knows what became of it. The machine runs then.
@@ -149,10 +177,16 @@ impl Shop {
                 }
                 Ok(answer) if !matches!(answer.status, 503 | 504) => {
                     customer.has_not_paid();
-                    return Err(format!("pay answered {} {}", answer.status, answer.message));
+                    return Err(answer.refusal_of("pay"));
                 }
-                Ok(answer) => last = format!("{} {}", answer.status, answer.message),
-                Err(e) => last = e.to_string(),
+                Ok(answer) => {
+                    self.undecided.add(Some(answer.status));
+                    last = format!("{} {}", answer.status, answer.message);
+                }
+                Err(e) => {
+                    self.undecided.add(None);
+                    last = e.to_string();
+                }
             }
             tokio::time::sleep(PURCHASE_AGAIN).await;
         }

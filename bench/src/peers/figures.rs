@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::load::{Load, Run};
 use super::peer::Peer;
+use crate::memory::grown_by;
 
 /// The runs of one load, by server and round.
 #[derive(Debug, Default)]
@@ -38,7 +39,8 @@ impl Runs {
         for peer in self.0.keys().copied() {
             let kib = fewer.and_then(|(fewer, few)| {
                 let (most, least) = (self.spread(peer, |r| r.rss_kib)?, fewer.spread(peer, |r| r.rss_kib)?);
-                Some(format!("{:.1}", (most.median - least.median) / f64::from(load.sessions.checked_sub(few.sessions)?)))
+                let kib = grown_by(least.median, most.median, load.sessions.checked_sub(few.sessions)?)?;
+                Some(format!("{kib:.1}"))
             });
             let told = |spread: Option<Spread>, digits| spread.map_or_else(|| "–".to_owned(), |spread| spread.tell(digits));
             let missed: u64 = self.of(peer).map(|(_, run)| run.missed).sum();

@@ -1,11 +1,17 @@
 //! After a crash: everything is decided soon, the ledger keeps its rules, balances are what the customers' receipts say, and
 //! the machines ran for exactly those who paid.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio::task::JoinSet;
 
 use super::SETTLED_WITHIN;
 use super::customer::{Customer, Told};
@@ -15,46 +21,75 @@ use crate::shop::list;
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Old receipts that each customer sends once more.
-const RECHECKED: usize = 6;
+const RECHECKED: usize = 3;
 /// The simulated devices' own memory, one line a change.
 const DEVICES: &str = "perangkat-sim.jsonl";
 
-pub async fn settle(site: &Server, shop: &Arc<Shop>, customers: &mut [Customer]) -> Result<(), String> {
-    let since = Instant::now();
-    for customer in &mut *customers {
-        while customer.ask_again(site.address()).await? > 0 {
+/// Everything that was under way is decided, and right. All customers ask at once.
+pub async fn settle(
+    site: &Server,
+    shop: &Arc<Shop>,
+    customers: Vec<Customer>,
+    devices: &mut Devices,
+) -> Result<Vec<Customer>, String> {
+    let (since, to) = (Instant::now(), site.address());
+    let customers = each(customers, move |mut customer| async move {
+        while customer.ask_again(to).await? > 0 {
             in_time(since, "a receipt is still undecided")?;
             tokio::time::sleep(LOOK_EVERY).await;
         }
-    }
+        Ok(customer)
+    })
+    .await?;
     for machine in &shop.machines {
-        while status(site, &shop.key, *machine).await? != "idle" {
+        while status(to, &shop.key, *machine).await? != "idle" {
             in_time(since, &format!("machine {machine} is still held"))?;
             tokio::time::sleep(LOOK_EVERY).await;
         }
     }
     site.run(&["audit", "verify"]).await?;
-    for customer in &mut *customers {
-        balance(site, customer).await?;
-        customer.recheck(site.address(), RECHECKED).await?;
+    let customers = each(customers, move |mut customer| async move {
+        balance(to, &customer).await?;
+        customer.recheck(to, RECHECKED).await?;
+        Ok(customer)
+    })
+    .await?;
+    devices.read(&site.data_dir().join(DEVICES))?;
+    runs(devices, &customers)?;
+    Ok(customers)
+}
+
+/// Lets every customer do something, all at once.
+async fn each<F>(customers: Vec<Customer>, act: impl Fn(Customer) -> F) -> Result<Vec<Customer>, String>
+where
+    F: Future<Output = Result<Customer, String>> + Send + 'static,
+{
+    let mut doing = JoinSet::new();
+    for customer in customers {
+        doing.spawn(act(customer));
     }
-    runs(site, customers)
+    let mut back = Vec::new();
+    while let Some(done) = doing.join_next().await {
+        back.push(done.map_err(|e| e.to_string())??);
+    }
+    back.sort_by_key(Customer::index);
+    Ok(back)
 }
 
 fn in_time(since: Instant, what: &str) -> Result<(), String> {
     if since.elapsed() < SETTLED_WITHIN { Ok(()) } else { Err(format!("{what} after {} s", SETTLED_WITHIN.as_secs())) }
 }
 
-async fn status(site: &Server, key: &str, machine: i64) -> Result<String, String> {
-    let answer = get(site, &format!("/ops/v1/mesin/{machine}"), key).await?;
+async fn status(to: SocketAddr, key: &str, machine: i64) -> Result<String, String> {
+    let answer = get(to, &format!("/ops/v1/mesin/{machine}"), key).await?;
     let status = answer.data["status"].as_str().ok_or_else(|| format!("machine {machine}: {answer:?}"))?;
     if status == "offline" { Err(format!("machine {machine} is out of service: {answer:?}")) } else { Ok(status.to_owned()) }
 }
 
 /// A confirmed purchase costs its price once; everything else costs nothing.
-async fn balance(site: &Server, customer: &Customer) -> Result<(), String> {
+async fn balance(to: SocketAddr, customer: &Customer) -> Result<(), String> {
     let paid = i64::try_from(customer.paid()).map_err(|e| e.to_string())?;
-    let answer = get(site, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", customer.token()).await?;
+    let answer = get(to, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", customer.token()).await?;
     let account = list(&answer.data)?.iter().find(|a| a["idcustomer"] == customer.idcustomer());
     let saldo = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64()).ok_or_else(|| format!("no balance in {answer:?}"))?;
     let expected = SALDO - paid * PRICE;
@@ -64,17 +99,44 @@ async fn balance(site: &Server, customer: &Customer) -> Result<(), String> {
     Err(format!("customer {}: {paid} receipts are paid, so {expected} must be left, not {saldo}", customer.idcustomer()))
 }
 
-/// Every run that a device remembers was paid for, and every confirmed purchase ran.
-fn runs(site: &Server, customers: &[Customer]) -> Result<(), String> {
-    let path = site.data_dir().join(DEVICES);
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let mut started = BTreeSet::new();
-    for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-        for known in list(&line["memory"]["known"])?.iter().filter(|k| k["result"] == "started") {
-            started.insert(known["cmd_id"].to_string());
+/// What the devices remember of all rounds.
+#[derive(Debug, Default)]
+pub struct Devices {
+    /// Bytes that were read of their file, and which file it is: a server that starts may write a shorter one, with everything in it
+    /// that happened since the last round.
+    read: u64,
+    inode: u64,
+    started: HashSet<String>,
+}
+
+impl Devices {
+    /// Reads what was written since the last time.
+    fn read(&mut self, path: &Path) -> Result<(), String> {
+        let told = |e: std::io::Error| format!("{}: {e}", path.display());
+        let mut file = File::open(path).map_err(told)?;
+        let inode = file.metadata().map_err(told)?.ino();
+        if std::mem::replace(&mut self.inode, inode) != inode {
+            self.read = 0;
         }
+        file.seek(SeekFrom::Start(self.read)).map_err(told)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(told)?;
+        // A line without its end is whole the next time.
+        let whole = text.rfind('\n').map_or(0, |at| at + 1);
+        self.read += whole as u64;
+        for line in text[..whole].lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+            for known in list(&line["memory"]["known"])?.iter().filter(|k| k["result"] == "started") {
+                self.started.insert(known["cmd_id"].to_string());
+            }
+        }
+        Ok(())
     }
+}
+
+/// Every run that a device remembers was paid for, and every confirmed purchase ran.
+fn runs(devices: &Devices, customers: &[Customer]) -> Result<(), String> {
+    let started = devices.started.len();
     let paid: usize = customers.iter().map(Customer::paid).sum();
     let open = customers.iter().flat_map(Customer::receipts).filter(|(_, r)| r.told == Told::Nothing).count();
-    if started.len() == paid && open == 0 { Ok(()) } else { Err(format!("{} runs for {paid} paid receipts", started.len())) }
+    if started == paid && open == 0 { Ok(()) } else { Err(format!("{started} runs for {paid} paid receipts")) }
 }

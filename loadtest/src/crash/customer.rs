@@ -9,6 +9,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
+use super::flow::Flow;
 use super::shop::{PRICE, Shop};
 use crate::http::{Answer, ask};
 
@@ -49,6 +50,10 @@ impl Customer {
         Self { shop: shop.clone(), index, rng: StdRng::seed_from_u64(seed), receipts: BTreeMap::new(), next: 1 }
     }
 
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
     pub fn token(&self) -> &str {
         &self.shop.customers[self.index].0
     }
@@ -67,13 +72,19 @@ impl Customer {
     }
 
     /// One press of `Bayar`: something new, or once more what was not answered. An error is a broken promise.
-    pub async fn buy(&mut self, to: SocketAddr) -> Result<(), String> {
+    pub async fn buy(&mut self, to: SocketAddr, flow: &Flow) -> Result<(), String> {
         let open = self.receipts.iter().find(|(_, r)| r.told == Told::Nothing).map(|(nota, _)| nota.clone());
         let nota = match open {
             Some(nota) => nota,
-            None => self.order(),
+            None => {
+                flow.begin();
+                self.order()
+            }
         };
-        if !self.send(to, &nota).await? {
+        flow.leaves();
+        let decided = self.send(to, &nota).await;
+        flow.arrived();
+        if !decided? {
             tokio::time::sleep(RETRY_AFTER).await;
         }
         Ok(())

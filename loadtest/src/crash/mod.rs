@@ -1,26 +1,36 @@
-//! `crash`: customers pay while the server and its database are killed at random moments. After each round everything that was
-//! told must be true, every rupiah in its place, and every machine free.
+//! `crash`: many customers pay at once while the server and its database are killed at random moments. After each round everything
+//! that was told must be true, every rupiah in its place, and every machine free.
 
 mod audit;
 mod customer;
+mod flow;
 mod shop;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
+use audit::Devices;
 use customer::Customer;
+use flow::{Flow, Kills};
 use shop::Shop;
 
+use crate::options::at_least_1;
 use crate::server::{self, Server};
 
 /// How long after a crash a purchase may stay undecided, and a machine of short services in use.
 const SETTLED_WITHIN: Duration = Duration::from_secs(15);
+
+/// Purchases that a round has begun before anything is killed.
+const PURCHASES: u64 = 50;
+/// And so long after them at most, in milliseconds.
+const KILLED_AFTER_MS: u64 = 600;
+/// How long the customers may take to begin so many.
+const BEGUN_WITHIN: Duration = Duration::from_secs(15);
 
 /// Devices that answer at once.
 const SETTINGS: [(&str, &str); 2] = [("NYALA__MESIN__SIM_MIN_MS", "5"), ("NYALA__MESIN__SIM_MAX_MS", "60")];
@@ -37,10 +47,10 @@ pub struct Crash {
     #[arg(long)]
     seed: Option<u64>,
     /// Customers who pay again and again
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 64, value_parser = at_least_1())]
     customers: usize,
-    /// Machines that they buy
-    #[arg(long, default_value_t = 5)]
+    /// Machines that they buy; fewer than there are customers make more refusals, and fewer purchases
+    #[arg(long, default_value_t = 160, value_parser = at_least_1())]
     machines: usize,
     /// Folder of the server's settings
     #[arg(long, default_value = "config")]
@@ -75,12 +85,20 @@ impl Crash {
         site.start().await?;
         let shop = Arc::new(Shop::open(&site, self.machines, self.customers).await?);
         let mut customers: Vec<Customer> = (0..self.customers).map(|n| Customer::new(&shop, n, rng.random())).collect();
-        let since = Instant::now();
+        let (since, mut kills, mut devices) = (Instant::now(), Kills::default(), Devices::default());
         for round in 1..=self.rounds {
-            customers = self.round(&mut site, &shop, customers, &mut rng).await.map_err(|why| format!("round {round}: {why}"))?;
+            let happened = async {
+                let (back, victim) = self.round(&mut site, customers, &mut kills, &mut rng).await?;
+                let settled = audit::settle(&site, &shop, back, &mut devices).await;
+                settled.map_err(|why| format!("after killing {victim:?}: {why}"))
+            };
+            customers = happened.await.map_err(|why| format!("round {round}: {why}"))?;
             if round % 10 == 0 || round == self.rounds {
                 let paid: usize = customers.iter().map(|c| c.paid()).sum();
-                println!("round {round}: {paid} purchases, nothing lost, nothing twice ({} s)", since.elapsed().as_secs());
+                println!(
+                    "round {round}: {paid} purchases, nothing lost, nothing twice; {kills} ({} s)",
+                    since.elapsed().as_secs()
+                );
             }
         }
         site.stop().await?;
@@ -90,41 +108,45 @@ impl Crash {
         Ok(())
     }
 
-    /// Customers buy; something dies; it comes back; everything is counted.
+    /// Customers buy; something dies while many purchases are in flight; it comes back.
     async fn round(
         &self,
         site: &mut Server,
-        shop: &Arc<Shop>,
         customers: Vec<Customer>,
+        kills: &mut Kills,
         rng: &mut StdRng,
-    ) -> Result<Vec<Customer>, String> {
-        let closing = Arc::new(AtomicBool::new(false));
+    ) -> Result<(Vec<Customer>, Victim), String> {
+        let flow = Arc::new(Flow::default());
         let address = site.address();
         let buying: Vec<_> = customers
             .into_iter()
             .map(|mut customer| {
-                let closing = closing.clone();
+                let flow = flow.clone();
                 tokio::spawn(async move {
-                    while !closing.load(Ordering::Relaxed) {
-                        customer.buy(address).await?;
+                    while !flow.is_closed() {
+                        customer.buy(address, &flow).await?;
                     }
                     Ok::<_, String>(customer)
                 })
             })
             .collect();
-        tokio::time::sleep(Duration::from_millis(rng.random_range(50..1_200))).await;
+        let begun = flow.begun(PURCHASES, BEGUN_WITHIN).await;
+        tokio::time::sleep(Duration::from_millis(rng.random_range(0..KILLED_AFTER_MS))).await;
+        kills.add(&flow);
         let victim = [Victim::Server, Victim::Server, Victim::Database, Victim::Both][rng.random_range(0..4)];
         kill(site, victim).await?;
         // A killed database comes back under customers who are still buying.
         tokio::time::sleep(Duration::from_millis(rng.random_range(0..300))).await;
-        closing.store(true, Ordering::Relaxed);
+        flow.close();
         let mut customers = Vec::new();
         for task in buying {
             customers.push(task.await.map_err(|e| e.to_string())??);
         }
         site.come_back().await?;
-        audit::settle(site, shop, &mut customers).await.map_err(|why| format!("after killing {victim:?}: {why}"))?;
-        Ok(customers)
+        if !begun {
+            return Err(format!("{PURCHASES} purchases were not begun within {} s", BEGUN_WITHIN.as_secs()));
+        }
+        Ok((customers, victim))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The shop in which the customers buy while everything dies.
 
+use std::net::SocketAddr;
+
 use serde_json::{Value, json};
 
 use crate::http::{Answer, Pool, ask};
@@ -51,7 +53,7 @@ impl Shop {
 
 /// # Errors
 /// When no answer came.
-pub async fn get(server: &Server, path: &str, token: &str) -> Result<Answer, String> {
+pub async fn get(to: SocketAddr, path: &str, token: &str) -> Result<Answer, String> {
     let auth = format!("Bearer {token}");
-    ask(server.address(), "GET", path, &[("authorization", &auth)], &Value::Null).await.map_err(|e| format!("{path}: {e}"))
+    ask(to, "GET", path, &[("authorization", &auth)], &Value::Null).await.map_err(|e| format!("{path}: {e}"))
 }

@@ -1,11 +1,12 @@
 //! Thousands of Socket.IO sessions on one thread: readiness events, one shared buffer, no task and no buffer a session.
 
-mod clock;
+pub mod clock;
 mod frame;
-mod heartbeat;
+pub mod heartbeat;
 mod phase;
 mod session;
 pub mod stats;
+pub mod subscriptions;
 mod swarm;
 mod watch;
 
@@ -16,6 +17,7 @@ use std::thread::JoinHandle;
 use mio::Waker;
 use tokio::sync::mpsc;
 
+pub use session::{Message, message};
 use stats::Second;
 use swarm::Swarm;
 pub use watch::{Counting, Heard};

@@ -3,12 +3,11 @@
 /// A tick that seems to be this share of a period early belongs to the moment after it: no tick is early, so the phase that was
 /// found is a little late.
 const EARLY_SHARE: i64 = 20;
-/// Ticks that seem early by up to this share of a period, one a period, move the phase …
+/// Ticks that seem early by up to this share of a period, one a period and none in its place between them, move the phase …
 const MOVING_SHARE: i64 = 4;
-/// … when there are so many of them: a single one may be a very late tick.
+/// … when there are so many of them: a single one may be a very late tick, or an odd one. However little it is early, a phase that
+/// followed each of them would creep over hours.
 const MOVING_TICKS: usize = 3;
-/// A tick that is early by no more, in milliseconds, moves it alone.
-const TRUSTED_MS: i64 = 5;
 /// Ticks from which the phase is found.
 const SAMPLES: usize = 16;
 /// Later than this is all the same: one tick after a stall says little about the phase.
@@ -23,7 +22,7 @@ pub struct Phase {
     samples: Vec<i64>,
     last_sample: i64,
     settled: bool,
-    /// How early ticks seemed since the phase was last moved, in milliseconds.
+    /// How early ticks seemed, in milliseconds, one a period, since the last that was in its place.
     early: Vec<i64>,
 }
 
@@ -66,16 +65,19 @@ impl Phase {
         }
     }
 
-    /// A settled phase only moves back, and only for good reasons.
+    /// A settled phase only moves back, and only for good reasons; never forward, where late ticks would make themselves punctual.
     fn follow(&mut self, server_time: i64, within: i64) {
         let early = self.offset_ms.map_or(0, |offset| (offset - within).rem_euclid(self.period_ms));
-        if early == 0 || early > self.period_ms / MOVING_SHARE {
+        let late = (self.period_ms - early) % self.period_ms;
+        if late <= LATE_MS.min(self.period_ms / EARLY_SHARE) {
+            // The phase is right, whatever seemed early before.
+            self.early.clear();
             return;
         }
-        if early <= TRUSTED_MS {
-            self.early = Vec::new();
-            self.offset_ms = Some(within);
-        } else if server_time - self.last_sample > self.period_ms / 2 {
+        if early > self.period_ms / MOVING_SHARE {
+            return;
+        }
+        if server_time - self.last_sample > self.period_ms / 2 {
             self.last_sample = server_time;
             self.early.push(early);
             if self.early.len() == MOVING_TICKS {
@@ -167,10 +169,13 @@ mod tests {
         for n in 0..20 {
             phase.learn(n * 1000 + 503);
         }
-        phase.learn(30_500);
-        assert_eq!(phase.due(phase.index(30_500)), 30_500);
-        phase.learn(31_400);
-        assert_eq!(phase.due(phase.index(31_499)), 31_500, "one tick moves nothing");
+        for early in [30_500, 31_400] {
+            phase.learn(early);
+            assert_eq!(phase.due(phase.index(31_499)), 31_503, "one tick moves nothing");
+            phase.learn(31_503);
+        }
+        [32_500, 33_500, 34_500].into_iter().for_each(|at| phase.learn(at));
+        assert_eq!(phase.due(phase.index(35_500)), 35_500, "three in a row do");
     }
 
     #[test]
@@ -180,7 +185,15 @@ mod tests {
         // In truth it is 500.
         (20..23).for_each(|n| phase.learn(n * 1000 + 500 + n % 2));
         assert_eq!(phase.due(phase.index(30_500)), 30_501);
-        phase.learn(30_500);
-        assert_eq!(phase.due(phase.index(31_500)), 31_500);
+    }
+
+    #[test]
+    fn odd_ticks_between_good_ones_move_nothing_however_many_they_are() {
+        let mut phase = Phase::new(1000);
+        (0..3_600).for_each(|n| phase.learn(n * 1000 + if n % 60 == 59 { 380 } else { 501 }));
+        assert_eq!(phase.due(phase.index(3_600_501)), 3_600_501);
+        // Each is 3 ms before the one before it.
+        (3_600..7_200).for_each(|n| phase.learn(n * 1000 + if n % 60 == 59 { 501 - (n - 3_540) / 60 * 3 } else { 501 }));
+        assert_eq!(phase.due(phase.index(7_200_501)), 7_200_501);
     }
 }

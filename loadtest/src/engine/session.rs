@@ -54,8 +54,6 @@ pub struct Session {
     pub tries: u8,
     /// Answers that are still to come.
     pub waiting: u16,
-    /// Which of its subscriptions the next tick is probably of.
-    pub next: u16,
     /// The machine that it watches no more, until the server has answered that: ticks of it may still be on their way. 0: none.
     pub leaving: i64,
 }
@@ -72,7 +70,6 @@ impl Session {
             heard: 0,
             tries: 0,
             waiting: 0,
-            next: 0,
             leaving: 0,
         }
     }

@@ -52,12 +52,15 @@ pub struct Watch {
     ends_at: i64,
     /// When the present run began, if its first tick was heard.
     started: i64,
+    /// When its first tick is made no later than this, it may be the one of the start.
+    joined_until: i64,
     /// `ends_at` of the last run that is over.
     ended: i64,
     /// `server_time` of the last phase tick of this run.
     last_phase: i64,
     /// `server_time` of the last tick of this run. Answers do not count: a tick made on another thread may come after one.
     last_time: i64,
+    /// When that one was here; 0 when it was none of the phase for sure.
     last_arrival: Us,
     last_was_final: bool,
 }
@@ -80,6 +83,7 @@ impl Watch {
             until: NEVER,
             ends_at: 0,
             started: 0,
+            joined_until: 0,
             ended: 0,
             last_phase: 0,
             last_time: 0,
@@ -112,6 +116,7 @@ impl Watch {
             Some(ends_at) if ends_at != self.ends_at => {
                 self.leave_run(phase, books);
                 self.enter_run(ends_at, 0);
+                self.joined_until = now + LEFT_OUT_MS;
                 if books.counting == Counting::Runs {
                     // It may have begun just now.
                     (self.from, self.until) = (now + LEFT_OUT_MS + BORDER_MS, NEVER);
@@ -209,8 +214,13 @@ impl Watch {
     }
 
     fn phase_tick(&mut self, tick: &Heartbeat, ends_at: i64, at: Us, phase: &mut Phase, books: &mut Books<'_>) {
-        phase.learn(tick.server_time);
-        phase.learn_from_two(self.last_phase, tick.server_time);
+        // The tick of a start is made on another thread than the answer that told of the run, and may come after it, at any moment
+        // of a period. Phase ticks that near to a start are left out: such a first tick says nothing about the phase.
+        let may_be_start = self.last_time == 0 && tick.server_time <= self.joined_until;
+        if !may_be_start {
+            phase.learn(tick.server_time);
+            phase.learn_from_two(self.last_phase, tick.server_time);
+        }
         let index = phase.index(tick.server_time);
         let last = (self.last_phase != 0).then(|| phase.index(self.last_phase));
         if last == Some(index) {
@@ -235,7 +245,7 @@ impl Watch {
             books.counters.missed += gap;
             books.counters.expected += gap + 1;
             books.counters.deliveries += 1;
-            if let Some(last) = last {
+            if let Some(last) = last.filter(|_| self.last_arrival != 0) {
                 let between = (index - last) * phase.period_ms() * 1000;
                 books.spans.jitter.record((at - self.last_arrival - between).abs());
             }
@@ -246,7 +256,7 @@ impl Watch {
         }
         self.last_phase = tick.server_time;
         self.last_time = tick.server_time;
-        self.last_arrival = at;
+        self.last_arrival = if may_be_start { 0 } else { at };
     }
 
     /// A second tick for the same moment. When the first seemed to be early, it was the very late one of the moment before, which

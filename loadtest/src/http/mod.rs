@@ -28,6 +28,16 @@ pub struct Answer {
     pub data: Value,
 }
 
+impl Answer {
+    /// The kind of error that this answer to `call` is. One 429 is like the other: how many seconds each says to wait makes no kind.
+    pub fn refusal_of(&self, call: &str) -> String {
+        match self.status {
+            429 => format!("{call} answered 429"),
+            status => format!("{call} answered {status} {}", self.message),
+        }
+    }
+}
+
 /// Asks on a connection of its own; an error when the server died under it, was not there, or answered something that is no
 /// envelope.
 pub async fn ask(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> io::Result<Answer> {

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::engine::stats::Times;
 use crate::options::shown_command;
-use crate::report::metrics::Values;
+use crate::report::metrics::{Values, shown};
 use crate::report::{Distribution, Report, SCHEMA};
 use crate::target::Target;
 
@@ -14,6 +14,11 @@ const TOOL_WAITED_PERCENT: f64 = 5.0;
 /// A purchase that the tool began so much after its planned moment says more of the tool than of the server, in milliseconds.
 const TOOL_BEHIND_MS: f64 = 100.0;
 const US_PER_MS: f64 = 1000.0;
+/// Calls that have a limit, and its settings.
+const LIMITS: [(&str, &str); 2] = [
+    ("request_otp", "NYALA__AUTH__OTP_PER_IP_HOUR (codes to one address, 60 by default) or NYALA__AUTH__OTP_PER_HOUR (to all)"),
+    ("pay", "NYALA__PURCHASE__PER_CUSTOMER_MINUTE (60 by default)"),
+];
 
 impl Run {
     /// Everything together.
@@ -23,6 +28,7 @@ impl Run {
         self.set_sessions();
         self.set_deeds();
         self.set_cost();
+        self.note_limits();
         let names = [("tick", &self.spans.tick), ("jitter", &self.spans.jitter), ("final", &self.spans.last)];
         let mut distributions: Vec<Distribution> =
             names.iter().filter_map(|(name, times)| Distribution::of(name, times)).collect();
@@ -106,6 +112,20 @@ impl Run {
         quantiles(v, &d.total, &[("total_p50_ms", 0.5), ("total_p99_ms", 0.99), ("total_max_ms", 1.0)]);
     }
 
+    /// Which settings of the server would have let in what it refused with 429.
+    fn note_limits(&mut self) {
+        for (call, settings) in LIMITS {
+            let kind = format!("{call} answered 429");
+            let refused: u64 = self.errors.iter().filter(|(of, _)| *of == kind).map(|(_, n)| n).sum();
+            if refused > 0 {
+                self.note(&format!(
+                    "{} of {call} were refused by a limit of the server (429): start it with a higher {settings}.",
+                    shown(refused as f64, "")
+                ));
+            }
+        }
+    }
+
     fn set_cost(&mut self) {
         let c = self.cost;
         if c.seconds <= 0.0 {
@@ -132,8 +152,14 @@ impl Run {
         }
         self.values.set("server_rss_mib", self.rss_max_kib as f64 / 1024.0);
         if let Some(sessions) = self.values.get("sessions").filter(|n| *n > 0.0) {
-            let grown = self.rss_max_kib.saturating_sub(self.rss_before_kib);
-            self.values.set("server_rss_kib_per_session", grown as f64 / sessions);
+            // Nothing takes no memory: then the measurement was too short to see it.
+            if let Some(grown) = self.rss_max_kib.checked_sub(self.rss_before_kib).filter(|kib| *kib > 0) {
+                self.values.set("server_rss_kib_per_session", grown as f64 / sessions);
+            } else {
+                self.note(
+                    "Memory of a session: not measured, the server's did not grow while they joined. Give more --sessions.",
+                );
+            }
         }
         if let Some(slope) = self.timeline.rss_slope_mib_per_h() {
             self.values.set("server_rss_slope_mib_per_h", slope);

@@ -178,6 +178,7 @@ impl Counter {
         }
         let measured = run.elapsed().as_secs_f64();
         run.values.set("done_per_s", run.deeds.done as f64 / measured.max(0.001));
+        self.shop.undecided.tell(&mut run.values);
         run.end();
         drain(run, &mut self.engine, |_, told| matches!(told, Told::Second(_))).await;
         Ok(())

@@ -66,7 +66,7 @@ async fn epay(pool: &Pool, customer: &Customer, idowner: i64) -> Result<(), Stri
 pub fn asked(what: &str, answer: std::io::Result<Answer>) -> Result<Value, String> {
     match answer {
         Ok(answer) if answer.status == 200 => Ok(answer.data),
-        Ok(answer) => Err(format!("{what} answered {} {}", answer.status, answer.message)),
+        Ok(answer) => Err(answer.refusal_of(what)),
         Err(e) => Err(format!("{what}: {e}")),
     }
 }

@@ -16,7 +16,7 @@ use crate::money;
 use crate::options::{Common, at_least_1};
 use crate::report::Report;
 use crate::run::Run;
-use crate::shop::{Customer, Machine, Shop, Wish, order};
+use crate::shop::{Customer, Machine, Shop, Undecided, Wish, order};
 use crate::target::{Target, make_room};
 
 const IN_USE: &str = "mesin sedang digunakan";
@@ -86,6 +86,7 @@ impl Hot {
         run.values.count("presses", run.deeds.planned);
         run.values.count("winners", winners);
         run.values.count("rounds_without_one_winner", unfair);
+        shop.undecided.tell(&mut run.values);
         money::check(&mut run, &pool, &self.common, &shop.customers).await;
         Ok(run.report(&target))
     }
@@ -111,11 +112,11 @@ impl Hot {
         let (start, planned) = (Arc::new(Barrier::new(ready.len())), Arc::new(OnceLock::new()));
         let mut presses = JoinSet::new();
         for (connection, customer, order) in ready {
-            let (start, planned) = (start.clone(), planned.clone());
+            let (start, planned, undecided) = (start.clone(), planned.clone(), shop.undecided.clone());
             presses.spawn(async move {
                 start.wait().await;
                 let planned = *planned.get_or_init(Instant::now);
-                (planned.elapsed(), press(connection, &customer, &order, planned).await)
+                (planned.elapsed(), press(connection, &customer, &order, &undecided, planned).await)
             });
         }
         let mut won = 0;
@@ -144,8 +145,8 @@ impl Hot {
     }
 }
 
-/// Presses until something is decided; a repeat has the same receipt, so it is the same press.
-async fn press(connection: Connection, customer: &Customer, order: &Value, planned: Instant) -> Press {
+/// Presses until something is decided; a repeat has the same receipt, so it is the same press, and is counted.
+async fn press(connection: Connection, customer: &Customer, order: &Value, undecided: &Undecided, planned: Instant) -> Press {
     let auth = format!("Bearer {}", customer.token);
     let (address, mut kept) = (connection.address(), Some(connection));
     let mut last = String::new();
@@ -169,14 +170,18 @@ async fn press(connection: Connection, customer: &Customer, order: &Value, plann
                 return Press::InUse(planned.elapsed());
             }
             Ok((open, answer)) if matches!(answer.status, 503 | 504) => {
-                last = format!("pay answered {} {}", answer.status, answer.message);
+                undecided.add(Some(answer.status));
+                last = answer.refusal_of("pay");
                 kept = Some(open);
             }
             Ok((_, answer)) => {
                 customer.has_not_paid();
-                return Press::Failed(format!("pay answered {} {}", answer.status, answer.message));
+                return Press::Failed(answer.refusal_of("pay"));
             }
-            Err(e) => last = format!("pay: {e}"),
+            Err(e) => {
+                undecided.add(None);
+                last = format!("pay: {e}");
+            }
         }
         tokio::time::sleep(AGAIN).await;
     }

@@ -138,6 +138,7 @@ impl Journey {
             }
         }
         run.values.set("done_per_s", run.deeds.done as f64 / run.elapsed().as_secs_f64().max(0.001));
+        shop.undecided.tell(&mut run.values);
         run.end();
         Ok(customers)
     }

@@ -10,6 +10,7 @@ use super::{Outcome, run};
 use crate::engine::stats::Spans;
 use crate::engine::{Command, Engine, Report as Told};
 use crate::interrupt::Interrupt;
+use crate::listener;
 use crate::money;
 use crate::options::{Common, at_least_1, length_s};
 use crate::report::Report;
@@ -20,7 +21,7 @@ const CALM: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:
-  nyala-loadtest storm --sessions 10000 --machines 1000 --storms 5 --fail-if 'storm_all_s > 2'
+  nyala-loadtest storm --sessions 10000 --machines 1000 --storms 5 --fail-if 'storm_all_s > 1.5'
 
 After the last storm the ticks of --seconds are watched, so that nothing is lost for those who came back. The sessions are
 websockets from the beginning; phones begin with polling, which takes two more requests.")]
@@ -56,7 +57,12 @@ impl Storm {
             // From here on connect and subscribe times are those of the storms; what the joining took comes with the next second.
             drain(&mut run, &mut engine, |_, told| matches!(told, Told::Second(_))).await;
             run.spans = Spans::new()?;
-            if self.all(&mut run, &mut engine).await? {
+            let before = listener::overflows(&target);
+            let going = self.all(&mut run, &mut engine).await?;
+            if let (Some(before), Some(after)) = (before, listener::overflows(&target)) {
+                run.values.count("listener_overflows", after.saturating_sub(before));
+            }
+            if going {
                 watching.window(&mut run, &mut engine).await?;
             }
         }

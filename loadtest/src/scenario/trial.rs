@@ -78,7 +78,8 @@ impl Try {
         removed?;
         let (nyala, tool) = (shown(server.program()), std::env::current_exe().map_or("nyala-loadtest".to_owned(), |p| shown(&p)));
         ui::out(&format!(
-            "\nThat was a server on an empty database. Against one of yours, in another terminal:\n\n  {nyala} serve\n\n\
+            "\nThat was a server on an empty database. Against one of yours, in another terminal:\n\n  \
+             NYALA__REALTIME__UNJOINED_PER_ADDRESS=1000000 {nyala} serve\n\n\
              and when it is ready:\n\n  export NYALA_KEY=$({nyala} key add --role root --nama loadtest)\n  \
              {tool} watch --sessions {sessions} --machines {} --seconds 60 --server-pid $(pgrep -xo nyala) \\\n    \
              --nyala {nyala} --data-dir data --report report\n\n\

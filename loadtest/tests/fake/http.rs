@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::shop::Answer;
-use super::{World, socket};
+use super::{World, now_ms, socket};
 
 const PAY: &str = "/scan/v1/transaksi/create_snap_transaksi";
 
@@ -49,7 +49,8 @@ fn answer(world: &World, request: &Request) -> Option<Answer> {
     }
     let shop = &mut world.state().shop;
     Some(match (request.method.as_str(), path) {
-        ("GET", "/readyz") | ("POST", "/scan/v1/auth/request_otp") => Ok(Value::Null),
+        ("GET", "/readyz") => Ok(Value::Null),
+        ("POST", "/scan/v1/auth/request_otp") => shop.request_code(faults),
         ("POST", path) if path.starts_with("/ops/v1/") && request.token == "root" => {
             shop.ops(path.trim_start_matches("/ops/v1/"), &request.body, faults)
         }
@@ -66,7 +67,7 @@ fn answer(world: &World, request: &Request) -> Option<Answer> {
 
 fn pay(world: &World, customer: i64, body: &Value) -> Option<Answer> {
     std::thread::sleep(Duration::from_millis(world.faults.pay_ms));
-    let answer = world.state().shop.pay(customer, body, &world.faults);
+    let answer = world.state().shop.pay(customer, body, &world.faults, now_ms());
     world.changed.notify_one();
     answer
 }

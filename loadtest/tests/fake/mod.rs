@@ -2,9 +2,9 @@
 //! says follows from the plan alone: a tick has the `server_time` at which it was due, however late a busy machine lets it leave.
 
 mod http;
-mod room;
+pub mod room;
 mod shop;
-mod socket;
+pub mod socket;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,6 +22,8 @@ pub struct Faults {
     pub double_one_in: Option<u64>,
     /// Every third phase tick is made so many milliseconds late.
     pub late_ms: i64,
+    /// Once a minute phase ticks are made early: by so many milliseconds more each time, and after a quarter of an hour in time.
+    pub early_step_ms: i64,
     /// Every phase tick is made in time, and sent so many milliseconds later.
     pub slow_ms: i64,
     /// Nothing is made in one span of so many milliseconds, some time after the joining; then the tick that is overdue.
@@ -33,6 +35,9 @@ pub struct Faults {
     /// The final tick is not sent, or sent twice.
     pub no_final: bool,
     pub two_finals: bool,
+    /// No fault: ticks are made on another thread, so that who begins to watch up to so many milliseconds after a start hears the
+    /// answer first, and then the tick of the start.
+    pub starts_late_ms: i64,
     /// By how many milliseconds the final tick is made late; early below 0.
     pub final_late_ms: i64,
     /// Sessions are cut off after so many ticks.
@@ -70,6 +75,10 @@ pub struct Faults {
     pub hide_balances: bool,
     /// Codes do not reach WhatsApp.
     pub no_code: bool,
+    /// Only so many codes are sent; who asks then is told how long to wait, each another time.
+    pub codes: Option<u64>,
+    /// Each payment is answered 503 so many times, and 504 once, before it is looked at.
+    pub pay_busy: u64,
     /// Top-ups are not in the history.
     pub short_history: bool,
 }
@@ -81,7 +90,7 @@ pub struct Fake {
 }
 
 /// What all connections share.
-struct World {
+pub struct World {
     faults: Faults,
     state: Mutex<State>,
     /// Something may be due earlier than was thought.
@@ -89,9 +98,9 @@ struct World {
 }
 
 #[derive(Default)]
-struct State {
-    shop: Shop,
-    room: Room,
+pub struct State {
+    pub shop: Shop,
+    pub room: Room,
     closed: bool,
 }
 

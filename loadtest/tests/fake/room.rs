@@ -14,6 +14,9 @@ use super::{Faults, State, World, now_ms, one_in};
 /// A phase tick this near to either end of a run is left out.
 const MARGIN_MS: i64 = 200;
 const SECOND_MS: i64 = 1_000;
+const MINUTE_MS: i64 = 60_000;
+/// Ticks that are earlier each minute are in time again after so many.
+const EARLY_MINUTES: i64 = 16;
 /// A stall begins with the first tick of an outlet so long after the last session has joined.
 const STALL_AFTER_MS: i64 = 3_000;
 /// Nothing is due within this, when nobody watches anything.
@@ -28,8 +31,25 @@ pub struct Room {
     joined: i64,
 }
 
+/// Where a session hears: its connection, or a test's own ears.
+pub trait Line: Send {
+    /// `None` when nobody hears any more.
+    fn say(&mut self, text: &str) -> Option<()>;
+    fn hang_up(&self);
+}
+
+impl Line for TcpStream {
+    fn say(&mut self, text: &str) -> Option<()> {
+        self.write_all(&super::socket::frame(text)).ok()
+    }
+
+    fn hang_up(&self) {
+        let _ = self.shutdown(Shutdown::Both);
+    }
+}
+
 struct Session {
-    stream: TcpStream,
+    line: Box<dyn Line>,
     watched: Vec<Watched>,
     ticks: u64,
 }
@@ -63,27 +83,29 @@ pub fn tick(world: &World) {
 }
 
 impl Room {
-    pub fn enter(&mut self, session: u64, stream: TcpStream) {
-        self.sessions.insert(session, Session { stream, watched: Vec::new(), ticks: 0 });
+    pub fn enter(&mut self, session: u64, line: Box<dyn Line>) {
+        self.sessions.insert(session, Session { line, watched: Vec::new(), ticks: 0 });
     }
 
     pub fn leave(&mut self, session: u64) {
         if let Some(gone) = self.sessions.remove(&session) {
-            let _ = gone.stream.shutdown(Shutdown::Both);
+            gone.line.hang_up();
         }
     }
 
     /// `None` when the session is gone.
     pub fn say(&mut self, session: u64, text: &str) -> Option<()> {
-        say(&mut self.sessions.get_mut(&session)?.stream, text)
+        self.sessions.get_mut(&session)?.line.say(text)
     }
 
-    /// Lets a session watch `idmesin`; what runs now it learns from the answer, and nothing of what is over.
-    pub fn watch(&mut self, session: u64, idmesin: i64, machine: &Machine, now: i64) {
+    /// Lets a session watch `idmesin`; what runs now it learns from the answer, and nothing of what is over. The tick of a start in the
+    /// last `starts_late_ms` is still on its way, behind the answer.
+    pub fn watch(&mut self, session: u64, idmesin: i64, machine: &Machine, starts_late_ms: i64, now: i64) {
         let Some(session) = self.sessions.get_mut(&session) else { return };
         if session.watched.iter().all(|w| w.idmesin != idmesin) {
-            let heard = machine.run.map_or(0, |run| run.began);
-            session.watched.push(Watched { idmesin, run: machine.runs(now), heard, last: now, phase_ticks: 0 });
+            let known = machine.run.filter(|run| run.began + starts_late_ms < now);
+            let (heard, run) = (known.map_or(0, |run| run.began), known.filter(|run| run.ends_at > now));
+            session.watched.push(Watched { idmesin, run, heard, last: now, phase_ticks: 0 });
             self.joined = now;
         }
     }
@@ -95,7 +117,7 @@ impl Room {
     }
 
     /// When the next tick is due.
-    fn say_what_is_due(&mut self, machines: &HashMap<i64, Machine>, faults: &Faults, now: i64) -> i64 {
+    pub fn say_what_is_due(&mut self, machines: &HashMap<i64, Machine>, faults: &Faults, now: i64) -> i64 {
         let (mut next, joined) = (now + IDLE_MS, self.joined);
         let mut gone = Vec::new();
         for (id, session) in self.sessions.iter_mut().filter(|(id, _)| !one_in(faults.deaf_one_in, **id)) {
@@ -131,7 +153,7 @@ impl Session {
                         return None;
                     }
                     self.ticks += 1;
-                    say(&mut self.stream, &watched.text(tick, made, faults))?;
+                    self.line.say(&watched.text(tick, made, faults))?;
                 }
             }
         }
@@ -189,7 +211,7 @@ fn made(moment: i64, tick: Tick, phase_ms: i64, faults: &Faults, joined: i64) ->
             let (from, until) = (stalled + 1, stalled + faults.stall_ms);
             let late = if moment.div_euclid(SECOND_MS) % 3 == 0 { faults.late_ms } else { 0 };
             match moment {
-                m if !(from..until).contains(&m) => Some(m + late),
+                m if !(from..until).contains(&m) => Some(m + late - early_ms(m, faults)),
                 // The last one is made after all; it replaces those before it.
                 m if m + SECOND_MS >= until => Some(until),
                 _ => None,
@@ -198,11 +220,13 @@ fn made(moment: i64, tick: Tick, phase_ms: i64, faults: &Faults, joined: i64) ->
     }
 }
 
+/// How early the tick of a moment is made.
+fn early_ms(moment: i64, faults: &Faults) -> i64 {
+    let (minute, within) = (moment.div_euclid(MINUTE_MS), moment.rem_euclid(MINUTE_MS));
+    if within < SECOND_MS { minute.rem_euclid(EARLY_MINUTES) * faults.early_step_ms } else { 0 }
+}
+
 /// The first moment of a phase, at `time` or after.
 fn first_from(time: i64, phase_ms: i64) -> i64 {
     time + (phase_ms - time).rem_euclid(SECOND_MS)
-}
-
-fn say(stream: &mut TcpStream, text: &str) -> Option<()> {
-    stream.write_all(&super::socket::frame(text)).ok()
 }

@@ -1,10 +1,11 @@
 //! The fake's machines, customers and money.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Faults, now_ms, one_in};
+use super::{Faults, one_in};
 
 /// Refusals are a status and a message.
 pub type Answer = Result<Value, (u16, &'static str)>;
@@ -48,6 +49,9 @@ struct Account {
 pub struct Shop {
     next: i64,
     payments: u64,
+    codes: u64,
+    /// How often each receipt was put off.
+    put_off: HashMap<(i64, String), u64>,
     pub machines: HashMap<i64, Machine>,
     /// Service: outlet and seconds.
     services: HashMap<i64, (i64, i64)>,
@@ -113,6 +117,15 @@ impl Shop {
         format!("token-{id}")
     }
 
+    pub fn request_code(&mut self, faults: &Faults) -> Answer {
+        const WAIT: [&str; 3] = ["coba lagi dalam 3599 detik", "coba lagi dalam 3598 detik", "coba lagi dalam 3597 detik"];
+        self.codes += 1;
+        match faults.codes {
+            Some(most) if self.codes > most => Err((429, WAIT[usize::try_from(self.codes).unwrap_or(0) % WAIT.len()])),
+            _ => Ok(Value::Null),
+        }
+    }
+
     pub fn register(&mut self, body: &Value) -> Answer {
         let id = self.id();
         Ok(json!({ "token": self.open_account(id, text(body, "telp"), 0) }))
@@ -141,16 +154,25 @@ impl Shop {
     }
 
     /// `None` when it is done and there is no answer.
-    pub fn pay(&mut self, customer: i64, body: &Value, faults: &Faults) -> Option<Answer> {
+    pub fn pay(&mut self, customer: i64, body: &Value, faults: &Faults, now: i64) -> Option<Answer> {
         let before = self.payments;
-        let answer = self.decide(customer, body, faults);
+        let answer = self.decide(customer, body, faults, now);
         let unanswered = self.payments > before && one_in(faults.pay_unanswered_one_in, self.payments);
         (!unanswered).then_some(answer)
     }
 
-    fn decide(&mut self, customer: i64, body: &Value, faults: &Faults) -> Answer {
+    fn decide(&mut self, customer: i64, body: &Value, faults: &Faults, now: i64) -> Answer {
         let paid = Ok(json!({ "id": body["id"], "message": "Mesin Berhasil dinyalakan" }));
         let receipt = (customer, text(body, "id").to_owned());
+        if faults.pay_busy > 0 {
+            let put_off = self.put_off.entry(receipt.clone()).or_default();
+            *put_off += 1;
+            match (*put_off).cmp(&(faults.pay_busy + 1)) {
+                Ordering::Less => return Err((503, "server sedang sibuk")),
+                Ordering::Equal => return Err((504, "mesin belum menjawab")),
+                Ordering::Greater => {}
+            }
+        }
         if self.receipts.contains(&receipt) && !faults.pay_repeats {
             return paid;
         }
@@ -161,7 +183,7 @@ impl Shop {
         let (_, seconds) = *self.services.get(&number(body, "idsnap_layanan")).ok_or((404, "layanan tidak ditemukan"))?;
         let machine = self.machines.get_mut(&number(body, "idmesin")).ok_or((404, "Mesin Not found"))?;
         let account = self.accounts.get_mut(&customer).ok_or((401, "token tidak berlaku"))?;
-        let (price, now) = (number(body, "grandtotal"), now_ms());
+        let price = number(body, "grandtotal");
         let is_repeat = self.receipts.contains(&receipt);
         if machine.runs(now).is_some() && !faults.many_winners && !is_repeat {
             if faults.charge_losers {

@@ -23,7 +23,7 @@ pub fn serve(world: &World, mut stream: TcpStream, mut read: Vec<u8>) {
     }
     let head = b"HTTP/1.1 101 X\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n";
     let (Ok(()), Ok(mine)) = (stream.write_all(&[head, &frame(OPEN)[..]].concat()), stream.try_clone()) else { return };
-    world.state().room.enter(session, mine);
+    world.state().room.enter(session, Box::new(mine));
     while answer_all(world, session, &mut read).is_some() && super::http::more(&mut stream, &mut read).is_some() {}
     world.state().room.leave(session);
 }
@@ -47,15 +47,17 @@ fn let_in(faults: &Faults, n: u64, stream: &mut TcpStream) -> bool {
 fn answer_all(world: &World, session: u64, read: &mut Vec<u8>) -> Option<()> {
     while let Some((text, used)) = unmasked(read) {
         read.drain(..used);
-        heard(world, session, &text)?;
+        heard(&mut world.state(), &world.faults, session, &text, now_ms())?;
+        world.changed.notify_one();
     }
     Some(())
 }
 
-fn heard(world: &World, session: u64, text: &str) -> Option<()> {
-    let State { shop, room, .. } = &mut *world.state();
+/// Answers what a session says at `now`; `None` when the session is over.
+pub fn heard(state: &mut State, faults: &Faults, session: u64, text: &str, now: i64) -> Option<()> {
+    let State { shop, room, .. } = state;
     if text.starts_with("40") {
-        let refused = world.faults.refuse_tokens;
+        let refused = faults.refuse_tokens;
         return room.say(session, if refused { r#"44{"message":"unauthorized"}"# } else { r#"40{"sid":"t"}"# });
     }
     let Some((id, list)) = text.strip_prefix("42").and_then(|t| t.find('[').map(|at| t.split_at(at))) else {
@@ -68,9 +70,7 @@ fn heard(world: &World, session: u64, text: &str) -> Option<()> {
         return room.say(session, &format!(r#"43{id}[{{"status":200}}]"#));
     }
     let Some(machine) = shop.machines.get(&idmesin) else { return room.say(session, &format!(r#"43{id}[{{"status":404}}]"#)) };
-    let now = now_ms();
-    room.watch(session, idmesin, machine, now);
-    world.changed.notify_one();
+    room.watch(session, idmesin, machine, faults.starts_late_ms, now);
     let ends_at = machine.runs(now).map(|run| run.ends_at);
     let told = json!({ "status": 200, "tl": ends_at.map(|end| end - now), "ends_at": ends_at, "server_time": now });
     room.say(session, &format!("43{id}[{told}]"))

@@ -66,6 +66,15 @@ fn one_winner_and_failed_presses_are_told() {
 }
 
 #[test]
+fn presses_that_are_repeated_are_counted() {
+    let told = told("hot: busy");
+    // 20 presses, each put off three times.
+    told.failed("pay_503 > 0: it is 40");
+    assert_eq!((told.metric("pay_504"), told.metric("pay_unanswered")), (20.0, 0.0), "{}", told.said);
+    assert_eq!((told.metric("winners"), told.metric("failed"), told.metric("errors")), (2.0, 0.0, 0.0), "{}", told.said);
+}
+
+#[test]
 fn a_winner_who_is_charged_twice_ends_with_2() {
     let told = told("hot: charged twice");
     told.failed("balances_wrong > 0");
@@ -99,6 +108,19 @@ fn a_lost_code_ends_the_journey() {
     let told = told("journey: no code");
     told.failed("failed > 0: it is 8");
     assert_eq!(told.errors("whatsapp: no code"), 8, "{}", told.said);
+}
+
+#[test]
+fn what_a_limit_refuses_is_one_kind_and_its_setting_is_named() {
+    let told = told("journey: limited");
+    told.failed("failed > 0: it is 5");
+    assert_eq!(told.errors("request_otp answered 429"), 5, "{}", told.said);
+    assert_eq!(told.report["errors"].as_array().map(Vec::len), Some(1), "one line: {}", told.said);
+    assert!(
+        told.said.contains("5 of request_otp were refused") && told.said.contains("NYALA__AUTH__OTP_PER_IP_HOUR"),
+        "{}",
+        told.said
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod command;
 #[path = "../fake/mod.rs"]
 mod fake;
 mod finish;
+mod hour;
 mod run;
 mod soak;
 mod storm;

@@ -76,12 +76,7 @@ impl Swarm {
             Stage::GivenUp
         };
         self.stage(i, stage);
-        self.unsubscribe_all(i);
-    }
-
-    pub(super) fn unsubscribe_all(&mut self, i: usize) {
-        let width = self.plan.topics_per_session;
-        self.watches[i * width..(i + 1) * width].iter_mut().for_each(|w| w.subscribed = false);
+        self.watched.lost(i);
     }
 
     pub(super) fn ready(&mut self, i: usize, readable: bool, writable: bool) {

@@ -7,7 +7,8 @@ use super::super::clock::Us;
 use super::super::frame::{self, Opcode};
 use super::super::heartbeat;
 use super::super::session::{self, Message, Stage};
-use super::super::watch::{Books, Heard};
+use super::super::subscriptions::Ticked;
+use super::super::watch::Heard;
 use super::connect::Lost;
 use super::{SILENCE_MARGIN, Swarm};
 
@@ -75,42 +76,18 @@ impl Swarm {
     }
 
     fn tick(&mut self, i: usize, payload: &[u8], at: Us) {
-        self.second.counters.frames += 1;
-        let Some(tick) = heartbeat::parse(payload) else {
-            return self.second.errors.add("unreadable tick", 1);
-        };
-        let width = self.plan.topics_per_session;
-        let session = &mut self.sessions[i];
-        let mine = &mut self.watches[i * width..(i + 1) * width];
-        // Ticks of a room come in one order, so the next is probably the next one's.
-        let next = usize::from(session.next);
-        let slot = match mine.get(next).filter(|w| w.idmesin == tick.idmesin) {
-            Some(_) => Some(next),
-            None => mine.iter().position(|w| w.idmesin == tick.idmesin),
-        };
-        let Some(slot) = slot else {
-            if session.leaving != tick.idmesin {
-                self.second.errors.add("tick of a machine that was not asked for", 1);
+        match self.watched.tick(i, payload, at, &mut self.clock, &mut self.second) {
+            Ticked::Unreadable => self.second.errors.add("unreadable tick", 1),
+            Ticked::NotAsked { idmesin } if self.sessions[i].leaving == idmesin => {}
+            Ticked::NotAsked { .. } => self.second.errors.add("tick of a machine that was not asked for", 1),
+            Ticked::Of { idmesin, what, is_answer, is_told } => {
+                if is_answer {
+                    self.answered(i);
+                }
+                if is_told && what != Heard::Tick {
+                    self.tell(Report::Heard { session: i, idmesin, what });
+                }
             }
-            return;
-        };
-        session.next = u16::try_from(if slot + 1 < width { slot + 1 } else { 0 }).unwrap_or(0);
-        let watch = &mut mine[slot];
-        let is_first = self.plan.bare && !watch.subscribed;
-        self.clock.heard(at, tick.server_time);
-        let mut books = Books {
-            counters: &mut self.second.counters,
-            spans: &mut self.second.spans,
-            clock: &self.clock,
-            counting: self.counting,
-        };
-        let what = watch.heard(&tick, at, &mut self.phases[watch.group as usize], &mut books);
-        if is_first {
-            watch.subscribed = true;
-            self.answered(i);
-        }
-        if what != Heard::Tick && self.told[i * width + slot] {
-            self.tell(Report::Heard { session: i, idmesin: tick.idmesin, what });
         }
     }
 
@@ -136,10 +113,9 @@ impl Swarm {
     }
 
     fn subscribe_all(&mut self, i: usize, out: &mut Vec<u8>) {
-        let width = self.plan.topics_per_session;
         let mut asked = 0;
-        for (slot, watch) in self.watches[i * width..(i + 1) * width].iter().enumerate().filter(|(_, w)| w.idmesin != 0) {
-            session::subscribe(out, slot, watch.idmesin);
+        for (slot, idmesin) in self.watched.of(i) {
+            session::subscribe(out, slot, idmesin);
             asked += 1;
         }
         let session = &mut self.sessions[i];
@@ -152,36 +128,19 @@ impl Swarm {
 
     /// The answer to a subscribe, to one that was repeated to compare the clocks, or to an unsubscribe.
     fn subscribed(&mut self, i: usize, slot: usize, told: heartbeat::Snapshot, at: Us) {
-        if slot == self.plan.topics_per_session {
+        if slot == self.watched.width() {
             self.sessions[i].leaving = 0;
             return;
         }
-        let place = i * self.plan.topics_per_session + slot;
-        if slot > self.plan.topics_per_session || self.watches[place].idmesin == 0 {
+        let times = (self.sessions[i].asked, at);
+        let Some(answer) = self.watched.answer(i, slot, &told, times, &mut self.clock, &mut self.second) else {
             return self.second.errors.add("answer to nothing that was asked", 1);
-        }
-        let idmesin = self.watches[place].idmesin;
-        if self.told[place] {
-            self.tell(Report::Subscribed { session: i, idmesin, status: told.status, runs: told.ends_at.is_some() });
-        }
-        if told.status != 200 {
-            self.second.errors.add(&format!("subscribe refused: {}", told.status), 1);
-        }
-        let asked = self.sessions[i].asked;
-        if let Some(server_time) = told.server_time {
-            self.clock.answered(asked, at, server_time);
-        }
-        self.second.spans.subscribe.record(at - asked);
-        let watch = &mut self.watches[place];
-        let is_first = !watch.subscribed;
-        let mut books = Books {
-            counters: &mut self.second.counters,
-            spans: &mut self.second.spans,
-            clock: &self.clock,
-            counting: self.counting,
         };
-        watch.acknowledged(&told, &self.phases[watch.group as usize], &mut books);
-        if is_first {
+        if answer.is_told {
+            let runs = told.ends_at.is_some();
+            self.tell(Report::Subscribed { session: i, idmesin: answer.idmesin, status: told.status, runs });
+        }
+        if answer.is_first {
             self.answered(i);
         }
     }

@@ -14,10 +14,9 @@ use mio::{Events, Poll, Token, Waker};
 use tokio::sync::mpsc;
 
 use super::clock::{Clock, Us};
-use super::phase::Phase;
 use super::session::{self, Session};
 use super::stats::Second;
-use super::watch::{Counting, Watch};
+use super::subscriptions::Subscriptions;
 use super::{Command, Plan, Report};
 use crate::process::{thread_cpu_us, thread_wait_us};
 
@@ -52,13 +51,8 @@ pub struct Swarm {
     inbox: std_mpsc::Receiver<Command>,
     outbox: mpsc::Sender<Report>,
     sessions: Vec<Session>,
-    /// `topics_per_session` a session, one after the other.
-    watches: Vec<Watch>,
-    /// Which of them the scenario wants to hear of.
-    told: Vec<bool>,
-    phases: Vec<Phase>,
+    watched: Subscriptions,
     clock: Clock,
-    counting: Counting,
     second: Second,
     buffer: Box<[u8]>,
     queue: VecDeque<usize>,
@@ -78,13 +72,6 @@ impl Swarm {
         let poll = Poll::new().map_err(|e| format!("cannot wait for sockets: {e}"))?;
         let waker = Waker::new(poll.registry(), WAKE).map_err(|e| format!("cannot wait for sockets: {e}"))?;
         let sessions = plan.tokens.len();
-        let width = plan.topics_per_session;
-        let mut watches = vec![Watch::new(0, 0); sessions * width];
-        for (session, topics) in plan.topics.iter().enumerate() {
-            for (slot, topic) in topics.iter().take(width).enumerate() {
-                watches[session * width + slot] = Watch::new(topic.idmesin, topic.group);
-            }
-        }
         Ok(Self {
             request: session::upgrade_request(&plan.host),
             poll,
@@ -92,11 +79,8 @@ impl Swarm {
             inbox,
             outbox,
             sessions: (0..sessions).map(|_| Session::new()).collect(),
-            told: vec![false; watches.len()],
-            watches,
-            phases: vec![Phase::new(plan.period_ms); plan.groups],
+            watched: Subscriptions::new(&plan),
             clock: Clock::new(Instant::now()),
-            counting: Counting::Not,
             second: Second::new()?,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             queue: (0..sessions).collect(),
@@ -165,10 +149,7 @@ impl Swarm {
             && self.live + self.given_up == self.sessions.len()
         {
             self.gathering = None;
-            if self.counting == Counting::Not {
-                // While all joined, ticks were later than they are from now on.
-                self.phases.fill(Phase::new(self.plan.period_ms));
-            }
+            self.watched.all_joined();
             let after_us = self.clock.now() - since;
             self.tell(Report::Settled { after_us, live: self.live });
         }

@@ -171,6 +171,28 @@ fn a_start_that_is_told_late_is_no_fault() {
 }
 
 #[test]
+fn the_tick_of_a_start_that_comes_after_the_answer_says_nothing_about_the_phase() {
+    let mut desk = Desk::new();
+    (0..20).for_each(|n| desk.phase.learn(n * 1000 + 400));
+    // One run after the other, of 3 s: each is joined 2 ms after it began, and the tick of its start comes after that answer.
+    for n in 10..40 {
+        let began = n * 4_000 + 310 + n;
+        desk.joined(Counting::Runs, began + 3_000, began + 2);
+        desk.tick(Counting::Runs, began + 3_000, began + 1);
+        (1..4).map(|s| n * 4_000 + s * 1000 + 400).filter(|at| *at <= began + 2_800).for_each(|at| {
+            desk.tick(Counting::Runs, began + 3_000, at);
+        });
+        desk.said(Counting::Runs, began + 3_000, began + 3_000, 0);
+        desk.watch.subscribed = false;
+    }
+    assert_eq!(desk.phase.due(desk.phase.index(200_400)), 200_400);
+    let counters = desk.counters;
+    assert_eq!((counters.finals, counters.missed, counters.unexpected, counters.duplicates), (30, 0, 0, 0));
+    assert_eq!((counters.deliveries, counters.expected), (60, 60));
+    assert_eq!((desk.spans.late.max_ms(), desk.spans.jitter.max_ms()), (0.0, 0.0));
+}
+
+#[test]
 fn a_tick_that_is_nearly_a_period_late_makes_no_duplicate() {
     let mut desk = in_window();
     for at in [4_402, 6_380, 6_402, 7_402, 8_402] {
