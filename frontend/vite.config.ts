@@ -5,7 +5,9 @@ import { VitePWA } from 'vite-plugin-pwa'
 import { manifest } from './src/service-worker/manifest.ts'
 
 /** Where `npm run dev` finds the server; the built app is served by the server itself. */
-const server = process.env.NYALA_URL ?? 'http://127.0.0.1:8080'
+const target = process.env.NYALA_URL ?? 'http://127.0.0.1:8080'
+/** `Host` stays as the browser sent it: the server refuses changes from pages of another site. */
+const server = { target, changeOrigin: false }
 
 const EARLY = 'early'
 
@@ -81,7 +83,7 @@ export default defineConfig({
       '/scan': server,
       '/dev': server,
       '/ops': server,
-      '/socket.io': { target: server, ws: true },
+      '/socket.io': { ...server, ws: true },
     },
   },
 })

@@ -173,9 +173,13 @@ test('a code that cannot be sent, and the resend', async ({ page }) => {
 })
 
 test('logging out', async ({ page }) => {
-  await openAs(page, await newCustomer(), '/akun')
+  const customer = await newCustomer()
+  await openAs(page, customer, '/akun')
   await page.getByRole('button', { name: 'Keluar Aplikasi' }).click()
   await expect(page).toHaveURL('/')
+  // On the server too, though the page did not wait for it.
+  const asks = async () => (await scan('akun/update_nama', { nama: 'Budi Santoso' }, customer.token)).status
+  await expect.poll(asks).toBe(401)
   await expect(toastOf(page, 'Berhasil Logout!')).toBeVisible()
   expect(await storedToken(page)).toBeNull()
   expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([])
@@ -203,7 +207,8 @@ test('a session that ended elsewhere leads to the login', async ({ page }) => {
   const otp = await lastCode(customer.telp)
   const change = { otp, password_lama: customer.password, password_baru: BARU }
   expect((await scan('akun/update_password', change, customer.token)).status).toBe(200)
-  await page.getByRole('link', { name: 'Riwayat' }).click()
+  // The socket may have told the app already; then there is no link any more.
+  await page.evaluate(() => document.querySelector<HTMLElement>('a[href="/riwayatPage"]')?.click())
   await expect(page).toHaveURL('/login')
   expect(await storedToken(page)).toBeNull()
 })

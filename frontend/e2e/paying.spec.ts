@@ -1,5 +1,6 @@
-import { fault, saldo } from './support/api.ts'
-import { HARGA, pay, SALDO, shop, toReceipt } from './support/purchase.ts'
+import type { Page } from '@playwright/test'
+import { fault, newMesin, saldo } from './support/api.ts'
+import { enterKode, HARGA, pay, SALDO, shop, toReceipt } from './support/purchase.ts'
 import { expect, test, toastOf } from './support/test.ts'
 
 test('two taps on the button pay once', async ({ page }) => {
@@ -129,4 +130,114 @@ test('a changed price is told and costs nothing', async ({ page }) => {
   await pay(page)
   await expect(toastOf(page, 'harga layanan berubah')).toBeVisible()
   expect(await saldo(customer)).toBe(SALDO)
+})
+
+const SAFE = 'Saldo Anda tidak terpotong.'
+
+/** The first request arrives and its answer is lost; each further one hears the next answer, then the server. */
+async function loseFirst(page: Page, ...answers: { status: number; message: string }[]): Promise<string[]> {
+  const numbers: string[] = []
+  await page.route('**/create_snap_transaksi', async (route) => {
+    numbers.push(route.request().postDataJSON().id)
+    const answer = answers[numbers.length - 2]
+    if (answer) return route.fulfill({ status: answer.status, json: { ...answer, data: null } })
+    if (numbers.length > 1) return route.continue()
+    await route.fetch()
+    await route.abort()
+  })
+  return numbers
+}
+
+test('after a lost answer nothing but a decision ends the asking, and no money is said to be safe', async ({
+  page,
+}) => {
+  const { world, customer } = await shop()
+  await toReceipt(page, world, customer)
+  await page.evaluate((safe) => {
+    const look = () => document.body.textContent?.includes(safe) && Object.assign(window, { saidSafe: true })
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })
+  }, SAFE)
+  const numbers = await loseFirst(
+    page,
+    { status: 429, message: 'tunggu 1 detik' },
+    { status: 503, message: 'sistem sibuk' },
+    { status: 504, message: 'mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala' },
+  )
+  await pay(page)
+  await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Lihat di Beranda' })).toBeVisible()
+  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible({ timeout: 30_000 })
+  expect(numbers).toHaveLength(5)
+  expect(new Set(numbers).size).toBe(1)
+  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await page.evaluate(() => 'saidSafe' in window)).toBe(false)
+})
+
+test('a first refusal says that the money is safe', async ({ page }) => {
+  const { world, customer } = await shop()
+  await toReceipt(page, world, customer)
+  await page.route('**/create_snap_transaksi', (route) =>
+    route.fulfill({ status: 429, json: { status: 429, message: 'tunggu 9 detik', data: null } }),
+  )
+  await pay(page)
+  await expect(toastOf(page, 'tunggu 9 detik')).toBeVisible()
+  await expect(toastOf(page, SAFE)).toBeVisible()
+  await expect(page).toHaveURL('/dashboard')
+})
+
+test('whoever leaves while it is asked finds the truth on the dashboard', async ({ page }) => {
+  const { world, customer } = await shop()
+  await toReceipt(page, world, customer)
+  const busy = { status: 503, message: 'sistem sibuk' }
+  const numbers = await loseFirst(page, ...Array.from({ length: 50 }, () => busy))
+  await pay(page)
+  await expect.poll(() => numbers.length).toBeGreaterThan(1)
+  await page.getByRole('button', { name: 'Lihat di Beranda' }).click()
+  await expect(page).toHaveURL('/dashboard')
+  await expect(page.getByRole('timer')).toContainText(/(10:00|09:5\d)/)
+  // Another try there: nobody knows that the first took nothing, so nobody says so.
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.route('**/create_snap_transaksi', (route) =>
+    route.fulfill({ status: 409, json: { status: 409, message: 'mesin sedang digunakan', data: null } }),
+  )
+  await toReceipt(page, { ...world, mesin: await newMesin(world.idoutlet, 'Mesin 08') }, customer)
+  await pay(page)
+  await expect(toastOf(page, 'mesin sedang digunakan')).toBeVisible()
+  await expect(toastOf(page, 'Saldo terbaru tampil di Beranda.')).toBeVisible()
+  await expect(toastOf(page, SAFE)).toHaveCount(0)
+})
+
+test('the late answer to one purchase leaves the next one alone', async ({ page }) => {
+  const { world, customer } = await shop()
+  const other = await newMesin(world.idoutlet, 'Mesin 08')
+  await toReceipt(page, world, customer)
+  let answer = () => {}
+  const late = new Promise<void>((done) => {
+    answer = done
+  })
+  let asked = 0
+  await page.route('**/create_snap_transaksi', async (route) => {
+    asked += 1
+    if (asked === 1) return route.abort()
+    if (asked > 2) return route.continue()
+    const response = await route.fetch()
+    await late
+    await route.fulfill({ response })
+  })
+  await pay(page)
+  await expect.poll(() => asked).toBe(2)
+  await page.getByRole('button', { name: 'Lihat di Beranda' }).click()
+  await page.getByRole('link', { name: 'Scan mesin' }).click()
+  await enterKode(page, other.kode)
+  await page.getByRole('button', { name: /Cuci Kilat/ }).click()
+  await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
+  const number = await page.getByText(/^SLF\d{15}$/).textContent()
+  answer()
+  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
+  await expect(toastOf(page, 'Mesin 07')).toBeVisible()
+  await page.reload()
+  await expect(page.getByText(number ?? '-')).toBeVisible()
+  await pay(page)
+  await expect(page.getByRole('timer')).toHaveCount(2)
+  expect(await saldo(customer)).toBe(SALDO - 2 * HARGA)
 })

@@ -1,4 +1,5 @@
-import { newCustomer, newMesin, ops, saldo, scan } from './support/api.ts'
+import type { Page } from '@playwright/test'
+import { fault, newCustomer, newMesin, ops, saldo, scan } from './support/api.ts'
 import { buy } from './support/beli.ts'
 import { enterKode, fundedAt, HARGA, pay, SALDO, shop, toReceipt } from './support/purchase.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
@@ -129,7 +130,9 @@ test('too low a balance is refused at the choice of the E-Pay', async ({ page })
   await expect(page).toHaveURL('/pilihEpay')
 })
 
-test('a busy machine shows its time left', async ({ page }) => {
+const service = (page: Page) => page.getByRole('button', { name: /Cuci Kilat/ })
+
+test('a busy machine shows its time left and cannot be bought', async ({ page }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)
   await pay(page)
@@ -137,18 +140,62 @@ test('a busy machine shows its time left', async ({ page }) => {
   await page.goto('/scanPage')
   await enterKode(page, world.mesin.kode)
   await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
-  await expect(page.getByText(/^09:\d\d$/)).toBeVisible()
+  await expect(page.getByRole('timer')).toContainText(/09:\d\d$/)
+  await expect(service(page)).toBeDisabled()
+  // Live: the next second is another text.
+  const shown = await page.getByRole('timer').textContent()
+  await expect(page.getByRole('timer')).not.toHaveText(shown ?? '')
 })
 
-test('a busy machine is free again on the screen when its run is over', async ({ page }) => {
+test('a busy machine is free again on the screen when its run is over, and can be bought', async ({
+  page,
+}) => {
   const { world, customer } = await shop(15)
   await buy(await fundedAt(world), world)
   await openAs(page, customer, '/scanPage')
   await enterKode(page, world.mesin.kode)
   await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
+  await expect(service(page)).toBeDisabled()
   await expect(page.getByText('Pastikan nama ini sama dengan nama di mesin.')).toBeVisible({
     timeout: 30_000,
   })
+  await expect(page.getByText('Mesin sudah bebas')).toBeVisible()
+  await service(page).click()
+  await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
+  await pay(page)
+  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
+})
+
+test('a machine that is taken meanwhile says so at once', async ({ page }) => {
+  const { world, customer } = await shop()
+  await openAs(page, customer, '/scanPage')
+  await enterKode(page, world.mesin.kode)
+  await expect(service(page)).toBeEnabled()
+  const watched = page.waitForEvent('websocket', { predicate: (socket) => /socket\.io/.test(socket.url()) })
+  await page.reload()
+  await (await watched).waitForEvent('framereceived', {
+    predicate: ({ payload }) => String(payload).includes('server_time'),
+  })
+  await buy(await fundedAt(world), world)
+  await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
+  await expect(page.getByRole('timer')).toContainText(/(10:00|09:\d\d)$/)
+  await expect(service(page)).toBeDisabled()
+})
+
+test('a machine that is offline says so, and can be bought when it is back', async ({ page }) => {
+  const { world, customer } = await shop()
+  await fault(world.mesin.id, 'offline')
+  await openAs(page, customer, '/scanPage')
+  await enterKode(page, world.mesin.kode)
+  await expect(page.getByText('Mesin sedang offline')).toBeVisible()
+  await expect(service(page)).toBeDisabled()
+  await fault(world.mesin.id, 'ok')
+  await expect(service(page)).toBeEnabled()
+  await expect(page.getByText('Mesin sedang offline')).toHaveCount(0)
+  await service(page).click()
+  await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
+  await pay(page)
+  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
 })
 
 test('ten services load, the next when the end is seen', async ({ page }) => {

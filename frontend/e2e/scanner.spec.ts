@@ -1,12 +1,13 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium } from '@playwright/test'
+import { type Browser, chromium, type Page, type Route } from '@playwright/test'
 import { type Customer, newCustomer, newWorld, saldo, topUp, type World } from './support/api.ts'
 import { film } from './support/camera.ts'
 import { CHROMIUM, CHROMIUM_ARGS } from './support/chromium.ts'
 import { nyala } from './support/nyala.ts'
-import { expect, openAs, test, toastOf } from './support/test.ts'
+import { enterKode } from './support/purchase.ts'
+import { expect, openAs, test, toastOf, withoutServiceWorker } from './support/test.ts'
 
 /** The sticker as it is printed. */
 function sticker(idmesin: number): string {
@@ -152,3 +153,122 @@ async function fetchQrOfCustomer(customer: Customer): Promise<{ data: string }> 
   const answer = await fetch(`${process.env.NYALA_URL}/scan/v1/transaksi/get_qrcode`, { headers })
   return (await answer.json()) as { data: string }
 }
+
+/** A phone whose camera sees the machine's sticker, on the scanner. */
+async function atSticker(
+  page: Page,
+  baseURL: string,
+  { world, customer }: { world: World; customer: Customer },
+  before: (phone: Page) => Promise<unknown>,
+  then: (phone: Page) => Promise<void>,
+): Promise<void> {
+  await page.goto('/favicon.svg')
+  const browser = await withCamera(await film(page, readFileSync(sticker(world.mesin.id))))
+  try {
+    const phone = await browser.newPage({ baseURL, viewport: { width: 360, height: 780 } })
+    const complaints: string[] = []
+    phone.on('console', (message) => {
+      const ours = message.type() === 'error' && !/Failed to load resource|net::ERR_/.test(message.text())
+      if (ours) complaints.push(message.text())
+    })
+    phone.on('pageerror', (error) => complaints.push(String(error)))
+    await before(phone)
+    await openAs(phone, customer, '/scanPage')
+    await then(phone)
+    expect(complaints).toEqual([])
+  } finally {
+    await browser.close()
+  }
+}
+
+const READER = '**/assets/*.wasm'
+
+for (const missing of [READER, '**/assets/ponyfill*.js']) {
+  test(`a decoder that cannot be fetched says so, once, and can be tried again: ${missing}`, async ({
+    page,
+    line,
+  }) => {
+    let asked = 0
+    const fail = (route: Route) => {
+      asked += 1
+      return route.abort()
+    }
+    await atSticker(
+      page,
+      line.url,
+      await shop(),
+      async (phone) => {
+        await withoutServiceWorker(phone)
+        await phone.route(missing, fail)
+      },
+      async (phone) => {
+        await expect(phone.getByText('Pemindai belum bisa dimuat')).toBeVisible()
+        await expect(phone.getByText('atau ketik kode mesin', { exact: false })).toBeVisible()
+        for (const name of ['Gambar dari galeri', 'Ketik kode mesin']) {
+          await expect(phone.getByRole('button', { name })).toBeEnabled()
+        }
+        // Time for many looks of the camera: none of them asks again.
+        await phone.getByRole('button', { name: 'Ketik kode mesin' }).click()
+        await phone.getByLabel('Kode mesin', { exact: true }).pressSequentially('00000000', { delay: 100 })
+        await phone.keyboard.press('Escape')
+        await phone.getByRole('button', { name: 'Buang', exact: true }).click()
+        expect(asked).toBe(1)
+        await phone.unroute(missing, fail)
+        await phone.getByRole('button', { name: 'Coba lagi' }).click()
+        await expect(phone).toHaveURL('/pilihLayanan')
+      },
+    )
+  })
+}
+
+test('a decoder that is slow says that it loads, then that it takes long, and the typed code works meanwhile', async ({
+  page,
+  line,
+}) => {
+  const { world, customer } = await shop()
+  let release = () => {}
+  const held = new Promise<void>((done) => {
+    release = done
+  })
+  await atSticker(
+    page,
+    line.url,
+    { world, customer },
+    // The context sees what its service worker asks for, too; a page does not.
+    (phone) =>
+      phone.context().route(READER, async (route) => {
+        await held
+        await route.continue()
+      }),
+    async (phone) => {
+      const slow = phone.getByText(/^Koneksi lambat, pemindai masih dimuat/)
+      // A camera that opens late finds it slow already.
+      const loading = phone.getByText('Menyiapkan pemindai…').or(slow)
+      await expect(loading).toBeVisible()
+      await expect(slow).toBeVisible()
+      await enterKode(phone, world.mesin.kode)
+      await expect(phone).toHaveURL('/pilihLayanan')
+      await phone.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
+      await phone.goto('/scanPage')
+      await expect(loading).toBeVisible()
+      release()
+      await expect(phone).toHaveURL('/pilihLayanan')
+    },
+  )
+})
+
+test('the second visit scans at once: the decoder is kept', async ({ page, line }) => {
+  await atSticker(
+    page,
+    line.url,
+    await shop(),
+    async () => {},
+    async (phone) => {
+      await expect(phone).toHaveURL('/pilihLayanan')
+      // With a route the browser asks no cache of its own.
+      await phone.context().route(READER, (route) => route.abort())
+      await phone.goto('/scanPage')
+      await expect(phone).toHaveURL('/pilihLayanan')
+    },
+  )
+})

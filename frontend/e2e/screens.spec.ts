@@ -118,8 +118,18 @@ test('on a desktop the app stands in the middle', async ({ page }) => {
   expect(Math.abs((box?.x ?? 0) + (box?.width ?? 0) / 2 - 640)).toBeLessThan(2)
 })
 
-test('the keyboard alone logs in and walks the bar', async ({ page }) => {
+test('the keyboard alone logs in and walks the bar; data that comes late takes no focus', async ({
+  page,
+}) => {
   const customer = await newCustomer()
+  let release = () => {}
+  const held = new Promise<void>((done) => {
+    release = done
+  })
+  await page.route('**/get_dashboard', async (route) => {
+    await held
+    await route.continue()
+  })
   await page.goto('/login')
   await page.getByLabel('Nomor WhatsApp').focus()
   await page.keyboard.type(customer.telp)
@@ -127,7 +137,11 @@ test('the keyboard alone logs in and walks the bar', async ({ page }) => {
   await page.keyboard.type(customer.password)
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL('/dashboard')
-  await page.getByRole('link', { name: 'Riwayat' }).focus()
+  const link = page.getByRole('link', { name: 'Riwayat' })
+  await link.focus()
+  release()
+  await expect(page.getByRole('heading', { level: 1, name: customer.nama })).toBeVisible()
+  await expect(link).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL('/riwayatPage')
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused()

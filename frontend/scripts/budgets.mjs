@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { dashboardAdds, firstVisit, fonts, readBuild, scanAdds, startScripts, styles } from './build-size.mjs'
 
-/** Kilobytes (1000 bytes) after gzip. */
+/** Kilobytes (1000 bytes) as they are shipped (build-size.mjs). */
 const KB = 1000
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url))

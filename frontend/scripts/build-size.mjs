@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 
 const START = 'index.html'
 /** The chunk with the dashboard and what stands around it (vite.config.ts), and what it opens at once. */
@@ -13,10 +12,11 @@ export function readBuild(dist) {
   return { dist, chunks: JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8')) }
 }
 
-/** Bytes of a file as it travels: gzip, except what is compressed already. */
+/** Bytes of a file as it is shipped: gzip, the larger of the two forms that the build lays beside it, or plain where it has none. */
 function weight({ dist }, file) {
-  const bytes = readFileSync(join(dist, file))
-  return /\.(woff2|png)$/.test(file) ? bytes.length : gzipSync(bytes, { level: 6 }).length
+  const plain = join(dist, file)
+  const packed = `${plain}.gz`
+  return statSync(existsSync(packed) ? packed : plain).size
 }
 
 /** The chunks that must be there before these entries run: themselves and all they import statically. */

@@ -5,6 +5,8 @@ import { PageNotFetched } from '@/app/lazy-page'
 import { fetchHome } from '@/app/routes'
 import { dashboardFirst } from '@/early'
 import { followOtherTabs } from '@/shared/lib/auth-store'
+import { followSecrets } from '@/shared/lib/secret'
+import { followSheets } from '@/shared/lib/sheet-history'
 import { showAfterReload } from '@/shared/lib/toast'
 import '@/shared/styles/global.css'
 
@@ -17,6 +19,8 @@ if (!root) throw new Error('The page has no #root to draw into')
 
 followOtherTabs()
 showAfterReload()
+followSheets()
+followSecrets()
 const drawing = createRoot(root, {
   onCaughtError(error) {
     if (!(error instanceof PageNotFetched)) reportError(error)

@@ -133,6 +133,10 @@ test('the main screens', async ({ page, baseURL }) => {
   await page.goto('/riwayatPage')
   await page.getByRole('main').getByRole('listitem').filter({ hasText: '-Rp 15.000' }).click()
   await expect(page.getByText('Harga Layanan')).toBeVisible()
+  // The picture is of a receipt that the app could have made: its number has the day on which it was paid.
+  const nota = await page.getByText(/^SLF\d{15}$/).textContent()
+  const [, year, month, day] = /^SLF(\d\d)(\d\d)(\d\d)/.exec(nota ?? '') ?? []
+  await expect(page.getByRole('dialog').getByText(`${day}/${month}/20${year}`)).toBeVisible()
   await shot(page, 'riwayat-detail')
   await page.goto('/akun')
   await expect(page.getByText('Siti Rahmawati')).toBeVisible()

@@ -26,7 +26,10 @@ async function settle(page: Page): Promise<void> {
 
 /** A screen as it stands: nothing for axe to find, and nothing wider than the phone. */
 export async function expectFineScreen(page: Page): Promise<void> {
+  // The address changes first: the heading may still be the last screen's, and one that is still being fetched has none yet.
+  await expect(page.locator('h1')).toBeAttached()
   await settle(page)
+  await expect(page.locator('h1')).toBeAttached()
   await expectAccessible(page)
   await expectNoSideways(page)
 }

@@ -1,10 +1,12 @@
 import { type Answer, type Customer, scan, type World } from './api.ts'
 
-let count = 0
+const JAKARTA_MS = 7 * 60 * 60 * 1000
+let last = 0
 
-/** A receipt number nobody had yet. */
+/** A receipt number nobody had yet, as the app makes them: `SLF` and the moment in Jakarta, yymmddHHMMSSmmm. */
 export function newNota(): string {
-  return `SLF261120${String((Date.now() + count++) % 1e9).padStart(9, '0')}`
+  last = Math.max(Date.now(), last + 1)
+  return `SLF${new Date(last + JAKARTA_MS).toISOString().slice(2).replace(/\D/g, '')}`
 }
 
 interface Layanan {

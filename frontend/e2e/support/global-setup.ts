@@ -24,6 +24,10 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   process.env.NYALA__HTTP__PORT = String(port)
   // All tests come from one address.
   process.env.NYALA__AUTH__OTP_PER_IP_HOUR = '100000'
+  process.env.NYALA__AUTH__WRONG_LOGINS_PER_ADDRESS = '100000'
+  process.env.NYALA__AUTH__WRONG_CODES_PER_ADDRESS_HOUR = '100000'
+  process.env.NYALA__AUTH__RESET_ALARM_WRONG_PER_HOUR = '10000'
+  process.env.NYALA__REALTIME__UNJOINED_PER_ADDRESS = '100000'
   const log = join(data, 'server.log')
   const out = openSync(log, 'w')
   const server = spawn(binary, ['serve'], { cwd: repo, stdio: ['ignore', out, out] })

@@ -57,3 +57,7 @@ export async function typeOtp(page: Page, code: string): Promise<void> {
 export const telp = (page: Page) => page.getByLabel('Nomor WhatsApp')
 
 export const toastOf = (page: Page, text: string) => page.getByText(text, { exact: true })
+
+/** A phone without one: what it answers from its cache, no route of a test can fail or hold. */
+export const withoutServiceWorker = (page: Page) =>
+  page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'serviceWorker'))

@@ -1,5 +1,7 @@
 import { BrowserRouter } from 'react-router'
 import { AppRoutes } from '@/app/routes'
+import { useArrival } from '@/shared/lib/arrival'
+import { useTrail } from '@/shared/lib/trail'
 import { OfflineBanner } from '@/shared/ui/offline-banner'
 import { ToastHost } from '@/shared/ui/toast-host'
 
@@ -7,9 +9,17 @@ export function App() {
   return (
     // Without transitions a screen that is still being fetched shows at once that it is.
     <BrowserRouter useTransitions={false}>
+      <Followed />
       <OfflineBanner />
       <AppRoutes />
       <ToastHost />
     </BrowserRouter>
   )
+}
+
+/** The changes of screen. */
+function Followed() {
+  useTrail()
+  useArrival()
+  return null
 }

@@ -1,10 +1,13 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { useLocation, useNavigate } from 'react-router'
 import { PageOutlet } from '@/app/page-boundary'
 import { makeQueryClient } from '@/app/query'
 import { UpdateNotice } from '@/app/update-notice'
 import { getDashboard } from '@/shared/api/dashboard'
 import { customerId, useAuth } from '@/shared/lib/auth-store'
+import { paths } from '@/shared/lib/paths'
+import { takeUpSent } from '@/shared/lib/purchase-flow'
 import { forgetBeats } from '@/shared/realtime/beats'
 import { openRealtime } from '@/shared/realtime/socket'
 
@@ -20,6 +23,7 @@ export default function AuthShell() {
 
 function Session() {
   const [client] = useState(makeQueryClient)
+  useTakeUpSent()
 
   useEffect(() => {
     const close = openRealtime({
@@ -39,4 +43,21 @@ function Session() {
       <PageOutlet />
     </QueryClientProvider>
   )
+}
+
+/**
+ * A payment whose outcome nobody knows is asked on about when the app starts again, or its customer logs in again:
+ * both lead to the dashboard, and on from there.
+ */
+function useTakeUpSent(): void {
+  const navigate = useNavigate()
+  const { pathname } = useLocation()
+  const [sent] = useState(() => takeUpSent())
+  const start = useRef(sent && pathname === paths.dashboard)
+  // Not earlier: the router hears of no address before its own layout effect.
+  useEffect(() => {
+    if (!start.current) return
+    start.current = false
+    navigate(paths.pembayaran)
+  }, [navigate])
 }

@@ -1,5 +1,7 @@
-import { Component, type ReactNode, Suspense } from 'react'
+import { Component, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Outlet, useLocation } from 'react-router'
+import { PageNotFetched } from '@/app/lazy-page'
+import { reloadOnce } from '@/app/reload-once'
 import { added } from '@/shared/copy/added'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
@@ -35,28 +37,49 @@ function Waiting() {
   )
 }
 
-class Catch extends Component<Props, { failed: boolean }> {
-  override state = { failed: false }
+interface State {
+  failed: 'not' | 'fetch' | 'fault'
+}
 
-  static getDerivedStateFromError() {
-    return { failed: true }
+class Catch extends Component<Props, State> {
+  override state: State = { failed: 'not' }
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { failed: error instanceof PageNotFetched ? 'fetch' : 'fault' }
   }
 
   override componentDidUpdate(before: Props) {
-    if (this.state.failed && before.resetKey !== this.props.resetKey) this.setState({ failed: false })
+    if (this.state.failed !== 'not' && before.resetKey !== this.props.resetKey)
+      this.setState({ failed: 'not' })
   }
 
   override render() {
-    if (!this.state.failed) return this.props.children
-    return (
-      <main className={styles.waiting}>
-        <h1 className="visually-hidden">{added.merek}</h1>
-        <Empty
-          title={added.umum.halamanGagal}
-          body={added.umum.halamanGagalIsi}
-          action={<Button onClick={() => window.location.reload()}>{added.umum.muatUlang}</Button>}
-        />
-      </main>
-    )
+    const { failed } = this.state
+    if (failed === 'not') return this.props.children
+    return failed === 'fetch' ? <NotFetched pathname={this.props.resetKey} /> : <NotShown />
   }
+}
+
+/** Reloads by itself, once; says so where that takes longer or did not help. */
+function NotFetched({ pathname }: { pathname: string }) {
+  const [told, setTold] = useState(false)
+  useEffect(() => {
+    const left = new AbortController()
+    void reloadOnce({ pathname, left: left.signal, onTold: () => setTold(true) })
+    return () => left.abort()
+  }, [pathname])
+  return told ? <NotShown /> : <Waiting />
+}
+
+function NotShown() {
+  return (
+    <main className={styles.waiting}>
+      <h1 className="visually-hidden">{added.merek}</h1>
+      <Empty
+        title={added.umum.halamanGagal}
+        body={added.umum.halamanGagalIsi}
+        action={<Button onClick={() => window.location.reload()}>{added.umum.muatUlang}</Button>}
+      />
+    </main>
+  )
 }

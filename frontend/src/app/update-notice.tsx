@@ -3,7 +3,9 @@ import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
 import { startServiceWorker, useUpdate } from '@/app/update'
 import { added } from '@/shared/copy/added'
+import { KEEP_CLEAR } from '@/shared/lib/free-top'
 import { paths } from '@/shared/lib/paths'
+import { useStuckHeight } from '@/shared/lib/use-stuck-height'
 import { whenIdle } from '@/shared/lib/when-idle'
 import styles from './update-notice.module.css'
 
@@ -19,7 +21,6 @@ const BUSY: readonly string[] = [paths.scan, paths.pilihLayanan, paths.pilihEpay
 export function UpdateNotice() {
   const apply = useUpdate((state) => state.apply)
   const { pathname } = useLocation()
-  const [taking, setTaking] = useState(false)
   const shownAt = useRef(pathname)
 
   const client = useQueryClient()
@@ -38,8 +39,14 @@ export function UpdateNotice() {
   }, [pathname])
 
   if (!apply || BUSY.includes(pathname)) return null
+  return <Notice apply={apply} />
+}
+
+function Notice({ apply }: { apply: () => void }) {
+  const [taking, setTaking] = useState(false)
+  const ref = useStuckHeight<HTMLDivElement>('--stuck-notice')
   return (
-    <div role="status" className={styles.notice}>
+    <div ref={ref} role="status" className={styles.notice} {...KEEP_CLEAR}>
       {added.umum.versiBaru}
       <button
         type="button"

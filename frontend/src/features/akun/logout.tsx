@@ -1,16 +1,19 @@
 import { LogOut } from 'lucide-react'
+import { endToken } from '@/shared/api/auth'
 import { spec } from '@/shared/copy/spec'
 import { useAuth } from '@/shared/lib/auth-store'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
 import { Button } from '@/shared/ui/button'
 
-/** Removes the token, goes to the root and reloads: nothing of this customer stays in memory (product.md §4). */
+/** Removes the token and has the server end it, goes to the root and reloads: nothing of this customer stays in memory (product.md §4). */
 function logout(): void {
-  if (!useAuth.getState().signOut()) {
+  const { token, signOut } = useAuth.getState()
+  if (!signOut()) {
     toast.gagal(spec.gagalLogout)
     return
   }
+  if (token) endToken(token)
   toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.berhasilLogout })
   window.location.replace(paths.welcome)
 }

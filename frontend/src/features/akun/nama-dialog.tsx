@@ -39,7 +39,7 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
   }
 
   return (
-    <Dialog open onClose={onClose} title={spec.ubahNama} locked={pending}>
+    <Dialog open onClose={onClose} title={spec.ubahNama} locked={pending} typed={value !== nama}>
       <form className={form.form} onSubmit={onSubmit} noValidate>
         <Field
           data-awal

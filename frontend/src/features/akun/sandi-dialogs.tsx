@@ -1,14 +1,16 @@
-import { type FormEvent, useEffect, useRef } from 'react'
+import type { ChangeEvent } from 'react'
 import { requestOtpPassword } from '@/shared/api/akun'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { useSubmit } from '@/shared/lib/use-submit'
+import { useForm } from '@/shared/lib/use-form'
+import { validUbahSandi } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
 import { CodeEntry } from '@/shared/ui/code-entry'
 import { Dialog } from '@/shared/ui/dialog'
-import form from '@/shared/ui/form.module.css'
+import styles from '@/shared/ui/form.module.css'
+import { NewPasswordField } from '@/shared/ui/new-password-field'
 import { PasswordField } from '@/shared/ui/password-field'
-import styles from './akun-page.module.css'
+import { UsernameInput } from '@/shared/ui/username-input'
 import type { Sandi } from './use-sandi'
 
 interface Props {
@@ -17,40 +19,41 @@ interface Props {
 }
 
 export function SandiDialogs({ telp, sandi }: Props) {
-  if (sandi.step === 'form') return <SandiDialog sandi={sandi} />
+  if (sandi.step === 'form') return <SandiDialog telp={telp} sandi={sandi} />
   if (sandi.step === 'code') return <VerifikasiDialog telp={telp} sandi={sandi} />
   return null
 }
 
-function SandiDialog({ sandi }: { sandi: Sandi }) {
+function SandiDialog({ telp, sandi }: Props) {
   const { form: values, setForm } = sandi
-  const { pending, submit } = useSubmit(sandi.submitForm)
+  const { pending, form, field } = useForm(() => validUbahSandi(values), sandi.submitForm)
 
-  function onSubmit(event: FormEvent) {
-    event.preventDefault()
-    submit()
-  }
-
-  const field = (name: keyof typeof values, label: string, autoComplete: string, hint?: string) => (
-    <PasswordField
-      label={label}
-      name={name}
-      data-awal={name === 'lama' || undefined}
-      autoComplete={autoComplete}
-      hint={hint}
-      value={values[name]}
-      disabled={pending}
-      onChange={(event) => setForm({ ...values, [name]: event.target.value })}
-    />
-  )
+  const of = (name: keyof typeof values) => ({
+    ...field(name),
+    value: values[name],
+    disabled: pending,
+    onChange: (event: ChangeEvent<HTMLInputElement>) => setForm({ ...values, [name]: event.target.value }),
+  })
 
   return (
-    <Dialog open onClose={sandi.close} title={spec.ubahKataSandi} locked={pending}>
-      <form className={form.form} onSubmit={onSubmit} noValidate>
-        <div className={form.fields}>
-          {field('lama', added.akun.kataSandiLama, 'current-password')}
-          {field('baru', added.kataSandiBaru, 'new-password', added.petunjukSandi)}
-          {field('ulangi', added.ulangiKataSandiBaru, 'new-password')}
+    <Dialog
+      open
+      onClose={sandi.close}
+      title={spec.ubahKataSandi}
+      locked={pending}
+      typed={Object.values(values).some(Boolean)}
+    >
+      <form {...form} className={styles.form}>
+        <UsernameInput telp={telp} />
+        <div className={styles.fields}>
+          <PasswordField
+            {...of('lama')}
+            data-awal
+            label={added.akun.kataSandiLama}
+            autoComplete="current-password"
+          />
+          <NewPasswordField {...of('baru')} label={added.kataSandiBaru} />
+          <PasswordField {...of('ulangi')} label={added.ulangiKataSandiBaru} autoComplete="new-password" />
         </div>
         <Button type="submit" pending={pending}>
           {spec.simpan}
@@ -61,23 +64,16 @@ function SandiDialog({ sandi }: { sandi: Sandi }) {
 }
 
 function VerifikasiDialog({ telp, sandi }: Props) {
-  const body = useRef<HTMLDivElement>(null)
-  useEffect(() => body.current?.querySelector('input')?.focus(), [])
   return (
     <Dialog open onClose={sandi.toForm} title={spec.verifikasiPerubahan}>
-      <p className={styles.muted}>
-        {added.otp.terkirim} <strong className="angka">+62{telp}</strong>
-      </p>
-      <div ref={body}>
-        <CodeEntry
-          purpose="password"
-          telp={telp}
-          submitLabel={spec.simpan}
-          autoSubmit
-          onSubmit={sandi.submitCode}
-          resend={requestOtpPassword}
-        />
-      </div>
+      <CodeEntry
+        purpose="password"
+        telp={telp}
+        submitLabel={spec.simpan}
+        autoSubmit
+        onSubmit={sandi.submitCode}
+        resend={requestOtpPassword}
+      />
     </Dialog>
   )
 }

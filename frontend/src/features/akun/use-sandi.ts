@@ -5,31 +5,29 @@ import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { useAuth } from '@/shared/lib/auth-store'
 import { codeSent, cooldownLeft, forgetCode } from '@/shared/lib/cooldown'
+import { sheetsClosed } from '@/shared/lib/sheet-history'
 import { toast } from '@/shared/lib/toast'
-import { validUbahSandi } from '@/shared/lib/validate'
-import { dropDraft, emptySandi, keepDraft, readDraft, type SandiForm } from './sandi-draft'
+import { emptySandi, type SandiForm, sandiDraft } from './sandi-draft'
 
 type Step = 'closed' | 'form' | 'code'
 
 /** Changing the password: the form, then the code (product.md §4). `telp` is the customer's own number. */
 export function useSandi(telp: string) {
-  const [initial] = useState(readDraft)
+  const [initial] = useState(() => sandiDraft.read())
   const [form, setForm] = useState<SandiForm>(initial ?? emptySandi)
   const [step, setStep] = useState<Step>(initial ? 'code' : 'closed')
 
   function toForm() {
-    dropDraft()
+    sandiDraft.clear()
     setStep('form')
   }
 
   function toCode() {
-    keepDraft(form)
+    sandiDraft.write(form)
     setStep('code')
   }
 
   async function submitForm(): Promise<void> {
-    const fault = validUbahSandi(form)
-    if (fault) return toast.gagal(fault)
     // A code sent within the last minute is still to be typed: asking again would only be refused.
     if (cooldownLeft('password', telp) > 0) return toCode()
     try {
@@ -53,10 +51,11 @@ export function useSandi(telp: string) {
       if (!stays) toForm()
       return !stays
     }
-    dropDraft()
+    sandiDraft.clear()
     forgetCode('password', telp)
     toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.berhasilMerubahSandi })
     setStep('closed')
+    await sheetsClosed()
     window.location.reload()
     return true
   }

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Navigate, useNavigate, useParams } from 'react-router'
 import { forgotPassword } from '@/shared/api/auth'
 import { asApiError, jelaskan } from '@/shared/api/error'
@@ -8,18 +8,20 @@ import { forgotCode } from '@/shared/lib/auth-flow'
 import { forgetCode } from '@/shared/lib/cooldown'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
-import { useSubmit } from '@/shared/lib/use-submit'
+import { useForm } from '@/shared/lib/use-form'
 import { validReset } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
-import form from '@/shared/ui/form.module.css'
+import styles from '@/shared/ui/form.module.css'
+import { NewPasswordField } from '@/shared/ui/new-password-field'
 import { Page } from '@/shared/ui/page'
 import { PasswordField } from '@/shared/ui/password-field'
+import { UsernameInput } from '@/shared/ui/username-input'
 
 /** The new password; without the code typed before, it leads back to that step. */
 export default function ChangePasswordPage() {
   const { noTelp: telp = '' } = useParams()
-  const [kept] = useState(forgotCode.read)
-  if (!kept || kept.telp !== telp) return <Navigate to={paths.forgotOtp(telp)} replace />
+  const [kept] = useState(() => forgotCode.readFor(telp))
+  if (!kept) return <Navigate to={paths.forgotOtp(telp)} replace />
   return <ChangePasswordForm telp={telp} otp={kept.otp} />
 }
 
@@ -28,9 +30,9 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
   const [password, setPassword] = useState('')
   const [ulangi, setUlangi] = useState('')
 
-  const { pending, submit } = useSubmit(async () => {
-    const fault = validReset({ password, ulangi })
-    if (fault) return toast.gagal(fault)
+  const { pending, form, field } = useForm(() => validReset({ password, ulangi }), send)
+
+  async function send(): Promise<void> {
     try {
       await forgotPassword(telp, otp, password)
       forgotCode.clear()
@@ -45,31 +47,25 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
       toast.gagal(spec.mohonCobaLagi, [spec.kesalahanSistem, judul])
       navigate(paths.forgotTelp, { replace: true })
     }
-  })
-
-  function onSubmit(event: FormEvent) {
-    event.preventDefault()
-    submit()
   }
 
   return (
     <Page title={added.lupa.judulSandi} back={paths.forgotOtp(telp)}>
-      <p className={form.lead}>
+      <p className={styles.lead}>
         {added.lupa.isiSandi} <strong className="angka">+62{telp}</strong>
       </p>
-      <form className={form.form} onSubmit={onSubmit} noValidate>
-        <div className={form.fields}>
-          <PasswordField
+      <form {...form} className={styles.form}>
+        <UsernameInput telp={telp} />
+        <div className={styles.fields}>
+          <NewPasswordField
+            {...field('password')}
             label={added.kataSandiBaru}
-            name="password"
-            autoComplete="new-password"
-            hint={added.petunjukSandi}
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />
           <PasswordField
+            {...field('ulangi')}
             label={added.ulangiKataSandiBaru}
-            name="ulangi"
             autoComplete="new-password"
             value={ulangi}
             onChange={(event) => setUlangi(event.target.value)}

@@ -3,6 +3,7 @@ import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { tampilDiDashboard } from '@/shared/lib/epay'
 import { tanggalWaktu } from '@/shared/lib/format'
+import { KEEP_CLEAR } from '@/shared/lib/free-top'
 import { namaLengkap } from '@/shared/lib/nama'
 import { serverNow } from '@/shared/realtime/clock'
 import { Failed } from '@/shared/ui/failed'
@@ -25,18 +26,18 @@ export default function DashboardPage() {
   const customer = dashboard.data?.customer_global
   return (
     <main className={styles.page}>
-      <header>
-        <p className={styles.greeting}>{added.dashboard.salam}</p>
-        {customer ? (
+      {customer ? (
+        <header className={`two-lines ${styles.greeting}`} {...KEEP_CLEAR}>
+          <span className={styles.hello}>{added.dashboard.salam}</span>{' '}
           <PageTitle className={styles.name} name={spec.beranda}>
             {namaLengkap(customer)}
           </PageTitle>
-        ) : (
-          <div className={styles.nameSkeleton} />
-        )}
-      </header>
+        </header>
+      ) : (
+        <div className={styles.nameSkeleton} />
+      )}
       {failed && (
-        <div className={styles.stale}>
+        <div className={styles.stale} {...KEEP_CLEAR}>
           <span role="status">
             {dashboard.data && epay.data
               ? added.dashboard.dataPer(tanggalWaktu(age_ms))

@@ -48,7 +48,7 @@ function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: Out
     <article className={styles.card}>
       <Kawung className={styles.kawung} />
       <div className={styles.content}>
-        <h2 className={styles.outlet}>{outlet?.nama}</h2>
+        <h2 className={`two-lines ${styles.outlet}`}>{outlet?.nama}</h2>
         {outlet && (
           <p className={styles.date}>
             <span className="visually-hidden">{added.dashboard.terdaftar} </span>

@@ -5,7 +5,6 @@ import { spec } from '@/shared/copy/spec'
 import { forgotCode } from '@/shared/lib/auth-flow'
 import { paths } from '@/shared/lib/paths'
 import { CodeEntry } from '@/shared/ui/code-entry'
-import form from '@/shared/ui/form.module.css'
 import { Page } from '@/shared/ui/page'
 
 /** Takes the code and carries it on to /changePassword, which sends it; nothing is asked of the server here. */
@@ -21,9 +20,6 @@ export default function ForgotOtpPage() {
 
   return (
     <Page title={added.lupa.judulOtp} back={paths.forgotTelp}>
-      <p className={form.lead}>
-        {added.otp.terkirim} <strong className="angka">+62{telp}</strong>
-      </p>
       <CodeEntry
         purpose="forgot"
         telp={telp}

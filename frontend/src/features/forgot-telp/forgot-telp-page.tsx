@@ -1,16 +1,17 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { requestOtpForgot } from '@/shared/api/auth'
 import { jelaskan } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
+import { keepOnlyOf } from '@/shared/lib/auth-flow'
 import { codeSent, cooldownLeft } from '@/shared/lib/cooldown'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
-import { useSubmit } from '@/shared/lib/use-submit'
+import { useForm } from '@/shared/lib/use-form'
 import { validForgotTelp } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
-import form from '@/shared/ui/form.module.css'
+import styles from '@/shared/ui/form.module.css'
 import { Page } from '@/shared/ui/page'
 import { TelpField } from '@/shared/ui/telp-field'
 
@@ -18,9 +19,10 @@ export default function ForgotTelpPage() {
   const navigate = useNavigate()
   const [telp, setTelp] = useState('')
 
-  const { pending, submit } = useSubmit(async () => {
-    const fault = validForgotTelp({ telp })
-    if (fault) return toast.gagal(fault)
+  const { pending, form, field } = useForm(() => validForgotTelp({ telp }), send)
+
+  async function send(): Promise<void> {
+    keepOnlyOf(telp)
     if (cooldownLeft('forgot', telp) > 0) return void navigate(paths.forgotOtp(telp))
     try {
       await requestOtpForgot(telp)
@@ -30,18 +32,13 @@ export default function ForgotTelpPage() {
       const { judul, isi } = jelaskan(error)
       toast.gagal(judul, isi)
     }
-  })
-
-  function onSubmit(event: FormEvent) {
-    event.preventDefault()
-    submit()
   }
 
   return (
     <Page title={added.lupa.judulTelp} back={paths.login}>
-      <p className={form.lead}>{added.lupa.isiTelp}</p>
-      <form className={form.form} onSubmit={onSubmit} noValidate>
-        <TelpField value={telp} onChange={setTelp} />
+      <p className={styles.lead}>{added.lupa.isiTelp}</p>
+      <form {...form} className={styles.form}>
+        <TelpField {...field('telp')} value={telp} onChange={setTelp} />
         <Button type="submit" pending={pending}>
           {spec.kirimKodeOtp}
         </Button>

@@ -1,18 +1,17 @@
-import { type FormEvent, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { login } from '@/shared/api/auth'
 import { asApiError, jelaskan, penjelasan } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { registerDraft } from '@/shared/lib/auth-flow'
 import { useAuth } from '@/shared/lib/auth-store'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
-import { useSubmit } from '@/shared/lib/use-submit'
+import { useForm } from '@/shared/lib/use-form'
 import { validLogin } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
 import { FootLink } from '@/shared/ui/foot-link'
-import form from '@/shared/ui/form.module.css'
+import styles from '@/shared/ui/form.module.css'
 import { Page } from '@/shared/ui/page'
 import { PasswordField } from '@/shared/ui/password-field'
 import { TelpField } from '@/shared/ui/telp-field'
@@ -25,39 +24,36 @@ export default function LoginPage() {
   // The guard has brought somebody here whose session was refused; from now on it leads to `/` again.
   useEffect(() => useAuth.setState({ exit: paths.welcome }), [])
 
-  const { pending, submit } = useSubmit(async () => {
-    const fault = validLogin({ telp, password })
-    if (fault) return toast.gagal(fault)
+  const { pending, form, field, focus } = useForm(() => validLogin({ telp, password }), send)
+
+  async function send(): Promise<void> {
     try {
       const { token } = await login(telp, password)
-      registerDraft.clear()
       // The guard leads on to the dashboard as soon as there is a token.
       useAuth.getState().signIn(token)
     } catch (error) {
       tellFailure(error)
+      const { message, status } = asApiError(error)
+      if (message === spec.passwordIncorrect) focus('password')
+      else if (status === 404) focus('telp')
     }
-  })
-
-  function onSubmit(event: FormEvent) {
-    event.preventDefault()
-    submit()
   }
 
   return (
     <Page title={added.login.judul} back={paths.welcome}>
-      <p className={form.lead}>{added.login.isi}</p>
-      <form className={form.form} onSubmit={onSubmit} onFocus={warmToaster} noValidate>
-        <div className={form.fields}>
-          <TelpField value={telp} onChange={setTelp} />
+      <p className={styles.lead}>{added.login.isi}</p>
+      <form {...form} className={styles.form} onFocus={warmToaster}>
+        <div className={styles.fields}>
+          <TelpField {...field('telp')} value={telp} onChange={setTelp} />
           <PasswordField
+            {...field('password')}
             label={spec.kataSandi}
-            name="password"
             autoComplete="current-password"
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />
         </div>
-        <Link className={`${form.link} ${form.linkEnd}`} to={paths.forgotTelp}>
+        <Link className={`${styles.link} ${styles.linkEnd}`} to={paths.forgotTelp}>
           {spec.lupaKataSandi}
         </Link>
         <Button type="submit" pending={pending}>

@@ -11,14 +11,13 @@ import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
 import { CodeEntry } from '@/shared/ui/code-entry'
 import { FootLink } from '@/shared/ui/foot-link'
-import form from '@/shared/ui/form.module.css'
 import { Page } from '@/shared/ui/page'
 
 /** The code step of the registration; without the form filled before, it leads back to it. */
 export default function OtpPage() {
-  const { noTelp } = useParams()
-  const [draft] = useState(registerDraft.read)
-  if (!draft || draft.telp !== noTelp) return <Navigate to={paths.register} replace />
+  const { noTelp: telp = '' } = useParams()
+  const [draft] = useState(() => registerDraft.readFor(telp))
+  if (!draft) return <Navigate to={paths.register} replace />
   return <OtpForm draft={draft} />
 }
 
@@ -28,7 +27,6 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
   async function submit(code: string): Promise<boolean> {
     try {
       const { token } = await register(draft, code)
-      registerDraft.clear()
       forgetCode('register', draft.telp)
       toast.sukses(spec.registrasiBerhasil)
       useAuth.getState().signIn(token)
@@ -42,9 +40,6 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
 
   return (
     <Page title={added.otp.judul} back={paths.register}>
-      <p className={form.lead}>
-        {added.otp.terkirim} <strong className="angka">+62{draft.telp}</strong>
-      </p>
       <CodeEntry
         purpose="register"
         telp={draft.telp}

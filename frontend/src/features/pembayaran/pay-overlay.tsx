@@ -1,6 +1,5 @@
-import { useNavigate } from 'react-router'
 import { added } from '@/shared/copy/added'
-import { paths } from '@/shared/lib/paths'
+import { useHome } from '@/shared/lib/trail'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { FadeSwap } from '@/shared/ui/fade-swap'
@@ -14,9 +13,19 @@ const words: Record<Exclude<PayPhase, 'ready'>, [string, string]> = {
   unknown: [added.bayar.belumPasti, added.bayar.belumPastiIsi],
 }
 
+interface Props {
+  phase: PayPhase
+  onRetry: () => void
+  onLeave: () => void
+}
+
 /** While the machine is being started: what is awaited, and the truth when nothing can be known yet. */
-export function PayOverlay({ phase, onRetry }: { phase: PayPhase; onRetry: () => void }) {
-  const navigate = useNavigate()
+export function PayOverlay({ phase, onRetry, onLeave }: Props) {
+  const home = useHome()
+  const leave = () => {
+    onLeave()
+    home()
+  }
   const [title, body] = phase === 'ready' ? ['', ''] : words[phase]
   return (
     <Dialog open={phase !== 'ready'} onClose={() => undefined} title={title} locked>
@@ -26,13 +35,11 @@ export function PayOverlay({ phase, onRetry }: { phase: PayPhase; onRetry: () =>
           <FadeSwap id={phase}>{body}</FadeSwap>
         </div>
       </div>
-      {phase === 'unknown' && (
-        <>
-          <Button onClick={onRetry}>{added.umum.cobaLagi}</Button>
-          <Button variant="secondary" onClick={() => navigate(paths.dashboard, { replace: true })}>
-            {added.bayar.keBeranda}
-          </Button>
-        </>
+      {phase === 'unknown' && <Button onClick={onRetry}>{added.umum.cobaLagi}</Button>}
+      {phase !== 'sending' && (
+        <Button variant="secondary" onClick={leave}>
+          {added.bayar.keBeranda}
+        </Button>
       )}
     </Dialog>
   )

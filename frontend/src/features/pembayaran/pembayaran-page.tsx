@@ -7,7 +7,7 @@ import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { menit, rupiah, tanggalWaktu } from '@/shared/lib/format'
 import { paths } from '@/shared/lib/paths'
-import { openNota, type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
+import { leaveSent, openNota, type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
 import { Button } from '@/shared/ui/button'
 import { Page } from '@/shared/ui/page'
 import { PayOverlay } from './pay-overlay'
@@ -27,10 +27,10 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
   const before = useSaldo(flow)
   // Once paid, a reload must not show the lowered balance as the one before.
   const saldo = nota.saldo ?? before
-  const { phase, pay } = usePay(nota, saldo)
+  const { phase, pay } = usePay(nota, saldo, mesin.nama)
 
   return (
-    <Page title={added.bayar.judul} back={paths.pilihEpay}>
+    <Page title={added.bayar.judul} back={paths.dashboard}>
       <section className={styles.receipt} aria-label={added.bayar.judul}>
         <dl className={styles.rows}>
           <Row label={spec.noNota} value={nota.nota} number />
@@ -51,7 +51,7 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
           {spec.bayarNyalakanMesin}
         </Button>
       </div>
-      <PayOverlay phase={phase} onRetry={pay} />
+      <PayOverlay phase={phase} onRetry={pay} onLeave={() => leaveSent(nota)} />
     </Page>
   )
 }

@@ -1,75 +1,80 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { useNavigate } from 'react-router'
 import { getDashboard, getEpay } from '@/shared/api/dashboard'
-import { asApiError, jelaskan } from '@/shared/api/error'
+import { jelaskan } from '@/shared/api/error'
 import { keys } from '@/shared/api/keys'
 import { createSnapTransaksi } from '@/shared/api/transaksi'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { paths } from '@/shared/lib/paths'
-import { endPurchase, markPaid, type Nota } from '@/shared/lib/purchase-flow'
+import { onlineOrPause, pause } from '@/shared/lib/pause'
+import { endPurchase, leaveSent, leftOpen, markPaid, markSent, type Nota } from '@/shared/lib/purchase-flow'
 import { toast } from '@/shared/lib/toast'
+import { useHome } from '@/shared/lib/trail'
+import { askUntilDecided, type Outcome } from './ask'
 
 /**
- * `sending` asks for the first time, `asking` again by the same receipt number after a dropped
- * connection, `unknown` has given up for now.
+ * `sending` asks for the first time, `asking` again by the same receipt number after a try without a
+ * decision, `unknown` has given up for now.
  */
 export type PayPhase = 'ready' | 'sending' | 'asking' | 'unknown'
 
-/** Pauses before each further question; after the last the customer decides. */
-const PAUSES_MS = [1_000, 2_000, 3_000, 5_000, 8_000, 10_000, 15_000]
-/** A reload this soon after the tap goes on by itself; later the customer is asked to tap again. */
+/** A reload or restart this soon after the tap goes on by itself; later the customer is asked to tap again. */
 const RESUME_MS = 60_000
 /** A slow network holds the customer no longer than this once the outcome is known. */
 const FRESH_MS = 2_000
 
 /**
  * Pays once. No answer is not a refusal: the same receipt number is asked for again until the server
- * tells the outcome, so that it can never charge twice. `saldo`: the balance before, rupiah.
+ * has decided, so that it can never charge twice. `saldo`: the balance before, rupiah.
  */
-export function usePay(nota: Nota, saldo: number) {
+export function usePay(nota: Nota, saldo: number, mesin: string) {
   const client = useQueryClient()
-  const navigate = useNavigate()
-  const [phase, setPhase] = useState<PayPhase>('ready')
+  const home = useHome()
+  const [phase, setPhase] = useState<PayPhase>(
+    nota.paid_ms === null || recent(nota.paid_ms) ? 'ready' : 'unknown',
+  )
   const busy = useRef(false)
   const left = useRef(false)
+  const tried = useRef(nota.paid_ms !== null)
 
   async function pay() {
     if (busy.current) return
     busy.current = true
+    const repeat = tried.current
+    tried.current = true
     markPaid(nota, saldo)
-    setPhase('sending')
-    let say = tellStarted
-    try {
-      await untilAnswered(
-        nota,
-        () => left.current,
-        () => setPhase('asking'),
-      )
-    } catch (error) {
-      const { status, unanswered } = asApiError(error)
-      if (unanswered) {
-        busy.current = false
-        if (!left.current) setPhase('unknown')
-        return
-      }
-      say = () => tell(error)
-      // 504 and 5xx decide nothing: the number stays, so that asking again stays free of charge.
-      if (status < 500) endPurchase()
+    setPhase(repeat ? 'asking' : 'sending')
+    const outcome = await askUntilDecided({
+      send: () => {
+        markSent(nota)
+        return createSnapTransaksi(nota.body)
+      },
+      repeat,
+      left: () => left.current,
+      onAgain: () => setPhase('asking'),
+      wait: (pause_ms, early) => (early ? onlineOrPause(pause_ms) : pause(pause_ms)),
+    })
+    if (outcome.kind === 'unknown') {
+      busy.current = false
+      if (!left.current) setPhase('unknown')
+      return
     }
     await freshDashboard(client)
-    say()
-    void client.removeQueries({ queryKey: ['epay-pemilik'] })
-    void client.removeQueries({ queryKey: ['layanan'] })
-    if (!left.current) navigate(paths.dashboard, { replace: true })
+    // The number goes with the message: a reload before it hears the same outcome again.
+    if (outcome.kind === 'open') leaveSent(nota)
+    else endPurchase(nota)
+    // Somebody who has left for another purchase is told which machine this was about.
+    tell(outcome, left.current ? [mesin] : [], leftOpen(nota))
+    if (left.current) return refreshPrices(client)
+    for (const queryKey of PRICES) client.removeQueries({ queryKey })
+    home()
   }
 
   const latest = useRef(pay)
   latest.current = pay
   useEffect(() => {
     left.current = false
-    if (nota.paid_ms !== null && Math.abs(Date.now() - nota.paid_ms) < RESUME_MS) void latest.current()
+    if (nota.paid_ms !== null && recent(nota.paid_ms)) void latest.current()
     return () => {
       left.current = true
     }
@@ -78,19 +83,14 @@ export function usePay(nota: Nota, saldo: number) {
   return { phase, pay: () => void pay() }
 }
 
-async function untilAnswered(nota: Nota, left: () => boolean, onAsk: () => void): Promise<void> {
-  for (const pause_ms of [...PAUSES_MS, null]) {
-    try {
-      await createSnapTransaksi(nota.body)
-      return
-    } catch (error) {
-      if (!asApiError(error).unanswered || pause_ms === null) throw error
-      onAsk()
-      await onlineOrPause(pause_ms)
-      // The customer has left: nothing is asked, and so nothing bought, behind their back.
-      if (left()) throw error
-    }
-  }
+const recent = (paid_ms: number) => Math.abs(Date.now() - paid_ms) < RESUME_MS
+
+/** What a purchase changes, as the steps before it show it. */
+const PRICES = [['epay-pemilik'], ['layanan']]
+
+/** The next purchase may be showing them. */
+function refreshPrices(client: QueryClient): void {
+  for (const queryKey of PRICES) void client.invalidateQueries({ queryKey })
 }
 
 /** So that the dashboard opens with the machine and the new balance, not with what it last showed. */
@@ -102,31 +102,16 @@ function freshDashboard(client: QueryClient): Promise<unknown> {
   return Promise.race([Promise.allSettled(fetched), pause(FRESH_MS)])
 }
 
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
-
-/** Waits, but no longer than until the network is back. */
-function onlineOrPause(pause_ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      window.removeEventListener('online', done)
-      resolve()
-    }
-    const timer = setTimeout(done, pause_ms)
-    window.addEventListener('online', done)
-  })
-}
-
-/** The number goes with the message: a reload before it hears the same outcome again. */
-function tellStarted(): void {
-  endPurchase()
-  toast.sukses(spec.mesinBerhasilDinyalakan, added.bayar.nyalaIsi)
-}
-
-/** The server's message; what it means for the money and what to do next. */
-function tell(error: unknown): void {
-  const { status } = asApiError(error)
-  const { judul } = jelaskan(error)
-  if (status >= 500) toast.info(judul, added.bayar.lihatBeranda)
-  else toast.gagal(judul, added.bayar.saldoAman)
+/**
+ * The server's message; what it means for the money and what to do next. `open`: some purchase may still take money.
+ * Only when nothing was ever asked that stayed without an answer may it be said that none was taken.
+ */
+function tell(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], open: boolean): void {
+  if (outcome.kind === 'started') {
+    toast.sukses(spec.mesinBerhasilDinyalakan, [...about, added.bayar.nyalaIsi])
+    return
+  }
+  const { judul } = jelaskan(outcome.error)
+  if (outcome.kind === 'open') toast.info(judul, [...about, added.bayar.lihatBeranda])
+  else toast.gagal(judul, [...about, outcome.first && !open ? added.bayar.saldoAman : added.bayar.lihatSaldo])
 }

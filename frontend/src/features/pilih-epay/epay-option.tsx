@@ -25,10 +25,10 @@ export function EpayOption({ epay, harga, onChoose }: Props) {
           {outlet?.kota} · {nama}
         </span>
         {sampai !== null && <span className={styles.meta}>{added.epay.berlakuSampai(tanggal(sampai))}</span>}
-      </span>
-      <span className={styles.amount}>
-        <span className={`angka ${styles.saldo}`}>{rupiah(saldo)}</span>
-        {saldo < harga && <span className={styles.low}>{added.epay.kurang}</span>}
+        <span className={styles.amount}>
+          <span className={`angka ${styles.saldo}`}>{rupiah(saldo)}</span>
+          {saldo < harga && <span className={styles.low}>{added.epay.kurang}</span>}
+        </span>
       </span>
       <ChevronRight size={20} aria-hidden className={choices.chevron} />
     </button>

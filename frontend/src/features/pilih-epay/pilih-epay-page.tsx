@@ -27,7 +27,7 @@ type Chosen = PurchaseFlow & Required<Pick<PurchaseFlow, 'layanan'>>
 export default function PilihEpayPage() {
   const [flow] = useState(purchaseFlow.read)
   return (
-    <Page title={added.epay.judul} back={paths.pilihLayanan}>
+    <Page title={added.epay.judul} back={paths.dashboard}>
       {flow?.layanan ? <OwnerAccounts flow={{ ...flow, layanan: flow.layanan }} /> : <DirectEntry />}
     </Page>
   )

@@ -3,58 +3,73 @@ import { useEffect, useState } from 'react'
 import type { DataMesin } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { sisaWaktu } from '@/shared/lib/format'
-import { useBeats } from '@/shared/realtime/beats'
-import { serverNow } from '@/shared/realtime/clock'
-import { watchMesin } from '@/shared/realtime/socket'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Card } from '@/shared/ui/card'
 import styles from './pilih-layanan-page.module.css'
 
+interface Props {
+  mesin: DataMesin
+  free: boolean
+  /** End of the run on it, epoch ms of the server. */
+  ends_at: number | null
+}
+
 /** The machine's name, large: stickers get swapped, so it is to be compared with the one on the machine. */
-export function MesinCard({ mesin }: { mesin: DataMesin }) {
+export function MesinCard({ mesin, free, ends_at }: Props) {
+  const [waited, setWaited] = useState(!free)
+  if (!free && !waited) setWaited(true)
   return (
     <Card className={styles.mesin}>
       <h2 className={styles.mesinNama}>{mesin.nama}</h2>
       <p className={styles.outlet}>
         {mesin.outlet.nama}, {mesin.outlet.kota}
       </p>
-      {mesin.status === 'busy' ? (
-        <Busy mesin={mesin} />
-      ) : mesin.status === 'offline' ? (
-        <p role="status" className={styles.state} data-state="offline">
-          <strong>{added.layanan.offline}</strong> {added.layanan.offlineIsi}
-        </p>
-      ) : (
-        <p className={styles.hint}>{added.layanan.cocokkan}</p>
-      )}
+      <State free={free} waited={waited} offline={mesin.status === 'offline'} ends_at={ends_at} />
+      {free && <p className={styles.hint}>{added.layanan.cocokkan}</p>}
     </Card>
   )
 }
 
-/** Time left of somebody else's run, live; when it is over the machine is asked about again. */
-function Busy({ mesin }: { mesin: DataMesin }) {
-  const client = useQueryClient()
-  const idmesin = String(mesin.id)
-  const beat = useBeats((state) => state.beats[idmesin])
-  const [told] = useState(() => (mesin.tl === null ? null : serverNow() + mesin.tl))
-  const left_s = useCountdown(beat ? beat.ends_at : told)
+interface StateProps {
+  free: boolean
+  /** Whether it was taken before: only then is it news that it is free. */
+  waited: boolean
+  offline: boolean
+  ends_at: number | null
+}
 
-  useEffect(() => watchMesin(idmesin), [idmesin])
-  const over = beat?.over || left_s === 0
+/** Why it cannot be bought, and for how long; when the time is over the machine is asked about again. */
+function State({ free, waited, offline, ends_at }: StateProps) {
+  const client = useQueryClient()
+  const left_s = useCountdown(free ? null : ends_at)
+  const over = left_s === 0
   useEffect(() => {
     if (over) void client.invalidateQueries({ queryKey: ['layanan'] })
   }, [over, client])
 
+  const taken = offline ? 'offline' : 'busy'
   return (
-    <div role="status" className={styles.state} data-state="busy">
-      <strong>{added.layanan.sibuk}</strong>{' '}
+    <div className={styles.state} data-state={free ? (waited ? 'free' : 'none') : taken}>
+      {/* Stays when its words change, so that a screen reader tells the change; the seconds are not in it. */}
+      <div role="status" className={styles.words}>
+        {!free && (
+          <>
+            <strong>{offline ? added.layanan.offline : added.layanan.sibuk}</strong>
+            {offline
+              ? added.layanan.offlineIsi
+              : left_s
+                ? added.layanan.sibukIsi
+                : added.layanan.sibukTanpaWaktu}
+          </>
+        )}
+        {free && waited && <strong>{added.layanan.bebas}</strong>}
+      </div>
       {left_s ? (
-        <span aria-live="off">
-          {added.layanan.sibukIsi} <span className={`angka ${styles.left}`}>{sisaWaktu(left_s * 1000)}</span>
-        </span>
-      ) : (
-        added.layanan.sibukTanpaWaktu
-      )}
+        <div className={styles.left} role="timer">
+          <span className="visually-hidden">{added.layanan.sisaWaktu} </span>
+          <span className="angka">{sisaWaktu(left_s * 1000)}</span>
+        </div>
+      ) : null}
     </div>
   )
 }

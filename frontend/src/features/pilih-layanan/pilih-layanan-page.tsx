@@ -20,6 +20,7 @@ import { Waiting } from '@/shared/ui/waiting'
 import { MesinCard } from './mesin-card'
 import styles from './pilih-layanan-page.module.css'
 import { useLayanan } from './use-layanan'
+import { useMachine } from './use-machine'
 
 /** The services of the scanned machine; without a scan it leads back to it. */
 export default function PilihLayananPage() {
@@ -34,6 +35,7 @@ function LayananList({ flow }: { flow: PurchaseFlow }) {
   const query = useLayanan(flow.qr, search)
   const services = query.data?.pages.flatMap((page) => page.data_layanan)
   const mesin = query.data?.pages.at(-1)?.data_mesin ?? flow.mesin
+  const { free, ends_at } = useMachine(mesin, query.data ? query.dataUpdatedAt : 0)
   // A short list needs no search.
   const searchable =
     search !== '' || ketikan !== '' || (query.data?.pages.length ?? 0) > 1 || query.hasNextPage
@@ -44,8 +46,8 @@ function LayananList({ flow }: { flow: PurchaseFlow }) {
   }
 
   return (
-    <Page title={added.layanan.judul} back={paths.scan}>
-      <MesinCard mesin={mesin} />
+    <Page title={added.layanan.judul} back={paths.dashboard}>
+      <MesinCard mesin={mesin} free={free} ends_at={ends_at} />
       {searchable && (
         <Field
           label={added.layanan.cari}
@@ -57,7 +59,7 @@ function LayananList({ flow }: { flow: PurchaseFlow }) {
         />
       )}
       {services ? (
-        <Services services={services} searching={search !== ''} onChoose={choose} />
+        <Services services={services} searching={search !== ''} free={free} onChoose={choose} />
       ) : query.isError ? (
         <NotLoaded error={query.error} pending={query.isFetching} onRetry={() => void query.refetch()} />
       ) : (
@@ -79,17 +81,19 @@ function LayananList({ flow }: { flow: PurchaseFlow }) {
 interface ServicesProps {
   services: DataLayanan[]
   searching: boolean
+  /** Whether the machine takes a purchase now. */
+  free: boolean
   onChoose: (layanan: DataLayanan) => void
 }
 
-function Services({ services, searching, onChoose }: ServicesProps) {
+function Services({ services, searching, free, onChoose }: ServicesProps) {
   if (services.length === 0)
     return <Empty title={searching ? added.layanan.tidakCocok : added.layanan.kosong} />
   return (
     <ul className={choices.list}>
       {services.map((layanan) => (
         <li key={layanan.id}>
-          <button type="button" className={choices.choice} onClick={() => onChoose(layanan)}>
+          <button type="button" className={choices.choice} disabled={!free} onClick={() => onChoose(layanan)}>
             <span className={styles.name}>
               {layanan.nama}
               <span className={styles.duration}>{added.nota.menit(menit(layanan.durasi))}</span>

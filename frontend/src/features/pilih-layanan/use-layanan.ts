@@ -1,9 +1,19 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { keys } from '@/shared/api/keys'
+import type { DataMesin } from '@/shared/api/model'
 import { getLayanan, LIMIT_LAYANAN } from '@/shared/api/transaksi'
 
-/** A machine in use or offline is asked about again this often, besides its live ticks. */
+/** Beside its live ticks the machine is asked about again this often: free, in use, and where no tick tells the end. */
+const IDLE_POLL_MS = 20_000
 const BUSY_POLL_MS = 15_000
+const WAITING_POLL_MS = 4_000
+
+/** `tl`: milliseconds left when it was asked, null when nobody knows. */
+export function pollAfter({ status, tl }: Pick<DataMesin, 'status' | 'tl'>): number {
+  if (status === 'idle') return IDLE_POLL_MS
+  if (status === 'offline' || tl === null) return WAITING_POLL_MS
+  return Math.min(BUSY_POLL_MS, Math.max(WAITING_POLL_MS, tl))
+}
 
 /** The services of a scanned machine, ten at a time, and the machine as it is now. */
 export function useLayanan(qr: string, search: string) {
@@ -15,7 +25,9 @@ export function useLayanan(qr: string, search: string) {
     getNextPageParam: (last, _pages, skip) =>
       last.data_layanan.length < LIMIT_LAYANAN ? undefined : skip + LIMIT_LAYANAN,
     placeholderData: (before) => before,
-    refetchInterval: ({ state }) =>
-      state.data?.pages.at(-1)?.data_mesin.status === 'idle' ? false : BUSY_POLL_MS,
+    refetchInterval: ({ state }) => {
+      const mesin = state.data?.pages.at(-1)?.data_mesin
+      return mesin ? pollAfter(mesin) : false
+    },
   })
 }

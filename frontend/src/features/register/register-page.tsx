@@ -1,19 +1,20 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { requestOtp } from '@/shared/api/auth'
 import { asApiError, jelaskan } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { registerDraft } from '@/shared/lib/auth-flow'
+import { keepOnlyOf, registerDraft } from '@/shared/lib/auth-flow'
 import { codeSent, cooldownLeft } from '@/shared/lib/cooldown'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
-import { useSubmit } from '@/shared/lib/use-submit'
+import { useForm } from '@/shared/lib/use-form'
 import { validRegister } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
 import { Field } from '@/shared/ui/field'
 import { FootLink } from '@/shared/ui/foot-link'
-import form from '@/shared/ui/form.module.css'
+import styles from '@/shared/ui/form.module.css'
+import { NewPasswordField } from '@/shared/ui/new-password-field'
 import { Page } from '@/shared/ui/page'
 import { PasswordField } from '@/shared/ui/password-field'
 import { TelpField } from '@/shared/ui/telp-field'
@@ -23,9 +24,9 @@ export default function RegisterPage() {
   const [fields, setFields] = useState(startFields)
   const set = (part: Partial<typeof fields>) => setFields({ ...fields, ...part })
 
-  const { pending, submit } = useSubmit(async () => {
-    const fault = validRegister(fields)
-    if (fault) return toast.gagal(fault)
+  const { pending, form, field } = useForm(() => validRegister(fields), send)
+
+  async function send(): Promise<void> {
     const { telp, password, nama } = fields
     registerDraft.write({ telp, password, nama })
     if (cooldownLeft('register', telp) > 0) return void navigate(paths.otp(telp))
@@ -39,37 +40,35 @@ export default function RegisterPage() {
       // Without an answer nothing is decided: the filled form stays.
       if (!asApiError(error).unanswered) navigate(paths.login)
     }
-  })
+  }
 
-  function onSubmit(event: FormEvent) {
-    event.preventDefault()
-    submit()
+  function setTelp(telp: string) {
+    keepOnlyOf(telp)
+    set({ telp })
   }
 
   return (
     <Page title={added.register.judul} back={paths.welcome}>
-      <p className={form.lead}>{added.register.isi}</p>
-      <form className={form.form} onSubmit={onSubmit} noValidate>
-        <div className={form.fields}>
-          <TelpField value={fields.telp} onChange={(telp) => set({ telp })} />
-          <PasswordField
+      <p className={styles.lead}>{added.register.isi}</p>
+      <form {...form} className={styles.form}>
+        <div className={styles.fields}>
+          <TelpField {...field('telp')} value={fields.telp} onChange={setTelp} />
+          <NewPasswordField
+            {...field('password')}
             label={spec.kataSandi}
-            name="password"
-            autoComplete="new-password"
-            hint={added.petunjukSandi}
             value={fields.password}
             onChange={(event) => set({ password: event.target.value })}
           />
           <PasswordField
+            {...field('ulangi')}
             label={spec.ulangiKataSandi}
-            name="ulangi"
             autoComplete="new-password"
             value={fields.ulangi}
             onChange={(event) => set({ ulangi: event.target.value })}
           />
           <Field
+            {...field('nama')}
             label={spec.namaAkun}
-            name="nama"
             autoComplete="name"
             autoCapitalize="words"
             placeholder={added.contohNama}

@@ -1,5 +1,5 @@
 import { ChevronDown } from 'lucide-react'
-import type { Jenis } from '@/shared/api/riwayat'
+import { asJenis, type Jenis } from '@/shared/api/riwayat'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import styles from './filter.module.css'
@@ -18,10 +18,7 @@ export function Filter({ value, onChange }: { value: Jenis; onChange: (jenis: Je
         className={styles.select}
         aria-label={added.riwayat.saring}
         value={value}
-        onChange={(event) => {
-          const chosen = choices.find((choice) => choice.value === event.target.value)
-          if (chosen) onChange(chosen.value)
-        }}
+        onChange={(event) => onChange(asJenis(event.target.value))}
       >
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>

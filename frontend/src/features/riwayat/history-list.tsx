@@ -27,7 +27,7 @@ export function HistoryList({ entries, onOpen }: Props) {
       </h2>
       <ul className={choices.list}>
         {ofMonth.map((entry) => (
-          <li key={`${entry.ref_type}-${entry.ref_id}-${entry.entri}`}>
+          <li key={nameOf(entry)} data-entry={nameOf(entry)}>
             <EntryCard entry={entry} onOpen={onOpen} />
           </li>
         ))}
@@ -35,6 +35,9 @@ export function HistoryList({ entries, onOpen }: Props) {
     </section>
   ))
 }
+
+/** No other entry of the history is called so. */
+const nameOf = ({ ref_type, ref_id, entri }: HistoryEntry) => `${ref_type}-${ref_id}-${entri}`
 
 const monthId = (judul: string) => `bulan-${judul.replace(/\s+/g, '-')}`
 
@@ -53,11 +56,13 @@ function EntryCard({ entry, onOpen }: { entry: HistoryEntry; onOpen: Props['onOp
       </span>
       <span className={choices.text}>
         <span className={styles.outlet}>{entry.outlet}</span>
-        <span className={styles.kind}>{spec.judulDetail[entry.ref_type]}</span>
+        <span className={styles.line}>
+          <span className={styles.kind}>{spec.judulDetail[entry.ref_type]}</span>
+          <span className={`angka ${styles.value} ${incoming ? styles.in : styles.out}`}>
+            {rupiahBertanda(entry.value)}
+          </span>
+        </span>
         <span className={`angka ${styles.date}`}>{tanggalWaktu(entry.date)}</span>
-      </span>
-      <span className={`angka ${styles.value} ${incoming ? styles.in : styles.out}`}>
-        {rupiahBertanda(entry.value)}
       </span>
       <ChevronRight className={`${choices.chevron} ${styles.chevron}`} size={18} aria-hidden />
     </button>

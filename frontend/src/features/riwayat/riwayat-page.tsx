@@ -1,8 +1,9 @@
 import { RotateCw } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { useSearchParams } from 'react-router'
 import { jelaskan } from '@/shared/api/error'
 import type { HistoryEntry } from '@/shared/api/model'
-import type { Jenis } from '@/shared/api/riwayat'
+import { asJenis, type Jenis } from '@/shared/api/riwayat'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { paths } from '@/shared/lib/paths'
@@ -18,17 +19,22 @@ import { Filter } from './filter'
 import { HistoryList } from './history-list'
 import styles from './riwayat-page.module.css'
 import { useHistory } from './use-history'
+import { usePlace, useVisit } from './use-place'
 
 export default function RiwayatPage() {
-  const [jenis, setJenis] = useState<Jenis>('')
+  const [jenis, setJenis] = useJenis()
   const [opened, setOpened] = useState<HistoryEntry | null>(null)
-  const history = useHistory(jenis)
+  const visit = useVisit()
+  const history = useHistory(jenis, visit)
+  const list = useRef<HTMLDivElement>(null)
+  usePlace(list, visit, history)
   useTellFailure(history.error)
 
   return (
     <Page
       title={spec.riwayat}
       back={paths.dashboard}
+      backAlways
       bar
       trailing={
         <Refresh
@@ -41,10 +47,21 @@ export default function RiwayatPage() {
       }
     >
       <Filter value={jenis} onChange={setJenis} />
-      <Body history={history} onOpen={setOpened} />
+      <div ref={list} className={styles.list}>
+        <Body history={history} onOpen={setOpened} />
+      </div>
       {opened && <DetailDialog entry={opened} onClose={() => setOpened(null)} />}
     </Page>
   )
+}
+
+/** In the address, so that back and a reload find it; the bar's link has none. */
+function useJenis(): [Jenis, (jenis: Jenis) => void] {
+  const [params, setParams] = useSearchParams()
+  return [
+    asJenis(params.get('jenis')),
+    (jenis) => setParams(jenis === '' ? {} : { jenis }, { replace: true }),
+  ]
 }
 
 interface BodyProps {

@@ -1,8 +1,9 @@
 import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { keys } from '@/shared/api/keys'
 import type { History } from '@/shared/api/model'
 import { type Jenis, LIMIT_RIWAYAT, listHistory } from '@/shared/api/riwayat'
+import type { Visit } from './use-place'
 
 interface PageParam {
   skip: number
@@ -21,24 +22,25 @@ export function nextPage(pages: History[]): PageParam | undefined {
   return { skip: pages.length * LIMIT_RIWAYAT, sampai: pages[0]?.sampai ?? null }
 }
 
-/** Only the first page stays, so that a new look asks for one page and not for all that were ever scrolled. */
-function keepFirstPage(client: QueryClient, jenis: Jenis): void {
+/** Only the first pages stay, so that a new look does not ask for all that were ever scrolled. */
+function keepFirstPages(client: QueryClient, jenis: Jenis, count: number): void {
   const key = keys.riwayat(jenis)
   client.setQueryData<Pages>(
     key,
-    (data) => data && { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) },
+    (data) => data && { pages: data.pages.slice(0, count), pageParams: data.pageParams.slice(0, count) },
     // As old as it was: otherwise it would count as just fetched.
     { updatedAt: client.getQueryState(key)?.dataUpdatedAt ?? 0 },
   )
 }
 
-/** The history under one filter, page by page. */
-export function useHistory(jenis: Jenis) {
+/** The history under one filter, page by page; to begin with as much as there was when the visit was left. */
+export function useHistory(jenis: Jenis, { key, place }: Visit) {
   const client = useQueryClient()
-  const [shown, setShown] = useState<Jenis | null>(null)
-  if (shown !== jenis) {
-    keepFirstPage(client, jenis)
-    setShown(jenis)
+  const wanted = place?.pages ?? 1
+  const [shown, setShown] = useState<string | null>(null)
+  if (shown !== key) {
+    keepFirstPages(client, jenis, wanted)
+    setShown(key)
   }
   const query = useInfiniteQuery({
     queryKey: keys.riwayat(jenis),
@@ -47,11 +49,19 @@ export function useHistory(jenis: Jenis) {
     getNextPageParam: (_last, pages) => nextPage(pages),
     refetchOnWindowFocus: false,
   })
+  const { hasNextPage, isFetching, isError, fetchNextPage } = query
+  const pages = query.data?.pages.length ?? 0
+  const complete = pages >= wanted || isError || (pages > 0 && !hasNextPage)
+  useEffect(() => {
+    if (pages > 0 && !complete && !isFetching) void fetchNextPage()
+  }, [pages, complete, isFetching, fetchNextPage])
   return {
     ...query,
+    pages,
+    complete,
     entries: query.data?.pages.flatMap((page) => page.history_data ?? []),
     refresh: () => {
-      keepFirstPage(client, jenis)
+      keepFirstPages(client, jenis, 1)
       return query.refetch()
     },
   }

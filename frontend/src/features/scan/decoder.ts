@@ -1,3 +1,7 @@
+import wasm from 'zxing-wasm/reader/zxing_reader.wasm?url'
+import { importAgain } from '@/shared/lib/import-again'
+import { loadWasm } from './wasm'
+
 /** Finds the text of a QR code in a picture; null when there is none. */
 export type Decode = (picture: ImageBitmapSource) => Promise<string | null>
 
@@ -19,6 +23,11 @@ export function loadDecoder(): Promise<Decode> {
     throw error
   })
   return ready
+}
+
+/** What was loaded does not work: the next `loadDecoder` chooses anew. */
+export function reloadDecoder(): void {
+  ready = null
 }
 
 async function choose(): Promise<Decode> {
@@ -46,13 +55,20 @@ async function native(): Promise<Detector | null> {
   }
 }
 
+const ponyfill = importAgain(() => import('barcode-detector/ponyfill'))
+
+/** Rejects when it cannot be fetched or does not run here: one that resolves can read. */
 async function fallback(): Promise<Detector> {
-  const [{ BarcodeDetector, setZXingModuleOverrides }, { default: wasm }] = await Promise.all([
-    import('barcode-detector/ponyfill'),
-    import('zxing-wasm/reader/zxing_reader.wasm?url'),
-  ])
-  setZXingModuleOverrides({ locateFile: () => wasm })
-  return new BarcodeDetector({ formats: ['qr_code'] })
+  const [library, bytes] = await Promise.all([ponyfill(), loadWasm(wasm)])
+  try {
+    const overrides = { wasmBinary: bytes, printErr: () => undefined }
+    await library.prepareZXingModule({ overrides, fireImmediately: true })
+  } catch (error) {
+    // The library keeps a failure for ever otherwise.
+    library.purgeZXingModule()
+    throw error
+  }
+  return new library.BarcodeDetector({ formats: ['qr_code'] })
 }
 
 const TEST_TEXT = 'NYALA'

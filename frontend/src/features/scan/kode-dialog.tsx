@@ -1,11 +1,11 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { added } from '@/shared/copy/added'
 import { bacaKode } from '@/shared/lib/kode-mesin'
-import { toast } from '@/shared/lib/toast'
+import { useForm } from '@/shared/lib/use-form'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
-import form from '@/shared/ui/form.module.css'
+import forms from '@/shared/ui/form.module.css'
 import styles from './scan-page.module.css'
 
 /** Long enough for a code typed with blanks in it. */
@@ -21,21 +21,29 @@ interface Props {
 /** The code printed under the QR, for a broken camera or a scratched sticker. */
 export function KodeDialog({ open, pending, onClose, onKode }: Props) {
   const [ketikan, setKetikan] = useState('')
-
-  function onSubmit(event: FormEvent) {
-    event.preventDefault()
-    const kode = bacaKode(ketikan)
-    if (kode) onKode(kode)
-    else toast.gagal(added.scan.kodeSalah, added.scan.kodeSalahIsi)
-  }
+  const kode = bacaKode(ketikan)
+  const { form, field } = useForm<'kode'>(
+    () => (kode ? {} : { kode: added.scan.kodeSalah }),
+    async () => {
+      if (kode) onKode(kode)
+    },
+  )
 
   return (
-    <Dialog open={open} onClose={onClose} title={added.scan.ketikKode}>
-      <form className={form.form} onSubmit={onSubmit} noValidate>
+    <Dialog
+      open={open}
+      onClose={() => {
+        setKetikan('')
+        onClose()
+      }}
+      title={added.scan.ketikKode}
+      typed={ketikan !== ''}
+    >
+      <form {...form} className={forms.form}>
         <Field
+          {...field('kode')}
           data-awal
           label={added.scan.kode}
-          name="kode"
           className={styles.kode}
           hint={added.scan.petunjukKode}
           autoComplete="off"

@@ -10,11 +10,11 @@ import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { Guide } from '@/shared/ui/guide'
 import { Page } from '@/shared/ui/page'
-import { loadDecoder } from './decoder'
 import { KodeDialog } from './kode-dialog'
 import { decodeFile } from './picture'
 import styles from './scan-page.module.css'
 import { useCamera } from './use-camera'
+import { type Decoder, useDecoder } from './use-decoder'
 import { useFindMesin } from './use-find-mesin'
 import { useScanner } from './use-scanner'
 import { Viewfinder } from './viewfinder'
@@ -29,9 +29,15 @@ export default function ScanPage() {
   const [typing, setTyping] = useState(false)
   const isNew = useNewText()
 
+  const decoder = useDecoder(camera.state === 'starting' || camera.state === 'live')
   const looking = camera.state === 'live' && !find.pending && !typing && !find.withoutEpay
-  const scanner = useScanner(video, looking, (text) => {
-    if (isNew(text)) find.byQr(text)
+  useScanner({
+    video,
+    decode: looking ? decoder.decode : null,
+    onText: (text) => {
+      if (isNew(text)) find.byQr(text)
+    },
+    onBroken: decoder.giveUp,
   })
 
   return (
@@ -39,14 +45,15 @@ export default function ScanPage() {
       <Viewfinder
         video={video}
         state={camera.state}
-        failed={scanner.failed}
+        decoder={decoder.state}
         checking={find.pending}
         torch={camera.torch}
         onTorch={camera.toggleTorch}
         onRetry={camera.retry}
+        onReload={() => void decoder.load().catch(() => undefined)}
       />
       <div className={styles.ways}>
-        <GalleryButton disabled={find.pending} onText={find.byQr} />
+        <GalleryButton disabled={find.pending} load={decoder.load} onText={find.byQr} />
         <Button
           variant="secondary"
           className={styles.way}
@@ -85,15 +92,21 @@ function useNewText(): (text: string) => boolean {
   }
 }
 
-function GalleryButton({ disabled, onText }: { disabled: boolean; onText: (text: string) => void }) {
+interface GalleryProps {
+  disabled: boolean
+  load: Decoder['load']
+  onText: (text: string) => void
+}
+
+function GalleryButton({ disabled, load, onText }: GalleryProps) {
   const input = useRef<HTMLInputElement>(null)
   const { pending, submit } = useSubmit(async (file: File) => {
     try {
-      const text = await decodeFile(file, await loadDecoder())
+      const text = await decodeFile(file, await load())
       if (text) onText(text)
       else toast.gagal(added.scan.gambarTanpaQr, added.scan.gambarTanpaQrIsi)
     } catch {
-      toast.gagal(added.scan.pemindaiGagal, added.galat.jaringanIsi)
+      toast.gagal(added.scan.pemindaiGagal, added.scan.pemindaiGagalIsi)
     }
   })
 

@@ -1,52 +1,54 @@
-import { type RefObject, useEffect, useRef, useState } from 'react'
-import { type Decode, loadDecoder } from './decoder'
+import { type RefObject, useEffect, useRef } from 'react'
+import type { Decode } from './decoder'
 
 /** Pause between two looks: quick to the eye, light on a slow phone. */
 const PAUSE_MS = 120
 /** Longest side of what is looked at; more costs time and finds nothing more. */
 const LOOK_SIDE = 720
+/** So many looks in a row that fail, and not one that merely finds nothing: it does not work. */
+const FAILURES = 10
 
-/**
- * Looks at the running video again and again and hands over every code it sees. `active` false pauses.
- * Returns true when the decoder could not be fetched.
- */
-export function useScanner(
-  video: RefObject<HTMLVideoElement | null>,
-  active: boolean,
-  onText: (text: string) => void,
-): { failed: boolean } {
-  const [failed, setFailed] = useState(false)
-  const latest = useRef(onText)
-  latest.current = onText
+interface Scanner {
+  video: RefObject<HTMLVideoElement | null>
+  /** Null pauses. */
+  decode: Decode | null
+  onText: (text: string) => void
+  /** It has stopped looking, because no look succeeds. */
+  onBroken: () => void
+}
+
+/** Looks at the running video again and again and hands over every code it sees. */
+export function useScanner({ video, decode, onText, onBroken }: Scanner): void {
+  const latest = useRef({ onText, onBroken })
+  latest.current = { onText, onBroken }
 
   useEffect(() => {
-    if (!active) return
+    if (!decode) return
     let stopped = false
+    let failures = 0
     let timer: ReturnType<typeof setTimeout>
     const canvas = document.createElement('canvas')
 
-    async function look(decode: Decode) {
-      const text = video.current ? await decode(frame(video.current, canvas)).catch(() => null) : null
+    async function look(read: Decode) {
+      let text: string | null = null
+      try {
+        if (video.current) text = await read(frame(video.current, canvas))
+        failures = 0
+      } catch {
+        failures += 1
+      }
       if (stopped) return
-      if (text) latest.current(text)
-      timer = setTimeout(() => void look(decode), PAUSE_MS)
+      if (failures >= FAILURES) return latest.current.onBroken()
+      if (text) latest.current.onText(text)
+      timer = setTimeout(() => void look(read), PAUSE_MS)
     }
 
-    loadDecoder().then(
-      (decode) => {
-        if (stopped) return
-        setFailed(false)
-        void look(decode)
-      },
-      () => !stopped && setFailed(true),
-    )
+    void look(decode)
     return () => {
       stopped = true
       clearTimeout(timer)
     }
-  }, [active, video])
-
-  return { failed }
+  }, [decode, video])
 }
 
 function frame(video: HTMLVideoElement, canvas: HTMLCanvasElement): HTMLCanvasElement {

@@ -1,20 +1,23 @@
-import { CameraOff, Flashlight, FlashlightOff } from 'lucide-react'
+import { CameraOff, Flashlight, FlashlightOff, ScanLine } from 'lucide-react'
 import type { ReactNode, RefObject } from 'react'
 import { added } from '@/shared/copy/added'
 import { Spinner } from '@/shared/ui/spinner'
 import type { CameraState } from './use-camera'
+import type { DecoderState } from './use-decoder'
 import styles from './viewfinder.module.css'
 
 interface Props {
   video: RefObject<HTMLVideoElement | null>
   state: CameraState
-  /** The decoder could not be fetched. */
-  failed: boolean
+  /** What reads the codes. */
+  decoder: DecoderState
   /** A code was read and is being asked for. */
   checking: boolean
   torch: boolean | null
   onTorch: () => void
   onRetry: () => void
+  /** Another try to fetch what reads the codes. */
+  onReload: () => void
 }
 
 const words: Record<Exclude<CameraState, 'starting' | 'live'>, [string, string]> = {
@@ -25,14 +28,16 @@ const words: Record<Exclude<CameraState, 'starting' | 'live'>, [string, string]>
 }
 
 /** What the camera sees, with a frame to aim; or why there is no camera and what to do instead. */
-export function Viewfinder({ video, state, failed, checking, torch, onTorch, onRetry }: Props) {
-  const live = state === 'live' && !failed
+export function Viewfinder(props: Props) {
+  const { video, state, decoder, checking, torch, onTorch } = props
+  const live = state === 'live' && decoder !== 'failed'
+  const reading = live && decoder === 'ready'
   return (
     <div className={styles.finder}>
       {/* A viewfinder has no sound and nothing to caption. */}
       <video ref={video} className={styles.video} data-live={live || undefined} muted playsInline />
-      {live && <Frame />}
-      {live && torch !== null && (
+      {reading && <Frame />}
+      {reading && torch !== null && (
         <button
           type="button"
           className={styles.torch}
@@ -44,20 +49,37 @@ export function Viewfinder({ video, state, failed, checking, torch, onTorch, onR
         </button>
       )}
       <div role="status" className={styles.overlay} data-veil={checking || !live || undefined}>
-        {checking ? (
-          <Waiting text={added.scan.memeriksa} />
-        ) : failed ? (
-          <Problem title={added.scan.pemindaiGagal} body={added.galat.jaringanIsi} onRetry={onRetry} />
-        ) : state === 'starting' ? (
-          <Waiting text={added.scan.bukaKamera} />
-        ) : state !== 'live' ? (
-          <Problem
-            title={words[state][0]}
-            body={words[state][1]}
-            {...(state === 'insecure' ? {} : { onRetry })}
-          />
-        ) : null}
+        <Words {...props} />
       </div>
+    </div>
+  )
+}
+
+/** What is waited for, or what is wrong; nothing while codes are looked for. */
+function Words({ state, decoder, checking, onRetry, onReload }: Props): ReactNode {
+  if (checking) return <Waiting text={added.scan.memeriksa} />
+  if (state !== 'live' && state !== 'starting') {
+    const [title, body] = words[state]
+    const retry = state === 'insecure' ? {} : { onRetry, again: added.scan.cobaKameraLagi }
+    return <Problem icon={<CameraOff size={36} aria-hidden />} title={title} body={body} {...retry} />
+  }
+  if (decoder === 'failed') {
+    return (
+      <Problem
+        icon={<ScanLine size={36} aria-hidden />}
+        title={added.scan.pemindaiGagal}
+        body={added.scan.pemindaiGagalIsi}
+        onRetry={onReload}
+        again={added.umum.cobaLagi}
+      />
+    )
+  }
+  if (state === 'starting') return <Waiting text={added.scan.bukaKamera} />
+  if (decoder === 'ready') return null
+  return (
+    <div className={styles.loading}>
+      <Spinner />
+      <span>{decoder === 'slow' ? added.scan.pemindaiLambat : added.scan.pemindaiDimuat}</span>
     </div>
   )
 }
@@ -71,15 +93,24 @@ function Waiting({ text }: { text: string }) {
   )
 }
 
-function Problem({ title, body, onRetry }: { title: string; body: string; onRetry?: () => void }): ReactNode {
+interface ProblemProps {
+  icon: ReactNode
+  title: string
+  body: string
+  /** Another try, and what its button says. */
+  onRetry?: () => void
+  again?: string
+}
+
+function Problem({ icon, title, body, onRetry, again }: ProblemProps) {
   return (
     <>
-      <CameraOff size={36} aria-hidden />
+      {icon}
       <strong className={styles.problem}>{title}</strong>
       <span>{body}</span>
       {onRetry && (
         <button type="button" className={styles.retry} onClick={onRetry}>
-          {added.scan.cobaKameraLagi}
+          {again}
         </button>
       )}
     </>

@@ -13,7 +13,7 @@ export default function TopUpPage() {
   const akun = useAkun()
   useWakeLock()
   return (
-    <Page title={spec.topUp} back={paths.dashboard}>
+    <Page title={spec.topUp} back={paths.dashboard} backAlways>
       <section className={styles.ticket}>
         <QrPanel />
         {(akun.data || !akun.error) && (

@@ -1,6 +1,7 @@
 import { useNavigate } from 'react-router'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
+import { KEEP_CLEAR } from '@/shared/lib/free-top'
 import { paths } from '@/shared/lib/paths'
 import { Button } from '@/shared/ui/button'
 import { Kawung } from '@/shared/ui/kawung'
@@ -15,10 +16,14 @@ export default function WelcomePage() {
       <div className={styles.hero}>
         <Kawung className={styles.kawung} />
         <Porthole />
-        <PageTitle className={styles.brand}>{added.merek}</PageTitle>
+        <div className={styles.brand} {...KEEP_CLEAR}>
+          <PageTitle className={styles.name}>{added.merek}</PageTitle>
+        </div>
       </div>
       <section className={styles.card}>
-        <h2 className={styles.headline}>{added.welcome.judul}</h2>
+        <h2 className={styles.headline} {...KEEP_CLEAR}>
+          {added.welcome.judul}
+        </h2>
         <p className={styles.text}>{added.welcome.isi}</p>
         <div className={styles.actions}>
           <Button onClick={() => navigate(paths.register)}>{spec.daftar}</Button>

@@ -1,7 +1,8 @@
+import { bearer } from '@/shared/api/ahead'
 import { api, call } from '@/shared/api/client'
 import type { Nothing, TokenData } from '@/shared/api/model'
 
-const COUNTRY_CODE = '62'
+const COUNTRY_CODE = '62' as const
 
 export interface RegisterForm {
   telp: string
@@ -35,4 +36,16 @@ export function requestOtpForgot(telp: string): Promise<Nothing> {
 export function forgotPassword(telp: string, otp: string, password: string): Promise<Nothing> {
   const body = { otp, telp: `${COUNTRY_CODE}${telp}`, password }
   return call((init) => api.POST('/scan/v1/auth/forgot_password', { ...init, body }), { auth: false })
+}
+
+/**
+ * Ends `token` on the server. Nobody waits for it: the request outlives the page, and one that is not answered leaves a token
+ * that nobody keeps.
+ */
+export function endToken(token: string): void {
+  const headers = { authorization: bearer(token) }
+  const ended = call((init) => api.POST('/scan/v1/auth/logout', { ...init, headers, keepalive: true }), {
+    auth: false,
+  })
+  ended.catch(() => undefined)
 }

@@ -43,6 +43,17 @@ it('tells the server’s message and status', async () => {
   await expect(getDashboard()).rejects.toMatchObject({ status: 409, message: 'mesin sedang digunakan' })
 })
 
+it('tells how long the server wants to be left alone', async () => {
+  const said = (value: string) =>
+    vi.fn(
+      async () => new Response('{"message":"tunggu"}', { status: 429, headers: { 'retry-after': value } }),
+    )
+  vi.stubGlobal('fetch', said('7'))
+  await expect(getDashboard()).rejects.toMatchObject({ status: 429, retry_after_ms: 7_000 })
+  vi.stubGlobal('fetch', said('Wed, 21 Oct 2026 07:28:00 GMT'))
+  await expect(getDashboard()).rejects.toMatchObject({ retry_after_ms: null })
+})
+
 it('a refused token ends the session, the 401 of a login does not', async () => {
   vi.stubGlobal('fetch', answer(401, { status: 401, message: 'password is incorrect', data: null }))
   await expect(login('81234567890', 'salah')).rejects.toBeInstanceOf(ApiError)

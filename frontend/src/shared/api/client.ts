@@ -73,5 +73,11 @@ function refusal(response: Response, error: unknown, token: string | null): ApiE
   if (response.status === 401 && token && token === useAuth.getState().token) useAuth.getState().expire()
   // A proxy in between may answer with a page of its own: then there is no message.
   const message = isRecord(error) && typeof error.message === 'string' ? error.message : ''
-  return new ApiError(response.status, message)
+  return new ApiError(response.status, message, retryAfter(response))
+}
+
+/** The server gives whole seconds; a date, which a proxy may send, counts as nothing said. */
+function retryAfter({ headers }: Response): number | null {
+  const said = headers.get('retry-after') ?? ''
+  return /^\d{1,6}$/.test(said) ? Number(said) * 1000 : null
 }

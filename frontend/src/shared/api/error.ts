@@ -8,11 +8,14 @@ export const TIMED_OUT = -1
 /** A call that did not end in 200. `message` is the server's sentence, empty when there was no answer. */
 export class ApiError extends Error {
   readonly status: number
+  /** How long the server wants to be left alone (its `Retry-After`), milliseconds; null when it did not say. */
+  readonly retry_after_ms: number | null
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, retry_after_ms: number | null = null) {
     super(message)
     this.name = 'ApiError'
     this.status = status
+    this.retry_after_ms = retry_after_ms
   }
 
   /** True when nobody can say whether the server did what it was asked. */

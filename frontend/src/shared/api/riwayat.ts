@@ -5,7 +5,11 @@ import type { History, RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/sh
 export const LIMIT_RIWAYAT = 20
 
 /** product.md §9: all (empty), uses, top-ups. */
-export type Jenis = '' | 'snap_transaksi' | 'pembelian_emoney'
+const KINDS = ['', 'snap_transaksi', 'pembelian_emoney'] as const
+export type Jenis = (typeof KINDS)[number]
+
+/** All, for what is none of them. */
+export const asJenis = (text: string | null): Jenis => KINDS.find((kind) => kind === text) ?? ''
 
 /** `sampai` of the first page keeps later pages steady while rows are added. */
 export function listHistory(

@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** 200 as long as the process answers at all; says nothing of the database. */
+        /** 200 as long as every worker thread turns; 503 when one has not for ten seconds: then restart it. Says nothing of the database. */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -266,7 +266,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** 200 when the server takes work and the database answers; 503 while starting, while stopping, and without a database. */
+        /** 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database. */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -355,6 +355,23 @@ export interface paths {
         put?: never;
         /** Number and password for a token. */
         post: operations["login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends the token that comes with the request, on every door; other phones stay logged in. */
+        post: operations["logout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1030,25 +1047,25 @@ export interface components {
              */
             status: number;
         };
+        /** @enum {integer|string} */
+        CountryCode: "62" | "+62" | 62;
         CreateSnapTransaksi: {
-            /** Format: int64 */
-            grandtotal: number;
             /**
-             * @description Receipt number, made by the app: `SLF` and yymmddHHMMSSmmm.
-             * @example SLF261120180530123
+             * Format: int64
+             * @description The same again.
+             * @example 2000
              */
-            id: string;
-            /** Format: int64 */
-            idcustomer: number;
-            /** Format: int64 */
-            idmesin: number;
-            /** Format: int64 */
-            idoutlet: number;
-            /** Format: int64 */
-            idsnap_layanan: number;
+            grandtotal: number;
+            /** @description Made by the app. */
+            id: components["schemas"]["NoNota"];
+            idcustomer: components["schemas"]["Id"];
+            idmesin: components["schemas"]["Id"];
+            idoutlet: components["schemas"]["Id"];
+            idsnap_layanan: components["schemas"]["Id"];
             /**
              * Format: int64
              * @description Whole rupiah.
+             * @example 2000
              */
             total: number;
         };
@@ -1185,37 +1202,36 @@ export interface components {
         Fault: {
             mode: components["schemas"]["Mode"];
         };
+        /** @description An id, or nothing. */
+        Filter: number | string | null;
         ForgotPasswordRequest: {
-            /** @example 123456 */
-            otp: string;
+            otp: components["schemas"]["SixDigits"];
             /**
              * Format: password
              * @description 8 to 128 characters.
              */
             password: string;
-            /** @example 6281234567890 */
-            telp: string;
+            telp: components["schemas"]["Telp"];
         };
+        /**
+         * @description At least two words, together at most 99 characters without the blanks.
+         * @example Siti Rahmawati
+         */
+        FullName: string;
         GetLayanan: {
             /** Format: int64 */
             limit: number;
             /** @description The sticker's text, or its typed `kode`. */
             qr: string;
-            /** @description Part of a service's name, in any case. */
-            search?: string | null;
+            search?: null | components["schemas"]["SearchText"];
             /** Format: int64 */
             skip: number;
         };
         Hapus: {
-            /** @description 1 to 500 characters. */
-            alasan: string;
-            /**
-             * Format: int64
-             * @description Whose use, when two customers share the receipt number.
-             */
-            idcustomer?: number | null;
+            alasan: components["schemas"]["Reason"];
+            idcustomer?: null | components["schemas"]["Id"];
             /** @description The receipt number. */
-            idtransaksi: string;
+            idtransaksi: components["schemas"]["NoNota"];
         };
         History: {
             /** @description Null when the page has no rows. */
@@ -1244,6 +1260,11 @@ export interface components {
              */
             value: number;
         };
+        /**
+         * @description An id: a number, or its digits as text.
+         * @example 1
+         */
+        Id: number | string;
         Layanan: {
             data_layanan: components["schemas"]["DataLayanan"][];
             data_mesin: components["schemas"]["DataMesin"];
@@ -1258,58 +1279,45 @@ export interface components {
             /** Format: int64 */
             limit: number;
             /** @description An outlet's id, or `""` for all. */
-            outlet?: string | null;
-            /** @description From the first page's answer: this page goes on as of that one. Without it, rows added meanwhile shift the pages. */
-            sampai?: string | null;
+            outlet?: components["schemas"]["Filter"];
+            sampai?: null | components["schemas"]["Sampai"];
             /** Format: int64 */
             skip: number;
         };
         LoginRequest: {
-            /** @example 62 */
-            country_code: string;
+            country_code: components["schemas"]["CountryCode"];
             /** Format: password */
             password: string;
-            /** @example 81234567890 */
-            telp: string;
+            telp: components["schemas"]["Telp"];
         };
         ManyMesin: {
-            /** @description What each name begins with, 1 to 94 characters; the number follows. */
-            awalan: string;
+            /** @description What each name begins with; the number follows. */
+            awalan: components["schemas"]["NamePrefix"];
             /** @description `sim` when left out. */
             driver?: components["schemas"]["Driver"];
-            /** Format: int64 */
-            idoutlet: number;
-            /**
-             * Format: int32
-             * @description 1 to 20,000.
-             */
+            idoutlet: components["schemas"]["Id"];
+            /** Format: int32 */
             jumlah: number;
         };
         ManyMesinMade: {
             mesin: components["schemas"]["MesinMade"][];
         };
         ManyPelanggan: {
-            /**
-             * @description What each number begins with, in any form that a number may have; 1 to 8 digits after the country code. A repeated call goes
-             *     on after the highest number that is taken.
-             */
-            awalan_telp: string;
-            /**
-             * Format: int64
-             * @description Where each gets an account.
-             */
-            idoutlet?: number | null;
-            /**
-             * Format: int32
-             * @description 1 to 20,000.
-             */
+            /** @description What each number begins with. A repeated call goes on after the highest number that is taken. */
+            awalan_telp: components["schemas"]["NumberPrefix"];
+            idoutlet?: null | components["schemas"]["Id"];
+            /** Format: int32 */
             jumlah: number;
             /**
              * Format: int64
-             * @description Rupiah in each account, 0 (default) to 20,000,000; needs `idoutlet`.
+             * @description Rupiah in each account, 0 when left out; needs `idoutlet`.
              */
             saldo?: number | null;
-        };
+        } & ({
+            idoutlet: number | string;
+        } | {
+            saldo?: null;
+        });
         ManyPelangganMade: {
             pelanggan: components["schemas"]["PelangganMade"][];
         };
@@ -1360,57 +1368,62 @@ export interface components {
             /** Format: int64 */
             saldo_akhir: number;
         };
+        /**
+         * @description 1 to 94 characters without the blanks around them; no control characters.
+         * @example Mesin
+         */
+        NamePrefix: string;
         NewLayanan: {
             /**
              * Format: int64
-             * @description Seconds, 1 to 86400.
+             * @description Seconds.
              */
             durasi: number;
             /**
              * Format: int64
-             * @description Whole rupiah, 0 to 20,000,000.
+             * @description Whole rupiah.
              */
             harga: number;
-            /** Format: int64 */
-            idoutlet: number;
-            /** @description 1 to 100 characters. */
-            nama: string;
+            idoutlet: components["schemas"]["Id"];
+            nama: components["schemas"]["ShortText"];
         };
         NewMesin: {
             /** @description `sim` when left out. */
             driver?: components["schemas"]["Driver"];
-            /** Format: int64 */
-            idoutlet: number;
-            /** @description 1 to 100 characters. */
-            nama: string;
+            idoutlet: components["schemas"]["Id"];
+            nama: components["schemas"]["ShortText"];
         };
         NewOutlet: {
-            /** Format: int64 */
-            idowner: number;
-            /** @description 1 to 100 characters. */
-            kota: string;
+            idowner: components["schemas"]["Id"];
+            kota: components["schemas"]["ShortText"];
             /**
              * Format: double
-             * @description Degrees, -90 to 90.
+             * @description Degrees.
              */
             latitude: number;
             /**
              * Format: double
-             * @description Degrees, -180 to 180.
+             * @description Degrees.
              */
             longitude: number;
-            /** @description 1 to 100 characters. */
-            nama: string;
+            nama: components["schemas"]["ShortText"];
         };
         NewOwner: {
-            /** @description 1 to 100 characters. */
-            nama: string;
+            nama: components["schemas"]["ShortText"];
         };
+        /**
+         * @description A receipt number: `SLF` and yymmddHHMMSSmmm.
+         * @example SLF261120180530123
+         */
+        NoNota: string;
+        /**
+         * @description 1 to 8 digits, in the forms of a number.
+         * @example 8990
+         */
+        NumberPrefix: string;
         OtpRequest: {
-            /** @example 62 */
-            country_code: string;
-            /** @example 81234567890 */
-            telp: string;
+            country_code: components["schemas"]["CountryCode"];
+            telp: components["schemas"]["Telp"];
         };
         OutletEpay: {
             /**
@@ -1472,18 +1485,18 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        /**
+         * @description 1 to 500 characters without the blanks around them; no control characters.
+         * @example mesin rusak
+         */
+        Reason: string;
         /** @enum {string} */
         RefType: "snap_transaksi" | "pembelian_emoney" | "snap_transaksi_hapus" | "snap_transaksi_refund";
         Refund: {
-            /** @description 1 to 500 characters. */
-            alasan: string;
-            /**
-             * Format: int64
-             * @description Whose use, when two customers share the receipt number.
-             */
-            idcustomer?: number | null;
+            alasan: components["schemas"]["Reason"];
+            idcustomer?: null | components["schemas"]["Id"];
             /** @description The receipt number. */
-            idtransaksi: string;
+            idtransaksi: components["schemas"]["NoNota"];
             /**
              * Format: int64
              * @description Rupiah to give back, at least 1, at most what is left of the price.
@@ -1491,23 +1504,26 @@ export interface components {
             nominal: number;
         };
         RegisterRequest: {
-            /** @example 62 */
-            country_code: string;
-            /**
-             * @description At least two words.
-             * @example Siti Rahmawati
-             */
-            nama: string;
-            /** @example 123456 */
-            otp: string;
+            country_code: components["schemas"]["CountryCode"];
+            nama: components["schemas"]["FullName"];
+            otp: components["schemas"]["SixDigits"];
             /**
              * Format: password
              * @description 8 to 128 characters.
              */
             password: string;
-            /** @example 81234567890 */
-            telp: string;
+            telp: components["schemas"]["Telp"];
         };
+        /** @description Opaque, from the first page's answer. */
+        Sampai: string;
+        SearchText: string;
+        /**
+         * @description 1 to 100 characters without the blanks around them; no control characters.
+         * @example Cuci Kilat
+         */
+        ShortText: string;
+        /** @example 123456 */
+        SixDigits: string;
         SnapDetail: {
             /**
              * Format: int32
@@ -1577,17 +1593,20 @@ export interface components {
         /** @enum {string} */
         StatusMesin: "idle" | "busy" | "offline";
         StopRequest: {
-            /** @description 1 to 500 characters. */
-            alasan: string;
+            alasan: components["schemas"]["Reason"];
         };
+        /**
+         * @description A WhatsApp number of Indonesia, with 0, 62, +62 or nothing before it; blanks, dots and dashes are skipped.
+         * @example 81234567890
+         */
+        Telp: string;
         /** @description The data of an answer that logs in. */
         TokenData: {
             /** @description A JWT whose claims hold `id_customer_global`. */
             token: string;
         };
         TopUp: {
-            /** Format: int64 */
-            idoutlet: number;
+            idoutlet: components["schemas"]["Id"];
             /**
              * Format: int64
              * @description 2 (default) never expires; 1 needs `masa_aktif`.
@@ -1595,26 +1614,38 @@ export interface components {
             jenis_emoney?: number | null;
             /**
              * Format: int64
-             * @description Epoch milliseconds.
+             * @description Epoch milliseconds, in the future.
              */
             masa_aktif?: number | null;
-            /** @description 1 to 100 characters; `Top-Up` when left out. */
-            nama_paket?: string | null;
+            nama_paket?: null | components["schemas"]["ShortText"];
             /**
              * Format: int64
-             * @description Rupiah paid, 1 to 20,000,000.
+             * @description Rupiah paid.
              */
             nominal: number;
             /** @description The text of the customer's QR, not older than 5 minutes; this or `telp`. */
             qr?: string | null;
             /**
              * Format: int64
-             * @description Rupiah added, 1 to 20,000,000; `nominal` when left out.
+             * @description Rupiah added; `nominal` when left out. A `kasir` key adds what was paid, no more and no less.
              */
             quota?: number | null;
-            /** @description The customer's number in any form; this or `qr`. */
-            telp?: string | null;
-        };
+            telp?: null | components["schemas"]["Telp"];
+        } & ({
+            qr?: null;
+            telp: string;
+        } | {
+            qr: string;
+            telp?: null;
+        }) & ({
+            /** @enum {integer|null} */
+            jenis_emoney: 1 | null;
+            masa_aktif: number;
+        } | {
+            /** @enum {integer|null} */
+            jenis_emoney?: 2 | null;
+            masa_aktif?: null;
+        });
         TopUpMade: {
             /** Format: int64 */
             idcustomer: number;
@@ -1624,15 +1655,10 @@ export interface components {
             saldo_akhir: number;
         };
         UpdateNamaRequest: {
-            /**
-             * @description At least two words.
-             * @example Siti Rahmawati
-             */
-            nama: string;
+            nama: components["schemas"]["FullName"];
         };
         UpdatePasswordRequest: {
-            /** @example 123456 */
-            otp: string;
+            otp: components["schemas"]["SixDigits"];
             /**
              * Format: password
              * @description 8 to 128 characters.
@@ -1664,7 +1690,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: number;
+                id: number | string;
             };
             cookie?: never;
         };
@@ -1683,6 +1709,15 @@ export interface operations {
                 };
             };
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site, through a proxy or by a name */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1755,6 +1790,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Through a proxy, or by a name */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1809,7 +1853,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description A worker thread hangs: restart the server */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2191,7 +2235,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: number;
+                id: number | string;
             };
             cookie?: never;
         };
@@ -2246,7 +2290,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: number;
+                id: number | string;
             };
             cookie?: never;
         };
@@ -2685,6 +2729,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description `bonus hanya lewat paket`: a `kasir` key with another `quota` than `nominal` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2755,7 +2808,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description Starting, stopping, or no database */
+            /** @description Starting, stopping, no database, or one that cannot write */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2791,9 +2844,20 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description Within 60 s or over a limit; `Retry-After` in seconds */
             429: {
                 headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2850,6 +2914,15 @@ export interface operations {
                 };
             };
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2923,6 +2996,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description `your otp is invalid`, `hashedPassword is not the hash of the given password` or a short password */
             422: {
                 headers: {
@@ -2932,9 +3014,11 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description Too many passwords at once; `Retry-After` in seconds */
+            /** @description Too many failed tries, or passwords at once; `Retry-After` in seconds */
             429: {
                 headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2990,6 +3074,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description `record not found`: no code was ever asked for */
             404: {
                 headers: {
@@ -3008,9 +3101,11 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description Too many passwords at once; `Retry-After` in seconds */
+            /** @description Too many failed tries, or passwords at once; `Retry-After` in seconds */
             429: {
                 headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3075,6 +3170,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description `record not found`: unknown number */
             404: {
                 headers: {
@@ -3086,6 +3190,63 @@ export interface operations {
             };
             /** @description Too many wrong passwords; `Retry-After` in seconds */
             429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3142,6 +3303,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description `record not found`: no code was ever asked for */
             404: {
                 headers: {
@@ -3169,9 +3339,11 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description Too many passwords at once; `Retry-After` in seconds */
+            /** @description Too many failed tries, or passwords at once; `Retry-After` in seconds */
             429: {
                 headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3227,6 +3399,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description `nomor sudah terdaftar` */
             409: {
                 headers: {
@@ -3239,6 +3420,8 @@ export interface operations {
             /** @description Within 60 s or over a limit; `Retry-After` in seconds */
             429: {
                 headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3294,6 +3477,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description `nomor belum terdaftar` */
             404: {
                 headers: {
@@ -3306,6 +3498,8 @@ export interface operations {
             /** @description Within 60 s or over a limit; `Retry-After` in seconds */
             429: {
                 headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3337,7 +3531,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id_customer_global: number;
+                id_customer_global: number | string;
             };
             cookie?: never;
         };
@@ -3483,7 +3677,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The history row's `entri`; without it, the newest refund of the use. */
-                entri?: number | null;
+                entri?: number | string;
             };
             header?: never;
             path: {
@@ -3555,7 +3749,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description idpembelian_emoney */
-                id: string;
+                id: number | string;
             };
             cookie?: never;
         };
@@ -3645,6 +3839,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description E-Pay, machine or service unknown */
             404: {
                 headers: {
@@ -3672,6 +3875,17 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description More purchases in a minute than a customer may ask for; `Retry-After` in seconds */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description A defect of the server */
             500: {
                 headers: {
@@ -3681,7 +3895,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description Cannot be taken now, nothing was decided; `Retry-After` in seconds */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3823,7 +4037,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description data_mesin.idowner */
-                id: number;
+                id: number | string;
             };
             cookie?: never;
         };
@@ -3907,6 +4121,15 @@ export interface operations {
             };
             /** @description No or a bad token or key */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4021,6 +4244,15 @@ export interface operations {
             };
             /** @description No or a bad token or key */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,7 +1,7 @@
 import { create } from 'zustand'
 import { added } from '@/shared/copy/added'
 import { paths } from '@/shared/lib/paths'
-import { clearPrivate } from '@/shared/lib/storage'
+import { clearCustomers, clearPrivate } from '@/shared/lib/storage'
 import { toast } from '@/shared/lib/toast'
 import { readToken, TOKEN_KEY } from '@/shared/lib/token'
 
@@ -22,21 +22,30 @@ export function customerId(token: string): string | null {
   }
 }
 
+/** Of the customer who is logged in; empty when nobody is, or the token does not tell. */
+export function currentCustomer(): string {
+  const { token } = useAuth.getState()
+  return (token && customerId(token)) ?? ''
+}
+
 interface AuthState {
   token: string | null
   /** Where the guard sends somebody without a token: `/`, or `/login` after a session was refused. */
   exit: string
   signIn: (token: string) => void
-  /** The server no longer knows this session (401, or 404 of one's own account). */
+  /** The server no longer knows this session (401, or 404 of one's own account). What was paid and is undecided stays. */
   expire: () => void
   /** Returns false when the token could not be removed (`gagal logout!`). */
   signOut: () => boolean
 }
 
-export const useAuth = create<AuthState>((set) => ({
+export const useAuth = create<AuthState>((set, get) => ({
   token: readToken(),
   exit: paths.welcome,
   signIn(token) {
+    // What was typed for a registration or a reset has served, or was of somebody else.
+    if (!get().token) clearPrivate(['session'])
+    clearCustomers(customerId(token))
     try {
       window.localStorage.setItem(TOKEN_KEY, token)
     } catch {
@@ -51,8 +60,10 @@ export const useAuth = create<AuthState>((set) => ({
   },
   signOut() {
     const gone = removeToken()
-    if (gone) set({ token: null, exit: paths.welcome })
-    return gone
+    if (!gone) return false
+    clearCustomers()
+    set({ token: null, exit: paths.welcome })
+    return true
   },
 }))
 
@@ -72,8 +83,10 @@ export function followOtherTabs(): () => void {
     if (event.key !== TOKEN_KEY && event.key !== null) return
     const token = readToken()
     const before = useAuth.getState().token
-    // What this tab keeps for its own session is of the customer who was here.
-    if (before && (!token || customerId(token) !== customerId(before))) clearPrivate(['session'])
+    // What this tab keeps for its own session is of whoever was here.
+    if (token !== before && (!token || !before || customerId(token) !== customerId(before))) {
+      clearPrivate(['session'])
+    }
     useAuth.setState({ token })
   }
   window.addEventListener('storage', onStorage)

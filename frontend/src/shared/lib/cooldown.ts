@@ -27,6 +27,11 @@ export function forgetCode(purpose: Purpose, telp: string): void {
   sent.write(rest)
 }
 
+/** Whether this tab knows of a code that was sent. */
+function codeWasSent(purpose: Purpose, telp: string): boolean {
+  return sent.read()?.[key(purpose, telp)] !== undefined
+}
+
 /** Milliseconds until another code may be asked for, 0 when it may now. */
 export function cooldownLeft(purpose: Purpose, telp: string, now = Date.now()): number {
   const at = sent.read()?.[key(purpose, telp)]
@@ -34,8 +39,15 @@ export function cooldownLeft(purpose: Purpose, telp: string, now = Date.now()): 
   return Math.max(0, COOLDOWN_MS - (now - at))
 }
 
+interface Cooldown {
+  left_ms: number
+  /** A code was sent, now or before. */
+  wasSent: boolean
+  restart: () => void
+}
+
 /** The countdown of a code step, ticking every second; `restart` after a code was sent. */
-export function useCooldown(purpose: Purpose, telp: string): { left_ms: number; restart: () => void } {
+export function useCooldown(purpose: Purpose, telp: string): Cooldown {
   const [left_ms, setLeft] = useState(() => cooldownLeft(purpose, telp))
   useEffect(() => {
     if (left_ms <= 0) return
@@ -45,6 +57,7 @@ export function useCooldown(purpose: Purpose, telp: string): { left_ms: number; 
   }, [left_ms, purpose, telp])
   return {
     left_ms,
+    wasSent: codeWasSent(purpose, telp),
     restart() {
       codeSent(purpose, telp)
       setLeft(COOLDOWN_MS)

@@ -1,4 +1,4 @@
-import { customerId, useAuth } from '@/shared/lib/auth-store'
+import { currentCustomer } from '@/shared/lib/auth-store'
 import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
 
 /** What was last seen of something, and when (epoch ms). */
@@ -15,11 +15,6 @@ interface Kept extends Seen<unknown> {
 const isKept = (value: unknown): value is Kept =>
   isRecord(value) && typeof value.id === 'string' && typeof value.at === 'number' && 'data' in value
 
-const customer = (): string | null => {
-  const { token } = useAuth.getState()
-  return token && customerId(token)
-}
-
 /**
  * Keeps the last good answer of the logged-in customer, so that a reload and a phone without network show
  * something, with its age. It goes with the session. `valid` decides whether it is still of this shape.
@@ -29,10 +24,12 @@ export function offlineSnapshot<T>(name: string, valid: (data: unknown) => data 
   return {
     load(): Seen<T> | null {
       const kept = place.read()
-      return kept && kept.id === customer() && valid(kept.data) ? { data: kept.data, at: kept.at } : null
+      return kept && kept.id === currentCustomer() && valid(kept.data)
+        ? { data: kept.data, at: kept.at }
+        : null
     },
     save(data: T, at: number): void {
-      const id = customer()
+      const id = currentCustomer()
       if (id) place.write({ id, at, data })
     },
   }

@@ -1,7 +1,25 @@
-import { afterEach, expect, it } from 'vitest'
-import { dropNota, endPurchase, markPaid, openNota, type PurchaseFlow, purchaseFlow } from './purchase-flow'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { useAuth } from './auth-store'
+import {
+  dropNota,
+  endPurchase,
+  leaveSent,
+  leftOpen,
+  markPaid,
+  openNota,
+  type PurchaseFlow,
+  purchaseFlow,
+  takeUpSent,
+} from './purchase-flow'
 
-afterEach(() => sessionStorage.clear())
+const tokenOf = (id: number, jti = 'a') => `h.${btoa(JSON.stringify({ id_customer_global: id, jti }))}.s`
+
+beforeEach(() => useAuth.getState().signIn(tokenOf(1)))
+afterEach(() => {
+  useAuth.setState({ token: null })
+  sessionStorage.clear()
+  localStorage.clear()
+})
 
 const flow: Required<PurchaseFlow> = {
   qr: 'NYM1.x',
@@ -52,7 +70,141 @@ it('another choice, or an outcome, gets a new number', () => {
 
 it('is forgotten when the purchase is over', () => {
   purchaseFlow.write(flow)
-  openNota(flow)
-  endPurchase()
+  endPurchase(openNota(flow))
   expect(purchaseFlow.read()).toBeNull()
+})
+
+const other = { ...flow, mesin: { ...flow.mesin, id: 8 } }
+
+it('the late end of one purchase leaves the next one alone', () => {
+  const first = openNota(flow, new Date('2026-11-20T10:00:00Z'))
+  markPaid(first, 50_000)
+  // Scanned anew: the machine is there, the rest is still to be chosen.
+  dropNota()
+  purchaseFlow.write({ qr: 'NYM1.y', mesin: other.mesin })
+  endPurchase(first)
+  expect(purchaseFlow.read()?.mesin.id).toBe(8)
+  purchaseFlow.write(other)
+  const second = openNota(other, new Date('2026-11-20T10:00:05Z'))
+  endPurchase(first)
+  expect(purchaseFlow.read()).toEqual(other)
+  expect(openNota(other).nota).toBe(second.nota)
+  endPurchase(second)
+  expect(purchaseFlow.read()).toBeNull()
+})
+
+it('and leaves another service that was chosen meanwhile', () => {
+  const first = openNota(flow)
+  const { epay: _, ...half } = { ...flow, layanan: { ...flow.layanan, id: 6 } }
+  purchaseFlow.write(half)
+  endPurchase(first)
+  expect(purchaseFlow.read()).toEqual(half)
+})
+
+const NOW = Date.parse('2026-11-20T10:00:00Z')
+
+/** Pays for what is chosen at this time; the answer is lost. */
+function payLost(chosen: Required<PurchaseFlow>, at: number) {
+  purchaseFlow.write(chosen)
+  const nota = openNota(chosen, new Date(at))
+  markPaid(nota, 50_000, at)
+  return nota
+}
+
+it('a receipt that may have been paid is left open when the customer chooses anew, until it is decided', () => {
+  const first = openNota(flow, new Date(NOW))
+  dropNota()
+  expect(leftOpen(first, NOW)).toBe(false)
+  payLost(flow, NOW)
+  openNota(other, new Date(NOW + 1))
+  expect(leftOpen(first, NOW + 19 * 60_000)).toBe(true)
+  endPurchase(first)
+  expect(leftOpen(first, NOW + 1)).toBe(false)
+})
+
+it('of two that were left open, the end of one says nothing about the other', () => {
+  const first = payLost(flow, NOW)
+  dropNota()
+  const second = payLost(other, NOW + 1_000)
+  dropNota()
+  endPurchase(second)
+  expect(leftOpen(second, NOW + 2_000)).toBe(true)
+  endPurchase(first)
+  expect(leftOpen(second, NOW + 2_000)).toBe(false)
+})
+
+it('a session that the server ended keeps the receipt: after the next login it is asked on about', () => {
+  const nota = payLost(flow, Date.now())
+  useAuth.getState().expire()
+  expect(purchaseFlow.read()).toBeNull()
+  useAuth.getState().signIn(tokenOf(1, 'b'))
+  expect(leftOpen(nota)).toBe(true)
+  expect(takeUpSent()).toBe(true)
+  expect(purchaseFlow.read()).toEqual(flow)
+  const again = openNota(flow)
+  expect(again.nota).toBe(nota.nota)
+  expect(again.paid_ms).not.toBeNull()
+  expect(again.saldo).toBe(50_000)
+})
+
+it('somebody else who logs in finds nothing of it, and it is still open for its customer', () => {
+  const nota = payLost(flow, Date.now())
+  useAuth.getState().expire()
+  useAuth.getState().signIn(tokenOf(2))
+  expect(takeUpSent()).toBe(false)
+  expect(leftOpen(openNota(flow))).toBe(false)
+  expect(Object.values(localStorage).join()).not.toContain('Mesin 07')
+  useAuth.getState().expire()
+  useAuth.getState().signIn(tokenOf(1))
+  expect(takeUpSent()).toBe(false)
+  expect(leftOpen(nota)).toBe(true)
+})
+
+it('a chosen logout leaves nothing but that a number is open', () => {
+  const nota = payLost(flow, Date.now())
+  useAuth.getState().signOut()
+  expect(Object.keys(localStorage)).toEqual([`nyala.open.1.${nota.nota}`])
+  useAuth.getState().signIn(tokenOf(1, 'b'))
+  expect(takeUpSent()).toBe(false)
+  expect(leftOpen(nota)).toBe(true)
+})
+
+it('an answer that comes after the session was ended is of its own customer', () => {
+  const nota = payLost(flow, Date.now())
+  useAuth.getState().expire()
+  endPurchase(nota)
+  expect(leftOpen(nota)).toBe(false)
+  useAuth.getState().signIn(tokenOf(1, 'b'))
+  expect(takeUpSent()).toBe(false)
+})
+
+it('after a restart of the app, and in another tab, an undecided receipt is taken up', () => {
+  const nota = payLost(flow, NOW)
+  sessionStorage.clear()
+  expect(leftOpen(nota, NOW + 1)).toBe(true)
+  expect(takeUpSent(NOW + 1)).toBe(true)
+  expect(openNota(flow).nota).toBe(nota.nota)
+  // A reload while it is asked finds it too.
+  expect(takeUpSent(NOW + 2)).toBe(true)
+})
+
+it('but not when it is decided, too old, left for the dashboard, or another purchase has been begun', () => {
+  endPurchase(payLost(flow, NOW))
+  expect(takeUpSent(NOW + 1)).toBe(false)
+
+  payLost(flow, NOW)
+  sessionStorage.clear()
+  expect(takeUpSent(NOW + 21 * 60_000)).toBe(false)
+  expect(takeUpSent(NOW + 1)).toBe(false)
+
+  const nota = payLost(flow, NOW)
+  leaveSent(nota)
+  expect(takeUpSent(NOW + 1)).toBe(false)
+  expect(leftOpen(nota, NOW + 1)).toBe(true)
+
+  payLost(flow, NOW)
+  sessionStorage.clear()
+  purchaseFlow.write(other)
+  expect(takeUpSent(NOW + 1)).toBe(false)
+  expect(purchaseFlow.read()).toEqual(other)
 })

@@ -1,6 +1,8 @@
 import type { AkunEpay, CreateSnapTransaksi, DataLayanan, DataMesin } from '@/shared/api/model'
+import { currentCustomer } from '@/shared/lib/auth-store'
 import { buatNota, notaSah } from '@/shared/lib/nota'
-import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
+import { anyOpen, forgetOpen, isOpen, rememberOpen } from '@/shared/lib/open-receipts'
+import { CUSTOMER_PREFIX, isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
 
 /** What has been chosen so far between the scan and the payment. */
 export interface PurchaseFlow {
@@ -20,6 +22,8 @@ export const purchaseFlow = slot<PurchaseFlow>('session', `${PRIVATE_PREFIX}beli
 /** The receipt of one visit of /pembayaran. */
 export interface Nota {
   nota: string
+  /** `id_customer_global` of whose it is: its answer may come when somebody else, or nobody, is logged in. */
+  customer: string
   /** Epoch ms of the phone. */
   made_ms: number
   /** When the customer pressed the button; null before. */
@@ -38,11 +42,23 @@ const isNota = (value: unknown): value is Nota =>
 
 const notaSlot = slot<Nota>('session', `${PRIVATE_PREFIX}nota`, isNota)
 
+/** A receipt whose payment was sent, with what it is for. */
+interface Sent {
+  nota: Nota
+  flow: PurchaseFlow
+}
+
+const isSent = (value: unknown): value is Sent => isRecord(value) && isNota(value.nota) && isFlow(value.flow)
+
+/** The one that is asked on about after a restart of the app, a new login of the same customer, or in another tab. */
+const sentSlot = (customer: string) => slot<Sent>('local', `${CUSTOMER_PREFIX}${customer}.sent`, isSent)
+
 /**
  * The receipt for what is chosen: the kept one while its outcome is not known and it is for the same
  * choice, else a new one. The number is what makes a repeated request charge once.
  */
 export function openNota(flow: Required<PurchaseFlow>, now = new Date()): Nota {
+  const customer = currentCustomer()
   const kept = notaSlot.read()
   const body = {
     idcustomer: flow.epay.idcustomer,
@@ -52,10 +68,12 @@ export function openNota(flow: Required<PurchaseFlow>, now = new Date()): Nota {
     total: flow.layanan.harga,
     grandtotal: flow.layanan.harga,
   }
-  if (kept && sameChoice(kept.body, body)) return kept
+  if (kept && sameChoice(kept.body, body)) return { ...kept, customer }
+  dropNota()
   const nota = buatNota(now)
   const fresh: Nota = {
     nota,
+    customer,
     made_ms: now.getTime(),
     paid_ms: null,
     saldo: null,
@@ -71,16 +89,67 @@ function sameChoice(kept: CreateSnapTransaksi, body: Omit<CreateSnapTransaksi, '
 
 /** The button was pressed: from now on the receipt shows the balance of this moment, before the price. */
 export function markPaid(nota: Nota, saldo: number, now = Date.now()): void {
-  notaSlot.write({ ...nota, paid_ms: now, saldo: nota.saldo ?? saldo })
+  const paid = { ...nota, paid_ms: now, saldo: nota.saldo ?? saldo }
+  markSent(nota, now)
+  notaSlot.write(paid)
+  const flow = purchaseFlow.read()
+  if (flow && isOf(flow, nota.body)) sentSlot(nota.customer).write({ nota: paid, flow })
 }
 
-/** Thrown away after any answer but 504 and 5xx, and when the customer chooses anew. */
+/** It is asked, again: until it is decided, this receipt may take money. */
+export function markSent({ customer, nota }: Nota, now = Date.now()): void {
+  rememberOpen(customer, nota, now)
+}
+
+/**
+ * Makes a receipt that was sent and is not decided the choice of this tab again, unless another one has been begun in
+ * it. True: /pembayaran asks on about it.
+ */
+export function takeUpSent(now = Date.now()): boolean {
+  const customer = currentCustomer()
+  const place = sentSlot(customer)
+  const sent = place.read()
+  if (!sent) return false
+  if (!isOpen(customer, sent.nota.nota, now)) {
+    place.clear()
+    return false
+  }
+  if (notaSlot.read()?.nota === sent.nota.nota) return true
+  if (purchaseFlow.read()) return false
+  purchaseFlow.write(sent.flow)
+  notaSlot.write(sent.nota)
+  return true
+}
+
+/** The customer looks on the dashboard instead: nothing leads back to this receipt, but it stays open. */
+export function leaveSent({ customer, nota }: Nota): void {
+  const place = sentSlot(customer)
+  if (place.read()?.nota.nota === nota) place.clear()
+}
+
+/** The customer chooses anew. A receipt that may have been paid stays open. */
 export function dropNota(): void {
+  const kept = notaSlot.read()
+  if (kept) leaveSent({ ...kept, customer: currentCustomer() })
   notaSlot.clear()
 }
 
-/** Everything of the purchase is over. */
-export function endPurchase(): void {
-  dropNota()
-  purchaseFlow.clear()
+/** Whether a purchase of this customer may still take money, so that nobody can say that none was taken. */
+export const leftOpen = ({ customer }: Nota, now = Date.now()): boolean => anyOpen(customer, now)
+
+/** The purchase of this receipt is decided. What the customer has begun since then is not touched. */
+export function endPurchase(decided: Nota): void {
+  const { customer, nota, body } = decided
+  forgetOpen(customer, nota)
+  leaveSent(decided)
+  if (notaSlot.read()?.nota !== nota) return
+  notaSlot.clear()
+  const flow = purchaseFlow.read()
+  if (flow && isOf(flow, body)) purchaseFlow.clear()
+}
+
+function isOf({ mesin, layanan, epay }: PurchaseFlow, body: CreateSnapTransaksi): boolean {
+  return (
+    mesin.id === body.idmesin && layanan?.id === body.idsnap_layanan && epay?.idcustomer === body.idcustomer
+  )
 }

@@ -16,7 +16,8 @@ function open(kind: Kind): Storage | null {
 
 export interface Slot<T> {
   read: () => T | null
-  write: (value: T) => void
+  /** Whether the value outlives the page. */
+  write: (value: T) => boolean
   clear: () => void
 }
 
@@ -39,18 +40,13 @@ export function slot<T>(kind: Kind, key: string, valid: (value: unknown) => valu
         if (!storage) throw new Error('no storage')
         storage.setItem(key, JSON.stringify(value))
         memory.delete(key)
+        return true
       } catch {
         memory.set(key, value)
+        return false
       }
     },
-    clear() {
-      memory.delete(key)
-      try {
-        open(kind)?.removeItem(key)
-      } catch {
-        // Nothing kept, nothing to clear.
-      }
-    },
+    clear: () => remove(kind, key),
   }
 }
 
@@ -62,14 +58,38 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export const PRIVATE_PREFIX = 'nyala.pribadi.'
 
 export function clearPrivate(kinds: readonly Kind[] = ['local', 'session']): void {
-  for (const key of memory.keys()) if (key.startsWith(PRIVATE_PREFIX)) memory.delete(key)
-  for (const kind of kinds) {
+  for (const kind of kinds) for (const key of keysOf(kind, PRIVATE_PREFIX)) remove(kind, key)
+}
+
+/**
+ * Keys that begin so, and go on with whose they are, outlive a session that the server ended: they go with a chosen
+ * logout, and when somebody else logs in.
+ */
+export const CUSTOMER_PREFIX = 'nyala.customer.'
+
+export function clearCustomers(except: string | null = null): void {
+  for (const key of keysOf('local', CUSTOMER_PREFIX)) {
+    if (except === null || !key.startsWith(`${CUSTOMER_PREFIX}${except}.`)) remove('local', key)
+  }
+}
+
+/** Names of all places that begin so, of those too that live only as long as the page. */
+export function keysOf(kind: Kind, prefix: string): string[] {
+  const stored = () => {
     try {
-      const storage = open(kind)
-      if (!storage) continue
-      for (const key of Object.keys(storage)) if (key.startsWith(PRIVATE_PREFIX)) storage.removeItem(key)
+      return Object.keys(open(kind) ?? {})
     } catch {
-      // Nothing kept, nothing to clear.
+      return []
     }
+  }
+  return [...new Set([...stored(), ...memory.keys()])].filter((key) => key.startsWith(prefix))
+}
+
+function remove(kind: Kind, key: string): void {
+  memory.delete(key)
+  try {
+    open(kind)?.removeItem(key)
+  } catch {
+    // Nothing kept, nothing to clear.
   }
 }

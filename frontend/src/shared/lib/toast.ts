@@ -15,13 +15,22 @@ const afterReload = slot<Pesan>(
   (value): value is Pesan => isRecord(value) && typeof value.judul === 'string',
 )
 
+/** A message that waits to be shown. */
+export interface Queued extends Pesan {
+  /** Counts up: the same message again is another one, to be seen and heard again. */
+  id: number
+}
+
+/** Waiting messages beyond this are dropped, the oldest first: nobody reads that many at once. */
+const QUEUE_LIMIT = 8
+
 interface ToastState {
-  queue: Pesan[]
+  queue: Queued[]
   /** Whether there was ever a message: then the toaster stays. */
   used: boolean
   /** Counts the customer's tries; what an earlier one failed by is then no longer true. */
   tries: number
-  take: () => Pesan[]
+  take: () => Queued[]
 }
 
 /**
@@ -39,10 +48,14 @@ export const useToasts = create<ToastState>((set, get) => ({
   },
 }))
 
+let count = 0
+
 function push(pesan: Pesan): void {
+  count += 1
+  const queued = { ...pesan, id: count }
   useToasts.setState(({ queue }) => ({
     used: true,
-    queue: [...queue.filter((p) => p.judul !== pesan.judul), pesan],
+    queue: [...queue.filter(({ judul }) => judul !== pesan.judul), queued].slice(-QUEUE_LIMIT),
   }))
 }
 
@@ -51,7 +64,11 @@ export const toast = {
   gagal: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'gagal', judul, isi }),
   info: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'info', judul, isi }),
   /** A new try begins: failures of the one before go. */
-  percobaanBaru: () => useToasts.setState(({ tries }) => ({ tries: tries + 1 })),
+  percobaanBaru: () =>
+    useToasts.setState(({ tries, queue }) => ({
+      tries: tries + 1,
+      queue: queue.filter(({ jenis }) => jenis !== 'gagal'),
+    })),
   /** For a message that comes with a page reload: still readable after it. */
   setelahMuatUlang: (pesan: Pesan) => afterReload.write(pesan),
 }

@@ -9,34 +9,55 @@ import {
   validUbahSandi,
 } from './validate'
 
+const SHORT = 'kata sandi minimal 8 karakter'
+
 it('login wants both fields', () => {
-  expect(validLogin({ telp: '', password: 'x' })).toBe('Field masih kosong')
-  expect(validLogin({ telp: '812', password: '' })).toBe('Field masih kosong')
-  expect(validLogin({ telp: '812', password: 'x' })).toBeNull()
+  expect(validLogin({ telp: '', password: 'x' })).toEqual({ telp: 'Field masih kosong' })
+  expect(validLogin({ telp: '812', password: '' })).toEqual({ password: 'Field masih kosong' })
+  expect(validLogin({ telp: '812', password: 'x' })).toEqual({})
 })
 
-it('registration tells its faults in their order', () => {
-  const full = { telp: '812', password: 'a', ulangi: 'a', nama: 'Siti Rahmawati' }
-  expect(validRegister(full)).toBeNull()
+const full = { telp: '812', password: 'Rahasia1', ulangi: 'Rahasia1', nama: 'Siti Rahmawati' }
+
+it('registration first wants all fields', () => {
+  expect(validRegister(full)).toEqual({})
   for (const field of ['telp', 'password', 'ulangi', 'nama'] as const) {
-    expect(validRegister({ ...full, [field]: '' })).toBe('Form Belum Lengkap')
+    expect(validRegister({ ...full, [field]: '' })).toEqual({ [field]: 'Form Belum Lengkap' })
   }
-  expect(validRegister({ ...full, nama: ' Siti  ', ulangi: 'b' })).toBe('Nama Akun Minimal 2 Kata')
-  expect(validRegister({ ...full, ulangi: 'b' })).toBe('Password Tidak Sama')
+  expect(validRegister({ ...full, nama: '  ', password: 'a' })).toEqual({ nama: 'Form Belum Lengkap' })
+  const nothing = { telp: '', password: '', ulangi: '', nama: '' }
+  expect(Object.keys(validRegister(nothing))).toEqual(['telp', 'password', 'ulangi', 'nama'])
 })
 
-it('the reset wants both and the same', () => {
-  expect(validReset({ password: 'a', ulangi: '' })).toBe('Form Belum Lengkap')
-  expect(validReset({ password: 'a', ulangi: 'b' })).toBe('Password Tidak Sama')
-  expect(validReset({ password: 'a', ulangi: 'a' })).toBeNull()
-  expect(validForgotTelp({ telp: '' })).toBe('Field masih kosong')
-  expect(validForgotTelp({ telp: '812' })).toBeNull()
+it('registration tells each fault at its field, in the order of the form', () => {
+  expect(validRegister({ ...full, nama: ' Siti  ' })).toEqual({ nama: 'Nama Akun Minimal 2 Kata' })
+  expect(validRegister({ ...full, ulangi: 'b' })).toEqual({ ulangi: 'Password Tidak Sama' })
+  expect(validRegister({ ...full, password: 'a', ulangi: 'a' })).toEqual({ password: SHORT })
+  const all = validRegister({ ...full, password: 'a', ulangi: 'b', nama: 'Siti' })
+  expect(Object.entries(all)).toEqual([
+    ['password', SHORT],
+    ['ulangi', 'Password Tidak Sama'],
+    ['nama', 'Nama Akun Minimal 2 Kata'],
+  ])
+})
+
+it('the reset wants both, long enough and the same', () => {
+  expect(validReset({ password: 'a', ulangi: '' })).toEqual({ ulangi: 'Form Belum Lengkap' })
+  expect(validReset({ password: 'Rahasia1', ulangi: 'b' })).toEqual({ ulangi: 'Password Tidak Sama' })
+  expect(validReset({ password: 'pendek7', ulangi: 'pendek7' })).toEqual({ password: SHORT })
+  expect(validReset({ password: 'Rahasia1', ulangi: 'Rahasia1' })).toEqual({})
+  expect(validForgotTelp({ telp: '' })).toEqual({ telp: 'Field masih kosong' })
+  expect(validForgotTelp({ telp: '812' })).toEqual({})
 })
 
 it('the change of the password has words of its own', () => {
-  expect(validUbahSandi({ lama: '', baru: 'a', ulangi: 'a' })).toBe('Data ada yang kosong')
-  expect(validUbahSandi({ lama: 'x', baru: 'a', ulangi: 'b' })).toBe('Kata sandi tidak sama')
-  expect(validUbahSandi({ lama: 'x', baru: 'a', ulangi: 'a' })).toBeNull()
+  expect(validUbahSandi({ lama: '', baru: 'a', ulangi: 'a' })).toEqual({ lama: 'Data ada yang kosong' })
+  expect(validUbahSandi({ lama: 'x', baru: 'Rahasia1', ulangi: 'b' })).toEqual({
+    ulangi: 'Kata sandi tidak sama',
+  })
+  expect(validUbahSandi({ lama: 'x', baru: 'a', ulangi: 'a' })).toEqual({ baru: SHORT })
+  // An old password may be from before there was a rule.
+  expect(validUbahSandi({ lama: 'x', baru: 'Rahasia1', ulangi: 'Rahasia1' })).toEqual({})
 })
 
 it('counts words between any blanks', () => {

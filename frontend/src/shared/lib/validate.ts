@@ -1,9 +1,9 @@
+import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
+import { longEnough } from '@/shared/lib/password-advice'
 
-/** A form's first fault as a message to show, or null when it may be sent (product.md §5). */
-export type Fault = string | null
-
-const empty = (text: string) => text.trim() === ''
+/** What is wrong with a form, field by field in the form's order; empty when it may be sent (product.md §5). */
+export type Faults<F extends string> = { readonly [field in F]?: string }
 
 /** Words of a name; inner blanks collapse. */
 export function kata(nama: string): string[] {
@@ -14,28 +14,73 @@ export function namaCukup(nama: string): boolean {
   return kata(nama).length >= 2
 }
 
-export function validLogin(form: { telp: string; password: string }): Fault {
-  return empty(form.telp) || form.password === '' ? spec.fieldMasihKosong : null
+export function validLogin(form: { telp: string; password: string }): Faults<'telp' | 'password'> {
+  return missing(form, spec.fieldMasihKosong)
 }
 
-export function validRegister(form: { telp: string; password: string; ulangi: string; nama: string }): Fault {
-  if (empty(form.telp) || form.password === '' || form.ulangi === '' || empty(form.nama)) {
-    return spec.formBelumLengkap
+interface Registration {
+  telp: string
+  password: string
+  ulangi: string
+  nama: string
+}
+
+export function validRegister(form: Registration): Faults<keyof Registration> {
+  const { telp, password, ulangi, nama } = form
+  const gaps = missing({ telp, password, ulangi, nama: nama.trim() }, spec.formBelumLengkap)
+  if (!fine(gaps)) return gaps
+  return {
+    ...tooShort('password', password),
+    ...(password !== ulangi && { ulangi: spec.passwordTidakSama }),
+    ...(!namaCukup(nama) && { nama: spec.namaMinimalDuaKata }),
   }
-  if (!namaCukup(form.nama)) return spec.namaMinimalDuaKata
-  return form.password === form.ulangi ? null : spec.passwordTidakSama
 }
 
-export function validForgotTelp(form: { telp: string }): Fault {
-  return empty(form.telp) ? spec.fieldMasihKosong : null
+export function validForgotTelp(form: { telp: string }): Faults<'telp'> {
+  return missing(form, spec.fieldMasihKosong)
 }
 
-export function validReset(form: { password: string; ulangi: string }): Fault {
-  if (form.password === '' || form.ulangi === '') return spec.formBelumLengkap
-  return form.password === form.ulangi ? null : spec.passwordTidakSama
+interface Reset {
+  password: string
+  ulangi: string
 }
 
-export function validUbahSandi(form: { lama: string; baru: string; ulangi: string }): Fault {
-  if (form.lama === '' || form.baru === '' || form.ulangi === '') return spec.dataAdaYangKosong
-  return form.baru === form.ulangi ? null : spec.kataSandiTidakSama
+export function validReset({ password, ulangi }: Reset): Faults<keyof Reset> {
+  const gaps = missing({ password, ulangi }, spec.formBelumLengkap)
+  if (!fine(gaps)) return gaps
+  return {
+    ...tooShort('password', password),
+    ...(password !== ulangi && { ulangi: spec.passwordTidakSama }),
+  }
+}
+
+interface PasswordChange {
+  lama: string
+  baru: string
+  ulangi: string
+}
+
+export function validUbahSandi({ lama, baru, ulangi }: PasswordChange): Faults<keyof PasswordChange> {
+  const gaps = missing({ lama, baru, ulangi }, spec.dataAdaYangKosong)
+  if (!fine(gaps)) return gaps
+  return {
+    ...tooShort('baru', baru),
+    ...(baru !== ulangi && { ulangi: spec.kataSandiTidakSama }),
+  }
+}
+
+export function fine(faults: Faults<string>): boolean {
+  return Object.keys(faults).length === 0
+}
+
+/** The fields that are empty, all with the same sentence. */
+function missing<F extends string>(form: Record<F, string>, sentence: string): Faults<F> {
+  const gaps: { [field in F]?: string } = {}
+  for (const field in form) if (form[field] === '') gaps[field] = sentence
+  return gaps
+}
+
+/** The server refuses it too, but only with the code, which would then have been asked for in vain. */
+function tooShort<F extends string>(field: F, password: string): Faults<F> {
+  return longEnough(password) ? {} : ({ [field]: added.kataSandiMinimal } as Faults<F>)
 }

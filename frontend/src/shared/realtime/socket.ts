@@ -1,4 +1,5 @@
 import type { Socket } from 'socket.io-client'
+import { importAgain } from '@/shared/lib/import-again'
 import { isRecord } from '@/shared/lib/storage'
 import { dropOver, putBeat, useBeats } from '@/shared/realtime/beats'
 import { learn, tickFits } from '@/shared/realtime/clock'
@@ -10,6 +11,8 @@ const ACK_TIMEOUT_MS = 4_000
 const SILENCE_MS = 6_000
 
 const REFUSED_PAUSE_MS = 5_000
+
+const library = importAgain(() => import('socket.io-client'))
 
 interface Hooks {
   token: () => string | null
@@ -41,20 +44,23 @@ let asking = false
  */
 export function openRealtime(hooks: Hooks): () => void {
   const mine = ++generation
-  void import('socket.io-client')
-    .then(({ io }) => {
-      if (mine === generation) connect(io, hooks)
-    })
-    .catch(() => {
-      // The library could not be fetched: countdowns go on from the deadlines, and the next wake tries again.
-      if (mine === generation) useBeats.setState({ connection: 'down' })
-    })
+  const open = () => {
+    library().then(
+      ({ io }) => {
+        if (mine === generation && !socket) connect(io, hooks)
+      },
+      () => {
+        // The library could not be fetched: countdowns go on from the deadlines, and the next wake tries again.
+        if (mine === generation && !socket) useBeats.setState({ connection: 'down' })
+      },
+    )
+  }
+  open()
 
   const onWake = () => {
     if (document.visibilityState !== 'visible' || mine !== generation) return
     if (socket) resync()
-    else
-      void import('socket.io-client').then(({ io }) => mine === generation && !socket && connect(io, hooks))
+    else open()
   }
   for (const event of ['visibilitychange', 'pageshow', 'online']) window.addEventListener(event, onWake)
   const silence = setInterval(() => {

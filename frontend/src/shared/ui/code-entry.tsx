@@ -24,18 +24,20 @@ interface Props {
   resend: () => Promise<unknown>
 }
 
-/** The six boxes, the resend countdown and both buttons, as every code step has them. */
+/** Where the code was sent, the six boxes, the resend countdown and both buttons, as every code step has them. */
 export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSubmit, resend }: Props) {
   const [digits, setDigits] = useState(emptyOtp)
   const group = useRef<HTMLFormElement>(null)
   const refused = useRef(false)
-  const { left_ms, restart } = useCooldown(purpose, telp)
+  const { left_ms, wasSent, restart } = useCooldown(purpose, telp)
 
   const sending = useSubmit(async (code: string) => {
     if (await onSubmit(code)) return
     setDigits(emptyOtp())
     refused.current = true
   })
+  // There is nothing else to do here, and the keyboard comes with it.
+  useEffect(() => group.current?.querySelector('input')?.focus(), [])
   // The boxes are disabled while sending; the first one takes the focus when they are back.
   useEffect(() => {
     if (sending.pending || !refused.current) return
@@ -61,29 +63,34 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
   }
 
   return (
-    <form ref={group} className={form.form} onSubmit={onFormSubmit} noValidate>
-      <OtpInput
-        digits={digits}
-        onChange={setDigits}
-        disabled={sending.pending}
-        {...(autoSubmit ? { onComplete: sending.submit } : {})}
-      />
-      <Button type="submit" disabled={!code} pending={sending.pending}>
-        {submitLabel}
-      </Button>
-      <div className={styles.resend}>
-        <p className={styles.countdown}>
-          {added.otp.kirimUlangDalam} <span className={`angka ${styles.time}`}>{sisaWaktu(left_ms)}</span>
-        </p>
-        <Button
-          variant="secondary"
-          disabled={left_ms > 0}
-          pending={resending.pending}
-          onClick={() => resending.submit()}
-        >
-          {spec.kirimUlangKode}
+    <>
+      <p className={form.lead}>
+        {wasSent ? added.otp.terkirim : added.otp.belumTerkirim} <strong className="angka">+62{telp}</strong>
+      </p>
+      <form ref={group} className={form.form} onSubmit={onFormSubmit} noValidate>
+        <OtpInput
+          digits={digits}
+          onChange={setDigits}
+          disabled={sending.pending}
+          {...(autoSubmit ? { onComplete: sending.submit } : {})}
+        />
+        <Button type="submit" disabled={!code} pending={sending.pending}>
+          {submitLabel}
         </Button>
-      </div>
-    </form>
+        <div className={styles.resend}>
+          <p className={styles.countdown}>
+            {added.otp.kirimUlangDalam} <span className={`angka ${styles.time}`}>{sisaWaktu(left_ms)}</span>
+          </p>
+          <Button
+            variant="secondary"
+            disabled={left_ms > 0}
+            pending={resending.pending}
+            onClick={() => resending.submit()}
+          >
+            {spec.kirimUlangKode}
+          </Button>
+        </div>
+      </form>
+    </>
   )
 }

@@ -1,7 +1,19 @@
 import { X } from 'lucide-react'
-import { type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import {
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { added } from '@/shared/copy/added'
+import { KEEP_CLEAR } from '@/shared/lib/free-top'
+import { enterSheet } from '@/shared/lib/sheet-history'
 import { raise } from '@/shared/lib/toast-layer'
+import { Button } from '@/shared/ui/button'
 import { IconButton } from '@/shared/ui/icon-button'
 import styles from './dialog.module.css'
 
@@ -9,18 +21,34 @@ interface Props {
   open: boolean
   onClose: () => void
   title: string
-  /** Something is under way that must be seen to its end: no Escape, no tap beside. */
+  /** Something is under way that must be seen to its end: no Escape, no back, no tap beside. */
   locked?: boolean
+  /** Something typed would be lost: it asks before it closes. */
+  typed?: boolean
   children: ReactNode
 }
 
 /** Marks the field of a dialog that takes the focus when it opens; otherwise the dialog itself does. */
 const FIRST = 'data-awal'
 
+/** The second tap of a double tap is no tap on the sheet that the first one has opened. */
+const DOUBLE_TAP_MS = 300
+
 /** A sheet at the bottom (centred on a desktop) over the native dialog, which keeps focus inside. */
-export function Dialog({ open, onClose, title, locked = false, children }: Props) {
+export function Dialog({ open, onClose, title, locked = false, typed = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
+  const [asking, setAsking] = useState(false)
+
+  function close() {
+    if (locked) return
+    if (typed) setAsking(true)
+    else onClose()
+  }
+
+  const latest = useRef(close)
+  latest.current = close
+  useEffect(() => (open ? enterSheet({ ask: () => latest.current() }) : undefined), [open])
 
   // A layout effect, so that messages have moved out before the dialog leaves the page.
   useLayoutEffect(() => {
@@ -35,45 +63,95 @@ export function Dialog({ open, onClose, title, locked = false, children }: Props
       node.close()
     }
   }, [open])
-
-  function onBackdrop(event: MouseEvent) {
-    if (event.target === dialog.current && !locked) onClose()
-  }
+  const beside = useTapBeside(dialog, open, close)
 
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard closes with Escape, which the dialog handles itself
     <dialog
       ref={dialog}
       className={styles.dialog}
       tabIndex={-1}
       aria-labelledby={titleId}
-      onClick={onBackdrop}
+      {...beside}
       onCancel={(event) => {
         event.preventDefault()
-        if (!locked) onClose()
+        close()
       }}
       onClose={() => {
         // Chromium closes on a second Escape whatever the cancel event says.
         if (!open || dialog.current?.open) return
-        if (locked) dialog.current?.showModal()
-        else onClose()
+        if (locked || typed) dialog.current?.showModal()
+        close()
       }}
     >
       {open && (
         <div className={styles.content}>
-          <div className={styles.head}>
+          <div className={styles.head} {...KEEP_CLEAR}>
             <h2 id={titleId} className={styles.title}>
               {title}
             </h2>
             {!locked && (
-              <IconButton label={added.umum.tutup} className={styles.close} onClick={onClose}>
+              <IconButton label={added.umum.tutup} className={styles.close} onClick={close}>
                 <X size={24} aria-hidden />
               </IconButton>
             )}
           </div>
           {children}
+          {asking && <Discard onStay={() => setAsking(false)} onDiscard={onClose} />}
         </div>
       )}
     </dialog>
   )
+}
+
+/** Asks whether what was typed may go. */
+function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => void }) {
+  return (
+    <Dialog open onClose={onStay} title={added.umum.buangJudul}>
+      <p className={styles.text}>{added.umum.buangIsi}</p>
+      <Button onClick={onStay}>{added.umum.lanjutMengisi}</Button>
+      <Button
+        variant="danger"
+        onClick={() => {
+          onStay()
+          onDiscard()
+        }}
+      >
+        {added.umum.buang}
+      </Button>
+    </Dialog>
+  )
+}
+
+/**
+ * A tap beside the sheet closes it: one that begins and ends there, so that a selection of text that is
+ * let go outside closes nothing.
+ */
+function useTapBeside(dialog: RefObject<HTMLDialogElement | null>, open: boolean, onTap: () => void) {
+  const opened = useRef(0)
+  const pressed = useRef(false)
+  useLayoutEffect(() => {
+    if (open) opened.current = performance.now()
+  }, [open])
+
+  const early = (event: MouseEvent) => event.timeStamp - opened.current < DOUBLE_TAP_MS
+  const isBeside = (event: MouseEvent) => {
+    if (event.target !== dialog.current) return false
+    const { left, right, top, bottom } = dialog.current.getBoundingClientRect()
+    const { clientX: x, clientY: y } = event
+    return x < left || x > right || y < top || y > bottom
+  }
+  return {
+    onPointerDown(event: MouseEvent) {
+      pressed.current = isBeside(event) && !early(event)
+    },
+    onClickCapture(event: MouseEvent) {
+      // The keyboard's click has no detail and is no second tap.
+      if (event.detail === 0 || !early(event)) return
+      event.preventDefault()
+      event.stopPropagation()
+    },
+    onClick(event: MouseEvent) {
+      if (pressed.current && isBeside(event)) onTap()
+    },
+  }
 }

@@ -1,27 +1,41 @@
 import { type InputHTMLAttributes, type ReactNode, useId } from 'react'
+import type { FieldOfForm } from '@/shared/lib/use-form'
 import styles from './field.module.css'
 
-export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
+export interface FieldProps
+  extends InputHTMLAttributes<HTMLInputElement>,
+    Partial<Omit<FieldOfForm, 'name'>> {
   label: string
   hint?: string | undefined
   prefix?: string
-  invalid?: boolean
   trailing?: ReactNode
+  /** Id of something else that describes it. */
+  describedBy?: string
+  /** Below the input. */
+  children?: ReactNode
 }
 
-/** A labelled input. The hint is part of its description, the prefix is printed before it. */
+/**
+ * A labelled input. The prefix is printed before it; the hint below it, and in its place what is wrong, are
+ * part of its description.
+ */
 export function Field({
   label,
   hint,
   prefix,
   invalid = false,
+  fault,
+  faultId,
+  describedBy,
   trailing,
   id,
   className,
+  children,
   ...input
 }: FieldProps) {
   const own = useId()
   const inputId = id ?? own
+  const hintId = hint && !fault ? `${inputId}-hint` : undefined
   return (
     <div className={styles.field}>
       <label className={styles.label} htmlFor={inputId}>
@@ -34,15 +48,21 @@ export function Field({
           id={inputId}
           className={[styles.input, className].filter(Boolean).join(' ')}
           aria-invalid={invalid || undefined}
-          aria-describedby={hint ? `${inputId}-hint` : undefined}
+          aria-describedby={[faultId, hintId, describedBy].filter(Boolean).join(' ') || undefined}
         />
         {trailing}
       </div>
-      {hint && (
-        <span id={`${inputId}-hint`} className={styles.hint}>
+      {fault && (
+        <span id={faultId} role="alert" className={styles.fault}>
+          {fault}
+        </span>
+      )}
+      {hintId && (
+        <span id={hintId} className={styles.hint}>
           {hint}
         </span>
       )}
+      {children}
     </div>
   )
 }

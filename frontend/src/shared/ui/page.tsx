@@ -1,14 +1,18 @@
 import { ArrowLeft } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { useNavigate } from 'react-router'
 import { added } from '@/shared/copy/added'
+import { focusMoved } from '@/shared/lib/arrival'
+import { KEEP_CLEAR } from '@/shared/lib/free-top'
+import { useBack, useBackTo } from '@/shared/lib/trail'
 import { IconButton } from '@/shared/ui/icon-button'
 import styles from './page.module.css'
 
 interface Props {
   title: string
-  /** Address of the back arrow; without it there is none. */
+  /** Where the back arrow leads when no screen of ours lies before; without it there is no arrow. */
   back?: string
+  /** The arrow leads there whatever lies before. */
+  backAlways?: boolean
   trailing?: ReactNode
   /** Leaves room for the bottom bar. */
   bar?: boolean
@@ -16,21 +20,26 @@ interface Props {
 }
 
 /** A screen: its title as the one h1, an optional way back, and the body below. */
-export function Page({ title, back, trailing, bar = false, children }: Props) {
-  const navigate = useNavigate()
+export function Page({ title, back, backAlways = false, trailing, bar = false, children }: Props) {
   return (
     <main className={`${styles.page} ${bar ? styles.withBar : ''}`}>
-      <header className={styles.header}>
-        {back && (
-          <IconButton label={added.umum.kembali} onClick={() => navigate(back)}>
-            <ArrowLeft size={24} aria-hidden />
-          </IconButton>
-        )}
+      <header className={styles.header} {...KEEP_CLEAR}>
+        {back && <BackArrow to={back} always={backAlways} />}
         <PageTitle className={`${styles.title} ${back ? '' : styles.titleAlone}`}>{title}</PageTitle>
         {trailing}
       </header>
       <div className={styles.body}>{children}</div>
     </main>
+  )
+}
+
+function BackArrow({ to, always }: { to: string; always: boolean }) {
+  const back = useBack(to)
+  const backTo = useBackTo(to)
+  return (
+    <IconButton label={added.umum.kembali} onClick={always ? backTo : back}>
+      <ArrowLeft size={24} aria-hidden />
+    </IconButton>
   )
 }
 
@@ -45,7 +54,7 @@ let firstTitle = true
 
 /**
  * The h1. Names the document and takes the focus after a change of screen, so that a screen reader says
- * where one is; not on the first load, where the reader starts at the top anyway.
+ * where one is; not on the first load, where the reader starts at the top anyway, nor from who has gone on meanwhile.
  */
 export function PageTitle({ children, className, name = children }: TitleProps) {
   const heading = useRef<HTMLHeadingElement>(null)
@@ -58,7 +67,7 @@ export function PageTitle({ children, className, name = children }: TitleProps) 
       return
     }
     window.scrollTo(0, 0)
-    heading.current?.focus({ preventScroll: true })
+    if (!focusMoved()) heading.current?.focus({ preventScroll: true })
   }, [])
   return (
     <h1 ref={heading} tabIndex={-1} className={className}>

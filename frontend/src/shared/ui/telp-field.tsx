@@ -1,27 +1,25 @@
 import { added } from '@/shared/copy/added'
 import { bersihkanTelp } from '@/shared/lib/telp'
+import type { FieldOfForm } from '@/shared/lib/use-form'
 import { Field } from '@/shared/ui/field'
 
-interface Props {
+interface Props extends FieldOfForm {
   value: string
   onChange: (telp: string) => void
-  invalid?: boolean
 }
 
-/** The WhatsApp number with its fixed prefix 62. */
-export function TelpField({ value, onChange, invalid = false }: Props) {
+/** The WhatsApp number with its fixed prefix 62. It is the name that a password is kept under. */
+export function TelpField({ onChange, ...field }: Props) {
   return (
     <Field
+      {...field}
       label={added.nomorWhatsApp}
-      name="telp"
       prefix="62"
       type="tel"
       inputMode="numeric"
-      autoComplete="tel-national"
+      autoComplete="username"
       placeholder={added.contohTelp}
       hint={added.petunjukTelp}
-      value={value}
-      invalid={invalid}
       onChange={(event) => onChange(bersihkanTelp(event.target.value))}
     />
   )

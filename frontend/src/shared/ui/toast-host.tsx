@@ -1,4 +1,5 @@
-import { Component, lazy, type ReactNode, Suspense } from 'react'
+import { Component, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react'
+import { followFreeTop } from '@/shared/lib/free-top'
 import { useToasts } from '@/shared/lib/toast'
 import styles from './toast-host.module.css'
 
@@ -33,10 +34,17 @@ class Plainly extends Component<{ children: ReactNode }, { failed: boolean }> {
 
 function PlainMessages() {
   const last = useToasts((state) => state.queue.at(-1))
+  const ref = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const node = ref.current
+    return node
+      ? followFreeTop(node, () => node.firstElementChild?.getBoundingClientRect().height ?? 0)
+      : undefined
+  }, [])
   return (
-    <div role="alert">
+    <div ref={ref} role="alert">
       {last && (
-        <div className={styles.fallback}>
+        <div key={last.id} className={styles.fallback}>
           <strong>{last.judul}</strong>
           {last.isi && <div>{last.isi}</div>}
         </div>

@@ -1,8 +1,10 @@
-import { type CSSProperties, useEffect, useState } from 'react'
+import { type CSSProperties, type ReactNode, useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { Toaster as Sonner, toast as sonner } from 'sonner'
+import { create } from 'zustand'
 import { added } from '@/shared/copy/added'
-import { type Pesan, useToasts } from '@/shared/lib/toast'
+import { followFreeTop } from '@/shared/lib/free-top'
+import { type Queued, useToasts } from '@/shared/lib/toast'
 import { keepOnTop } from '@/shared/lib/toast-layer'
 import styles from './toaster.module.css'
 
@@ -14,19 +16,68 @@ const LOOK = {
   '--normal-text': 'var(--text)',
 } as CSSProperties
 
+/** Below titles and banners, wherever they are. */
+const PLACE = { top: 'var(--free-top)' }
+const MOBILE_PLACE = { ...PLACE, left: 8, right: 8 }
+
+/** Between two messages, px. */
+const GAP = 10
+
 /** Good news takes less reading than a fault with what to do about it. */
 const DURATION_MS = { sukses: 4_000, gagal: 6_000, info: 6_000 }
 
 const tampil = { sukses: sonner.success, gagal: sonner.error, info: sonner.info } as const
 
-function show({ jenis, judul, isi }: Pesan): void {
-  if (jenis === 'gagal') failures.add(judul)
-  // The title is the identity: the same message again renews the one that is there.
-  tampil[jenis](judul, {
-    id: judul,
-    duration: DURATION_MS[jenis],
-    ...(isi ? { description: <Lines isi={isi} /> } : {}),
-  })
+/** The newest message of each title that is in the page, be it on its way out. */
+const shown = new Map<string, number>()
+/** Messages in whose place the same one has come anew: they leave without a word. */
+const useReplaced = create<{ ids: readonly number[] }>(() => ({ ids: [] }))
+
+/**
+ * Every message is one of its own for the library: one that is on its way out takes an update with it, and
+ * what is merely renewed is seen and heard by nobody.
+ */
+function show({ id, jenis, judul, isi }: Queued): void {
+  const before = shown.get(judul)
+  if (before !== undefined) {
+    useReplaced.setState(({ ids }) => ({ ids: [...ids, before] }))
+    sonner.dismiss(before)
+  }
+  shown.set(judul, id)
+  if (jenis === 'gagal') failures.add(id)
+  tampil[jenis](
+    <Words id={id} judul={judul}>
+      {judul}
+    </Words>,
+    {
+      id,
+      duration: DURATION_MS[jenis],
+      onAutoClose: () => failures.delete(id),
+      onDismiss: () => failures.delete(id),
+      ...(isi
+        ? {
+            description: (
+              <Words id={id} judul={judul}>
+                <Lines isi={isi} />
+              </Words>
+            ),
+          }
+        : {}),
+    },
+  )
+}
+
+/** Words of a message, so that each is in the page once: gone as soon as the same message comes again. */
+function Words({ id, judul, children }: { id: number; judul: string; children: ReactNode }) {
+  const replaced = useReplaced(({ ids }) => ids.includes(id))
+  useEffect(() => {
+    if ((shown.get(judul) ?? 0) < id) shown.set(judul, id)
+    return () => {
+      if (shown.get(judul) === id) shown.delete(judul)
+      useReplaced.setState(({ ids }) => (ids.includes(id) ? { ids: ids.filter((one) => one !== id) } : {}))
+    }
+  }, [id, judul])
+  return replaced ? null : children
 }
 
 function Lines({ isi }: { isi: string | string[] }) {
@@ -34,11 +85,17 @@ function Lines({ isi }: { isi: string | string[] }) {
 }
 
 /** Failures that are to be read; a new try takes them away. */
-const failures = new Set<string>()
+const failures = new Set<number>()
 
 function dismissFailures(): void {
-  for (const judul of failures) sonner.dismiss(judul)
+  for (const id of failures) sonner.dismiss(id)
   failures.clear()
+}
+
+/** Of all messages one below the other, px. */
+function heightOf(host: HTMLElement): number {
+  const all = [...host.querySelectorAll<HTMLElement>('[data-sonner-toast]')]
+  return all.reduce((sum, one) => sum + one.offsetHeight, 0) + Math.max(0, all.length - 1) * GAP
 }
 
 /** Takes the waiting messages and shows them. Loaded on the first message. */
@@ -52,13 +109,16 @@ export default function Toaster() {
   }, [queue])
   const [host] = useState(() => document.createElement('div'))
   useEffect(() => keepOnTop(host), [host])
+  useEffect(() => followFreeTop(host, () => heightOf(host)), [host])
   return createPortal(
     <Sonner
       position="top-center"
       theme="system"
       visibleToasts={3}
-      offset={16}
-      mobileOffset={8}
+      expand
+      gap={GAP}
+      offset={PLACE}
+      mobileOffset={MOBILE_PLACE}
       style={LOOK}
       containerAriaLabel={added.umum.notifikasi}
       toastOptions={{

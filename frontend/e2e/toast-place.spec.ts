@@ -1,0 +1,170 @@
+import type { BrowserContext, Page } from '@playwright/test'
+import { type Customer, newCustomer, newTelp, topUp } from './support/api.ts'
+import { shop, toReceipt } from './support/purchase.ts'
+import { expect, openAs, test, typeOtp } from './support/test.ts'
+
+/** Two lines on a small phone, and two more of explanation. */
+const TITLE = 'Mesin sedang disiapkan untuk pelanggan lain di outlet ini'
+const LINES = ['Server lama menjawab, koneksi sedang lambat.', 'Coba lagi sebentar lagi, atau hubungi kasir.']
+
+/** Opens a screen with a long message on it, as one that comes with a reload does. */
+async function openWithMessage(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    ([judul, isi]) => sessionStorage.setItem('nyala.pesan', JSON.stringify({ jenis: 'gagal', judul, isi })),
+    [TITLE, LINES] as const,
+  )
+  await page.goto(path)
+  await expect(page.getByText(TITLE)).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+}
+
+/** What a message lies over of what must stay in sight, once it has come to rest. */
+async function covered(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(done))
+    const messages = () =>
+      [...document.querySelectorAll('[data-sonner-toast]')].map((node) => node.getBoundingClientRect())
+    // Until nothing has moved for some frames.
+    for (let still = 0, before = ''; still < 10; ) {
+      await frame()
+      const now = JSON.stringify([
+        messages(),
+        document.querySelector('dialog[open] h2')?.getBoundingClientRect(),
+      ])
+      still = now === before ? still + 1 : 0
+      before = now
+    }
+    const banner = [...document.querySelectorAll('[role=status]')].filter(
+      ({ textContent }) => textContent === 'Tidak ada koneksi internet',
+    )
+    const titles = document.querySelectorAll(
+      'h1, main > header button, dialog[open] h2, dialog[open] button[aria-label="Tutup"]',
+    )
+    const hits: string[] = messages().length === 0 ? ['there is no message'] : []
+    for (const message of messages()) {
+      if (message.top < 0 || message.bottom > innerHeight) hits.push('a message sticks out')
+      for (const node of [...titles, ...banner]) {
+        const { width, left, right, top, bottom } = node.getBoundingClientRect()
+        if (width <= 1) continue
+        const apart =
+          message.bottom <= top || bottom <= message.top || message.right <= left || right <= message.left
+        if (!apart) hits.push(`${location.pathname}: ${node.outerHTML.slice(0, 80)}`)
+      }
+    }
+    return hits
+  })
+}
+
+/** With and without the banner, at the top and scrolled down and back. */
+async function expectInSight(page: Page, context: BrowserContext): Promise<void> {
+  expect(await covered(page)).toEqual([])
+  await page.evaluate(() => scrollTo(0, 40))
+  expect(await covered(page)).toEqual([])
+  await context.setOffline(true)
+  await expect(page.getByText('Tidak ada koneksi internet', { exact: true })).toBeVisible()
+  expect(await covered(page)).toEqual([])
+  await page.evaluate(() => scrollTo(0, 0))
+  expect(await covered(page)).toEqual([])
+  await context.setOffline(false)
+}
+
+async function notch(page: Page, context: BrowserContext): Promise<void> {
+  const phone = await context.newCDPSession(page)
+  await phone.send('Emulation.setSafeAreaInsetsOverride', { insets: { top: 47, bottom: 34 } })
+}
+
+const sizes = [
+  { width: 320, height: 568, notched: false },
+  { width: 390, height: 844, notched: true },
+  { width: 1280, height: 800, notched: false },
+]
+
+for (const { width, height, notched } of sizes) {
+  test.describe(`a long message at ${width}×${height} covers neither title, nor arrow, nor banner`, () => {
+    test.use({ viewport: { width, height } })
+    test.beforeEach(async ({ page, context }) => {
+      if (notched) await notch(page, context)
+    })
+
+    test('before the login', async ({ page, context }) => {
+      const number = newTelp()
+      await page.goto('/register')
+      await page.getByLabel('Nomor WhatsApp').fill(number)
+      await page.getByLabel('Kata Sandi', { exact: true }).fill('Rahasia123')
+      await page.getByLabel('Ulangi Kata Sandi').fill('Rahasia123')
+      await page.getByLabel('Nama Akun').fill('Rina Wijaya')
+      await page.getByRole('button', { name: 'Daftar' }).click()
+      await expect(page).toHaveURL(`/otp/${number}`)
+      await page.goto(`/forgotPasswordOtp/${number}`)
+      await typeOtp(page, '123456')
+      await page.getByRole('button', { name: 'Simpan' }).click()
+      await expect(page).toHaveURL(`/changePassword/${number}`)
+      for (const path of [
+        '/',
+        '/login',
+        '/register',
+        `/otp/${number}`,
+        '/forgotPasswordTelp',
+        `/forgotPasswordOtp/${number}`,
+        `/changePassword/${number}`,
+      ]) {
+        await openWithMessage(page, path)
+        await expect(page).toHaveURL(path)
+        await expectInSight(page, context)
+      }
+    })
+
+    test('on every screen of a customer', async ({ page, context }) => {
+      const { world, customer } = await shop()
+      await toReceipt(page, world, customer)
+      for (const path of [
+        '/dashboard',
+        '/scanPage',
+        '/pilihLayanan',
+        '/pilihEpay',
+        '/pembayaran',
+        '/riwayatPage',
+        '/akun',
+        '/topUpPage',
+      ]) {
+        await openWithMessage(page, path)
+        await expect(page).toHaveURL(path)
+        await expectInSight(page, context)
+      }
+    })
+
+    test('with a sheet open', async ({ page }) => {
+      const { world, customer } = await shop()
+      await topUp(customer, world.idoutlet, 10_000)
+      await openAs(page, customer)
+      for (const [path, name] of sheets(customer)) {
+        await openWithMessage(page, path)
+        // The message may lie over it for a while.
+        await page.getByRole('button', { name }).first().press('Enter')
+        await expect(page.getByRole('dialog')).toBeVisible()
+        expect(await covered(page)).toEqual([])
+      }
+    })
+  })
+}
+
+const sheets = ({ nama }: Customer): [string, string | RegExp][] => [
+  ['/dashboard', /Info outlet/],
+  ['/riwayatPage', /Top-Up/],
+  ['/akun', /^Nomor WhatsApp/],
+  ['/akun', `Ubah nama ${nama}`],
+  ['/akun', /^Ubah Kata Sandi/],
+  ['/scanPage', 'Ketik kode mesin'],
+]
+
+test('several messages at once keep clear, too', async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 568 })
+  const customer = await newCustomer()
+  await openAs(page, customer, '/akun')
+  await openWithMessage(page, '/akun')
+  await page.getByRole('button', { name: `Ubah nama ${customer.nama}` }).press('Enter')
+  await page.route('**/update_nama', (route) => route.abort())
+  await page.getByRole('button', { name: 'Simpan' }).click()
+  await expect(page.getByText('Tidak dapat terhubung')).toBeVisible()
+  expect(await covered(page)).toEqual([])
+})

@@ -1,0 +1,81 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { noteReload, reloadOnce } from './reload-once'
+
+const NOW = Date.parse('2026-11-20T10:00:00Z')
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  sessionStorage.clear()
+})
+
+/** A screen that could not be fetched, with a server that answers or not, the last for ever. */
+function screen(answers: boolean[], { leaveAfter = Number.POSITIVE_INFINITY } = {}) {
+  let asked = 0
+  const left = new AbortController()
+  const reload = vi.fn()
+  const onTold = vi.fn()
+  const wait = vi.fn(async () => undefined)
+  const done = reloadOnce({
+    pathname: '/pembayaran',
+    left: left.signal,
+    onTold,
+    there: async () => {
+      const answer = answers[Math.min(asked++, answers.length - 1)] ?? false
+      if (asked >= leaveAfter) left.abort()
+      return answer
+    },
+    reload,
+    wait,
+  })
+  return { done, reload, onTold, wait }
+}
+
+it('a page reloads by itself once a minute', () => {
+  expect(noteReload('/pembayaran', NOW)).toBe(true)
+  expect(noteReload('/pembayaran', NOW + 59_000)).toBe(false)
+  expect(noteReload('/riwayat', NOW + 59_000)).toBe(true)
+  expect(noteReload('/pembayaran', NOW + 61_000)).toBe(true)
+})
+
+it('and never where the browser would not remember that it did', () => {
+  const refuse = () => {
+    throw new DOMException('no', 'SecurityError')
+  }
+  const forbidden = { getItem: refuse, setItem: refuse, removeItem: refuse } as unknown as Storage
+  vi.spyOn(window, 'sessionStorage', 'get').mockReturnValue(forbidden)
+  expect(noteReload('/pilihEpay', NOW)).toBe(false)
+})
+
+it('reloads at once when the server answers, and tells nothing', async () => {
+  const { done, reload, onTold } = screen([true])
+  await done
+  expect(reload).toHaveBeenCalledOnce()
+  expect(onTold).not.toHaveBeenCalled()
+})
+
+it('tells the customer when that did not help', async () => {
+  await screen([true]).done
+  const { done, reload, onTold, wait } = screen([true])
+  await done
+  expect(reload).not.toHaveBeenCalled()
+  expect(onTold).toHaveBeenCalled()
+  expect(wait).not.toHaveBeenCalled()
+})
+
+it('waits for the network, and not for ever', async () => {
+  const back = screen([false, false, true])
+  await back.done
+  expect(back.onTold).toHaveBeenCalled()
+  expect(back.reload).toHaveBeenCalledOnce()
+  sessionStorage.clear()
+  const never = screen([false])
+  await never.done
+  expect(never.reload).not.toHaveBeenCalled()
+  expect(never.wait.mock.calls.length).toBeLessThan(20)
+})
+
+it('a customer who has gone elsewhere keeps the page', async () => {
+  const { done, reload } = screen([true], { leaveAfter: 1 })
+  await done
+  expect(reload).not.toHaveBeenCalled()
+})

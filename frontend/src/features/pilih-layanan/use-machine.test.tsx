@@ -1,0 +1,90 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { act, cleanup, renderHook } from '@testing-library/react'
+import type { ReactNode } from 'react'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { DataMesin } from '@/shared/api/model'
+import { forgetBeats, putBeat } from '@/shared/realtime/beats'
+import { pollAfter } from './use-layanan'
+import { useMachine } from './use-machine'
+
+vi.mock('@/shared/realtime/socket', () => ({ watchMesin: () => () => undefined }))
+
+const NOW = 1_800_000_000_000
+const client = new QueryClient()
+const wrapper = ({ children }: { children: ReactNode }) => (
+  <QueryClientProvider client={client}>{children}</QueryClientProvider>
+)
+
+const mesin = (status: DataMesin['status'], tl: number | null = null): DataMesin => ({
+  id: 7,
+  nama: 'Mesin 07',
+  idowner: 1,
+  status,
+  tl,
+  ends_at: tl === null ? null : NOW + tl,
+  outlet: { idoutlet: 3, nama: 'M', kota: 'B' },
+})
+
+const show = (answer: DataMesin, asked_ms = NOW) =>
+  renderHook(({ one, at }) => useMachine(one, at), { wrapper, initialProps: { one: answer, at: asked_ms } })
+
+let asked = vi.spyOn(client, 'invalidateQueries')
+beforeEach(() => {
+  vi.useFakeTimers({ now: NOW + 500 })
+  asked = vi.spyOn(client, 'invalidateQueries').mockResolvedValue()
+})
+afterEach(() => {
+  cleanup()
+  forgetBeats()
+  vi.useRealTimers()
+})
+
+it('is what the server last said', () => {
+  expect(show(mesin('idle')).result.current).toEqual({ free: true, ends_at: null })
+  expect(show(mesin('busy', 60_000)).result.current).toEqual({ free: false, ends_at: NOW + 60_000 })
+  expect(show(mesin('offline')).result.current.free).toBe(false)
+})
+
+it('a time left counts from when it was told, not from when it is shown again', () => {
+  const { result } = show(mesin('busy', 60_000), NOW - 20_000)
+  expect(result.current.ends_at).toBe(NOW + 40_000)
+})
+
+it('is taken as soon as its heartbeat says so, and the server is asked', () => {
+  const { result } = show(mesin('idle'))
+  act(() => putBeat('7', { ends_at: NOW + 90_000, over: false }))
+  expect(result.current).toEqual({ free: false, ends_at: NOW + 90_000 })
+  expect(asked).toHaveBeenCalledTimes(1)
+})
+
+it('is bought again only when the server says that it is free', () => {
+  const { result, rerender } = show(mesin('busy', 60_000))
+  act(() => putBeat('7', { ends_at: NOW + 60_000, over: false }))
+  expect(asked).toHaveBeenCalledTimes(0)
+  act(() => putBeat('7', { ends_at: NOW + 60_000, over: true }))
+  expect(result.current).toEqual({ free: false, ends_at: null })
+  expect(asked).toHaveBeenCalledTimes(1)
+  rerender({ one: mesin('idle'), at: NOW + 600 })
+  expect(result.current).toEqual({ free: true, ends_at: null })
+})
+
+it('what is kept of an earlier run holds nobody up', () => {
+  putBeat('7', { ends_at: NOW + 90_000, over: false })
+  expect(show(mesin('idle')).result.current.free).toBe(true)
+})
+
+it('the next customer’s run is shown with its own time', () => {
+  const { result, rerender } = show(mesin('busy', 1_000))
+  act(() => putBeat('7', { ends_at: NOW + 1_000, over: true }))
+  rerender({ one: mesin('busy', 1_800_000), at: NOW + 600 })
+  expect(result.current.ends_at).toBe(NOW + 600 + 1_800_000)
+})
+
+it('is asked about soon where no tick tells the end, and never in a hurry', () => {
+  expect(pollAfter({ status: 'offline', tl: null })).toBe(4_000)
+  expect(pollAfter({ status: 'busy', tl: null })).toBe(4_000)
+  expect(pollAfter({ status: 'busy', tl: 300 })).toBe(4_000)
+  expect(pollAfter({ status: 'busy', tl: 9_000 })).toBe(9_000)
+  expect(pollAfter({ status: 'busy', tl: 900_000 })).toBe(15_000)
+  expect(pollAfter({ status: 'idle', tl: null })).toBe(20_000)
+})

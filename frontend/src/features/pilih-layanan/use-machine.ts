@@ -1,0 +1,55 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import type { DataMesin } from '@/shared/api/model'
+import { type Beat, useBeats } from '@/shared/realtime/beats'
+import { serverNow } from '@/shared/realtime/clock'
+import { watchMesin } from '@/shared/realtime/socket'
+
+interface Machine {
+  /** Whether it can be bought now. */
+  free: boolean
+  /** End of the run on it, epoch ms of the server; null when there is none or nobody knows. */
+  ends_at: number | null
+}
+
+/**
+ * The machine as it is now: the server's last answer, which came at `asked_ms` of the phone's clock, or what its
+ * heartbeat has said since then. Where the two disagree the server is asked again.
+ */
+export function useMachine(mesin: DataMesin, asked_ms: number): Machine {
+  const idmesin = String(mesin.id)
+  const beat = useBeats(({ beats }) => beats[idmesin])
+  const news = useHeard(beat) > asked_ms ? beat : undefined
+  useEffect(() => watchMesin(idmesin), [idmesin])
+
+  const taken = mesin.status === 'busy'
+  const running = news ? runs(news) : taken
+  useAskAgain(mesin.status !== 'offline' && running !== taken, beat)
+  return { free: mesin.status === 'idle' && !running, ends_at: end(mesin, asked_ms, beat, news) }
+}
+
+function end(mesin: DataMesin, asked_ms: number, beat?: Beat, news?: Beat): number | null {
+  if (news) return runs(news) ? news.ends_at : null
+  if (mesin.tl === null || asked_ms === 0) return null
+  // The heartbeat names the moment itself, without the time that the answer was under way.
+  if (beat && beat.ends_at === mesin.ends_at) return beat.ends_at
+  const ahead_ms = serverNow() - Date.now()
+  return asked_ms + ahead_ms + mesin.tl
+}
+
+const runs = ({ over, ends_at }: Beat): boolean => !over && ends_at !== null && ends_at > serverNow()
+
+function useAskAgain(disagrees: boolean, beat: Beat | undefined): void {
+  const client = useQueryClient()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each word of the machine is asked about once
+  useEffect(() => {
+    if (disagrees) void client.invalidateQueries({ queryKey: ['layanan'] })
+  }, [disagrees, beat, client])
+}
+
+/** When this word of the machine came, on the phone's clock; 0 for one that was kept from before. */
+function useHeard(beat: Beat | undefined): number {
+  const known = useRef({ beat, at: 0 })
+  if (known.current.beat !== beat) known.current = { beat, at: Date.now() }
+  return known.current.at
+}

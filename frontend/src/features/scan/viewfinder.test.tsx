@@ -1,0 +1,45 @@
+import { cleanup, render, screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { createRef } from 'react'
+import { afterEach, expect, it, vi } from 'vitest'
+import type { CameraState } from './use-camera'
+import type { DecoderState } from './use-decoder'
+import { Viewfinder } from './viewfinder'
+
+afterEach(cleanup)
+
+function show(state: CameraState, decoder: DecoderState, onReload = vi.fn()) {
+  const video = createRef<HTMLVideoElement>()
+  const nothing = () => undefined
+  const rest = { checking: false, torch: null, onTorch: nothing, onRetry: nothing, onReload }
+  return render(<Viewfinder video={video} state={state} decoder={decoder} {...rest} />)
+}
+
+const words = () => screen.getByRole('status').textContent
+
+it('says that what reads codes is loading, then that it takes long, and nothing once it looks', () => {
+  show('live', 'loading')
+  expect(words()).toBe('Menyiapkan pemindai…')
+  cleanup()
+  show('live', 'slow')
+  expect(words()).toMatch(/^Koneksi lambat, pemindai masih dimuat/)
+  cleanup()
+  show('live', 'ready')
+  expect(words()).toBe('')
+})
+
+it('the camera is asked for first; one that fails is said whatever reads codes', () => {
+  show('starting', 'slow')
+  expect(words()).toBe('Menyalakan kamera…')
+  cleanup()
+  show('refused', 'failed')
+  expect(words()).toMatch(/^Kamera tidak diizinkan/)
+})
+
+it('what could not be fetched can be asked for again', async () => {
+  const onReload = vi.fn()
+  show('live', 'failed', onReload)
+  expect(words()).toMatch(/^Pemindai belum bisa dimuat/)
+  await userEvent.click(screen.getByRole('button', { name: 'Coba lagi' }))
+  expect(onReload).toHaveBeenCalledOnce()
+})

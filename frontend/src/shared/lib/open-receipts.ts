@@ -1,0 +1,48 @@
+import { keysOf, slot } from '@/shared/lib/storage'
+
+/**
+ * Receipts whose payment was sent and whose outcome is not known, each with its customer and the last time it was sent
+ * (epoch ms of the phone). Every tab knows them, also after a restart of the app. They outlive even a chosen logout: the
+ * same customer may log in again, and then too it must not be said that no money was taken.
+ */
+const PREFIX = 'nyala.open.'
+
+/** The server gives an unsure purchase back after fifteen minutes: by then it has been decided. */
+const OPEN_MS = 20 * 60_000
+
+/** Beyond this the oldest are forgotten; nobody pays so often in that time. */
+const OPEN_LIMIT = 64
+
+/** Each in a place of its own, so that two tabs do not overwrite each other. */
+const place = (key: string) =>
+  slot('local', key, (value): value is number => typeof value === 'number' && Number.isFinite(value))
+
+const keyOf = (customer: string, nota: string) => `${PREFIX}${customer}.${nota}`
+
+/** Forgets what is too old, whoever's it is. */
+function openKeys(prefix: string, now: number): { key: string; at: number }[] {
+  return keysOf('local', PREFIX).flatMap((key) => {
+    const at = place(key).read()
+    if (at === null || now - at >= OPEN_MS) {
+      place(key).clear()
+      return []
+    }
+    return key.startsWith(prefix) ? [{ key, at }] : []
+  })
+}
+
+export function rememberOpen(customer: string, nota: string, now = Date.now()): void {
+  place(keyOf(customer, nota)).write(now)
+  const newestFirst = openKeys(PREFIX, now).sort((a, b) => b.at - a.at)
+  for (const { key } of newestFirst.slice(OPEN_LIMIT)) place(key).clear()
+}
+
+export function forgetOpen(customer: string, nota: string): void {
+  place(keyOf(customer, nota)).clear()
+}
+
+export const isOpen = (customer: string, nota: string, now = Date.now()): boolean =>
+  openKeys(keyOf(customer, nota), now).length > 0
+
+export const anyOpen = (customer: string, now = Date.now()): boolean =>
+  openKeys(keyOf(customer, ''), now).length > 0

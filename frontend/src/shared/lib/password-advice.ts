@@ -1,0 +1,24 @@
+import { added } from '@/shared/copy/added'
+
+/** Characters, not bytes, as the server counts them. */
+const PASSWORD_MIN = 8
+
+export function longEnough(password: string): boolean {
+  return [...password].length >= PASSWORD_MIN
+}
+
+export interface Advice {
+  text: string
+  met: boolean
+}
+
+/** What makes a new password good (product.md §5, §9). Only the length is asked for; the rest is advice. */
+export function passwordAdvice(password: string): Advice[] {
+  const { panjang, hurufBesar, hurufKecil, angka } = added.saranSandi
+  return [
+    { text: panjang, met: longEnough(password) },
+    { text: hurufBesar, met: /\p{Lu}/u.test(password) },
+    { text: hurufKecil, met: /\p{Ll}/u.test(password) },
+    { text: angka, met: /\p{Nd}/u.test(password) },
+  ]
+}

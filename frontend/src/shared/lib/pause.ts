@@ -1,0 +1,14 @@
+export const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms))
+
+/** Waits, but no longer than until the network is back. */
+export function onlineOrPause(pause_ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      window.removeEventListener('online', done)
+      resolve()
+    }
+    const timer = setTimeout(done, pause_ms)
+    window.addEventListener('online', done)
+  })
+}

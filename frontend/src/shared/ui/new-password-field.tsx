@@ -1,0 +1,31 @@
+import { Check } from 'lucide-react'
+import { useId } from 'react'
+import { added } from '@/shared/copy/added'
+import { passwordAdvice } from '@/shared/lib/password-advice'
+import type { FieldProps } from '@/shared/ui/field'
+import { PasswordField } from '@/shared/ui/password-field'
+import styles from './new-password-field.module.css'
+
+type Props = Omit<FieldProps, 'value' | 'type' | 'trailing' | 'autoComplete' | 'describedBy' | 'children'> & {
+  value: string
+}
+
+/** A password that is being made up, with what makes a good one ticked off as it is typed. Nothing waits for the ticks. */
+export function NewPasswordField(props: Props) {
+  const id = useId()
+  return (
+    <PasswordField {...props} autoComplete="new-password" describedBy={id}>
+      <ul id={id} className={styles.list}>
+        {passwordAdvice(props.value).map(({ text, met }) => (
+          <li key={text} className={styles.item} data-met={met || undefined}>
+            <span className={styles.mark}>{met && <Check size={12} strokeWidth={3.5} aria-hidden />}</span>
+            {text}
+            <span className="visually-hidden">
+              {met ? added.saranSandi.terpenuhi : added.saranSandi.belum}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </PasswordField>
+  )
+}
