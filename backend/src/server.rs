@@ -5,9 +5,10 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::time::Duration;
 
 use actix_http::body::BoxBody;
+use actix_http::error::DispatchError;
 use actix_http::{HttpService, Request, Response, ResponseHead};
 use actix_server::{Server, ServerHandle};
-use actix_service::map_config;
+use actix_service::{ServiceFactoryExt as _, fn_service, map_config};
 use actix_socketio::{
     Bodies, Caller, Callers, EngineError, Limits, Sites, SocketIo, Upgrades, set_user_timeout, socket_io, vital,
 };
@@ -25,6 +26,7 @@ use crate::app::AppState;
 use crate::config::Config;
 use crate::db::{clock, prune};
 use crate::http::body::{self, BodyError};
+use crate::http::connection::{self, Connection, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use crate::mesin::alarm;
@@ -35,8 +37,6 @@ use crate::telemetry;
 
 /// How long an idle connection is kept for the next request.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// How long the head of a request may take.
-const HEAD_WITHIN: Duration = Duration::from_secs(5);
 const LINGER: Duration = Duration::from_secs(1);
 /// How long a socket has to log in (contract §7).
 const JOIN_WITHIN_S: u32 = 10;
@@ -116,24 +116,33 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
             .app_data(web::Data::new(state.clone()))
             .app_data(origins.clone())
             .wrap(from_fn(envelope::middleware))
+            .wrap(from_fn(connection::refuse_unread_bodies))
             .wrap(from_fn(cross_site::middleware))
             .wrap(from_fn(cors::middleware))
             .wrap(from_fn(headers::middleware))
             .wrap(from_fn(in_flight::middleware))
             .wrap(from_fn(request_id::middleware))
+            .wrap(from_fn(connection::middleware))
             .configure(|cfg| polling.configure(cfg))
             .configure(|cfg| router::routes(cfg, &state.config));
-        HttpService::build()
+        let http = HttpService::build()
             .keep_alive(KEEP_ALIVE)
             // A polling request that was given up ends at once.
             .h1_allow_half_closed(false)
             .client_request_timeout(HEAD_WITHIN)
             // What a client still sends after its answer is read for so long, so that the answer arrives.
             .client_disconnect_timeout(LINGER)
-            .on_connect_ext(|io: &TcpStream, _| prepare(io))
+            .on_connect_ext(|connection: &Connection, data| {
+                prepare(connection.tcp());
+                data.insert(connection.intake());
+            })
             .upgrade(upgrades.service())
-            .h1(map_config(app, |()| AppConfig::default()))
-            .tcp()
+            .h1(map_config(app, |()| AppConfig::default()));
+        fn_service(|io: TcpStream| async move {
+            let peer = io.peer_addr().ok();
+            Ok::<_, DispatchError>((Connection::new(io), peer))
+        })
+        .and_then(http)
     };
     let server = Server::build()
         .workers(state.config.workers())

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod body;
 pub mod client_ip;
+pub mod connection;
 pub mod cors;
 pub mod cross_site;
 pub mod envelope;

@@ -1,6 +1,9 @@
 //! Bodies that begin and do not end: what all of them hold together is bounded, and shared out by address.
 
+use std::time::Duration;
+
 use actix_web::rt::net::TcpStream;
+use actix_web::rt::time::timeout;
 use nyala::http::client_ip::Block;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -146,4 +149,93 @@ async fn a_body_that_comes_in_pieces_is_read_whole() {
     client.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     until(&app, 0, 0).await;
+}
+
+/// Longer than whatever has an end in time.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+async fn send(app: &TestApp, bytes: &[u8]) -> TcpStream {
+    let mut client = TcpStream::connect(app.address()).await.unwrap();
+    client.write_all(bytes).await.unwrap();
+    client
+}
+
+/// What comes until the server closes.
+async fn to_the_end(mut client: TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let _ = timeout(PATIENCE, client.read_to_end(&mut bytes)).await.expect("the connection's end");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A connection whose first request was answered.
+async fn kept_alive(app: &TestApp) -> TcpStream {
+    let mut client = send(app, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let mut bytes = Vec::new();
+    while !bytes.ends_with(b"}") {
+        assert!(client.read_buf(&mut bytes).await.unwrap() > 0, "{}", String::from_utf8_lossy(&bytes));
+    }
+    client
+}
+
+#[actix_web::test]
+async fn a_body_that_nobody_reads_is_refused_with_get_and_head() {
+    let app = TestApp::spawn().await;
+    let opened = crate::server::raw(&app, "GET", "/socket.io/?EIO=4&transport=polling", &[]).await.body;
+    let poll = format!("/socket.io/?EIO=4&transport=polling&sid={}", opened.split('"').nth(3).unwrap());
+    for path in [poll.as_str(), "/healthz", "/scan/v1/dashboard/get_dashboard", "/nothing"] {
+        for (method, length) in
+            [("GET", "Content-Length: 90000"), ("HEAD", "Content-Length: 1"), ("GET", "Transfer-Encoding: chunked")]
+        {
+            let client = send(&app, format!("{method} {path} HTTP/1.1\r\nHost: x\r\n{length}\r\n\r\n").as_bytes()).await;
+            let answer = to_the_end(client).await;
+            assert!(answer.starts_with("HTTP/1.1 400 "), "{method} {path} {length}: {answer}");
+            let told = format!("permintaan {method} tidak boleh membawa isi");
+            assert!(method == "HEAD" || answer.contains(&told), "{method} {path} {length}: {answer}");
+            assert!(answer.to_lowercase().contains("connection: close\r\n"), "{method} {path} {length}: {answer}");
+        }
+    }
+    drop(kept_alive(&app).await);
+}
+
+#[actix_web::test]
+async fn a_later_head_ends_in_time_too() {
+    let app = TestApp::spawn().await;
+    let mut client = kept_alive(&app).await;
+    client.write_all(b"GET / HTTP/1.1\r\nX: ").await.unwrap();
+    assert!(to_the_end(client).await.starts_with("HTTP/1.1 408 "));
+}
+
+#[actix_web::test]
+async fn a_head_is_bounded_on_a_connection_of_any_age() {
+    let app = TestApp::spawn().await;
+    let endless = [b"GET / HTTP/1.1\r\nHost: x\r\nX: ".to_vec(), vec![b'x'; 40 * 1024]].concat();
+    let first = to_the_end(send(&app, &endless).await).await;
+    assert!(first.starts_with("HTTP/1.1 431 "), "{first}");
+    let mut client = kept_alive(&app).await;
+    client.write_all(&endless).await.unwrap();
+    let later = to_the_end(client).await;
+    assert!(later.starts_with("HTTP/1.1 431 "), "{later}");
+}
+
+#[actix_web::test]
+async fn what_is_answered_before_its_body_ends_closes() {
+    let app = TestApp::spawn().await;
+    for length in ["Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", "Content-Length: 90000\r\n\r\nx"] {
+        let head = format!("POST /scan/v1/auth/logout HTTP/1.1\r\nHost: x\r\n{length}");
+        let answer = to_the_end(send(&app, head.as_bytes()).await).await;
+        assert!(answer.starts_with("HTTP/1.1 401 ") && answer.to_lowercase().contains("connection: close\r\n"), "{answer}");
+    }
+}
+
+#[actix_web::test]
+async fn requests_that_come_together_are_answered_one_after_the_other() {
+    let app = TestApp::spawn().await;
+    let head = "POST /scan/v1/auth/logout HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}";
+    // More than is let through ahead, and more requests than wait in the parser's queue.
+    let padding = "x".repeat(1_000);
+    let gets = format!("GET /healthz HTTP/1.1\r\nHost: x\r\nX: {padding}\r\n\r\n").repeat(99);
+    let last = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let answers = to_the_end(send(&app, format!("{head}{gets}{last}").as_bytes()).await).await;
+    assert!(answers.starts_with("HTTP/1.1 401 "), "{answers}");
+    assert_eq!(answers.matches("HTTP/1.1 200 ").count(), 100);
 }

@@ -80,20 +80,20 @@ impl Upgrades {
         self
     }
 
-    /// The service for [`actix_http::HttpServiceBuilder::upgrade`].
-    pub fn service(
+    /// The service for [`actix_http::HttpServiceBuilder::upgrade`]; a host that reads through a stream of its own gives the socket back.
+    pub fn service<T: Into<TcpStream> + 'static>(
         &self,
     ) -> impl ServiceFactory<
-        (Request, Framed<TcpStream, Codec>),
+        (Request, Framed<T, Codec>),
         Config = (),
         Response = (),
         Error = Infallible,
         InitError = (),
         Future: 'static,
         Service: 'static,
-    > + use<> {
+    > + use<T> {
         let upgrades = Rc::new(self.clone());
-        fn_service(move |(request, framed): (Request, Framed<TcpStream, Codec>)| {
+        fn_service(move |(request, framed): (Request, Framed<T, Codec>)| {
             let upgrades = upgrades.clone();
             async move {
                 if let Err(error) = upgrades.serve(request, framed).await {
@@ -104,9 +104,9 @@ impl Upgrades {
         })
     }
 
-    async fn serve(&self, request: Request, framed: Framed<TcpStream, Codec>) -> io::Result<()> {
+    async fn serve<T: Into<TcpStream>>(&self, request: Request, framed: Framed<T, Codec>) -> io::Result<()> {
         let FramedParts { io, codec, read_buf, write_buf, .. } = framed.into_parts();
-        let raw = Raw { request, io, codec, early: read_buf, unsent: write_buf, before_answer: self.before_answer };
+        let raw = Raw { request, io: io.into(), codec, early: read_buf, unsent: write_buf, before_answer: self.before_answer };
         match self.doors.iter().find(|door| door.path() == raw.request.path()) {
             Some(door) => door.admit(raw).await,
             None => {

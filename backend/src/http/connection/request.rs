@@ -1,0 +1,131 @@
+//! Where a request begins, is read and ends, told to its connection.
+
+use std::cell::RefCell;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use actix_http::{ConnectionType, Payload};
+use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
+use actix_web::dev::{Payload as Body, ServiceRequest, ServiceResponse};
+use actix_web::error::PayloadError;
+use actix_web::http::Method;
+use actix_web::middleware::Next;
+use actix_web::web::Bytes;
+use actix_web::{Error, HttpMessage as _, ResponseError};
+use futures_util::{FutureExt as _, Stream, StreamExt as _};
+use pin_project_lite::pin_project;
+
+use super::Intake;
+use crate::http::error::AppError;
+
+/// A request that has begun; it is answered when this is dropped.
+struct Begun {
+    intake: Intake,
+    /// Kept until then: of a body without a reader the parser would throw away what comes, for as long as it comes.
+    body: Option<Pieces>,
+}
+
+impl Begun {
+    /// Whether nothing of its body is still to come.
+    fn whole(&self) -> bool {
+        self.body.as_ref().is_none_or(|body| body.0.borrow().ended)
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.intake.answered(self.whole());
+    }
+}
+
+/// A body whose reader lets its connection go on.
+#[derive(Clone)]
+struct Pieces(Rc<RefCell<Reading>>);
+
+struct Reading {
+    payload: Body,
+    intake: Intake,
+    ended: bool,
+}
+
+impl Stream for Pieces {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let reading = &mut *self.0.borrow_mut();
+        if reading.ended {
+            return Poll::Ready(None);
+        }
+        let next = reading.payload.poll_next_unpin(cx);
+        match &next {
+            Poll::Pending => reading.intake.taken(),
+            Poll::Ready(Some(Ok(_))) => {}
+            Poll::Ready(_) => reading.ended = true,
+        }
+        next
+    }
+}
+
+pin_project! {
+    /// An answer on its way.
+    pub struct Answering<B> {
+        #[pin]
+        body: B,
+        _begun: Option<Begun>,
+    }
+}
+
+impl<B: MessageBody> MessageBody for Answering<B> {
+    type Error = B::Error;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, B::Error>>> {
+        self.project().body.poll_next(cx)
+    }
+}
+
+/// The outermost layer. An answer that comes before its request's body has ended closes the connection.
+pub async fn middleware<B: MessageBody + 'static>(
+    mut req: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<Answering<B>>, Error> {
+    let intake = req.request().conn_data::<Intake>().cloned();
+    let begun = intake.map(|intake| {
+        intake.begin();
+        let body = match req.take_payload() {
+            Payload::None => None,
+            payload => Some(Pieces(Rc::new(RefCell::new(Reading { payload, intake: intake.clone(), ended: false })))),
+        };
+        if let Some(body) = body.clone() {
+            req.set_payload(Payload::Stream { payload: Box::pin(body) });
+        }
+        Begun { intake, body }
+    });
+    let mut res = next.call(req).await?;
+    if let Some(begun) = &begun {
+        // What has arrived with it and nobody wanted is no reason to close.
+        let mut unread = begun.body.clone();
+        while let Some(Some(Some(Ok(_)))) = unread.as_mut().map(|body| body.next().now_or_never()) {}
+        if !begun.whole() {
+            res.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+        }
+    }
+    Ok(res.map_body(|_, body| Answering { body, _begun: begun }))
+}
+
+/// No route reads a body that comes with GET or HEAD (RFC 9110 §9.3.1: it has no meaning there, and may be refused).
+pub async fn refuse_unread_bodies<B: MessageBody + 'static>(
+    req: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B, BoxBody>>, Error> {
+    if [Method::GET, Method::HEAD].contains(req.method()) && !matches!(req.parts().1, Payload::None) {
+        let told =
+            format!("permintaan {} tidak boleh membawa isi; kirim tanpa Content-Length dan Transfer-Encoding", req.method());
+        return Ok(req.into_response(AppError::bad_input(told).error_response()).map_into_right_body());
+    }
+    next.call(req).await.map(ServiceResponse::map_into_left_body)
+}
