@@ -195,6 +195,14 @@ for (const { path, open, title } of sheets) {
   })
 }
 
+test('a tap elsewhere on a sheet that has just opened is heard', async ({ page }) => {
+  await openAs(page, await newCustomer(), '/scanPage')
+  await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
+  // Without waiting for the sheet to stand still.
+  await page.getByRole('button', { name: 'Tutup' }).click({ force: true })
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+})
+
 test('a reload under an open sheet leaves no step behind', async ({ page }) => {
   await openAs(page, await newCustomer())
   await walk(page, 'Akun')

@@ -5,6 +5,7 @@ import { PageNotFetched } from '@/app/lazy-page'
 import { fetchHome } from '@/app/routes'
 import { dashboardFirst } from '@/early'
 import { followOtherTabs } from '@/shared/lib/auth-store'
+import { followTaps } from '@/shared/lib/last-tap'
 import { followSecrets } from '@/shared/lib/secret'
 import { followSheets } from '@/shared/lib/sheet-history'
 import { showAfterReload } from '@/shared/lib/toast'
@@ -20,6 +21,7 @@ if (!root) throw new Error('The page has no #root to draw into')
 followOtherTabs()
 showAfterReload()
 followSheets()
+followTaps()
 followSecrets()
 const drawing = createRoot(root, {
   onCaughtError(error) {

@@ -11,6 +11,7 @@ import {
 } from 'react'
 import { added } from '@/shared/copy/added'
 import { KEEP_CLEAR } from '@/shared/lib/free-top'
+import { lastTap } from '@/shared/lib/last-tap'
 import { enterSheet } from '@/shared/lib/sheet-history'
 import { raise } from '@/shared/lib/toast-layer'
 import { Button } from '@/shared/ui/button'
@@ -31,8 +32,11 @@ interface Props {
 /** Marks the field of a dialog that takes the focus when it opens; otherwise the dialog itself does. */
 const FIRST = 'data-awal'
 
-/** The second tap of a double tap is no tap on the sheet that the first one has opened. */
-const DOUBLE_TAP_MS = 300
+/**
+ * The second tap of a double tap is no tap on the sheet that the first one has opened. It ends soon after the
+ * first one began (ms) and is near it (CSS pixels); whoever taps elsewhere means the sheet.
+ */
+const DOUBLE_TAP = { within: 400, near: 40 }
 
 /** A sheet at the bottom (centred on a desktop) over the native dialog, which keeps focus inside. */
 export function Dialog({ open, onClose, title, locked = false, typed = false, children }: Props) {
@@ -127,13 +131,16 @@ function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => v
  * let go outside closes nothing.
  */
 function useTapBeside(dialog: RefObject<HTMLDialogElement | null>, open: boolean, onTap: () => void) {
-  const opened = useRef(0)
+  const openedBy = useRef(lastTap())
   const pressed = useRef(false)
   useLayoutEffect(() => {
-    if (open) opened.current = performance.now()
+    if (open) openedBy.current = lastTap()
   }, [open])
 
-  const early = (event: MouseEvent) => event.timeStamp - opened.current < DOUBLE_TAP_MS
+  const again = ({ timeStamp, clientX, clientY }: MouseEvent) => {
+    const { x, y, at } = openedBy.current
+    return timeStamp - at < DOUBLE_TAP.within && Math.hypot(clientX - x, clientY - y) < DOUBLE_TAP.near
+  }
   const isBeside = (event: MouseEvent) => {
     if (event.target !== dialog.current) return false
     const { left, right, top, bottom } = dialog.current.getBoundingClientRect()
@@ -142,11 +149,11 @@ function useTapBeside(dialog: RefObject<HTMLDialogElement | null>, open: boolean
   }
   return {
     onPointerDown(event: MouseEvent) {
-      pressed.current = isBeside(event) && !early(event)
+      pressed.current = isBeside(event) && !again(event)
     },
     onClickCapture(event: MouseEvent) {
       // The keyboard's click has no detail and is no second tap.
-      if (event.detail === 0 || !early(event)) return
+      if (event.detail === 0 || !again(event)) return
       event.preventDefault()
       event.stopPropagation()
     },
