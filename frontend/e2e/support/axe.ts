@@ -15,12 +15,19 @@ async function expectNoSideways(page: Page): Promise<void> {
   expect(overflow).toBeLessThanOrEqual(0)
 }
 
-/** Fades end before axe measures contrast. */
+/** Fades end before axe measures contrast, those too that begin with the next frames: a message is drawn first and then fades in. */
 async function settle(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const once = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations === 1)
-    // One that is taken away with its element is over, too.
-    return Promise.allSettled(once.map((one) => one.finished)).then(() => undefined)
+  await page.evaluate(async () => {
+    const frame = () => new Promise((drawn) => requestAnimationFrame(drawn))
+    for (;;) {
+      await frame()
+      await frame()
+      const once = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations === 1)
+      const moving = once.filter(({ playState }) => playState === 'running')
+      if (moving.length === 0) return
+      // One that is taken away with its element is over, too.
+      await Promise.allSettled(moving.map((one) => one.finished))
+    }
   })
 }
 
