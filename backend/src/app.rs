@@ -9,17 +9,17 @@ use crate::config::Config;
 use crate::db::pool::{Db, Limits, StatementLimits};
 use crate::db::writes::Writes;
 use crate::db::{lock, migrate};
-use crate::domain::waktu::{Jam, Waktu};
+use crate::domain::timestamp::{Clock, Timestamp};
 use crate::health::threads::Threads;
 use crate::http::body::Room;
 use crate::http::in_flight::InFlight;
-use crate::mesin::device::sim::Sim;
-use crate::mesin::registry::Registry;
+use crate::live::hub::Hubs;
+use crate::live::seats::Seats;
+use crate::machine::device::sim::Sim;
+use crate::machine::registry::Registry;
 use crate::metrics::Metrics;
-use crate::pembelian::rate::PurchaseRate;
+use crate::purchase::rate::PurchaseRate;
 use crate::secrets::Secrets;
-use crate::sesi::hub::Hubs;
-use crate::sesi::kursi::DaftarKursi;
 use crate::whatsapp::WhatsApp;
 
 /// Cheap to clone; one for the whole process.
@@ -31,21 +31,21 @@ pub struct Inner {
     pub db: Db,
     /// Connections that each worker thread may have (`Db::widen`).
     pub connections_per_thread: usize,
-    /// The connection of `pembelian::pulih` alone: it goes on while all others wait behind a lock.
+    /// The connection of `purchase::recovery` alone: it goes on while all others wait behind a lock.
     pub recovery: Db,
     /// Whether the database takes writes.
     pub writes: Writes,
     /// Whether the worker threads turn.
     pub threads: Threads,
-    pub jam: Jam,
+    pub clock: Clock,
     pub secrets: Secrets,
     pub auth: Auth,
     pub whatsapp: WhatsApp,
     pub metrics: Metrics,
-    pub mesin: Registry,
+    pub machine: Registry,
     pub purchase_rate: PurchaseRate,
     pub hubs: Arc<Hubs>,
-    pub kursi: Arc<DaftarKursi>,
+    pub seats: Arc<Seats>,
     /// The simulated devices (driver `sim`).
     pub sim: Sim,
     pub in_flight: InFlight,
@@ -70,7 +70,7 @@ impl AppState {
     }
 
     /// The same with a clock of the caller's: every rule takes its time from it.
-    pub async fn build_with(config: Config, url: &str, jam: Option<Jam>) -> Result<Self, StartError> {
+    pub async fn build_with(config: Config, url: &str, clock: Option<Clock>) -> Result<Self, StartError> {
         let ms = Duration::from_millis;
         let limits = Limits {
             wait: ms(config.database.wait_ms),
@@ -84,16 +84,16 @@ impl AppState {
         let (mut client, _lost) = lock::connect(db.config()).await?;
         migrate::run(&mut client).await?;
         let secrets = Secrets::load_or_create(&config.data.dir, has_rows(&client).await?)?;
-        let jam = match jam {
-            Some(jam) => jam,
-            None => Jam::running_from(database_now(&client).await?),
+        let clock = match clock {
+            Some(clock) => clock,
+            None => Clock::running_from(database_now(&client).await?),
         };
         let auth = Auth::new(&secrets, &config)?;
         let whatsapp = WhatsApp::new(&config.whatsapp);
         let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
-        let (metrics, mesin, ready) = (Metrics::new(&db, &auth, &bodies), Registry::default(), AtomicBool::new(false));
-        let (hubs, kursi, in_flight) = (Arc::default(), Arc::default(), InFlight::default());
+        let (metrics, machine, ready) = (Metrics::new(&db, &auth, &bodies), Registry::default(), AtomicBool::new(false));
+        let (hubs, seats, in_flight) = (Arc::default(), Arc::default(), InFlight::default());
         let purchase_rate = PurchaseRate::new(config.purchase.per_customer_minute);
         Ok(Self(Arc::new(Inner {
             config,
@@ -102,15 +102,15 @@ impl AppState {
             recovery,
             writes: Writes::default(),
             threads: Threads::default(),
-            jam,
+            clock,
             secrets,
             auth,
             whatsapp,
             metrics,
-            mesin,
+            machine,
             purchase_rate,
             hubs,
-            kursi,
+            seats,
             sim,
             in_flight,
             bodies,
@@ -128,7 +128,7 @@ impl AppState {
 }
 
 /// The database's clock, which all instants derive from (design: realtime, timers).
-pub async fn database_now(client: &tokio_postgres::Client) -> Result<Waktu, tokio_postgres::Error> {
+pub async fn database_now(client: &tokio_postgres::Client) -> Result<Timestamp, tokio_postgres::Error> {
     Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
 }
 

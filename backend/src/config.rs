@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::db::share;
 use crate::http::client_ip::Block;
 use crate::http::input::Secret;
-use crate::pembelian::fault::POINTS;
+use crate::purchase::fault::POINTS;
 use crate::server::VITAL_TASKS;
 use crate::telemetry;
 
@@ -37,8 +37,8 @@ pub struct Config {
     pub database: Database,
     pub auth: Auth,
     pub whatsapp: WhatsApp,
-    pub purchase: Purchase,
-    pub mesin: Mesin,
+    pub purchase: PurchaseSettings,
+    pub mesin: MachineSettings,
     pub realtime: Realtime,
     pub log: Log,
     pub dev: Dev,
@@ -121,13 +121,13 @@ pub struct WhatsApp {
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Purchase {
+pub struct PurchaseSettings {
     pub per_customer_minute: usize,
 }
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mesin {
+pub struct MachineSettings {
     pub idle_s: u64,
     pub sim_min_ms: u64,
     pub sim_max_ms: u64,

@@ -5,17 +5,17 @@ use deadpool_postgres::Transaction;
 use serde_json::json;
 
 use crate::auth::argon;
-use crate::db::audit::{self, Catatan};
+use crate::db::audit::{self, AuditEntry};
 use crate::db::pool::Db;
 use crate::domain::rupiah::Rupiah;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
-use crate::ledger::topup::{JenisEmoney, Paket, Rekening};
-use crate::ops::layanan::{self, Tawaran};
-use crate::ops::lingkup::Outlet;
+use crate::ledger::topup::{AccountKind, Package, WalletRef};
+use crate::ops::layanan::{self, Offer};
 use crate::ops::mesin::{self, Driver};
-use crate::ops::outlet::{self, Tempat};
+use crate::ops::outlet::{self, Premises};
 use crate::ops::pelanggan_bulk;
+use crate::ops::scope::Outlet;
 use crate::ops::topup;
 use crate::secrets::Secrets;
 
@@ -26,9 +26,9 @@ pub const PASSWORD: &str = "Rahasia123";
 
 /// Serialises several processes that would seed the same database.
 const SEED_LOCK: i64 = 0x4e59_414c_4105;
-const AKTOR: &str = "demo";
+const PRINCIPAL: &str = "demo";
 /// How the audit log tells a seeded database from another one.
-const AKSI: &str = "demo.isi";
+const ACTION: &str = "demo.isi";
 
 /// Name, town, latitude, longitude.
 const OUTLETS: [(&str, &str, f64, f64); 3] = [
@@ -37,11 +37,11 @@ const OUTLETS: [(&str, &str, f64, f64); 3] = [
     ("Nyala Seturan", "Yogyakarta", -7.7697, 110.4090),
 ];
 /// Name, seconds, rupiah: each outlet offers all of them.
-const LAYANAN: [(&str, i32, i64); 4] =
+const SERVICES: [(&str, i32, i64); 4] =
     [("Cuci Kilat", 60, 2_000), ("Cuci Reguler", 30 * 60, 10_000), ("Cuci Besar", 45 * 60, 15_000), ("Kering", 40 * 60, 12_000)];
-const MESIN: [&str; 4] = ["Mesin Cuci 1", "Mesin Cuci 2", "Pengering 1", "Pengering 2"];
+const MACHINES: [&str; 4] = ["Mesin Cuci 1", "Mesin Cuci 2", "Pengering 1", "Pengering 2"];
 /// The customer's balance at the first and at the second outlet, in rupiah.
-const SALDO: [i64; 2] = [100_000, 50_000];
+const BALANCE: [i64; 2] = [100_000, 50_000];
 
 /// What was found or done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,14 +54,14 @@ pub enum Seeded {
 }
 
 /// Seeds the demo when the database is empty; `secrets` are the keys that its stickers will be made with.
-pub async fn seed(db: &Db, secrets: &Secrets, now: Waktu) -> Result<Seeded, AppError> {
+pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, AppError> {
     const STATE: &str = "
         SELECT EXISTS (SELECT FROM audit_log WHERE aksi = $1),
             EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)";
     let mut client = db.get().await?;
     let tx = client.transaction().await?;
     tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&SEED_LOCK]).await?;
-    let row = tx.query_one(STATE, &[&AKSI]).await?;
+    let row = tx.query_one(STATE, &[&ACTION]).await?;
     match (row.get(0), row.get(1)) {
         (true, _) => return Ok(Seeded::Before),
         (false, true) => return Ok(Seeded::NotEmpty),
@@ -73,8 +73,9 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Waktu) -> Result<Seeded, AppE
         .get(0);
     let outlets = outlets(&tx, secrets, idowner, now).await?;
     customer(&tx, &outlets, now).await?;
-    let catatan = Catatan { aktor: AKTOR, aksi: AKSI, objek: format!("owner:{idowner}"), isi: json!({ "telp": TELP }) };
-    audit::write(&tx, &catatan, now).await?;
+    let entry =
+        AuditEntry { principal: PRINCIPAL, action: ACTION, object: format!("owner:{idowner}"), content: json!({ "telp": TELP }) };
+    audit::write(&tx, &entry, now).await?;
     tx.commit().await?;
     Ok(Seeded::Now)
 }
@@ -82,7 +83,7 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Waktu) -> Result<Seeded, AppE
 /// Whether customers whose password everybody knows were made here: by the demo, or in bulk for load tests.
 pub async fn has_public_passwords(db: &Db) -> Result<bool, AppError> {
     const MADE: &str = "SELECT EXISTS (SELECT FROM audit_log WHERE aksi IN ($1, $2))";
-    Ok(db.get().await?.query_one(MADE, &[&AKSI, &pelanggan_bulk::AKSI]).await?.get(0))
+    Ok(db.get().await?.query_one(MADE, &[&ACTION, &pelanggan_bulk::ACTION]).await?.get(0))
 }
 
 /// Whether machines were made here that only pretend to run: in production customers would pay for runs that never happen.
@@ -91,16 +92,16 @@ pub async fn has_simulated_machines(db: &Db) -> Result<bool, AppError> {
     Ok(db.get().await?.query_one(MADE, &[]).await?.get(0))
 }
 
-async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Waktu) -> Result<Vec<Outlet>, AppError> {
-    let names = MESIN.map(str::to_owned);
+async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Timestamp) -> Result<Vec<Outlet>, AppError> {
+    let names = MACHINES.map(str::to_owned);
     let mut opened = Vec::new();
     for (nama, kota, latitude, longitude) in OUTLETS {
-        let tempat = Tempat { nama: nama.to_owned(), kota: kota.to_owned(), latitude, longitude };
+        let premises = Premises { nama: nama.to_owned(), kota: kota.to_owned(), latitude, longitude };
         let idoutlet =
-            outlet::open(tx, idowner, &tempat, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
+            outlet::open(tx, idowner, &premises, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
         let outlet = Outlet { idoutlet, idowner };
-        for (nama, durasi_s, harga) in LAYANAN {
-            layanan::offer(tx, idoutlet, &Tawaran { nama: nama.to_owned(), durasi_s, harga }, now).await?;
+        for (nama, duration_s, harga) in SERVICES {
+            layanan::offer(tx, idoutlet, &Offer { nama: nama.to_owned(), duration_s, harga }, now).await?;
         }
         mesin::install(tx, secrets, outlet, &names, Driver::Sim, now).await?;
         opened.push(outlet);
@@ -108,16 +109,16 @@ async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Wak
     Ok(opened)
 }
 
-async fn customer(tx: &Transaction<'_>, outlets: &[Outlet], now: Waktu) -> Result<(), AppError> {
+async fn customer(tx: &Transaction<'_>, outlets: &[Outlet], now: Timestamp) -> Result<(), AppError> {
     const REGISTER: &str = "
         INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
         VALUES ($1, 'Budi', 'Santoso', $2, $3, $3) RETURNING id";
     let hash = argon::hash_here(PASSWORD).map_err(|e| AppError::internal(e.to_string()))?;
     let id_customer_global: i64 = tx.query_one(REGISTER, &[&TELP, &hash, &now]).await?.get(0);
-    for (outlet, saldo) in outlets.iter().zip(SALDO) {
-        let rekening = Rekening { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };
-        let paket = Paket::parse(Rupiah::from(saldo), None, None, JenisEmoney::Tetap)?;
-        topup::sell(tx, rekening, &paket, AKTOR, now).await?;
+    for (outlet, saldo) in outlets.iter().zip(BALANCE) {
+        let wallet = WalletRef { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };
+        let package = Package::parse(Rupiah::from(saldo), None, None, AccountKind::Lasting)?;
+        topup::sell(tx, wallet, &package, PRINCIPAL, now).await?;
     }
     Ok(())
 }

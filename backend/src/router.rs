@@ -17,7 +17,7 @@ pub fn routes(cfg: &mut ServiceConfig, config: &Config) {
             .service(web::scope("/epayment").configure(epayment::routes))
             .service(web::scope("/akun").configure(akun::routes)),
     );
-    cfg.service(web::scope("/ops/v1").wrap(from_fn(ops::kunci::middleware)).configure(ops::routes));
+    cfg.service(web::scope("/ops/v1").wrap(from_fn(ops::key::middleware)).configure(ops::routes));
     if config.dev.routes {
         cfg.service(web::scope("/dev").wrap(from_fn(dev::door::middleware)).configure(dev::routes)).configure(openapi::docs);
     }

@@ -29,10 +29,10 @@ use crate::http::body::{self, BodyError};
 use crate::http::connection::{self, Connection, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
-use crate::mesin::alarm;
-use crate::pembelian::pulih;
+use crate::live::handler::Sockets;
+use crate::machine::alarm;
+use crate::purchase::recovery;
 use crate::router;
-use crate::sesi::handler::Sockets;
 use crate::telemetry;
 
 /// How long an idle connection is kept for the next request.
@@ -108,9 +108,9 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
         shared.db.widen(shared.connections_per_thread);
         shared.hubs.start(shared.metrics.realtime.clone());
-        alarm::start(&shared.jam, shared.threads.join());
+        alarm::start(&shared.clock, shared.threads.join());
         shared.writes.watch();
-        shared.mesin.add_worker(actix::Arbiter::current());
+        shared.machine.add_worker(actix::Arbiter::current());
         let (state, polling) = (shared.clone(), polling.clone());
         let app = App::new()
             .app_data(web::Data::new(state.clone()))
@@ -169,7 +169,7 @@ fn socket_config(state: &AppState) -> actix_socketio::Config {
     let callers = Callers::new(move |headers, peer| Caller {
         address: client_ip::of(peer, headers, &of.config.http.trusted_proxies),
         // All phones of a customer together: neither a login more nor an old phone has a share of its own.
-        known: of.auth.known_phones.of_headers(headers, of.jam.now()).map(|phone| phone.customer.cast_unsigned()),
+        known: of.auth.known_phones.of_headers(headers, of.clock.now()).map(|phone| phone.customer.cast_unsigned()),
     });
     let of = state.clone();
     let sites = Sites::new(move |headers, peer| client_ip::asked_site(peer, headers, &of.config.http.trusted_proxies));
@@ -233,20 +233,20 @@ const WORKERS_UP: Duration = Duration::from_secs(10);
 pub async fn open(state: &AppState) -> Result<(), AppError> {
     let all = state.config.workers();
     let up = async {
-        while state.mesin.workers() < all {
+        while state.machine.workers() < all {
             actix_web::rt::time::sleep(Duration::from_millis(2)).await;
         }
     };
     actix_web::rt::time::timeout(WORKERS_UP, up).await.map_err(|_| AppError::internal("worker threads did not come up"))?;
-    let resumed = pulih::resume(state).await?;
+    let resumed = recovery::resume(state).await?;
     tracing::info!(resumed, "open purchases resumed");
     state.writes.watch();
-    vital::spawn("reaper", pulih::reap_forever(state.clone()));
+    vital::spawn("reaper", recovery::reap_forever(state.clone()));
     vital::spawn("pruning", prune::forever(state.clone()));
     vital::spawn("log", telemetry::tell_forever());
     vital::spawn("clock", clock::watch(state.clone()));
     let seats = state.clone();
-    vital::spawn("seats", async move { seats.kursi.clone().watch(&seats.auth.versi).await });
+    vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth.versions).await });
     state.set_ready(true);
     Ok(())
 }

@@ -9,7 +9,7 @@ use tokio_postgres::Client;
 use crate::http::Http;
 use crate::results::Figures;
 use crate::server::{Place, Server};
-use crate::shop::{DURASI_S, HARGA, Shop};
+use crate::shop::{DURATION_S, PRICE, Shop};
 use crate::times::Times;
 use crate::{Error, db};
 
@@ -30,7 +30,7 @@ INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT id_
 INSERT INTO snap_transaksi (id, id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin, nama_layanan,
     durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at, started_at, ends_at, finished_at)
 OVERRIDING SYSTEM VALUE
-SELECT i, id_customer_global, no_nota, idcustomer, owner_idowner, {mesin}, idoutlet, {layanan}, 'M 1', 'Cuci', {durasi}, {harga}, 'FINISHED',
+SELECT i, id_customer_global, no_nota, idcustomer, owner_idowner, {machine}, idoutlet, {service}, 'M 1', 'Cuci', {durasi}, {harga}, 'FINISHED',
     gen_random_uuid(), i, at, at, at, at, at FROM beli ORDER BY i;
 INSERT INTO ledger_transfer (id, kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet,
     aktor, created_at)
@@ -96,10 +96,10 @@ impl History {
         let numbers = [
             ("{purchases}", i64::from(self.rows / 2)),
             ("{customers}", self.customers.into()),
-            ("{mesin}", shop.mesin[0]),
-            ("{layanan}", shop.idlayanan),
-            ("{durasi}", DURASI_S.into()),
-            ("{harga}", HARGA.into()),
+            ("{machine}", shop.machine[0]),
+            ("{service}", shop.idlayanan),
+            ("{durasi}", DURATION_S.into()),
+            ("{harga}", PRICE.into()),
         ];
         let sql = numbers.iter().fold(FILL.to_owned(), |sql, (name, n)| sql.replace(name, &n.to_string()));
         Ok(client.batch_execute(&sql).await?)
@@ -141,9 +141,9 @@ impl Pages {
     /// When it is not a full page.
     pub async fn next(&mut self, skip: u32) -> Result<(), Error> {
         let body = json!({ "skip": skip, "limit": PAGE, "jenis": "", "outlet": "" });
-        let pelanggan = &self.shop.pelanggan[self.at];
-        self.at = (self.at + 1) % self.shop.pelanggan.len();
-        let page = self.http.data(PATH, &pelanggan.token, &body).await?;
+        let customer = &self.shop.customer[self.at];
+        self.at = (self.at + 1) % self.shop.customer.len();
+        let page = self.http.data(PATH, &customer.token, &body).await?;
         if page["returned"] == PAGE { Ok(()) } else { Err(format!("a page of {PAGE} rows was expected: {page}").into()) }
     }
 

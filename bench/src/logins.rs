@@ -68,7 +68,7 @@ impl Logins {
         let server = Server::start(&place).await?;
         let customers = self.real * self.seconds;
         let shop = Shop::open(server.address, &server.root_key(&place)?, 1, customers as usize).await?;
-        let numbers: Rc<[String]> = shop.pelanggan.into_iter().map(|p| p.telp).collect();
+        let numbers: Rc<[String]> = shop.customer.into_iter().map(|p| p.telp).collect();
         let (began, seen) = (Instant::now(), Rc::new(RefCell::new(Seen::default())));
         let all = LocalSet::new();
         let guessers: Vec<JoinHandle<()>> =

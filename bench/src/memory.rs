@@ -59,7 +59,7 @@ impl Memory {
         };
         let server = Server::start(&place).await?;
         let visits: Vec<(&str, i64)> =
-            (0..many).map(|i| (shop.pelanggan[i / SOCKETS_PER_CUSTOMER].token.as_str(), machines[i % machines.len()])).collect();
+            (0..many).map(|i| (shop.customer[i / SOCKETS_PER_CUSTOMER].token.as_str(), machines[i % machines.len()])).collect();
         let first = open(server.address, &visits[..few]).await?;
         tokio::time::sleep(SETTLE).await;
         let before = resident_kib(server.pid())?;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use embedded_postgres::{Postgres, SUPERUSER};
-use nyala::ledger::pembelian::{HOLD, POST};
+use nyala::ledger::purchase::{HOLD, POST};
 
 use crate::Error;
-use crate::shop::{DURASI_S, HARGA, Shop};
+use crate::shop::{DURATION_S, PRICE, Shop};
 
 /// pgbench's own threads, as many as it takes not to be the limit.
 const THREADS: &str = "2";
@@ -47,27 +47,28 @@ pub fn run(postgres: &Postgres, shop: &Shop, clients: u32, machines: usize) -> R
 
 /// One purchase: both statements, each its own transaction, with pgbench's variables where the server puts parameters.
 fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, Error> {
-    let (pelanggan, customer) = (&shop.pelanggan[0], machines / clients as usize);
-    let mesin = shop.mesin[machines];
-    let regular =
-        shop.mesin[machines..].iter().zip(mesin..).all(|(&a, b)| a == b)
-            && shop.pelanggan.iter().zip(0..).all(|(p, n)| {
-                p.id_customer_global == pelanggan.id_customer_global + n && p.idcustomer == pelanggan.idcustomer + n
-            });
+    let (customer, each_thread) = (&shop.customer[0], machines / clients as usize);
+    let machine = shop.machine[machines];
+    let regular = shop.machine[machines..].iter().zip(machine..).all(|(&a, b)| a == b)
+        && shop
+            .customer
+            .iter()
+            .zip(0..)
+            .all(|(p, n)| p.id_customer_global == customer.id_customer_global + n && p.idcustomer == customer.idcustomer + n);
     if !regular {
         return Err("the ids of a fresh database are not in sequence".into());
     }
-    let mut text = format!("\\set k :client_id * {customer} + :n\n\\set n :n + 1\n");
+    let mut text = format!("\\set k :client_id * {each_thread} + :n\n\\set n :n + 1\n");
     for (name, first) in [
-        ("global", pelanggan.id_customer_global),
-        ("customer", pelanggan.idcustomer),
-        ("mesin", mesin),
+        ("global", customer.id_customer_global),
+        ("customer", customer.idcustomer),
+        ("mesin", machine),
         ("nota", 900_000_000_000_000),
     ] {
         writeln!(text, "\\set {name} {first} + :k")?;
     }
-    let (owner, outlet, layanan) = (shop.idowner.to_string(), shop.idoutlet.to_string(), shop.idlayanan.to_string());
-    let (harga, durasi, hash) = (HARGA.to_string(), DURASI_S.to_string(), format!("'\\x{}'::bytea", "5a".repeat(32)));
+    let (owner, outlet, service) = (shop.idowner.to_string(), shop.idoutlet.to_string(), shop.idlayanan.to_string());
+    let (harga, durasi, hash) = (PRICE.to_string(), DURATION_S.to_string(), format!("'\\x{}'::bytea", "5a".repeat(32)));
     let hold: [&str; 15] = [
         ":global",
         "('SLF' || :nota)",
@@ -75,7 +76,7 @@ fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, Error> {
         ":mesin",
         &owner,
         &outlet,
-        &layanan,
+        &service,
         &harga,
         &durasi,
         "now()",
@@ -85,7 +86,7 @@ fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, Error> {
         "'M 1'",
         "'Cuci'",
     ];
-    let ends = format!("now() + interval '{DURASI_S} s'");
+    let ends = format!("now() + interval '{DURATION_S} s'");
     let post = [":id", "'RUNNING'", "now()", &ends, "NULL::timestamptz", "now()"];
     writeln!(text, "{}\n\\gset\n{};", fill(HOLD, &hold), fill(POST, &post))?;
     Ok(text)

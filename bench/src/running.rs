@@ -3,7 +3,7 @@
 use tokio_postgres::Client;
 
 use crate::Error;
-use crate::shop::{HARGA, Shop};
+use crate::shop::{PRICE, Shop};
 
 const MACHINES_PER_OUTLET: usize = 8;
 /// Machine `n` runs for an hour and a half from `n` fiftieths of a second ago, so that none ends during a measurement. Without triggers
@@ -31,12 +31,12 @@ SET session_replication_role = origin;";
 /// # Errors
 /// What the database says against it.
 pub async fn fill(client: &Client, shop: &Shop, machines: usize) -> Result<Vec<i64>, Error> {
-    let buyer = shop.pelanggan.first().ok_or("a shop without customers")?;
+    let buyer = shop.customer.first().ok_or("a shop without customers")?;
     let numbers = [
         ("{machines}", i64::try_from(machines)?),
         ("{per_outlet}", i64::try_from(MACHINES_PER_OUTLET)?),
         ("{owner}", shop.idowner),
-        ("{harga}", HARGA.into()),
+        ("{harga}", PRICE.into()),
         ("{global}", buyer.id_customer_global),
         ("{customer}", buyer.idcustomer),
     ];

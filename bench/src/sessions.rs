@@ -51,7 +51,7 @@ impl Sessions {
             running::fill(&db::connect(&postgres).await?, &shop, 2 * n).await?
         };
         let server = Server::start(&place).await?;
-        let tokens: Vec<&str> = (0..n).map(|i| shop.pelanggan[i / SOCKETS_PER_CUSTOMER].token.as_str()).collect();
+        let tokens: Vec<&str> = (0..n).map(|i| shop.customer[i / SOCKETS_PER_CUSTOMER].token.as_str()).collect();
         let (first, second) = machines.split_at(n);
 
         let (mut sockets, connected) = connect(server.address, &tokens, first).await?;

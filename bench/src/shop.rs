@@ -8,12 +8,12 @@ use crate::Error;
 use crate::http::Http;
 
 /// Runs end long after every measurement.
-pub const DURASI_S: u32 = 3600;
-pub const HARGA: u32 = 10_000;
+pub const DURATION_S: u32 = 3600;
+pub const PRICE: u32 = 10_000;
 /// Of every customer that is made in bulk.
 pub const PASSWORD: &str = nyala::demo::PASSWORD;
 /// Enough for every purchase of a measurement by one customer.
-const SALDO: u32 = 20_000_000;
+const BALANCE: u32 = 20_000_000;
 /// What one bulk call makes at most.
 const BULK: usize = 20_000;
 
@@ -21,11 +21,11 @@ pub struct Shop {
     pub idowner: i64,
     pub idoutlet: i64,
     pub idlayanan: i64,
-    pub mesin: Vec<i64>,
-    pub pelanggan: Vec<Pelanggan>,
+    pub machine: Vec<i64>,
+    pub customer: Vec<Customer>,
 }
 
-pub struct Pelanggan {
+pub struct Customer {
     pub id_customer_global: i64,
     pub idcustomer: i64,
     pub telp: String,
@@ -35,32 +35,32 @@ pub struct Pelanggan {
 impl Shop {
     /// # Errors
     /// The refusal of a call.
-    pub async fn open(address: SocketAddr, key: &str, mesin: usize, pelanggan: usize) -> Result<Self, Error> {
+    pub async fn open(address: SocketAddr, key: &str, machine: usize, customer: usize) -> Result<Self, Error> {
         let mut http = Http::connect(address).await?;
         let owner = http.data("/ops/v1/owner", key, &json!({ "nama": "Bench" })).await?;
         let idowner = number(&owner, "idowner")?;
         let outlet = json!({ "idowner": idowner, "nama": "Bench", "kota": "Bandung", "latitude": -6.9, "longitude": 107.6 });
         let idoutlet = number(&http.data("/ops/v1/outlet", key, &outlet).await?, "idoutlet")?;
-        let layanan = json!({ "idoutlet": idoutlet, "nama": "Cuci", "durasi": DURASI_S, "harga": HARGA });
-        let idlayanan = number(&http.data("/ops/v1/layanan", key, &layanan).await?, "id")?;
-        let mut shop = Self { idowner, idoutlet, idlayanan, mesin: Vec::new(), pelanggan: Vec::new() };
-        while shop.mesin.len() < mesin {
-            let jumlah = (mesin - shop.mesin.len()).min(BULK);
+        let service = json!({ "idoutlet": idoutlet, "nama": "Cuci", "durasi": DURATION_S, "harga": PRICE });
+        let idlayanan = number(&http.data("/ops/v1/layanan", key, &service).await?, "id")?;
+        let mut shop = Self { idowner, idoutlet, idlayanan, machine: Vec::new(), customer: Vec::new() };
+        while shop.machine.len() < machine {
+            let jumlah = (machine - shop.machine.len()).min(BULK);
             let body = json!({ "idoutlet": idoutlet, "jumlah": jumlah, "awalan": "M", "driver": "sim" });
             let made = http.data("/ops/v1/mesin/bulk", key, &body).await?;
             for m in rows(&made, "mesin")? {
-                shop.mesin.push(number(m, "id")?);
+                shop.machine.push(number(m, "id")?);
             }
         }
-        while shop.pelanggan.len() < pelanggan {
-            let jumlah = (pelanggan - shop.pelanggan.len()).min(BULK);
-            let body = json!({ "jumlah": jumlah, "awalan_telp": "8990", "idoutlet": idoutlet, "saldo": SALDO });
+        while shop.customer.len() < customer {
+            let jumlah = (customer - shop.customer.len()).min(BULK);
+            let body = json!({ "jumlah": jumlah, "awalan_telp": "8990", "idoutlet": idoutlet, "saldo": BALANCE });
             let made = http.data("/ops/v1/pelanggan/bulk", key, &body).await?;
             for p in rows(&made, "pelanggan")? {
                 let text = |name: &str| Ok::<_, Error>(p[name].as_str().ok_or(format!("a customer without {name}"))?.to_owned());
                 let (telp, token) = (text("telp")?, text("token")?);
                 let (id_customer_global, idcustomer) = (number(p, "id_customer_global")?, number(p, "idcustomer")?);
-                shop.pelanggan.push(Pelanggan { id_customer_global, idcustomer, telp, token });
+                shop.customer.push(Customer { id_customer_global, idcustomer, telp, token });
             }
         }
         Ok(shop)
@@ -68,12 +68,12 @@ impl Shop {
 
     /// The request that buys machine number `n` for customer number `n`.
     pub fn order(&self, n: usize) -> (&str, String) {
-        let pelanggan = &self.pelanggan[n % self.pelanggan.len()];
+        let customer = &self.customer[n % self.customer.len()];
         let body = json!({
-            "id": format!("SLF{n:015}"), "idcustomer": pelanggan.idcustomer, "idmesin": self.mesin[n], "idoutlet": self.idoutlet,
-            "idsnap_layanan": self.idlayanan, "total": HARGA, "grandtotal": HARGA,
+            "id": format!("SLF{n:015}"), "idcustomer": customer.idcustomer, "idmesin": self.machine[n], "idoutlet": self.idoutlet,
+            "idsnap_layanan": self.idlayanan, "total": PRICE, "grandtotal": PRICE,
         });
-        (&pelanggan.token, body.to_string())
+        (&customer.token, body.to_string())
     }
 }
 

@@ -28,11 +28,11 @@ const EXIT_CROSSED: u8 = 2;
 )]
 struct Cli {
     #[command(subcommand)]
-    perintah: Perintah,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Perintah {
+enum Command {
     /// Start a server on an empty database, watch 1,000 machines with 10,000 sessions, and tell how to go on
     Try(Try),
     /// Many sessions watch running machines; every tick is looked at
@@ -54,7 +54,7 @@ enum Perintah {
 }
 
 fn main() -> ExitCode {
-    let Cli { perintah } = match Cli::try_parse() {
+    let Cli { command } = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             // Help for a closed pipe is no failure.
@@ -72,16 +72,16 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let done = match perintah {
-        Perintah::Try(trial) => trial.run(),
-        Perintah::Watch(watch) => watch.run(),
-        Perintah::Storm(storm) => storm.run(),
-        Perintah::Finish(finish) => finish.run(),
-        Perintah::Journey(journey) => journey.run(),
-        Perintah::Hot(hot) => hot.run(),
-        Perintah::Purchase(purchase) => purchase.run(),
-        Perintah::Soak(soak) => soak.run(),
-        Perintah::Crash(crash) => crash.run().map(|()| Outcome::Fine),
+    let done = match command {
+        Command::Try(trial) => trial.run(),
+        Command::Watch(watch) => watch.run(),
+        Command::Storm(storm) => storm.run(),
+        Command::Finish(finish) => finish.run(),
+        Command::Journey(journey) => journey.run(),
+        Command::Hot(hot) => hot.run(),
+        Command::Purchase(purchase) => purchase.run(),
+        Command::Soak(soak) => soak.run(),
+        Command::Crash(crash) => crash.run().map(|()| Outcome::Fine),
     };
     match done {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::http::Pool;
 use crate::options::Common;
 use crate::run::Run;
-use crate::shop::{Customer, PRICE, SALDO};
+use crate::shop::{BALANCE, Customer, PRICE};
 
 const BALANCES: &str = "/scan/v1/dashboard/get_user_epayment_by_id_customer_global";
 /// Wrong balances, and unknown ones, that are told one by one.
@@ -65,7 +65,7 @@ async fn look(pool: &Pool, customer: &Customer) -> Look {
     let account = answer.data.as_array().and_then(|all| all.iter().find(|a| a["idcustomer"] == whose));
     let saldo = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64());
     let (paid, open) = (customer.paid(), customer.open());
-    let right = SALDO.saturating_sub(paid * PRICE);
+    let right = BALANCE.saturating_sub(paid * PRICE);
     // Of purchases that nobody answered each may have been paid or not.
     let is_right = |saldo| (0..=open).any(|bought| saldo == Ok(right.saturating_sub(bought * PRICE)));
     match saldo {

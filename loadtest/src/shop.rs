@@ -16,7 +16,7 @@ use crate::report::metrics::Values;
 /// Rupiah of every service.
 pub const PRICE: u64 = 1_000;
 /// Rupiah that each customer begins with.
-pub const SALDO: u64 = 20_000_000;
+pub const BALANCE: u64 = 20_000_000;
 /// What one bulk call makes at most.
 const BULK: usize = 20_000;
 /// How long a bulk call may take.
@@ -125,7 +125,7 @@ pub struct Wish {
     pub machines_per_outlet: usize,
     pub customers: usize,
     /// Seconds that a service runs.
-    pub durasi_s: u32,
+    pub duration_s: u32,
 }
 
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl Shop {
         for group in 0..groups {
             let machines = per_outlet.min(wish.machines - group * per_outlet);
             let (pool, key) = (pool.clone(), key.to_owned());
-            outlets.spawn(async move { outlet(&pool, &key, idowner, group, machines, wish.durasi_s).await });
+            outlets.spawn(async move { outlet(&pool, &key, idowner, group, machines, wish.duration_s).await });
         }
         let mut machines = Vec::with_capacity(wish.machines);
         while let Some(made) = outlets.join_next().await {
@@ -230,13 +230,13 @@ async fn outlet(
     idowner: i64,
     group: usize,
     machines: usize,
-    durasi_s: u32,
+    duration_s: u32,
 ) -> Result<Vec<Machine>, String> {
     let place = json!({
         "idowner": idowner, "nama": format!("Uji {}", group + 1), "kota": "Bandung", "latitude": -6.9, "longitude": 107.6,
     });
     let idoutlet = id(&ops(pool, key, "outlet", &place).await?["idoutlet"])?;
-    let service = json!({ "idoutlet": idoutlet, "nama": "Cuci Uji", "durasi": durasi_s, "harga": PRICE });
+    let service = json!({ "idoutlet": idoutlet, "nama": "Cuci Uji", "durasi": duration_s, "harga": PRICE });
     let idlayanan = id(&ops(pool, key, "layanan", &service).await?["id"])?;
     let many = json!({ "idoutlet": idoutlet, "jumlah": machines, "awalan": "Mesin", "driver": "sim" });
     let made = ops(pool, key, "mesin/bulk", &many).await?;
@@ -252,7 +252,7 @@ async fn customers(pool: &Pool, key: &str, idoutlet: i64, wanted: usize) -> Resu
     let mut all = Vec::with_capacity(wanted);
     while all.len() < wanted {
         let jumlah = (wanted - all.len()).min(BULK);
-        let many = json!({ "jumlah": jumlah, "awalan_telp": TELP_PREFIX, "idoutlet": idoutlet, "saldo": SALDO });
+        let many = json!({ "jumlah": jumlah, "awalan_telp": TELP_PREFIX, "idoutlet": idoutlet, "saldo": BALANCE });
         let made = ops(pool, key, "pelanggan/bulk", &many).await?;
         let made = list(&made["pelanggan"])?;
         if made.is_empty() {

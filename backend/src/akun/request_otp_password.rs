@@ -4,8 +4,8 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::credentials;
 use crate::app::AppState;
-use crate::auth::kode::{self, Asker, Recipient, Tujuan};
-use crate::auth::pelanggan::Pelanggan;
+use crate::auth::code::{self, Asker, CodePurpose, Recipient};
+use crate::auth::customer::Customer;
 use crate::auth::request_otp::SENT;
 use crate::http::answer::{Empty, done};
 use crate::http::client_ip::counted;
@@ -24,10 +24,10 @@ use crate::http::error::AppError;
 pub async fn request_otp_password(
     req: HttpRequest,
     state: web::Data<AppState>,
-    pelanggan: Pelanggan,
+    customer: Customer,
 ) -> Result<HttpResponse, AppError> {
-    let (telp, _) = credentials(&state, pelanggan.id).await?;
+    let (telp, _) = credentials(&state, customer.id).await?;
     let by = Asker::Address(counted(&req, &state.config.http.trusted_proxies));
-    kode::send(&state, Tujuan::UpdatePassword, Recipient { telp, by, alarm_since: None }).await?;
+    code::send(&state, CodePurpose::UpdatePassword, Recipient { telp, by, alarm_since: None }).await?;
     Ok(done(SENT))
 }

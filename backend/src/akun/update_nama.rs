@@ -5,8 +5,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
-use crate::domain::nama::Nama;
+use crate::auth::customer::Customer;
+use crate::domain::name::Name;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 use crate::http::json::Json;
@@ -30,12 +30,12 @@ pub struct UpdateNamaRequest {
 )]
 pub async fn update_nama(
     state: web::Data<AppState>,
-    pelanggan: Pelanggan,
+    customer: Customer,
     body: Json<UpdateNamaRequest>,
 ) -> Result<HttpResponse, AppError> {
-    let nama = Nama::parse(&body.nama)?;
+    let nama = Name::parse(&body.nama)?;
     let client = state.db.get().await?;
     let stmt = client.prepare_cached("UPDATE customer_global SET nama_awal = $2, nama_akhir = $3 WHERE id = $1").await?;
-    client.execute(&stmt, &[&pelanggan.id, &nama.awal, &nama.akhir]).await?;
+    client.execute(&stmt, &[&customer.id, &nama.first, &nama.last]).await?;
     Ok(done("Nama Berhasil Di Ubah"))
 }

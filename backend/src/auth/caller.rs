@@ -22,7 +22,7 @@ impl Caller {
     pub fn of(req: &HttpRequest, state: &AppState) -> Self {
         Self {
             address: counted(req, &state.config.http.trusted_proxies),
-            phone: state.auth.known_phones.of_headers(req.headers(), state.jam.now()),
+            phone: state.auth.known_phones.of_headers(req.headers(), state.clock.now()),
         }
     }
 

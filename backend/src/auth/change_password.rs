@@ -25,7 +25,7 @@ pub async fn change_password(state: &AppState, change: Change) -> Result<Option<
 }
 
 async fn commit(state: &AppState, change: &Change) -> Result<Option<(i64, i32)>, AppError> {
-    let now = state.jam.now();
+    let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
     code_try::consume(&tx, &change.code, now).await?;
@@ -40,7 +40,7 @@ async fn commit(state: &AppState, change: &Change) -> Result<Option<(i64, i32)>,
     };
     let (id, version) = (row.try_get(0)?, row.try_get(1)?);
     tx.commit().await?;
-    state.auth.versi.changed(id, version, now);
+    state.auth.versions.changed(id, version, now);
     state.auth.login_limits.forget(&change.telp);
     Ok(Some((id, version)))
 }

@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::kode::seconds_up;
+use super::code::seconds_up;
 use super::recent::Recent;
 use crate::config;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::client_ip::Address;
 use crate::http::error::AppError;
 
@@ -50,7 +50,7 @@ impl CodeLimits {
     ///
     /// # Errors
     /// 429 with the seconds until the next one may be made.
-    pub fn reserve(&self, address: Address, now: Waktu) -> Result<CodeTry, AppError> {
+    pub fn reserve(&self, address: Address, now: Timestamp) -> Result<CodeTry, AppError> {
         let mut failed = self.lock();
         let mut wait_ms = failed.addresses.wait_ms(&address, self.per_address, now, |()| true);
         if let Some(site) = address.site() {
@@ -81,8 +81,8 @@ impl CodeLimits {
 mod tests {
     use super::*;
 
-    fn at(ms: i64) -> Waktu {
-        Waktu::from_ms(1_795_000_000_000 + ms)
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(1_795_000_000_000 + ms)
     }
 
     /// Seconds to wait; 0 when the try was taken.

@@ -4,11 +4,11 @@
 use tokio_postgres::Transaction;
 
 use super::caller::Caller;
+use super::code::{CodePurpose, message};
 use super::known_phone::KnownPhone;
-use super::kode::{Tujuan, message};
 use crate::app::AppState;
 use crate::domain::telp::Telp;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
 const MAX_TRIES: i16 = 5;
@@ -31,21 +31,21 @@ enum Tried {
     Right(RightCode),
 }
 
-/// Claims one try of the newest code of `tujuan` and `telp`, then compares. 422 `your otp is invalid` for a wrong, used or
+/// Claims one try of the newest code of `purpose` and `telp`, then compares. 422 `your otp is invalid` for a wrong, used or
 /// expired code and past its tries; 429 when too many failed at the caller's address, of whom who is `known_as` the number's customer
 /// is none; `Ok(None)` when none was ever sent.
 pub async fn take_try(
     state: &AppState,
     caller: &Caller,
     known_as: Option<KnownPhone>,
-    tujuan: Tujuan,
+    purpose: CodePurpose,
     telp: &Telp,
     code: &str,
 ) -> Result<Option<RightCode>, AppError> {
     let tried = if known_as.is_some() {
-        look(state, tujuan, telp, code, None).await?
+        look(state, purpose, telp, code, None).await?
     } else {
-        strangers_try(state, caller, tujuan, telp, code).await?
+        strangers_try(state, caller, purpose, telp, code).await?
     };
     match tried {
         Tried::NoCode => Ok(None),
@@ -55,14 +55,20 @@ pub async fn take_try(
 }
 
 /// A try that counts against the address, and of a reset over all.
-async fn strangers_try(state: &AppState, caller: &Caller, tujuan: Tujuan, telp: &Telp, code: &str) -> Result<Tried, AppError> {
-    let now = state.jam.now();
+async fn strangers_try(
+    state: &AppState,
+    caller: &Caller,
+    purpose: CodePurpose,
+    telp: &Telp,
+    code: &str,
+) -> Result<Tried, AppError> {
+    let now = state.clock.now();
     let auth = &state.auth;
-    let reset = (tujuan == Tujuan::ForgotPassword).then(|| auth.reset_alarm.begin(now)).transpose()?;
+    let reset = (purpose == CodePurpose::ForgotPassword).then(|| auth.reset_alarm.begin(now)).transpose()?;
     let attempt = auth.code_limits.reserve(caller.address, now)?;
-    let tried = look(state, tujuan, telp, code, reset.as_ref().and_then(|reset| reset.alarm_since)).await;
+    let tried = look(state, purpose, telp, code, reset.as_ref().and_then(|reset| reset.alarm_since)).await;
     if let (Ok(Tried::Wrong), Some(reset)) = (&tried, reset) {
-        reset.wrong(state.jam.now());
+        reset.wrong(state.clock.now());
     }
     if matches!(tried, Ok(Tried::Right(_)) | Err(_)) {
         auth.code_limits.give_back(&attempt);
@@ -71,31 +77,37 @@ async fn strangers_try(state: &AppState, caller: &Caller, tujuan: Tujuan, telp: 
 }
 
 /// `alarm_since`: codes from before are worth nothing, and later ones one try.
-async fn look(state: &AppState, tujuan: Tujuan, telp: &Telp, code: &str, alarm_since: Option<Waktu>) -> Result<Tried, AppError> {
+async fn look(
+    state: &AppState,
+    purpose: CodePurpose,
+    telp: &Telp,
+    code: &str,
+    alarm_since: Option<Timestamp>,
+) -> Result<Tried, AppError> {
     let client = state.db.get().await?;
     let stmt = client
         .prepare_cached(
-            "WITH terbaru AS (
+            "WITH newest AS (
                  SELECT id FROM kode_otp WHERE telp = $1 AND tujuan = $2 AND sent_at IS NOT NULL ORDER BY id DESC LIMIT 1),
-             coba AS (
-                 UPDATE kode_otp k SET tries = tries + 1 FROM terbaru
-                 WHERE k.id = terbaru.id AND k.used_at IS NULL AND k.expires_at > $3 AND k.tries < $4
+             attempt AS (
+                 UPDATE kode_otp k SET tries = tries + 1 FROM newest
+                 WHERE k.id = newest.id AND k.used_at IS NULL AND k.expires_at > $3 AND k.tries < $4
                    AND ($5::TIMESTAMPTZ IS NULL OR k.created_at > $5) RETURNING k.id, k.hmac)
-             SELECT coba.id, coba.hmac FROM terbaru LEFT JOIN coba ON TRUE",
+             SELECT attempt.id, attempt.hmac FROM newest LEFT JOIN attempt ON TRUE",
         )
         .await?;
     let tries = if alarm_since.is_some() { TRIES_IN_ALARM } else { MAX_TRIES };
-    let row = client.query_opt(&stmt, &[&telp.as_str(), &tujuan.as_str(), &state.jam.now(), &tries, &alarm_since]).await?;
+    let row = client.query_opt(&stmt, &[&telp.as_str(), &purpose.as_str(), &state.clock.now(), &tries, &alarm_since]).await?;
     let Some(row) = row else { return Ok(Tried::NoCode) };
     Ok(match row.try_get::<_, Option<i64>>(0)?.zip(row.try_get::<_, Option<&[u8]>>(1)?) {
         None => Tried::Dead,
-        Some((id, stored)) if state.secrets.otp.verifies(&message(tujuan, telp, code), stored) => Tried::Right(RightCode { id }),
+        Some((id, stored)) if state.secrets.otp.verifies(&message(purpose, telp, code), stored) => Tried::Right(RightCode { id }),
         Some(_) => Tried::Wrong,
     })
 }
 
 /// Marks the code used in the transaction of what it allows; 422 when another request was first.
-pub async fn consume(tx: &Transaction<'_>, code: &RightCode, now: Waktu) -> Result<(), AppError> {
+pub async fn consume(tx: &Transaction<'_>, code: &RightCode, now: Timestamp) -> Result<(), AppError> {
     let used = tx.execute("UPDATE kode_otp SET used_at = $2 WHERE id = $1 AND used_at IS NULL", &[&code.id, &now]).await?;
     if used == 1 { Ok(()) } else { Err(AppError::OtpInvalid) }
 }

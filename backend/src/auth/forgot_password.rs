@@ -5,11 +5,11 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::caller::Caller;
+use super::code::CodePurpose;
 use super::code_try;
-use super::kode::Tujuan;
 use super::{Change, change_password, password, remember_phone};
 use crate::app::AppState;
-use crate::domain::kata_sandi::KataSandi;
+use crate::domain::password::Password;
 use crate::domain::telp::Telp;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
@@ -44,13 +44,13 @@ pub async fn forgot_password(
     body: Json<ForgotPasswordRequest>,
 ) -> Result<HttpResponse, AppError> {
     let ForgotPasswordRequest { otp, telp, password } = body.into_inner();
-    let kata_sandi = KataSandi::parse(password)?;
+    let password = Password::parse(password)?;
     let caller = Caller::of(&req, &state);
     let known_as = caller.known_by_number(&state, &telp).await?;
     let place = password::reserve(&state, caller.line(known_as))?;
-    let code = code_try::take_try(&state, &caller, known_as, Tujuan::ForgotPassword, &telp, &otp);
+    let code = code_try::take_try(&state, &caller, known_as, CodePurpose::ForgotPassword, &telp, &otp);
     let code = code.await?.ok_or(AppError::RecordNotFound)?;
-    let hash = place.hash(kata_sandi.as_str()).await?;
+    let hash = place.hash(password.as_str()).await?;
     let change = Change { code, telp, hash, old_hash: None };
     let (id, version) = change_password(&state, change).await?.ok_or(AppError::RecordNotFound)?;
     let mut answer = done("Sandi diperbaruhi");

@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use rand::RngCore;
 
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::secrets::{Key, Secrets};
 
@@ -55,7 +55,7 @@ impl KnownPhones {
 
     /// The phone of the request with these headers, when it carries a good cookie. Cheap: asks no database, so whether
     /// `version` is still the customer's is not known.
-    pub fn of_headers(&self, headers: &HeaderMap, now: Waktu) -> Option<KnownPhone> {
+    pub fn of_headers(&self, headers: &HeaderMap, now: Timestamp) -> Option<KnownPhone> {
         let cookies = headers.get_all(COOKIE).filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
         let ours = cookies.filter_map(|cookie| cookie.trim().strip_prefix(NAME)?.strip_prefix('='));
         ours.take(MAX_TRIED).find_map(|value| self.read(value, now))
@@ -69,7 +69,7 @@ impl KnownPhones {
         customer: i64,
         version: i32,
         over_tls: bool,
-        now: Waktu,
+        now: Timestamp,
     ) -> Result<(), AppError> {
         let mut cookie =
             format!("{NAME}={}; Path=/; Max-Age={LIFE_S}; HttpOnly; SameSite=Strict", self.value(customer, version, now));
@@ -81,7 +81,7 @@ impl KnownPhones {
         Ok(())
     }
 
-    fn value(&self, customer: i64, version: i32, now: Waktu) -> String {
+    fn value(&self, customer: i64, version: i32, now: Timestamp) -> String {
         let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
         bytes.push(FORMAT);
         bytes.extend_from_slice(&customer.to_be_bytes());
@@ -95,7 +95,7 @@ impl KnownPhones {
         B64.encode(bytes)
     }
 
-    fn read(&self, value: &str, now: Waktu) -> Option<KnownPhone> {
+    fn read(&self, value: &str, now: Timestamp) -> Option<KnownPhone> {
         let mut bytes = [0; BODY_BYTES + TAG_BYTES];
         let whole = B64.decode_slice(value, &mut bytes).ok()? == bytes.len();
         let (body, tag) = bytes.split_first_chunk::<BODY_BYTES>()?;
@@ -115,7 +115,7 @@ impl KnownPhones {
 mod tests {
     use super::*;
 
-    const NOW: Waktu = Waktu::from_ms(1_795_000_000_000);
+    const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
 
     fn headers(lines: &[String]) -> HeaderMap {
         let mut headers = HeaderMap::new();

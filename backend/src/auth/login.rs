@@ -40,16 +40,16 @@ pub async fn login(req: HttpRequest, state: web::Data<AppState>, body: Json<Logi
     let caller = Caller::of(&req, &state);
     let limits = &state.auth.login_limits;
     if caller.phone.is_none() {
-        limits.admit(caller.address, state.jam.now())?;
+        limits.admit(caller.address, state.clock.now())?;
     }
     let Some(account) = find(&state, &telp).await? else {
         // Told apart from a wrong password (the table), so that hashing anything would hide nothing.
-        limits.unknown_number(caller.address, state.jam.now())?;
+        limits.unknown_number(caller.address, state.clock.now())?;
         return Err(AppError::RecordNotFound);
     };
     let known_as = caller.known_as(account.id, account.version);
     let stranger = Who::Stranger { number: telp, address: caller.address };
-    let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), state.jam.now())?;
+    let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), state.clock.now())?;
     let right = is_right(&state, caller.line(known_as), &password, &account.hash).await;
     if !matches!(right, Ok(false)) {
         limits.give_back(&attempt);

@@ -6,12 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use prometheus_client::metrics::counter::Counter;
 
+use super::code::seconds_up;
 use super::known_phone::KnownPhone;
-use super::kode::seconds_up;
 use super::recent::Recent;
 use crate::config;
 use crate::domain::telp::Telp;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::client_ip::Address;
 use crate::http::error::AppError;
 
@@ -72,7 +72,7 @@ impl LoginLimits {
     ///
     /// # Errors
     /// 429 with the seconds until it may.
-    pub fn admit(&self, address: Address, now: Waktu) -> Result<(), AppError> {
+    pub fn admit(&self, address: Address, now: Timestamp) -> Result<(), AppError> {
         self.refuse(self.lock().addresses.wait_ms(address, now))
     }
 
@@ -80,7 +80,7 @@ impl LoginLimits {
     ///
     /// # Errors
     /// 429 with the seconds until the next one may be made.
-    pub fn reserve(&self, who: Who, now: Waktu) -> Result<Attempt, AppError> {
+    pub fn reserve(&self, who: Who, now: Timestamp) -> Result<Attempt, AppError> {
         let mut failed = self.lock();
         let id = match &who {
             Who::Phone(phone) => {
@@ -114,7 +114,7 @@ impl LoginLimits {
     ///
     /// # Errors
     /// As [`LoginLimits::admit`].
-    pub fn unknown_number(&self, address: Address, now: Waktu) -> Result<(), AppError> {
+    pub fn unknown_number(&self, address: Address, now: Timestamp) -> Result<(), AppError> {
         let mut failed = self.lock();
         self.refuse(failed.addresses.wait_ms(address, now))?;
         failed.addresses.take(address, now);
@@ -150,7 +150,7 @@ impl LoginLimits {
 struct Buckets {
     refill_ms: i64,
     size_ms: i64,
-    full_at: HashMap<Address, Waktu>,
+    full_at: HashMap<Address, Timestamp>,
 }
 
 impl Buckets {
@@ -160,12 +160,12 @@ impl Buckets {
     }
 
     /// Milliseconds until there is a try.
-    fn wait_ms(&self, address: Address, now: Waktu) -> i64 {
+    fn wait_ms(&self, address: Address, now: Timestamp) -> i64 {
         let missing_ms = self.full_at.get(&address).map_or(0, |full_at| now.ms_until(*full_at).max(0));
         (missing_ms + self.refill_ms - self.size_ms).max(0)
     }
 
-    fn take(&mut self, address: Address, now: Waktu) {
+    fn take(&mut self, address: Address, now: Timestamp) {
         if self.full_at.len() >= MOST_ADDRESSES && !self.full_at.contains_key(&address) {
             self.make_room(now);
         }
@@ -180,7 +180,7 @@ impl Buckets {
     }
 
     /// Full ones say nothing. When none is, all are forgotten, which only lets their addresses try again sooner.
-    fn make_room(&mut self, now: Waktu) {
+    fn make_room(&mut self, now: Timestamp) {
         self.full_at.retain(|_, full_at| *full_at > now);
         if self.full_at.len() >= MOST_ADDRESSES {
             self.full_at.clear();
@@ -194,8 +194,8 @@ mod tests {
 
     const MINUTE_MS: i64 = 60_000;
 
-    fn at(ms: i64) -> Waktu {
-        Waktu::from_ms(1_795_000_000_000 + ms)
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(1_795_000_000_000 + ms)
     }
 
     fn limits(per_phone: usize, per_number: usize, per_address: usize) -> LoginLimits {

@@ -2,8 +2,8 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::pelanggan::bearer;
-use super::sesi::{Sesi, authenticate};
+use super::customer::bearer;
+use super::session::{Session, authenticate};
 use crate::app::AppState;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
@@ -18,15 +18,15 @@ const MAX_ENDED: i64 = 1_000;
     responses((status = 200, body = Empty))
 )]
 pub async fn logout(req: HttpRequest, state: web::Data<AppState>) -> Result<HttpResponse, AppError> {
-    let sesi = authenticate(&state, bearer(&req).ok_or(AppError::Unauthorized)?).await?;
+    let session = authenticate(&state, bearer(&req).ok_or(AppError::Unauthorized)?).await?;
     let state = AppState::clone(&state);
     // To its end even when the caller goes away, as the app does, so that a committed logout is always told to the open sockets.
-    actix_web::rt::spawn(async move { end(&state, &sesi).await }).await.map_err(AppError::internal)??;
+    actix_web::rt::spawn(async move { end(&state, &session).await }).await.map_err(AppError::internal)??;
     Ok(done("Berhasil Logout!"))
 }
 
-async fn end(state: &AppState, sesi: &Sesi) -> Result<(), AppError> {
-    let now = state.jam.now();
+async fn end(state: &AppState, session: &Session) -> Result<(), AppError> {
+    let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
     let stmt = tx
@@ -36,10 +36,10 @@ async fn end(state: &AppState, sesi: &Sesi) -> Result<(), AppError> {
              SELECT count(*) FROM ended_token WHERE id_customer_global = $1",
         )
         .await?;
-    let before: i64 = tx.query_one(&stmt, &[&sesi.id, &sesi.token.0.as_slice(), &sesi.exp]).await?.try_get(0)?;
+    let before: i64 = tx.query_one(&stmt, &[&session.id, &session.token.0.as_slice(), &session.exp]).await?.try_get(0)?;
     if before < MAX_ENDED {
         tx.commit().await?;
-        state.auth.versi.ended(sesi);
+        state.auth.versions.ended(session);
         return Ok(());
     }
     let all = tx
@@ -48,8 +48,8 @@ async fn end(state: &AppState, sesi: &Sesi) -> Result<(), AppError> {
              UPDATE customer_global SET token_version = token_version + 1 WHERE id = $1 RETURNING token_version",
         )
         .await?;
-    let version = tx.query_one(&all, &[&sesi.id]).await?.try_get(0)?;
+    let version = tx.query_one(&all, &[&session.id]).await?.try_get(0)?;
     tx.commit().await?;
-    state.auth.versi.changed(sesi.id, version, now);
+    state.auth.versions.changed(session.id, version, now);
     Ok(())
 }

@@ -3,24 +3,24 @@
 pub mod argon;
 pub mod caller;
 mod change_password;
+pub mod code;
 mod code_limits;
 pub mod code_try;
+pub mod customer;
 mod fair_queue;
 pub mod forgot_password;
 pub mod known_phone;
-pub mod kode;
 pub mod line;
 pub mod login;
 mod login_limits;
 pub mod logout;
 pub mod password;
-pub mod pelanggan;
 mod recent;
 pub mod register;
 pub mod request_otp;
 pub mod request_otp_forgot_password;
 mod reset_alarm;
-pub mod sesi;
+pub mod session;
 pub mod token;
 
 pub use change_password::{Change, change_password};
@@ -41,7 +41,7 @@ use crate::secrets::Secrets;
 /// What authentication keeps in memory.
 pub struct Auth {
     pub tokens: token::Tokens,
-    pub versi: sesi::Versi,
+    pub versions: session::Versions,
     pub known_phones: known_phone::KnownPhones,
     pub login_limits: login_limits::LoginLimits,
     pub reset_alarm: reset_alarm::ResetAlarm,
@@ -55,7 +55,7 @@ impl Auth {
         let login_limits = login_limits::LoginLimits::new(&config.auth);
         Ok(Self {
             tokens: token::Tokens::new(secrets, config.auth.token_days),
-            versi: sesi::Versi::default(),
+            versions: session::Versions::default(),
             known_phones: known_phone::KnownPhones::new(secrets, config.is_production()),
             reset_alarm: reset_alarm::ResetAlarm::new(&config.auth),
             code_limits: code_limits::CodeLimits::new(&config.auth),
@@ -79,7 +79,7 @@ pub struct TokenData {
 
 /// The answer that logs customer `id` in: a token of version `version`, and the phone is known from now on.
 pub fn logged_in(state: &AppState, req: &HttpRequest, message: &str, id: i64, version: i32) -> Result<HttpResponse, AppError> {
-    let token = state.auth.tokens.mint(id, version, state.jam.now())?;
+    let token = state.auth.tokens.mint(id, version, state.clock.now())?;
     let mut answer = ok_with(message, TokenData { token });
     remember_phone(state, req, &mut answer, id, version)?;
     Ok(answer)
@@ -94,7 +94,7 @@ pub fn remember_phone(
     version: i32,
 ) -> Result<(), AppError> {
     let over_tls = over_tls(req, &state.config.http.trusted_proxies);
-    state.auth.known_phones.remember(answer, id, version, over_tls, state.jam.now())
+    state.auth.known_phones.remember(answer, id, version, over_tls, state.clock.now())
 }
 
 pub fn routes(cfg: &mut ServiceConfig) {

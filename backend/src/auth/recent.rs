@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 
 /// Fewer ended entries than this are not worth a look through all.
 const FEW: usize = 64;
@@ -16,7 +16,7 @@ pub struct Recent<K, V> {
     most: usize,
     next: u64,
     /// Oldest first. What was taken back since may still be here, but never prevails.
-    order: VecDeque<(Waktu, u64, K)>,
+    order: VecDeque<(Timestamp, u64, K)>,
     /// Events of all keys.
     live: usize,
     of: HashMap<K, VecDeque<Event<V>>>,
@@ -24,7 +24,7 @@ pub struct Recent<K, V> {
 
 #[derive(Debug)]
 struct Event<V> {
-    at: Waktu,
+    at: Timestamp,
     id: u64,
     value: V,
 }
@@ -35,7 +35,7 @@ impl<K: Clone + Eq + Hash, V> Recent<K, V> {
     }
 
     /// Notes one more; what names it, to take it back.
-    pub fn add(&mut self, key: K, value: V, now: Waktu) -> u64 {
+    pub fn add(&mut self, key: K, value: V, now: Timestamp) -> u64 {
         self.forget_until(now);
         while self.live >= self.most {
             self.forget_oldest();
@@ -61,20 +61,20 @@ impl<K: Clone + Eq + Hash, V> Recent<K, V> {
     }
 
     /// How many there are of `key`.
-    pub fn count(&mut self, key: &K, now: Waktu) -> usize {
+    pub fn count(&mut self, key: &K, now: Timestamp) -> usize {
         self.forget_until(now);
         self.of.get(key).map_or(0, VecDeque::len)
     }
 
     /// Milliseconds until fewer than `limit` of `key`'s events that count are left; 0 when that is so now.
-    pub fn wait_ms(&mut self, key: &K, limit: usize, now: Waktu, counts: impl Fn(&V) -> bool) -> i64 {
+    pub fn wait_ms(&mut self, key: &K, limit: usize, now: Timestamp, counts: impl Fn(&V) -> bool) -> i64 {
         self.forget_until(now);
         let newest_first = self.of.get(key).into_iter().flatten().rev().filter(|event| counts(&event.value));
         let last = newest_first.take(limit).enumerate().find(|(n, _)| n + 1 == limit);
         last.map_or(0, |(_, event)| now.ms_until(event.at.plus_ms(self.window_ms)))
     }
 
-    fn forget_until(&mut self, now: Waktu) {
+    fn forget_until(&mut self, now: Timestamp) {
         let past = now.plus_ms(-self.window_ms);
         while self.order.front().is_some_and(|(at, ..)| *at <= past) {
             self.forget_oldest();
@@ -111,8 +111,8 @@ impl<K: Clone + Eq + Hash, V> Recent<K, V> {
 mod tests {
     use super::*;
 
-    fn at(ms: i64) -> Waktu {
-        Waktu::from_ms(ms)
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(ms)
     }
 
     #[test]

@@ -5,12 +5,12 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::caller::Caller;
+use super::code::CodePurpose;
 use super::code_try::{self, RightCode};
-use super::kode::Tujuan;
 use super::{TokenData, logged_in, password};
 use crate::app::AppState;
-use crate::domain::kata_sandi::KataSandi;
-use crate::domain::nama::Nama;
+use crate::domain::name::Name;
+use crate::domain::password::Password;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
@@ -50,20 +50,21 @@ pub async fn register(
     body: Json<RegisterRequest>,
 ) -> Result<HttpResponse, AppError> {
     let RegisterRequest { otp, telp, password, nama, .. } = body.into_inner();
-    let nama = Nama::parse(&nama)?;
-    let kata_sandi = KataSandi::parse(password)?;
+    let nama = Name::parse(&nama)?;
+    let password = Password::parse(password)?;
     let caller = Caller::of(&req, &state);
     // Nobody is known as the customer of a number that has no account yet.
     let place = password::reserve(&state, caller.line(None))?;
-    let code = code_try::take_try(&state, &caller, None, Tujuan::Register, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
-    let hash = place.hash(kata_sandi.as_str()).await?;
+    let code =
+        code_try::take_try(&state, &caller, None, CodePurpose::Register, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
+    let hash = place.hash(password.as_str()).await?;
     let (id, version) = insert(&state, &code, &telp, &nama, &hash).await?;
     logged_in(&state, &req, "Registrasi Berhasil", id, version)
 }
 
 /// The account and the end of its code, both or neither.
-async fn insert(state: &AppState, code: &RightCode, telp: &Telp, nama: &Nama, hash: &str) -> Result<(i64, i32), AppError> {
-    let now = state.jam.now();
+async fn insert(state: &AppState, code: &RightCode, telp: &Telp, nama: &Name, hash: &str) -> Result<(i64, i32), AppError> {
+    let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
     code_try::consume(&tx, code, now).await?;
@@ -73,7 +74,7 @@ async fn insert(state: &AppState, code: &RightCode, telp: &Telp, nama: &Nama, ha
              VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (telp) DO NOTHING RETURNING id, token_version",
         )
         .await?;
-    let row = tx.query_opt(&stmt, &[&telp.as_str(), &nama.awal, &nama.akhir, &hash, &now]).await?.ok_or(AppError::TelpTaken)?;
+    let row = tx.query_opt(&stmt, &[&telp.as_str(), &nama.first, &nama.last, &hash, &now]).await?.ok_or(AppError::TelpTaken)?;
     let made = (row.try_get(0)?, row.try_get(1)?);
     tx.commit().await?;
     Ok(made)

@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::kode::{self, Asker, Recipient, Tujuan};
+use super::code::{self, Asker, CodePurpose, Recipient};
 use crate::app::AppState;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Empty, done};
@@ -39,7 +39,7 @@ pub async fn request_otp(req: HttpRequest, state: web::Data<AppState>, body: Jso
         return Err(AppError::TelpTaken);
     }
     let by = Asker::Address(counted(&req, &state.config.http.trusted_proxies));
-    kode::send(&state, Tujuan::Register, Recipient { telp, by, alarm_since: None }).await?;
+    code::send(&state, CodePurpose::Register, Recipient { telp, by, alarm_since: None }).await?;
     Ok(done(SENT))
 }
 

@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::caller::Caller;
-use super::kode::{self, Asker, Recipient, Tujuan};
+use super::code::{self, Asker, CodePurpose, Recipient};
 use super::request_otp::{OtpRequest, SENT, registered};
 use crate::app::AppState;
 use crate::http::answer::{Empty, done};
@@ -33,8 +33,8 @@ pub async fn request_otp_forgot_password(
     // customer's own gets its own all the same.
     let (by, alarm_since) = match caller.known_as(id, version) {
         Some(_) => (Asker::Customer(id), None),
-        None => (Asker::Address(caller.address), state.auth.reset_alarm.since(state.jam.now())),
+        None => (Asker::Address(caller.address), state.auth.reset_alarm.since(state.clock.now())),
     };
-    kode::send(&state, Tujuan::ForgotPassword, Recipient { telp, by, alarm_since }).await?;
+    code::send(&state, CodePurpose::ForgotPassword, Recipient { telp, by, alarm_since }).await?;
     Ok(done(SENT))
 }

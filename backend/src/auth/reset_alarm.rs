@@ -9,7 +9,7 @@ use prometheus_client::metrics::gauge::Gauge;
 
 use super::recent::Recent;
 use crate::config;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
@@ -38,8 +38,8 @@ struct State {
 
 #[derive(Debug, Clone, Copy)]
 struct Alarm {
-    since: Waktu,
-    until: Waktu,
+    since: Timestamp,
+    until: Timestamp,
 }
 
 /// A try that is not decided yet.
@@ -47,7 +47,7 @@ struct Alarm {
 pub struct ResetTry<'a> {
     of: &'a ResetAlarm,
     /// Since when there is alarm: a code that was sent before is worth nothing, one that was sent since then one try.
-    pub alarm_since: Option<Waktu>,
+    pub alarm_since: Option<Timestamp>,
 }
 
 impl ResetAlarm {
@@ -64,7 +64,7 @@ impl ResetAlarm {
     ///
     /// # Errors
     /// 429 when those that are not decided yet may raise the alarm: none of many at once is judged as if there were none.
-    pub fn begin(&self, now: Waktu) -> Result<ResetTry<'_>, AppError> {
+    pub fn begin(&self, now: Timestamp) -> Result<ResetTry<'_>, AppError> {
         let mut state = self.lock();
         let alarm_since = self.since_in(&mut state, now);
         if alarm_since.is_none() && state.wrong.count(&(), now) + state.open > self.wrong_per_hour {
@@ -75,7 +75,7 @@ impl ResetAlarm {
     }
 
     /// Since when there is alarm.
-    pub fn since(&self, now: Waktu) -> Option<Waktu> {
+    pub fn since(&self, now: Timestamp) -> Option<Timestamp> {
         self.since_in(&mut self.lock(), now)
     }
 
@@ -89,7 +89,7 @@ impl ResetAlarm {
         &self.wrong
     }
 
-    fn since_in(&self, state: &mut State, now: Waktu) -> Option<Waktu> {
+    fn since_in(&self, state: &mut State, now: Timestamp) -> Option<Timestamp> {
         if state.alarm.is_some_and(|alarm| alarm.until <= now) {
             state.alarm = None;
             self.on.set(0);
@@ -98,7 +98,7 @@ impl ResetAlarm {
         state.alarm.map(|alarm| alarm.since)
     }
 
-    fn count_wrong(&self, now: Waktu) {
+    fn count_wrong(&self, now: Timestamp) {
         self.wrong.inc();
         let mut state = self.lock();
         state.wrong.add((), (), now);
@@ -127,7 +127,7 @@ impl ResetAlarm {
 
 impl ResetTry<'_> {
     /// The code was wrong.
-    pub fn wrong(self, now: Waktu) {
+    pub fn wrong(self, now: Timestamp) {
         self.of.count_wrong(now);
     }
 }
@@ -144,8 +144,8 @@ mod tests {
 
     const DAY_MS: i64 = 24 * HOUR_MS;
 
-    fn at(ms: i64) -> Waktu {
-        Waktu::from_ms(1_795_000_000_000 + ms)
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(1_795_000_000_000 + ms)
     }
 
     fn guess(alarm: &ResetAlarm, ms: i64) {

@@ -7,7 +7,7 @@ use rand::RngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::secrets::Secrets;
 
@@ -77,7 +77,7 @@ impl Tokens {
     }
 
     /// A token of version `ver` for the customer `id`, good from `now` on.
-    pub fn mint(&self, id: i64, ver: i32, now: Waktu) -> Result<String, AppError> {
+    pub fn mint(&self, id: i64, ver: i32, now: Timestamp) -> Result<String, AppError> {
         let iat = now.ms().div_euclid(1000);
         let mut random = [0; 16];
         rand::rng().fill_bytes(&mut random);
@@ -87,7 +87,7 @@ impl Tokens {
     }
 
     /// The claims of a token that was made here and has not run out; `Unauthorized` otherwise. Its version is not looked at.
-    pub fn read(&self, token: &str, now: Waktu) -> Result<Claims, AppError> {
+    pub fn read(&self, token: &str, now: Timestamp) -> Result<Claims, AppError> {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(AppError::Unauthorized);
         }
@@ -101,7 +101,7 @@ impl Tokens {
 mod tests {
     use super::*;
 
-    const NOW: Waktu = Waktu::from_ms(1_795_000_000_000);
+    const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
 
     fn forged(alg: Algorithm, kid: Option<&str>, aud: &str, key: &[u8]) -> String {
         let mut header = Header::new(alg);

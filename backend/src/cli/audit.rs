@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{Gagal, Umum, konteks};
+use super::{CommonArgs, Failure, context};
 
 #[derive(Debug, Subcommand)]
 pub enum Audit {
@@ -16,9 +16,9 @@ const COUNTS: &str = "
         (SELECT count(*) FROM pembelian_emoney)";
 
 impl Audit {
-    pub fn run(self, umum: &Umum) -> Result<(), Gagal> {
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let Self::Verify = self;
-        let broken = konteks::run(umum, async |k| {
+        let broken = context::run(common, async |k| {
             let client = k.client().await?;
             let broken = client.query(BROKEN, &[]).await?;
             for row in &broken {
@@ -37,6 +37,6 @@ impl Audit {
             }
             Ok(broken.len())
         })?;
-        if broken == 0 { Ok(()) } else { Err(Gagal::new(format!("{broken} rules of the ledger are broken"))) }
+        if broken == 0 { Ok(()) } else { Err(Failure::new(format!("{broken} rules of the ledger are broken"))) }
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{Gagal, Umum, konteks};
+use super::{CommonArgs, Failure, context};
 
 #[derive(Debug, Subcommand)]
 pub enum Config {
@@ -11,9 +11,9 @@ pub enum Config {
 }
 
 impl Config {
-    pub fn run(self, umum: &Umum) -> Result<(), Gagal> {
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let Self::Check = self;
-        print!("{}", toml::to_string(&konteks::settings(umum)?)?);
+        print!("{}", toml::to_string(&context::settings(common)?)?);
         Ok(())
     }
 }

@@ -4,12 +4,12 @@ use clap::{Args, Subcommand};
 use deadpool_postgres::Transaction;
 use serde_json::json;
 
-use super::konteks::{self, AKTOR, Konteks};
-use super::{Gagal, Umum};
-use crate::db::audit::{self, Catatan};
-use crate::domain::teks;
-use crate::domain::waktu::Waktu;
-use crate::ops::kunci::{self, Role};
+use super::context::{self, CommandContext, PRINCIPAL};
+use super::{CommonArgs, Failure};
+use crate::db::audit::{self, AuditEntry};
+use crate::domain::text;
+use crate::domain::timestamp::Timestamp;
+use crate::ops::key::{self, Role};
 
 #[derive(Debug, Subcommand)]
 pub enum Key {
@@ -38,80 +38,89 @@ pub struct Add {
 }
 
 impl Key {
-    pub fn run(self, umum: &Umum) -> Result<(), Gagal> {
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         match self {
             Self::Add(add) => {
-                println!("{}", konteks::run(umum, async |k| add.make(k).await)?);
+                println!("{}", context::run(common, async |k| add.make(k).await)?);
                 Ok(())
             }
-            Self::List => konteks::run(umum, list),
-            Self::Revoke { id } => konteks::run(umum, async |k| revoke(k, id).await),
+            Self::List => context::run(common, list),
+            Self::Revoke { id } => context::run(common, async |k| revoke(k, id).await),
         }
     }
 }
 
 impl Add {
-    async fn make(&self, k: &Konteks) -> Result<String, Gagal> {
+    async fn make(&self, k: &CommandContext) -> Result<String, Failure> {
         const INSERT: &str = "
             INSERT INTO kunci_operator (role, idowner, idoutlet, nama, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
-        let nama = teks::parse("--nama", &self.nama, teks::MAX_NAMA_CHARS)?;
+        let nama = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let (idowner, idoutlet) = self.scope(&tx).await?;
-        let (secret, hash) = kunci::generate();
+        let (secret, hash) = key::generate();
         let row = tx.query_one(INSERT, &[&self.role.as_str(), &idowner, &idoutlet, &nama, &hash, &k.now]).await?;
         let id: i64 = row.get(0);
-        let isi = json!({ "role": self.role.as_str(), "idowner": idowner, "idoutlet": idoutlet, "nama": nama });
-        audit::write(&tx, &Catatan { aktor: AKTOR, aksi: "kunci.buat", objek: format!("kunci:{id}"), isi }, k.now).await?;
+        let content = json!({ "role": self.role.as_str(), "idowner": idowner, "idoutlet": idoutlet, "nama": nama });
+        audit::write(
+            &tx,
+            &AuditEntry { principal: PRINCIPAL, action: "kunci.buat", object: format!("kunci:{id}"), content },
+            k.now,
+        )
+        .await?;
         tx.commit().await?;
-        Ok(kunci::text(id, &secret))
+        Ok(key::text(id, &secret))
     }
 
     /// What the key is limited to: an owner, an outlet, or nothing for root.
-    async fn scope(&self, tx: &Transaction<'_>) -> Result<(Option<i64>, Option<i64>), Gagal> {
+    async fn scope(&self, tx: &Transaction<'_>) -> Result<(Option<i64>, Option<i64>), Failure> {
         match (self.role, self.owner, self.outlet) {
             (Role::Root, None, None) => Ok((None, None)),
-            (Role::Root, ..) => Err(Gagal::new("a root key sees everything; leave --owner and --outlet out")),
+            (Role::Root, ..) => Err(Failure::new("a root key sees everything; leave --owner and --outlet out")),
             (Role::Owner, Some(owner), None) => {
                 let known = tx.query_opt("SELECT FROM owner_usaha WHERE idowner = $1", &[&owner]).await?.is_some();
-                if known { Ok((Some(owner), None)) } else { Err(Gagal::new(format!("there is no owner {owner}"))) }
+                if known { Ok((Some(owner), None)) } else { Err(Failure::new(format!("there is no owner {owner}"))) }
             }
-            (Role::Owner, ..) => Err(Gagal::new("a key of the role owner needs --owner and no --outlet")),
+            (Role::Owner, ..) => Err(Failure::new("a key of the role owner needs --owner and no --outlet")),
             (Role::Supervisor | Role::Kasir, owner, Some(outlet)) => {
                 let found = tx.query_opt("SELECT idowner FROM outlet WHERE idoutlet = $1", &[&outlet]).await?;
-                let of: i64 = found.ok_or_else(|| Gagal::new(format!("there is no outlet {outlet}")))?.get(0);
+                let of: i64 = found.ok_or_else(|| Failure::new(format!("there is no outlet {outlet}")))?.get(0);
                 if owner.is_none_or(|o| o == of) {
                     Ok((None, Some(outlet)))
                 } else {
-                    Err(Gagal::new(format!("outlet {outlet} belongs to owner {of}")))
+                    Err(Failure::new(format!("outlet {outlet} belongs to owner {of}")))
                 }
             }
-            (role, _, None) => Err(Gagal::new(format!("a key of the role {role} needs --outlet"))),
+            (role, _, None) => Err(Failure::new(format!("a key of the role {role} needs --outlet"))),
         }
     }
 }
 
-async fn list(k: &Konteks) -> Result<(), Gagal> {
+async fn list(k: &CommandContext) -> Result<(), Failure> {
     const ALL: &str = "SELECT id, role, idowner, idoutlet, nama, created_at, revoked_at FROM kunci_operator ORDER BY id";
     println!("id\trole\towner\toutlet\tnama\tmade\trevoked");
     for row in k.client().await?.query(ALL, &[]).await? {
         let id = |i: usize| row.get::<_, Option<i64>>(i).map_or_else(|| "-".to_owned(), |n| n.to_string());
-        let revoked = row.get::<_, Option<Waktu>>(6).map_or_else(|| "-".to_owned(), Waktu::rfc3339);
-        let (role, nama, made): (&str, &str, Waktu) = (row.get(1), row.get(4), row.get(5));
+        let revoked = row.get::<_, Option<Timestamp>>(6).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
+        let (role, nama, made): (&str, &str, Timestamp) = (row.get(1), row.get(4), row.get(5));
         println!("{}\t{role}\t{}\t{}\t{nama}\t{}\t{revoked}", id(0), id(2), id(3), made.rfc3339());
     }
     Ok(())
 }
 
-async fn revoke(k: &Konteks, id: i64) -> Result<(), Gagal> {
+async fn revoke(k: &CommandContext, id: i64) -> Result<(), Failure> {
     const REVOKE: &str =
         "UPDATE kunci_operator SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1 RETURNING revoked_at = $2";
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let row = tx.query_opt(REVOKE, &[&id, &k.now]).await?.ok_or_else(|| Gagal::new(format!("there is no key {id}")))?;
+    let row = tx.query_opt(REVOKE, &[&id, &k.now]).await?.ok_or_else(|| Failure::new(format!("there is no key {id}")))?;
     if row.get(0) {
-        audit::write(&tx, &Catatan { aktor: AKTOR, aksi: "kunci.cabut", objek: format!("kunci:{id}"), isi: json!({}) }, k.now)
-            .await?;
+        audit::write(
+            &tx,
+            &AuditEntry { principal: PRINCIPAL, action: "kunci.cabut", object: format!("kunci:{id}"), content: json!({}) },
+            k.now,
+        )
+        .await?;
     }
     tx.commit().await?;
     println!("key {id} is revoked");

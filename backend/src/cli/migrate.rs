@@ -1,9 +1,9 @@
 //! `nyala migrate`.
 
-use super::{Gagal, Umum, konteks};
+use super::{CommonArgs, Failure, context};
 
-pub fn run(umum: &Umum) -> Result<(), Gagal> {
-    let version = konteks::run_or_create(umum, async |k| {
+pub fn run(common: &CommonArgs) -> Result<(), Failure> {
+    let version = context::run_or_create(common, async |k| {
         let client = k.client().await?;
         let row = client.query_one("SELECT max(version) FROM refinery_schema_history", &[]).await?;
         Ok(row.get::<_, i32>(0))

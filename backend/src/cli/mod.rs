@@ -3,9 +3,9 @@
 
 mod audit;
 mod config;
-mod galat;
+mod context;
+mod error;
 mod key;
-mod konteks;
 mod migrate;
 mod profile;
 mod qr;
@@ -18,21 +18,21 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use galat::Gagal;
+pub use error::Failure;
 
 /// Self-service laundry machines paid from prepaid balances.
 #[derive(Parser)]
 #[command(name = "nyala", version)]
 struct Cli {
     #[command(flatten)]
-    umum: Umum,
+    common: CommonArgs,
     #[command(subcommand)]
-    perintah: Perintah,
+    command: Command,
 }
 
 /// What every command takes.
 #[derive(Debug, Args)]
-pub struct Umum {
+pub struct CommonArgs {
     /// Folder of default.toml, development.toml and production.toml
     #[arg(long, global = true, default_value = "config", value_name = "DIR")]
     config_dir: PathBuf,
@@ -42,7 +42,7 @@ pub struct Umum {
 }
 
 #[derive(Subcommand)]
-enum Perintah {
+enum Command {
     /// Migrate, then serve the API and the app
     Serve(serve::Serve),
     /// Bring the database's schema up to this program's
@@ -66,16 +66,16 @@ enum Perintah {
 
 /// Runs the command that the arguments name: 0 when it did, 1 when it could not, 2 when it was not understood.
 pub fn main() -> ExitCode {
-    let Cli { umum, perintah } = Cli::parse();
-    let done = match perintah {
-        Perintah::Serve(serve) => serve.run(umum),
-        Perintah::Migrate => migrate::run(&umum),
-        Perintah::Seed(seed) => seed.run(&umum),
-        Perintah::Key(key) => key.run(&umum),
-        Perintah::Qr(qr) => qr.run(&umum),
-        Perintah::Topup(topup) => topup.run(&umum),
-        Perintah::Audit(audit) => audit.run(&umum),
-        Perintah::Config(config) => config.run(&umum),
+    let Cli { common, command } = Cli::parse();
+    let done = match command {
+        Command::Serve(serve) => serve.run(common),
+        Command::Migrate => migrate::run(&common),
+        Command::Seed(seed) => seed.run(&common),
+        Command::Key(key) => key.run(&common),
+        Command::Qr(qr) => qr.run(&common),
+        Command::Topup(topup) => topup.run(&common),
+        Command::Audit(audit) => audit.run(&common),
+        Command::Config(config) => config.run(&common),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

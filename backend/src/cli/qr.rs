@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::konteks::{self, AKTOR, Konteks};
-use super::{Gagal, Umum};
-use crate::db::audit::{self, Catatan};
-use crate::domain::kode_mesin::KodeMesin;
+use super::context::{self, CommandContext, PRINCIPAL};
+use super::{CommonArgs, Failure};
+use crate::db::audit::{self, AuditEntry};
+use crate::domain::machine_code::MachineCode;
 use crate::qr;
 
 #[derive(Debug, Args)]
@@ -29,33 +29,33 @@ struct Sticker {
 }
 
 impl Qr {
-    pub fn run(self, umum: &Umum) -> Result<(), Gagal> {
-        let sticker = konteks::run(umum, async |k| self.sticker(k).await)?;
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
+        let sticker = context::run(common, async |k| self.sticker(k).await)?;
         std::fs::write(&self.out, qr::png::render(&sticker.text)?)
-            .map_err(|e| Gagal::new(format!("{} cannot be written: {e}", self.out.display())))?;
+            .map_err(|e| Failure::new(format!("{} cannot be written: {e}", self.out.display())))?;
         println!("{} {}", sticker.kode, sticker.text);
         Ok(())
     }
 
-    async fn sticker(&self, k: &Konteks) -> Result<Sticker, Gagal> {
+    async fn sticker(&self, k: &CommandContext) -> Result<Sticker, Failure> {
         const READ: &str = "SELECT qr_versi, kode FROM mesin WHERE idmesin = $1";
         const RENEW: &str = "UPDATE mesin SET qr_versi = qr_versi + 1, kode = $2 WHERE idmesin = $1 RETURNING qr_versi, kode";
         let secrets = k.secrets()?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let row = if self.renew {
-            tx.query_opt(RENEW, &[&self.mesin_id, &KodeMesin::random().as_str()]).await?
+            tx.query_opt(RENEW, &[&self.mesin_id, &MachineCode::random().as_str()]).await?
         } else {
             tx.query_opt(READ, &[&self.mesin_id]).await?
         };
-        let row = row.ok_or_else(|| Gagal::new(format!("there is no machine {}", self.mesin_id)))?;
-        let (versi, kode): (i32, String) = (row.get(0), row.get(1));
+        let row = row.ok_or_else(|| Failure::new(format!("there is no machine {}", self.mesin_id)))?;
+        let (versions, kode): (i32, String) = (row.get(0), row.get(1));
         if self.renew {
-            let objek = format!("mesin:{}", self.mesin_id);
-            let isi = json!({ "qr_versi": versi });
-            audit::write(&tx, &Catatan { aktor: AKTOR, aksi: "mesin.stiker_baru", objek, isi }, k.now).await?;
+            let object = format!("mesin:{}", self.mesin_id);
+            let content = json!({ "qr_versi": versions });
+            audit::write(&tx, &AuditEntry { principal: PRINCIPAL, action: "mesin.stiker_baru", object, content }, k.now).await?;
         }
         tx.commit().await?;
-        Ok(Sticker { text: qr::mesin::make(&secrets, self.mesin_id, versi), kode })
+        Ok(Sticker { text: qr::machine::make(&secrets, self.mesin_id, versions), kode })
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Gagal, Umum, konteks, profile};
+use super::{CommonArgs, Failure, context, profile};
 use crate::demo::{self, Seeded};
 
 #[derive(Debug, Args)]
@@ -13,18 +13,18 @@ pub struct Seed {
 }
 
 impl Seed {
-    pub fn run(self, umum: &Umum) -> Result<(), Gagal> {
-        if konteks::settings(umum)?.is_production() {
-            return Err(Gagal::new("the production profile refuses the demo: everybody knows its password"));
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
+        if context::settings(common)?.is_production() {
+            return Err(Failure::new("the production profile refuses the demo: everybody knows its password"));
         }
-        let seeded = konteks::run_or_create(umum, async |k| {
+        let seeded = context::run_or_create(common, async |k| {
             profile::refuse_production_database(&k.config, &*k.client().await?).await?;
             Ok(demo::seed(&k.db, &k.secrets_or_new().await?, k.now).await?)
         })?;
         match seeded {
             Seeded::Now => println!("the demo is seeded; log in as {} / {}", demo::TELP, demo::PASSWORD),
             Seeded::Before => println!("the demo was seeded before; nothing changed"),
-            Seeded::NotEmpty => return Err(Gagal::new("the database is not empty; the demo is seeded into an empty one only")),
+            Seeded::NotEmpty => return Err(Failure::new("the database is not empty; the demo is seeded into an empty one only")),
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use embedded_postgres::Restarts;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Gagal, Umum, konteks, profile};
+use super::{CommonArgs, Failure, context, profile};
 use crate::app::AppState;
 use crate::config::Config;
 use crate::db::lock::{self, ServerLock};
@@ -35,10 +35,10 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub fn run(self, mut umum: Umum) -> Result<(), Gagal> {
-        umum.set.extend(self.host.map(|host| format!("http.host={host}")));
-        umum.set.extend(self.port.map(|port| format!("http.port={port}")));
-        let config = konteks::settings(&umum)?;
+    pub fn run(self, mut common: CommonArgs) -> Result<(), Failure> {
+        common.set.extend(self.host.map(|host| format!("http.host={host}")));
+        common.set.extend(self.port.map(|port| format!("http.port={port}")));
+        let config = context::settings(&common)?;
         telemetry::init(&config.log)?;
         raise_descriptor_limit();
         actix_web::rt::System::new().block_on(serve(config))
@@ -57,19 +57,19 @@ fn raise_descriptor_limit() {
 
 /// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken one
 /// is told at once.
-async fn serve(mut config: Config) -> Result<(), Gagal> {
+async fn serve(mut config: Config) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
     let listener = server::bind(&config)?;
     let source = Source::open(&mut config, Purpose::Serve)?;
     // Before the schema is touched: another server may be using it.
     let connection = pool::connection(source.url(), Duration::from_millis(config.database.connect_ms))?;
-    let lock = ServerLock::wait(&connection).await.map_err(|e| konteks::locked_out(&config, e))?;
+    let lock = ServerLock::wait(&connection).await.map_err(|e| context::locked_out(&config, e))?;
     let (client, _) = lock::connect(&connection).await?;
     profile::refuse_production_database(&config, &client).await?;
     drop(client);
     let state = AppState::build(config, source.url()).await?;
     profile::enter_production(&state).await?;
-    if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.jam.now()).await? == Seeded::Now {
+    if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.clock.now()).await? == Seeded::Now {
         tracing::info!("the demo is seeded");
     }
     let address = listener.local_addr()?;
@@ -82,7 +82,7 @@ async fn serve(mut config: Config) -> Result<(), Gagal> {
     let ended = tokio::select! {
         () = stop => Ok(()),
         why = keep_database(&state, &source, lock) => Err(why),
-        _ = server => Err(Gagal::new("the HTTP server ended by itself")),
+        _ = server => Err(Failure::new("the HTTP server ended by itself")),
     };
     drain(&state, &running).await;
     telemetry::tell_rest();
@@ -130,17 +130,17 @@ async fn drain(state: &AppState, running: &Running) {
 
 /// Returns why the process has to end. A private database that died is brought back with its lock; another one's loss is final,
 /// because from then on a second server could own it (design: money 11).
-async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) -> Gagal {
+async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) -> Failure {
     let mut restarts = Restarts::serving(Instant::now());
     loop {
         lock.lost().await;
         let Some(postgres) = source.embedded() else {
-            return Gagal::new("the database connection that holds the server's lock was lost");
+            return Failure::new("the database connection that holds the server's lock was lost");
         };
         let mut why = "it ended".to_owned();
         lock = loop {
             let Some(pause) = restarts.died(Instant::now()) else {
-                return Gagal::new(format!("the private database cannot stay up; at last: {why}"));
+                return Failure::new(format!("the private database cannot stay up; at last: {why}"));
             };
             let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
             tracing::error!(why, pause_ms, "the private database does not run; starting it again");
@@ -155,7 +155,7 @@ async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) 
     }
 }
 
-async fn bring_back(state: &AppState, postgres: &embedded_postgres::Postgres) -> Result<ServerLock, Gagal> {
+async fn bring_back(state: &AppState, postgres: &embedded_postgres::Postgres) -> Result<ServerLock, Failure> {
     postgres.restart()?;
     Ok(ServerLock::wait(state.db.config()).await?)
 }

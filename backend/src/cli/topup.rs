@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use super::konteks::{self, AKTOR, Konteks};
-use super::{Gagal, Umum};
+use super::context::{self, CommandContext, PRINCIPAL};
+use super::{CommonArgs, Failure};
 use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::Telp;
-use crate::ledger::topup::{JenisEmoney, Paket, Rekening};
+use crate::ledger::topup::{AccountKind, Package, WalletRef};
 use crate::ops::topup::{self, TopUpMade};
 
 #[derive(Debug, Args)]
@@ -35,23 +35,23 @@ pub struct Topup {
 }
 
 impl Topup {
-    pub fn run(self, umum: &Umum) -> Result<(), Gagal> {
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let telp = Telp::parse(&self.telp)?;
-        let jenis = JenisEmoney::parse(self.jenis_emoney, self.masa_aktif)?;
-        let paket = Paket::parse(self.nominal.into(), self.quota.map(Rupiah::from), self.nama_paket.as_deref(), jenis)?;
-        let made = konteks::run(umum, async |k| sell(k, &telp, self.outlet, &paket).await)?;
+        let jenis = AccountKind::parse(self.jenis_emoney, self.masa_aktif)?;
+        let package = Package::parse(self.nominal.into(), self.quota.map(Rupiah::from), self.nama_paket.as_deref(), jenis)?;
+        let made = context::run(common, async |k| sell(k, &telp, self.outlet, &package).await)?;
         println!("{}", serde_json::to_string(&made)?);
         Ok(())
     }
 }
 
-async fn sell(k: &Konteks, telp: &Telp, idoutlet: i64, paket: &Paket) -> Result<TopUpMade, Gagal> {
+async fn sell(k: &CommandContext, telp: &Telp, idoutlet: i64, package: &Package) -> Result<TopUpMade, Failure> {
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
     let outlet = tx.query_opt("SELECT idowner FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await?;
-    let idowner = outlet.ok_or_else(|| Gagal::new(format!("there is no outlet {idoutlet}")))?.get(0);
+    let idowner = outlet.ok_or_else(|| Failure::new(format!("there is no outlet {idoutlet}")))?.get(0);
     let id_customer_global = topup::by_telp(&tx, telp).await?;
-    let made = topup::sell(&tx, Rekening { id_customer_global, idoutlet, idowner }, paket, AKTOR, k.now).await?;
+    let made = topup::sell(&tx, WalletRef { id_customer_global, idoutlet, idowner }, package, PRINCIPAL, k.now).await?;
     tx.commit().await?;
     Ok(made.into())
 }

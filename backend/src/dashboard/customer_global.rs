@@ -5,10 +5,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
+use crate::auth::customer::Customer;
 use crate::domain::id::Id;
 use crate::domain::telp::Telp;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{Answer, Empty, ok};
 use crate::http::error::AppError;
 
@@ -25,7 +25,7 @@ pub struct CustomerGlobal {
     telp: Telp,
     /// When the password was last changed.
     #[schema(value_type = String, format = DateTime)]
-    updated_at: Waktu,
+    updated_at: Timestamp,
 }
 
 /// The customer's own account; any other id is 404, whether it exists or not.
@@ -36,11 +36,11 @@ pub struct CustomerGlobal {
 )]
 pub async fn customer_global(
     state: web::Data<AppState>,
-    pelanggan: Pelanggan,
+    customer: Customer,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const UNKNOWN: AppError = AppError::NotFound("akun tidak ditemukan");
-    let id = Id::parse(&id).filter(|id| id.get() == pelanggan.id).ok_or(UNKNOWN)?;
+    let id = Id::parse(&id).filter(|id| id.get() == customer.id).ok_or(UNKNOWN)?;
     let client = state.db.get().await?;
     let stmt =
         client.prepare_cached("SELECT id, nama_awal, nama_akhir, telp, updated_at FROM customer_global WHERE id = $1").await?;

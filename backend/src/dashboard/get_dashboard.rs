@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
+use crate::auth::customer::Customer;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 use crate::transaksi::snap::{SnapTransaksi, snap_sql};
@@ -40,22 +40,22 @@ const OPEN: &str = snap_sql!(
     get, path = "/scan/v1/dashboard/get_dashboard", tag = "dashboard", security(("pelanggan" = [])),
     responses((status = 200, body = Answer<Dashboard>))
 )]
-pub async fn get_dashboard(state: web::Data<AppState>, pelanggan: Pelanggan) -> Result<HttpResponse, AppError> {
+pub async fn get_dashboard(state: web::Data<AppState>, customer: Customer) -> Result<HttpResponse, AppError> {
     let client = state.db.get().await?;
-    let (customer, open) = try_join(client.prepare_cached(CUSTOMER), client.prepare_cached(OPEN)).await?;
-    let (customer, open) = try_join(client.query_opt(&customer, &[&pelanggan.id]), client.query(&open, &[&pelanggan.id])).await?;
-    let customer = customer.ok_or(AppError::Unauthorized)?;
-    let now = state.jam.now();
+    let (names, open) = try_join(client.prepare_cached(CUSTOMER), client.prepare_cached(OPEN)).await?;
+    let (names, open) = try_join(client.query_opt(&names, &[&customer.id]), client.query(&open, &[&customer.id])).await?;
+    let names = names.ok_or(AppError::Unauthorized)?;
+    let now = state.clock.now();
     let mut list_snap_transaksi = Vec::with_capacity(open.len());
     for row in &open {
         list_snap_transaksi.extend(SnapTransaksi::from_row(row, now)?);
     }
     Ok(ok(Dashboard {
         customer_global: CustomerGlobalRingkas {
-            id: customer.try_get(0)?,
-            nama_awal: customer.try_get(1)?,
-            nama_akhir: customer.try_get(2)?,
-            telp: customer.try_get(3)?,
+            id: names.try_get(0)?,
+            nama_awal: names.try_get(1)?,
+            nama_akhir: names.try_get(2)?,
+            telp: names.try_get(3)?,
         },
         list_snap_transaksi,
     }))

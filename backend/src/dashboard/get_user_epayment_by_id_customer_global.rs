@@ -3,8 +3,8 @@
 use actix_web::{HttpResponse, web};
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
-use crate::epayment::akun_epay::{AkunEpay, epay_sql};
+use crate::auth::customer::Customer;
+use crate::epayment::epay_account::{AkunEpay, epay_sql};
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
@@ -17,10 +17,10 @@ const ALL: &str = epay_sql!("WHERE c.id_customer_global = $1 ORDER BY c.idcustom
 )]
 pub async fn get_user_epayment_by_id_customer_global(
     state: web::Data<AppState>,
-    pelanggan: Pelanggan,
+    customer: Customer,
 ) -> Result<HttpResponse, AppError> {
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(ALL).await?;
-    let rows = client.query(&stmt, &[&pelanggan.id]).await?;
+    let rows = client.query(&stmt, &[&customer.id]).await?;
     Ok(ok(AkunEpay::from_rows(&rows)?))
 }

@@ -3,22 +3,22 @@
 use deadpool_postgres::Transaction;
 use serde_json::Value;
 
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
 const INSERT: &str = "INSERT INTO audit_log (aktor, aksi, objek, isi, created_at) VALUES ($1, $2, $3, $4, $5)";
 
-/// One change. `aktor` is `operator:<id>` or `cli`, `objek` is `<table>:<id>`, `isi` is what was asked for.
+/// One change. `principal` is `operator:<id>` or `cli`, `object` is `<table>:<id>`, `content` is what was asked for.
 #[derive(Debug)]
-pub struct Catatan<'a> {
-    pub aktor: &'a str,
-    pub aksi: &'static str,
-    pub objek: String,
-    pub isi: Value,
+pub struct AuditEntry<'a> {
+    pub principal: &'a str,
+    pub action: &'static str,
+    pub object: String,
+    pub content: Value,
 }
 
-pub async fn write(tx: &Transaction<'_>, catatan: &Catatan<'_>, now: Waktu) -> Result<(), AppError> {
+pub async fn write(tx: &Transaction<'_>, entry: &AuditEntry<'_>, now: Timestamp) -> Result<(), AppError> {
     let stmt = tx.prepare_cached(INSERT).await?;
-    tx.execute(&stmt, &[&catatan.aktor, &catatan.aksi, &catatan.objek, &catatan.isi, &now]).await?;
+    tx.execute(&stmt, &[&entry.principal, &entry.action, &entry.object, &entry.content, &now]).await?;
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! How far the server's clock (`Jam`) is from the database's, which it was set by once.
+//! How far the server's clock (`Clock`) is from the database's, which it was set by once.
 
 use std::time::Duration;
 
 use crate::app::{AppState, database_now};
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
 /// How often it is looked at.
@@ -41,15 +41,15 @@ pub async fn watch(state: AppState) {
 /// When the database does not answer.
 pub async fn measure(state: &AppState) -> Result<i64, AppError> {
     let client = state.db.get().await?;
-    let asked = state.jam.now();
+    let asked = state.clock.now();
     let theirs = database_now(&client).await?;
-    let distance_ms = outside(asked, state.jam.now(), theirs);
+    let distance_ms = outside(asked, state.clock.now(), theirs);
     state.metrics.clock_distance(distance_ms);
     Ok(distance_ms)
 }
 
 /// Theirs was read at some moment between `asked` and `answered`: only what lies outside is certain, so that a slow answer is no distance.
-fn outside(asked: Waktu, answered: Waktu, theirs: Waktu) -> i64 {
+fn outside(asked: Timestamp, answered: Timestamp, theirs: Timestamp) -> i64 {
     answered.ms_until(theirs).max(0) + asked.ms_until(theirs).min(0)
 }
 
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_slow_answer_is_no_distance() {
-        let at = Waktu::from_ms;
+        let at = Timestamp::from_ms;
         for (asked, answered, theirs, distance_ms) in
             [(1_000, 1_010, 1_005, 0), (1_000, 9_000, 1_000, 0), (1_000, 1_010, 3_000, 1_990), (1_000, 1_010, 400, -600)]
         {

@@ -3,7 +3,7 @@
 
 use tokio_postgres::{Client, Error};
 
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 
 /// Whether this database, its schema of whatever age, was ever served in production.
 pub async fn was_in_production(client: &Client) -> Result<bool, Error> {
@@ -14,7 +14,7 @@ pub async fn was_in_production(client: &Client) -> Result<bool, Error> {
 }
 
 /// From now on `was_in_production`.
-pub async fn remember_production(client: &Client, now: Waktu) -> Result<(), Error> {
+pub async fn remember_production(client: &Client, now: Timestamp) -> Result<(), Error> {
     const REMEMBER: &str = "INSERT INTO served_in_production (first_at) VALUES ($1) ON CONFLICT DO NOTHING";
     client.execute(REMEMBER, &[&now]).await.map(drop)
 }

@@ -89,5 +89,5 @@ async fn prune_all(state: &AppState, prunable: &Prunable) -> Result<u64, AppErro
 async fn prune_batch(state: &AppState, prunable: &Prunable) -> Result<u64, AppError> {
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(prunable.sql).await?;
-    Ok(client.execute(&stmt, &[&state.jam.now().plus_ms(-prunable.kept_ms), &BATCH]).await?)
+    Ok(client.execute(&stmt, &[&state.clock.now().plus_ms(-prunable.kept_ms), &BATCH]).await?)
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use tokio_postgres::error::SqlState;
 
 use super::pool::Client;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
 /// A probe writes at most this often.
@@ -61,7 +61,7 @@ impl Writes {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn succeed(&self, client: &mut Client, now: Waktu) -> Result<bool, AppError> {
+    pub async fn succeed(&self, client: &mut Client, now: Timestamp) -> Result<bool, AppError> {
         if self.is_due(now) {
             let failing = self.0.failing.load(Ordering::Relaxed);
             let probed = if failing { ask_for_room(client, now).await } else { touch(client, now).await };
@@ -75,19 +75,19 @@ impl Writes {
     }
 
     /// Whether it is the caller's turn to probe: one at a time.
-    fn is_due(&self, now: Waktu) -> bool {
+    fn is_due(&self, now: Timestamp) -> bool {
         let due = self.0.next_probe.load(Ordering::Relaxed);
         let next = now.plus_ms(PROBE_EVERY_MS).ms();
         now.ms() >= due && self.0.next_probe.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 
-async fn touch(client: &Client, now: Waktu) -> Result<(), tokio_postgres::Error> {
+async fn touch(client: &Client, now: Timestamp) -> Result<(), tokio_postgres::Error> {
     let stmt = client.prepare_cached(TOUCH).await?;
     client.execute(&stmt, &[&now]).await.map(drop)
 }
 
-async fn ask_for_room(client: &mut Client, now: Waktu) -> Result<(), tokio_postgres::Error> {
+async fn ask_for_room(client: &mut Client, now: Timestamp) -> Result<(), tokio_postgres::Error> {
     let tx = client.transaction().await?;
     tx.batch_execute(NEW).await?;
     tx.execute(FILL, &[&now, &vec![0_u8; ROOM_BYTES]]).await?;

@@ -1,4 +1,4 @@
-//! `POST /dev/mesin/{id}/fault`: gives a simulated machine a fault, or mends it (contract §5).
+//! `POST /dev/machine/{id}/fault`: gives a simulated machine a fault, or mends it (contract §5).
 
 use actix_web::{HttpResponse, web};
 use serde::Deserialize;
@@ -9,9 +9,9 @@ use crate::domain::id::Id;
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
-use crate::mesin::device::sim::Mode;
-use crate::mesin::messages::Said;
-use crate::mesin::registry::Alamat;
+use crate::machine::device::sim::Mode;
+use crate::machine::messages::Said;
+use crate::machine::registry::Location;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Fault {
@@ -25,15 +25,15 @@ pub struct Fault {
         (status = 422, description = "The machine is not simulated", body = Empty))
 )]
 pub async fn mesin_fault(state: web::Data<AppState>, id: web::Path<String>, body: Json<Fault>) -> Result<HttpResponse, AppError> {
-    let idmesin = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
-    let alamat = Alamat::find(&state, idmesin).await?;
-    if alamat.driver != "sim" {
+    let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
+    let location = Location::find(&state, idmesin).await?;
+    if location.driver != "sim" {
         return Err(AppError::Unprocessable("hanya mesin simulasi yang dapat diberi gangguan"));
     }
-    let now = state.jam.now();
+    let now = state.clock.now();
     let said = state.sim.set_mode(idmesin, body.mode, now);
-    state.mesin.tell(&state, &alamat, Said(said.clone()))?;
+    state.machine.tell(&state, &location, Said(said.clone()))?;
     // Stored before the answer, so that whoever asked finds it so.
-    crate::pembelian::perangkat::record_said(&state, idmesin, &said).await?;
+    crate::purchase::device::record_said(&state, idmesin, &said).await?;
     Ok(answer::done("OK"))
 }

@@ -7,11 +7,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::AppState;
 use crate::domain::telp::Telp;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{Answer, Empty, ok};
 use crate::http::error::AppError;
 use crate::http::schema::NumberOrNothing;
-use crate::whatsapp::{Pesan, log};
+use crate::whatsapp::{CodeMessage, log};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -29,12 +29,12 @@ pub struct WhatsAppMessage {
     #[schema(example = "123456")]
     code: String,
     #[schema(value_type = String, format = DateTime)]
-    at: Waktu,
+    at: Timestamp,
 }
 
-impl From<&Pesan> for WhatsAppMessage {
-    fn from(pesan: &Pesan) -> Self {
-        Self { to: pesan.telp.full(), text: log::text(pesan), code: pesan.code.as_str().to_owned(), at: pesan.at }
+impl From<&CodeMessage> for WhatsAppMessage {
+    fn from(message: &CodeMessage) -> Self {
+        Self { to: message.telp.full(), text: log::text(message), code: message.code.as_str().to_owned(), at: message.at }
     }
 }
 

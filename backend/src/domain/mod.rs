@@ -1,13 +1,13 @@
 //! Values that are parsed once at the door and trusted afterwards.
 
 pub mod id;
-pub mod kata_sandi;
-pub mod kode_mesin;
-pub mod nama;
-pub mod no_nota;
+pub mod machine_code;
+pub mod name;
 pub mod otp;
+pub mod password;
+pub mod receipt_number;
 pub mod rupiah;
-pub mod teks;
 pub mod telp;
-pub mod waktu;
+pub mod text;
+pub mod timestamp;
 pub mod whole;

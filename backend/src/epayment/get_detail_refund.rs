@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
+use crate::auth::customer::Customer;
 use crate::domain::id::Id;
-use crate::domain::no_nota::NoNota;
-use crate::domain::waktu::Waktu;
+use crate::domain::receipt_number::ReceiptNumber;
+use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
@@ -25,7 +25,7 @@ pub struct DetailRefund {
     #[schema(example = "SLF261120180530123", pattern = "^SLF[0-9]{15}$")]
     idtransaksi: String,
     #[schema(value_type = String, format = DateTime)]
-    waktu_refund: Waktu,
+    waktu_refund: Timestamp,
     /// Whole rupiah.
     nominal_refund: i64,
 }
@@ -40,19 +40,20 @@ const ONE: &str = "SELECT t.no_nota, l.created_at, l.jumlah FROM snap_transaksi 
 /// A refund by the receipt number of its use. 404 when the use is not the customer's or nothing came back.
 #[utoipa::path(
     get, path = "/scan/v1/epayment/get_detail_refund/{id}", tag = "epayment", security(("pelanggan" = [])),
-    params(("id" = inline(NoNota), Path, description = "Receipt number"), Which),
+    params(("id" = inline(ReceiptNumber), Path, description = "Receipt number"), Which),
     responses((status = 200, body = Answer<DetailRefund>))
 )]
 pub async fn get_detail_refund(
     state: web::Data<AppState>,
-    pelanggan: Pelanggan,
+    customer: Customer,
     id: web::Path<String>,
     which: web::Query<Which>,
 ) -> Result<HttpResponse, AppError> {
     let unknown = AppError::NotFound("Transaksi ini tidak ditemukan");
-    let Some(no_nota) = NoNota::parse(&id) else { return Err(unknown) };
+    let Some(receipt_number) = ReceiptNumber::parse(&id) else { return Err(unknown) };
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(ONE).await?;
-    let row = client.query_opt(&stmt, &[&pelanggan.id, &no_nota.as_str(), &which.entri.map(Id::get)]).await?.ok_or(unknown)?;
+    let row =
+        client.query_opt(&stmt, &[&customer.id, &receipt_number.as_str(), &which.entri.map(Id::get)]).await?.ok_or(unknown)?;
     Ok(ok(DetailRefund { idtransaksi: row.try_get(0)?, waktu_refund: row.try_get(1)?, nominal_refund: row.try_get(2)? }))
 }

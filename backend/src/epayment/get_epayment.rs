@@ -5,9 +5,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
+use crate::auth::customer::Customer;
 use crate::domain::id::Id;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 use crate::transaksi::snap::OutletRingkas;
@@ -18,7 +18,7 @@ pub struct DetailTopUp {
     #[schema(example = "42", pattern = "^[0-9]+$")]
     idpembelian_emoney: String,
     #[schema(value_type = String, format = DateTime)]
-    created_at: Waktu,
+    created_at: Timestamp,
     /// Whole rupiah paid at the cashier.
     harga_paket: i64,
     /// Whole rupiah added to the balance.
@@ -42,14 +42,14 @@ const ONE: &str = "SELECT p.id::TEXT, p.created_at, p.harga_paket, p.quota, p.na
 )]
 pub async fn get_epayment(
     state: web::Data<AppState>,
-    pelanggan: Pelanggan,
+    customer: Customer,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let unknown = AppError::NotFound("Transaksi ini tidak ditemukan");
     let Some(id) = Id::parse(&id) else { return Err(unknown) };
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(ONE).await?;
-    let row = client.query_opt(&stmt, &[&id.get(), &pelanggan.id]).await?.ok_or(unknown)?;
+    let row = client.query_opt(&stmt, &[&id.get(), &customer.id]).await?.ok_or(unknown)?;
     let (nama_outlet, kota): (String, String) = (row.try_get(5)?, row.try_get(6)?);
     Ok(ok(DetailTopUp {
         idpembelian_emoney: row.try_get(0)?,

@@ -1,6 +1,6 @@
 //! E-Pay accounts, top-ups and refunds (product §7).
 
-pub mod akun_epay;
+pub mod epay_account;
 pub mod get_detail_refund;
 pub mod get_epayment;
 

@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, web};
 
 use crate::app::AppState;
 use crate::http::error::AppError;
-use crate::pembelian::keadaan::Keadaan;
+use crate::purchase::state::PurchaseState;
 
 /// How long counting the open purchases may take.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
@@ -22,12 +22,12 @@ const OPEN: &str =
 pub async fn metrics(state: web::Data<AppState>) -> Result<HttpResponse, AppError> {
     let open = tokio::time::timeout(DATABASE_LIMIT, open_purchases(&state)).await.ok().and_then(Result::ok);
     state.metrics.purchases_open(open.as_deref());
-    state.auth.reset_alarm.since(state.jam.now()); // an alarm that is over says so when it is asked
+    state.auth.reset_alarm.since(state.clock.now()); // an alarm that is over says so when it is asked
     let text = state.metrics.encode().map_err(AppError::internal)?;
     Ok(HttpResponse::Ok().content_type("application/openmetrics-text; version=1.0.0; charset=utf-8").body(text))
 }
 
-async fn open_purchases(state: &AppState) -> Result<Vec<(Keadaan, i64)>, AppError> {
+async fn open_purchases(state: &AppState) -> Result<Vec<(PurchaseState, i64)>, AppError> {
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(OPEN).await?;
     let rows = client.query(&stmt, &[]).await?;

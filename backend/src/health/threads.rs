@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
-/// A thread that has not turned for so long hangs; in peace it turns four times a second (`mesin::alarm`).
+/// A thread that has not turned for so long hangs; in peace it turns four times a second (`machine::alarm`).
 pub const STUCK_AFTER_MS: u64 = 10_000;
 
 /// The worker threads, by when each turned last. Time is the kernel's monotonic clock, which stands while the machine is suspended

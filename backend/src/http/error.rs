@@ -45,29 +45,29 @@ pub enum AppError {
     #[error("hashedPassword is not the hash of the given password")]
     OldPasswordWrong,
     #[error("Nama Akun Minimal 2 Kata")]
-    NamaTooShort,
+    NameTooShort,
     #[error("kata sandi minimal 8 karakter")]
     PasswordTooShort,
     #[error("Mesin Not found")]
-    MesinNotFound,
+    MachineNotFound,
     #[error("nomor nota sudah dipakai")]
-    NotaTaken,
+    ReceiptTaken,
     #[error("E-Pay tidak ditemukan")]
     EpayNotFound,
     #[error("layanan tidak ditemukan")]
-    LayananNotFound,
+    ServiceNotFound,
     #[error("harga layanan berubah")]
-    HargaChanged,
+    PriceChanged,
     #[error("mesin sedang offline")]
-    MesinOffline,
+    MachineOffline,
     #[error("mesin sedang digunakan")]
-    MesinBusy,
+    MachineBusy,
     #[error("saldo epay tidak cukup")]
-    SaldoTooLow,
+    BalanceTooLow,
     #[error("mesin gagal dinyalakan, saldo dikembalikan")]
-    MesinRefused,
+    MachineRefused,
     #[error("mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala")]
-    MesinSilent,
+    MachineSilent,
     #[error("mesin belum menjawab, perintah berhenti terus dicoba")]
     StopSilent,
     /// 404 for someone else's and for unknown ids alike.
@@ -103,25 +103,25 @@ impl AppError {
             Self::Forbidden | Self::NotAllowed(_) | Self::CrossSite => StatusCode::FORBIDDEN,
             Self::RecordNotFound
             | Self::TelpUnknown
-            | Self::MesinNotFound
+            | Self::MachineNotFound
             | Self::EpayNotFound
-            | Self::LayananNotFound
+            | Self::ServiceNotFound
             | Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::TelpTaken
-            | Self::HargaChanged
-            | Self::MesinOffline
-            | Self::MesinBusy
-            | Self::MesinRefused
+            | Self::PriceChanged
+            | Self::MachineOffline
+            | Self::MachineBusy
+            | Self::MachineRefused
             | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::OtpInvalid
             | Self::OldPasswordWrong
-            | Self::NamaTooShort
+            | Self::NameTooShort
             | Self::PasswordTooShort
-            | Self::NotaTaken
-            | Self::SaldoTooLow
+            | Self::ReceiptTaken
+            | Self::BalanceTooLow
             | Self::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::MesinSilent | Self::StopSilent => StatusCode::GATEWAY_TIMEOUT,
+            Self::MachineSilent | Self::StopSilent => StatusCode::GATEWAY_TIMEOUT,
             Self::CodeNotSent | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }

@@ -7,15 +7,15 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::input::Filter;
 use crate::domain::id::{Id, MAX_DIGITS};
-use crate::domain::nama::MAX_LETTERS;
-use crate::domain::no_nota::NoNota;
-use crate::domain::teks::{MAX_ALASAN_CHARS, MAX_NAMA_CHARS};
+use crate::domain::name::MAX_LETTERS;
+use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::telp::{COUNTRY_CODE, CountryCode, Telp};
-use crate::transaksi::sampai::{MAX_IN_PROGRESS, Sampai};
+use crate::domain::text::{MAX_NAME_CHARS, MAX_REASON_CHARS};
+use crate::transaksi::cursor::{Cursor, MAX_IN_PROGRESS};
 
 /// What `str::trim` takes off: Unicode's White_Space.
 const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
-/// What `teks::is_unreadable` refuses.
+/// What `text::is_unreadable` refuses.
 const UNREADABLE: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff";
 /// The digits of a positive id.
 const DIGITS: &str = "0*[1-9][0-9]";
@@ -61,7 +61,7 @@ describe! {
     Filter => ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String, Type::Null]))
         .minimum(Some(1)).maximum(Some(largest_id())).pattern(Some(format!("^({DIGITS}{{0,{}}})?$", MAX_DIGITS - 1)))
         .description(Some("An id, or nothing.")).build();
-    NoNota => text(NOTA).description(Some("A receipt number: `SLF` and yymmddHHMMSSmmm.")).examples(["SLF261120180530123"]).build();
+    ReceiptNumber => text(RECEIPT).description(Some("A receipt number: `SLF` and yymmddHHMMSSmmm.")).examples(["SLF261120180530123"]).build();
     Telp => text(number(false)).description(Some("A WhatsApp number of Indonesia, with 0, 62, +62 or nothing before it; blanks, dots and \
         dashes are skipped.")).examples(["81234567890"]).build();
     NumberOrNothing => text(number(true)).examples(["81234567890"]).build();
@@ -71,15 +71,15 @@ describe! {
     SixDigits => text("^[0-9]{6}$").examples(["123456"]).build();
     FullName => text(full_name()).description(Some(format!("At least two words, together at most {MAX_LETTERS} characters without the blanks.")))
         .examples(["Siti Rahmawati"]).build();
-    ShortText => text(trimmed(MAX_NAMA_CHARS)).description(Some(between(MAX_NAMA_CHARS))).examples(["Cuci Kilat"]).build();
-    NamePrefix => text(trimmed(MAX_NAMA_CHARS - NUMBER_CHARS)).description(Some(between(MAX_NAMA_CHARS - NUMBER_CHARS)))
+    ShortText => text(trimmed(MAX_NAME_CHARS)).description(Some(between(MAX_NAME_CHARS))).examples(["Cuci Kilat"]).build();
+    NamePrefix => text(trimmed(MAX_NAME_CHARS - NUMBER_CHARS)).description(Some(between(MAX_NAME_CHARS - NUMBER_CHARS)))
         .examples(["Mesin"]).build();
-    Reason => text(trimmed(MAX_ALASAN_CHARS)).description(Some(between(MAX_ALASAN_CHARS))).examples(["mesin rusak"]).build();
+    Reason => text(trimmed(MAX_REASON_CHARS)).description(Some(between(MAX_REASON_CHARS))).examples(["mesin rusak"]).build();
     SearchText => text(search()).build();
-    Sampai => text(sampai()).description(Some("Opaque, from the first page's answer.")).build();
+    Cursor => text(sampai()).description(Some("Opaque, from the first page's answer.")).build();
 }
 
-const NOTA: &str = "^SLF[0-9]{15}$";
+const RECEIPT: &str = "^SLF[0-9]{15}$";
 
 fn text(pattern: impl Into<String>) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern))
@@ -109,7 +109,7 @@ fn number(or_nothing: bool) -> String {
     if or_nothing { format!("^({code}{digits})?$") } else { format!("^{code}{digits}$") }
 }
 
-/// `domain::teks::parse`.
+/// `domain::text::parse`.
 fn trimmed(max_chars: usize) -> String {
     format!("^[{BLANK}]*{}[{BLANK}]*$", readable(max_chars))
 }
@@ -124,7 +124,7 @@ fn readable(max_chars: usize) -> String {
     format!("[^{BLANK}{UNREADABLE}]([^{UNREADABLE}]{{0,{}}}[^{BLANK}{UNREADABLE}])?", max_chars - 2)
 }
 
-/// `domain::nama::Nama::parse`: the two words are looked for first, then the letters are counted.
+/// `domain::name::Name::parse`: the two words are looked for first, then the letters are counted.
 fn full_name() -> String {
     format!("^(?={}){}$", two_words(), letters())
 }
@@ -137,7 +137,7 @@ fn letters() -> String {
     format!("[{BLANK}]*([^{BLANK}{UNREADABLE}][{BLANK}]*){{2,{MAX_LETTERS}}}")
 }
 
-/// `transaksi::sampai::Sampai::parse`: what its `encode` writes, or nothing.
+/// `transaksi::cursor::Cursor::parse`: what its `encode` writes, or nothing.
 fn sampai() -> String {
     format!(r"^((0|[1-9a-f][0-9a-f]{{0,14}}|[1-7][0-9a-f]{{15}})(\.(0|[1-9a-f][0-9a-f]{{0,15}})){{0,{MAX_IN_PROGRESS}}})?$")
 }
@@ -162,9 +162,9 @@ mod tests {
     use regex::Regex;
 
     use super::*;
-    use crate::domain::nama::Nama;
-    use crate::domain::teks;
-    use crate::ops::pelanggan_bulk::Awalan;
+    use crate::domain::name::Name;
+    use crate::domain::text;
+    use crate::ops::pelanggan_bulk::PhonePrefix;
     use crate::transaksi::get_layanan::search_of;
 
     /// Texts that are near what a pattern takes: its own, and those of one character more, less or other.
@@ -226,13 +226,13 @@ mod tests {
     fn each_pattern_takes_what_its_parser_takes() {
         same_as::<Id>(reads::<Id>);
         same_as::<Filter>(reads::<Filter>);
-        same_as::<NoNota>(reads::<NoNota>);
+        same_as::<ReceiptNumber>(reads::<ReceiptNumber>);
         same_as::<Telp>(reads::<Telp>);
         same_as::<NumberOrNothing>(|text| text.is_empty() || Telp::parse(text).is_ok());
-        same_as::<NumberPrefix>(|text| Awalan::parse(text).is_ok());
-        same_as::<ShortText>(|text| teks::parse("nama", text, MAX_NAMA_CHARS).is_ok());
+        same_as::<NumberPrefix>(|text| PhonePrefix::parse(text).is_ok());
+        same_as::<ShortText>(|text| text::parse("nama", text, MAX_NAME_CHARS).is_ok());
         same_as::<SearchText>(|text| search_of(text).is_ok());
-        same_as::<Sampai>(|text| text.is_empty() || Sampai::parse(text).is_some());
+        same_as::<Cursor>(|text| text.is_empty() || Cursor::parse(text).is_some());
     }
 
     #[test]
@@ -240,6 +240,6 @@ mod tests {
         // `Regex` looks not ahead, as ECMA-262's do.
         let (words, counted) =
             (Regex::new(&format!("^{}", two_words())).unwrap(), Regex::new(&format!("^{}$", letters())).unwrap());
-        same(&letters(), |text| words.is_match(text) && counted.is_match(text), |text| Nama::parse(text).is_ok());
+        same(&letters(), |text| words.is_match(text) && counted.is_match(text), |text| Name::parse(text).is_ok());
     }
 }

@@ -2,18 +2,18 @@
 
 use deadpool_postgres::Transaction;
 
-use super::pemakaian::{Cara, Kembali, Keputusan, Pemakaian, give_back};
+use super::refundable::{GivenBack, Grounds, Refundable, Way, give_back};
 use crate::http::error::AppError;
 
 /// Gives `nominal` rupiah back; 422 when less than that is left of the price.
 pub async fn refund(
     tx: &Transaction<'_>,
-    pemakaian: &Pemakaian,
+    refundable: &Refundable,
     nominal: i64,
-    keputusan: Keputusan<'_>,
-) -> Result<Kembali, AppError> {
-    if nominal > pemakaian.sisa {
+    grounds: Grounds<'_>,
+) -> Result<GivenBack, AppError> {
+    if nominal > refundable.left {
         return Err(AppError::Unprocessable("nominal melebihi sisa harga yang belum dikembalikan"));
     }
-    give_back(tx, pemakaian, Cara::Refund, nominal, keputusan).await
+    give_back(tx, refundable, Way::Refund, nominal, grounds).await
 }

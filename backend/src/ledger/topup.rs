@@ -3,73 +3,73 @@
 use deadpool_postgres::Transaction;
 
 use crate::domain::rupiah::Rupiah;
-use crate::domain::teks;
-use crate::domain::waktu::Waktu;
+use crate::domain::text;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
-const DEFAULT_PAKET: &str = "Top-Up";
+const DEFAULT_PACKAGE: &str = "Top-Up";
 /// 9999-12-31T23:59:59.999Z, the last instant that RFC 3339 can write.
 const LAST_INSTANT_MS: i64 = 253_402_300_799_999;
 
 /// The kind of an E-Pay account (product §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JenisEmoney {
+pub enum AccountKind {
     /// 1: expires at `masa_aktif`; a later top-up may move that on, never back.
-    Berjangka { masa_aktif: Waktu },
+    Expiring { masa_aktif: Timestamp },
     /// 2: never expires.
-    Tetap,
+    Lasting,
 }
 
-impl JenisEmoney {
+impl AccountKind {
     /// 2 unless asked otherwise; 1 needs `masa_aktif` (epoch ms), 2 refuses it. Every failure is a 400.
-    pub fn parse(jenis: Option<i64>, masa_aktif_ms: Option<i64>) -> Result<Self, AppError> {
-        match (jenis.unwrap_or(2), masa_aktif_ms) {
-            (1, Some(ms)) if (1..=LAST_INSTANT_MS).contains(&ms) => Ok(Self::Berjangka { masa_aktif: Waktu::from_ms(ms) }),
+    pub fn parse(jenis: Option<i64>, expires_ms: Option<i64>) -> Result<Self, AppError> {
+        match (jenis.unwrap_or(2), expires_ms) {
+            (1, Some(ms)) if (1..=LAST_INSTANT_MS).contains(&ms) => Ok(Self::Expiring { masa_aktif: Timestamp::from_ms(ms) }),
             (1, Some(_)) => Err(AppError::bad_input("masa_aktif harus milidetik epoch sampai tahun 9999")),
             (1, None) => Err(AppError::bad_input("jenis_emoney 1 perlu masa_aktif (milidetik epoch)")),
-            (2, None) => Ok(Self::Tetap),
+            (2, None) => Ok(Self::Lasting),
             (2, Some(_)) => Err(AppError::bad_input("jenis_emoney 2 tidak kedaluwarsa, jangan isi masa_aktif")),
             _ => Err(AppError::bad_input("jenis_emoney harus 1 atau 2")),
         }
     }
 
-    pub fn nomor(self) -> i16 {
+    pub fn number(self) -> i16 {
         match self {
-            Self::Berjangka { .. } => 1,
-            Self::Tetap => 2,
+            Self::Expiring { .. } => 1,
+            Self::Lasting => 2,
         }
     }
 
-    pub fn masa_aktif(self) -> Option<Waktu> {
+    pub fn masa_aktif(self) -> Option<Timestamp> {
         match self {
-            Self::Berjangka { masa_aktif } => Some(masa_aktif),
-            Self::Tetap => None,
+            Self::Expiring { masa_aktif } => Some(masa_aktif),
+            Self::Lasting => None,
         }
     }
 }
 
 /// What is sold: `nominal` rupiah paid for `quota` rupiah of balance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Paket {
+pub struct Package {
     pub nominal: i64,
     pub quota: i64,
     pub nama: String,
-    pub jenis: JenisEmoney,
+    pub jenis: AccountKind,
 }
 
-impl Paket {
+impl Package {
     /// `quota` defaults to `nominal`, both 1 to 20,000,000; `nama` to `Top-Up`. Every failure is a 400.
-    pub fn parse(nominal: Rupiah, quota: Option<Rupiah>, nama: Option<&str>, jenis: JenisEmoney) -> Result<Self, AppError> {
+    pub fn parse(nominal: Rupiah, quota: Option<Rupiah>, nama: Option<&str>, jenis: AccountKind) -> Result<Self, AppError> {
         let nominal = nominal.within("nominal", 1)?;
         let quota = quota.map_or(Ok(nominal), |q| q.within("quota", 1))?;
-        let nama = teks::parse("nama_paket", nama.unwrap_or(DEFAULT_PAKET), teks::MAX_NAMA_CHARS)?;
+        let nama = text::parse("nama_paket", nama.unwrap_or(DEFAULT_PACKAGE), text::MAX_NAME_CHARS)?;
         Ok(Self { nominal, quota, nama, jenis })
     }
 }
 
 /// Whose wallet, at which outlet.
 #[derive(Debug, Clone, Copy)]
-pub struct Rekening {
+pub struct WalletRef {
     pub id_customer_global: i64,
     pub idoutlet: i64,
     pub idowner: i64,
@@ -85,79 +85,89 @@ pub struct ToppedUp {
 
 /// $1 customer, $2 outlet, $3 owner, $4 kind, $5 expiry, $6 now. Nothing when the account is there.
 const OPEN: &str = "
-    WITH baru AS (
+    WITH made AS (
         INSERT INTO customer (id_customer_global, idoutlet, owner_idowner, created_at) VALUES ($1, $2, $3, $6)
         ON CONFLICT (id_customer_global, idoutlet) DO NOTHING RETURNING idcustomer
-    ), dompet AS (
-        INSERT INTO akun (jenis, idoutlet, idcustomer) SELECT 'W', $2, idcustomer FROM baru RETURNING idakun, idcustomer
+    ), wallet AS (
+        INSERT INTO akun (jenis, idoutlet, idcustomer) SELECT 'W', $2, idcustomer FROM made RETURNING idakun, idcustomer
     )
     INSERT INTO quota_emoney (idcustomer, idakun, jenis_emoney, masa_aktif, updated_at)
-    SELECT idcustomer, idakun, $4::SMALLINT, $5::TIMESTAMPTZ, $6 FROM dompet";
+    SELECT idcustomer, idakun, $4::SMALLINT, $5::TIMESTAMPTZ, $6 FROM wallet";
 
 /// $1 customer, $2 outlet, $3 kind, $4 expiry, $5 quota, $6 price, $7 package, $8 now, $9 actor. No row when there is no
 /// such account of this kind.
 const APPLY: &str = "
-    WITH dompet AS (
+    WITH wallet AS (
         UPDATE quota_emoney q SET credits_posted = q.credits_posted + $5,
             masa_aktif = CASE WHEN q.jenis_emoney = 1 THEN GREATEST(q.masa_aktif, $4::TIMESTAMPTZ) END, updated_at = $8
         FROM customer c
         WHERE c.id_customer_global = $1 AND c.idoutlet = $2 AND q.idcustomer = c.idcustomer AND q.jenis_emoney = $3::SMALLINT
         RETURNING q.idcustomer, q.idakun, q.saldo, c.owner_idowner
-    ), beli AS (
+    ), sale AS (
         INSERT INTO pembelian_emoney
             (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at)
-        SELECT idcustomer, $1, owner_idowner, $2, $7::TEXT, $6::BIGINT, $5, saldo, $8 FROM dompet
+        SELECT idcustomer, $1, owner_idowner, $2, $7::TEXT, $6::BIGINT, $5, saldo, $8 FROM wallet
         RETURNING id, idcustomer, saldo_akhir
-    ), gerak AS (
+    ), movement AS (
         INSERT INTO ledger_transfer
             (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)
         SELECT 'topup', k.idakun, d.idakun, $5, b.id, $1, d.idcustomer, $2, $9::TEXT, $8
-        FROM beli b JOIN dompet d USING (idcustomer) JOIN akun k ON k.idoutlet = $2 AND k.jenis = 'K'
+        FROM sale b JOIN wallet d USING (idcustomer) JOIN akun k ON k.idoutlet = $2 AND k.jenis = 'K'
         RETURNING id
     )
-    SELECT id, idcustomer, saldo_akhir, (SELECT count(*) FROM gerak) FROM beli";
+    SELECT id, idcustomer, saldo_akhir, (SELECT count(*) FROM movement) FROM sale";
 
-/// Puts `paket` into the wallet, opening the account when there is none. 409 when the account is of another kind, 400 when
+/// Puts `package` into the wallet, opening the account when there is none. 409 when the account is of another kind, 400 when
 /// `masa_aktif` is not in the future.
 pub async fn topup(
     tx: &Transaction<'_>,
-    rekening: Rekening,
-    paket: &Paket,
-    aktor: &str,
-    now: Waktu,
+    wallet: WalletRef,
+    package: &Package,
+    principal: &str,
+    now: Timestamp,
 ) -> Result<ToppedUp, AppError> {
-    if paket.jenis.masa_aktif().is_some_and(|until| until <= now) {
+    if package.jenis.masa_aktif().is_some_and(|until| until <= now) {
         return Err(AppError::bad_input("masa_aktif harus di masa depan"));
     }
-    if let Some(done) = apply(tx, rekening, paket, aktor, now).await? {
+    if let Some(done) = apply(tx, wallet, package, principal, now).await? {
         return Ok(done);
     }
-    open(tx, rekening, paket.jenis, now).await?;
-    let done = apply(tx, rekening, paket, aktor, now).await?;
+    open(tx, wallet, package.jenis, now).await?;
+    let done = apply(tx, wallet, package, principal, now).await?;
     done.ok_or(AppError::Conflict("rekening E-Pay di outlet itu berjenis lain"))
 }
 
-async fn open(tx: &Transaction<'_>, rekening: Rekening, jenis: JenisEmoney, now: Waktu) -> Result<(), AppError> {
-    let Rekening { id_customer_global, idoutlet, idowner } = rekening;
+async fn open(tx: &Transaction<'_>, wallet: WalletRef, jenis: AccountKind, now: Timestamp) -> Result<(), AppError> {
+    let WalletRef { id_customer_global, idoutlet, idowner } = wallet;
     let stmt = tx.prepare_cached(OPEN).await?;
-    tx.execute(&stmt, &[&id_customer_global, &idoutlet, &idowner, &jenis.nomor(), &jenis.masa_aktif(), &now]).await?;
+    tx.execute(&stmt, &[&id_customer_global, &idoutlet, &idowner, &jenis.number(), &jenis.masa_aktif(), &now]).await?;
     Ok(())
 }
 
 async fn apply(
     tx: &Transaction<'_>,
-    rekening: Rekening,
-    paket: &Paket,
-    aktor: &str,
-    now: Waktu,
+    wallet: WalletRef,
+    package: &Package,
+    principal: &str,
+    now: Timestamp,
 ) -> Result<Option<ToppedUp>, AppError> {
-    let Rekening { id_customer_global, idoutlet, .. } = rekening;
-    let (jenis, masa_aktif) = (paket.jenis.nomor(), paket.jenis.masa_aktif());
+    let WalletRef { id_customer_global, idoutlet, .. } = wallet;
+    let (jenis, masa_aktif) = (package.jenis.number(), package.jenis.masa_aktif());
     let stmt = tx.prepare_cached(APPLY).await?;
     let row = tx
         .query_opt(
             &stmt,
-            &[&id_customer_global, &idoutlet, &jenis, &masa_aktif, &paket.quota, &paket.nominal, &paket.nama, &now, &aktor],
+            &[
+                &id_customer_global,
+                &idoutlet,
+                &jenis,
+                &masa_aktif,
+                &package.quota,
+                &package.nominal,
+                &package.nama,
+                &now,
+                &principal,
+            ],
         )
         .await?;
     let Some(row) = row else { return Ok(None) };
@@ -173,8 +183,8 @@ mod tests {
 
     #[test]
     fn kind_one_needs_an_expiry_and_kind_two_refuses_it() {
-        assert_eq!(JenisEmoney::parse(None, None).unwrap(), JenisEmoney::Tetap);
-        assert_eq!(JenisEmoney::parse(Some(1), Some(5)).unwrap(), JenisEmoney::Berjangka { masa_aktif: Waktu::from_ms(5) });
+        assert_eq!(AccountKind::parse(None, None).unwrap(), AccountKind::Lasting);
+        assert_eq!(AccountKind::parse(Some(1), Some(5)).unwrap(), AccountKind::Expiring { masa_aktif: Timestamp::from_ms(5) });
         let bad = [
             (Some(1), None),
             (Some(1), Some(0)),
@@ -185,7 +195,7 @@ mod tests {
             (Some(-1), None),
         ];
         for (jenis, masa_aktif) in bad {
-            assert!(JenisEmoney::parse(jenis, masa_aktif).is_err(), "{jenis:?} {masa_aktif:?}");
+            assert!(AccountKind::parse(jenis, masa_aktif).is_err(), "{jenis:?} {masa_aktif:?}");
         }
     }
 }

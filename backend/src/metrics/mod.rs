@@ -21,13 +21,13 @@ pub use realtime::Realtime;
 use crate::auth::Auth;
 use crate::db::pool::Db;
 use crate::http::body::Room;
-use crate::pembelian::keadaan::Keadaan;
+use crate::purchase::state::PurchaseState;
 
 /// Bounds in seconds of everything somebody waits for: from a cached read to the longest answer there is.
 const WAIT_BUCKETS_S: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 /// The methods that any route knows; whatever else a stranger sends is one series.
 const METHODS: [Method; 4] = [Method::GET, Method::HEAD, Method::POST, Method::OPTIONS];
-const OPEN: [Keadaan; 4] = [Keadaan::Held, Keadaan::Sent, Keadaan::Unsure, Keadaan::Running];
+const OPEN: [PurchaseState; 4] = [PurchaseState::Held, PurchaseState::Sent, PurchaseState::Unsure, PurchaseState::Running];
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct HttpLabels {
@@ -130,17 +130,17 @@ impl Metrics {
     }
 
     /// A purchase reached a state (committed).
-    pub fn purchase_became(&self, keadaan: Keadaan) {
-        self.purchases.get_or_create(&StateLabel { state: keadaan.as_str() }).inc();
+    pub fn purchase_became(&self, state: PurchaseState) {
+        self.purchases.get_or_create(&StateLabel { state: state.as_str() }).inc();
     }
 
     /// How many purchases are open by state, at this scrape; `None` when the database did not tell.
-    pub fn purchases_open(&self, counted: Option<&[(Keadaan, i64)]>) {
+    pub fn purchases_open(&self, counted: Option<&[(PurchaseState, i64)]>) {
         self.database_up.set(i64::from(counted.is_some()));
         let Some(counted) = counted else { return self.open.clear() };
-        for keadaan in OPEN {
-            let count = counted.iter().find(|(k, _)| *k == keadaan).map_or(0, |(_, n)| *n);
-            self.open.get_or_create(&StateLabel { state: keadaan.as_str() }).set(count);
+        for state in OPEN {
+            let count = counted.iter().find(|(k, _)| *k == state).map_or(0, |(_, n)| *n);
+            self.open.get_or_create(&StateLabel { state: state.as_str() }).set(count);
         }
     }
 

@@ -4,24 +4,24 @@ use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::idempotensi::{IdempotencyKey, Panggilan};
-use super::kembali::{self, MoneyBack};
-use super::kunci::{Minimal, SUPERVISOR};
+use super::give_back::{self, MoneyBack};
+use super::idempotency::{IdempotencyKey, IdempotentCall};
+use super::key::{Minimal, SUPERVISOR};
 use crate::app::AppState;
 use crate::domain::id::Id;
-use crate::domain::no_nota::NoNota;
-use crate::domain::teks;
+use crate::domain::receipt_number::ReceiptNumber;
+use crate::domain::text;
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::ledger;
-use crate::ledger::pemakaian::{self, Keputusan};
+use crate::ledger::refundable::{self, Grounds};
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Hapus {
     /// The receipt number.
-    idtransaksi: NoNota,
+    idtransaksi: ReceiptNumber,
     #[schema(value_type = Reason)]
     alasan: String,
     /// Whose use, when two customers share the receipt number.
@@ -40,21 +40,20 @@ pub struct Hapus {
 )]
 pub async fn hapus(
     by: Minimal<SUPERVISOR>,
-    kunci: IdempotencyKey,
+    key: IdempotencyKey,
     state: web::Data<AppState>,
     body: Json<Hapus>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let alasan = teks::parse("alasan", &body.alasan, teks::MAX_ALASAN_CHARS)?;
-    let (now, aktor) = (state.jam.now(), operator.aktor());
-    let keputusan = Keputusan { aktor: &aktor, alasan: &alasan, now };
-    let panggilan = Panggilan::new(&operator, kunci, "hapus", &*body, now)?;
+    let alasan = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
+    let (now, principal) = (state.clock.now(), operator.principal());
+    let grounds = Grounds { principal: &principal, alasan: &alasan, now };
+    let call = IdempotentCall::new(&operator, key, "hapus", &*body, now)?;
     let mut client = state.db.get().await?;
-    panggilan
-        .once(&mut client, async |tx| {
-            let pemakaian = pemakaian::lock(tx, &body.idtransaksi, kembali::batas(&operator, body.idcustomer)).await?;
-            let back = ledger::hapus::hapus(tx, &pemakaian, keputusan).await?;
-            kembali::record(tx, "hapus", &body.idtransaksi, back, keputusan).await
-        })
-        .await
+    call.once(&mut client, async |tx| {
+        let refundable = refundable::lock(tx, &body.idtransaksi, give_back::visible(&operator, body.idcustomer)).await?;
+        let back = ledger::deletion::hapus(tx, &refundable, grounds).await?;
+        give_back::record(tx, "hapus", &body.idtransaksi, back, grounds).await
+    })
+    .await
 }

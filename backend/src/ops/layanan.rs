@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::kunci::{Minimal, SUPERVISOR};
-use super::lingkup;
+use super::key::{Minimal, SUPERVISOR};
+use super::scope;
 use crate::app::AppState;
-use crate::db::audit::{self, Catatan};
+use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::rupiah::Rupiah;
-use crate::domain::waktu::Waktu;
-use crate::domain::{teks, whole};
+use crate::domain::timestamp::Timestamp;
+use crate::domain::{text, whole};
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::ShortText;
 
 /// The longest service, in seconds (contract §4).
-const MAX_DURASI_S: i64 = 86_400;
+const MAX_DURATION_S: i64 = 86_400;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewLayanan {
@@ -42,9 +42,9 @@ pub struct LayananMade {
 }
 
 /// What is offered, checked.
-pub struct Tawaran {
+pub struct Offer {
     pub nama: String,
-    pub durasi_s: i32,
+    pub duration_s: i32,
     pub harga: i64,
 }
 
@@ -62,20 +62,25 @@ pub async fn layanan(
     body: Json<NewLayanan>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let durasi_s = i32::try_from(body.durasi).ok().filter(|_| (1..=MAX_DURASI_S).contains(&body.durasi));
-    let tawaran = Tawaran {
-        nama: teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?,
-        durasi_s: durasi_s.ok_or_else(|| AppError::bad_input(format!("durasi harus 1 sampai {MAX_DURASI_S} detik")))?,
+    let duration_s = i32::try_from(body.durasi).ok().filter(|_| (1..=MAX_DURATION_S).contains(&body.durasi));
+    let offered = Offer {
+        nama: text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?,
+        duration_s: duration_s.ok_or_else(|| AppError::bad_input(format!("durasi harus 1 sampai {MAX_DURATION_S} detik")))?,
         harga: body.harga.within("harga", 0)?,
     };
-    let now = state.jam.now();
+    let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
-    let outlet = lingkup::outlet(&tx, &operator, body.idoutlet).await?;
-    let id = offer(&tx, outlet.idoutlet, &tawaran, now).await?;
-    let isi = json!({ "idoutlet": outlet.idoutlet, "nama": tawaran.nama, "durasi": tawaran.durasi_s, "harga": tawaran.harga });
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "layanan.buat", objek: format!("layanan:{id}"), isi }, now)
-        .await?;
+    let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
+    let id = offer(&tx, outlet.idoutlet, &offered, now).await?;
+    let content =
+        json!({ "idoutlet": outlet.idoutlet, "nama": offered.nama, "durasi": offered.duration_s, "harga": offered.harga });
+    audit::write(
+        &tx,
+        &AuditEntry { principal: &operator.principal(), action: "layanan.buat", object: format!("layanan:{id}"), content },
+        now,
+    )
+    .await?;
     tx.commit().await?;
     Ok(answer::ok(LayananMade { id }))
 }
@@ -84,7 +89,7 @@ const OFFER: &str = "
     INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING idlayanan";
 
 /// Offers a service at an outlet; gives its id.
-pub async fn offer(tx: &Transaction<'_>, idoutlet: i64, tawaran: &Tawaran, now: Waktu) -> Result<i64, AppError> {
+pub async fn offer(tx: &Transaction<'_>, idoutlet: i64, what: &Offer, now: Timestamp) -> Result<i64, AppError> {
     let stmt = tx.prepare_cached(OFFER).await?;
-    Ok(tx.query_one(&stmt, &[&idoutlet, &tawaran.nama, &tawaran.durasi_s, &tawaran.harga, &now]).await?.get(0))
+    Ok(tx.query_one(&stmt, &[&idoutlet, &what.nama, &what.duration_s, &what.harga, &now]).await?.get(0))
 }

@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::kunci::{Minimal, SUPERVISOR};
-use super::lingkup::{self, Outlet};
+use super::key::{Minimal, SUPERVISOR};
+use super::scope::{self, Outlet};
 use crate::app::AppState;
 use crate::config::Config;
-use crate::db::audit::{self, Catatan};
+use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
-use crate::domain::kode_mesin::KodeMesin;
-use crate::domain::teks;
-use crate::domain::waktu::Waktu;
+use crate::domain::machine_code::MachineCode;
+use crate::domain::text;
+use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
@@ -87,17 +87,21 @@ pub struct MesinMade {
 )]
 pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: Json<NewMesin>) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let nama = teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?;
+    let nama = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
     body.driver.allowed(&state.config)?;
-    let now = state.jam.now();
+    let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
-    let outlet = lingkup::outlet(&tx, &operator, body.idoutlet).await?;
+    let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
     let made = install(&tx, &state.secrets, outlet, std::slice::from_ref(&nama), body.driver, now).await?;
     let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
-    let isi = json!({ "idoutlet": outlet.idoutlet, "nama": nama, "driver": body.driver });
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "mesin.buat", objek: format!("mesin:{}", mesin.id), isi }, now)
-        .await?;
+    let content = json!({ "idoutlet": outlet.idoutlet, "nama": nama, "driver": body.driver });
+    audit::write(
+        &tx,
+        &AuditEntry { principal: &operator.principal(), action: "mesin.buat", object: format!("mesin:{}", mesin.id), content },
+        now,
+    )
+    .await?;
     tx.commit().await?;
     Ok(answer::ok(mesin))
 }
@@ -105,7 +109,7 @@ pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: Js
 /// $1 outlet, $2 owner, $3 names, $4 codes, $5 driver, $6 now. A device is offline until it is heard.
 const INSTALL: &str = "
     INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, online, created_at)
-    SELECT $1, $2, nama, $5::TEXT, kode, $5 = 'sim', $6 FROM unnest($3::TEXT[], $4::TEXT[]) AS baru (nama, kode)
+    SELECT $1, $2, nama, $5::TEXT, kode, $5 = 'sim', $6 FROM unnest($3::TEXT[], $4::TEXT[]) AS made (nama, kode)
     ON CONFLICT (kode) DO NOTHING RETURNING idmesin, kode, qr_versi";
 
 /// Puts up one machine per name, in their order, each with a code of its own.
@@ -115,7 +119,7 @@ pub async fn install(
     outlet: Outlet,
     names: &[String],
     driver: Driver,
-    now: Waktu,
+    now: Timestamp,
 ) -> Result<Vec<MesinMade>, AppError> {
     let mut made: Vec<Option<MesinMade>> = vec![None; names.len()];
     for _ in 0..MAX_DRAWS {
@@ -126,7 +130,7 @@ pub async fn install(
         let mut drawn: HashMap<String, usize> = HashMap::new();
         let (mut codes, mut of): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
         for i in missing {
-            let kode = KodeMesin::random().as_str().to_owned();
+            let kode = MachineCode::random().as_str().to_owned();
             // drawn twice in one go: this one has its turn in the next
             if let Entry::Vacant(free) = drawn.entry(kode.clone()) {
                 free.insert(i);
@@ -136,9 +140,9 @@ pub async fn install(
         }
         let stmt = tx.prepare_cached(INSTALL).await?;
         for row in tx.query(&stmt, &[&outlet.idoutlet, &outlet.idowner, &of, &codes, &driver.as_str(), &now]).await? {
-            let (id, kode, versi): (i64, String, i32) = (row.get(0), row.get(1), row.get(2));
+            let (id, kode, versions): (i64, String, i32) = (row.get(0), row.get(1), row.get(2));
             if let Some(slot) = drawn.get(&kode).and_then(|i| made.get_mut(*i)) {
-                *slot = Some(MesinMade { id, qr: qr::mesin::make(secrets, id, versi), kode });
+                *slot = Some(MesinMade { id, qr: qr::machine::make(secrets, id, versions), kode });
             }
         }
     }

@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::kunci::{Minimal, SUPERVISOR};
-use super::lingkup;
+use super::key::{Minimal, SUPERVISOR};
 use super::mesin::{Driver, MesinMade, install};
+use super::scope;
 use crate::app::AppState;
-use crate::db::audit::{self, Catatan};
+use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
-use crate::domain::{teks, whole};
+use crate::domain::{text, whole};
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{NUMBER_CHARS, NamePrefix};
 
 /// Machines that one call makes at most.
-const MAX_JUMLAH: u32 = 20_000;
+const MAX_COUNT: u32 = 20_000;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ManyMesin {
@@ -54,23 +54,24 @@ pub async fn mesin_bulk(
     body: Json<ManyMesin>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    if !(1..=MAX_JUMLAH).contains(&body.jumlah) {
-        return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_JUMLAH}")));
+    if !(1..=MAX_COUNT).contains(&body.jumlah) {
+        return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_COUNT}")));
     }
     body.driver.allowed(&state.config)?;
-    let awalan = teks::parse("awalan", &body.awalan, teks::MAX_NAMA_CHARS - NUMBER_CHARS)?;
+    let awalan = text::parse("awalan", &body.awalan, text::MAX_NAME_CHARS - NUMBER_CHARS)?;
     // "Mesin" makes "Mesin 1", "M-" makes "M-1"
     let gap = if awalan.ends_with(char::is_alphanumeric) { " " } else { "" };
     let names: Vec<String> = (1..=body.jumlah).map(|n| format!("{awalan}{gap}{n}")).collect();
-    let now = state.jam.now();
+    let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
-    let outlet = lingkup::outlet(&tx, &operator, body.idoutlet).await?;
+    let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
     let mesin = install(&tx, &state.secrets, outlet, &names, body.driver, now).await?;
     let ids: Vec<i64> = mesin.iter().map(|m| m.id).collect();
-    let isi = json!({ "jumlah": body.jumlah, "awalan": awalan, "driver": body.driver, "idmesin": ids });
-    let objek = format!("outlet:{}", outlet.idoutlet);
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "mesin.buat_massal", objek, isi }, now).await?;
+    let content = json!({ "jumlah": body.jumlah, "awalan": awalan, "driver": body.driver, "idmesin": ids });
+    let object = format!("outlet:{}", outlet.idoutlet);
+    audit::write(&tx, &AuditEntry { principal: &operator.principal(), action: "mesin.buat_massal", object, content }, now)
+        .await?;
     tx.commit().await?;
     Ok(answer::ok(ManyMesinMade { mesin }))
 }

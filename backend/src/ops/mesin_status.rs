@@ -1,13 +1,13 @@
-//! `GET /ops/v1/mesin/{id}`: what a machine does right now (every role).
+//! `GET /ops/v1/machine/{id}`: what a machine does right now (every role).
 
 use actix_web::{HttpResponse, web};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::kunci::Operator;
+use super::key::Operator;
 use crate::app::AppState;
 use crate::domain::id::Id;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::transaksi::get_layanan::StatusMesin;
@@ -42,19 +42,19 @@ pub async fn mesin_status(
     state: web::Data<AppState>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
-    let id = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
+    let id = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(READ).await?;
-    let row = client.query_opt(&stmt, &[&id, &operator.idowner, &operator.idoutlet]).await?.ok_or(AppError::MesinNotFound)?;
-    let (online, nota): (bool, Option<String>) = (row.try_get("online")?, row.try_get("no_nota")?);
-    let ends_at: Option<Waktu> = row.try_get("ends_at")?;
-    let now = state.jam.now();
+    let row = client.query_opt(&stmt, &[&id, &operator.idowner, &operator.idoutlet]).await?.ok_or(AppError::MachineNotFound)?;
+    let (online, receipt): (bool, Option<String>) = (row.try_get("online")?, row.try_get("no_nota")?);
+    let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
+    let now = state.clock.now();
     Ok(answer::ok(MesinNow {
         id,
         nama: row.try_get("nama")?,
-        status: StatusMesin::of(online, nota.is_some()),
+        status: StatusMesin::of(online, receipt.is_some()),
         tl: ends_at.map(|at| now.ms_until(at).max(0)),
-        idtransaksi: nota,
+        idtransaksi: receipt,
         perlu_petugas: row.try_get("perlu_petugas")?,
     }))
 }

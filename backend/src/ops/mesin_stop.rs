@@ -1,4 +1,4 @@
-//! `POST /ops/v1/mesin/{id}/stop`: stops a running machine and moves no money (supervisor and above).
+//! `POST /ops/v1/machine/{id}/stop`: stops a running machine and moves no money (supervisor and above).
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use serde::Deserialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
-use super::kunci::{Minimal, Operator, SUPERVISOR};
+use super::key::{Minimal, Operator, SUPERVISOR};
 use crate::app::AppState;
 use crate::domain::id::Id;
-use crate::domain::teks;
+use crate::domain::text;
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::mesin::messages::Stop;
-use crate::mesin::registry::Alamat;
-use crate::pembelian::batas::ANSWER_WAIT_MS;
+use crate::machine::messages::Stop;
+use crate::machine::registry::Location;
+use crate::purchase::times::ANSWER_WAIT_MS;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct StopRequest {
@@ -56,11 +56,11 @@ pub async fn mesin_stop(
     body: Json<StopRequest>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let idmesin = Id::parse(&id).ok_or(AppError::MesinNotFound)?.get();
-    let alasan = teks::parse("alasan", &body.alasan, teks::MAX_ALASAN_CHARS)?;
-    let (alamat, idtransaksi) = request(&state, &operator, idmesin, &alasan).await?;
-    let (balas, ended) = oneshot::channel();
-    state.mesin.tell(&state, &alamat, Stop { idtransaksi, balas })?;
+    let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
+    let alasan = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
+    let (location, idtransaksi) = request(&state, &operator, idmesin, &alasan).await?;
+    let (waiter, ended) = oneshot::channel();
+    state.machine.tell(&state, &location, Stop { idtransaksi, waiter })?;
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
         Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),
@@ -70,14 +70,14 @@ pub async fn mesin_stop(
     }
 }
 
-async fn request(state: &AppState, operator: &Operator, idmesin: i64, alasan: &str) -> Result<(Alamat, i64), AppError> {
+async fn request(state: &AppState, operator: &Operator, idmesin: i64, alasan: &str) -> Result<(Location, i64), AppError> {
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(REQUEST).await?;
     let row = client
-        .query_opt(&stmt, &[&idmesin, &operator.idowner, &operator.idoutlet, &state.jam.now(), &operator.aktor(), &alasan])
+        .query_opt(&stmt, &[&idmesin, &operator.idowner, &operator.idoutlet, &state.clock.now(), &operator.principal(), &alasan])
         .await?
-        .ok_or(AppError::MesinNotFound)?;
+        .ok_or(AppError::MachineNotFound)?;
     let idtransaksi: Option<i64> = row.try_get(2)?;
     let idtransaksi = idtransaksi.ok_or(AppError::Conflict("mesin tidak sedang berjalan"))?;
-    Ok((Alamat { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? }, idtransaksi))
+    Ok((Location { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? }, idtransaksi))
 }

@@ -1,11 +1,10 @@
 //! The operators' side (contract §4): keys with roles, everything audited, money moved once per `Idempotency-Key`.
 
+pub mod give_back;
 pub mod hapus;
-pub mod idempotensi;
-pub mod kembali;
-pub mod kunci;
+pub mod idempotency;
+pub mod key;
 pub mod layanan;
-pub mod lingkup;
 pub mod mesin;
 pub mod mesin_bulk;
 pub mod mesin_status;
@@ -14,13 +13,14 @@ pub mod outlet;
 pub mod owner;
 pub mod pelanggan_bulk;
 pub mod refund;
+pub mod scope;
 pub mod topup;
 
 use actix_web::web::{self, ServiceConfig};
 
 use crate::http::unrouted;
 
-/// The routes below `/ops/v1`, which [`kunci::middleware`] guards.
+/// The routes below `/ops/v1`, which [`key::middleware`] guards.
 pub fn routes(cfg: &mut ServiceConfig) {
     cfg.route("/owner", web::post().to(owner::owner))
         .route("/outlet", web::post().to(outlet::outlet))

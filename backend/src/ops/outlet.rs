@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::kunci::{Minimal, OWNER};
+use super::key::{Minimal, OWNER};
 use crate::app::AppState;
-use crate::db::audit::{self, Catatan};
+use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
-use crate::domain::teks;
-use crate::domain::waktu::Waktu;
+use crate::domain::text;
+use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
@@ -38,14 +38,14 @@ pub struct OutletMade {
 }
 
 /// A place for an outlet, checked.
-pub struct Tempat {
+pub struct Premises {
     pub nama: String,
     pub kota: String,
     pub latitude: f64,
     pub longitude: f64,
 }
 
-impl Tempat {
+impl Premises {
     fn parse(body: &NewOutlet) -> Result<Self, AppError> {
         if !(-90.0..=90.0).contains(&body.latitude) {
             return Err(AppError::bad_input("latitude harus -90 sampai 90"));
@@ -54,8 +54,8 @@ impl Tempat {
             return Err(AppError::bad_input("longitude harus -180 sampai 180"));
         }
         Ok(Self {
-            nama: teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?,
-            kota: teks::parse("kota", &body.kota, teks::MAX_NAMA_CHARS)?,
+            nama: text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?,
+            kota: text::parse("kota", &body.kota, text::MAX_NAME_CHARS)?,
             latitude: body.latitude,
             longitude: body.longitude,
         })
@@ -72,38 +72,43 @@ impl Tempat {
 )]
 pub async fn outlet(by: Minimal<OWNER>, state: web::Data<AppState>, body: Json<NewOutlet>) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let tempat = Tempat::parse(&body)?;
+    let premises = Premises::parse(&body)?;
     let unknown = AppError::NotFound("owner tidak ditemukan");
     if operator.idowner.is_some_and(|own| own != body.idowner.get()) {
         return Err(unknown);
     }
-    let now = state.jam.now();
+    let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
-    let idoutlet = open(&tx, body.idowner.get(), &tempat, now).await?.ok_or(unknown)?;
-    let isi = json!({
-        "idowner": body.idowner, "nama": tempat.nama, "kota": tempat.kota, "latitude": tempat.latitude, "longitude": tempat.longitude,
+    let idoutlet = open(&tx, body.idowner.get(), &premises, now).await?.ok_or(unknown)?;
+    let content = json!({
+        "idowner": body.idowner, "nama": premises.nama, "kota": premises.kota, "latitude": premises.latitude, "longitude": premises.longitude,
     });
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: "outlet.buat", objek: format!("outlet:{idoutlet}"), isi }, now)
-        .await?;
+    audit::write(
+        &tx,
+        &AuditEntry { principal: &operator.principal(), action: "outlet.buat", object: format!("outlet:{idoutlet}"), content },
+        now,
+    )
+    .await?;
     tx.commit().await?;
     Ok(answer::ok(OutletMade { idoutlet }))
 }
 
 /// $1 owner, $2 name, $3 town, $4 latitude, $5 longitude, $6 now. No row when there is no such owner.
 const OPEN: &str = "
-    WITH baru AS (
+    WITH made AS (
         INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
         SELECT idowner, $2::TEXT, $3::TEXT, $4::DOUBLE PRECISION, $5::DOUBLE PRECISION, $6::TIMESTAMPTZ FROM owner_usaha WHERE idowner = $1
         RETURNING idoutlet
-    ), buku AS (
-        INSERT INTO akun (jenis, idoutlet) SELECT jenis, idoutlet FROM baru, unnest(ARRAY['R', 'K']) AS jenis
+    ), books AS (
+        INSERT INTO akun (jenis, idoutlet) SELECT jenis, idoutlet FROM made, unnest(ARRAY['R', 'K']) AS jenis
     )
-    SELECT idoutlet FROM baru";
+    SELECT idoutlet FROM made";
 
 /// Opens an outlet of `idowner` with its accounts R and K; `None` when there is no such owner.
-pub async fn open(tx: &Transaction<'_>, idowner: i64, tempat: &Tempat, now: Waktu) -> Result<Option<i64>, AppError> {
+pub async fn open(tx: &Transaction<'_>, idowner: i64, premises: &Premises, now: Timestamp) -> Result<Option<i64>, AppError> {
     let stmt = tx.prepare_cached(OPEN).await?;
-    let row = tx.query_opt(&stmt, &[&idowner, &tempat.nama, &tempat.kota, &tempat.latitude, &tempat.longitude, &now]).await?;
+    let row =
+        tx.query_opt(&stmt, &[&idowner, &premises.nama, &premises.kota, &premises.latitude, &premises.longitude, &now]).await?;
     Ok(row.map(|r| r.get(0)))
 }

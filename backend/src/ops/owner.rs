@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::kunci::{Minimal, ROOT};
+use super::key::{Minimal, ROOT};
 use crate::app::AppState;
-use crate::db::audit::{self, Catatan};
-use crate::domain::teks;
+use crate::db::audit::{self, AuditEntry};
+use crate::domain::text;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
@@ -34,15 +34,19 @@ pub struct OwnerMade {
     )
 )]
 pub async fn owner(by: Minimal<ROOT>, state: web::Data<AppState>, body: Json<NewOwner>) -> Result<HttpResponse, AppError> {
-    let nama = teks::parse("nama", &body.nama, teks::MAX_NAMA_CHARS)?;
-    let now = state.jam.now();
+    let nama = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
+    let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
     let stmt = tx.prepare_cached("INSERT INTO owner_usaha (nama, created_at) VALUES ($1, $2) RETURNING idowner").await?;
     let idowner: i64 = tx.query_one(&stmt, &[&nama, &now]).await?.get(0);
-    let catatan =
-        Catatan { aktor: &by.0.aktor(), aksi: "owner.buat", objek: format!("owner:{idowner}"), isi: json!({ "nama": nama }) };
-    audit::write(&tx, &catatan, now).await?;
+    let entry = AuditEntry {
+        principal: &by.0.principal(),
+        action: "owner.buat",
+        object: format!("owner:{idowner}"),
+        content: json!({ "nama": nama }),
+    };
+    audit::write(&tx, &entry, now).await?;
     tx.commit().await?;
     Ok(answer::ok(OwnerMade { idowner }))
 }

@@ -9,28 +9,28 @@ use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AnyOf, ObjectBuilder, SchemaType, Type};
 
-use super::kunci::{Minimal, Operator, ROOT};
-use super::lingkup;
+use super::key::{Minimal, Operator, ROOT};
+use super::scope;
 use crate::app::AppState;
 use crate::auth::argon;
-use crate::db::audit::{self, Catatan};
+use crate::db::audit::{self, AuditEntry};
 use crate::demo::PASSWORD;
 use crate::dev::door;
 use crate::domain::id::Id;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::{COUNTRY_CODE, Telp};
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::domain::whole;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{NumberPrefix, null, with};
-use crate::ledger::topup_massal::{self, Massal};
+use crate::ledger::bulk_topup::{self, BulkTopUp};
 
 /// Customers that one call makes at most.
-const MAX_JUMLAH: u32 = 20_000;
+const MAX_COUNT: u32 = 20_000;
 /// How the audit log tells that customers were made in bulk.
-pub const AKSI: &str = "pelanggan.buat_massal";
+pub const ACTION: &str = "pelanggan.buat_massal";
 /// Digits of a number made here, unless so many customers with so long a prefix need more: as many as most numbers have.
 const TELP_DIGITS: usize = 11;
 /// One call at a time looks for free numbers.
@@ -93,24 +93,24 @@ pub async fn pelanggan_bulk(
         return Err(AppError::NotFound("hanya ada dalam mode pengembangan"));
     }
     door::check(req.version(), req.headers())?;
-    if !(1..=MAX_JUMLAH).contains(&body.jumlah) {
-        return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_JUMLAH}")));
+    if !(1..=MAX_COUNT).contains(&body.jumlah) {
+        return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_COUNT}")));
     }
     if body.saldo.is_some() && body.idoutlet.is_none() {
         return Err(AppError::bad_input("saldo perlu idoutlet"));
     }
     let saldo = body.saldo.map_or(Ok(0), |s| s.within("saldo", 0))?;
-    let awalan = Awalan::parse(&body.awalan_telp)?;
+    let awalan = PhonePrefix::parse(&body.awalan_telp)?;
     let hash = web::block(|| argon::hash_here(PASSWORD)).await.map_err(AppError::internal)?;
     let hash = hash.map_err(|e| AppError::internal(e.to_string()))?;
-    let now = state.jam.now();
+    let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
     let made = register(&tx, &awalan, body.jumlah, &hash, now).await?;
     let accounts = accounts(&tx, &operator, &made, body.idoutlet, saldo, now).await?;
-    let isi = json!({ "jumlah": body.jumlah, "awalan_telp": awalan.0, "idoutlet": body.idoutlet, "saldo": saldo });
-    let objek = "customer_global:massal".to_owned();
-    audit::write(&tx, &Catatan { aktor: &operator.aktor(), aksi: AKSI, objek, isi }, now).await?;
+    let content = json!({ "jumlah": body.jumlah, "awalan_telp": awalan.0, "idoutlet": body.idoutlet, "saldo": saldo });
+    let object = "customer_global:massal".to_owned();
+    audit::write(&tx, &AuditEntry { principal: &operator.principal(), action: ACTION, object, content }, now).await?;
     tx.commit().await?;
     let tokens = &state.auth.tokens;
     let pelanggan = made.into_iter().map(|(id, telp)| {
@@ -121,9 +121,9 @@ pub async fn pelanggan_bulk(
 }
 
 /// The digits that numbers begin with, without the country code.
-pub(crate) struct Awalan(String);
+pub(crate) struct PhonePrefix(String);
 
-impl Awalan {
+impl PhonePrefix {
     pub(crate) fn parse(text: &str) -> Result<Self, AppError> {
         let text = text.trim();
         let digits = match text.strip_prefix('+') {
@@ -169,10 +169,10 @@ async fn wait_for_turn(tx: &Transaction<'_>) -> Result<(), AppError> {
 /// Makes the customers; gives id and number in the numbers' order.
 async fn register(
     tx: &Transaction<'_>,
-    awalan: &Awalan,
+    awalan: &PhonePrefix,
     jumlah: u32,
     hash: &str,
-    now: Waktu,
+    now: Timestamp,
 ) -> Result<Vec<(i64, String)>, AppError> {
     const HIGHEST: &str = "SELECT max(telp) FROM customer_global WHERE telp LIKE $1 AND length(telp) = $2";
     const INSERT: &str = "
@@ -199,33 +199,33 @@ async fn accounts(
     made: &[(i64, String)],
     idoutlet: Option<Id>,
     saldo: i64,
-    now: Waktu,
+    now: Timestamp,
 ) -> Result<HashMap<i64, i64>, AppError> {
     let Some(idoutlet) = idoutlet else { return Ok(HashMap::new()) };
-    let outlet = lingkup::outlet(tx, operator, idoutlet).await?;
+    let outlet = scope::outlet(tx, operator, idoutlet).await?;
     let ids: Vec<i64> = made.iter().map(|(id, _)| *id).collect();
-    let aktor = operator.aktor();
-    let massal = Massal { idoutlet: outlet.idoutlet, idowner: outlet.idowner, saldo, aktor: &aktor, now };
-    Ok(topup_massal::open(tx, &ids, massal).await?.into_iter().collect())
+    let principal = operator.principal();
+    let bulk = BulkTopUp { idoutlet: outlet.idoutlet, idowner: outlet.idowner, saldo, principal: &principal, now };
+    Ok(bulk_topup::open(tx, &ids, bulk).await?.into_iter().collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Awalan;
+    use super::PhonePrefix;
 
     #[test]
     fn a_prefix_in_any_form_makes_numbers_that_begin_with_it() {
         for text in ["8990", "08990", "628990", "+628990"] {
-            assert_eq!(Awalan::parse(text).unwrap().numbers(None, 2).unwrap(), ["89900000000", "89900000001"], "{text}");
+            assert_eq!(PhonePrefix::parse(text).unwrap().numbers(None, 2).unwrap(), ["89900000000", "89900000001"], "{text}");
         }
         for bad in ["", "0", "62", "00899", "899012345", "89a", "+1899", "+", "8 9"] {
-            assert!(Awalan::parse(bad).is_err(), "{bad}");
+            assert!(PhonePrefix::parse(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn numbers_go_on_after_the_highest_and_end_with_the_digits() {
-        let awalan = Awalan::parse("89901234").unwrap();
+        let awalan = PhonePrefix::parse("89901234").unwrap();
         assert_eq!(awalan.numbers(Some("89901234007"), 2).unwrap(), ["89901234008", "89901234009"]);
         assert!(awalan.numbers(Some("89901234998"), 2).is_err());
         assert_eq!(awalan.numbers(None, 1001).unwrap()[1000], "899012341000");

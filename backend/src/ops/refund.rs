@@ -4,24 +4,24 @@ use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::idempotensi::{IdempotencyKey, Panggilan};
-use super::kembali::{self, MoneyBack};
-use super::kunci::{Minimal, SUPERVISOR};
+use super::give_back::{self, MoneyBack};
+use super::idempotency::{IdempotencyKey, IdempotentCall};
+use super::key::{Minimal, SUPERVISOR};
 use crate::app::AppState;
 use crate::domain::id::Id;
-use crate::domain::no_nota::NoNota;
-use crate::domain::{teks, whole};
+use crate::domain::receipt_number::ReceiptNumber;
+use crate::domain::{text, whole};
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::ledger;
-use crate::ledger::pemakaian::{self, Keputusan};
+use crate::ledger::refundable::{self, Grounds};
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Refund {
     /// The receipt number.
-    idtransaksi: NoNota,
+    idtransaksi: ReceiptNumber,
     /// Rupiah to give back, at least 1, at most what is left of the price.
     #[schema(minimum = 1, maximum = 9223372036854775807_i64)]
     #[serde(deserialize_with = "whole::deserialize")]
@@ -44,24 +44,23 @@ pub struct Refund {
 )]
 pub async fn refund(
     by: Minimal<SUPERVISOR>,
-    kunci: IdempotencyKey,
+    key: IdempotencyKey,
     state: web::Data<AppState>,
     body: Json<Refund>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let alasan = teks::parse("alasan", &body.alasan, teks::MAX_ALASAN_CHARS)?;
+    let alasan = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     if body.nominal < 1 {
         return Err(AppError::bad_input("nominal harus paling sedikit 1 rupiah"));
     }
-    let (now, aktor) = (state.jam.now(), operator.aktor());
-    let keputusan = Keputusan { aktor: &aktor, alasan: &alasan, now };
-    let panggilan = Panggilan::new(&operator, kunci, "refund", &*body, now)?;
+    let (now, principal) = (state.clock.now(), operator.principal());
+    let grounds = Grounds { principal: &principal, alasan: &alasan, now };
+    let call = IdempotentCall::new(&operator, key, "refund", &*body, now)?;
     let mut client = state.db.get().await?;
-    panggilan
-        .once(&mut client, async |tx| {
-            let pemakaian = pemakaian::lock(tx, &body.idtransaksi, kembali::batas(&operator, body.idcustomer)).await?;
-            let back = ledger::refund::refund(tx, &pemakaian, body.nominal, keputusan).await?;
-            kembali::record(tx, "refund", &body.idtransaksi, back, keputusan).await
-        })
-        .await
+    call.once(&mut client, async |tx| {
+        let refundable = refundable::lock(tx, &body.idtransaksi, give_back::visible(&operator, body.idcustomer)).await?;
+        let back = ledger::refund::refund(tx, &refundable, body.nominal, grounds).await?;
+        give_back::record(tx, "refund", &body.idtransaksi, back, grounds).await
+    })
+    .await
 }

@@ -7,22 +7,22 @@ use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, OneOf, SchemaType, Type};
 
-use super::idempotensi::{IdempotencyKey, Panggilan};
-use super::kunci::{Operator, Role};
-use super::lingkup;
+use super::idempotency::{IdempotencyKey, IdempotentCall};
+use super::key::{Operator, Role};
+use super::scope;
 use crate::app::AppState;
-use crate::db::audit::{self, Catatan};
+use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::Telp;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 use crate::domain::whole::Whole;
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{ShortText, null, with};
-use crate::ledger::topup::{self, JenisEmoney, Paket, Rekening, ToppedUp};
-use crate::qr::pelanggan::{self, QrError};
+use crate::ledger::topup::{self, AccountKind, Package, ToppedUp, WalletRef};
+use crate::qr::customer::{self, QrError};
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct TopUp {
@@ -78,7 +78,7 @@ pub fn together() -> [OneOf; 2] {
 }
 
 /// Who is topped up.
-enum Siapa<'a> {
+enum Payee<'a> {
     Telp(&'a Telp),
     Qr(&'a str),
 }
@@ -96,48 +96,47 @@ enum Siapa<'a> {
 )]
 pub async fn topup(
     operator: Operator,
-    kunci: IdempotencyKey,
+    key: IdempotencyKey,
     state: web::Data<AppState>,
     body: Json<TopUp>,
 ) -> Result<HttpResponse, AppError> {
-    let siapa = match (&body.telp, &body.qr) {
-        (Some(telp), None) => Siapa::Telp(telp),
-        (None, Some(qr)) => Siapa::Qr(qr),
+    let payee = match (&body.telp, &body.qr) {
+        (Some(telp), None) => Payee::Telp(telp),
+        (None, Some(qr)) => Payee::Qr(qr),
         _ => return Err(AppError::bad_input("isi salah satu: telp atau qr")),
     };
-    let jenis = JenisEmoney::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
-    let paket = Paket::parse(body.nominal, body.quota, body.nama_paket.as_deref(), jenis)?;
-    let now = state.jam.now();
-    let panggilan = Panggilan::new(&operator, kunci, "topup", &*body, now)?;
+    let jenis = AccountKind::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
+    let package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), jenis)?;
+    let now = state.clock.now();
+    let call = IdempotentCall::new(&operator, key, "topup", &*body, now)?;
     let mut client = state.db.get().await?;
-    panggilan
-        .once(&mut client, async |tx| {
-            no_bonus(&operator, &paket)?;
-            let outlet = lingkup::outlet(tx, &operator, body.idoutlet).await?;
-            let id_customer_global = match siapa {
-                Siapa::Telp(telp) => by_telp(tx, telp).await?,
-                Siapa::Qr(text) => by_qr(&state, text, now)?,
-            };
-            let rekening = Rekening { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };
-            Ok(TopUpMade::from(sell(tx, rekening, &paket, &operator.aktor(), now).await?))
-        })
-        .await
+    call.once(&mut client, async |tx| {
+        no_bonus(&operator, &package)?;
+        let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
+        let id_customer_global = match payee {
+            Payee::Telp(telp) => by_telp(tx, telp).await?,
+            Payee::Qr(text) => by_qr(&state, text, now)?,
+        };
+        let wallet = WalletRef { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };
+        Ok(TopUpMade::from(sell(tx, wallet, &package, &operator.principal(), now).await?))
+    })
+    .await
 }
 
 /// A bonus is the owner's to give: whoever stands at the till with a `kasir` key sells a rupiah for a rupiah (contract §7).
-fn no_bonus(operator: &Operator, paket: &Paket) -> Result<(), AppError> {
-    let bonus = operator.role == Role::Kasir && paket.quota != paket.nominal;
+fn no_bonus(operator: &Operator, package: &Package) -> Result<(), AppError> {
+    let bonus = operator.role == Role::Kasir && package.quota != package.nominal;
     if bonus { Err(AppError::NotAllowed("bonus hanya lewat paket")) } else { Ok(()) }
 }
 
-/// The customer of a number; 404 `nomor belum terdaftar`.
+/// The customer of a number; 404 `number belum terdaftar`.
 pub async fn by_telp(client: &impl GenericClient, telp: &Telp) -> Result<i64, AppError> {
     let stmt = client.prepare_cached("SELECT id FROM customer_global WHERE telp = $1").await?;
     client.query_opt(&stmt, &[&telp.as_str()]).await?.map(|r| r.get(0)).ok_or(AppError::TelpUnknown)
 }
 
-fn by_qr(state: &AppState, text: &str, now: Waktu) -> Result<i64, AppError> {
-    pelanggan::parse(text, &state.secrets, now).map_err(|e| match e {
+fn by_qr(state: &AppState, text: &str, now: Timestamp) -> Result<i64, AppError> {
+    customer::parse(text, &state.secrets, now).map_err(|e| match e {
         QrError::Foreign => AppError::Unprocessable("itu bukan kode QR pelanggan Nyala"),
         QrError::Expired => {
             AppError::Unprocessable("kode QR pelanggan sudah kedaluwarsa, minta pelanggan membuka ulang halaman Top Up")
@@ -148,18 +147,18 @@ fn by_qr(state: &AppState, text: &str, now: Waktu) -> Result<i64, AppError> {
 /// The top-up and its line in the audit log.
 pub async fn sell(
     tx: &Transaction<'_>,
-    rekening: Rekening,
-    paket: &Paket,
-    aktor: &str,
-    now: Waktu,
+    wallet: WalletRef,
+    package: &Package,
+    principal: &str,
+    now: Timestamp,
 ) -> Result<ToppedUp, AppError> {
-    let done = topup::topup(tx, rekening, paket, aktor, now).await?;
-    let isi = json!({
-        "idcustomer": done.idcustomer, "idoutlet": rekening.idoutlet, "nominal": paket.nominal, "quota": paket.quota,
-        "nama_paket": paket.nama, "jenis_emoney": paket.jenis.nomor(), "masa_aktif": paket.jenis.masa_aktif().map(Waktu::ms),
+    let done = topup::topup(tx, wallet, package, principal, now).await?;
+    let content = json!({
+        "idcustomer": done.idcustomer, "idoutlet": wallet.idoutlet, "nominal": package.nominal, "quota": package.quota,
+        "nama_paket": package.nama, "jenis_emoney": package.jenis.number(), "masa_aktif": package.jenis.masa_aktif().map(Timestamp::ms),
         "saldo_akhir": done.saldo_akhir,
     });
-    let objek = format!("pembelian_emoney:{}", done.idpembelian_emoney);
-    audit::write(tx, &Catatan { aktor, aksi: "topup", objek, isi }, now).await?;
+    let object = format!("pembelian_emoney:{}", done.idpembelian_emoney);
+    audit::write(tx, &AuditEntry { principal, action: "topup", object, content }, now).await?;
     Ok(done)
 }

@@ -1,7 +1,7 @@
 //! QR texts, `<prefix>.<kid>.<payload>.<mac>`: what the app scans (machines) and what the cashier scans (customers).
 
-pub mod mesin;
-pub mod pelanggan;
+pub mod customer;
+pub mod machine;
 pub mod png;
 
 use base64::Engine;

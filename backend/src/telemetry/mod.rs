@@ -127,7 +127,7 @@ mod tests {
         let log = Log { format, filter: filter.to_owned() };
         let _here = tracing::subscriber::set_default(subscriber(&log, move || writer.clone(), false).unwrap());
         let handler = || async {
-            tracing::warn!(mesin = 7, "something odd");
+            tracing::warn!(machine = 7, "something odd");
             HttpResponse::Ok().finish()
         };
         let app = test::init_service(App::new().wrap(from_fn(request_id::middleware)).route("/x", web::get().to(handler))).await;
@@ -143,7 +143,7 @@ mod tests {
     async fn a_json_line_is_json_and_has_the_request_id() {
         let text = logged(LogFormat::Json, "warn").await;
         let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-        assert_eq!((&line["message"], &line["level"], &line["mesin"]), (&"something odd".into(), &"WARN".into(), &7.into()));
+        assert_eq!((&line["message"], &line["level"], &line["machine"]), (&"something odd".into(), &"WARN".into(), &7.into()));
         assert_eq!((&line["span"]["request_id"], &line["span"]["path"]), (&"abcdef-0123".into(), &"/x".into()));
     }
 

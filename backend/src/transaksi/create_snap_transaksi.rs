@@ -8,20 +8,20 @@ use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
+use crate::auth::customer::Customer;
 use crate::domain::id::Id;
-use crate::domain::no_nota::NoNota;
+use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::rupiah::Rupiah;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
-use crate::ledger::pembelian::remember_refusal;
-use crate::mesin::messages::{Hasil, Start, Tunggu};
-use crate::mesin::registry::Alamat;
-use crate::pembelian::aturan::{Putusan, Tolakan, putuskan};
-use crate::pembelian::batas::ANSWER_WAIT_MS;
-use crate::pembelian::fakta::{self, Pesanan};
-use crate::pembelian::keadaan::Keadaan;
+use crate::ledger::purchase::remember_refusal;
+use crate::machine::messages::{Await, Outcome, Start};
+use crate::machine::registry::Location;
+use crate::purchase::facts::{self, Order};
+use crate::purchase::rules::{Decision, Refusal, decide};
+use crate::purchase::state::PurchaseState;
+use crate::purchase::times::ANSWER_WAIT_MS;
 
 /// How often the facts may change under one request before it is told to try later.
 const TRIES: usize = 4;
@@ -30,7 +30,7 @@ const TRIES: usize = 4;
 #[schema(as = CreateSnapTransaksi)]
 pub struct Request {
     /// Made by the app.
-    id: NoNota,
+    id: ReceiptNumber,
     idcustomer: Id,
     idmesin: Id,
     idoutlet: Id,
@@ -67,13 +67,13 @@ pub struct Started {
 )]
 pub async fn create_snap_transaksi(
     state: web::Data<AppState>,
-    me: Pelanggan,
+    me: Customer,
     body: Json<Request>,
 ) -> Result<HttpResponse, AppError> {
     let body = body.into_inner();
-    let pesanan = Pesanan {
+    let order = Order {
         id_customer_global: me.id,
-        no_nota: body.id,
+        receipt_number: body.id,
         idcustomer: body.idcustomer.get(),
         idmesin: body.idmesin.get(),
         idoutlet: body.idoutlet.get(),
@@ -81,52 +81,55 @@ pub async fn create_snap_transaksi(
         total: body.total.within("total", 0)?,
         grandtotal: body.grandtotal.within("grandtotal", 0)?,
     };
-    tracing::Span::current().record("nota", pesanan.no_nota.as_str());
+    tracing::Span::current().record("nota", order.receipt_number.as_str());
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
-    match tokio::time::timeout(wait, buy(&state, &pesanan)).await {
+    match tokio::time::timeout(wait, buy(&state, &order)).await {
         Ok(done) => done?,
-        Err(_) => return Err(AppError::MesinSilent),
+        Err(_) => return Err(AppError::MachineSilent),
     }
     let message = "Mesin Berhasil dinyalakan";
-    Ok(answer::ok_with(message, Started { id: pesanan.no_nota.as_str().to_owned(), message }))
+    Ok(answer::ok_with(message, Started { id: order.receipt_number.as_str().to_owned(), message }))
 }
 
-/// Comes back when the outcome of `pesanan` is known, as a success or as the refusal to answer with.
-async fn buy(state: &AppState, pesanan: &Pesanan) -> Result<(), AppError> {
+/// Comes back when the outcome of `order` is known, as a success or as the refusal to answer with.
+async fn buy(state: &AppState, order: &Order) -> Result<(), AppError> {
     if !state.is_ready() {
         return Err(AppError::Unavailable);
     }
     for _ in 0..TRIES {
-        let putusan = {
+        let decision = {
             let client = state.db.get().await?;
-            putuskan(pesanan, fakta::baca(&client, pesanan).await?, state.jam.now())
+            decide(order, facts::read(&client, order).await?, state.clock.now())
         };
-        if putusan.is_new() {
-            state.purchase_rate.admit(pesanan.id_customer_global, pesanan.no_nota.digits(), state.jam.now())?;
+        if decision.is_new() {
+            state.purchase_rate.admit(order.id_customer_global, order.receipt_number.digits(), state.clock.now())?;
         }
-        let hasil = match putusan {
-            Putusan::NotaBeda => return Err(AppError::NotaTaken),
-            Putusan::SudahDitolak(why) => return Err(why.into()),
-            Putusan::Tolak(why) => Hasil::Ditolak(why),
-            Putusan::Ada { keadaan: Keadaan::Refused | Keadaan::Expired, .. } => Hasil::TidakMenyala,
-            Putusan::Ada { keadaan: Keadaan::Running | Keadaan::Finished | Keadaan::Stopped, .. } => Hasil::Menyala,
-            Putusan::Ada { idtransaksi, .. } => {
-                let alamat = Alamat::find(state, pesanan.idmesin).await?;
-                ask(|balas| state.mesin.tell(state, &alamat, Tunggu { idtransaksi, balas })).await?
+        let outcome = match decision {
+            Decision::ReceiptTaken => return Err(AppError::ReceiptTaken),
+            Decision::RefusedBefore(why) => return Err(why.into()),
+            Decision::Refused(why) => Outcome::Refused(why),
+            Decision::Purchased { state: PurchaseState::Refused | PurchaseState::Expired, .. } => Outcome::NotStarted,
+            Decision::Purchased { state: PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped, .. } => {
+                Outcome::Started
             }
-            Putusan::Boleh { mesin, layanan } => {
-                let alamat = Alamat { idmesin: pesanan.idmesin, idoutlet: mesin.idoutlet, driver: mesin.driver.clone() };
-                let pesanan = pesanan.clone();
-                ask(|balas| state.mesin.tell(state, &alamat, Start { pesanan, mesin, layanan, balas: vec![balas] })).await?
+            Decision::Purchased { idtransaksi, .. } => {
+                let location = Location::find(state, order.idmesin).await?;
+                ask(|waiter| state.machine.tell(state, &location, Await { idtransaksi, waiter })).await?
+            }
+            Decision::Allowed { machine, service } => {
+                let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver.clone() };
+                let order = order.clone();
+                ask(|waiter| state.machine.tell(state, &location, Start { order, machine, service, waiter: vec![waiter] }))
+                    .await?
             }
         };
-        match hasil {
-            Hasil::Menyala => return Ok(()),
-            Hasil::TidakMenyala => return Err(AppError::MesinRefused),
-            Hasil::Sibuk => return Err(AppError::Unavailable),
-            Hasil::BacaLagi => {}
-            Hasil::Ditolak(why) => {
-                if refuse(state, pesanan, why).await? {
+        match outcome {
+            Outcome::Started => return Ok(()),
+            Outcome::NotStarted => return Err(AppError::MachineRefused),
+            Outcome::Busy => return Err(AppError::Unavailable),
+            Outcome::ReadAgain => {}
+            Outcome::Refused(why) => {
+                if refuse(state, order, why).await? {
                     return Err(why.into());
                 }
             }
@@ -136,14 +139,14 @@ async fn buy(state: &AppState, pesanan: &Pesanan) -> Result<(), AppError> {
 }
 
 /// Remembers the refusal; `false` when the receipt was claimed meanwhile and the facts must be read again.
-async fn refuse(state: &AppState, pesanan: &Pesanan, why: Tolakan) -> Result<bool, AppError> {
+async fn refuse(state: &AppState, order: &Order, why: Refusal) -> Result<bool, AppError> {
     let client = state.db.get().await?;
-    remember_refusal(&client, pesanan, why, state.jam.now()).await
+    remember_refusal(&client, order, why, state.clock.now()).await
 }
 
 /// Asks an actor; one that went away before answering means that the facts must be read again.
-async fn ask(tell: impl FnOnce(oneshot::Sender<Hasil>) -> Result<(), AppError>) -> Result<Hasil, AppError> {
-    let (balas, answer) = oneshot::channel();
-    tell(balas)?;
-    Ok(answer.await.unwrap_or(Hasil::BacaLagi))
+async fn ask(tell: impl FnOnce(oneshot::Sender<Outcome>) -> Result<(), AppError>) -> Result<Outcome, AppError> {
+    let (waiter, answer) = oneshot::channel();
+    tell(waiter)?;
+    Ok(answer.await.unwrap_or(Outcome::ReadAgain))
 }

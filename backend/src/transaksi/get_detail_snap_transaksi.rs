@@ -3,8 +3,8 @@
 use actix_web::{HttpResponse, web};
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
-use crate::domain::no_nota::NoNota;
+use crate::auth::customer::Customer;
+use crate::domain::receipt_number::ReceiptNumber;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 use crate::transaksi::snap::{self, SnapTransaksi, snap_sql};
@@ -14,14 +14,14 @@ const ONE: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.no_nota = $2"
 /// A use by its receipt number. 404 when it is not the customer's or never started (contract §2).
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_detail_snap_transaksi/{id}", tag = "transaksi", security(("pelanggan" = [])),
-    params(("id" = inline(NoNota), Path, description = "Receipt number")),
+    params(("id" = inline(ReceiptNumber), Path, description = "Receipt number")),
     responses((status = 200, body = Answer<SnapTransaksi>))
 )]
 pub async fn get_detail_snap_transaksi(
     state: web::Data<AppState>,
-    pelanggan: Pelanggan,
+    customer: Customer,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
-    let found = snap::find(&state, ONE, pelanggan.id, &id).await?;
+    let found = snap::find(&state, ONE, customer.id, &id).await?;
     Ok(ok(found.ok_or(AppError::NotFound("Transaksi ini gagal dibuat"))?))
 }

@@ -3,9 +3,9 @@
 use actix_web::{HttpResponse, web};
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
+use crate::auth::customer::Customer;
 use crate::domain::id::Id;
-use crate::epayment::akun_epay::{AkunEpay, epay_sql};
+use crate::epayment::epay_account::{AkunEpay, epay_sql};
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
@@ -23,12 +23,12 @@ const USABLE: &str = epay_sql!(
 )]
 pub async fn get_epayment(
     state: web::Data<AppState>,
-    pelanggan: Pelanggan,
+    customer: Customer,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let idowner = Id::parse(&id).ok_or(AppError::NotFound("pemilik tidak ditemukan"))?;
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(USABLE).await?;
-    let rows = client.query(&stmt, &[&pelanggan.id, &idowner.get(), &state.jam.now()]).await?;
+    let rows = client.query(&stmt, &[&customer.id, &idowner.get(), &state.clock.now()]).await?;
     Ok(ok(AkunEpay::from_rows(&rows)?))
 }

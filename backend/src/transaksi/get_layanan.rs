@@ -6,17 +6,17 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
+use crate::auth::customer::Customer;
 use crate::db::pool::Client;
-use crate::domain::kode_mesin::KodeMesin;
-use crate::domain::waktu::Waktu;
-use crate::domain::{teks, whole};
+use crate::domain::machine_code::MachineCode;
+use crate::domain::timestamp::Timestamp;
+use crate::domain::{text, whole};
 use crate::http::answer::{Answer, Empty, ok_with};
 use crate::http::error::AppError;
 use crate::http::input::Page;
 use crate::http::json::Json;
 use crate::http::schema::{MAX_SEARCH_CHARS, SearchText};
-use crate::pembelian::keadaan::Keadaan;
+use crate::purchase::state::PurchaseState;
 use crate::qr;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -110,7 +110,7 @@ const BY_STICKER: &str = mesin_sql!("m.idmesin = $1 AND m.qr_versi = $2");
 const BY_KODE: &str = mesin_sql!("m.kode = $1");
 
 /// `strpos` knows no wildcards, so a `%` in a search is only a `%`.
-const LAYANAN: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM layanan \
+const SERVICES: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM layanan \
                        WHERE idoutlet = $1 AND aktif AND strpos(lower(nama), lower($2)) > 0 ORDER BY idlayanan LIMIT $3 OFFSET $4";
 
 /// The machine, whether it is free, and a page of the active services of its outlet.
@@ -121,15 +121,15 @@ const LAYANAN: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM la
 )]
 pub async fn get_layanan(
     state: web::Data<AppState>,
-    _pelanggan: Pelanggan,
+    _customer: Customer,
     body: Json<GetLayanan>,
 ) -> Result<HttpResponse, AppError> {
     let page = Page::parse(body.limit, body.skip)?;
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
     let client = state.db.get().await?;
-    let row = find_mesin(&state, &client, &body.qr).await?.ok_or(AppError::MesinNotFound)?;
-    let data_mesin = data_mesin(&row, state.jam.now())?;
-    let stmt = client.prepare_cached(LAYANAN).await?;
+    let row = find_mesin(&state, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
+    let data_mesin = data_mesin(&row, state.clock.now())?;
+    let stmt = client.prepare_cached(SERVICES).await?;
     let rows = client.query(&stmt, &[&data_mesin.outlet.idoutlet, &search, &page.limit, &page.skip]).await?;
     let data_layanan = rows.iter().map(data_layanan).collect::<Result<_, _>>()?;
     Ok(ok_with("Get Layanan Success", Layanan { data_mesin, data_layanan }))
@@ -137,24 +137,24 @@ pub async fn get_layanan(
 
 /// Nothing but blanks finds every service.
 pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
-    if text.trim().is_empty() { Ok(String::new()) } else { teks::parse("search", text, MAX_SEARCH_CHARS) }
+    if text.trim().is_empty() { Ok(String::new()) } else { text::parse("search", text, MAX_SEARCH_CHARS) }
 }
 
 /// The active machine of a sticker that is not revoked, or of a typed code.
 async fn find_mesin(state: &AppState, client: &Client, text: &str) -> Result<Option<Row>, AppError> {
-    if let Some((idmesin, versi)) = qr::mesin::parse(text, &state.secrets) {
+    if let Some((idmesin, versions)) = qr::machine::parse(text, &state.secrets) {
         let stmt = client.prepare_cached(BY_STICKER).await?;
-        return Ok(client.query_opt(&stmt, &[&idmesin, &versi]).await?);
+        return Ok(client.query_opt(&stmt, &[&idmesin, &versions]).await?);
     }
-    let Some(kode) = KodeMesin::parse(text) else { return Ok(None) };
+    let Some(kode) = MachineCode::parse(text) else { return Ok(None) };
     let stmt = client.prepare_cached(BY_KODE).await?;
     Ok(client.query_opt(&stmt, &[&kode.as_str()]).await?)
 }
 
-fn data_mesin(row: &Row, now: Waktu) -> Result<DataMesin, tokio_postgres::Error> {
-    let (reachable, open): (bool, Option<Keadaan>) = (row.try_get(3)?, row.try_get(4)?);
-    let ends_at: Option<Waktu> = row.try_get(5)?;
-    let ends_at = ends_at.filter(|_| open == Some(Keadaan::Running));
+fn data_mesin(row: &Row, now: Timestamp) -> Result<DataMesin, tokio_postgres::Error> {
+    let (reachable, open): (bool, Option<PurchaseState>) = (row.try_get(3)?, row.try_get(4)?);
+    let ends_at: Option<Timestamp> = row.try_get(5)?;
+    let ends_at = ends_at.filter(|_| open == Some(PurchaseState::Running));
     let status = StatusMesin::of(reachable, open.is_some());
     Ok(DataMesin {
         id: row.try_get(0)?,
@@ -162,7 +162,7 @@ fn data_mesin(row: &Row, now: Waktu) -> Result<DataMesin, tokio_postgres::Error>
         idowner: row.try_get(2)?,
         status,
         tl: ends_at.map(|end| now.ms_until(end).max(0)),
-        ends_at: ends_at.map(Waktu::ms),
+        ends_at: ends_at.map(Timestamp::ms),
         outlet: OutletMesin { idoutlet: row.try_get(6)?, nama: row.try_get(7)?, kota: row.try_get(8)? },
     })
 }

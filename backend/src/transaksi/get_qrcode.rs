@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
+use crate::auth::customer::Customer;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 use crate::qr;
@@ -15,7 +15,7 @@ use crate::qr;
     get, path = "/scan/v1/transaksi/get_qrcode", tag = "transaksi", security(("pelanggan" = [])),
     responses((status = 200, body = Answer<String>))
 )]
-pub async fn get_qrcode(state: web::Data<AppState>, pelanggan: Pelanggan) -> Result<HttpResponse, AppError> {
-    let text = qr::pelanggan::make(&state.secrets, pelanggan.id, state.jam.now());
+pub async fn get_qrcode(state: web::Data<AppState>, customer: Customer) -> Result<HttpResponse, AppError> {
+    let text = qr::customer::make(&state.secrets, customer.id, state.clock.now());
     Ok(ok(STANDARD.encode(qr::png::render(&text)?)))
 }

@@ -6,14 +6,14 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
-use crate::auth::pelanggan::Pelanggan;
-use crate::domain::waktu::Waktu;
+use crate::auth::customer::Customer;
+use crate::domain::timestamp::Timestamp;
 use crate::domain::whole;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 use crate::http::input::{Filter, Page};
 use crate::http::json::Json;
-use crate::transaksi::sampai::Sampai;
+use crate::transaksi::cursor::Cursor;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ListHistory {
@@ -26,31 +26,31 @@ pub struct ListHistory {
     /// `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(snap_transaksi|pembelian_emoney)?$")]
-    jenis: Option<Jenis>,
+    jenis: Option<Kind>,
     /// An outlet's id, or `""` for all.
     #[serde(default)]
     outlet: Filter,
     /// From the first page's answer: this page goes on as of that one. Without it, rows added meanwhile shift the pages.
     #[serde(default)]
-    #[schema(value_type = Option<Sampai>)]
+    #[schema(value_type = Option<Cursor>)]
     sampai: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
-enum Jenis {
-    Semua,
+enum Kind {
+    All,
     /// Uses, their deletions and their refunds.
     SnapTransaksi,
     PembelianEmoney,
 }
 
-impl TryFrom<String> for Jenis {
+impl TryFrom<String> for Kind {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         match text.as_str() {
-            "" => Ok(Self::Semua),
+            "" => Ok(Self::All),
             "snap_transaksi" => Ok(Self::SnapTransaksi),
             "pembelian_emoney" => Ok(Self::PembelianEmoney),
             _ => Err("harus kosong, snap_transaksi atau pembelian_emoney"),
@@ -77,7 +77,7 @@ pub struct HistoryEntry {
     /// Tells the refunds of one use apart: `get_detail_refund/{ref_id}?entri=…`.
     entri: i64,
     #[schema(value_type = String, format = DateTime)]
-    date: Waktu,
+    date: Timestamp,
     /// The outlet's name.
     outlet: String,
     /// Whole rupiah: negative when the balance fell.
@@ -99,11 +99,11 @@ enum RefType {
 macro_rules! history_sql {
     ($jenis:literal) => {
         concat!(
-            "WITH batas AS MATERIALIZED (SELECT \
+            "WITH bounds AS MATERIALIZED (SELECT \
                COALESCE($4::BIGINT, (SELECT max(id) FROM ledger_transfer WHERE id_customer_global = $1 AND kind <> 'post'), 0) AS max_id, \
                COALESCE($5::TEXT[], ARRAY(SELECT pg_snapshot_xip(pg_current_snapshot())::TEXT)) AS in_progress) \
              SELECT b.max_id, b.in_progress, h.id, h.kind, h.jumlah, h.created_at, o.nama, t.no_nota, h.idpembelian_emoney::TEXT \
-             FROM batas b LEFT JOIN LATERAL ( \
+             FROM bounds b LEFT JOIN LATERAL ( \
                SELECT l.id, l.kind, l.jumlah, l.created_at, l.idoutlet, l.idtransaksi, l.idpembelian_emoney FROM ledger_transfer l \
                WHERE l.id_customer_global = $1 AND ",
             $jenis,
@@ -115,7 +115,7 @@ macro_rules! history_sql {
     };
 }
 
-const SEMUA: &str = history_sql!("l.kind <> 'post'");
+const ALL_ROWS: &str = history_sql!("l.kind <> 'post'");
 const SNAP_TRANSAKSI: &str = history_sql!("l.kind <> 'post' AND l.kind <> 'topup'");
 const PEMBELIAN_EMONEY: &str = history_sql!("l.kind = 'topup'");
 
@@ -126,27 +126,27 @@ const PEMBELIAN_EMONEY: &str = history_sql!("l.kind = 'topup'");
 )]
 pub async fn list_history(
     state: web::Data<AppState>,
-    pelanggan: Pelanggan,
+    customer: Customer,
     body: Json<ListHistory>,
 ) -> Result<HttpResponse, AppError> {
     let page = Page::parse(body.limit, body.skip)?;
     let sampai = match body.sampai.as_deref() {
         None | Some("") => None,
         Some(text) => {
-            Some(Sampai::parse(text).ok_or(AppError::bad_input("sampai harus seperti yang diberikan halaman pertama"))?)
+            Some(Cursor::parse(text).ok_or(AppError::bad_input("sampai harus seperti yang diberikan halaman pertama"))?)
         }
     };
     let sql = match body.jenis {
-        None | Some(Jenis::Semua) => SEMUA,
-        Some(Jenis::SnapTransaksi) => SNAP_TRANSAKSI,
-        Some(Jenis::PembelianEmoney) => PEMBELIAN_EMONEY,
+        None | Some(Kind::All) => ALL_ROWS,
+        Some(Kind::SnapTransaksi) => SNAP_TRANSAKSI,
+        Some(Kind::PembelianEmoney) => PEMBELIAN_EMONEY,
     };
     let max_id = sampai.as_ref().map(|s| s.max_id);
     let in_progress = sampai.map(|s| s.in_progress.iter().map(u64::to_string).collect::<Vec<_>>());
     let outlet = body.outlet.0.map(crate::domain::id::Id::get);
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(sql).await?;
-    let rows = client.query(&stmt, &[&pelanggan.id, &page.limit, &page.skip, &max_id, &in_progress, &outlet]).await?;
+    let rows = client.query(&stmt, &[&customer.id, &page.limit, &page.skip, &max_id, &in_progress, &outlet]).await?;
     Ok(ok(history(&rows)?))
 }
 
@@ -155,7 +155,7 @@ fn history(rows: &[Row]) -> Result<History, AppError> {
     let first = rows.first().ok_or_else(|| AppError::internal("a history without its limits"))?;
     let in_progress: Vec<String> = first.try_get(1)?;
     let in_progress = in_progress.iter().map(|x| x.parse()).collect::<Result<_, _>>().map_err(AppError::internal)?;
-    let sampai = Sampai { max_id: first.try_get(0)?, in_progress }.encode();
+    let sampai = Cursor { max_id: first.try_get(0)?, in_progress }.encode();
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
         entries.extend(entry(row)?);

@@ -1,13 +1,13 @@
 //! Scanning, buying and looking back (product §7, `/v1/transaksi`).
 
 pub mod create_snap_transaksi;
+pub mod cursor;
 pub mod get_detail_snap_hapus;
 pub mod get_detail_snap_transaksi;
 pub mod get_epayment;
 pub mod get_layanan;
 pub mod get_qrcode;
 pub mod list_history;
-pub mod sampai;
 pub mod snap;
 
 use actix_web::web::{self, ServiceConfig};

@@ -5,10 +5,10 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
-use crate::domain::no_nota::NoNota;
-use crate::domain::waktu::Waktu;
+use crate::domain::receipt_number::ReceiptNumber;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
-use crate::pembelian::keadaan::Keadaan;
+use crate::purchase::state::PurchaseState;
 
 /// The query whose rows `SnapTransaksi::from_row` reads; the tail selects and orders them.
 macro_rules! snap_sql {
@@ -31,9 +31,9 @@ pub struct SnapTransaksi {
     /// Whole rupiah, the full price also after refunds.
     pub grandtotal: i64,
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Waktu,
+    pub created_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime, required)]
-    pub finished_at: Option<Waktu>,
+    pub finished_at: Option<Timestamp>,
     /// Epoch milliseconds of the end while it runs, else null.
     #[schema(required)]
     pub ends_at: Option<i64>,
@@ -82,17 +82,17 @@ pub struct OutletRingkas {
 
 impl SnapTransaksi {
     /// `None` for a purchase that never started, which has no detail (contract §2).
-    pub fn from_row(row: &Row, now: Waktu) -> Result<Option<Self>, AppError> {
-        let state: Keadaan = row.try_get("state")?;
+    pub fn from_row(row: &Row, now: Timestamp) -> Result<Option<Self>, AppError> {
+        let state: PurchaseState = row.try_get("state")?;
         let Some(status) = state.detail_status() else { return Ok(None) };
         let durasi: i32 = row.try_get("durasi_s")?;
-        let ends_at: Option<Waktu> = row.try_get("ends_at")?;
+        let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
         Ok(Some(Self {
             id: row.try_get("no_nota")?,
             grandtotal: row.try_get("grandtotal")?,
             created_at: row.try_get("created_at")?,
             finished_at: row.try_get("finished_at")?,
-            ends_at: ends_at.filter(|_| state == Keadaan::Running).map(Waktu::ms),
+            ends_at: ends_at.filter(|_| state == PurchaseState::Running).map(Timestamp::ms),
             server_time: now.ms(),
             is_delete: false,
             outlet: OutletRingkas { nama: row.try_get("nama_outlet")?, kota: row.try_get("kota")? },
@@ -107,16 +107,16 @@ impl SnapTransaksi {
     }
 }
 
-/// The customer's purchase with the receipt number `no_nota` that `sql` selects by `($1 customer, $2 receipt)`.
+/// The customer's purchase with the receipt number `receipt_number` that `sql` selects by `($1 customer, $2 receipt)`.
 pub async fn find(
     state: &AppState,
     sql: &str,
     id_customer_global: i64,
-    no_nota: &str,
+    receipt_number: &str,
 ) -> Result<Option<SnapTransaksi>, AppError> {
-    let Some(no_nota) = NoNota::parse(no_nota) else { return Ok(None) };
+    let Some(receipt_number) = ReceiptNumber::parse(receipt_number) else { return Ok(None) };
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(sql).await?;
-    let row = client.query_opt(&stmt, &[&id_customer_global, &no_nota.as_str()]).await?;
-    row.map_or(Ok(None), |row| SnapTransaksi::from_row(&row, state.jam.now()))
+    let row = client.query_opt(&stmt, &[&id_customer_global, &receipt_number.as_str()]).await?;
+    row.map_or(Ok(None), |row| SnapTransaksi::from_row(&row, state.clock.now()))
 }

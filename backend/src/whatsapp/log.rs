@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
-use super::{Pesan, SendError, Sender};
+use super::{CodeMessage, SendError, Sender};
 use crate::domain::telp::Telp;
 
 /// Messages kept, as many as may be sent in an hour; the oldest goes first.
@@ -15,23 +15,23 @@ const MAX_KEPT: usize = 10_000;
 #[derive(Default)]
 pub struct Log {
     /// Newest first. The lock is held for a push or a copy, never across an await.
-    sent: Mutex<VecDeque<Pesan>>,
+    sent: Mutex<VecDeque<CodeMessage>>,
 }
 
 impl Log {
     /// Messages to `telp`, or to everybody, newest first.
-    pub fn sent(&self, telp: Option<&Telp>) -> Vec<Pesan> {
+    pub fn sent(&self, telp: Option<&Telp>) -> Vec<CodeMessage> {
         let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.iter().filter(|p| telp.is_none_or(|t| *t == p.telp)).cloned().collect()
     }
 }
 
 impl Sender for Log {
-    fn send<'a>(&'a self, pesan: &'a Pesan) -> LocalBoxFuture<'a, Result<(), SendError>> {
+    fn send<'a>(&'a self, message: &'a CodeMessage) -> LocalBoxFuture<'a, Result<(), SendError>> {
         async move {
             tracing::info!("a WhatsApp message came: see /dev/whatsapp");
             let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-            sent.push_front(pesan.clone());
+            sent.push_front(message.clone());
             sent.truncate(MAX_KEPT);
             Ok(())
         }
@@ -40,6 +40,6 @@ impl Sender for Log {
 }
 
 /// What the customer reads.
-pub fn text(pesan: &Pesan) -> String {
-    format!("{} adalah kode verifikasi Anda. Berlaku 5 menit. Jangan berikan kode ini kepada siapa pun.", pesan.code.as_str())
+pub fn text(message: &CodeMessage) -> String {
+    format!("{} adalah kode verifikasi Anda. Berlaku 5 menit. Jangan berikan kode ini kepada siapa pun.", message.code.as_str())
 }

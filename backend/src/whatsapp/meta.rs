@@ -10,7 +10,7 @@ use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Pesan, SEND_LIMIT, SendError, Sender};
+use super::{CodeMessage, SEND_LIMIT, SendError, Sender};
 use crate::config;
 use crate::http::input::Secret;
 
@@ -63,12 +63,12 @@ impl Meta {
         }
     }
 
-    fn body(&self, pesan: &Pesan) -> serde_json::Value {
-        let code = json!([{ "type": "text", "text": pesan.code.as_str() }]);
+    fn body(&self, message: &CodeMessage) -> serde_json::Value {
+        let code = json!([{ "type": "text", "text": message.code.as_str() }]);
         json!({
             "messaging_product": "whatsapp",
             "recipient_type": "individual",
-            "to": pesan.telp.full(),
+            "to": message.telp.full(),
             "type": "template",
             "template": {
                 "name": self.template,
@@ -81,10 +81,10 @@ impl Meta {
         })
     }
 
-    async fn post(&self, pesan: &Pesan) -> Result<(), SendError> {
+    async fn post(&self, message: &CodeMessage) -> Result<(), SendError> {
         let client =
             CLIENT.with(|cell| cell.get_or_init(|| Client::builder().disable_redirects().timeout(SEND_LIMIT).finish()).clone());
-        let sent = client.post(&self.url).bearer_auth(&*self.access_token).send_json(&self.body(pesan)).await;
+        let sent = client.post(&self.url).bearer_auth(&*self.access_token).send_json(&self.body(message)).await;
         let mut answer = sent.map_err(|e| SendError::Unreachable(e.to_string()))?;
         let bytes = answer.body().limit(MAX_ANSWER_BYTES).await.map_err(|e| SendError::Unreachable(e.to_string()))?;
         read_answer(answer.status(), &bytes)
@@ -92,8 +92,8 @@ impl Meta {
 }
 
 impl Sender for Meta {
-    fn send<'a>(&'a self, pesan: &'a Pesan) -> LocalBoxFuture<'a, Result<(), SendError>> {
-        self.post(pesan).boxed_local()
+    fn send<'a>(&'a self, message: &'a CodeMessage) -> LocalBoxFuture<'a, Result<(), SendError>> {
+        self.post(message).boxed_local()
     }
 }
 

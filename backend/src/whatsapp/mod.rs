@@ -11,7 +11,7 @@ use futures_util::future::LocalBoxFuture;
 use crate::config::{self, Sender as Kind};
 use crate::domain::otp::Otp;
 use crate::domain::telp::Telp;
-use crate::domain::waktu::Waktu;
+use crate::domain::timestamp::Timestamp;
 
 /// Sending and noting it down must fit in the 5 s that a request may be held; the rest is the database's.
 const SEND_LIMIT: Duration = Duration::from_millis(4500);
@@ -19,11 +19,11 @@ const _: () = assert!(SEND_LIMIT.as_secs() < 5);
 
 /// A code on its way to a number.
 #[derive(Debug, Clone)]
-pub struct Pesan {
+pub struct CodeMessage {
     pub telp: Telp,
     pub code: Otp,
     /// When it was made.
-    pub at: Waktu,
+    pub at: Timestamp,
 }
 
 /// Why a code did not go out. None of it names a number or a key, so that it may be logged.
@@ -51,7 +51,7 @@ pub enum SendError {
 
 /// Takes a code to WhatsApp; `Ok` means that WhatsApp has taken it. The future belongs to the thread that asked.
 pub trait Sender: Send + Sync {
-    fn send<'a>(&'a self, pesan: &'a Pesan) -> LocalBoxFuture<'a, Result<(), SendError>>;
+    fn send<'a>(&'a self, message: &'a CodeMessage) -> LocalBoxFuture<'a, Result<(), SendError>>;
 }
 
 /// The sender that the settings chose.
@@ -73,7 +73,7 @@ impl WhatsApp {
     }
 
     /// Sends within `SEND_LIMIT`, or says why not.
-    pub async fn send(&self, pesan: &Pesan) -> Result<(), SendError> {
-        tokio::time::timeout(SEND_LIMIT, self.sender.send(pesan)).await.unwrap_or(Err(SendError::TimedOut))
+    pub async fn send(&self, message: &CodeMessage) -> Result<(), SendError> {
+        tokio::time::timeout(SEND_LIMIT, self.sender.send(message)).await.unwrap_or(Err(SendError::TimedOut))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::arrange::nota;
+use crate::arrange::receipt;
 use crate::helpers::TestApp;
 
 /// Every reading call of the customer with a body that it would take.
@@ -34,25 +34,25 @@ async fn no_token_and_a_bad_one_are_401() {
 async fn anothers_rows_answer_like_unknown_ones() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let mesin = app.mesin(outlet, "M1").await;
+    let machine = app.machine(outlet, "M1").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let budi = app.register_customer("81234567891", "Budi", "Santoso").await;
     let epay = app.epay(&siti, outlet, None).await;
     let topup = app.topup(epay, 50_000).await;
-    let used = app.used(epay, &mesin, &nota(1)).await;
+    let used = app.used(epay, &machine, &receipt(1)).await;
     app.refund(&used, 4_000).await;
     app.hapus(&used, 6_000).await;
     app.assert_no_violation().await;
-    let paths = |topup: &str, nota: &str| {
+    let paths = |topup: &str, receipt: &str| {
         [
             format!("/scan/v1/epayment/get_epayment/{topup}"),
-            format!("/scan/v1/epayment/get_detail_refund/{nota}"),
-            format!("/scan/v1/transaksi/get_detail_snap_transaksi/{nota}"),
-            format!("/scan/v1/transaksi/get_detail_snap_hapus/{nota}"),
+            format!("/scan/v1/epayment/get_detail_refund/{receipt}"),
+            format!("/scan/v1/transaksi/get_detail_snap_transaksi/{receipt}"),
+            format!("/scan/v1/transaksi/get_detail_snap_hapus/{receipt}"),
         ]
     };
-    let own = paths(&topup.to_string(), &nota(1));
-    for (path, unknown) in own.iter().zip(paths("999999", &nota(999))) {
+    let own = paths(&topup.to_string(), &receipt(1));
+    for (path, unknown) in own.iter().zip(paths("999999", &receipt(999))) {
         assert_eq!(app.get(path, Some(&siti.token)).await.status, 200, "{path}");
         let others = app.get(path, Some(&budi.token)).await;
         let nobodys = app.get(&unknown, Some(&budi.token)).await;
@@ -70,12 +70,12 @@ async fn anothers_rows_answer_like_unknown_ones() {
 async fn two_customers_may_share_a_receipt_number_and_each_reads_their_own() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    for (telp, nama, mesin) in [("81234567890", "Siti", "M1"), ("81234567891", "Budi", "M2")] {
+    for (telp, nama, machine) in [("81234567890", "Siti", "M1"), ("81234567891", "Budi", "M2")] {
         let customer = app.register_customer(telp, nama, "Rahma").await;
-        let mesin = app.mesin(outlet, mesin).await;
-        app.used(app.funded(&customer, outlet, 50_000).await, &mesin, &nota(1)).await;
+        let machine = app.machine(outlet, machine).await;
+        app.used(app.funded(&customer, outlet, 50_000).await, &machine, &receipt(1)).await;
         let detail =
-            app.get(&format!("/scan/v1/transaksi/get_detail_snap_transaksi/{}", nota(1)), Some(&customer.token)).await.ok();
-        assert_eq!(detail["snap_transaksi_detail"][0]["idmesin"], json!(mesin.idmesin));
+            app.get(&format!("/scan/v1/transaksi/get_detail_snap_transaksi/{}", receipt(1)), Some(&customer.token)).await.ok();
+        assert_eq!(detail["snap_transaksi_detail"][0]["idmesin"], json!(machine.idmesin));
     }
 }

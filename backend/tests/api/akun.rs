@@ -1,6 +1,6 @@
 //! The account screen: name, password, and nobody else's data.
 
-use nyala::auth::sesi::authenticate;
+use nyala::auth::session::authenticate;
 use serde_json::{Value, json};
 
 use crate::auth::{TELP, other_code};
@@ -14,8 +14,8 @@ impl TestApp {
         self.last_code(&who.telp).await
     }
 
-    async fn update_password(&self, who: &Customer, otp: &str, lama: &str, baru: &str) -> Answer {
-        let body = json!({"otp": otp, "password_lama": lama, "password_baru": baru});
+    async fn update_password(&self, who: &Customer, otp: &str, lama: &str, new_one: &str) -> Answer {
+        let body = json!({"otp": otp, "password_lama": lama, "password_baru": new_one});
         self.post("/scan/v1/akun/update_password", Some(&who.token), &body).await
     }
 
@@ -66,7 +66,7 @@ async fn a_changed_password_ends_older_tokens_and_gives_a_new_one() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let code = app.code_for(&siti).await;
-    let mut news = app.state.auth.versi.subscribe();
+    let mut news = app.state.auth.versions.subscribe();
     app.advance_s(5);
     let data = app.update_password(&siti, &code, PASSWORD, "SandiBaru1").await.ok();
     assert_eq!(news.recv().await.unwrap().id, siti.id);

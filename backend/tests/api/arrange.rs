@@ -1,6 +1,6 @@
 //! Rows that tests look at, laid straight into the database: outlets, machines, accounts and every movement of money.
 
-use nyala::domain::waktu::Waktu;
+use nyala::domain::timestamp::Timestamp;
 use serde_json::Value;
 use tokio_postgres::types::ToSql;
 
@@ -11,8 +11,8 @@ use crate::helpers::{Customer, TestApp};
 pub struct Outlet {
     pub idowner: i64,
     pub idoutlet: i64,
-    pendapatan: i64,
-    kas: i64,
+    revenue: i64,
+    cash: i64,
 }
 
 /// An E-Pay account with its wallet.
@@ -26,7 +26,7 @@ pub struct Epay {
 
 /// A machine and a service at its outlet.
 #[derive(Debug, Clone)]
-pub struct Mesin {
+pub struct Machine {
     pub idmesin: i64,
     pub idlayanan: i64,
     pub kode: String,
@@ -35,9 +35,9 @@ pub struct Mesin {
 
 /// A purchase: its row and its receipt number.
 #[derive(Debug, Clone)]
-pub struct Beli {
+pub struct Bought {
     pub id: i64,
-    pub nota: String,
+    pub receipt: String,
     pub harga: i64,
     epay: Epay,
 }
@@ -61,9 +61,9 @@ impl TestApp {
             )
             .await;
         let akun = "INSERT INTO akun (jenis, idoutlet) VALUES ($1, $2) RETURNING idakun";
-        let pendapatan = self.insert(akun, &[&"R", &idoutlet]).await;
-        let kas = self.insert(akun, &[&"K", &idoutlet]).await;
-        Outlet { idowner, idoutlet, pendapatan, kas }
+        let revenue = self.insert(akun, &[&"R", &idoutlet]).await;
+        let cash = self.insert(akun, &[&"K", &idoutlet]).await;
+        Outlet { idowner, idoutlet, revenue, cash }
     }
 
     /// An outlet of an owner of its own.
@@ -72,20 +72,20 @@ impl TestApp {
     }
 
     /// An idle machine named `nama` and the service 'Cuci Kilat', 30 minutes for 10,000 rupiah.
-    pub async fn mesin(&self, outlet: Outlet, nama: &str) -> Mesin {
-        let kode = nyala::domain::kode_mesin::KodeMesin::random().as_str().to_owned();
+    pub async fn machine(&self, outlet: Outlet, nama: &str) -> Machine {
+        let kode = nyala::domain::machine_code::MachineCode::random().as_str().to_owned();
         let idmesin = self
             .insert(
                 "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, $3, 'sim', $4, $5) RETURNING idmesin",
                 &[&outlet.idoutlet, &outlet.idowner, &nama, &kode, &self.now()],
             )
             .await;
-        let idlayanan = self.layanan(outlet, "Cuci Kilat", 10_000).await;
-        Mesin { idmesin, idlayanan, kode, qr: nyala::qr::mesin::make(&self.state.secrets, idmesin, 1) }
+        let idlayanan = self.service(outlet, "Cuci Kilat", 10_000).await;
+        Machine { idmesin, idlayanan, kode, qr: nyala::qr::machine::make(&self.state.secrets, idmesin, 1) }
     }
 
     /// A service of 30 minutes.
-    pub async fn layanan(&self, outlet: Outlet, nama: &str, harga: i64) -> i64 {
+    pub async fn service(&self, outlet: Outlet, nama: &str, harga: i64) -> i64 {
         self.insert(
             "INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, $2, 1800, $3, $4) RETURNING idlayanan",
             &[&outlet.idoutlet, &nama, &harga, &self.now()],
@@ -94,7 +94,7 @@ impl TestApp {
     }
 
     /// An account without balance; `masa_aktif` makes it kind 1.
-    pub async fn epay(&self, customer: &Customer, outlet: Outlet, masa_aktif: Option<Waktu>) -> Epay {
+    pub async fn epay(&self, customer: &Customer, outlet: Outlet, masa_aktif: Option<Timestamp>) -> Epay {
         let idcustomer = self
             .insert(
                 "INSERT INTO customer (id_customer_global, idoutlet, owner_idowner, created_at) VALUES ($1, $2, $3, $4) RETURNING idcustomer",
@@ -139,19 +139,19 @@ impl TestApp {
         self.insert(
             "INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)
              VALUES ('topup', $1, $2, $3, $4, $5, $6, $7, 'uji', $8) RETURNING id",
-            &[&epay.outlet.kas, &epay.idakun, &quota, &id, &epay.id_customer_global, &epay.idcustomer, &epay.outlet.idoutlet, &self.now()],
+            &[&epay.outlet.cash, &epay.idakun, &quota, &id, &epay.id_customer_global, &epay.idcustomer, &epay.outlet.idoutlet, &self.now()],
         )
         .await;
         id
     }
 
-    /// Reserves `mesin` and holds the price of its service: state HELD.
-    pub async fn hold(&self, epay: Epay, mesin: &Mesin, nota: &str) -> Beli {
+    /// Reserves `machine` and holds the price of its service: state HELD.
+    pub async fn hold(&self, epay: Epay, machine: &Machine, receipt: &str) -> Bought {
         let now = self.now();
         self.db
             .execute(
                 "INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) VALUES ($1, $2, '', $3)",
-                &[&epay.id_customer_global, &nota, &now],
+                &[&epay.id_customer_global, &receipt, &now],
             )
             .await
             .unwrap();
@@ -162,82 +162,82 @@ impl TestApp {
                    durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at)
                  SELECT $1, $2, $3, m.idowner, m.idmesin, m.idoutlet, l.idlayanan, m.nama, l.nama, l.durasi_s, l.harga, 'HELD', gen_random_uuid(), 1, $6, $6
                  FROM mesin m, layanan l WHERE m.idmesin = $4 AND l.idlayanan = $5 RETURNING id, grandtotal",
-                &[&epay.id_customer_global, &nota, &epay.idcustomer, &mesin.idmesin, &mesin.idlayanan, &now],
+                &[&epay.id_customer_global, &receipt, &epay.idcustomer, &machine.idmesin, &machine.idlayanan, &now],
             )
             .await
             .unwrap();
-        let beli = Beli { id: row.get(0), nota: nota.to_owned(), harga: row.get(1), epay };
-        self.wallet(&beli, "debits_pending = debits_pending + $2", beli.harga).await;
-        self.ledger(&beli, "pending", beli.harga).await;
-        beli
+        let buy = Bought { id: row.get(0), receipt: receipt.to_owned(), harga: row.get(1), epay };
+        self.wallet(&buy, "debits_pending = debits_pending + $2", buy.harga).await;
+        self.ledger(&buy, "pending", buy.harga).await;
+        buy
     }
 
     /// The device said `started`: state RUNNING, to end when the service's time is over.
-    pub async fn started(&self, beli: &Beli) {
+    pub async fn started(&self, buy: &Bought) {
         self.db
             .execute(
                 "UPDATE snap_transaksi SET state = 'RUNNING', started_at = $2, ends_at = $2::TIMESTAMPTZ + make_interval(secs => durasi_s) WHERE id = $1",
-                &[&beli.id, &self.now()],
+                &[&buy.id, &self.now()],
             )
             .await
             .unwrap();
-        self.wallet(beli, "debits_pending = debits_pending - $2, debits_posted = debits_posted + $2", beli.harga).await;
-        self.ledger(beli, "post", beli.harga).await;
+        self.wallet(buy, "debits_pending = debits_pending - $2, debits_posted = debits_posted + $2", buy.harga).await;
+        self.ledger(buy, "post", buy.harga).await;
     }
 
     /// The run came to its end.
-    pub async fn finished(&self, beli: &Beli) {
+    pub async fn finished(&self, buy: &Bought) {
         let sql = "UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1";
-        self.db.execute(sql, &[&beli.id, &self.now()]).await.unwrap();
+        self.db.execute(sql, &[&buy.id, &self.now()]).await.unwrap();
     }
 
     /// Held, started and finished.
-    pub async fn used(&self, epay: Epay, mesin: &Mesin, nota: &str) -> Beli {
-        let beli = self.hold(epay, mesin, nota).await;
-        self.started(&beli).await;
-        self.finished(&beli).await;
-        beli
+    pub async fn used(&self, epay: Epay, machine: &Machine, receipt: &str) -> Bought {
+        let buy = self.hold(epay, machine, receipt).await;
+        self.started(&buy).await;
+        self.finished(&buy).await;
+        buy
     }
 
     /// The device refused: the money is back.
-    pub async fn refused(&self, beli: &Beli) {
+    pub async fn refused(&self, buy: &Bought) {
         let sql = "UPDATE snap_transaksi SET state = 'REFUSED', finished_at = $2 WHERE id = $1";
-        self.db.execute(sql, &[&beli.id, &self.now()]).await.unwrap();
-        self.wallet(beli, "debits_pending = debits_pending - $2", beli.harga).await;
-        self.ledger(beli, "void", beli.harga).await;
+        self.db.execute(sql, &[&buy.id, &self.now()]).await.unwrap();
+        self.wallet(buy, "debits_pending = debits_pending - $2", buy.harga).await;
+        self.ledger(buy, "void", buy.harga).await;
     }
 
     /// Gives part of the price back.
-    pub async fn refund(&self, beli: &Beli, jumlah: i64) {
+    pub async fn refund(&self, buy: &Bought, jumlah: i64) {
         self.db
-            .execute("UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2 WHERE id = $1", &[&beli.id, &jumlah])
+            .execute("UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2 WHERE id = $1", &[&buy.id, &jumlah])
             .await
             .unwrap();
-        self.wallet(beli, "credits_posted = credits_posted + $2", jumlah).await;
-        self.ledger(beli, "refund", jumlah).await;
+        self.wallet(buy, "credits_posted = credits_posted + $2", jumlah).await;
+        self.ledger(buy, "refund", jumlah).await;
     }
 
-    /// Deletes the use: `sisa` is what refunds have left of its price.
-    pub async fn hapus(&self, beli: &Beli, sisa: i64) {
+    /// Deletes the use: `left` is what refunds have left of its price.
+    pub async fn hapus(&self, buy: &Bought, left: i64) {
         let sql = "UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2, dihapus_at = $3 WHERE id = $1";
-        self.db.execute(sql, &[&beli.id, &sisa, &self.now()]).await.unwrap();
-        self.wallet(beli, "credits_posted = credits_posted + $2", sisa).await;
-        self.ledger(beli, "hapus", sisa).await;
+        self.db.execute(sql, &[&buy.id, &left, &self.now()]).await.unwrap();
+        self.wallet(buy, "credits_posted = credits_posted + $2", left).await;
+        self.ledger(buy, "hapus", left).await;
     }
 
-    async fn wallet(&self, beli: &Beli, set: &str, jumlah: i64) {
+    async fn wallet(&self, buy: &Bought, set: &str, jumlah: i64) {
         let sql = format!("UPDATE quota_emoney SET {set} WHERE idcustomer = $1 RETURNING saldo");
-        self.insert(&sql, &[&beli.epay.idcustomer, &jumlah]).await;
+        self.insert(&sql, &[&buy.epay.idcustomer, &jumlah]).await;
     }
 
-    async fn ledger(&self, beli: &Beli, kind: &str, jumlah: i64) {
-        let (dompet, pendapatan) = (beli.epay.idakun, beli.epay.outlet.pendapatan);
-        let (debit, credit) = if matches!(kind, "pending" | "post") { (dompet, pendapatan) } else { (pendapatan, dompet) };
+    async fn ledger(&self, buy: &Bought, kind: &str, jumlah: i64) {
+        let (balance_of, revenue) = (buy.epay.idakun, buy.epay.outlet.revenue);
+        let (debit, credit) = if matches!(kind, "pending" | "post") { (balance_of, revenue) } else { (revenue, balance_of) };
         self.insert(
             "INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
              SELECT $2, $3, $4, $5, CASE WHEN $2 IN ('post', 'void') THEN (SELECT id FROM ledger_transfer WHERE idtransaksi = t.id AND kind = 'pending') END,
                t.id, t.id_customer_global, t.idcustomer, t.idoutlet, 'uji', 'uji', $6 FROM snap_transaksi t WHERE t.id = $1 RETURNING id",
-            &[&beli.id, &kind, &debit, &credit, &jumlah, &self.now()],
+            &[&buy.id, &kind, &debit, &credit, &jumlah, &self.now()],
         )
         .await;
     }
@@ -250,7 +250,7 @@ impl TestApp {
 }
 
 /// A receipt number ending in `n`.
-pub fn nota(n: u32) -> String {
+pub fn receipt(n: u32) -> String {
     format!("SLF2611201805{n:05}")
 }
 

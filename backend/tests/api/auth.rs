@@ -1,6 +1,6 @@
 //! Registering and resetting a password: every row of contract §1's table that is theirs.
 
-use nyala::auth::sesi::authenticate;
+use nyala::auth::session::authenticate;
 use serde_json::{Value, json};
 
 use crate::helpers::{Answer, PASSWORD, TestApp};
@@ -58,11 +58,11 @@ async fn a_code_registers_and_logs_in() {
     let code = app.send_code("+6281234567890").await;
     let data = app.post(REGISTER, None, &register_body("081234567890", &code)).await.ok();
     let token = data["token"].as_str().unwrap();
-    let sesi = authenticate(&app.state, token).await.unwrap();
-    let account = app.get(&format!("/scan/v1/dashboard/customer_global/{}", sesi.id), Some(token)).await.ok();
+    let session = authenticate(&app.state, token).await.unwrap();
+    let account = app.get(&format!("/scan/v1/dashboard/customer_global/{}", session.id), Some(token)).await.ok();
     assert_eq!(
         account,
-        json!({"id": sesi.id, "nama_awal": "Siti", "nama_akhir": "Nur Rahma", "full_telp": "6281234567890", "telp": TELP,
+        json!({"id": session.id, "nama_awal": "Siti", "nama_akhir": "Nur Rahma", "full_telp": "6281234567890", "telp": TELP,
                "updated_at": app.now().rfc3339()})
     );
     let again = app.login("6281234567890", PASSWORD).await.ok();
@@ -150,7 +150,7 @@ async fn a_forgotten_password_is_reset_and_ends_every_token() {
     app.advance_s(10);
     app.forgot(&other_code(&code), "SandiBaru1").await.expect(422, "your otp is invalid");
     app.forgot(&code, "pendek").await.expect(422, "kata sandi minimal 8 karakter");
-    let mut news = app.state.auth.versi.subscribe();
+    let mut news = app.state.auth.versions.subscribe();
     app.forgot(&code, "SandiBaru1").await.expect(200, "Sandi diperbaruhi");
     assert_eq!(news.recv().await.unwrap().id, siti.id);
     app.forgot(&code, "SandiBaru2").await.expect(422, "your otp is invalid");

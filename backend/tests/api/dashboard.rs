@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::arrange::{column, nota};
+use crate::arrange::{column, receipt};
 use crate::helpers::TestApp;
 
 const PATH: &str = "/scan/v1/dashboard/get_dashboard";
@@ -29,27 +29,27 @@ async fn open_purchases_are_told_newest_first_with_their_status() {
     let budi = app.register_customer("81234567891", "Budi", "Santoso").await;
     let epay = app.funded(&siti, outlet, 100_000).await;
     let others = app.funded(&budi, outlet, 100_000).await;
-    let mut mesin = Vec::new();
+    let mut machine = Vec::new();
     for n in 1..=7 {
-        mesin.push(app.mesin(outlet, &format!("M{n}")).await);
+        machine.push(app.machine(outlet, &format!("M{n}")).await);
     }
-    let held = app.hold(epay, &mesin[0], &nota(1)).await;
-    let sent = app.hold(epay, &mesin[1], &nota(2)).await;
-    let unsure = app.hold(epay, &mesin[2], &nota(3)).await;
-    let running = app.hold(epay, &mesin[3], &nota(4)).await;
+    let held = app.hold(epay, &machine[0], &receipt(1)).await;
+    let sent = app.hold(epay, &machine[1], &receipt(2)).await;
+    let unsure = app.hold(epay, &machine[2], &receipt(3)).await;
+    let running = app.hold(epay, &machine[3], &receipt(4)).await;
     app.started(&running).await;
-    app.used(epay, &mesin[4], &nota(5)).await;
-    let refused = app.hold(epay, &mesin[5], &nota(6)).await;
+    app.used(epay, &machine[4], &receipt(5)).await;
+    let refused = app.hold(epay, &machine[5], &receipt(6)).await;
     app.refused(&refused).await;
-    app.hold(others, &mesin[6], &nota(7)).await;
-    for (beli, state) in [(&sent, "SENT"), (&unsure, "UNSURE")] {
-        app.db.execute("UPDATE snap_transaksi SET state = $2 WHERE id = $1", &[&beli.id, &state]).await.unwrap();
+    app.hold(others, &machine[6], &receipt(7)).await;
+    for (buy, state) in [(&sent, "SENT"), (&unsure, "UNSURE")] {
+        app.db.execute("UPDATE snap_transaksi SET state = $2 WHERE id = $1", &[&buy.id, &state]).await.unwrap();
     }
     app.assert_no_violation().await;
 
     let data = app.get(PATH, Some(&siti.token)).await.ok();
     let list = &data["list_snap_transaksi"];
-    let expected = [&running.nota, &unsure.nota, &sent.nota, &held.nota];
+    let expected = [&running.receipt, &unsure.receipt, &sent.receipt, &held.receipt];
     assert_eq!(column(list, "id"), expected.iter().map(|n| json!(n)).collect::<Vec<_>>().iter().collect::<Vec<_>>());
     let statuses: Vec<_> = column(list, "snap_transaksi_detail").iter().map(|d| d[0]["status"].clone()).collect();
     assert_eq!(statuses, [json!(3), json!(2), json!(2), json!(1)]);
@@ -57,11 +57,11 @@ async fn open_purchases_are_told_newest_first_with_their_status() {
     assert_eq!(
         list[0],
         json!({
-            "id": nota(4), "grandtotal": 10_000, "created_at": started.rfc3339(), "finished_at": null,
+            "id": receipt(4), "grandtotal": 10_000, "created_at": started.rfc3339(), "finished_at": null,
             "ends_at": started.ms() + 1_800_000, "server_time": started.ms(), "isDelete": false,
             "outlet": {"nama": "Melati", "kota": "Bandung"},
             "snap_transaksi_detail": [{
-                "status": 3, "durasi": 1800, "idmesin": mesin[3].idmesin,
+                "status": 3, "durasi": 1800, "idmesin": machine[3].idmesin,
                 "snap_mesin": {"nama": "M4"}, "snap_layanan": {"nama": "Cuci Kilat", "durasi": 1800}
             }]
         })
@@ -74,8 +74,8 @@ async fn a_renamed_machine_keeps_the_name_it_was_bought_under() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    let mesin = app.mesin(outlet, "Mesin Lama").await;
-    app.hold(app.funded(&siti, outlet, 20_000).await, &mesin, &nota(1)).await;
+    let machine = app.machine(outlet, "Mesin Lama").await;
+    app.hold(app.funded(&siti, outlet, 20_000).await, &machine, &receipt(1)).await;
     app.db.execute("UPDATE mesin SET nama = 'Mesin Baru'", &[]).await.unwrap();
     let data = app.get(PATH, Some(&siti.token)).await.ok();
     assert_eq!(data["list_snap_transaksi"][0]["snap_transaksi_detail"][0]["snap_mesin"]["nama"], "Mesin Lama");

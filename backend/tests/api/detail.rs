@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::arrange::nota;
+use crate::arrange::receipt;
 use crate::helpers::{Answer, Customer, TestApp};
 
 async fn detail(app: &TestApp, siti: &Customer, call: &str, id: &str) -> Answer {
@@ -14,25 +14,25 @@ async fn a_use_tells_its_times_and_its_state() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    let mesin = app.mesin(outlet, "M1").await;
+    let machine = app.machine(outlet, "M1").await;
     let bought = app.now();
-    let beli = app.hold(app.funded(&siti, outlet, 50_000).await, &mesin, &nota(1)).await;
+    let buy = app.hold(app.funded(&siti, outlet, 50_000).await, &machine, &receipt(1)).await;
     app.advance_s(2);
-    app.started(&beli).await;
-    let running = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &nota(1)).await.ok();
+    app.started(&buy).await;
+    let running = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &receipt(1)).await.ok();
     assert_eq!(running["ends_at"], json!(bought.ms() + 1_802_000));
     assert_eq!(running["server_time"], json!(app.now().ms()));
     assert_eq!(running["snap_transaksi_detail"][0]["status"], 3);
     app.advance_s(1800);
-    app.finished(&beli).await;
-    let finished = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &nota(1)).await.ok();
+    app.finished(&buy).await;
+    let finished = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &receipt(1)).await.ok();
     assert_eq!(
         finished,
         json!({
-            "id": nota(1), "grandtotal": 10_000, "created_at": bought.rfc3339(), "finished_at": app.now().rfc3339(),
+            "id": receipt(1), "grandtotal": 10_000, "created_at": bought.rfc3339(), "finished_at": app.now().rfc3339(),
             "ends_at": null, "server_time": app.now().ms(), "isDelete": false, "outlet": {"nama": "Melati", "kota": "Bandung"},
             "snap_transaksi_detail": [{
-                "status": 4, "durasi": 1800, "idmesin": mesin.idmesin,
+                "status": 4, "durasi": 1800, "idmesin": machine.idmesin,
                 "snap_mesin": {"nama": "M1"}, "snap_layanan": {"nama": "Cuci Kilat", "durasi": 1800}
             }]
         })
@@ -44,15 +44,15 @@ async fn a_purchase_that_never_started_has_no_detail_but_its_refund_has() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    let mesin = app.mesin(outlet, "M1").await;
-    let beli = app.hold(app.funded(&siti, outlet, 50_000).await, &mesin, &nota(1)).await;
-    detail(&app, &siti, "epayment/get_detail_refund", &nota(1)).await.expect(404, "Transaksi ini tidak ditemukan");
+    let machine = app.machine(outlet, "M1").await;
+    let buy = app.hold(app.funded(&siti, outlet, 50_000).await, &machine, &receipt(1)).await;
+    detail(&app, &siti, "epayment/get_detail_refund", &receipt(1)).await.expect(404, "Transaksi ini tidak ditemukan");
     app.advance_s(8);
-    app.refused(&beli).await;
+    app.refused(&buy).await;
     app.assert_no_violation().await;
-    detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &nota(1)).await.expect(404, "Transaksi ini gagal dibuat");
-    let refund = detail(&app, &siti, "epayment/get_detail_refund", &nota(1)).await.ok();
-    assert_eq!(refund, json!({"idtransaksi": nota(1), "waktu_refund": app.now().rfc3339(), "nominal_refund": 10_000}));
+    detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &receipt(1)).await.expect(404, "Transaksi ini gagal dibuat");
+    let refund = detail(&app, &siti, "epayment/get_detail_refund", &receipt(1)).await.ok();
+    assert_eq!(refund, json!({"idtransaksi": receipt(1), "waktu_refund": app.now().rfc3339(), "nominal_refund": 10_000}));
 }
 
 #[actix_web::test]
@@ -60,14 +60,14 @@ async fn a_deletion_shows_the_full_price_whatever_refunds_left() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    let beli = app.used(app.funded(&siti, outlet, 50_000).await, &app.mesin(outlet, "M1").await, &nota(1)).await;
-    detail(&app, &siti, "transaksi/get_detail_snap_hapus", &nota(1)).await.expect(404, "Transaksi ini tidak ditemukan");
-    app.refund(&beli, 3_000).await;
-    app.hapus(&beli, 7_000).await;
+    let buy = app.used(app.funded(&siti, outlet, 50_000).await, &app.machine(outlet, "M1").await, &receipt(1)).await;
+    detail(&app, &siti, "transaksi/get_detail_snap_hapus", &receipt(1)).await.expect(404, "Transaksi ini tidak ditemukan");
+    app.refund(&buy, 3_000).await;
+    app.hapus(&buy, 7_000).await;
     app.assert_no_violation().await;
-    let hapus = detail(&app, &siti, "transaksi/get_detail_snap_hapus", &nota(1)).await.ok();
+    let hapus = detail(&app, &siti, "transaksi/get_detail_snap_hapus", &receipt(1)).await.ok();
     assert_eq!((&hapus["isDelete"], &hapus["grandtotal"]), (&json!(true), &json!(10_000)));
-    let mut used = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &nota(1)).await.ok();
+    let mut used = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &receipt(1)).await.ok();
     assert_eq!(used["isDelete"], json!(false));
     used["isDelete"] = json!(true);
     assert_eq!(used, hapus, "otherwise the snap detail");
@@ -79,12 +79,12 @@ async fn each_of_several_refunds_can_be_read() {
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let epay = app.funded(&siti, outlet, 50_000).await;
-    let mesin = app.mesin(outlet, "M1").await;
-    let beli = app.used(epay, &mesin, &nota(1)).await;
-    app.refund(&beli, 1_000).await;
+    let machine = app.machine(outlet, "M1").await;
+    let buy = app.used(epay, &machine, &receipt(1)).await;
+    app.refund(&buy, 1_000).await;
     app.advance_s(60);
-    app.refund(&beli, 2_000).await;
-    let other = app.used(epay, &mesin, &nota(2)).await;
+    app.refund(&buy, 2_000).await;
+    let other = app.used(epay, &machine, &receipt(2)).await;
     app.refund(&other, 3_000).await;
     let body = json!({"skip": 0, "limit": 20, "jenis": "", "outlet": ""});
     let history = app.post("/scan/v1/transaksi/list_history", Some(&siti.token), &body).await.ok();
@@ -96,12 +96,12 @@ async fn each_of_several_refunds_can_be_read() {
         let refund = detail(&app, &siti, "epayment/get_detail_refund", &id).await.ok();
         assert_eq!(refund, json!({"idtransaksi": row["ref_id"], "waktu_refund": row["date"], "nominal_refund": row["value"]}));
     }
-    let newest = detail(&app, &siti, "epayment/get_detail_refund", &nota(1)).await.ok();
+    let newest = detail(&app, &siti, "epayment/get_detail_refund", &receipt(1)).await.ok();
     assert_eq!(newest["nominal_refund"], 2_000);
-    let mixed = format!("{}?entri={}", nota(1), refunds[0]["entri"]);
+    let mixed = format!("{}?entri={}", receipt(1), refunds[0]["entri"]);
     detail(&app, &siti, "epayment/get_detail_refund", &mixed).await.expect(404, "Transaksi ini tidak ditemukan");
     for bad in ["abc", "-1", "0", "", "1.5", "99999999999999999999"] {
-        let answer = detail(&app, &siti, "epayment/get_detail_refund", &format!("{}?entri={bad}", nota(1))).await;
+        let answer = detail(&app, &siti, "epayment/get_detail_refund", &format!("{}?entri={bad}", receipt(1))).await;
         assert_eq!(answer.status, 400, "{bad}");
     }
 }

@@ -5,15 +5,15 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::helpers::TestApp;
-use crate::operator::Lingkup;
+use crate::operator::Scope;
 use crate::realtime::phone::soon;
 
 #[actix_web::test]
 async fn routes_of_development_refuse_proxies_and_names() {
     let app = TestApp::spawn().await;
-    let key = app.key(Lingkup::Root).await;
-    let mesin = app.mesin(app.outlet("Melati").await, "Mesin 1").await.idmesin;
-    let fault = format!("/dev/mesin/{mesin}/fault");
+    let key = app.key(Scope::Root).await;
+    let machine = app.machine(app.outlet("Melati").await, "Mesin 1").await.idmesin;
+    let fault = format!("/dev/mesin/{machine}/fault");
     let ask = async |headers: &[(&str, &str)]| {
         let calls = [
             ("GET", "/dev/whatsapp", None),
@@ -76,7 +76,7 @@ async fn calls_of_customers_come_through_proxies_as_ever() {
 #[actix_web::test]
 async fn a_proxy_that_adds_no_header_is_known_by_its_old_http() {
     let app = TestApp::spawn().await;
-    let key = app.key(Lingkup::Root).await;
+    let key = app.key(Scope::Root).await;
     let ask = async |version: &str, method: &str, path: &str, body: &str| {
         let mut stream = TcpStream::connect(app.address()).await.unwrap();
         let (host, length) = (app.address(), body.len());

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use crate::arrange::{column, nota};
+use crate::arrange::{column, receipt};
 use crate::helpers::TestApp;
 
 const ALL: &str = "/scan/v1/dashboard/get_user_epayment_by_id_customer_global";
@@ -21,7 +21,7 @@ async fn every_account_is_told_with_its_outlet_and_balance() {
     let second = app.epay(&siti, mawar, Some(opened.plus_ms(1000))).await;
     app.funded(&budi, melati, 70_000).await;
     app.advance_s(60);
-    app.hold(first, &app.mesin(melati, "M1").await, &nota(1)).await;
+    app.hold(first, &app.machine(melati, "M1").await, &receipt(1)).await;
     let data = app.get(ALL, Some(&siti.token)).await.ok();
     assert_eq!(
         data,
@@ -69,7 +69,7 @@ async fn only_usable_accounts_of_that_owner_can_pay() {
     assert_eq!(usable[0], all[0], "the same shape as the whole list");
     app.advance_s(60);
     assert_eq!(app.get(&path, Some(&siti.token)).await.ok().as_array().unwrap().len(), 2, "not earlier than now is usable");
-    app.jam.advance_ms(1);
+    app.clock.advance_ms(1);
     let later = app.get(&path, Some(&siti.token)).await.ok();
     assert_eq!(column(&later, "idcustomer"), [&json!(endless.idcustomer)]);
     let others = app.get(&format!("/scan/v1/transaksi/get_epayment/{}", foreign.idowner), Some(&siti.token)).await.ok();

@@ -12,7 +12,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use nyala::app::AppState;
 use nyala::config::Config;
 use nyala::db::lock;
-use nyala::domain::waktu::{Jam, Waktu, wall_clock};
+use nyala::domain::timestamp::{Clock, Timestamp, wall_clock};
 use nyala::server;
 use serde_json::Value;
 use tokio_postgres::Client;
@@ -113,7 +113,7 @@ pub async fn call(
 /// How to start a `TestApp`.
 pub struct Setup {
     config: Config,
-    jam: Jam,
+    clock: Clock,
     send_buffer_bytes: Option<usize>,
 }
 
@@ -129,12 +129,12 @@ impl Setup {
         config.dev.seed_demo = false;
         config.dev.routes = true;
         let now_s = wall_clock().ms() / 1000;
-        Self { config, jam: Jam::standing_at(Waktu::from_ms(now_s * 1000)), send_buffer_bytes: None }
+        Self { config, clock: Clock::standing_at(Timestamp::from_ms(now_s * 1000)), send_buffer_bytes: None }
     }
 
     /// A clock that runs from the present on.
     pub fn running_clock(mut self) -> Self {
-        self.jam = Jam::running_from(wall_clock());
+        self.clock = Clock::running_from(wall_clock());
         self
     }
 
@@ -164,7 +164,7 @@ impl Setup {
 pub struct TestApp {
     pub state: AppState,
     /// The server's clock: standing unless `Setup::running_clock` was asked for.
-    pub jam: Jam,
+    pub clock: Clock,
     /// A connection of the test's own, for arranging and for looking.
     pub db: Client,
     /// `http://127.0.0.1:<port>`.
@@ -182,11 +182,11 @@ impl TestApp {
         Setup::new().start().await
     }
 
-    async fn start(Setup { mut config, jam, send_buffer_bytes }: Setup) -> Self {
+    async fn start(Setup { mut config, clock, send_buffer_bytes }: Setup) -> Self {
         let database = Database::create().await;
         config.data.dir = database.scratch_dir();
         let data_dir = config.data.dir.clone();
-        let state = AppState::build_with(config, &database.url(), Some(jam.clone())).await.expect("state");
+        let state = AppState::build_with(config, &database.url(), Some(clock.clone())).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
         if let Some(bytes) = send_buffer_bytes {
             // Accepted connections inherit it.
@@ -198,16 +198,16 @@ impl TestApp {
         server::open(&state).await.expect("open");
         let (db, _) = lock::connect(state.db.config()).await.expect("database");
         let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(30)).finish();
-        Self { state, jam, db, base_url, http, server: running.handle, data_dir, _database: database }
+        Self { state, clock, db, base_url, http, server: running.handle, data_dir, _database: database }
     }
 
-    pub fn now(&self) -> Waktu {
-        self.jam.now()
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Lets `s` seconds pass on a standing clock.
     pub fn advance_s(&self, s: i64) {
-        self.jam.advance_ms(s * 1000);
+        self.clock.advance_ms(s * 1000);
     }
 
     pub async fn get(&self, path: &str, token: Option<&str>) -> Answer {

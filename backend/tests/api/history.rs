@@ -3,7 +3,7 @@
 use nyala::db::lock;
 use serde_json::{Value, json};
 
-use crate::arrange::{Epay, column, nota};
+use crate::arrange::{Epay, column, receipt};
 use crate::helpers::{Customer, TestApp};
 
 const PATH: &str = "/scan/v1/transaksi/list_history";
@@ -44,17 +44,17 @@ async fn every_movement_is_a_row_and_the_rows_sum_to_the_balance() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    let mesin = app.mesin(outlet, "M1").await;
+    let machine = app.machine(outlet, "M1").await;
     let epay = app.epay(&siti, outlet, None).await;
     let first = app.now();
     let topup = app.topup(epay, 50_000).await;
     app.advance_s(60);
-    let failed = app.hold(epay, &mesin, &nota(1)).await;
+    let failed = app.hold(epay, &machine, &receipt(1)).await;
     app.refused(&failed).await;
-    let used = app.used(epay, &mesin, &nota(2)).await;
+    let used = app.used(epay, &machine, &receipt(2)).await;
     app.refund(&used, 4_000).await;
     app.hapus(&used, 6_000).await;
-    app.hold(epay, &mesin, &nota(3)).await;
+    app.hold(epay, &machine, &receipt(3)).await;
     app.assert_no_violation().await;
 
     let data = all(&app, &siti).await;
@@ -63,12 +63,12 @@ async fn every_movement_is_a_row_and_the_rows_sum_to_the_balance() {
     assert_eq!(
         seen,
         [
-            json!([nota(3), "snap_transaksi", -10_000]),
-            json!([nota(2), "snap_transaksi_hapus", 6_000]),
-            json!([nota(2), "snap_transaksi_refund", 4_000]),
-            json!([nota(2), "snap_transaksi", -10_000]),
-            json!([nota(1), "snap_transaksi_refund", 10_000]),
-            json!([nota(1), "snap_transaksi", -10_000]),
+            json!([receipt(3), "snap_transaksi", -10_000]),
+            json!([receipt(2), "snap_transaksi_hapus", 6_000]),
+            json!([receipt(2), "snap_transaksi_refund", 4_000]),
+            json!([receipt(2), "snap_transaksi", -10_000]),
+            json!([receipt(1), "snap_transaksi_refund", 10_000]),
+            json!([receipt(1), "snap_transaksi", -10_000]),
             json!([topup.to_string(), "pembelian_emoney", 50_000]),
         ]
     );
@@ -93,7 +93,7 @@ async fn filters_by_kind_and_outlet() {
     let at_melati = app.funded(&siti, melati, 50_000).await;
     app.funded(&siti, mawar, 70_000).await;
     app.funded(&budi, melati, 90_000).await;
-    let used = app.used(at_melati, &app.mesin(melati, "M1").await, &nota(1)).await;
+    let used = app.used(at_melati, &app.machine(melati, "M1").await, &receipt(1)).await;
     app.hapus(&used, 10_000).await;
     let filtered = async |jenis: Value, outlet: Value| {
         values(&page(&app, &siti, json!({"skip": 0, "limit": 20, "jenis": jenis, "outlet": outlet})).await)

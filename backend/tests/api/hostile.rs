@@ -94,9 +94,9 @@ async fn odd_texts_in_any_field_are_4xx() {
                 body[key] = text.into();
                 let answer = app.post(&path, Some(&siti.token), &body).await;
                 let shown: String = text.chars().take(20).collect();
-                let nama_may = path.ends_with("update_nama") && answer.status == 200;
+                let name_may = path.ends_with("update_nama") && answer.status == 200;
                 assert!(
-                    (400..500).contains(&answer.status) || nama_may,
+                    (400..500).contains(&answer.status) || name_may,
                     "{path} {key}={shown:?}: {} {}",
                     answer.status,
                     answer.message

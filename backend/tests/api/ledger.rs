@@ -4,19 +4,19 @@
 use std::cell::RefCell;
 
 use futures_util::future::join_all;
-use nyala::domain::no_nota::NoNota;
-use nyala::domain::waktu::Waktu;
-use nyala::ledger::pembelian::{Held, apply, hold};
-use nyala::pembelian::aturan::Tolakan;
-use nyala::pembelian::fakta::{LayananFakta, MesinFakta, Pesanan};
-use nyala::pembelian::step::Change;
+use nyala::domain::receipt_number::ReceiptNumber;
+use nyala::domain::timestamp::Timestamp;
+use nyala::ledger::purchase::{Held, apply, hold};
+use nyala::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use nyala::purchase::rules::Refusal;
+use nyala::purchase::step::Change;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::json;
 
-use crate::arrange::{Epay, Mesin, Outlet};
+use crate::arrange::{Epay, Machine, Outlet};
 use crate::helpers::{Answer, Customer, TestApp};
-use crate::operator::Lingkup;
+use crate::operator::Scope;
 
 const CUSTOMERS: usize = 8;
 const HANDS: usize = 3;
@@ -29,14 +29,14 @@ const PRICES: [i64; 3] = [1, 7_500, 12_000];
 struct Use {
     id: i64,
     harga: i64,
-    nota: u32,
+    receipt: u32,
 }
 
 struct Shop {
     app: TestApp,
     outlet: Outlet,
     key: String,
-    machines: Vec<Mesin>,
+    machines: Vec<Machine>,
 }
 
 /// A customer with what should have happened to his balance.
@@ -81,29 +81,29 @@ impl Hand<'_> {
 
     async fn hold(&self, rng: &mut StdRng) {
         let app = &self.shop.app;
-        let mesin = &self.shop.machines[rng.random_range(0..MACHINES)];
-        let (harga, nota) = (PRICES[rng.random_range(0..PRICES.len())], rng.random_range(0..100_000_u32));
-        let pesanan = Pesanan {
+        let machine = &self.shop.machines[rng.random_range(0..MACHINES)];
+        let (harga, receipt) = (PRICES[rng.random_range(0..PRICES.len())], rng.random_range(0..100_000_u32));
+        let order = Order {
             id_customer_global: self.epay.id_customer_global,
-            no_nota: NoNota::parse(&crate::arrange::nota(nota)).unwrap(),
+            receipt_number: ReceiptNumber::parse(&crate::arrange::receipt(receipt)).unwrap(),
             idcustomer: self.epay.idcustomer,
-            idmesin: mesin.idmesin,
+            idmesin: machine.idmesin,
             idoutlet: self.shop.outlet.idoutlet,
-            idlayanan: mesin.idlayanan,
+            idlayanan: machine.idlayanan,
             total: harga,
             grandtotal: harga,
         };
         let Outlet { idoutlet, idowner, .. } = self.shop.outlet;
-        let fakta =
-            MesinFakta { idoutlet, idowner, nama: "Mesin".to_owned(), driver: "sim".to_owned(), online: true, busy: false };
-        let layanan = LayananFakta { idoutlet, nama: "Cuci".to_owned(), durasi_s: 60, harga };
+        let facts =
+            MachineFacts { idoutlet, idowner, nama: "Mesin".to_owned(), driver: "sim".to_owned(), online: true, busy: false };
+        let service = ServiceFacts { idoutlet, nama: "Cuci".to_owned(), duration_s: 60, harga };
         let client = app.state.db.get().await.unwrap();
-        match hold(&client, &pesanan, &fakta, &layanan, app.now()).await.unwrap() {
+        match hold(&client, &order, &facts, &service, app.now()).await.unwrap() {
             Held::Won { idtransaksi, .. } => {
                 self.gained(-harga);
-                self.uses.borrow_mut().push(Use { id: idtransaksi, harga, nota });
+                self.uses.borrow_mut().push(Use { id: idtransaksi, harga, receipt });
             }
-            Held::Lost(Tolakan::MesinBusy | Tolakan::SaldoTooLow) | Held::Changed => {}
+            Held::Lost(Refusal::MachineBusy | Refusal::BalanceTooLow) | Held::Changed => {}
             Held::Lost(why) => panic!("{why:?}"),
         }
     }
@@ -111,7 +111,7 @@ impl Hand<'_> {
     /// The device's word, an operator's stop or the end of the run: whatever comes first decides, everything later is nothing.
     async fn decide(&self, rng: &mut StdRng) {
         let Some(usage) = self.pick(rng) else { return };
-        let now: Waktu = self.shop.app.now();
+        let now: Timestamp = self.shop.app.now();
         let client = self.shop.app.state.db.get().await.unwrap();
         let change = match rng.random_range(0..6) {
             0 | 1 => Change::Run { started_at: now, ends_at: now },
@@ -129,7 +129,7 @@ impl Hand<'_> {
         let Some(usage) = self.pick(rng) else { return };
         let nominal = rng.random_range(1..=usage.harga + 1);
         let body = json!({
-            "idtransaksi": crate::arrange::nota(usage.nota), "nominal": nominal, "alasan": "uji", "idcustomer": self.epay.idcustomer,
+            "idtransaksi": crate::arrange::receipt(usage.receipt), "nominal": nominal, "alasan": "uji", "idcustomer": self.epay.idcustomer,
         });
         let answer = self.ops("refund", body).await;
         assert!([200, 422].contains(&answer.status), "{}", answer.message);
@@ -140,7 +140,8 @@ impl Hand<'_> {
 
     async fn hapus(&self, rng: &mut StdRng) {
         let Some(usage) = self.pick(rng) else { return };
-        let body = json!({"idtransaksi": crate::arrange::nota(usage.nota), "alasan": "uji", "idcustomer": self.epay.idcustomer});
+        let body =
+            json!({"idtransaksi": crate::arrange::receipt(usage.receipt), "alasan": "uji", "idcustomer": self.epay.idcustomer});
         let answer = self.ops("hapus", body).await;
         assert!([200, 409, 422].contains(&answer.status), "{}", answer.message);
         if answer.status == 200 {
@@ -164,10 +165,10 @@ async fn history_sum(app: &TestApp, customer: &Customer) -> i64 {
 async fn random_traffic(seed: u64) {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let key = app.key(Lingkup::Supervisor(outlet.idoutlet)).await;
+    let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
     let mut machines = Vec::new();
     for i in 0..MACHINES {
-        machines.push(app.mesin(outlet, &format!("Mesin {i}")).await);
+        machines.push(app.machine(outlet, &format!("Mesin {i}")).await);
     }
     let mut customers = Vec::new();
     for i in 0..CUSTOMERS {
@@ -218,7 +219,7 @@ async fn what_is_written_stays_written() {
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
     app.funded(&siti, outlet, 20_000).await;
-    app.ops(&app.key(Lingkup::Root).await, "owner", &json!({"nama": "Bu Ani"})).await.ok();
+    app.ops(&app.key(Scope::Root).await, "owner", &json!({"nama": "Bu Ani"})).await.ok();
     for table in ["ledger_transfer", "audit_log"] {
         for sql in
             [format!("UPDATE {table} SET aktor = 'x'"), format!("DELETE FROM {table}"), format!("TRUNCATE {table} CASCADE")]

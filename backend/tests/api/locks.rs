@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use actix_web::rt::time::sleep;
 use futures_util::future::{join, join_all};
-use nyala::mesin::device::sim::Mode;
+use nyala::machine::device::sim::Mode;
 use serde_json::json;
 
 use crate::helpers::{Customer, Setup, TestApp};
-use crate::operator::Lingkup;
+use crate::operator::Scope;
 use crate::races::quick;
-use crate::toko::{HARGA, Pesanan, Toko, beli};
+use crate::shop::{Order, PRICE, Shop, buy};
 
 const BUSY: &str = "layanan sedang sibuk, coba lagi";
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -43,27 +43,27 @@ impl TestApp {
         }
     }
 
-    async fn id_of(&self, order: &Pesanan) -> i64 {
-        self.insert("SELECT id FROM snap_transaksi WHERE no_nota = $1", &[&order.nota]).await
+    async fn id_of(&self, order: &Order) -> i64 {
+        self.insert("SELECT id FROM snap_transaksi WHERE no_nota = $1", &[&order.receipt]).await
     }
 }
 
 /// A shop of one machine, and a customer who has the price.
 struct Till {
     app: TestApp,
-    toko: Toko,
+    shop: Shop,
     siti: Customer,
     epay: i64,
-    order: Pesanan,
+    order: Order,
 }
 
 impl Till {
-    async fn open(durasi_s: i32) -> Self {
+    async fn open(duration_s: i32) -> Self {
         let app = narrow().start().await;
-        let toko = app.toko(durasi_s).await;
+        let shop = app.shop(duration_s).await;
         let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-        let epay = app.dompet(&siti, toko, HARGA).await;
-        Self { app, toko, siti, epay, order: beli(1, toko, epay) }
+        let epay = app.balance_of(&siti, shop, PRICE).await;
+        Self { app, shop, siti, epay, order: buy(1, shop, epay) }
     }
 
     /// Somebody holds the row while the server tries to change it, gives up, and tries again.
@@ -77,12 +77,12 @@ impl Till {
 
     /// A purchase whose device says nothing until somebody holds the customer's wallet, and then does as `mode`.
     async fn decided_behind_a_lock(&self, mode: Mode, state: &str) {
-        let Self { app, toko, siti, epay, order } = self;
-        app.fault(*toko, Mode::Silent).await;
+        let Self { app, shop, siti, epay, order } = self;
+        app.fault(*shop, Mode::Silent).await;
         let device = async {
-            app.until(&order.nota, "SENT").await;
-            self.stall("quota_emoney", *epay, async || app.fault(*toko, mode).await).await;
-            app.until(&order.nota, state).await;
+            app.until(&order.receipt, "SENT").await;
+            self.stall("quota_emoney", *epay, async || app.fault(*shop, mode).await).await;
+            app.until(&order.receipt, state).await;
         };
         let (answer, ()) = join(app.buy(siti, order), device).await;
         assert!([200, 409, 504].contains(&answer.status), "{answer:?}");
@@ -97,13 +97,13 @@ impl Till {
 #[actix_web::test]
 async fn a_row_that_stalls_keeps_nobody_else_from_buying() {
     let app = narrow().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let mut shops = Vec::new();
     for _ in 0..3 {
-        shops.push(Toko { idmesin: app.mesin(toko.outlet, "Mesin").await.idmesin, ..toko });
+        shops.push(Shop { idmesin: app.machine(shop.outlet, "Mesin").await.idmesin, ..shop });
     }
-    let customers = app.payers(toko, 3).await;
-    let orders: Vec<_> = shops.iter().zip(&customers).map(|(shop, (_, epay))| beli(1, *shop, *epay)).collect();
+    let customers = app.payers(shop, 3).await;
+    let orders: Vec<_> = shops.iter().zip(&customers).map(|(shop, (_, epay))| buy(1, *shop, *epay)).collect();
     let doors = [app.locked("mesin", shops[0].idmesin).await, app.locked("mesin", shops[1].idmesin).await];
     let stuck = join_all((0..2).map(|n| app.buy(&customers[n].0, &orders[n])));
     let third = async {
@@ -116,12 +116,12 @@ async fn a_row_that_stalls_keeps_nobody_else_from_buying() {
     for (answer, (_, epay)) in stuck.iter().zip(&customers) {
         answer.expect(503, BUSY);
         assert!(answer.headers.get("retry-after").unwrap().to_str().unwrap().parse::<u32>().unwrap() > 0);
-        assert_eq!(app.saldo(*epay).await, 10 * HARGA);
+        assert_eq!(app.saldo(*epay).await, 10 * PRICE);
     }
     for (n, door) in doors.iter().enumerate() {
         door.batch_execute("COMMIT").await.unwrap();
         app.buy(&customers[n].0, &orders[n]).await.ok();
-        assert_eq!(app.saldo(customers[n].1).await, 9 * HARGA);
+        assert_eq!(app.saldo(customers[n].1).await, 9 * PRICE);
     }
     app.assert_no_violation().await;
 }
@@ -132,7 +132,7 @@ async fn a_hold_that_waited_in_vain_for_the_wallet_left_nothing() {
     let door = till.app.locked("quota_emoney", till.epay).await;
     till.app.buy(&till.siti, &till.order).await.expect(503, BUSY);
     let claimed = "SELECT count(*) FROM nota";
-    assert_eq!((till.app.states(&till.order.nota).await.len(), till.app.insert(claimed, &[]).await), (0, 0));
+    assert_eq!((till.app.states(&till.order.receipt).await.len(), till.app.insert(claimed, &[]).await), (0, 0));
     door.batch_execute("COMMIT").await.unwrap();
     till.app.buy(&till.siti, &till.order).await.ok();
     till.ends_with(0).await;
@@ -151,7 +151,7 @@ async fn a_void_behind_a_lock_is_made_once() {
     let till = Till::open(600).await;
     till.decided_behind_a_lock(Mode::Refuse, "REFUSED").await;
     till.app.buy(&till.siti, &till.order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
-    till.ends_with(HARGA).await;
+    till.ends_with(PRICE).await;
 }
 
 #[actix_web::test]
@@ -160,38 +160,38 @@ async fn the_end_of_a_run_behind_a_lock_comes_later() {
     till.app.buy(&till.siti, &till.order).await.ok();
     let id = till.app.id_of(&till.order).await;
     till.stall("snap_transaksi", id, async || ()).await;
-    till.app.until(&till.order.nota, "FINISHED").await;
+    till.app.until(&till.order.receipt, "FINISHED").await;
     till.ends_with(0).await;
 }
 
 #[actix_web::test]
 async fn a_stop_behind_a_lock_is_obeyed_later() {
     let till = Till::open(600).await;
-    let key = till.app.key(Lingkup::Supervisor(till.toko.outlet.idoutlet)).await;
+    let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let id = till.app.id_of(&till.order).await;
-    let (path, why) = (format!("mesin/{}/stop", till.toko.idmesin), json!({"alasan": "pintu terbuka"}));
+    let (path, why) = (format!("mesin/{}/stop", till.shop.idmesin), json!({"alasan": "pintu terbuka"}));
     let stall = till.stall("snap_transaksi", id, async || ());
     let (answer, ()) = join(till.app.ops(&key, &path, &why), stall).await;
     answer.ok();
-    assert_eq!(till.app.states(&till.order.nota).await, ["STOPPED"]);
+    assert_eq!(till.app.states(&till.order.receipt).await, ["STOPPED"]);
     till.ends_with(0).await;
 }
 
 #[actix_web::test]
 async fn a_top_up_that_waited_in_vain_moved_nothing_and_its_repeat_moves_it_once() {
     let till = Till::open(600).await;
-    let key = till.app.key(Lingkup::Supervisor(till.toko.outlet.idoutlet)).await;
-    let body = json!({"telp": till.siti.telp, "idoutlet": till.toko.outlet.idoutlet, "nominal": 5_000});
+    let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
+    let body = json!({"telp": till.siti.telp, "idoutlet": till.shop.outlet.idoutlet, "nominal": 5_000});
     let topup = async || till.app.ops_once(&key, "once", "topup", &body).await;
     let door = till.app.locked("quota_emoney", till.epay).await;
     topup().await.expect(503, BUSY);
     door.batch_execute("COMMIT").await.unwrap();
-    till.ends_with(HARGA).await;
+    till.ends_with(PRICE).await;
     for _ in 0..2 {
         topup().await.ok();
     }
-    till.ends_with(HARGA + 5_000).await;
+    till.ends_with(PRICE + 5_000).await;
 }
 
 /// Recovery runs on the test's own thread here, and there the only other connection is taken.
@@ -201,7 +201,7 @@ async fn recovery_has_a_connection_of_its_own() {
         SELECT id, idmesin, 'stop', $1, $1 FROM snap_transaksi RETURNING id";
     let till = Till::open(1).await;
     till.app.buy(&till.siti, &till.order).await.ok();
-    till.app.until(&till.order.nota, "FINISHED").await;
+    till.app.until(&till.order.receipt, "FINISHED").await;
     let taken = till.app.state.db.get().await.unwrap();
     till.app.insert(STOP, &[&till.app.now()]).await;
     while till.app.insert("SELECT count(*) FROM outbox", &[]).await > 0 {

@@ -1,7 +1,7 @@
 //! Logging out on the server (contract §7).
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use nyala::auth::sesi::authenticate;
+use nyala::auth::session::authenticate;
 use nyala::db::prune;
 use serde_json::{Value, json};
 
@@ -86,10 +86,10 @@ async fn a_token_stays_dead_until_it_runs_out_and_is_forgotten_then() {
 async fn a_logout_that_another_process_took_is_seen_within_30_s() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
-    let sesi = authenticate(&app.state, &siti.token).await.unwrap();
+    let session = authenticate(&app.state, &siti.token).await.unwrap();
     let other = app.token_of_a_new_login().await;
     app.db
-        .execute("INSERT INTO ended_token VALUES ($1, $2, $3)", &[&siti.id, &sesi.token.0.as_slice(), &sesi.exp])
+        .execute("INSERT INTO ended_token VALUES ($1, $2, $3)", &[&siti.id, &session.token.0.as_slice(), &session.exp])
         .await
         .unwrap();
     app.advance_s(30);
@@ -142,9 +142,9 @@ async fn whoever_logs_out_a_thousand_times_in_a_month_does_so_on_every_phone() {
 async fn it_is_told_to_whoever_holds_sessions_open() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
-    let mut news = app.state.auth.versi.subscribe();
-    let sesi = authenticate(&app.state, &siti.token).await.unwrap();
+    let mut news = app.state.auth.versions.subscribe();
+    let session = authenticate(&app.state, &siti.token).await.unwrap();
     app.post("/scan/v1/auth/logout", Some(&siti.token), &Value::Null).await.ok();
     let told = news.recv().await.unwrap();
-    assert_eq!((told.id, told.which), (siti.id, nyala::auth::sesi::Ended::One(sesi.token)));
+    assert_eq!((told.id, told.which), (siti.id, nyala::auth::session::Ended::One(session.token)));
 }

@@ -1,14 +1,14 @@
 //! Operators in tests: keys of each role, and calls with them.
 
-use nyala::ops::kunci;
+use nyala::ops::key;
 use serde_json::Value;
 
-use crate::arrange::{Beli, Epay, Mesin, nota};
+use crate::arrange::{Bought, Epay, Machine, receipt};
 use crate::helpers::{Answer, TestApp};
 
 /// What a key is limited to.
 #[derive(Debug, Clone, Copy)]
-pub enum Lingkup {
+pub enum Scope {
     Root,
     Owner(i64),
     Supervisor(i64),
@@ -17,21 +17,21 @@ pub enum Lingkup {
 
 impl TestApp {
     /// A new key, as its holder sends it.
-    pub async fn key(&self, lingkup: Lingkup) -> String {
-        let (role, idowner, idoutlet) = match lingkup {
-            Lingkup::Root => ("root", None, None),
-            Lingkup::Owner(id) => ("owner", Some(id), None),
-            Lingkup::Supervisor(id) => ("supervisor", None, Some(id)),
-            Lingkup::Kasir(id) => ("kasir", None, Some(id)),
+    pub async fn key(&self, scope: Scope) -> String {
+        let (role, idowner, idoutlet) = match scope {
+            Scope::Root => ("root", None, None),
+            Scope::Owner(id) => ("owner", Some(id), None),
+            Scope::Supervisor(id) => ("supervisor", None, Some(id)),
+            Scope::Kasir(id) => ("kasir", None, Some(id)),
         };
-        let (secret, hash) = kunci::generate();
+        let (secret, hash) = key::generate();
         let id = self
             .insert(
                 "INSERT INTO kunci_operator (role, idowner, idoutlet, nama, hash, created_at) VALUES ($1, $2, $3, 'uji', $4, $5) RETURNING id",
                 &[&role, &idowner, &idoutlet, &hash, &self.now()],
             )
             .await;
-        kunci::text(id, &secret)
+        key::text(id, &secret)
     }
 
     /// `POST /ops/v1/<call>` with an `Idempotency-Key` of its own.
@@ -45,11 +45,11 @@ impl TestApp {
         self.call("POST", &path, Some(key), &[("Idempotency-Key", once)], Some(body.to_string().into_bytes())).await
     }
 
-    /// A use of `mesin` that is running since now.
-    pub async fn running(&self, epay: Epay, mesin: &Mesin, n: u32) -> Beli {
-        let beli = self.hold(epay, mesin, &nota(n)).await;
-        self.started(&beli).await;
-        beli
+    /// A use of `machine` that is running since now.
+    pub async fn running(&self, epay: Epay, machine: &Machine, n: u32) -> Bought {
+        let buy = self.hold(epay, machine, &receipt(n)).await;
+        self.started(&buy).await;
+        buy
     }
 
     /// Actions in the audit log with their actors and objects, oldest first.

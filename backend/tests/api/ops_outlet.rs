@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::helpers::TestApp;
-use crate::operator::Lingkup;
+use crate::operator::Scope;
 
 fn outlet_body(idowner: i64) -> Value {
     json!({"idowner": idowner, "nama": " Nyala Dago ", "kota": "Bandung", "latitude": -6.88, "longitude": 107.61})
@@ -12,7 +12,7 @@ fn outlet_body(idowner: i64) -> Value {
 #[actix_web::test]
 async fn from_an_owner_to_a_service() {
     let app = TestApp::spawn().await;
-    let root = app.key(Lingkup::Root).await;
+    let root = app.key(Scope::Root).await;
     let idowner = app.ops(&root, "owner", &json!({"nama": "Bu Ani"})).await.ok()["idowner"].as_i64().unwrap();
     let idoutlet = app.ops(&root, "outlet", &outlet_body(idowner)).await.ok()["idoutlet"].as_i64().unwrap();
     let body = json!({"idoutlet": idoutlet.to_string(), "nama": "Cuci", "durasi": 86400, "harga": 20_000_000});
@@ -38,22 +38,22 @@ async fn from_an_owner_to_a_service() {
 async fn an_owner_opens_outlets_of_his_own_only() {
     let app = TestApp::spawn().await;
     let (mine, theirs) = (app.owner().await, app.owner().await);
-    let key = app.key(Lingkup::Owner(mine)).await;
+    let key = app.key(Scope::Owner(mine)).await;
     app.ops(&key, "outlet", &outlet_body(mine)).await.ok();
     app.ops(&key, "outlet", &outlet_body(theirs)).await.expect(404, "owner tidak ditemukan");
     app.ops(&key, "outlet", &outlet_body(4711)).await.expect(404, "owner tidak ditemukan");
-    let root = app.key(Lingkup::Root).await;
+    let root = app.key(Scope::Root).await;
     app.ops(&root, "outlet", &outlet_body(4711)).await.expect(404, "owner tidak ditemukan");
 }
 
 #[actix_web::test]
 async fn what_is_out_of_range_is_400_and_changes_nothing() {
     let app = TestApp::spawn().await;
-    let root = app.key(Lingkup::Root).await;
+    let root = app.key(Scope::Root).await;
     let outlet = app.outlet("Laundry").await;
     let before = app.footprint().await;
-    let layanan = json!({"idoutlet": outlet.idoutlet, "nama": "Cuci", "durasi": 60, "harga": 1000});
-    let good = [("owner", json!({"nama": "Bu Ani"})), ("outlet", outlet_body(outlet.idowner)), ("layanan", layanan)];
+    let service = json!({"idoutlet": outlet.idoutlet, "nama": "Cuci", "durasi": 60, "harga": 1000});
+    let good = [("owner", json!({"nama": "Bu Ani"})), ("outlet", outlet_body(outlet.idowner)), ("layanan", service)];
     let bad = [
         ("owner", "nama", vec![json!(""), json!("  "), json!("a\u{0}b"), json!("x".repeat(101)), json!(7), Value::Null]),
         ("outlet", "nama", vec![json!(""), json!("a\nb")]),

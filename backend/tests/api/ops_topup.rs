@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::helpers::TestApp;
-use crate::operator::Lingkup;
+use crate::operator::Scope;
 
 const TELP: &str = "81200000001";
 const MINUTE_MS: i64 = 60_000;
@@ -13,14 +13,14 @@ const MINUTE_MS: i64 = 60_000;
 async fn the_first_one_opens_the_account_and_the_next_one_adds() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let key = app.key(Lingkup::Kasir(outlet.idoutlet)).await;
+    let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let body = json!({"telp": "+6281200000001", "idoutlet": outlet.idoutlet, "nominal": 50_000});
     let first = app.ops(&key, "topup", &body).await.ok();
     assert_eq!(first["saldo_akhir"], 50_000);
     let body =
         json!({"telp": "081200000001", "idoutlet": outlet.idoutlet, "nominal": 100_000, "quota": 110_000, "nama_paket": "Hemat"});
-    let owner = app.key(Lingkup::Owner(outlet.idowner)).await;
+    let owner = app.key(Scope::Owner(outlet.idowner)).await;
     let second = app.ops(&owner, "topup", &body).await.ok();
     assert_eq!((&second["saldo_akhir"], &second["idcustomer"]), (&json!(160_000), &first["idcustomer"]));
     let id = second["idpembelian_emoney"].as_str().expect("a decimal string, as in the history");
@@ -37,8 +37,7 @@ async fn the_first_one_opens_the_account_and_the_next_one_adds() {
 async fn a_cashier_gives_no_bonus_and_takes_none_away() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let (kasir, supervisor) =
-        (app.key(Lingkup::Kasir(outlet.idoutlet)).await, app.key(Lingkup::Supervisor(outlet.idoutlet)).await);
+    let (kasir, supervisor) = (app.key(Scope::Kasir(outlet.idoutlet)).await, app.key(Scope::Supervisor(outlet.idoutlet)).await);
     app.register_customer(TELP, "Siti", "Rahma").await;
     let before = app.footprint().await;
     let body = |quota: i64| json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 100_000, "quota": quota});
@@ -58,9 +57,9 @@ async fn a_cashier_gives_no_bonus_and_takes_none_away() {
 async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let key = app.key(Lingkup::Kasir(outlet.idoutlet)).await;
+    let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
-    let qr = nyala::qr::pelanggan::make(&app.state.secrets, siti.id, app.now());
+    let qr = nyala::qr::customer::make(&app.state.secrets, siti.id, app.now());
     let body = |qr: &str| json!({"qr": qr, "idoutlet": outlet.idoutlet, "nominal": 1000});
     app.advance_s(5 * 60);
     app.ops_once(&key, "satu", "topup", &body(&qr)).await.ok();
@@ -68,8 +67,8 @@ async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
     let late = app.ops(&key, "topup", &body(&qr)).await;
     assert_eq!(late.status, 422, "{}", late.message);
     app.ops_once(&key, "satu", "topup", &body(&qr)).await.ok();
-    let sticker = nyala::qr::mesin::make(&app.state.secrets, 1, 1);
-    let forged = nyala::qr::pelanggan::make(&nyala::secrets::Secrets::random(), siti.id, app.now());
+    let sticker = nyala::qr::machine::make(&app.state.secrets, 1, 1);
+    let forged = nyala::qr::customer::make(&nyala::secrets::Secrets::random(), siti.id, app.now());
     for bad in [sticker.as_str(), &forged, "", "https://example.com", "\u{0}"] {
         let answer = app.ops(&key, "topup", &body(bad)).await;
         assert_eq!(answer.status, 422, "{bad}: {}", answer.message);
@@ -80,7 +79,7 @@ async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
 async fn an_unknown_number_is_told() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let key = app.key(Lingkup::Kasir(outlet.idoutlet)).await;
+    let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     let body = json!({"telp": "81299999999", "idoutlet": outlet.idoutlet, "nominal": 1000});
     app.ops(&key, "topup", &body).await.expect(404, "nomor belum terdaftar");
 }
@@ -89,7 +88,7 @@ async fn an_unknown_number_is_told() {
 async fn an_account_keeps_its_kind_and_its_expiry_only_moves_on() {
     let app = TestApp::spawn().await;
     let (outlet, other) = (app.outlet("Melati").await, app.outlet("Mawar").await);
-    let key = app.key(Lingkup::Root).await;
+    let key = app.key(Scope::Root).await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let now_ms = app.now().ms();
     let body = |idoutlet: i64, jenis: Value, masa_aktif: Value| json!({"telp": TELP, "idoutlet": idoutlet, "nominal": 1000, "jenis_emoney": jenis, "masa_aktif": masa_aktif});
@@ -103,7 +102,8 @@ async fn an_account_keeps_its_kind_and_its_expiry_only_moves_on() {
         .expect(409, "rekening E-Pay di outlet itu berjenis lain");
     app.ops(&key, "topup", &kind_one(10 * MINUTE_MS)).await.ok();
     app.ops(&key, "topup", &kind_one(2 * MINUTE_MS)).await.ok();
-    let until: nyala::domain::waktu::Waktu = app.db.query_one("SELECT masa_aktif FROM quota_emoney", &[]).await.unwrap().get(0);
+    let until: nyala::domain::timestamp::Timestamp =
+        app.db.query_one("SELECT masa_aktif FROM quota_emoney", &[]).await.unwrap().get(0);
     assert_eq!(until.ms(), now_ms + 10 * MINUTE_MS);
     app.ops(&key, "topup", &body(other.idoutlet, Value::Null, Value::Null)).await.ok();
     app.ops(&key, "topup", &body(other.idoutlet, json!(1), json!(now_ms + MINUTE_MS)))
@@ -116,7 +116,7 @@ async fn an_account_keeps_its_kind_and_its_expiry_only_moves_on() {
 async fn what_is_out_of_range_is_400_and_changes_nothing() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let key = app.key(Lingkup::Kasir(outlet.idoutlet)).await;
+    let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let before = app.footprint().await;
     let now_ms = app.now().ms();
@@ -155,7 +155,7 @@ async fn what_is_out_of_range_is_400_and_changes_nothing() {
 async fn many_first_top_ups_at_once_open_one_account() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let key = app.key(Lingkup::Kasir(outlet.idoutlet)).await;
+    let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let body = json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 1000});
     let answers = join_all((0..50).map(|_| app.ops(&key, "topup", &body))).await;

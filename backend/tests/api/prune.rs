@@ -4,8 +4,8 @@ use nyala::db::{lock, prune};
 use serde_json::json;
 
 use crate::helpers::{Setup, TestApp};
-use crate::operator::Lingkup;
-use crate::toko::{HARGA, beli};
+use crate::operator::Scope;
+use crate::shop::{PRICE, buy};
 
 const TELP: &str = "81200000001";
 const HOUR_S: i64 = 3_600;
@@ -19,15 +19,15 @@ async fn app() -> TestApp {
 #[actix_web::test]
 async fn a_refusal_is_forgotten_after_a_day_and_a_purchase_never() {
     let app = app().await;
-    let toko = app.toko(1).await;
+    let shop = app.shop(1).await;
     let siti = app.register_customer(TELP, "Siti", "Rahmawati").await;
-    let epay = app.dompet(&siti, toko, HARGA).await;
-    let (bought, refused) = (beli(1, toko, epay), beli(2, toko, epay));
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let (bought, refused) = (buy(1, shop, epay), buy(2, shop, epay));
     app.buy(&siti, &bought).await.ok();
-    app.until(&bought.nota, "FINISHED").await;
+    app.until(&bought.receipt, "FINISHED").await;
     app.buy(&siti, &refused).await.expect(422, "saldo epay tidak cukup");
     let wallet = "UPDATE quota_emoney SET credits_posted = credits_posted + $2 WHERE idcustomer = $1 RETURNING saldo";
-    app.insert(wallet, &[&epay, &HARGA]).await;
+    app.insert(wallet, &[&epay, &PRICE]).await;
     app.advance_s(DAY_S - 60);
     prune::prune(&app.state).await.unwrap();
     app.buy(&siti, &refused).await.expect(422, "saldo epay tidak cukup");
@@ -46,7 +46,7 @@ async fn a_refusal_is_forgotten_after_a_day_and_a_purchase_never() {
 async fn a_used_key_is_forgotten_after_thirty_days() {
     let app = app().await;
     let outlet = app.outlet("Melati").await;
-    let key = app.key(Lingkup::Supervisor(outlet.idoutlet)).await;
+    let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
     let siti = app.register_customer(TELP, "Siti", "Rahmawati").await;
     let epay = app.funded(&siti, outlet, 1_000).await.idcustomer;
     let body = json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 500});

@@ -7,18 +7,18 @@ use actix_web::rt::time::sleep;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
-use nyala::domain::waktu::Waktu;
-use nyala::mesin::device::sim::Mode;
-use nyala::mesin::messages::{AskDevice, Reload, Tunggu};
-use nyala::mesin::registry::Alamat;
-use nyala::pembelian::batas::MAX_WAITING_STARTS;
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::sim::Mode;
+use nyala::machine::messages::{AskDevice, Await, Reload};
+use nyala::machine::registry::Location;
+use nyala::purchase::times::MAX_WAITING_STARTS;
 use serde_json::json;
 use tokio::sync::oneshot;
 use tokio_postgres::Client;
 
 use crate::helpers::{Customer, Setup, TestApp};
-use crate::operator::Lingkup;
-use crate::toko::{HARGA, Pesanan, Toko, beli};
+use crate::operator::Scope;
+use crate::shop::{Order, PRICE, Shop, buy};
 
 /// Devices that answer at once, and a database that waits for locks longer than any test holds one.
 pub fn quick() -> Setup {
@@ -65,31 +65,31 @@ impl TestApp {
         }
     }
 
-    pub async fn payers(&self, toko: Toko, n: usize) -> Vec<(Customer, i64)> {
+    pub async fn payers(&self, shop: Shop, n: usize) -> Vec<(Customer, i64)> {
         let mut customers = Vec::new();
         for i in 0..n {
             let customer = self.register_customer(&format!("8120000{i:04}"), "Budi", "Santoso").await;
-            let idcustomer = self.dompet(&customer, toko, 10 * HARGA).await;
+            let idcustomer = self.balance_of(&customer, shop, 10 * PRICE).await;
             customers.push((customer, idcustomer));
         }
         customers
     }
 
-    fn alamat(&self, toko: Toko) -> Alamat {
-        Alamat { idmesin: toko.idmesin, idoutlet: toko.outlet.idoutlet, driver: "sim".to_owned() }
+    fn location(&self, shop: Shop) -> Location {
+        Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: "sim".to_owned() }
     }
 }
 
 #[actix_web::test]
 async fn sixty_four_starts_wait_and_no_more() {
     let app = quick().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let over = 15;
-    let customers = app.payers(toko, 1 + MAX_WAITING_STARTS + over).await;
-    let door = app.locked("mesin", toko.idmesin).await;
-    let first = beli(1, toko, customers[0].1);
+    let customers = app.payers(shop, 1 + MAX_WAITING_STARTS + over).await;
+    let door = app.locked("mesin", shop.idmesin).await;
+    let first = buy(1, shop, customers[0].1);
     let mut answers = FuturesUnordered::new();
-    let press = async |customer: &Customer, order: Pesanan| app.buy(customer, &order).await;
+    let press = async |customer: &Customer, order: Order| app.buy(customer, &order).await;
     answers.push(press(&customers[0].0, first));
     // The first one's hold waits at the door before the others come.
     let waiting = app.lock_waiter();
@@ -98,7 +98,7 @@ async fn sixty_four_starts_wait_and_no_more() {
         panic!("nothing is answered behind a locked door");
     }
     for (customer, idcustomer) in &customers[1..] {
-        answers.push(press(customer, beli(1, toko, *idcustomer)));
+        answers.push(press(customer, buy(1, shop, *idcustomer)));
     }
     for _ in 0..over {
         answers.next().await.unwrap().expect(409, "mesin sedang digunakan");
@@ -113,11 +113,11 @@ async fn sixty_four_starts_wait_and_no_more() {
 #[actix_web::test]
 async fn a_start_whose_customer_has_left_is_not_begun() {
     let app = quick().start().await;
-    let toko = app.toko(600).await;
-    let customers = app.payers(toko, 3).await;
+    let shop = app.shop(600).await;
+    let customers = app.payers(shop, 3).await;
     let [(a, a_epay), (b, b_epay), (c, c_epay)] = customers.as_slice() else { unreachable!() };
-    let (first, left) = (beli(1, toko, *a_epay), beli(2, toko, *b_epay));
-    let door = app.locked("mesin", toko.idmesin).await;
+    let (first, left) = (buy(1, shop, *a_epay), buy(2, shop, *b_epay));
+    let door = app.locked("mesin", shop.idmesin).await;
     // Both are answered after 8 s, while the first one's hold still waits and the second one waits behind it.
     let second = async {
         app.lock_waiter().await;
@@ -129,19 +129,19 @@ async fn a_start_whose_customer_has_left_is_not_begun() {
     let drained = "UPDATE quota_emoney SET debits_posted = credits_posted WHERE idcustomer = $1";
     app.db.execute(drained, &[a_epay]).await.unwrap();
     door.batch_execute("COMMIT").await.unwrap();
-    app.buy(c, &beli(3, toko, *c_epay)).await.ok();
-    assert!(app.states(&left.nota).await.is_empty(), "nobody waited for it any more");
-    assert_eq!(app.saldo(*b_epay).await, 10 * HARGA);
+    app.buy(c, &buy(3, shop, *c_epay)).await.ok();
+    assert!(app.states(&left.receipt).await.is_empty(), "nobody waited for it any more");
+    assert_eq!(app.saldo(*b_epay).await, 10 * PRICE);
 }
 
 #[actix_web::test]
 async fn a_hold_that_the_database_hangs_up_on_is_safe_to_repeat() {
     let app = quick().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.dompet(&siti, toko, HARGA).await;
-    let order = beli(1, toko, epay);
-    let door = app.locked("mesin", toko.idmesin).await;
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let order = buy(1, shop, epay);
+    let door = app.locked("mesin", shop.idmesin).await;
     let (answer, ()) = futures_util::future::join(app.buy(&siti, &order), app.hang_up()).await;
     answer.expect(503, "layanan sedang sibuk, coba lagi");
     door.batch_execute("COMMIT").await.unwrap();
@@ -153,14 +153,14 @@ async fn a_hold_that_the_database_hangs_up_on_is_safe_to_repeat() {
 #[actix_web::test]
 async fn a_post_that_the_database_hangs_up_on_is_made_again() {
     let app = quick().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.dompet(&siti, toko, HARGA).await;
-    app.fault(toko, Mode::Late).await;
-    let order = beli(1, toko, epay);
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    app.fault(shop, Mode::Late).await;
+    let order = buy(1, shop, epay);
     let pressed = app.now();
     let trouble = async {
-        app.until(&order.nota, "SENT").await;
+        app.until(&order.receipt, "SENT").await;
         let door = app.locked("quota_emoney", epay).await;
         app.hang_up().await;
         // It is tried again, and waits again.
@@ -171,8 +171,8 @@ async fn a_post_that_the_database_hangs_up_on_is_made_again() {
     answer.expect(504, SILENT);
     app.buy(&siti, &order).await.ok();
     assert_eq!(app.saldo(epay).await, 0);
-    let row = app.db.query_one("SELECT ends_at FROM snap_transaksi WHERE no_nota = $1", &[&order.nota]).await.unwrap();
-    let error_ms = pressed.plus_ms(600_000).ms_until(row.get::<_, Waktu>(0));
+    let row = app.db.query_one("SELECT ends_at FROM snap_transaksi WHERE no_nota = $1", &[&order.receipt]).await.unwrap();
+    let error_ms = pressed.plus_ms(600_000).ms_until(row.get::<_, Timestamp>(0));
     assert!((-1_000..1_000).contains(&error_ms), "the countdown is {error_ms} ms off the device's own");
     app.assert_no_violation().await;
 }
@@ -180,28 +180,28 @@ async fn a_post_that_the_database_hangs_up_on_is_made_again() {
 #[actix_web::test]
 async fn a_statement_has_a_time_limit() {
     let app = quick().with(|c| c.database.statement_ms = 300).start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.dompet(&siti, toko, HARGA).await;
-    let door = app.locked("mesin", toko.idmesin).await;
-    app.buy(&siti, &beli(1, toko, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let door = app.locked("mesin", shop.idmesin).await;
+    app.buy(&siti, &buy(1, shop, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
     door.batch_execute("COMMIT").await.unwrap();
-    app.buy(&siti, &beli(1, toko, epay)).await.ok();
+    app.buy(&siti, &buy(1, shop, epay)).await.ok();
     app.assert_no_violation().await;
 }
 
 #[actix_web::test]
 async fn a_stop_that_meets_the_end_leaves_nothing_behind() {
     let app = quick().start().await;
-    let toko = app.toko(1).await;
-    let key = app.key(Lingkup::Supervisor(toko.outlet.idoutlet)).await;
-    let customers = app.payers(toko, 24).await;
+    let shop = app.shop(1).await;
+    let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+    let customers = app.payers(shop, 24).await;
     let runs = customers.iter().enumerate().map(|(i, (customer, idcustomer))| {
         let (app, key) = (&app, &key);
         async move {
-            let idmesin = app.mesin(toko.outlet, "Mesin").await.idmesin;
-            let mine = Toko { idmesin, ..toko };
-            app.buy(customer, &beli(1, mine, *idcustomer)).await.ok();
+            let idmesin = app.machine(shop.outlet, "Mesin").await.idmesin;
+            let mine = Shop { idmesin, ..shop };
+            app.buy(customer, &buy(1, mine, *idcustomer)).await.ok();
             // From well before the end to just after it.
             sleep(Duration::from_millis(700 + 20 * u64::try_from(i).unwrap())).await;
             let answer = app.ops(key, &format!("mesin/{idmesin}/stop"), &json!({"alasan": "uji"})).await;
@@ -216,8 +216,8 @@ async fn a_stop_that_meets_the_end_leaves_nothing_behind() {
         sleep(Duration::from_millis(20)).await;
     }
     for (mine, (customer, idcustomer)) in machines.iter().zip(&customers) {
-        assert_eq!(app.saldo(*idcustomer).await, 9 * HARGA, "a stop moves no money");
-        app.buy(customer, &beli(2, *mine, *idcustomer)).await.ok();
+        assert_eq!(app.saldo(*idcustomer).await, 9 * PRICE, "a stop moves no money");
+        app.buy(customer, &buy(2, *mine, *idcustomer)).await.ok();
     }
     app.assert_no_violation().await;
 }
@@ -225,12 +225,12 @@ async fn a_stop_that_meets_the_end_leaves_nothing_behind() {
 #[actix_web::test]
 async fn a_stop_left_over_from_an_ended_run_is_swept() {
     let app = quick().start().await;
-    let toko = app.toko(1).await;
+    let shop = app.shop(1).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.dompet(&siti, toko, HARGA).await;
-    let order = beli(1, toko, epay);
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let order = buy(1, shop, epay);
     app.buy(&siti, &order).await.ok();
-    app.until(&order.nota, "FINISHED").await;
+    app.until(&order.receipt, "FINISHED").await;
     let stop = "INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at)
         SELECT id, idmesin, 'stop', $1, $1 FROM snap_transaksi RETURNING id";
     app.insert(stop, &[&app.now()]).await;
@@ -242,25 +242,25 @@ async fn a_stop_left_over_from_an_ended_run_is_swept() {
 #[actix_web::test]
 async fn looking_again_at_every_moment_changes_nothing() {
     let app = quick().start().await;
-    let toko = app.toko(1).await;
-    let customers = app.payers(toko, 20).await;
+    let shop = app.shop(1).await;
+    let customers = app.payers(shop, 20).await;
     let runs = customers.iter().zip(1..).map(|((customer, idcustomer), n)| {
         let app = &app;
         async move {
-            let mine = Toko { idmesin: app.mesin(toko.outlet, "Mesin").await.idmesin, ..toko };
-            let order = beli(n, mine, *idcustomer);
-            let alamat = app.alamat(mine);
+            let mine = Shop { idmesin: app.machine(shop.outlet, "Mesin").await.idmesin, ..shop };
+            let order = buy(n, mine, *idcustomer);
+            let location = app.location(mine);
             let nag = async {
-                while app.states(&order.nota).await != ["FINISHED"] {
+                while app.states(&order.receipt).await != ["FINISHED"] {
                     // A full mailbox refuses, which is its limit; the pause lets the actor do what it is looked at for.
-                    let _ = app.state.mesin.tell(&app.state, &alamat, Reload);
-                    let _ = app.state.mesin.tell(&app.state, &alamat, AskDevice);
+                    let _ = app.state.machine.tell(&app.state, &location, Reload);
+                    let _ = app.state.machine.tell(&app.state, &location, AskDevice);
                     sleep(Duration::from_millis(1)).await;
                 }
             };
             let (answer, ()) = futures_util::future::join(app.buy(customer, &order), nag).await;
             answer.ok();
-            assert_eq!(app.saldo(*idcustomer).await, 9 * HARGA);
+            assert_eq!(app.saldo(*idcustomer).await, 9 * PRICE);
         }
     });
     join_all(runs).await;
@@ -270,19 +270,19 @@ async fn looking_again_at_every_moment_changes_nothing() {
 #[actix_web::test]
 async fn no_word_is_lost_when_an_actor_leaves_memory() {
     let app = quick().with(|c| c.mesin.idle_s = 1).start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let mut machines = Vec::new();
     for _ in 0..32 {
-        machines.push(Alamat { idmesin: app.mesin(toko.outlet, "Mesin").await.idmesin, ..app.alamat(toko) });
+        machines.push(Location { idmesin: app.machine(shop.outlet, "Mesin").await.idmesin, ..app.location(shop) });
     }
     let until = app.now().plus_ms(4_000);
-    let talks = machines.iter().map(|alamat| {
+    let talks = machines.iter().map(|location| {
         let app = &app;
         async move {
             let mut said = 0;
             while app.now() < until {
-                let (balas, answer) = oneshot::channel();
-                app.state.mesin.tell(&app.state, alamat, Tunggu { idtransaksi: -1, balas }).unwrap();
+                let (waiter, answer) = oneshot::channel();
+                app.state.machine.tell(&app.state, location, Await { idtransaksi: -1, waiter }).unwrap();
                 answer.await.expect("an answer to everything that was taken");
                 said += 1;
             }
@@ -291,7 +291,7 @@ async fn no_word_is_lost_when_an_actor_leaves_memory() {
     });
     let said: i32 = join_all(talks).await.into_iter().sum();
     assert!(said > 1_000, "only {said} words");
-    while app.state.mesin.actors() > 0 {
+    while app.state.machine.actors() > 0 {
         sleep(Duration::from_millis(20)).await;
     }
 }

@@ -1,8 +1,8 @@
 //! Purchases whose timer or message was lost are found again, whatever else is stuck.
 
-use nyala::pembelian::pulih::OVERDUE;
+use nyala::purchase::recovery::OVERDUE;
 
-use crate::arrange::nota;
+use crate::arrange::receipt;
 use crate::helpers::TestApp;
 
 /// With room for one of each kind only: runs that stay stuck for ever, though more than a batch, keep no command and no unsure purchase
@@ -16,8 +16,8 @@ async fn each_kind_of_lost_work_has_a_batch_of_its_own() {
     let epay = app.funded(&siti, outlet, 200_000).await;
     let mut machines = Vec::new();
     for n in 0..6 {
-        let mesin = app.mesin(outlet, &format!("Mesin {n}")).await;
-        let held = app.hold(epay, &mesin, &nota(n)).await;
+        let machine = app.machine(outlet, &format!("Mesin {n}")).await;
+        let held = app.hold(epay, &machine, &receipt(n)).await;
         match n {
             0..=3 => app.started(&held).await,
             4 => {}
@@ -26,7 +26,7 @@ async fn each_kind_of_lost_work_has_a_batch_of_its_own() {
                 app.db.execute(unsure, &[&held.id]).await.unwrap();
             }
         }
-        machines.push(mesin.idmesin);
+        machines.push(machine.idmesin);
     }
     let long_after = app.now().plus_ms(24 * 60 * 60 * 1000);
     let rows = app.db.query(OVERDUE, &[&long_after, &long_after, &OF_EACH]).await.unwrap();

@@ -5,13 +5,13 @@ use actix_web::http::header::HeaderMap;
 use nyala::db::clock;
 use nyala::health::threads::STUCK_AFTER_MS;
 
-use crate::arrange::nota;
+use crate::arrange::receipt;
 use crate::cross_site::addresses;
 use crate::helpers::{Setup, TestApp};
 use crate::openapi::document;
-use crate::operator::Lingkup;
+use crate::operator::Scope;
 use crate::realtime::phone::soon;
-use crate::toko::beli;
+use crate::shop::buy;
 
 /// An answer that need not be an envelope.
 pub struct Raw {
@@ -81,7 +81,7 @@ async fn a_wrong_method_is_a_405_envelope_that_names_the_right_one() {
 #[actix_web::test]
 async fn every_address_of_the_document_tells_which_methods_it_takes() {
     let app = TestApp::spawn().await;
-    let key = app.key(Lingkup::Root).await;
+    let key = app.key(Scope::Root).await;
     let document = document();
     for method in ["get", "post"] {
         for path in addresses(&document, method) {
@@ -182,22 +182,22 @@ async fn full_disk(app: &TestApp, full: bool) {
 async fn not_ready_from_the_first_write_that_failed_until_there_is_room_again() {
     const PROBED_EVERY_S: i64 = 5;
     let app = TestApp::spawn().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    let epay = app.dompet(&siti, toko, 10_000).await;
+    let epay = app.balance_of(&siti, shop, 10_000).await;
     let ready = async || app.get("/readyz", None).await;
     ready().await.expect(200, "OK");
     full_disk(&app, true).await;
     app.advance_s(PROBED_EVERY_S);
     ready().await.expect(200, "OK");
-    app.buy(&siti, &beli(1, toko, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
+    app.buy(&siti, &buy(1, shop, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
     for _ in 0..3 {
         ready().await.expect(503, "basis data tidak dapat menyimpan");
         app.advance_s(PROBED_EVERY_S);
     }
     full_disk(&app, false).await;
     ready().await.expect(200, "OK");
-    app.buy(&siti, &beli(1, toko, epay)).await.ok();
+    app.buy(&siti, &buy(1, shop, epay)).await.ok();
     app.assert_no_violation().await;
 }
 
@@ -205,15 +205,15 @@ async fn not_ready_from_the_first_write_that_failed_until_there_is_room_again() 
 #[actix_web::test]
 async fn ready_again_while_a_dump_runs() {
     let app = TestApp::spawn().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    let epay = app.dompet(&siti, toko, 10_000).await;
+    let epay = app.balance_of(&siti, shop, 10_000).await;
     let ready = async || {
         app.advance_s(5);
         app.get("/readyz", None).await
     };
     full_disk(&app, true).await;
-    app.buy(&siti, &beli(1, toko, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
+    app.buy(&siti, &buy(1, shop, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
     ready().await.expect(503, "basis data tidak dapat menyimpan");
     let (dump, _) = nyala::db::lock::connect(app.state.db.config()).await.unwrap();
     dump.batch_execute("BEGIN; LOCK TABLE write_probe IN ACCESS SHARE MODE").await.unwrap();
@@ -263,11 +263,11 @@ async fn metrics_count_what_happened_and_name_nobody() {
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let epay = app.funded(&siti, outlet, 50_000).await;
-    let running = app.hold(epay, &app.mesin(outlet, "M1").await, &nota(1)).await;
+    let running = app.hold(epay, &app.machine(outlet, "M1").await, &receipt(1)).await;
     app.started(&running).await;
-    app.hold(epay, &app.mesin(outlet, "M2").await, &nota(2)).await;
+    app.hold(epay, &app.machine(outlet, "M2").await, &receipt(2)).await;
     for _ in 0..3 {
-        app.get(&format!("/scan/v1/transaksi/get_detail_snap_transaksi/{}", nota(1)), Some(&siti.token)).await.ok();
+        app.get(&format!("/scan/v1/transaksi/get_detail_snap_transaksi/{}", receipt(1)), Some(&siti.token)).await.ok();
     }
     for path in ["/a", "/b", "/c"] {
         raw(&app, "BREW", path, &[]).await;
@@ -291,7 +291,7 @@ async fn metrics_count_what_happened_and_name_nobody() {
     }
     assert!(sample(&text, "nyala_database_connections").unwrap() >= 1.0);
     assert!(sample(&text, "nyala_database_wait_seconds_count").unwrap() >= 3.0);
-    assert!(!text.contains(&nota(1)) && !text.contains(&siti.telp) && !text.contains("Melati"));
+    assert!(!text.contains(&receipt(1)) && !text.contains(&siti.telp) && !text.contains("Melati"));
     lose_database(&app).await;
     let lost = raw(&app, "GET", "/metrics", &[]).await;
     assert_eq!((lost.status, sample(&lost.body, "nyala_database_up")), (StatusCode::OK, Some(0.0)));
@@ -303,7 +303,7 @@ async fn the_distance_from_the_databases_clock_is_a_metric() {
     let app = TestApp::spawn().await;
     for ahead_s in [-30, 0, 30] {
         let theirs = nyala::app::database_now(&app.db).await.unwrap();
-        app.jam.set(theirs.plus_ms(-ahead_s * 1000));
+        app.clock.set(theirs.plus_ms(-ahead_s * 1000));
         clock::measure(&app.state).await.unwrap();
         let told_s = sample(&raw(&app, "GET", "/metrics", &[]).await.body, "nyala_clock_distance_seconds").unwrap();
         // The clock stands while the two are asked.

@@ -1,6 +1,6 @@
 //! Tokens on every request (contract §1).
 
-use nyala::auth::sesi::{Ended, TokenBerakhir, authenticate};
+use nyala::auth::session::{Ended, TokenEnded, authenticate};
 
 use crate::helpers::TestApp;
 
@@ -8,9 +8,9 @@ use crate::helpers::TestApp;
 async fn a_token_is_its_customer() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    let sesi = authenticate(&app.state, &siti.token).await.unwrap();
-    assert_eq!((sesi.id, sesi.version), (siti.id, 1));
-    assert_eq!(app.now().ms_until(sesi.exp), 30 * 86_400_000);
+    let session = authenticate(&app.state, &siti.token).await.unwrap();
+    assert_eq!((session.id, session.version), (siti.id, 1));
+    assert_eq!(app.now().ms_until(session.exp), 30 * 86_400_000);
     app.advance_s(30 * 86_400);
     assert!(authenticate(&app.state, &siti.token).await.is_err());
 }
@@ -20,11 +20,11 @@ async fn a_change_in_this_process_ends_tokens_at_once_and_is_told() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     authenticate(&app.state, &siti.token).await.unwrap();
-    let mut news = app.state.auth.versi.subscribe();
+    let mut news = app.state.auth.versions.subscribe();
     app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
-    app.state.auth.versi.changed(siti.id, 2, app.now());
+    app.state.auth.versions.changed(siti.id, 2, app.now());
     assert!(authenticate(&app.state, &siti.token).await.is_err());
-    assert_eq!(news.recv().await.unwrap(), TokenBerakhir { id: siti.id, which: Ended::Older(2) });
+    assert_eq!(news.recv().await.unwrap(), TokenEnded { id: siti.id, which: Ended::Older(2) });
 }
 
 #[actix_web::test]

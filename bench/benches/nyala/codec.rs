@@ -6,8 +6,8 @@ use actix_socketio::codec::{Decoder, Packet};
 use bytes::BytesMut;
 use bytestring::ByteString;
 use criterion::Criterion;
-use nyala::domain::waktu::Waktu;
-use nyala::mesin::tick::Tick;
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::tick::Tick;
 
 const SUBSCRIBE: &str = r#"20["subscribe","heartbeat/1234"]"#;
 
@@ -22,7 +22,7 @@ pub fn bench(criterion: &mut Criterion) {
         b.iter(|| decoder.decode(&mut BytesMut::from(black_box(&masked[..]))).unwrap().unwrap());
     });
 
-    let (ends_at, now) = (Waktu::from_ms(1_795_000_000_000), Waktu::from_ms(1_794_999_000_000));
+    let (ends_at, now) = (Timestamp::from_ms(1_795_000_000_000), Timestamp::from_ms(1_794_999_000_000));
     group.bench_function("encode a tick", |b| b.iter(|| Tick::running(black_box(ends_at), black_box(now)).frame(1234)));
     group.finish();
 }

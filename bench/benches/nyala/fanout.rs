@@ -14,8 +14,8 @@ use actix_socketio::{
 use actix_web::dev::AppConfig;
 use actix_web::{App, rt};
 use criterion::{Criterion, Throughput};
-use nyala::domain::waktu::Waktu;
-use nyala::mesin::tick::Tick;
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::tick::Tick;
 use nyala_bench::websocket::Websocket;
 use tokio::sync::mpsc as channel;
 
@@ -108,7 +108,7 @@ async fn rounds(mut inbox: channel::UnboundedReceiver<Order>, metrics: Arc<Metri
     while let Some((rounds, done)) = inbox.recv().await {
         let began = Instant::now();
         for round in 0..rounds {
-            let now = Waktu::from_ms(i64::try_from(round).unwrap());
+            let now = Timestamp::from_ms(i64::try_from(round).unwrap());
             let frame = Tick::running(now.plus_ms(3_600_000), now).frame(1234);
             let sent = metrics.frames_sent.get() + metrics.frames_dropped.get();
             SOCKETS.with_borrow(|sockets| sockets.iter().for_each(|socket| socket.send_volatile(&frame)));

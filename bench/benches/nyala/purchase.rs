@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use criterion::Criterion;
 use embedded_postgres::Postgres;
 use nyala::db::pool::{Client, Db, Limits};
-use nyala::domain::no_nota::NoNota;
-use nyala::domain::waktu::{Waktu, wall_clock};
-use nyala::ledger::pembelian::{Held, apply, hold};
-use nyala::pembelian::fakta::{self, LayananFakta, MesinFakta, Pesanan};
-use nyala::pembelian::step::Change;
+use nyala::domain::receipt_number::ReceiptNumber;
+use nyala::domain::timestamp::{Timestamp, wall_clock};
+use nyala::ledger::purchase::{Held, apply, hold};
+use nyala::purchase::facts::{self, MachineFacts, Order, ServiceFacts};
+use nyala::purchase::step::Change;
 use nyala_bench::db;
 use nyala_bench::server::{Place, Server};
-use nyala_bench::shop::{DURASI_S, HARGA, Shop};
+use nyala_bench::shop::{DURATION_S, PRICE, Shop};
 use tokio::runtime::Runtime;
 
 /// A customer's balance is enough for two thousand purchases.
@@ -24,8 +24,8 @@ struct Till {
     runtime: Runtime,
     shop: Shop,
     pool: Db,
-    mesin: MesinFakta,
-    layanan: LayananFakta,
+    machine: MachineFacts,
+    service: ServiceFacts,
     bought: usize,
     _postgres: Postgres,
     _place: Place,
@@ -53,10 +53,10 @@ impl Till {
         let pool = Db::new(&postgres.connection_string("postgres"), 1, LIMITS).unwrap();
         let facts = runtime.block_on(async {
             let client = pool.get().await.unwrap();
-            fakta::baca(&client, &order(&shop, 0)).await.unwrap()
+            facts::read(&client, &order(&shop, 0)).await.unwrap()
         });
-        let (mesin, layanan) = (facts.mesin.unwrap(), facts.layanan.unwrap());
-        Self { runtime, shop, pool, mesin, layanan, bought: 0, _postgres: postgres, _place: place }
+        let (machine, service) = (facts.machine.unwrap(), facts.service.unwrap());
+        Self { runtime, shop, pool, machine, service, bought: 0, _postgres: postgres, _place: place }
     }
 
     /// The time that `n` purchases take; that their runs end is not in it.
@@ -67,9 +67,9 @@ impl Till {
             let order = order(&self.shop, self.bought);
             self.bought += 1;
             let now = wall_clock();
-            let ends_at = now.plus_ms(i64::from(DURASI_S) * 1000);
+            let ends_at = now.plus_ms(i64::from(DURATION_S) * 1000);
             let began = Instant::now();
-            let id = self.runtime.block_on(buy(&client, &order, &self.mesin, &self.layanan, now, ends_at));
+            let id = self.runtime.block_on(buy(&client, &order, &self.machine, &self.service, now, ends_at));
             took += began.elapsed();
             assert!(self.runtime.block_on(apply(&client, id, Change::Finish, ends_at)).unwrap().is_some());
         }
@@ -77,24 +77,31 @@ impl Till {
     }
 }
 
-async fn buy(client: &Client, order: &Pesanan, mesin: &MesinFakta, layanan: &LayananFakta, now: Waktu, ends_at: Waktu) -> i64 {
-    let Held::Won { idtransaksi, .. } = hold(client, order, mesin, layanan, now).await.unwrap() else {
+async fn buy(
+    client: &Client,
+    order: &Order,
+    machine: &MachineFacts,
+    service: &ServiceFacts,
+    now: Timestamp,
+    ends_at: Timestamp,
+) -> i64 {
+    let Held::Won { idtransaksi, .. } = hold(client, order, machine, service, now).await.unwrap() else {
         panic!("the machine is not free")
     };
     assert!(apply(client, idtransaksi, Change::Run { started_at: now, ends_at }, now).await.unwrap().is_some());
     idtransaksi
 }
 
-fn order(shop: &Shop, n: usize) -> Pesanan {
-    let pelanggan = &shop.pelanggan[n % CUSTOMERS];
-    Pesanan {
-        id_customer_global: pelanggan.id_customer_global,
-        no_nota: NoNota::parse(&format!("SLF{n:015}")).unwrap(),
-        idcustomer: pelanggan.idcustomer,
-        idmesin: shop.mesin[0],
+fn order(shop: &Shop, n: usize) -> Order {
+    let customer = &shop.customer[n % CUSTOMERS];
+    Order {
+        id_customer_global: customer.id_customer_global,
+        receipt_number: ReceiptNumber::parse(&format!("SLF{n:015}")).unwrap(),
+        idcustomer: customer.idcustomer,
+        idmesin: shop.machine[0],
         idoutlet: shop.idoutlet,
         idlayanan: shop.idlayanan,
-        total: HARGA.into(),
-        grandtotal: HARGA.into(),
+        total: PRICE.into(),
+        grandtotal: PRICE.into(),
     }
 }

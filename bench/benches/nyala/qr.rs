@@ -3,11 +3,11 @@
 use std::hint::black_box;
 
 use criterion::Criterion;
-use nyala::domain::waktu::Waktu;
+use nyala::domain::timestamp::Timestamp;
 use nyala::qr;
 use nyala::secrets::Secrets;
 
 pub fn bench(criterion: &mut Criterion) {
-    let text = qr::pelanggan::make(&Secrets::random(), 1234, Waktu::from_ms(1_795_000_000_000));
+    let text = qr::customer::make(&Secrets::random(), 1234, Timestamp::from_ms(1_795_000_000_000));
     criterion.bench_function("qr/png", |b| b.iter(|| qr::png::render(black_box(&text)).unwrap()));
 }

@@ -4,11 +4,11 @@ use std::hint::black_box;
 
 use criterion::Criterion;
 use nyala::auth::token::Tokens;
-use nyala::domain::waktu::Waktu;
+use nyala::domain::timestamp::Timestamp;
 use nyala::secrets::Secrets;
 
 pub fn bench(criterion: &mut Criterion) {
-    let (tokens, now) = (Tokens::new(&Secrets::random(), 30), Waktu::from_ms(1_795_000_000_000));
+    let (tokens, now) = (Tokens::new(&Secrets::random(), 30), Timestamp::from_ms(1_795_000_000_000));
     let token = tokens.mint(1234, 1, now).unwrap();
     criterion.bench_function("token/check", |b| b.iter(|| tokens.read(black_box(&token), now).unwrap()));
 }

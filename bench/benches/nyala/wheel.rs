@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion};
-use nyala::mesin::wheel::{Key, STEP_MS, Wheel};
+use nyala::machine::wheel::{Key, STEP_MS, Wheel};
 
 const SIZES: [u32; 3] = [10_000, 100_000, 1_000_000];
 const HOUR_MS: i64 = 3_600_000;

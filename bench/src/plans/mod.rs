@@ -6,7 +6,7 @@ pub mod fill;
 
 use clap::Args;
 use nyala::db::migrate;
-use nyala::pembelian::{perangkat, pulih};
+use nyala::purchase::{device, recovery};
 use tokio_postgres::Client;
 
 use crate::results::Figures;
@@ -22,11 +22,11 @@ const INDEXES: &str =
 /// The product's own statements, each with arguments on what `fill` makes. A device reports a run that is not its machine's open
 /// purchase: the worst case of `RECORD`, as it is looked up among all that the machine ever ran.
 const STATEMENTS: [(&str, &str, &str); 5] = [
-    ("OVERDUE", pulih::OVERDUE, "{late}, {long_ago}, 1000"),
-    ("RELAY", pulih::RELAY, "{late}, {now}, 1000"),
-    ("SWEEP", pulih::SWEEP, "{late}, 1000"),
-    ("STAFF", pulih::STAFF, "1000"),
-    ("RECORD", perangkat::RECORD, "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}"),
+    ("OVERDUE", recovery::OVERDUE, "{late}, {long_ago}, 1000"),
+    ("RELAY", recovery::RELAY, "{late}, {now}, 1000"),
+    ("SWEEP", recovery::SWEEP, "{late}, 1000"),
+    ("STAFF", recovery::STAFF, "1000"),
+    ("RECORD", device::RECORD, "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}"),
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -4,17 +4,17 @@ use std::io::Cursor;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
-use nyala::domain::kode_mesin::KodeMesin;
-use nyala::domain::waktu::Waktu;
-use nyala::qr::pelanggan::{self, QrError};
-use nyala::qr::{mesin, png};
+use nyala::domain::machine_code::MachineCode;
+use nyala::domain::timestamp::Timestamp;
+use nyala::qr::customer::{self, QrError};
+use nyala::qr::{machine, png};
 
 use super::{kind_and_rest, of_kind};
 use crate::keys::{SECRETS, signed};
 
 /// Bytes of a QR's signature.
 const MAC_BYTES: usize = 16;
-const NOW: Waktu = Waktu::from_ms(1_795_000_000_000);
+const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
 /// Longer texts are not drawn: the app's are 60 to 80 bytes.
 const MAX_DRAWN_BYTES: usize = 300;
 
@@ -43,10 +43,10 @@ pub fn run(bytes: &[u8]) {
 
 /// Only what was made with our keys is ours, in the one form in which it was made.
 fn scanned(text: &str) {
-    if let Some((idmesin, versi)) = mesin::parse(text, &SECRETS) {
-        assert_eq!(mesin::make(&SECRETS, idmesin, versi), text.trim());
+    if let Some((idmesin, versions)) = machine::parse(text, &SECRETS) {
+        assert_eq!(machine::make(&SECRETS, idmesin, versions), text.trim());
     }
-    if pelanggan::parse(text, &SECRETS, NOW) != Err(QrError::Foreign) {
+    if customer::parse(text, &SECRETS, NOW) != Err(QrError::Foreign) {
         let body = text.trim().rsplit_once('.').map(|(body, _)| body);
         assert_eq!(body.map(|body| signed(body, &SECRETS.qr_pelanggan, MAC_BYTES)).as_deref(), Some(text.trim()));
     }
@@ -61,8 +61,8 @@ fn sealed(payload: &[u8]) {
             let [a, b, c, d, e, f, g, h, i, j, k, l] = payload;
             (i64::from_be_bytes([a, b, c, d, e, f, g, h]), i32::from_be_bytes([i, j, k, l]))
         });
-        assert_eq!(mesin::parse(&sticker, &SECRETS), said);
-        assert_eq!(mesin::parse(&code, &SECRETS), None, "a customer's key makes no sticker");
+        assert_eq!(machine::parse(&sticker, &SECRETS), said);
+        assert_eq!(machine::parse(&code, &SECRETS), None, "a customer's key makes no sticker");
         let numbers = payload.try_into().ok().filter(|_| (prefix, kid) == ("NYC1", "1")).map(|payload: [u8; 16]| {
             let (id, until) = payload.split_at(8);
             let number = |bytes: &[u8]| bytes.iter().fold(0, |n: u64, byte| n << 8 | u64::from(*byte)).cast_signed();
@@ -70,8 +70,8 @@ fn sealed(payload: &[u8]) {
         });
         let said =
             numbers.map_or(Err(QrError::Foreign), |(id, until)| if NOW.ms() <= until { Ok(id) } else { Err(QrError::Expired) });
-        assert_eq!(pelanggan::parse(&code, &SECRETS, NOW), said);
-        assert_eq!(pelanggan::parse(&sticker, &SECRETS, NOW), Err(QrError::Foreign), "a machine's key makes no customer");
+        assert_eq!(customer::parse(&code, &SECRETS, NOW), said);
+        assert_eq!(customer::parse(&sticker, &SECRETS, NOW), Err(QrError::Foreign), "a machine's key makes no customer");
     }
 }
 
@@ -81,23 +81,23 @@ fn altered(how: &[u8]) {
     if change == 0 {
         return;
     }
-    for good in [mesin::make(&SECRETS, 7, 1), pelanggan::make(&SECRETS, 7, NOW)] {
+    for good in [machine::make(&SECRETS, 7, 1), customer::make(&SECRETS, 7, NOW)] {
         let mut bytes = good.into_bytes();
         let at = usize::from(at) % bytes.len();
         bytes[at] ^= change;
         let Ok(text) = String::from_utf8(bytes) else { continue };
-        assert_eq!(mesin::parse(&text, &SECRETS), None, "{text}");
-        assert_eq!(pelanggan::parse(&text, &SECRETS, NOW), Err(QrError::Foreign), "{text}");
+        assert_eq!(machine::parse(&text, &SECRETS), None, "{text}");
+        assert_eq!(customer::parse(&text, &SECRETS, NOW), Err(QrError::Foreign), "{text}");
     }
 }
 
 /// However a code is typed, it is read as the one that was printed.
 fn typed(text: &str) {
-    let Some(kode) = KodeMesin::parse(text) else { return };
+    let Some(kode) = MachineCode::parse(text) else { return };
     assert_eq!(kode.as_str().len(), 8);
     assert!(kode.as_str().bytes().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase()));
-    assert_eq!(KodeMesin::parse(kode.as_str()).as_ref(), Some(&kode));
-    assert_eq!(KodeMesin::parse(&kode.as_str().to_lowercase()), Some(kode));
+    assert_eq!(MachineCode::parse(kode.as_str()).as_ref(), Some(&kode));
+    assert_eq!(MachineCode::parse(&kode.as_str().to_lowercase()), Some(kode));
 }
 
 /// A picture is a square that a decoder reads, with a light border; only a text that fits no code has none.
@@ -120,7 +120,7 @@ fn drawn(text: &str) {
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {
-    let (sticker, code) = (mesin::make(&SECRETS, 7, 1), pelanggan::make(&SECRETS, 7, NOW));
+    let (sticker, code) = (machine::make(&SECRETS, 7, 1), customer::make(&SECRETS, 7, NOW));
     let sealed_sticker = [&7_i64.to_be_bytes()[..], &1_i32.to_be_bytes()].concat();
     let sealed_code = [7_i64.to_be_bytes(), NOW.plus_ms(1).ms().to_be_bytes()].concat();
     vec![

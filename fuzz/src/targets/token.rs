@@ -6,14 +6,14 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use nyala::auth::known_phone::{KnownPhone, KnownPhones};
 use nyala::auth::token::{Claims, Tokens};
-use nyala::domain::waktu::Waktu;
+use nyala::domain::timestamp::Timestamp;
 use nyala::secrets::Key;
 use serde::Deserialize;
 
 use super::{kind_and_rest, of_kind};
 use crate::keys::{SECRETS, signed};
 
-const NOW: Waktu = Waktu::from_ms(1_795_000_000_000);
+const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
 const NOW_S: i64 = NOW.ms() / 1000;
 const DAYS: i64 = 30;
 /// Bytes of the signature of HS256.

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use super::SETTLED_WITHIN;
 use super::customer::{Customer, Told};
-use super::shop::{PRICE, SALDO, Shop, get};
+use super::shop::{BALANCE, PRICE, Shop, get};
 use crate::server::Server;
 use crate::shop::list;
 
@@ -92,7 +92,7 @@ async fn balance(to: SocketAddr, customer: &Customer) -> Result<(), String> {
     let answer = get(to, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", customer.token()).await?;
     let account = list(&answer.data)?.iter().find(|a| a["idcustomer"] == customer.idcustomer());
     let saldo = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64()).ok_or_else(|| format!("no balance in {answer:?}"))?;
-    let expected = SALDO - paid * PRICE;
+    let expected = BALANCE - paid * PRICE;
     if saldo == expected {
         return Ok(());
     }

@@ -73,16 +73,16 @@ impl Customer {
 
     /// One press of `Bayar`: something new, or once more what was not answered. An error is a broken promise.
     pub async fn buy(&mut self, to: SocketAddr, flow: &Flow) -> Result<(), String> {
-        let open = self.receipts.iter().find(|(_, r)| r.told == Told::Nothing).map(|(nota, _)| nota.clone());
-        let nota = match open {
-            Some(nota) => nota,
+        let open = self.receipts.iter().find(|(_, r)| r.told == Told::Nothing).map(|(number, _)| number.clone());
+        let number = match open {
+            Some(number) => number,
             None => {
                 flow.begin();
                 self.order()
             }
         };
         flow.leaves();
-        let decided = self.send(to, &nota).await;
+        let decided = self.send(to, &number).await;
         flow.arrived();
         if !decided? {
             tokio::time::sleep(RETRY_AFTER).await;
@@ -93,10 +93,10 @@ impl Customer {
     /// Sends every receipt that is not decided once more; how many still are not.
     pub async fn ask_again(&mut self, to: SocketAddr) -> Result<usize, String> {
         let open: Vec<String> =
-            self.receipts.iter().filter(|(_, r)| r.told == Told::Nothing).map(|(nota, _)| nota.clone()).collect();
+            self.receipts.iter().filter(|(_, r)| r.told == Told::Nothing).map(|(number, _)| number.clone()).collect();
         let mut left = 0;
-        for nota in open {
-            left += usize::from(!self.send(to, &nota).await?);
+        for number in open {
+            left += usize::from(!self.send(to, &number).await?);
         }
         Ok(left)
     }
@@ -104,38 +104,38 @@ impl Customer {
     /// Sends some old receipts once more: what was told must still be told.
     pub async fn recheck(&mut self, to: SocketAddr, latest: usize) -> Result<(), String> {
         let some: Vec<String> = self.receipts.keys().rev().take(latest).cloned().collect();
-        for nota in some {
-            if !self.send(to, &nota).await? {
-                return Err(format!("{nota}: a decided receipt is not answered"));
+        for number in some {
+            if !self.send(to, &number).await? {
+                return Err(format!("{number}: a decided receipt is not answered"));
             }
         }
         Ok(())
     }
 
     fn order(&mut self) -> String {
-        let nota = format!("SLF{:015}", self.next);
+        let number = format!("SLF{:015}", self.next);
         self.next += 1;
         let pick = |rng: &mut StdRng, of: &[i64]| of[rng.random_range(0..of.len())];
         let (machine, service) = (pick(&mut self.rng, &self.shop.machines), pick(&mut self.rng, &self.shop.services));
         let body = json!({
-            "id": nota, "idcustomer": self.idcustomer(), "idmesin": machine, "idoutlet": self.shop.idoutlet,
+            "id": number, "idcustomer": self.idcustomer(), "idmesin": machine, "idoutlet": self.shop.idoutlet,
             "idsnap_layanan": service, "total": PRICE, "grandtotal": PRICE,
         });
-        self.receipts.insert(nota.clone(), Receipt { body, told: Told::Nothing });
-        nota
+        self.receipts.insert(number.clone(), Receipt { body, told: Told::Nothing });
+        number
     }
 
     /// Whether the receipt is decided now.
-    async fn send(&mut self, to: SocketAddr, nota: &str) -> Result<bool, String> {
-        let Some(body) = self.receipts.get(nota).map(|r| r.body.clone()) else { return Ok(false) };
+    async fn send(&mut self, to: SocketAddr, number: &str) -> Result<bool, String> {
+        let Some(body) = self.receipts.get(number).map(|r| r.body.clone()) else { return Ok(false) };
         let auth = format!("Bearer {}", self.token());
         let path = "/scan/v1/transaksi/create_snap_transaksi";
         // A connection that broke tells nothing.
         let Ok(answer) = ask(to, "POST", path, &[("authorization", &auth)], &body).await else { return Ok(false) };
-        let told = meaning(&answer).map_err(|why| format!("{nota}: {why}"))?;
-        let Some(receipt) = self.receipts.get_mut(nota) else { return Ok(false) };
+        let told = meaning(&answer).map_err(|why| format!("{number}: {why}"))?;
+        let Some(receipt) = self.receipts.get_mut(number) else { return Ok(false) };
         if receipt.told != Told::Nothing && told != receipt.told {
-            return Err(format!("{nota}: told {:?} before, now {told:?} ({answer:?})", receipt.told));
+            return Err(format!("{number}: told {:?} before, now {told:?} ({answer:?})", receipt.told));
         }
         receipt.told = told;
         Ok(receipt.told != Told::Nothing)

@@ -11,7 +11,7 @@ use crate::shop::{id, list, ops};
 /// Rupiah of every service.
 pub const PRICE: i64 = crate::shop::PRICE.cast_signed();
 /// What each customer begins with.
-pub const SALDO: i64 = crate::shop::SALDO.cast_signed();
+pub const BALANCE: i64 = crate::shop::BALANCE.cast_signed();
 const SERVICES_S: [i64; 2] = [1, 2];
 
 /// What is sold where, and to whom.
@@ -43,7 +43,7 @@ impl Shop {
         let many = json!({"idoutlet": idoutlet, "jumlah": machines, "awalan": "Mesin", "driver": "sim"});
         let made = ops("mesin/bulk", many).await?;
         let machines = list(&made["mesin"])?.iter().map(|m| id(&m["id"])).collect::<Result<_, _>>()?;
-        let many = json!({"jumlah": customers, "awalan_telp": "8120", "idoutlet": idoutlet, "saldo": SALDO});
+        let many = json!({"jumlah": customers, "awalan_telp": "8120", "idoutlet": idoutlet, "saldo": BALANCE});
         let made = ops("pelanggan/bulk", many).await?;
         let customer = |c: &Value| Ok((c["token"].as_str().ok_or("a token")?.to_owned(), id(&c["idcustomer"])?));
         let customers = list(&made["pelanggan"])?.iter().map(customer).collect::<Result<_, String>>()?;

@@ -100,8 +100,12 @@ impl Buying {
         let key = common.root_key()?;
         run.ui.part("preparing", 1);
         let pool = run.prepare(target.ready()).await?;
-        let wish =
-            Wish { machines, machines_per_outlet: self.machines_per_outlet, customers: buyers + watchers, durasi_s: self.durasi };
+        let wish = Wish {
+            machines,
+            machines_per_outlet: self.machines_per_outlet,
+            customers: buyers + watchers,
+            duration_s: self.durasi,
+        };
         let shop = open_shop(run, &pool, &key, wish).await?;
         let sessions = shop.customers.len();
         run.values.count("sessions", sessions as u64);

@@ -65,7 +65,7 @@ impl Finish {
             machines: self.machines,
             machines_per_outlet: self.machines_per_outlet,
             customers: self.sessions.max(self.machines),
-            durasi_s: 1,
+            duration_s: 1,
         };
         let shop = open_shop(&mut run, &pool, &key, wish).await?;
         if let Some(mut engine) = self.join(&mut run, &target, &shop).await? {
@@ -154,10 +154,10 @@ impl Finish {
         for group in 0..shop.groups {
             let machines: Vec<usize> = (0..self.machines).filter(|m| shop.machines[*m].group as usize == group).collect();
             let wave = (group * self.machines_per_outlet / self.starts_per_second).min(waves - 1);
-            let durasi_s = waves - 1 - wave + SHORTEST_S;
+            let duration_s = waves - 1 - wave + SHORTEST_S;
             let at = first + Duration::from_secs(wave as u64);
             let (pool, shop, key) = (pool.clone(), shop.clone(), key.to_owned());
-            starts.spawn(async move { start_outlet(&pool, &shop, &key, &machines, durasi_s, at).await });
+            starts.spawn(async move { start_outlet(&pool, &shop, &key, &machines, duration_s, at).await });
         }
         starts
     }
@@ -171,19 +171,19 @@ struct Started {
     ends: Option<(Instant, Instant)>,
 }
 
-/// Starts an outlet's machines together at `at`, with a service of `durasi_s`.
+/// Starts an outlet's machines together at `at`, with a service of `duration_s`.
 async fn start_outlet(
     pool: &Pool,
     shop: &Arc<Shop>,
     key: &str,
     machines: &[usize],
-    durasi_s: usize,
+    duration_s: usize,
     at: Instant,
 ) -> Result<Started, String> {
     let mut started = Started { failed: BTreeMap::new(), ends: None };
     let Some(first) = machines.first() else { return Ok(started) };
     let service =
-        json!({ "idoutlet": shop.machines[*first].idoutlet, "nama": "Cuci Serempak", "durasi": durasi_s, "harga": PRICE });
+        json!({ "idoutlet": shop.machines[*first].idoutlet, "nama": "Cuci Serempak", "durasi": duration_s, "harga": PRICE });
     let made = ops(pool, key, "layanan", &service).await?;
     let idlayanan = made["id"].as_i64().ok_or("a service without id")?;
     tokio::time::sleep_until(at.into()).await;
@@ -198,7 +198,7 @@ async fn start_outlet(
         if let Err(why) = bought {
             started.failed.insert(m, why);
         } else {
-            let end = Instant::now() + Duration::from_secs(durasi_s as u64);
+            let end = Instant::now() + Duration::from_secs(duration_s as u64);
             started.ends = Some(started.ends.map_or((end, end), |(first, last)| (first.min(end), last.max(end))));
         }
     }

@@ -27,7 +27,7 @@ const PRESS_WITHIN: Duration = Duration::from_secs(12);
 const TRIES: usize = 20;
 const AGAIN: Duration = Duration::from_millis(100);
 /// Longer than every measurement.
-const DURASI_S: u32 = 3_600;
+const DURATION_S: u32 = 3_600;
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:
@@ -65,7 +65,7 @@ impl Hot {
         run.ui.part("preparing", 1);
         let pool = run.prepare(target.ready()).await?;
         let wish =
-            Wish { machines: self.rounds, machines_per_outlet: self.rounds, customers: self.customers, durasi_s: DURASI_S };
+            Wish { machines: self.rounds, machines_per_outlet: self.rounds, customers: self.customers, duration_s: DURATION_S };
         let shop = open_shop(&mut run, &pool, &key, wish).await?;
         run.values.count("machines", self.rounds as u64);
         run.ui.part("pressing", self.rounds as u64);

@@ -18,7 +18,7 @@ use crate::options::{Common, length_s};
 use crate::report::Report;
 use crate::report::metrics::shown;
 use crate::run::Run;
-use crate::shop::{Customer, Machine, PRICE, SALDO, Shop, Wish, ops};
+use crate::shop::{BALANCE, Customer, Machine, PRICE, Shop, Wish, ops};
 use crate::target::make_room;
 
 const REQUESTS_AT_ONCE: usize = 256;
@@ -72,7 +72,7 @@ impl Journey {
         run.ui.part("preparing", 1);
         let ready = run.prepare(target.ready()).await?;
         // Each journey has a machine of its own; one customer, because an outlet's first account is opened with one.
-        let wish = Wish { machines: planned.max(1), machines_per_outlet: planned.max(1), customers: 1, durasi_s: 60 };
+        let wish = Wish { machines: planned.max(1), machines_per_outlet: planned.max(1), customers: 1, duration_s: 60 };
         let shop = open_shop(&mut run, &ready, &key, wish).await?;
         run.values.count("machines", planned as u64);
         let pool = Pool::new(target.address, REQUESTS_AT_ONCE);
@@ -148,7 +148,7 @@ impl Journey {
 async fn open(pool: &Pool, machine: &Machine, key: &str) -> Result<Arc<Customer>, String> {
     let telp = format!("{TELP_PREFIX}{:09}", rand::rng().random_range(0..1_000_000_000));
     let token = register(pool, &telp).await?;
-    let topup = json!({ "telp": telp, "idoutlet": machine.idoutlet, "nominal": SALDO });
+    let topup = json!({ "telp": telp, "idoutlet": machine.idoutlet, "nominal": BALANCE });
     let account = ops(pool, key, "topup", &topup).await.map_err(|e| format!("top-up: {e}"))?;
     let idcustomer = account["idcustomer"].as_i64().ok_or("top-up: no account")?;
     Ok(Arc::new(Customer::new(token.into(), idcustomer, telp)))
@@ -178,6 +178,6 @@ async fn history(pool: &Pool, customer: &Customer) -> Result<(), String> {
     let data = asked("history", pool.call("POST", HISTORY, &customer.token, &page).await)?;
     let values: Vec<i64> =
         data["history_data"].as_array().into_iter().flatten().filter_map(|row| row["value"].as_i64()).collect();
-    let right = [-(PRICE as i64), SALDO as i64];
+    let right = [-(PRICE as i64), BALANCE as i64];
     if values == right { Ok(()) } else { Err("history: not one top-up and one purchase".to_owned()) }
 }

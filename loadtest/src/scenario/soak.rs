@@ -11,7 +11,7 @@ use crate::money;
 use crate::options::Common;
 use crate::report::Report;
 use crate::run::Run;
-use crate::shop::{PRICE, SALDO};
+use crate::shop::{BALANCE, PRICE};
 
 /// Four weeks: customers' tokens live for thirty days.
 const MAX_MINUTES: f64 = 28.0 * 24.0 * 60.0;
@@ -49,13 +49,13 @@ impl Soak {
         }
         // By chance some customers buy more often than others.
         let purchases = self.minutes * 60.0 * self.buying.rate * 1.5 / self.buying.machine_count().max(1) as f64;
-        if purchases > (SALDO / PRICE) as f64 {
+        if purchases > (BALANCE / PRICE) as f64 {
             return Err(format!(
                 "the customers' money does not last for {} minutes at --rate {}: give fewer minutes, or more --machines (each \
                  brings a customer with money for {} purchases)",
                 self.minutes,
                 self.buying.rate,
-                SALDO / PRICE
+                BALANCE / PRICE
             ));
         }
         let target = self.common.target()?;

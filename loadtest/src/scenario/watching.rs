@@ -17,7 +17,7 @@ use crate::target::{Target, make_room};
 const GRACE: Duration = Duration::from_millis(1_500);
 /// Machines run this much longer than the measurement takes.
 const SPARE_S: u64 = 600;
-const MAX_DURASI_S: u64 = 86_400;
+const MAX_DURATION_S: u64 = 86_400;
 /// The contract's limit of topics a session.
 pub const MAX_TOPICS: usize = 32;
 const IN_FLIGHT: usize = 256;
@@ -107,7 +107,7 @@ impl Watching {
             machines: self.machines,
             machines_per_outlet: self.machines_per_outlet,
             customers: self.sessions,
-            durasi_s: u32::try_from(longest.min(MAX_DURASI_S)).unwrap_or(u32::MAX),
+            duration_s: u32::try_from(longest.min(MAX_DURATION_S)).unwrap_or(u32::MAX),
         };
         let shop = open_shop(run, &pool, &key, wish).await?;
         start_all(run, &pool, &shop).await?;

@@ -57,7 +57,7 @@ fn answer(world: &World, request: &Request) -> Option<Answer> {
         ("POST", path) if path.starts_with("/ops/v1/") => Err((401, "kunci tidak dikenal")),
         ("GET", "/dev/whatsapp") => Ok(if faults.no_code { json!([]) } else { json!([{ "code": "000000" }]) }),
         ("POST", "/scan/v1/auth/register") => shop.register(&request.body),
-        ("POST", "/scan/v1/transaksi/get_layanan") => shop.layanan(&request.body),
+        ("POST", "/scan/v1/transaksi/get_layanan") => shop.service(&request.body),
         ("POST", "/scan/v1/transaksi/list_history") => shop.history(customer),
         ("GET", "/scan/v1/dashboard/get_user_epayment_by_id_customer_global") => shop.accounts(customer, faults),
         ("GET", path) if path.starts_with("/scan/v1/transaksi/get_epayment/") => shop.accounts(customer, faults),

@@ -131,7 +131,7 @@ impl Shop {
         Ok(json!({ "token": self.open_account(id, text(body, "telp"), 0) }))
     }
 
-    pub fn layanan(&self, body: &Value) -> Answer {
+    pub fn service(&self, body: &Value) -> Answer {
         let id = text(body, "qr").strip_prefix("qr-").and_then(|id| id.parse::<i64>().ok());
         let machine = id.and_then(|id| self.machines.get(&id)).ok_or((404, "Mesin Not found"))?;
         let services = self.services.iter().filter(|(_, (outlet, _))| *outlet == machine.idoutlet);

@@ -17,7 +17,7 @@ use crate::fake::{Faults, State, socket};
 const OUTLETS: usize = 4;
 const MACHINES: usize = 5;
 /// Seconds that a run lasts, and rupiah that it costs.
-const DURASI_S: i64 = 7;
+const DURATION_S: i64 = 7;
 const PRICE: i64 = 1_000;
 /// The simulated hour begins at this epoch millisecond.
 const BEGIN: i64 = 1_795_000_000_123;
@@ -71,7 +71,7 @@ impl Hour {
         let mut ops = |call: &str, body| fake.shop.ops(call, &body, &faults).expect("the fake makes it");
         for _ in 0..OUTLETS {
             let outlet = ops("outlet", json!({}))["idoutlet"].as_i64().unwrap();
-            let service = ops("layanan", json!({ "idoutlet": outlet, "durasi": DURASI_S }))["id"].as_i64().unwrap();
+            let service = ops("layanan", json!({ "idoutlet": outlet, "durasi": DURATION_S }))["id"].as_i64().unwrap();
             let made = ops("mesin/bulk", json!({ "idoutlet": outlet, "jumlah": MACHINES }));
             for machine in made["mesin"].as_array().unwrap() {
                 ids.push(machine["id"].as_i64().unwrap());
@@ -123,7 +123,7 @@ impl Hour {
         // Of each outlet a machine rests between two runs.
         let pay = |n: i64| (BEGIN + n * PURCHASE_EVERY_MS, Deed::Pay { machine: usize::try_from(n).unwrap() * 7 % machines });
         self.plan.extend((1..=HOUR_MS / PURCHASE_EVERY_MS).map(pay).map(Reverse));
-        let (mut due, end) = (BEGIN, BEGIN + HOUR_MS + (DURASI_S + 1) * 1_000);
+        let (mut due, end) = (BEGIN, BEGIN + HOUR_MS + (DURATION_S + 1) * 1_000);
         loop {
             let now = self.plan.peek().map_or(due, |Reverse((at, _))| due.min(*at));
             if now > end {

@@ -21,7 +21,7 @@ async fn a_key_is_printed_once_and_works_until_it_is_revoked() {
     beside(&app, &["key", "revoke", "1"]).ok();
     assert_eq!(app.ops(key, "layanan", &body).await.status, 401);
     beside(&app, &["key", "revoke", "99"]).refused("there is no key 99");
-    let audited: Vec<String> = app.audited().await.into_iter().map(|(aksi, ..)| aksi).collect();
+    let audited: Vec<String> = app.audited().await.into_iter().map(|(action, ..)| action).collect();
     assert_eq!(audited, ["kunci.buat", "layanan.buat", "kunci.cabut"]);
 }
 

@@ -65,8 +65,8 @@ async fn commands_share_the_servers_private_database_and_start_it_without_one() 
     let mut serve = Serve::start();
     let key = serve.run(&["key", "add", "--role", "root", "--nama", "uji"]).ok();
     let url = format!("{}/ops/v1/mesin/1", serve.base_url);
-    let mesin = awc::Client::default().get(url).bearer_auth(key.trim_end()).send().await.unwrap();
-    assert_eq!(mesin.status(), 200, "the first start seeded the demo, and the key works at once");
+    let machine = awc::Client::default().get(url).bearer_auth(key.trim_end()).send().await.unwrap();
+    assert_eq!(machine.status(), 200, "the first start seeded the demo, and the key works at once");
     let topup = ["topup", "--telp", "81234567890", "--outlet", "1", "--nominal", "1000"];
     let made: Value = serde_json::from_str(&serve.run(&topup).ok()).unwrap();
     assert_eq!(made["saldo_akhir"], 101_000);

@@ -10,20 +10,20 @@ use crate::helpers::TestApp;
 async fn a_sticker_is_printed_and_revoked() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let mesin = app.mesin(outlet, "Mesin 1").await;
+    let machine = app.machine(outlet, "Mesin 1").await;
     let file = app.state.config.data.dir.join("stiker.png");
-    let (id, out) = (mesin.idmesin.to_string(), file.display().to_string());
+    let (id, out) = (machine.idmesin.to_string(), file.display().to_string());
     let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
     let scan = async |text: &str| {
         let body = json!({"qr": text, "limit": 10, "skip": 0, "search": ""});
         app.post("/scan/v1/transaksi/get_layanan", Some(&siti.token), &body).await.status
     };
     let printed = beside(&app, &["qr", &id, "--out", &out]).ok();
-    assert_eq!(printed.trim_end(), format!("{} {}", mesin.kode, mesin.qr));
-    assert_eq!(std::fs::read(&file).unwrap(), qr::png::render(&mesin.qr).unwrap());
+    assert_eq!(printed.trim_end(), format!("{} {}", machine.kode, machine.qr));
+    assert_eq!(std::fs::read(&file).unwrap(), qr::png::render(&machine.qr).unwrap());
     let renewed = beside(&app, &["qr", &id, "--out", &out, "--renew"]).ok();
     let (kode, text) = renewed.trim_end().split_once(' ').unwrap();
-    for (text, status) in [(text, 200), (kode, 200), (&mesin.qr, 404), (&mesin.kode, 404)] {
+    for (text, status) in [(text, 200), (kode, 200), (&machine.qr, 404), (&machine.kode, 404)] {
         assert_eq!(scan(text).await, status, "{text}");
     }
     assert_eq!(app.audited().await[0].0, "mesin.stiker_baru");

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::{HARGA, Shop, Site};
+use super::{PRICE, Shop, Site};
 
 /// What the customer presses against, and where it must end.
 struct Case {
     point: &'static str,
     /// The device's fault in the first life.
     mode: &'static str,
-    durasi_s: i64,
+    duration_s: i64,
     /// What is stored when the server is gone.
     left: &'static [&'static str],
     end: &'static str,
@@ -23,16 +23,16 @@ const REFUSED: (u16, &str) = (409, "mesin gagal dinyalakan, saldo dikembalikan")
 const LONG_S: i64 = 600;
 
 /// A device that starts at once.
-const STARTS: Case = Case { point: "", mode: "ok", durasi_s: LONG_S, left: &["HELD"], end: "RUNNING", told: RUNS, saldo: 0 };
+const STARTS: Case = Case { point: "", mode: "ok", duration_s: LONG_S, left: &["HELD"], end: "RUNNING", told: RUNS, saldo: 0 };
 
 async fn case(case: Case) {
     let mut site = Site::new().await;
     site.start(case.point).await;
-    let shop = site.shop(case.durasi_s).await;
+    let shop = site.shop(case.duration_s).await;
     site.fault(&shop, case.mode).await;
     // A purchase whose device is slow is answered 504 before the edge comes; every other one dies unanswered.
     if let Ok(answer) = site.buy(&shop).await {
-        assert!(answer.status == 504 || case.durasi_s < LONG_S, "{answer:?}");
+        assert!(answer.status == 504 || case.duration_s < LONG_S, "{answer:?}");
     }
     site.killed().await;
     assert_eq!(site.states().await, case.left, "what the crash left behind");
@@ -91,13 +91,13 @@ async fn after_the_post() {
 
 #[actix_web::test]
 async fn before_the_void() {
-    let end = Case { end: "REFUSED", told: REFUSED, saldo: HARGA, ..STARTS };
+    let end = Case { end: "REFUSED", told: REFUSED, saldo: PRICE, ..STARTS };
     case(Case { point: "before_void", mode: "refuse", ..end }).await;
 }
 
 #[actix_web::test]
 async fn after_the_void() {
-    let end = Case { end: "REFUSED", told: REFUSED, saldo: HARGA, ..STARTS };
+    let end = Case { end: "REFUSED", told: REFUSED, saldo: PRICE, ..STARTS };
     case(Case { point: "after_void", mode: "refuse", left: &["REFUSED"], ..end }).await;
 }
 
@@ -113,24 +113,24 @@ async fn after_it_is_marked_as_sent() {
 
 #[actix_web::test]
 async fn before_it_is_marked_as_unsure() {
-    let end = Case { end: "EXPIRED", told: REFUSED, saldo: HARGA, ..STARTS };
+    let end = Case { end: "EXPIRED", told: REFUSED, saldo: PRICE, ..STARTS };
     case(Case { point: "before_unsure", mode: "silent", left: &["SENT"], ..end }).await;
 }
 
 #[actix_web::test]
 async fn after_it_is_marked_as_unsure() {
-    let end = Case { end: "EXPIRED", told: REFUSED, saldo: HARGA, ..STARTS };
+    let end = Case { end: "EXPIRED", told: REFUSED, saldo: PRICE, ..STARTS };
     case(Case { point: "after_unsure", mode: "silent", left: &["UNSURE"], ..end }).await;
 }
 
 #[actix_web::test]
 async fn before_the_finish() {
-    case(Case { point: "before_finish", durasi_s: 1, left: &["RUNNING"], end: "FINISHED", ..STARTS }).await;
+    case(Case { point: "before_finish", duration_s: 1, left: &["RUNNING"], end: "FINISHED", ..STARTS }).await;
 }
 
 #[actix_web::test]
 async fn after_the_finish() {
-    case(Case { point: "after_finish", durasi_s: 1, left: &["FINISHED"], end: "FINISHED", ..STARTS }).await;
+    case(Case { point: "after_finish", duration_s: 1, left: &["FINISHED"], end: "FINISHED", ..STARTS }).await;
 }
 
 /// An operator stops a run; the edge is at the end of it.
@@ -161,7 +161,7 @@ async fn after_the_stop() {
 #[actix_web::test]
 async fn every_edge_has_its_test() {
     let here = include_str!("fault_point.rs");
-    for point in nyala::pembelian::fault::POINTS {
+    for point in nyala::purchase::fault::POINTS {
         assert!(here.contains(&format!("\"{point}\"")), "no test kills the server at {point}");
     }
 }

@@ -28,7 +28,7 @@ use crate::helpers::{Answer, call};
 /// How long a server may take to come up, and a thing that was waited for to happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-pub const HARGA: i64 = 10_000;
+pub const PRICE: i64 = 10_000;
 
 /// A database, a folder of keys and devices, and at most one server on them.
 pub struct Site {
@@ -207,8 +207,8 @@ impl Site {
         let idowner = self.ops(key, "owner", &json!({"nama": "Bu Ani"})).await["idowner"].clone();
         let place = json!({"idowner": idowner, "nama": "Melati", "kota": "Bandung", "latitude": -6.9, "longitude": 107.6});
         let idoutlet = self.ops(key, "outlet", &place).await["idoutlet"].clone();
-        let mesin = json!({"idoutlet": idoutlet, "nama": "Mesin 1", "driver": "sim"});
-        let idmesin = self.ops(key, "mesin", &mesin).await["id"].clone();
+        let machine = json!({"idoutlet": idoutlet, "nama": "Mesin 1", "driver": "sim"});
+        let idmesin = self.ops(key, "mesin", &machine).await["id"].clone();
         (idoutlet, idmesin)
     }
 
@@ -217,18 +217,18 @@ impl Site {
         self.run(&["key", "add", "--role", "root", "--nama", "uji"]).await.expect("a key").trim().to_owned()
     }
 
-    /// A shop of one machine and one customer with `HARGA`, made by an operator.
-    pub async fn shop(&self, durasi_s: i64) -> Shop {
+    /// A shop of one machine and one customer with `PRICE`, made by an operator.
+    pub async fn shop(&self, duration_s: i64) -> Shop {
         let key = self.root_key().await;
         let (idoutlet, idmesin) = self.outlet(&key).await;
         let ops = async |call: &str, body: Value| self.ops(&key, call, &body).await;
-        let layanan = json!({"idoutlet": idoutlet, "nama": "Cuci", "durasi": durasi_s, "harga": HARGA});
-        let idlayanan = ops("layanan", layanan).await["id"].clone();
-        let many = json!({"jumlah": 1, "awalan_telp": "8120", "idoutlet": idoutlet, "saldo": HARGA});
+        let service = json!({"idoutlet": idoutlet, "nama": "Cuci", "durasi": duration_s, "harga": PRICE});
+        let idlayanan = ops("layanan", service).await["id"].clone();
+        let many = json!({"jumlah": 1, "awalan_telp": "8120", "idoutlet": idoutlet, "saldo": PRICE});
         let customer = ops("pelanggan/bulk", many).await["pelanggan"][0].clone();
         let body = json!({
             "id": "SLF261120180530123", "idcustomer": customer["idcustomer"], "idmesin": idmesin, "idoutlet": idoutlet,
-            "idsnap_layanan": idlayanan, "total": HARGA, "grandtotal": HARGA,
+            "idsnap_layanan": idlayanan, "total": PRICE, "grandtotal": PRICE,
         });
         let token = customer["token"].as_str().expect("a token").to_owned();
         Shop { key, idmesin: idmesin.as_i64().expect("an id"), token, body }

@@ -36,7 +36,7 @@ async fn a_device_that_stays_silent_is_given_up_after_a_restart_too() {
     site.db.execute(away, &[]).await.unwrap();
     site.start("").await;
     site.until("EXPIRED").await;
-    assert_eq!(site.saldo().await, super::HARGA);
+    assert_eq!(site.saldo().await, super::PRICE);
     let status = async || {
         let path = format!("/ops/v1/mesin/{}", shop.idmesin);
         site.ask("GET", &path, &shop.key, &json!(null)).await.unwrap().ok()["status"].clone()

@@ -34,6 +34,6 @@ async fn a_stop_answers_running_requests_and_leaves_idle_connections() {
     answer.unwrap().expect(504, "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala");
     assert!(site.ended().await.success());
     assert!(since.elapsed() < DRAIN, "it waited for the idle connection");
-    let nota = shop.body["id"].as_str().unwrap();
-    assert!(site.log().contains(nota), "an operator finds the purchase by its receipt number");
+    let receipt = shop.body["id"].as_str().unwrap();
+    assert!(site.log().contains(receipt), "an operator finds the purchase by its receipt number");
 }

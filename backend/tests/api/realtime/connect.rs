@@ -96,26 +96,26 @@ async fn of_thirty_sockets_at_once_ten_join() {
 #[actix_web::test]
 async fn a_phone_that_comes_while_the_server_starts_waits_until_it_knows_what_runs() {
     let app = setup().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.customer(1).await;
     app.state.set_ready(false);
     let (phone, ends_at) = tokio::join!(
         async {
             let mut phone = Phone::join(&app, &siti.token).await;
-            let ack = phone.subscribe(toko.idmesin).await;
+            let ack = phone.subscribe(shop.idmesin).await;
             (phone, ack)
         },
         async {
             let customer = app.customer(2).await;
-            let epay = app.funded(&customer, toko.outlet, 10_000).await;
-            let mesin = crate::arrange::Mesin {
-                idmesin: toko.idmesin,
-                idlayanan: toko.idlayanan,
+            let epay = app.funded(&customer, shop.outlet, 10_000).await;
+            let machine = crate::arrange::Machine {
+                idmesin: shop.idmesin,
+                idlayanan: shop.idlayanan,
                 kode: String::new(),
                 qr: String::new(),
             };
-            app.running(epay, &mesin, 1).await;
-            nyala::pembelian::pulih::resume(&app.state).await.unwrap();
+            app.running(epay, &machine, 1).await;
+            nyala::purchase::recovery::resume(&app.state).await.unwrap();
             app.state.set_ready(true);
             app.now().ms() + 600_000
         }

@@ -74,16 +74,16 @@ async fn a_logout_ends_the_sockets_of_its_token_and_no_others() {
 #[actix_web::test]
 async fn a_token_that_runs_out_while_connected_ends_its_socket() {
     let app = setup().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let (siti, budi) = (app.customer(1).await, app.customer(2).await);
     let mut old = Phone::join(&app, &siti.token).await;
-    old.watch(toko.idmesin, None).await;
+    old.watch(shop.idmesin, None).await;
     app.advance_s(86_400);
     let newer = app.state.auth.tokens.mint(budi.id, 1, app.now()).unwrap();
     let newer = Phone::join(&app, &newer).await;
     // One second short of its thirty days it is still good.
     app.advance_s(29 * 86_400 - 1);
-    old.watch(toko.idmesin, None).await;
+    old.watch(shop.idmesin, None).await;
     app.advance_s(1);
     assert_ended(&app, vec![old], &siti.token, &mut [newer]).await;
     app.until_metric("nyala_subscriptions", 0.0).await;

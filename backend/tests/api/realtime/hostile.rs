@@ -33,10 +33,10 @@ async fn sixty_four_kib_are_read_and_a_byte_more_ends_the_session() {
 #[actix_web::test]
 async fn garbage_ends_its_own_session_and_no_other() {
     let app = setup().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let (siti, budi) = (app.customer(1).await, app.customer(2).await);
     let mut watching = Phone::join(&app, &siti.token).await;
-    watching.watch(toko.idmesin, None).await;
+    watching.watch(shop.idmesin, None).await;
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut noise = |bytes: usize| -> Vec<u8> {
         (0..bytes / 8)
@@ -74,7 +74,7 @@ async fn garbage_ends_its_own_session_and_no_other() {
         assert_eq!(phone.closed().await, [], "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(60)]));
     }
     app.until_metric("nyala_sessions", 1.0).await;
-    app.run(toko, 600, 1).await;
+    app.run(shop, 600, 1).await;
     assert_eq!(watching.tick().await.tl, 600_000);
 }
 
@@ -98,11 +98,11 @@ async fn a_phone_that_writes_byte_by_byte_is_answered() {
 #[actix_web::test]
 async fn a_phone_that_breaks_off_leaves_nothing_behind() {
     let app = setup().with(|c| c.mesin.idle_s = 1).start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.customer(1).await;
     for _ in 0..10 {
         let mut phone = Phone::join(&app, &siti.token).await;
-        phone.watch(toko.idmesin, None).await;
+        phone.watch(shop.idmesin, None).await;
         SockRef::from(&phone.stream).set_linger(Some(std::time::Duration::ZERO)).unwrap();
     }
     // Half a handshake, half a frame, half a connect.
@@ -120,12 +120,12 @@ async fn a_phone_that_breaks_off_leaves_nothing_behind() {
 #[actix_web::test]
 async fn a_silent_phone_is_let_go_and_the_others_go_on() {
     let app = setup().with(|c| (c.realtime.ping_interval_s, c.realtime.ping_timeout_s) = (1, 1)).start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let (siti, budi) = (app.customer(1).await, app.customer(2).await);
     let mut silent = Phone::join(&app, &siti.token).await;
     let mut other = Phone::join(&app, &budi.token).await;
     for phone in [&mut silent, &mut other] {
-        phone.watch(toko.idmesin, None).await;
+        phone.watch(shop.idmesin, None).await;
     }
     silent.answers_heartbeats = false;
     {
@@ -138,6 +138,6 @@ async fn a_silent_phone_is_let_go_and_the_others_go_on() {
     }
     app.until_metric("nyala_socket_heartbeats_missed_total", 1.0).await;
     app.until_metric("nyala_subscriptions", 1.0).await;
-    app.run(toko, 600, 1).await;
+    app.run(shop, 600, 1).await;
     assert_eq!(other.tick().await.tl, 600_000);
 }

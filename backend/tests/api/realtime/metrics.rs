@@ -6,7 +6,7 @@ use super::setup;
 #[actix_web::test]
 async fn sessions_subscriptions_actors_ticks_lateness_and_joins_are_counted() {
     let app = setup().with(|c| c.mesin.idle_s = 1).start().await;
-    let (watched, alone) = (app.toko(4).await, app.toko(600).await);
+    let (watched, alone) = (app.shop(4).await, app.shop(600).await);
     let start = app.now().ms();
     let siti = app.customer(1).await;
     let (mut first, mut second) = (Phone::join(&app, &siti.token).await, Phone::join(&app, &siti.token).await);

@@ -20,11 +20,11 @@ mod wire;
 use std::time::Duration;
 
 use actix_web::rt::time::sleep;
-use nyala::domain::waktu::Waktu;
-use nyala::mesin::tick::Irama;
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::tick::Cadence;
 
 use crate::helpers::{Customer, Setup, TestApp};
-use crate::toko::{HARGA, Toko, beli};
+use crate::shop::{PRICE, Shop, buy};
 use phone::{PATIENCE, Phone, soon};
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -45,29 +45,29 @@ impl TestApp {
         self.register_customer(&format!("8120000{n:04}"), "Siti", "Rahmawati").await
     }
 
-    /// The `n`th customer pays for a machine; when the run ends, if it lasts `durasi_s`.
-    async fn run(&self, toko: Toko, durasi_s: i64, n: u32) -> i64 {
+    /// The `n`th customer pays for a machine; when the run ends, if it lasts `duration_s`.
+    async fn run(&self, shop: Shop, duration_s: i64, n: u32) -> i64 {
         let customer = self.customer(1_000 + n).await;
-        let epay = self.dompet(&customer, toko, HARGA).await;
-        self.buy(&customer, &beli(n, toko, epay)).await.ok();
-        self.now().ms() + durasi_s * 1_000
+        let epay = self.balance_of(&customer, shop, PRICE).await;
+        self.buy(&customer, &buy(n, shop, epay)).await.ok();
+        self.now().ms() + duration_s * 1_000
     }
 
-    /// Another machine of `toko`'s outlet, whose service takes `durasi_s`.
-    async fn neighbour(&self, toko: Toko, durasi_s: i32) -> Toko {
-        let idlayanan = self.layanan(toko.outlet, "Cuci", HARGA).await;
-        self.db.execute("UPDATE layanan SET durasi_s = $2 WHERE idlayanan = $1", &[&idlayanan, &durasi_s]).await.unwrap();
-        Toko { idmesin: self.mesin(toko.outlet, "Mesin 02").await.idmesin, idlayanan, ..toko }
+    /// Another machine of `shop`'s outlet, whose service takes `duration_s`.
+    async fn neighbour(&self, shop: Shop, duration_s: i32) -> Shop {
+        let idlayanan = self.service(shop.outlet, "Cuci", PRICE).await;
+        self.db.execute("UPDATE layanan SET durasi_s = $2 WHERE idlayanan = $1", &[&idlayanan, &duration_s]).await.unwrap();
+        Shop { idmesin: self.machine(shop.outlet, "Mesin 02").await.idmesin, idlayanan, ..shop }
     }
 
     /// The moment within each second at which a shop's machines tick, in milliseconds.
-    fn phase(&self, toko: Toko) -> i64 {
-        Irama::of(toko.outlet.idoutlet, 1).phase_ms()
+    fn phase(&self, shop: Shop) -> i64 {
+        Cadence::of(shop.outlet.idoutlet, 1).phase_ms()
     }
 
     /// Makes this moment `ms` on a standing clock.
     fn set_ms(&self, ms: i64) {
-        self.jam.set(Waktu::from_ms(ms));
+        self.clock.set(Timestamp::from_ms(ms));
     }
 
     /// The value of one series of `/metrics`; 0 while it is not there.

@@ -39,11 +39,11 @@ async fn ten_thousand_subscribes_race_with_actors_that_leave() {
     let app = setup().with(|c| (c.http.workers, c.mesin.idle_s) = (2, 1)).start().await;
     let (mut shops, mut machines, mut n) = (Vec::new(), Vec::new(), 0);
     for _ in 0..OUTLETS {
-        let toko = app.toko(600).await;
+        let shop = app.shop(600).await;
         n += 1;
-        machines.push((toko.idmesin, Some(app.run(toko, 600, n).await)));
+        machines.push((shop.idmesin, Some(app.run(shop, 600, n).await)));
         for _ in 1..MACHINES {
-            shops.push(app.neighbour(toko, 600).await);
+            shops.push(app.neighbour(shop, 600).await);
         }
     }
     machines.extend(shops.iter().map(|shop| (shop.idmesin, None)));

@@ -58,19 +58,19 @@ impl<'a> Polling<'a> {
 #[actix_web::test]
 async fn a_phone_that_polls_counts_down_as_well() {
     let app = setup().start().await;
-    let toko = app.toko(2).await;
+    let shop = app.shop(2).await;
     let siti = app.customer(1).await;
     let mut phone = Polling::join(&app, &siti.token).await;
-    let subscribe = format!(r#"["subscribe","heartbeat/{}"]"#, toko.idmesin);
+    let subscribe = format!(r#"["subscribe","heartbeat/{}"]"#, shop.idmesin);
     phone.post(&format!("421{subscribe}\u{1e}422{subscribe}")).await;
     let idle = format!(r#"[{{"status":200,"tl":null,"ends_at":null,"server_time":{}}}]"#, app.now().ms());
     assert_eq!([phone.packet().await, phone.packet().await], [format!("431{idle}"), format!("432{idle}")]);
-    let ends_at = app.run(toko, 2, 1).await;
+    let ends_at = app.run(shop, 2, 1).await;
     assert_eq!(phone.tick().await.tl, 2_000);
-    app.jam.advance_ms(1_200);
+    app.clock.advance_ms(1_200);
     assert_eq!(phone.tick().await.tl, 800);
     app.set_ms(ends_at);
-    let over = Tick { idmesin: toko.idmesin, tl: 0, ends_at: Some(ends_at), server_time: ends_at };
+    let over = Tick { idmesin: shop.idmesin, tl: 0, ends_at: Some(ends_at), server_time: ends_at };
     assert_eq!(phone.tick().await, over);
     phone.post("1").await;
     app.until_metric("nyala_subscriptions", 0.0).await;
@@ -80,14 +80,14 @@ async fn a_phone_that_polls_counts_down_as_well() {
 #[actix_web::test]
 async fn the_end_of_a_run_waits_for_the_next_poll() {
     let app = setup().start().await;
-    let toko = app.toko(2).await;
+    let shop = app.shop(2).await;
     let (siti, budi) = (app.customer(1).await, app.customer(2).await);
     let mut phone = Polling::join(&app, &siti.token).await;
-    phone.post(&format!(r#"421["subscribe","heartbeat/{}"]"#, toko.idmesin)).await;
+    phone.post(&format!(r#"421["subscribe","heartbeat/{}"]"#, shop.idmesin)).await;
     assert!(phone.packet().await.starts_with("431"));
     let mut other = Phone::join(&app, &budi.token).await;
-    other.watch(toko.idmesin, None).await;
-    let ends_at = app.run(toko, 2, 1).await;
+    other.watch(shop.idmesin, None).await;
+    let ends_at = app.run(shop, 2, 1).await;
     app.set_ms(ends_at);
     assert_eq!([other.tick().await.tl, other.tick().await.tl], [2_000, 0], "it is over");
     assert_eq!([phone.tick().await.tl, phone.tick().await.tl], [2_000, 0]);
@@ -115,17 +115,17 @@ async fn refusals_of_the_transport_have_the_envelope() {
 #[actix_web::test]
 async fn a_phone_that_upgrades_keeps_what_it_watches() {
     let app = setup().with(|c| c.http.workers = 2).start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.customer(1).await;
     let mut polling = Polling::join(&app, &siti.token).await;
-    polling.post(&format!(r#"421["subscribe","heartbeat/{}"]"#, toko.idmesin)).await;
+    polling.post(&format!(r#"421["subscribe","heartbeat/{}"]"#, shop.idmesin)).await;
     assert!(polling.packet().await.starts_with("431"));
     let target = polling.url("websocket");
     let mut phone = Phone::open(app.address(), target.strip_prefix(&app.base_url).unwrap()).await;
     phone.send("2probe").await;
     assert_eq!(phone.packet().await, "3probe");
     phone.send_raw(&text_frame("5")).await;
-    app.run(toko, 600, 1).await;
+    app.run(shop, 600, 1).await;
     assert_eq!(phone.tick().await.tl, 600_000);
     app.until_metric("nyala_sessions", 1.0).await;
     drop(phone);

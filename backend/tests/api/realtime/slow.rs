@@ -9,17 +9,17 @@ use super::phone::{PATIENCE, Phone, Tick, soon, take_frame, tick_of};
 use super::setup;
 use super::wire::text_frame;
 use crate::helpers::TestApp;
-use crate::toko::Toko;
+use crate::shop::Shop;
 
 const MACHINES: i32 = 8;
-const DURASI_S: i64 = 600;
+const DURATION_S: i64 = 600;
 /// Bytes that the kernel holds for a phone, at least; it takes twice as much. Then the server has to.
 const NARROW_BYTES: usize = 4096;
 
 /// Machines that run, all with the same end, a phone that hears all of them, and one that does not read.
 struct Scene {
     app: TestApp,
-    machines: Vec<Toko>,
+    machines: Vec<Shop>,
     ends_at: i64,
     prompt: Phone,
     slow: Phone,
@@ -28,14 +28,14 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let app = setup().send_buffer(NARROW_BYTES).start().await;
-        let toko = app.toko(600).await;
-        let mut machines = vec![toko];
+        let shop = app.shop(600).await;
+        let mut machines = vec![shop];
         for _ in 1..MACHINES {
-            machines.push(app.neighbour(toko, 600).await);
+            machines.push(app.neighbour(shop, 600).await);
         }
         let mut ends_at = 0;
         for (n, machine) in (1..).zip(&machines) {
-            ends_at = app.run(*machine, DURASI_S, n).await;
+            ends_at = app.run(*machine, DURATION_S, n).await;
         }
         let siti = app.customer(1).await;
         let mut prompt = Phone::join(&app, &siti.token).await;
@@ -52,7 +52,7 @@ impl Scene {
 
     /// Lets time pass; the prompt phone hears one tick of every machine, of that moment.
     async fn pass_ms(&mut self, ms: i64) {
-        self.app.jam.advance_ms(ms);
+        self.app.clock.advance_ms(ms);
         let now = self.app.now().ms();
         let mut heard = Vec::new();
         for _ in 0..MACHINES {

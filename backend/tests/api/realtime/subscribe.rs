@@ -9,30 +9,30 @@ use super::wire::text_frame;
 #[actix_web::test]
 async fn the_answer_says_what_the_machine_does_now() {
     let app = setup().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.customer(1).await;
     let mut phone = Phone::join(&app, &siti.token).await;
     let idle = |now: i64| json!({"status": 200, "tl": null, "ends_at": null, "server_time": now});
-    assert_eq!(phone.subscribe(toko.idmesin).await, idle(app.now().ms()));
-    let ends_at = app.run(toko, 600, 1).await;
+    assert_eq!(phone.subscribe(shop.idmesin).await, idle(app.now().ms()));
+    let ends_at = app.run(shop, 600, 1).await;
     assert_eq!(phone.tick().await.tl, 600_000);
-    app.jam.advance_ms(1);
+    app.clock.advance_ms(1);
     let running = json!({"status": 200, "tl": 599_999, "ends_at": ends_at, "server_time": ends_at - 599_999});
-    assert_eq!(phone.subscribe(toko.idmesin).await, running, "again, by whom it is watched already");
+    assert_eq!(phone.subscribe(shop.idmesin).await, running, "again, by whom it is watched already");
     // Another customer's machine: what its own display shows is no secret.
     let budi = app.customer(2).await;
-    assert_eq!(Phone::join(&app, &budi.token).await.subscribe(toko.idmesin).await, running);
+    assert_eq!(Phone::join(&app, &budi.token).await.subscribe(shop.idmesin).await, running);
     app.set_ms(ends_at);
-    assert_eq!(phone.subscribe(toko.idmesin).await, idle(ends_at), "never a negative time left");
+    assert_eq!(phone.subscribe(shop.idmesin).await, idle(ends_at), "never a negative time left");
 }
 
 #[actix_web::test]
 async fn what_is_no_topic_is_told_and_the_session_goes_on() {
     let app = setup().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.customer(1).await;
     let mut phone = Phone::join(&app, &siti.token).await;
-    let id = toko.idmesin;
+    let id = shop.idmesin;
     let huge = format!(r#","heartbeat/{}""#, "9".repeat(60_000));
     let no_topics = [
         "",
@@ -75,7 +75,7 @@ async fn what_is_no_topic_is_told_and_the_session_goes_on() {
         assert_eq!(phone.ask(event, ",1").await["status"], 400, "{event}");
         phone.emit(event, "").await;
     }
-    app.run(toko, 600, 1).await;
+    app.run(shop, 600, 1).await;
     assert_eq!(phone.subscribe(id).await["tl"], 600_000, "nothing of that was watched before, and all of it was survived");
     app.until_metric("nyala_subscriptions", 1.0).await;
     app.until_metric("nyala_socket_violations_total", 0.0).await;
@@ -84,10 +84,10 @@ async fn what_is_no_topic_is_told_and_the_session_goes_on() {
 #[actix_web::test]
 async fn the_thirty_third_topic_is_refused_until_one_is_left() {
     let app = setup().start().await;
-    let toko = app.toko(600).await;
-    let mut machines = vec![toko];
+    let shop = app.shop(600).await;
+    let mut machines = vec![shop];
     for _ in 1..40 {
-        machines.push(app.neighbour(toko, 600).await);
+        machines.push(app.neighbour(shop, 600).await);
     }
     let siti = app.customer(1).await;
     let mut phone = Phone::join(&app, &siti.token).await;
@@ -119,7 +119,7 @@ async fn the_thirty_third_topic_is_refused_until_one_is_left() {
 #[actix_web::test]
 async fn what_is_asked_in_one_breath_is_done_in_that_order() {
     let app = setup().start().await;
-    let (first, second) = (app.toko(600).await, app.toko(600).await);
+    let (first, second) = (app.shop(600).await, app.shop(600).await);
     let siti = app.customer(1).await;
     let mut phone = Phone::join(&app, &siti.token).await;
     let mut breath = Vec::new();
@@ -151,42 +151,42 @@ async fn what_is_asked_in_one_breath_is_done_in_that_order() {
 #[actix_web::test]
 async fn a_topic_subscribed_twice_is_heard_once_and_one_that_was_left_not_at_all() {
     let app = setup().start().await;
-    let (toko, other) = (app.toko(600).await, app.toko(600).await);
+    let (shop, other) = (app.shop(600).await, app.shop(600).await);
     let siti = app.customer(1).await;
     let mut phone = Phone::join(&app, &siti.token).await;
     for _ in 0..3 {
-        phone.watch(toko.idmesin, None).await;
+        phone.watch(shop.idmesin, None).await;
     }
     phone.watch(other.idmesin, None).await;
     app.until_metric("nyala_subscriptions", 2.0).await;
-    let ends_at = app.run(toko, 600, 1).await;
+    let ends_at = app.run(shop, 600, 1).await;
     app.run(other, 600, 2).await;
     let heard = [phone.tick().await.idmesin, phone.tick().await.idmesin];
-    assert_eq!(heard, [toko.idmesin, other.idmesin], "the start of each, once");
+    assert_eq!(heard, [shop.idmesin, other.idmesin], "the start of each, once");
 
-    phone.unwatch(toko.idmesin).await;
-    phone.unwatch(toko.idmesin).await;
+    phone.unwatch(shop.idmesin).await;
+    phone.unwatch(shop.idmesin).await;
     // Every second from 200 ms after the start on holds a tick of both; only one is heard.
     for ms in [1_200, 1_000] {
-        app.jam.advance_ms(ms);
+        app.clock.advance_ms(ms);
         assert_eq!(phone.tick().await.idmesin, other.idmesin);
     }
-    phone.watch(toko.idmesin, Some(ends_at)).await;
-    app.jam.advance_ms(1_000);
+    phone.watch(shop.idmesin, Some(ends_at)).await;
+    app.clock.advance_ms(1_000);
     let mut heard = [phone.tick().await, phone.tick().await].map(|tick| tick.idmesin);
     heard.sort_unstable();
-    assert_eq!(heard, [toko.idmesin, other.idmesin]);
+    assert_eq!(heard, [shop.idmesin, other.idmesin]);
 }
 
 /// An unanswered thousand would mean a client that hangs; a thousand topics would mean a server that does.
 #[actix_web::test]
 async fn a_thousand_subscribes_on_one_socket_are_all_answered() {
     let app = setup().start().await;
-    let toko = app.toko(600).await;
-    let ends_at = app.run(toko, 600, 1).await;
-    let fresh = app.neighbour(toko, 600).await;
+    let shop = app.shop(600).await;
+    let ends_at = app.run(shop, 600, 1).await;
+    let fresh = app.neighbour(shop, 600).await;
     let siti = app.customer(1).await;
-    for (idmesin, ends_at) in [(toko.idmesin, Some(ends_at)), (fresh.idmesin, None)] {
+    for (idmesin, ends_at) in [(shop.idmesin, Some(ends_at)), (fresh.idmesin, None)] {
         let mut phone = Phone::join(&app, &siti.token).await;
         let all: Vec<u8> = (0..1_000).flat_map(|n| text_frame(&format!(r#"42{n}["subscribe","heartbeat/{idmesin}"]"#))).collect();
         phone.send_raw(&all).await;

@@ -1,13 +1,13 @@
 //! The countdown, to the millisecond and the phase, on a clock that stands until the test moves it.
 
-use nyala::mesin::device::sim::Mode;
+use nyala::machine::device::sim::Mode;
 use serde_json::json;
 
 use super::phone::{Phone, Tick};
 use super::setup;
 use crate::helpers::TestApp;
-use crate::operator::Lingkup;
-use crate::toko::{HARGA, Toko, beli};
+use crate::operator::Scope;
+use crate::shop::{PRICE, Shop, buy};
 
 /// `n` ticks of any machines, in the order of their machines.
 async fn ticks(phone: &mut Phone, n: usize) -> Vec<Tick> {
@@ -37,7 +37,7 @@ struct Pair {
 impl Pair {
     async fn start(after_ms: i64) -> Self {
         let app = setup().start().await;
-        let long = app.toko(600).await;
+        let long = app.shop(600).await;
         let short = app.neighbour(long, 4).await;
         let siti = app.customer(1).await;
         let mut phone = Phone::join(&app, &siti.token).await;
@@ -142,13 +142,13 @@ async fn a_stall_over_the_end_tells_the_end_alone() {
 #[actix_web::test]
 async fn every_phone_on_every_thread_hears_the_same() {
     let app = setup().with(|c| c.http.workers = 2).start().await;
-    let (first, second) = (app.toko(3).await, app.toko(3).await);
+    let (first, second) = (app.shop(3).await, app.shop(3).await);
     let mut phones = Vec::new();
     for n in 0..8 {
         let customer = app.customer(n).await;
         let mut phone = Phone::join(&app, &customer.token).await;
-        for toko in [first, second] {
-            phone.watch(toko.idmesin, None).await;
+        for shop in [first, second] {
+            phone.watch(shop.idmesin, None).await;
         }
         phones.push(phone);
     }
@@ -156,18 +156,18 @@ async fn every_phone_on_every_thread_hears_the_same() {
     let ends_at = app.run(first, 3, 1).await;
     app.run(second, 3, 2).await;
     let mut moments = vec![start];
-    for toko in [first, second] {
+    for shop in [first, second] {
         moments
-            .extend((0..3).map(|s| start + app.phase(toko) + s * 1_000).filter(|at| (start + 200..=ends_at - 200).contains(at)));
+            .extend((0..3).map(|s| start + app.phase(shop) + s * 1_000).filter(|at| (start + 200..=ends_at - 200).contains(at)));
     }
     moments.push(ends_at);
     moments.sort_unstable();
     moments.dedup();
     for now in moments {
         app.set_ms(now);
-        let of = |toko: Toko| {
-            let in_phase = (now - app.phase(toko)) % 1_000 == 0 && (start + 200..=ends_at - 200).contains(&now);
-            (in_phase || now == start || now == ends_at).then_some(toko.idmesin)
+        let of = |shop: Shop| {
+            let in_phase = (now - app.phase(shop)) % 1_000 == 0 && (start + 200..=ends_at - 200).contains(&now);
+            (in_phase || now == start || now == ends_at).then_some(shop.idmesin)
         };
         let told: Vec<Tick> = [of(first), of(second)].into_iter().flatten().map(|id| at(now, id, ends_at)).collect();
         for phone in &mut phones {
@@ -189,55 +189,55 @@ async fn every_phone_on_every_thread_hears_the_same() {
 #[actix_web::test]
 async fn a_hold_that_is_given_back_is_told_once() {
     let app = setup().start().await;
-    let toko = app.toko(600).await;
+    let shop = app.shop(600).await;
     let siti = app.customer(1).await;
     let mut phone = Phone::join(&app, &siti.token).await;
-    phone.watch(toko.idmesin, None).await;
-    let epay = app.dompet(&siti, toko, HARGA).await;
-    app.fault(toko, Mode::Refuse).await;
-    app.buy(&siti, &beli(1, toko, epay)).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
-    let back = Tick { idmesin: toko.idmesin, tl: 0, ends_at: None, server_time: app.now().ms() };
+    phone.watch(shop.idmesin, None).await;
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    app.fault(shop, Mode::Refuse).await;
+    app.buy(&siti, &buy(1, shop, epay)).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
+    let back = Tick { idmesin: shop.idmesin, tl: 0, ends_at: None, server_time: app.now().ms() };
     assert_eq!(phone.tick().await, back);
-    phone.watch(toko.idmesin, None).await;
-    app.fault(toko, Mode::Ok).await;
-    app.buy(&siti, &beli(2, toko, epay)).await.ok();
+    phone.watch(shop.idmesin, None).await;
+    app.fault(shop, Mode::Ok).await;
+    app.buy(&siti, &buy(2, shop, epay)).await.ok();
     assert_eq!(phone.tick().await.tl, 600_000);
 }
 
 #[actix_web::test]
 async fn an_operators_stop_ends_the_countdown_there() {
     let app = setup().start().await;
-    let toko = app.toko(600).await;
-    let key = app.key(Lingkup::Root).await;
+    let shop = app.shop(600).await;
+    let key = app.key(Scope::Root).await;
     let siti = app.customer(1).await;
     let mut phone = Phone::join(&app, &siti.token).await;
-    phone.watch(toko.idmesin, None).await;
-    app.run(toko, 600, 1).await;
+    phone.watch(shop.idmesin, None).await;
+    app.run(shop, 600, 1).await;
     phone.tick().await;
-    app.jam.advance_ms(1_200);
+    app.clock.advance_ms(1_200);
     assert_eq!(phone.tick().await.tl, 598_800);
-    app.jam.advance_ms(70);
-    let stop = format!("mesin/{}/stop", toko.idmesin);
+    app.clock.advance_ms(70);
+    let stop = format!("mesin/{}/stop", shop.idmesin);
     app.ops(&key, &stop, &json!({"alasan": "pintu terbuka"})).await.expect(200, "mesin dihentikan");
     let now = app.now().ms();
-    assert_eq!(phone.tick().await, at(now, toko.idmesin, now));
-    phone.watch(toko.idmesin, None).await;
+    assert_eq!(phone.tick().await, at(now, shop.idmesin, now));
+    phone.watch(shop.idmesin, None).await;
     app.advance_s(600);
-    app.run(toko, 600, 2).await;
-    assert_eq!(phone.tick().await, at(now + 600_000, toko.idmesin, now + 1_200_000), "nothing came at the old run's end");
+    app.run(shop, 600, 2).await;
+    assert_eq!(phone.tick().await, at(now + 600_000, shop.idmesin, now + 1_200_000), "nothing came at the old run's end");
 }
 
 /// On a running clock: what an unloaded server promises is held against the best of five short runs.
 #[actix_web::test]
 async fn a_run_is_counted_down_as_it_happens() {
     let app = setup().running_clock().start().await;
-    let toko = app.toko(2).await;
+    let shop = app.shop(2).await;
     let siti = app.customer(1).await;
     let mut phone = Phone::join(&app, &siti.token).await;
     let mut lateness_ms = i64::MAX;
     for n in 1..=5 {
-        phone.watch(toko.idmesin, None).await;
-        app.run(toko, 2, n).await;
+        phone.watch(shop.idmesin, None).await;
+        app.run(shop, 2, n).await;
         let mut run = vec![phone.tick().await];
         while run.last().unwrap().tl > 0 {
             run.push(phone.tick().await);

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use nyala::domain::waktu::Waktu;
-use nyala::pembelian::batas::GIVE_UP_MS;
-use nyala::pembelian::keadaan::Keadaan;
-use nyala::pembelian::step::{AckResult, Change, Event, Pembelian};
+use nyala::domain::timestamp::Timestamp;
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::{AckResult, Change, Event, Purchase};
+use nyala::purchase::times::GIVE_UP_MS;
 
 use super::customer::Told;
-use super::store::{Kind, PRICE, Purchase};
+use super::store::{Kind, PRICE, PurchaseRow};
 use super::world::{CUSTOMERS, World};
 
 /// What recovery may take on top of the rules' own times.
@@ -64,8 +64,8 @@ impl World {
         }
         let (now, up) = (self.now, self.server.up_since);
         for (id, p) in self.store.open() {
-            let (by, what) = match p.keadaan {
-                Keadaan::Running => (p.ends_at.unwrap(), "to end"),
+            let (by, what) = match p.state {
+                PurchaseState::Running => (p.ends_at.unwrap(), "to end"),
                 _ => (p.created_at.plus_ms(GIVE_UP_MS), "to be decided"),
             };
             assert!(now <= by.max(up).plus_ms(SLACK_MS), "purchase {id} ought {what} by now: {p:?}");
@@ -73,7 +73,7 @@ impl World {
     }
 
     /// The server is about to commit `change`; the device knows better. `said_at`: when it said what this comes from.
-    pub fn check_change(&mut self, machine: usize, next: &Pembelian, change: Change, event: &Event, said_at: Waktu) {
+    pub fn check_change(&mut self, machine: usize, next: &Purchase, change: Change, event: &Event, said_at: Timestamp) {
         self.note(name(change, event));
         match change {
             Change::Run { ends_at, .. } | Change::Sooner { ends_at, .. } => {
@@ -94,7 +94,7 @@ impl World {
         }
     }
 
-    fn check_countdown(&self, machine: usize, p: &Pembelian, ends_at: Waktu, said_at: Option<Waktu>) {
+    fn check_countdown(&self, machine: usize, p: &Purchase, ends_at: Timestamp, said_at: Option<Timestamp>) {
         let run = self.devices[machine].run_of(p.cmd_id).expect("nobody pays for a run that never began");
         if run.forgotten || self.cut_short(machine, p) {
             return;
@@ -108,8 +108,8 @@ impl World {
     }
 
     /// Whether the device stopped before its time.
-    fn cut_short(&self, machine: usize, p: &Pembelian) -> bool {
-        self.devices[machine].run_of(p.cmd_id).is_some_and(|r| r.started_at.ms_until(r.ends_at) < p.durasi_s * 1000)
+    fn cut_short(&self, machine: usize, p: &Purchase) -> bool {
+        self.devices[machine].run_of(p.cmd_id).is_some_and(|r| r.started_at.ms_until(r.ends_at) < p.duration_s * 1000)
     }
 
     /// Everything has come to rest.
@@ -134,8 +134,8 @@ impl World {
     }
 
     /// No machine ran unpaid, unless its device said nothing for fifteen minutes, or forgot.
-    fn check_run_is_paid(&self, p: &Purchase, forgotten: bool) {
-        let paid = matches!(p.keadaan, Keadaan::Finished | Keadaan::Stopped);
+    fn check_run_is_paid(&self, p: &PurchaseRow, forgotten: bool) {
+        let paid = matches!(p.state, PurchaseState::Finished | PurchaseState::Stopped);
         assert!(paid || p.gave_up || forgotten, "ran unpaid: {p:?}");
     }
 
@@ -153,7 +153,7 @@ impl World {
         for (i, p) in store.purchases.iter().enumerate() {
             let id = i64::try_from(i).unwrap() + 1;
             let count = |kind| store.ledger.iter().filter(|m| m.purchase == Some(id) && m.kind == kind).count();
-            let ran = matches!(p.keadaan, Keadaan::Finished | Keadaan::Stopped);
+            let ran = matches!(p.state, PurchaseState::Finished | PurchaseState::Stopped);
             assert_eq!(
                 (count(Kind::Pending), count(Kind::Post), count(Kind::Void)),
                 (1, usize::from(ran), usize::from(!ran)),
@@ -169,7 +169,7 @@ impl World {
     fn check_customers(&self) {
         let mut receipts: HashMap<(usize, u32), u32> = HashMap::new();
         for p in &self.store.purchases {
-            *receipts.entry((p.order.customer, p.order.nota)).or_default() += 1;
+            *receipts.entry((p.order.customer, p.order.receipt)).or_default() += 1;
         }
         assert!(receipts.values().all(|n| *n == 1), "one receipt is one purchase");
         for r in &self.requests {
@@ -177,11 +177,11 @@ impl World {
             match r.told {
                 None => panic!("a request was never answered: {r:?}"),
                 Some(Told::Runs) => {
-                    let kept = bought.is_some_and(|p| matches!(p.keadaan, Keadaan::Finished | Keadaan::Stopped));
+                    let kept = bought.is_some_and(|p| matches!(p.state, PurchaseState::Finished | PurchaseState::Stopped));
                     assert!(kept, "told 200: {r:?}, {bought:?}");
                 }
                 Some(Told::DidNotStart) => {
-                    let back = bought.is_some_and(|p| matches!(p.keadaan, Keadaan::Refused | Keadaan::Expired));
+                    let back = bought.is_some_and(|p| matches!(p.state, PurchaseState::Refused | PurchaseState::Expired));
                     assert!(back, "told that the money is back: {r:?}, {bought:?}");
                 }
                 Some(Told::Refused(_)) => assert!(bought.is_none(), "told a refusal, yet bought: {r:?}, {bought:?}"),

@@ -1,12 +1,12 @@
 //! Customers: they press, press again, wait eight seconds, repeat what was not answered, and remember what they were told.
 
-use nyala::mesin::messages::Hasil;
-use nyala::pembelian::aturan::{Putusan, Tolakan};
-use nyala::pembelian::batas::ANSWER_WAIT_MS;
-use nyala::pembelian::keadaan::Keadaan;
+use nyala::machine::messages::Outcome;
+use nyala::purchase::rules::{Decision, Refusal};
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::times::ANSWER_WAIT_MS;
 use rand::Rng;
 
-use super::store::{Order, SERVICES_S};
+use super::store::{OrderRow, SERVICES_S};
 use super::world::{CUSTOMERS, Happening, MACHINES, World};
 
 /// How often facts may change under one request (`create_snap_transaksi`).
@@ -20,14 +20,14 @@ pub enum Told {
     /// 409: the money is back.
     DidNotStart,
     /// A refusal of the table.
-    Refused(Tolakan),
+    Refused(Refusal),
     /// 503, 504, or the connection broke.
     Unknown,
 }
 
 #[derive(Debug)]
 pub struct Request {
-    pub order: Order,
+    pub order: OrderRow,
     pub told: Option<Told>,
     tries: u32,
     /// How often it is sent anew when nothing was told.
@@ -36,12 +36,12 @@ pub struct Request {
 
 impl World {
     /// A customer buys something in `after_ms`, perhaps with two presses.
-    pub fn customer_comes(&mut self, nota: u32, after_ms: i64) {
+    pub fn customer_comes(&mut self, receipt: u32, after_ms: i64) {
         let customer = self.rng.random_range(0..CUSTOMERS);
-        let order = Order {
+        let order = OrderRow {
             customer,
             // Customers may share receipt numbers; one in ten sends an old number with another body.
-            nota: if self.chance(0.1) { nota / 2 } else { nota },
+            receipt: if self.chance(0.1) { receipt / 2 } else { receipt },
             machine: self.rng.random_range(0..MACHINES),
             service: self.rng.random_range(0..SERVICES_S.len()),
         };
@@ -65,11 +65,11 @@ impl World {
 
     /// After all trouble: a short run must be possible again.
     pub fn customer_tries(&mut self, machine: usize, after_ms: i64) {
-        let order = Order { customer: CUSTOMERS, nota: 900 + u32::try_from(machine).unwrap(), machine, service: 0 };
+        let order = OrderRow { customer: CUSTOMERS, receipt: 900 + u32::try_from(machine).unwrap(), machine, service: 0 };
         self.order(order, after_ms, 0);
     }
 
-    fn order(&mut self, order: Order, after_ms: i64, patience: u32) {
+    fn order(&mut self, order: OrderRow, after_ms: i64, patience: u32) {
         self.requests.push(Request { order, told: None, tries: 0, patience });
         self.after(after_ms, Happening::Press { request: self.requests.len() - 1 });
     }
@@ -92,42 +92,44 @@ impl World {
             return self.tell(request, Told::Unknown);
         }
         let order = *order;
-        let putusan = self.store.decide(order, self.now);
+        let decision = self.store.decide(order, self.now);
         let delay_ms = if self.chance(0.1) { self.up_to(2_000) } else { self.up_to(5) };
         let life = self.server.life;
-        self.after(delay_ms, Happening::Decided { life, request, putusan: Box::new(putusan) });
+        self.after(delay_ms, Happening::Decided { life, request, decision: Box::new(decision) });
     }
 
-    pub fn decided(&mut self, request: usize, putusan: Putusan) {
+    pub fn decided(&mut self, request: usize, decision: Decision) {
         if self.requests[request].told.is_some() {
             return;
         }
         let order = self.requests[request].order;
-        match putusan {
+        match decision {
             // A refusal that is not remembered: the number is another body's.
-            Putusan::NotaBeda => self.tell(request, Told::Unknown),
-            Putusan::SudahDitolak(why) => self.tell(request, Told::Refused(why)),
-            Putusan::Tolak(why) => self.answer(request, Hasil::Ditolak(why)),
-            Putusan::Ada { keadaan: Keadaan::Refused | Keadaan::Expired, .. } => self.tell(request, Told::DidNotStart),
-            Putusan::Ada { keadaan: Keadaan::Running | Keadaan::Finished | Keadaan::Stopped, .. } => {
+            Decision::ReceiptTaken => self.tell(request, Told::Unknown),
+            Decision::RefusedBefore(why) => self.tell(request, Told::Refused(why)),
+            Decision::Refused(why) => self.answer(request, Outcome::Refused(why)),
+            Decision::Purchased { state: PurchaseState::Refused | PurchaseState::Expired, .. } => {
+                self.tell(request, Told::DidNotStart)
+            }
+            Decision::Purchased { state: PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped, .. } => {
                 self.tell(request, Told::Runs)
             }
-            Putusan::Ada { idtransaksi, .. } => self.wait_for(order.machine, idtransaksi, request),
-            Putusan::Boleh { .. } => self.start(order.machine, Self::start_of(order, request)),
+            Decision::Purchased { idtransaksi, .. } => self.wait_for(order.machine, idtransaksi, request),
+            Decision::Allowed { .. } => self.start(order.machine, Self::start_of(order, request)),
         }
     }
 
     /// The actor's answer to a request.
-    pub fn answer(&mut self, request: usize, hasil: Hasil) {
+    pub fn answer(&mut self, request: usize, outcome: Outcome) {
         if self.requests[request].told.is_some() {
             return;
         }
-        match hasil {
-            Hasil::Menyala => self.tell(request, Told::Runs),
-            Hasil::TidakMenyala => self.tell(request, Told::DidNotStart),
-            Hasil::Sibuk => self.tell(request, Told::Unknown),
-            Hasil::BacaLagi => self.read_facts(request),
-            Hasil::Ditolak(why) => {
+        match outcome {
+            Outcome::Started => self.tell(request, Told::Runs),
+            Outcome::NotStarted => self.tell(request, Told::DidNotStart),
+            Outcome::Busy => self.tell(request, Told::Unknown),
+            Outcome::ReadAgain => self.read_facts(request),
+            Outcome::Refused(why) => {
                 if self.store.refuse(self.requests[request].order, why, self.now) {
                     self.tell(request, Told::Refused(why));
                 } else {

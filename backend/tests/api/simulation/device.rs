@@ -1,10 +1,10 @@
 //! Devices of contract §6 and the network before them: messages are lost, doubled, late and out of order; devices lose power
 //! and memory, refuse, fall silent and go offline.
 
-use nyala::domain::waktu::Waktu;
-use nyala::mesin::device::memory::{Memory, Mode};
-use nyala::mesin::device::{Command, DeviceEvent};
-use nyala::pembelian::step::Send;
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::memory::{Memory, Mode};
+use nyala::machine::device::{Command, DeviceEvent};
+use nyala::purchase::step::Send;
 use rand::Rng;
 use uuid::Uuid;
 
@@ -14,9 +14,9 @@ use super::world::{Happening, World};
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
     pub cmd_id: Uuid,
-    pub started_at: Waktu,
+    pub started_at: Timestamp,
     /// When it turned itself off, was stopped or lost power.
-    pub ends_at: Waktu,
+    pub ends_at: Timestamp,
     /// It lost power, and with it every memory of this run.
     pub forgotten: bool,
 }
@@ -92,7 +92,7 @@ impl World {
         match (cmd.op, running, known) {
             (Send::Start, Some(run), None) => {
                 assert!(device.runs.iter().all(|r| r.ends_at <= now), "a device runs one command at a time");
-                let run = Run { cmd_id: cmd.cmd_id, started_at: now, ends_at: now.plus_ms(run.sisa_ms), forgotten: false };
+                let run = Run { cmd_id: cmd.cmd_id, started_at: now, ends_at: now.plus_ms(run.left_ms), forgotten: false };
                 device.runs.push(run);
                 let off_ms = now.ms_until(run.ends_at);
                 self.after(off_ms, Happening::Tell { machine });
@@ -181,7 +181,7 @@ impl World {
         if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now) {
             run.ends_at = now;
             let local = now.plus_ms(device.skew_ms);
-            let stop = Command { idmesin: 0, cmd_id: run.cmd_id, epoch: 0, op: Send::Stop, durasi_s: 0, exp: local };
+            let stop = Command { idmesin: 0, cmd_id: run.cmd_id, epoch: 0, op: Send::Stop, duration_s: 0, exp: local };
             let mode = std::mem::take(&mut device.memory.mode);
             device.memory.handle(&stop, local);
             device.memory.mode = mode;

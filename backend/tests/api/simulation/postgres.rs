@@ -5,19 +5,19 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use nyala::db::pool::{Client, Db, Limits, StatementLimits};
-use nyala::domain::waktu::Waktu;
-use nyala::ledger::pemakaian::{self, Batas, Keputusan};
-use nyala::ledger::pembelian::{self as ledger, Held};
+use nyala::domain::timestamp::Timestamp;
+use nyala::ledger::purchase::{self as ledger, Held};
 use nyala::ledger::refund::refund;
-use nyala::ledger::topup::{JenisEmoney, Paket, Rekening, topup};
-use nyala::pembelian::aturan::putuskan;
-use nyala::pembelian::fakta::{self, LayananFakta, MesinFakta, Pesanan};
-use nyala::pembelian::keadaan::Keadaan;
-use nyala::pembelian::perangkat;
+use nyala::ledger::refundable::{self, Grounds, Visible};
+use nyala::ledger::topup::{AccountKind, Package, WalletRef, topup};
+use nyala::purchase::device;
+use nyala::purchase::facts::{self, MachineFacts, Order, ServiceFacts};
+use nyala::purchase::rules::decide;
+use nyala::purchase::state::PurchaseState;
 use uuid::Uuid;
 
-use super::store::{Asked, Order, PRICE, SERVICES_S, Store, Stored, outcome, told};
-use super::world::{CUSTOMERS, MACHINES, SALDO, T0, World};
+use super::store::{Asked, OrderRow, PRICE, SERVICES_S, Store, Stored, outcome, told};
+use super::world::{BALANCE, CUSTOMERS, MACHINES, T0, World};
 use crate::database::Database;
 
 /// A chain of its own for one history; several share a database.
@@ -64,22 +64,22 @@ async fn arrange(client: &mut Client, seed: u64) -> Chain {
     let idoutlet = insert(client, outlet, &[&idowner, &T0]).await;
     client.execute("INSERT INTO akun (jenis, idoutlet) VALUES ('R', $1), ('K', $1)", &[&idoutlet]).await.unwrap();
     let mut chain = Chain { idowner, idoutlet, services: vec![], machines: vec![], customers: vec![], purchases: HashMap::new() };
-    for durasi_s in SERVICES_S {
+    for duration_s in SERVICES_S {
         let sql = "INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, 'Cuci', $2, $3, $4) RETURNING idlayanan";
-        chain.services.push(insert(client, sql, &[&idoutlet, &durasi_s, &PRICE, &T0]).await);
+        chain.services.push(insert(client, sql, &[&idoutlet, &duration_s, &PRICE, &T0]).await);
     }
     for _ in 0..MACHINES {
         let sql = "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, 'Mesin', 'sim', $3, $4) RETURNING idmesin";
-        let kode = nyala::domain::kode_mesin::KodeMesin::random();
+        let kode = nyala::domain::machine_code::MachineCode::random();
         chain.machines.push(insert(client, sql, &[&idoutlet, &idowner, &kode.as_str(), &T0]).await);
     }
     for customer in 0..=CUSTOMERS {
         let sql = "INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
             VALUES ($1, 'Siti', 'Rahma', '', $2, $2) RETURNING id";
         let id_customer_global = insert(client, sql, &[&format!("8{seed:05}{customer:02}"), &T0]).await;
-        let paket = Paket { nominal: SALDO, quota: SALDO, nama: "Top-Up".to_owned(), jenis: JenisEmoney::Tetap };
+        let package = Package { nominal: BALANCE, quota: BALANCE, nama: "Top-Up".to_owned(), jenis: AccountKind::Lasting };
         let tx = client.transaction().await.unwrap();
-        let done = topup(&tx, Rekening { id_customer_global, idoutlet, idowner }, &paket, "uji", T0).await.unwrap();
+        let done = topup(&tx, WalletRef { id_customer_global, idoutlet, idowner }, &package, "uji", T0).await.unwrap();
         tx.commit().await.unwrap();
         chain.customers.push((id_customer_global, done.idcustomer));
     }
@@ -87,15 +87,15 @@ async fn arrange(client: &mut Client, seed: u64) -> Chain {
 }
 
 impl Chain {
-    fn pesanan(&self, order: Order) -> Pesanan {
+    fn order(&self, order: OrderRow) -> Order {
         let (id_customer_global, idcustomer) = self.customers[order.customer];
-        Pesanan {
+        Order {
             id_customer_global,
             idcustomer,
             idmesin: self.machines[order.machine],
             idoutlet: self.idoutlet,
             idlayanan: self.services[order.service],
-            ..order.pesanan()
+            ..order.order()
         }
     }
 }
@@ -103,25 +103,25 @@ impl Chain {
 /// Asks PostgreSQL the same; the answers are compared.
 async fn ask(client: &mut Client, chain: &mut Chain, asked: &Asked) -> Result<(), nyala::http::error::AppError> {
     match asked {
-        Asked::Facts { order, putusan, now } => {
-            let pesanan = chain.pesanan(*order);
-            let here = putuskan(&pesanan, fakta::baca(client, &pesanan).await?, *now);
-            assert_eq!(told(&here), *putusan, "{asked:?}");
+        Asked::Facts { order, decision, now } => {
+            let order = chain.order(*order);
+            let here = decide(&order, facts::read(client, &order).await?, *now);
+            assert_eq!(told(&here), *decision, "{asked:?}");
         }
         Asked::Open { machine, stored } => {
-            let here = fakta::terbuka_di(client, chain.machines[*machine]).await?;
+            let here = facts::open_at(client, chain.machines[*machine]).await?;
             assert_eq!(here.as_ref().map(Stored::from), *stored, "{asked:?}");
         }
         Asked::Hold { order, now, held } => hold(client, chain, *order, *now, *held).await?,
         Asked::Refuse { order, why, now, done } => {
-            assert_eq!(ledger::remember_refusal(client, &chain.pesanan(*order), *why, *now).await?, *done, "{asked:?}");
+            assert_eq!(ledger::remember_refusal(client, &chain.order(*order), *why, *now).await?, *done, "{asked:?}");
         }
         Asked::Apply { purchase, change, now, done } => {
             assert_eq!(ledger::apply(client, chain.purchases[purchase].0, *change, *now).await?.is_some(), *done, "{asked:?}");
         }
         Asked::Record { machine, online, runs, foreign, now } => {
             let foreign = foreign.map(|purchase| chain.purchases[&purchase].1);
-            perangkat::record(client, chain.machines[*machine], *online, *runs, foreign, *now).await?;
+            device::record(client, chain.machines[*machine], *online, *runs, foreign, *now).await?;
         }
         Asked::Stop { purchase, now } => {
             let sql = "INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at)
@@ -131,9 +131,9 @@ async fn ask(client: &mut Client, chain: &mut Chain, asked: &Asked) -> Result<()
         Asked::Refund { purchase, amount, now, done } => {
             let sql = "SELECT no_nota, idcustomer FROM snap_transaksi WHERE id = $1";
             let row = client.query_one(sql, &[&chain.purchases[purchase].0]).await?;
-            let nota = nyala::domain::no_nota::NoNota::parse(row.get(0)).unwrap();
+            let receipt = nyala::domain::receipt_number::ReceiptNumber::parse(row.get(0)).unwrap();
             let tx = client.transaction().await?;
-            let given = give_back(&tx, &nota, row.get(1), *amount, *now).await;
+            let given = give_back(&tx, &receipt, row.get(1), *amount, *now).await;
             tx.commit().await?;
             assert_eq!(given.is_ok(), *done, "{asked:?}: {given:?}");
         }
@@ -144,15 +144,15 @@ async fn ask(client: &mut Client, chain: &mut Chain, asked: &Asked) -> Result<()
 async fn hold(
     client: &Client,
     chain: &mut Chain,
-    order: Order,
-    now: Waktu,
-    held: Result<i64, Option<nyala::pembelian::aturan::Tolakan>>,
+    order: OrderRow,
+    now: Timestamp,
+    held: Result<i64, Option<nyala::purchase::rules::Refusal>>,
 ) -> Result<(), nyala::http::error::AppError> {
     let Chain { idoutlet, idowner, .. } = *chain;
     let nama = || "Mesin".to_owned();
-    let mesin = MesinFakta { idoutlet, idowner, nama: nama(), driver: "sim".to_owned(), online: true, busy: false };
-    let layanan = LayananFakta { idoutlet, nama: nama(), durasi_s: SERVICES_S[order.service], harga: PRICE };
-    let here = ledger::hold(client, &chain.pesanan(order), &mesin, &layanan, now).await?;
+    let machine = MachineFacts { idoutlet, idowner, nama: nama(), driver: "sim".to_owned(), online: true, busy: false };
+    let service = ServiceFacts { idoutlet, nama: nama(), duration_s: SERVICES_S[order.service], harga: PRICE };
+    let here = ledger::hold(client, &chain.order(order), &machine, &service, now).await?;
     if let (Held::Won { idtransaksi, cmd_id, .. }, Ok(purchase)) = (&here, held) {
         chain.purchases.insert(purchase, (*idtransaksi, *cmd_id));
     }
@@ -162,14 +162,14 @@ async fn hold(
 
 async fn give_back(
     tx: &deadpool_postgres::Transaction<'_>,
-    nota: &nyala::domain::no_nota::NoNota,
+    receipt: &nyala::domain::receipt_number::ReceiptNumber,
     idcustomer: i64,
     amount: i64,
-    now: Waktu,
-) -> Result<pemakaian::Kembali, nyala::http::error::AppError> {
-    let batas = Batas { idcustomer: Some(idcustomer), ..Batas::default() };
-    let use_ = pemakaian::lock(tx, nota, batas).await?;
-    refund(tx, &use_, amount, Keputusan { aktor: "uji", alasan: "uji", now }).await
+    now: Timestamp,
+) -> Result<refundable::GivenBack, nyala::http::error::AppError> {
+    let visible = Visible { idcustomer: Some(idcustomer), ..Visible::default() };
+    let use_ = refundable::lock(tx, receipt, visible).await?;
+    refund(tx, &use_, amount, Grounds { principal: "uji", alasan: "uji", now }).await
 }
 
 /// Everything that is stored is the same on both sides.
@@ -178,9 +178,9 @@ async fn compare(client: &Client, chain: &Chain, store: &Store) {
         let id = chain.purchases[&(i64::try_from(i).unwrap() + 1)].0;
         let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, dikembalikan FROM snap_transaksi WHERE id = $1";
         let row = client.query_one(sql, &[&id]).await.unwrap();
-        let here: (Keadaan, i64, Waktu, Option<Waktu>, Option<Waktu>, i64) =
+        let here: (PurchaseState, i64, Timestamp, Option<Timestamp>, Option<Timestamp>, i64) =
             (row.get(0), row.get(1), row.get(2), row.get(3), row.get(4), row.get(5));
-        assert_eq!(here, (p.keadaan, p.epoch, p.created_at, p.ends_at, p.finished_at, p.refunded), "{p:?}");
+        assert_eq!(here, (p.state, p.epoch, p.created_at, p.ends_at, p.finished_at, p.refunded), "{p:?}");
     }
     for (wallet, (_, idcustomer)) in store.wallets.iter().zip(&chain.customers) {
         let sql = "SELECT credits_posted, debits_posted, debits_pending, saldo FROM quota_emoney WHERE idcustomer = $1";
@@ -188,9 +188,9 @@ async fn compare(client: &Client, chain: &Chain, store: &Store) {
         let here: (i64, i64, i64, i64) = (row.get(0), row.get(1), row.get(2), row.get(3));
         assert_eq!(here, (wallet.credits, wallet.debits, wallet.pending, wallet.saldo()));
     }
-    let count = async |aksi: &str, idmesin: i64| {
+    let count = async |action: &str, idmesin: i64| {
         let sql = "SELECT count(*) FROM audit_log WHERE aksi = $1 AND objek = 'mesin:' || $2::BIGINT";
-        usize::try_from(insert(client, sql, &[&aksi, &idmesin]).await).unwrap()
+        usize::try_from(insert(client, sql, &[&action, &idmesin]).await).unwrap()
     };
     for (machine, (m, idmesin)) in store.machines.iter().zip(&chain.machines).enumerate() {
         let row =

@@ -4,10 +4,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use nyala::domain::waktu::Waktu;
-use nyala::mesin::device::{Command, DeviceEvent};
-use nyala::pembelian::aturan::Putusan;
-use nyala::pembelian::step::{Change, Pembelian, Send};
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::{Command, DeviceEvent};
+use nyala::purchase::rules::Decision;
+use nyala::purchase::step::{Change, Purchase, Send};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::customer::Request;
 use super::device::Device;
 use super::server::{Server, Start};
-use super::store::{Order, Store};
+use super::store::{OrderRow, Store};
 
 pub const MACHINES: usize = 3;
 /// And one more, who buys when all is over.
@@ -25,8 +25,8 @@ const PRESSES: u32 = 30;
 /// How long trouble is made. Then everything heals and the world must come to rest.
 const TROUBLE_MS: i64 = 60 * 60_000;
 /// Some customers run out of it.
-pub const SALDO: i64 = 80_000;
-pub const T0: Waktu = Waktu::from_ms(1_800_000_000_000);
+pub const BALANCE: i64 = 80_000;
+pub const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
 /// What comes back of a statement: an error is a lost connection, and nobody knows what became of it.
 pub type Answered<T> = Result<T, ()>;
@@ -45,32 +45,32 @@ pub enum Happening {
     Decided {
         life: u32,
         request: usize,
-        putusan: Box<Putusan>,
+        decision: Box<Decision>,
     },
     Hold {
         life: u32,
         machine: usize,
-        order: Order,
-        at: Waktu,
+        order: OrderRow,
+        at: Timestamp,
     },
     Held {
         life: u32,
         machine: usize,
-        at: Waktu,
-        result: Answered<nyala::ledger::pembelian::Held>,
+        at: Timestamp,
+        result: Answered<nyala::ledger::purchase::Held>,
     },
     Commit {
         life: u32,
         machine: usize,
         change: Change,
-        next: Box<Pembelian>,
+        next: Box<Purchase>,
         send: Option<Send>,
-        at: Waktu,
+        at: Timestamp,
     },
     Applied {
         life: u32,
         machine: usize,
-        next: Box<Pembelian>,
+        next: Box<Purchase>,
         send: Option<Send>,
         result: Answered<bool>,
     },
@@ -83,7 +83,7 @@ pub enum Happening {
         life: u32,
         machine: usize,
         learned: u64,
-        result: Answered<Option<Box<Pembelian>>>,
+        result: Answered<Option<Box<Purchase>>>,
     },
     Reload {
         life: u32,
@@ -108,7 +108,7 @@ pub enum Happening {
     Said {
         machine: usize,
         event: DeviceEvent,
-        said_at: Waktu,
+        said_at: Timestamp,
     },
     /// Something goes wrong with a device or its network.
     Trouble {
@@ -137,7 +137,7 @@ pub enum Happening {
 }
 
 struct Due {
-    at: Waktu,
+    at: Timestamp,
     number: u64,
     what: Happening,
 }
@@ -160,14 +160,14 @@ impl Ord for Due {
 }
 
 pub struct World {
-    pub now: Waktu,
+    pub now: Timestamp,
     pub rng: StdRng,
     pub store: Store,
     pub server: Server,
     pub devices: Vec<Device>,
     pub requests: Vec<Request>,
     /// When this process last heard a device speak of a command.
-    pub heard: HashMap<Uuid, Waktu>,
+    pub heard: HashMap<Uuid, Timestamp>,
     /// How often what happened, so that a run can tell whether its histories were worth telling.
     pub seen: BTreeMap<&'static str, u32>,
     /// Whether trouble is still made.
@@ -186,7 +186,7 @@ impl World {
         let mut world = Self {
             now: T0,
             rng,
-            store: Store::new(CUSTOMERS + 1, MACHINES, SALDO),
+            store: Store::new(CUSTOMERS + 1, MACHINES, BALANCE),
             server: Server::new(MACHINES),
             devices,
             requests: Vec::new(),
@@ -203,9 +203,9 @@ impl World {
 
     fn plan(&mut self) {
         self.after(0, Happening::Boot);
-        for nota in 1..=PRESSES {
+        for receipt in 1..=PRESSES {
             let at = self.up_to(TROUBLE_MS);
-            self.customer_comes(nota, at);
+            self.customer_comes(receipt, at);
         }
         for machine in 0..MACHINES {
             for _ in 0..self.rng.random_range(0..6) {
@@ -273,7 +273,7 @@ impl World {
             Happening::Hold { life, machine, order, at } => self.hold(life, machine, order, at),
             Happening::Commit { life, machine, change, next, send, at } => self.commit(life, machine, change, *next, send, at),
             Happening::Load { life, machine, learned } if life == self.server.life => self.load(machine, learned),
-            Happening::Decided { life, request, putusan } if life == self.server.life => self.decided(request, *putusan),
+            Happening::Decided { life, request, decision } if life == self.server.life => self.decided(request, *decision),
             Happening::Held { life, machine, at, result } if life == self.server.life => self.held(machine, at, result),
             Happening::Applied { life, machine, next, send, result } if life == self.server.life => {
                 self.applied(machine, *next, send, result);
@@ -321,7 +321,7 @@ impl World {
         }
     }
 
-    pub fn start_of(order: Order, request: usize) -> Start {
+    pub fn start_of(order: OrderRow, request: usize) -> Start {
         Start { order, requests: vec![request] }
     }
 }

@@ -1057,7 +1057,7 @@ export interface components {
              */
             grandtotal: number;
             /** @description Made by the app. */
-            id: components["schemas"]["NoNota"];
+            id: components["schemas"]["ReceiptNumber"];
             idcustomer: components["schemas"]["Id"];
             idmesin: components["schemas"]["Id"];
             idoutlet: components["schemas"]["Id"];
@@ -1069,6 +1069,8 @@ export interface components {
              */
             total: number;
         };
+        /** @description Opaque, from the first page's answer. */
+        Cursor: string;
         CustomerGlobal: {
             /**
              * @description With the country code and no plus.
@@ -1231,7 +1233,7 @@ export interface components {
             alasan: components["schemas"]["Reason"];
             idcustomer?: null | components["schemas"]["Id"];
             /** @description The receipt number. */
-            idtransaksi: components["schemas"]["NoNota"];
+            idtransaksi: components["schemas"]["ReceiptNumber"];
         };
         History: {
             /** @description Null when the page has no rows. */
@@ -1280,7 +1282,7 @@ export interface components {
             limit: number;
             /** @description An outlet's id, or `""` for all. */
             outlet?: components["schemas"]["Filter"];
-            sampai?: null | components["schemas"]["Sampai"];
+            sampai?: null | components["schemas"]["Cursor"];
             /** Format: int64 */
             skip: number;
         };
@@ -1412,11 +1414,6 @@ export interface components {
             nama: components["schemas"]["ShortText"];
         };
         /**
-         * @description A receipt number: `SLF` and yymmddHHMMSSmmm.
-         * @example SLF261120180530123
-         */
-        NoNota: string;
-        /**
          * @description 1 to 8 digits, in the forms of a number.
          * @example 8990
          */
@@ -1490,13 +1487,18 @@ export interface components {
          * @example mesin rusak
          */
         Reason: string;
+        /**
+         * @description A receipt number: `SLF` and yymmddHHMMSSmmm.
+         * @example SLF261120180530123
+         */
+        ReceiptNumber: string;
         /** @enum {string} */
         RefType: "snap_transaksi" | "pembelian_emoney" | "snap_transaksi_hapus" | "snap_transaksi_refund";
         Refund: {
             alasan: components["schemas"]["Reason"];
             idcustomer?: null | components["schemas"]["Id"];
             /** @description The receipt number. */
-            idtransaksi: components["schemas"]["NoNota"];
+            idtransaksi: components["schemas"]["ReceiptNumber"];
             /**
              * Format: int64
              * @description Rupiah to give back, at least 1, at most what is left of the price.
@@ -1514,8 +1516,6 @@ export interface components {
             password: string;
             telp: components["schemas"]["Telp"];
         };
-        /** @description Opaque, from the first page's answer. */
-        Sampai: string;
         SearchText: string;
         /**
          * @description 1 to 100 characters without the blanks around them; no control characters.

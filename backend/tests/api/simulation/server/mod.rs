@@ -1,4 +1,4 @@
-//! The server around `step`: a machine's actor (`mesin::actor`) with its statements, alarms and reloads, and the reaper. It may
+//! The server around `step`: a machine's actor (`machine::actor`) with its statements, alarms and reloads, and the reaper. It may
 //! die at any moment; then only the store is left.
 
 mod buying;
@@ -7,64 +7,64 @@ mod reaper;
 
 use std::collections::VecDeque;
 
-use nyala::domain::waktu::Waktu;
-use nyala::mesin::messages::Hasil;
-use nyala::pembelian::keadaan::Keadaan;
-use nyala::pembelian::step::{Change, Event, Pembelian, Send};
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::messages::Outcome;
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::{Change, Event, Purchase, Send};
 use rand::Rng;
 use uuid::Uuid;
 
-use super::store::Order;
+use super::store::OrderRow;
 use super::world::{Answered, Happening, MACHINES, World};
 
 pub struct Server {
     pub up: bool,
     /// One more with every start: what an older process began reaches nobody.
     pub life: u32,
-    pub up_since: Waktu,
+    pub up_since: Timestamp,
     actors: Vec<Actor>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Start {
-    pub order: Order,
+    pub order: OrderRow,
     pub requests: Vec<usize>,
 }
 
 #[derive(Default)]
 struct Actor {
-    aktif: Option<Aktif>,
+    active: Option<Active>,
     hold: Option<Start>,
-    antre: VecDeque<Start>,
+    queue: VecDeque<Start>,
     loading: bool,
     learned: u64,
     alarm: u32,
     last_said: Option<(bool, Option<Uuid>)>,
 }
 
-struct Aktif {
-    p: Pembelian,
+struct Active {
+    p: Purchase,
     waiters: Vec<usize>,
     committing: bool,
-    events: VecDeque<(Event, Waktu)>,
+    events: VecDeque<(Event, Timestamp)>,
 }
 
-impl Aktif {
-    fn new(p: Pembelian) -> Self {
+impl Active {
+    fn new(p: Purchase) -> Self {
         Self { p, waiters: Vec::new(), committing: false, events: VecDeque::new() }
     }
 }
 
 impl Server {
     pub fn new(machines: usize) -> Self {
-        Self { up: false, life: 0, up_since: Waktu::default(), actors: (0..machines).map(|_| Actor::default()).collect() }
+        Self { up: false, life: 0, up_since: Timestamp::default(), actors: (0..machines).map(|_| Actor::default()).collect() }
     }
 }
 
-fn outcome(keadaan: Keadaan) -> Option<Hasil> {
-    match keadaan {
-        Keadaan::Running | Keadaan::Finished | Keadaan::Stopped => Some(Hasil::Menyala),
-        Keadaan::Refused | Keadaan::Expired => Some(Hasil::TidakMenyala),
+fn outcome(state: PurchaseState) -> Option<Outcome> {
+    match state {
+        PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped => Some(Outcome::Started),
+        PurchaseState::Refused | PurchaseState::Expired => Some(Outcome::NotStarted),
         _ => None,
     }
 }
@@ -78,7 +78,7 @@ impl World {
         self.server = Server { up: true, life, up_since: self.now, ..Server::new(MACHINES) };
         for machine in 0..MACHINES {
             if let Some(p) = self.store.load(machine) {
-                self.server.actors[machine].aktif = Some(Aktif::new(p));
+                self.server.actors[machine].active = Some(Active::new(p));
                 self.arm(machine);
             }
             // As a broker keeps the last word of a device for whoever asks.
@@ -127,7 +127,7 @@ impl World {
         carried_out
     }
 
-    pub fn hold(&mut self, life: u32, machine: usize, order: Order, at: Waktu) {
+    pub fn hold(&mut self, life: u32, machine: usize, order: OrderRow, at: Timestamp) {
         let result = if self.carried_out(life) {
             let cmd_id = Uuid::from_u128(self.rng.random());
             let held = self.store.hold(order, cmd_id, at);
@@ -139,7 +139,7 @@ impl World {
         self.after(after_ms, Happening::Held { life, machine, at, result });
     }
 
-    pub fn commit(&mut self, life: u32, machine: usize, change: Change, next: Pembelian, send: Option<Send>, at: Waktu) {
+    pub fn commit(&mut self, life: u32, machine: usize, change: Change, next: Purchase, send: Option<Send>, at: Timestamp) {
         let result = if self.carried_out(life) {
             let done = self.store.apply(next.id, change, at);
             self.answered(done)

@@ -1,39 +1,39 @@
 //! The open purchase: what happens to it goes through `step`, one change at a time, and what is in doubt is read again.
 
-use nyala::domain::waktu::Waktu;
-use nyala::mesin::device::{Command, DeviceEvent, Run};
-use nyala::mesin::messages::Hasil;
-use nyala::pembelian::step::{self, Event, Pembelian, Send};
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::{Command, DeviceEvent, Run};
+use nyala::machine::messages::Outcome;
+use nyala::purchase::step::{self, Event, Purchase, Send};
 use uuid::Uuid;
 
 use super::super::world::{Answered, Happening, World};
-use super::{Aktif, outcome};
+use super::{Active, outcome};
 
 const RELOAD_AFTER_MS: i64 = 500;
 const MAX_EVENTS: usize = 32;
 
 impl World {
     /// `said_at`: when the device said it, for judging how exact the server could be.
-    pub(super) fn feed(&mut self, machine: usize, event: Event, said_at: Waktu) {
+    pub(super) fn feed(&mut self, machine: usize, event: Event, said_at: Timestamp) {
         let now = self.now;
-        let Some(aktif) = &mut self.server.actors[machine].aktif else { return };
-        if aktif.committing {
-            if aktif.events.len() < MAX_EVENTS {
-                aktif.events.push_back((event, said_at));
+        let Some(active) = &mut self.server.actors[machine].active else { return };
+        if active.committing {
+            if active.events.len() < MAX_EVENTS {
+                active.events.push_back((event, said_at));
             }
             return;
         }
-        let step = step::step(&aktif.p, &event, now);
+        let step = step::step(&active.p, &event, now);
         match step.change {
             Some(change) => {
-                aktif.committing = true;
+                active.committing = true;
                 self.check_change(machine, &step.next, change, &event, said_at);
                 let (life, after_ms) = (self.server.life, self.statement_ms());
                 let next = Box::new(step.next);
                 self.after(after_ms, Happening::Commit { life, machine, change, next, send: step.send, at: now });
             }
             None => {
-                aktif.p = step.next;
+                active.p = step.next;
                 self.send_op(machine, step.send);
                 self.arm(machine);
             }
@@ -41,10 +41,10 @@ impl World {
     }
 
     fn send_op(&mut self, machine: usize, op: Option<Send>) {
-        let (Some(op), Some(aktif)) = (op, &self.server.actors[machine].aktif) else { return };
-        let p = &aktif.p;
+        let (Some(op), Some(active)) = (op, &self.server.actors[machine].active) else { return };
+        let p = &active.p;
         let idmesin = i64::try_from(machine).unwrap() + 1;
-        let cmd = Command { idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op, durasi_s: p.durasi_s, exp: p.exp() };
+        let cmd = Command { idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op, duration_s: p.duration_s, exp: p.exp() };
         self.send(cmd);
     }
 
@@ -52,7 +52,7 @@ impl World {
         let actor = &mut self.server.actors[machine];
         actor.alarm += 1;
         let number = actor.alarm;
-        let Some(at) = actor.aktif.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p)) else { return };
+        let Some(at) = actor.active.as_ref().filter(|a| !a.committing).and_then(|a| step::wake_at(&a.p)) else { return };
         let (life, after_ms) = (self.server.life, self.now.ms_until(at));
         self.after(after_ms, Happening::Alarm { life, machine, number });
     }
@@ -63,7 +63,7 @@ impl World {
         }
     }
 
-    pub fn applied(&mut self, machine: usize, next: Pembelian, send: Option<Send>, result: Answered<bool>) {
+    pub fn applied(&mut self, machine: usize, next: Purchase, send: Option<Send>, result: Answered<bool>) {
         match result {
             Ok(true) => {
                 self.adopt(machine, next);
@@ -84,33 +84,33 @@ impl World {
     fn doubt(&mut self, machine: usize) {
         let actor = &mut self.server.actors[machine];
         actor.learned += 1;
-        if let Some(aktif) = &mut actor.aktif {
-            aktif.committing = false;
-            aktif.events.clear();
+        if let Some(active) = &mut actor.active {
+            active.committing = false;
+            active.events.clear();
         }
     }
 
-    fn adopt(&mut self, machine: usize, p: Pembelian) {
+    fn adopt(&mut self, machine: usize, p: Purchase) {
         self.server.actors[machine].learned += 1;
-        let Some(aktif) = &mut self.server.actors[machine].aktif else { return };
-        let (decided, open) = (outcome(p.keadaan), p.keadaan.open());
-        aktif.p = p;
-        aktif.committing = false;
-        let waiters = if decided.is_some() { std::mem::take(&mut aktif.waiters) } else { Vec::new() };
+        let Some(active) = &mut self.server.actors[machine].active else { return };
+        let (decided, open) = (outcome(p.state), p.state.open());
+        active.p = p;
+        active.committing = false;
+        let waiters = if decided.is_some() { std::mem::take(&mut active.waiters) } else { Vec::new() };
         if !open {
-            self.server.actors[machine].aktif = None;
+            self.server.actors[machine].active = None;
         }
-        if let Some(hasil) = decided {
-            self.answer_all(waiters, hasil);
+        if let Some(outcome) = decided {
+            self.answer_all(waiters, outcome);
         }
         self.arm(machine);
         self.next_start(machine);
     }
 
     fn drain_events(&mut self, machine: usize) {
-        while let Some(aktif) = &mut self.server.actors[machine].aktif
-            && !aktif.committing
-            && let Some((event, said_at)) = aktif.events.pop_front()
+        while let Some(active) = &mut self.server.actors[machine].active
+            && !active.committing
+            && let Some((event, said_at)) = active.events.pop_front()
         {
             self.feed(machine, event, said_at);
         }
@@ -118,7 +118,7 @@ impl World {
 
     pub fn reload(&mut self, machine: usize) {
         let actor = &mut self.server.actors[machine];
-        if actor.loading || actor.hold.is_some() || actor.aktif.as_ref().is_some_and(|a| a.committing) {
+        if actor.loading || actor.hold.is_some() || actor.active.as_ref().is_some_and(|a| a.committing) {
             return;
         }
         actor.loading = true;
@@ -132,10 +132,10 @@ impl World {
         self.after(RELOAD_AFTER_MS, Happening::Reload { life, machine });
     }
 
-    pub fn loaded(&mut self, machine: usize, learned: u64, result: Answered<Option<Pembelian>>) {
+    pub fn loaded(&mut self, machine: usize, learned: u64, result: Answered<Option<Purchase>>) {
         let actor = &mut self.server.actors[machine];
         actor.loading = false;
-        if actor.aktif.as_ref().is_some_and(|a| a.committing) {
+        if actor.active.as_ref().is_some_and(|a| a.committing) {
             return;
         }
         if actor.learned != learned {
@@ -143,18 +143,18 @@ impl World {
             return self.next_start(machine);
         }
         let Ok(stored) = result else { return self.reload_later(machine) };
-        let waiters = match (stored, actor.aktif.take()) {
+        let waiters = match (stored, actor.active.take()) {
             (Some(p), Some(mut known)) if p.id == known.p.id => {
                 known.p = p.reread(&known.p);
                 known.events.clear();
-                let decided = outcome(known.p.keadaan);
+                let decided = outcome(known.p.state);
                 let waiters = if decided.is_some() { std::mem::take(&mut known.waiters) } else { Vec::new() };
-                actor.aktif = Some(known);
-                (waiters, decided.unwrap_or(Hasil::BacaLagi))
+                actor.active = Some(known);
+                (waiters, decided.unwrap_or(Outcome::ReadAgain))
             }
             (stored, known) => {
-                actor.aktif = stored.map(Aktif::new);
-                (known.map(|a| a.waiters).unwrap_or_default(), Hasil::BacaLagi)
+                actor.active = stored.map(Active::new);
+                (known.map(|a| a.waiters).unwrap_or_default(), Outcome::ReadAgain)
             }
         };
         self.answer_all(waiters.0, waiters.1);
@@ -164,7 +164,7 @@ impl World {
 
     // --- the device ---
 
-    pub fn server_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Waktu) {
+    pub fn server_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
         if !self.server.up {
             return;
         }
@@ -176,7 +176,7 @@ impl World {
             DeviceEvent::State { online, run } => {
                 self.record_state(machine, online, run.map(|r| r.cmd_id));
                 if let Some(run) = run {
-                    self.feed(machine, Event::Runs { cmd_id: run.cmd_id, sisa_ms: run.sisa_ms }, said_at);
+                    self.feed(machine, Event::Runs { cmd_id: run.cmd_id, left_ms: run.left_ms }, said_at);
                 }
             }
         }
@@ -188,7 +188,7 @@ impl World {
             return;
         }
         actor.last_said = Some((online, run));
-        let ours = actor.aktif.as_ref().is_some_and(|a| run.is_none_or(|cmd| cmd == a.p.cmd_id));
+        let ours = actor.active.as_ref().is_some_and(|a| run.is_none_or(|cmd| cmd == a.p.cmd_id));
         let foreign = run.filter(|_| !ours);
         self.store.record(machine, online, run.is_some(), foreign, self.now);
     }

@@ -1,13 +1,13 @@
 //! What was lost is found: purchases whose deadline is past, messages that nobody took, machines that wait for staff.
 
-use nyala::domain::waktu::Waktu;
-use nyala::mesin::device::Command;
-use nyala::pembelian::batas::GIVE_UP_MS;
-use nyala::pembelian::keadaan::Keadaan;
-use nyala::pembelian::step::{self, Event, Send};
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::Command;
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::{self, Event, Send};
+use nyala::purchase::times::GIVE_UP_MS;
 use uuid::Uuid;
 
-use super::super::store::{Purchase, Store};
+use super::super::store::{PurchaseRow, Store};
 use super::super::world::{Happening, MACHINES, World};
 
 const REAP_EVERY_MS: i64 = 1_000;
@@ -35,7 +35,7 @@ impl World {
             for machine in (0..MACHINES).filter(|m| self.store.machines[*m].needs_staff).collect::<Vec<_>>() {
                 self.server.actors[machine].last_said = None;
                 let idmesin = i64::try_from(machine).unwrap() + 1;
-                self.send(Command { idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Send::Query, durasi_s: 0, exp: now });
+                self.send(Command { idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Send::Query, duration_s: 0, exp: now });
             }
         }
         // When nothing can come any more, the history may end.
@@ -48,7 +48,7 @@ impl World {
 
     /// `Reload`.
     fn look_again(&mut self, machine: usize) {
-        match &self.server.actors[machine].aktif {
+        match &self.server.actors[machine].active {
             Some(a) if a.committing => {}
             Some(a) if step::wake_at(&a.p).is_some_and(|at| at <= self.now) => self.feed(machine, Event::Wake, self.now),
             _ => self.reload(machine),
@@ -56,10 +56,10 @@ impl World {
     }
 }
 
-fn overdue(p: &Purchase, now: Waktu) -> bool {
-    match p.keadaan {
-        Keadaan::Running => p.ends_at.is_some_and(|at| at <= now.plus_ms(-LATE_MS)),
-        Keadaan::Held | Keadaan::Sent => Store::exp(p) <= now.plus_ms(-LATE_MS),
+fn overdue(p: &PurchaseRow, now: Timestamp) -> bool {
+    match p.state {
+        PurchaseState::Running => p.ends_at.is_some_and(|at| at <= now.plus_ms(-LATE_MS)),
+        PurchaseState::Held | PurchaseState::Sent => Store::exp(p) <= now.plus_ms(-LATE_MS),
         _ => p.created_at <= now.plus_ms(-LATE_MS - GIVE_UP_MS),
     }
 }

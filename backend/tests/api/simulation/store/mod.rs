@@ -1,4 +1,4 @@
-//! The database in memory: the constraints of the schema and the movements of `ledger::pembelian`, nothing more. Whatever it
+//! The database in memory: the constraints of the schema and the movements of `ledger::purchase`, nothing more. Whatever it
 //! is asked to write is kept in `journal` with its outcome, so that PostgreSQL can be asked the same.
 
 mod journal;
@@ -6,17 +6,17 @@ mod rows;
 
 use std::collections::HashMap;
 
-use nyala::domain::waktu::Waktu;
-use nyala::ledger::pembelian::Held;
-use nyala::pembelian::aturan::{Putusan, Tolakan, putuskan};
-use nyala::pembelian::batas::CMD_LIFE_MS;
-use nyala::pembelian::fakta::{Dompet, Epay, Fakta, LayananFakta, MesinFakta, NotaLama};
-use nyala::pembelian::keadaan::Keadaan;
-use nyala::pembelian::step::{Change, Obrolan, Pembelian};
+use nyala::domain::timestamp::Timestamp;
+use nyala::ledger::purchase::Held;
+use nyala::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, ServiceFacts, Wallet};
+use nyala::purchase::rules::{Decision, Refusal, decide};
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::{Change, Exchange, Purchase};
+use nyala::purchase::times::CMD_LIFE_MS;
 use uuid::Uuid;
 
 pub use journal::{Asked, Stored, outcome, told};
-pub use rows::{Kind, Machine, Movement, Order, OutboxOp, OutboxRow, Purchase, Wallet};
+pub use rows::{Kind, MachineRow, Movement, OrderRow, OutboxOp, OutboxRow, PurchaseRow, WalletRow};
 use rows::{id, index};
 
 /// Rupiah of every service.
@@ -28,14 +28,14 @@ const OWNER: i64 = 1;
 
 struct Receipt {
     body_hash: Vec<u8>,
-    tolak: Option<Tolakan>,
+    refusal: Option<Refusal>,
 }
 
 pub struct Store {
-    pub wallets: Vec<Wallet>,
-    pub machines: Vec<Machine>,
+    pub wallets: Vec<WalletRow>,
+    pub machines: Vec<MachineRow>,
     /// Purchase `n` is at `n - 1`.
-    pub purchases: Vec<Purchase>,
+    pub purchases: Vec<PurchaseRow>,
     pub ledger: Vec<Movement>,
     pub outbox: Vec<OutboxRow>,
     /// Purchases whose run was found though nobody had paid for it.
@@ -49,8 +49,8 @@ impl Store {
     pub fn new(customers: usize, machines: usize, saldo: i64) -> Self {
         let topup = |customer| Movement { kind: Kind::Topup, customer, amount: saldo, purchase: None };
         Self {
-            wallets: vec![Wallet { credits: saldo, ..Wallet::default() }; customers],
-            machines: vec![Machine { online: true, needs_staff: false, epoch: 0 }; machines],
+            wallets: vec![WalletRow { credits: saldo, ..WalletRow::default() }; customers],
+            machines: vec![MachineRow { online: true, needs_staff: false, epoch: 0 }; machines],
             purchases: Vec::new(),
             ledger: (0..customers).map(topup).collect(),
             outbox: Vec::new(),
@@ -60,41 +60,41 @@ impl Store {
         }
     }
 
-    pub fn purchase(&self, id: i64) -> &Purchase {
+    pub fn purchase(&self, id: i64) -> &PurchaseRow {
         &self.purchases[index(id)]
     }
 
     /// Ids of what a machine is held by.
-    pub fn open(&self) -> impl Iterator<Item = (i64, &Purchase)> {
-        self.purchases.iter().enumerate().filter(|(_, p)| p.keadaan.open()).map(|(i, p)| (id(i), p))
+    pub fn open(&self) -> impl Iterator<Item = (i64, &PurchaseRow)> {
+        self.purchases.iter().enumerate().filter(|(_, p)| p.state.open()).map(|(i, p)| (id(i), p))
     }
 
-    pub fn by_receipt(&self, customer: usize, nota: u32) -> Option<i64> {
-        self.purchases.iter().position(|p| p.order.customer == customer && p.order.nota == nota).map(id)
+    pub fn by_receipt(&self, customer: usize, receipt: u32) -> Option<i64> {
+        self.purchases.iter().position(|p| p.order.customer == customer && p.order.receipt == receipt).map(id)
     }
 
-    /// `fakta::baca` and what the rules make of it.
-    pub fn decide(&mut self, order: Order, now: Waktu) -> Putusan {
-        let putusan = putuskan(&order.pesanan(), self.facts(order), now);
-        self.journal.push(Asked::Facts { order, putusan: told(&putusan), now });
-        putusan
+    /// `facts::read` and what the rules make of it.
+    pub fn decide(&mut self, order: OrderRow, now: Timestamp) -> Decision {
+        let decision = decide(&order.order(), self.facts(order), now);
+        self.journal.push(Asked::Facts { order, decision: told(&decision), now });
+        decision
     }
 
-    fn facts(&self, order: Order) -> Fakta {
-        let receipt = self.receipts.get(&(order.customer, order.nota));
-        let purchase = self.by_receipt(order.customer, order.nota);
+    fn facts(&self, order: OrderRow) -> Facts {
+        let receipt = self.receipts.get(&(order.customer, order.receipt));
+        let purchase = self.by_receipt(order.customer, order.receipt);
         let machine = self.machines[order.machine];
-        Fakta {
-            nota: receipt.map(|r| NotaLama {
+        Facts {
+            receipt: receipt.map(|r| KnownReceipt {
                 body_hash: r.body_hash.clone(),
-                tolak: r.tolak.map(|t| t.as_str().to_owned()),
-                pembelian: purchase.map(|id| (id, self.purchase(id).keadaan)),
+                refusal: r.refusal.map(|t| t.as_str().to_owned()),
+                purchase: purchase.map(|id| (id, self.purchase(id).state)),
             }),
             epay: Some(Epay {
                 idowner: OWNER,
-                dompet: Some(Dompet { saldo: self.wallets[order.customer].saldo(), jenis_emoney: 2, masa_aktif: None }),
+                wallet: Some(Wallet { saldo: self.wallets[order.customer].saldo(), jenis_emoney: 2, masa_aktif: None }),
             }),
-            mesin: Some(MesinFakta {
+            machine: Some(MachineFacts {
                 idoutlet: OUTLET,
                 idowner: OWNER,
                 nama: "Mesin".to_owned(),
@@ -102,46 +102,46 @@ impl Store {
                 online: machine.online && !machine.needs_staff,
                 busy: self.open().any(|(_, p)| p.order.machine == order.machine),
             }),
-            layanan: Some(LayananFakta {
+            service: Some(ServiceFacts {
                 idoutlet: OUTLET,
                 nama: "Cuci".to_owned(),
-                durasi_s: SERVICES_S[order.service],
+                duration_s: SERVICES_S[order.service],
                 harga: PRICE,
             }),
         }
     }
 
     /// `ledger::hold`; the order of its refusals is the order in which PostgreSQL meets the constraints.
-    pub fn hold(&mut self, order: Order, cmd_id: Uuid, now: Waktu) -> Held {
+    pub fn hold(&mut self, order: OrderRow, cmd_id: Uuid, now: Timestamp) -> Held {
         let held = self.try_hold(order, cmd_id, now);
         self.journal.push(Asked::Hold { order, now, held: outcome(&held) });
         held
     }
 
-    fn try_hold(&mut self, order: Order, cmd_id: Uuid, now: Waktu) -> Held {
+    fn try_hold(&mut self, order: OrderRow, cmd_id: Uuid, now: Timestamp) -> Held {
         let machine = self.machines[order.machine];
         if !machine.online || machine.needs_staff {
             return Held::Changed;
         }
         if self.wallets[order.customer].saldo() < PRICE {
-            return Held::Lost(Tolakan::SaldoTooLow);
+            return Held::Lost(Refusal::BalanceTooLow);
         }
-        if self.by_receipt(order.customer, order.nota).is_some() {
+        if self.by_receipt(order.customer, order.receipt).is_some() {
             return Held::Changed;
         }
         if self.open().any(|(_, p)| p.order.machine == order.machine) {
-            return Held::Lost(Tolakan::MesinBusy);
+            return Held::Lost(Refusal::MachineBusy);
         }
-        if self.receipts.contains_key(&(order.customer, order.nota)) {
+        if self.receipts.contains_key(&(order.customer, order.receipt)) {
             return Held::Changed;
         }
         let epoch = machine.epoch + 1;
         self.machines[order.machine].epoch = epoch;
         self.wallets[order.customer].pending += PRICE;
-        self.receipts.insert((order.customer, order.nota), Receipt { body_hash: order.pesanan().body_hash(), tolak: None });
-        self.purchases.push(Purchase {
+        self.receipts.insert((order.customer, order.receipt), Receipt { body_hash: order.order().body_hash(), refusal: None });
+        self.purchases.push(PurchaseRow {
             order,
-            keadaan: Keadaan::Held,
+            state: PurchaseState::Held,
             cmd_id,
             epoch,
             created_at: now,
@@ -157,53 +157,53 @@ impl Store {
     }
 
     /// `ledger::remember_refusal`.
-    pub fn refuse(&mut self, order: Order, why: Tolakan, now: Waktu) -> bool {
-        let key = (order.customer, order.nota);
+    pub fn refuse(&mut self, order: OrderRow, why: Refusal, now: Timestamp) -> bool {
+        let key = (order.customer, order.receipt);
         let done = !self.receipts.contains_key(&key);
         if done {
-            self.receipts.insert(key, Receipt { body_hash: order.pesanan().body_hash(), tolak: Some(why) });
+            self.receipts.insert(key, Receipt { body_hash: order.order().body_hash(), refusal: Some(why) });
         }
         self.journal.push(Asked::Refuse { order, why, now, done });
         done
     }
 
     /// `ledger::apply`.
-    pub fn apply(&mut self, purchase: i64, change: Change, now: Waktu) -> bool {
+    pub fn apply(&mut self, purchase: i64, change: Change, now: Timestamp) -> bool {
         let done = self.try_apply(purchase, change, now);
         self.journal.push(Asked::Apply { purchase, change, now, done });
         done
     }
 
-    fn try_apply(&mut self, purchase: i64, change: Change, now: Waktu) -> bool {
-        let before = self.purchase(purchase).keadaan;
+    fn try_apply(&mut self, purchase: i64, change: Change, now: Timestamp) -> bool {
+        let before = self.purchase(purchase).state;
         let allowed = match change {
-            Change::MarkSent => before == Keadaan::Held,
-            Change::MarkUnsure => matches!(before, Keadaan::Held | Keadaan::Sent),
-            Change::Finish => before == Keadaan::Running && self.purchase(purchase).ends_at.is_some_and(|at| at <= now),
+            Change::MarkSent => before == PurchaseState::Held,
+            Change::MarkUnsure => matches!(before, PurchaseState::Held | PurchaseState::Sent),
+            Change::Finish => before == PurchaseState::Running && self.purchase(purchase).ends_at.is_some_and(|at| at <= now),
             Change::Sooner { ends_at, .. } => {
-                before == Keadaan::Running && self.purchase(purchase).ends_at.is_some_and(|at| at > ends_at)
+                before == PurchaseState::Running && self.purchase(purchase).ends_at.is_some_and(|at| at > ends_at)
             }
-            Change::Stop { .. } => before == Keadaan::Running,
+            Change::Stop { .. } => before == PurchaseState::Running,
             _ => before.undecided(),
         };
         if !allowed {
             return false;
         }
         match change {
-            Change::MarkSent => self.become_(purchase, Keadaan::Sent),
-            Change::MarkUnsure => self.become_(purchase, Keadaan::Unsure),
-            Change::Run { ends_at, .. } => self.settle(purchase, Keadaan::Running, Some(ends_at), None),
-            Change::RunAndFinish { ends_at, .. } => self.settle(purchase, Keadaan::Finished, Some(ends_at), Some(now)),
+            Change::MarkSent => self.become_(purchase, PurchaseState::Sent),
+            Change::MarkUnsure => self.become_(purchase, PurchaseState::Unsure),
+            Change::Run { ends_at, .. } => self.settle(purchase, PurchaseState::Running, Some(ends_at), None),
+            Change::RunAndFinish { ends_at, .. } => self.settle(purchase, PurchaseState::Finished, Some(ends_at), Some(now)),
             Change::Sooner { ends_at, .. } => self.purchases[index(purchase)].ends_at = Some(ends_at),
-            Change::Finish => self.end(purchase, Keadaan::Finished, now),
+            Change::Finish => self.end(purchase, PurchaseState::Finished, now),
             Change::Stop { ends_at } => {
                 self.purchases[index(purchase)].ends_at = Some(ends_at);
-                self.end(purchase, Keadaan::Stopped, ends_at);
+                self.end(purchase, PurchaseState::Stopped, ends_at);
             }
-            Change::Refuse => self.settle(purchase, Keadaan::Refused, None, Some(now)),
-            Change::Expire => self.settle(purchase, Keadaan::Expired, None, Some(now)),
+            Change::Refuse => self.settle(purchase, PurchaseState::Refused, None, Some(now)),
+            Change::Expire => self.settle(purchase, PurchaseState::Expired, None, Some(now)),
             Change::GiveUp => {
-                self.settle(purchase, Keadaan::Expired, None, Some(now));
+                self.settle(purchase, PurchaseState::Expired, None, Some(now));
                 self.purchases[index(purchase)].gave_up = true;
                 let machine = self.purchase(purchase).order.machine;
                 self.machines[machine].needs_staff = true;
@@ -212,22 +212,22 @@ impl Store {
         true
     }
 
-    fn become_(&mut self, purchase: i64, keadaan: Keadaan) {
-        self.purchases[index(purchase)].keadaan = keadaan;
+    fn become_(&mut self, purchase: i64, state: PurchaseState) {
+        self.purchases[index(purchase)].state = state;
     }
 
-    fn end(&mut self, purchase: i64, keadaan: Keadaan, at: Waktu) {
-        self.become_(purchase, keadaan);
+    fn end(&mut self, purchase: i64, state: PurchaseState, at: Timestamp) {
+        self.become_(purchase, state);
         self.purchases[index(purchase)].finished_at = Some(at);
         self.outbox.retain(|o| o.purchase != purchase);
     }
 
     /// The hold ends: posted when it runs or ran (`ends_at`), else voided.
-    fn settle(&mut self, purchase: i64, keadaan: Keadaan, ends_at: Option<Waktu>, finished_at: Option<Waktu>) {
+    fn settle(&mut self, purchase: i64, state: PurchaseState, ends_at: Option<Timestamp>, finished_at: Option<Timestamp>) {
         let settled = self.ledger.iter().any(|m| m.purchase == Some(purchase) && matches!(m.kind, Kind::Post | Kind::Void));
         assert!(!settled, "a hold is settled once");
         let p = &mut self.purchases[index(purchase)];
-        (p.keadaan, p.ends_at, p.finished_at) = (keadaan, ends_at, finished_at);
+        (p.state, p.ends_at, p.finished_at) = (state, ends_at, finished_at);
         let wallet = &mut self.wallets[p.order.customer];
         wallet.pending -= PRICE;
         if ends_at.is_some() {
@@ -242,14 +242,14 @@ impl Store {
         self.ledger.push(Movement { kind, customer, amount, purchase: Some(purchase) });
     }
 
-    /// `perangkat::record`; `foreign` is a command that no purchase of this machine has open.
-    pub fn record(&mut self, machine: usize, online: bool, runs: bool, foreign: Option<Uuid>, now: Waktu) {
+    /// `device::record`; `foreign` is a command that no purchase of this machine has open.
+    pub fn record(&mut self, machine: usize, online: bool, runs: bool, foreign: Option<Uuid>, now: Timestamp) {
         let foreign = foreign.and_then(|cmd| self.purchases.iter().position(|p| p.cmd_id == cmd)).map(id);
         let m = &mut self.machines[machine];
         m.online = online;
         m.needs_staff &= !online || runs;
         if let Some(purchase) = foreign
-            && matches!(self.purchase(purchase).keadaan, Keadaan::Refused | Keadaan::Expired)
+            && matches!(self.purchase(purchase).state, PurchaseState::Refused | PurchaseState::Expired)
             && !self.unpaid_runs.contains(&purchase)
         {
             self.unpaid_runs.push(purchase);
@@ -258,8 +258,8 @@ impl Store {
     }
 
     /// An operator's stop, as `ops::mesin_stop` writes it; the purchase that runs there.
-    pub fn request_stop(&mut self, machine: usize, now: Waktu) -> Option<i64> {
-        let running = self.open().find(|(_, p)| p.order.machine == machine && p.keadaan == Keadaan::Running)?.0;
+    pub fn request_stop(&mut self, machine: usize, now: Timestamp) -> Option<i64> {
+        let running = self.open().find(|(_, p)| p.order.machine == machine && p.state == PurchaseState::Running)?.0;
         if !self.outbox.iter().any(|o| o.purchase == running && o.op == OutboxOp::Stop) {
             self.outbox.push(OutboxRow { purchase: running, op: OutboxOp::Stop, available_at: now });
         }
@@ -268,9 +268,9 @@ impl Store {
     }
 
     /// An operator's refund, as `ledger::refund` does it.
-    pub fn refund(&mut self, purchase: i64, amount: i64, now: Waktu) -> bool {
+    pub fn refund(&mut self, purchase: i64, amount: i64, now: Timestamp) -> bool {
         let p = self.purchase(purchase);
-        let paid = matches!(p.keadaan, Keadaan::Running | Keadaan::Finished | Keadaan::Stopped);
+        let paid = matches!(p.state, PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped);
         let done = paid && p.refunded + amount <= PRICE;
         if done {
             let customer = p.order.customer;
@@ -282,30 +282,30 @@ impl Store {
         done
     }
 
-    /// `fakta::terbuka_di`.
-    pub fn load(&mut self, machine: usize) -> Option<Pembelian> {
+    /// `facts::open_at`.
+    pub fn load(&mut self, machine: usize) -> Option<Purchase> {
         let stored = self.open_at(machine);
         self.journal.push(Asked::Open { machine, stored: stored.as_ref().map(Stored::from) });
         stored
     }
 
-    fn open_at(&self, machine: usize) -> Option<Pembelian> {
+    fn open_at(&self, machine: usize) -> Option<Purchase> {
         let (id, p) = self.open().find(|(_, p)| p.order.machine == machine)?;
         let stop_requested = self.outbox.iter().any(|o| o.purchase == id && o.op == OutboxOp::Stop);
-        Some(Pembelian {
+        Some(Purchase {
             id,
             cmd_id: p.cmd_id,
             epoch: p.epoch,
-            durasi_s: i64::from(SERVICES_S[p.order.service]),
+            duration_s: i64::from(SERVICES_S[p.order.service]),
             created_at: p.created_at,
-            keadaan: p.keadaan,
+            state: p.state,
             ends_at: p.ends_at.unwrap_or_default(),
-            obrolan: Obrolan { stop_requested, ..Obrolan::default() },
+            exchange: Exchange { stop_requested, ..Exchange::default() },
         })
     }
 
     /// The command's `exp`, as the hold stored it.
-    pub fn exp(p: &Purchase) -> Waktu {
+    pub fn exp(p: &PurchaseRow) -> Timestamp {
         p.created_at.plus_ms(CMD_LIFE_MS)
     }
 }

@@ -1,32 +1,32 @@
 //! The rows of the database in memory.
 
-use nyala::domain::no_nota::NoNota;
-use nyala::domain::waktu::Waktu;
-use nyala::pembelian::fakta::Pesanan;
-use nyala::pembelian::keadaan::Keadaan;
+use nyala::domain::receipt_number::ReceiptNumber;
+use nyala::domain::timestamp::Timestamp;
+use nyala::purchase::facts::Order;
+use nyala::purchase::state::PurchaseState;
 use uuid::Uuid;
 
 use super::{OUTLET, PRICE};
 
 /// What a customer wants; indices into the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Order {
+pub struct OrderRow {
     pub customer: usize,
-    pub nota: u32,
+    pub receipt: u32,
     pub machine: usize,
     pub service: usize,
 }
 
-impl Order {
-    pub fn no_nota(self) -> NoNota {
-        NoNota::parse(&format!("SLF{:015}", self.nota)).unwrap()
+impl OrderRow {
+    pub fn receipt_number(self) -> ReceiptNumber {
+        ReceiptNumber::parse(&format!("SLF{:015}", self.receipt)).unwrap()
     }
 
     /// The body as the rules see it, with the store's own ids.
-    pub fn pesanan(self) -> Pesanan {
-        Pesanan {
+    pub fn order(self) -> Order {
+        Order {
             id_customer_global: id(self.customer),
-            no_nota: self.no_nota(),
+            receipt_number: self.receipt_number(),
             idcustomer: id(self.customer),
             idmesin: id(self.machine),
             idoutlet: OUTLET,
@@ -46,33 +46,33 @@ pub(super) fn index(id: i64) -> usize {
 }
 
 #[derive(Debug, Clone)]
-pub struct Purchase {
-    pub order: Order,
-    pub keadaan: Keadaan,
+pub struct PurchaseRow {
+    pub order: OrderRow,
+    pub state: PurchaseState,
     pub cmd_id: Uuid,
     pub epoch: i64,
-    pub created_at: Waktu,
-    pub ends_at: Option<Waktu>,
-    pub finished_at: Option<Waktu>,
+    pub created_at: Timestamp,
+    pub ends_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
     pub refunded: i64,
     pub gave_up: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wallet {
+pub struct WalletRow {
     pub credits: i64,
     pub debits: i64,
     pub pending: i64,
 }
 
-impl Wallet {
+impl WalletRow {
     pub fn saldo(self) -> i64 {
         self.credits - self.debits - self.pending
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Machine {
+pub struct MachineRow {
     pub online: bool,
     pub needs_staff: bool,
     pub epoch: i64,
@@ -106,5 +106,5 @@ pub enum OutboxOp {
 pub struct OutboxRow {
     pub purchase: i64,
     pub op: OutboxOp,
-    pub available_at: Waktu,
+    pub available_at: Timestamp,
 }

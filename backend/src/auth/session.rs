@@ -1,0 +1,196 @@
+//! Who is logged in: a token's signature, its expiry, its version against the customer's present one, and whether the customer has
+//! logged out with it.
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use tokio::sync::broadcast;
+
+use super::token::{Claims, TokenId};
+use crate::app::AppState;
+use crate::db::pool::{Client, Db};
+use crate::domain::timestamp::Timestamp;
+use crate::http::error::AppError;
+
+/// Customers of whom it is remembered which tokens are good. Full: everything is forgotten and read again.
+const MAX_CACHED: usize = 200_000;
+/// How long that is believed. A change in this process is known at once; this bounds one by another process.
+const MAX_AGE_MS: i64 = 30_000;
+/// Ends that a slow listener may fall behind; past that it hears `Lagged` and must ask again for every session it holds.
+const ENDED_BACKLOG: usize = 1024;
+
+/// A logged-in customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    /// `id_customer_global`.
+    pub id: i64,
+    /// When the token runs out.
+    pub exp: Timestamp,
+    /// The token's version.
+    pub version: i32,
+    pub token: TokenId,
+}
+
+/// Tokens of customer `id` are dead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenEnded {
+    pub id: i64,
+    pub which: Ended,
+}
+
+/// Which ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// All of a version below this one.
+    Older(i32),
+    One(TokenId),
+}
+
+/// What is known of a customer's tokens.
+#[derive(Debug, Clone)]
+struct Known {
+    version: i32,
+    /// Logged out with, and when each would have run out anyway.
+    ended: Arc<[(TokenId, Timestamp)]>,
+    read_at: Timestamp,
+}
+
+impl Known {
+    fn lets(&self, claims: &Claims) -> bool {
+        let token = claims.token_id();
+        claims.ver == self.version && !self.ended.iter().any(|(ended, _)| *ended == token)
+    }
+
+    /// What two readers know together: versions only rise, and an ended token stays ended, so that a slow one cannot put what was
+    /// before back.
+    fn and(self, other: &Self) -> Self {
+        if self.version != other.version {
+            return if self.version > other.version { self } else { other.clone() };
+        }
+        let unread = other
+            .ended
+            .iter()
+            .filter(|(token, exp)| self.read_at.ms_until(*exp) > 0 && !self.ended.iter().any(|(known, _)| known == token));
+        let unread: Vec<_> = unread.copied().collect();
+        if unread.is_empty() { self } else { Self { ended: self.ended.iter().copied().chain(unread).collect(), ..self } }
+    }
+}
+
+/// Which tokens are good by customer, and the news of those that ended.
+pub struct Versions {
+    known: DashMap<i64, Known>,
+    ended: broadcast::Sender<TokenEnded>,
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self { known: DashMap::new(), ended: broadcast::channel(ENDED_BACKLOG).0 }
+    }
+}
+
+impl Versions {
+    /// The news of ended tokens from now on, for those who hold sessions open (the socket).
+    pub fn subscribe(&self) -> broadcast::Receiver<TokenEnded> {
+        self.ended.subscribe()
+    }
+
+    /// A new version was committed: older tokens of `id` end at once in this process.
+    pub fn changed(&self, id: i64, version: i32, now: Timestamp) {
+        self.remember(id, Known { version, ended: Arc::default(), read_at: now });
+        self.tell(id, Ended::Older(version));
+    }
+
+    /// A logout in `session` was committed: its token ends at once in this process, without a question that could fail.
+    pub fn ended(&self, session: &Session) {
+        // Of the customer's other tokens nothing is learned by it: what was read stays as old as it is, or too old to be believed.
+        let read_at = self.known.get(&session.id).map_or(Timestamp::from_ms(0), |known| known.read_at);
+        self.remember(session.id, Known { version: session.version, ended: Arc::new([(session.token, session.exp)]), read_at });
+        self.tell(session.id, Ended::One(session.token));
+    }
+
+    fn tell(&self, id: i64, which: Ended) {
+        // Nobody listening is no error.
+        let _ = self.ended.send(TokenEnded { id, which });
+    }
+
+    /// Whether a token that says this is good.
+    async fn lets(&self, db: &Db, claims: &Claims, now: Timestamp) -> Result<bool, AppError> {
+        let id = claims.id_customer_global;
+        if let Some(known) = self.known.get(&id)
+            && (0..MAX_AGE_MS).contains(&known.read_at.ms_until(now))
+            // a newer token than ours: another process changed the password
+            && claims.ver <= known.version
+        {
+            return Ok(known.lets(claims));
+        }
+        let client = db.get().await?;
+        Ok(self.remember(id, read(&client, id, now).await?).lets(claims))
+    }
+
+    fn remember(&self, id: i64, new: Known) -> Known {
+        if self.known.len() >= MAX_CACHED {
+            self.known.clear();
+        }
+        self.known.entry(id).and_modify(|known| *known = new.clone().and(known)).or_insert(new).clone()
+    }
+}
+
+async fn read(client: &Client, id: i64, now: Timestamp) -> Result<Known, AppError> {
+    let stmt = client
+        .prepare_cached(
+            "SELECT c.token_version, e.token, e.expires_at FROM customer_global c
+             LEFT JOIN ended_token e ON e.id_customer_global = c.id AND e.expires_at > $2 WHERE c.id = $1",
+        )
+        .await?;
+    let rows = client.query(&stmt, &[&id, &now]).await?;
+    let version = rows.first().ok_or(AppError::Unauthorized)?.try_get(0)?;
+    let mut ended = Vec::new();
+    for row in &rows {
+        if let Some((token, exp)) = row.try_get::<_, Option<&[u8]>>(1)?.zip(row.try_get(2)?) {
+            ended.push((TokenId(token.try_into().map_err(AppError::internal)?), exp));
+        }
+    }
+    Ok(Known { version, ended: ended.into(), read_at: now })
+}
+
+/// The session of `token`, for requests and for the socket alike; `Unauthorized` when the token is not ours, has run out, is
+/// older than the password, or was logged out with.
+pub async fn authenticate(state: &AppState, token: &str) -> Result<Session, AppError> {
+    let now = state.clock.now();
+    let claims = state.auth.tokens.read(token, now)?;
+    if !state.auth.versions.lets(&state.db, &claims, now).await? {
+        return Err(AppError::Unauthorized);
+    }
+    let exp = Timestamp::from_ms(claims.exp.saturating_mul(1000));
+    Ok(Session { id: claims.id_customer_global, exp, version: claims.ver, token: claims.token_id() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(version: i32, ended: &[(u8, i64)], read_at: i64) -> Known {
+        let ended = ended.iter().map(|(n, exp)| (TokenId([*n; 16]), Timestamp::from_ms(*exp))).collect();
+        Known { version, ended, read_at: Timestamp::from_ms(read_at) }
+    }
+
+    fn ended(known: &Known) -> Vec<u8> {
+        let mut all: Vec<u8> = known.ended.iter().map(|(token, _)| token.0[0]).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn a_slow_reader_puts_nothing_back() {
+        let newer = known(2, &[(1, 100), (2, 100)], 10);
+        assert_eq!(ended(&known(2, &[(1, 100)], 9).and(&newer)), [1, 2]);
+        assert_eq!(known(1, &[], 9).and(&newer).version, 2);
+        assert_eq!(ended(&known(3, &[(7, 100)], 11).and(&newer)), [7]);
+    }
+
+    #[test]
+    fn what_has_run_out_is_forgotten() {
+        let older = known(2, &[(1, 50), (2, 100)], 10);
+        assert_eq!(ended(&known(2, &[(2, 100)], 50).and(&older)), [2]);
+    }
+}

@@ -1,0 +1,67 @@
+//! A customer's name (contract §1).
+
+use super::text::is_unreadable;
+use crate::http::error::AppError;
+
+/// The longest name kept, in characters other than blanks.
+pub const MAX_LETTERS: usize = 99;
+
+/// A name of at least two words: the first is `nama_awal`, the rest `nama_akhir`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    pub first: String,
+    pub last: String,
+}
+
+impl Name {
+    /// Trims and collapses blanks. 422 `Name Akun Minimal 2 Kata` below two words, 400 with more than [`MAX_LETTERS`] characters
+    /// that are no blanks or with control characters other than blanks.
+    pub fn parse(text: &str) -> Result<Self, AppError> {
+        let mut words = text.split_whitespace();
+        let first = words.next().ok_or(AppError::NameTooShort)?.to_owned();
+        let last = words.collect::<Vec<_>>().join(" ");
+        if last.is_empty() {
+            return Err(AppError::NameTooShort);
+        }
+        let whole = first.chars().chain(last.chars()).filter(|c| !c.is_whitespace());
+        if whole.clone().any(is_unreadable) || whole.count() > MAX_LETTERS {
+            return Err(AppError::bad_input(format!("nama harus paling banyak {MAX_LETTERS} huruf tanpa karakter kendali")));
+        }
+        Ok(Self { first, last })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Name;
+
+    #[test]
+    fn blanks_collapse_and_the_first_word_leads() {
+        let nama = Name::parse("  Siti \t Nur \n Rahmawati ").unwrap();
+        assert_eq!((nama.first.as_str(), nama.last.as_str()), ("Siti", "Nur Rahmawati"));
+    }
+
+    #[test]
+    fn one_word_is_too_few() {
+        for text in ["", "  ", "Siti", " Siti "] {
+            assert_eq!(Name::parse(text).unwrap_err().to_string(), "Nama Akun Minimal 2 Kata");
+        }
+    }
+
+    #[test]
+    fn ninety_nine_letters_fit_and_control_characters_do_not() {
+        for text in [format!("  a {}  ", "b".repeat(98)), "a ".repeat(99)] {
+            assert!(Name::parse(&text).is_ok(), "{text}");
+        }
+        for text in [
+            format!("a {}", "b".repeat(99)),
+            "a".repeat(200),
+            "a ".repeat(100),
+            "a\u{0} b".to_owned(),
+            "a b\u{7f}".to_owned(),
+            "\u{200b} \u{200b}".to_owned(),
+        ] {
+            assert!(Name::parse(&text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A new password (contract §1).
+
+use crate::http::error::AppError;
+use crate::http::input::Secret;
+
+const MIN_CHARS: usize = 8;
+const MAX_CHARS: usize = 128;
+
+/// 8 to 128 characters; which ones is the customer's choice (product §9: upper case, lower case and digits are advice).
+#[derive(Debug, Clone)]
+pub struct Password(Secret);
+
+impl Password {
+    /// 422 below 8 and above 128 characters.
+    pub fn parse(text: Secret) -> Result<Self, AppError> {
+        // The contract has one sentence for both ends.
+        if (MIN_CHARS..=MAX_CHARS).contains(&text.chars().count()) { Ok(Self(text)) } else { Err(AppError::PasswordTooShort) }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_to_128_characters_not_bytes() {
+        let parse = |text: &str| Password::parse(Secret::new(text)).map_err(|e| e.to_string());
+        for good in ["12345678", "kata sandi", "🔑🔑🔑🔑🔑🔑🔑🔑", &"ä".repeat(128)] {
+            assert!(parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "1234567", "🔑🔑🔑🔑🔑🔑🔑", &"a".repeat(129)] {
+            assert_eq!(parse(bad).unwrap_err(), "kata sandi minimal 8 karakter");
+        }
+    }
+}

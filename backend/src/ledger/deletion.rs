@@ -1,0 +1,14 @@
+//! Deletion of a use: what refunds have left of its price goes back (contract §2). The use stays in the history.
+
+use deadpool_postgres::Transaction;
+
+use super::refundable::{GivenBack, Grounds, Refundable, Way, give_back};
+use crate::http::error::AppError;
+
+/// Deletes the use; 409 when it is deleted already. The amount may be 0 when refunds gave everything back.
+pub async fn hapus(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grounds<'_>) -> Result<GivenBack, AppError> {
+    if refundable.deleted {
+        return Err(AppError::Conflict("transaksi ini sudah dihapus"));
+    }
+    give_back(tx, refundable, Way::Deletion, refundable.left, grounds).await
+}

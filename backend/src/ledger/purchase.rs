@@ -1,0 +1,207 @@
+//! The purchase's movements of money, each one statement: the compare-and-set on the state and the double entry that
+//! belongs to it commit together or not at all. Lock order: machine, purchase, wallet (design: money 6).
+
+use tokio_postgres::error::SqlState;
+use uuid::Uuid;
+
+use crate::db::pool::Client;
+use crate::domain::timestamp::Timestamp;
+use crate::http::error::AppError;
+use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use crate::purchase::rules::Refusal;
+use crate::purchase::step::Change;
+use crate::purchase::times::CMD_LIFE_MS;
+
+/// Reserve the machine, hold the money, claim the receipt and write the command, in one transaction. The wallet is locked last:
+/// the insert may have to wait for the machine's purchase before, which is on its way to its own customer's wallet.
+pub const HOLD: &str = "
+WITH m AS (
+    UPDATE mesin SET epoch = epoch + 1 WHERE idmesin = $4 AND online AND NOT perlu_petugas RETURNING epoch
+), w AS (
+    SELECT idcustomer FROM quota_emoney WHERE idcustomer = $3 AND (jenis_emoney = 2 OR masa_aktif >= $10)
+), n AS (
+    INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT $1, $2, $13, $10 FROM m, w
+), t AS (
+    INSERT INTO snap_transaksi (id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin,
+        nama_layanan, durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at)
+    SELECT $1, $2, $3, $5, $4, $6, $7, $14, $15, $9, $8, 'HELD', $11, m.epoch, $12, $10 FROM m, w RETURNING id, idcustomer
+), q AS (
+    UPDATE quota_emoney q SET debits_pending = debits_pending + $8, updated_at = $10 FROM t WHERE q.idcustomer = t.idcustomer
+    RETURNING q.idakun
+), l AS (
+    INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+    SELECT 'pending', q.idakun, r.idakun, $8, t.id, $1, $3, $6, 'pelanggan:' || $1, $10
+    FROM t, q, akun r WHERE r.idoutlet = $6 AND r.jenis = 'R'
+), o AS (
+    INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at) SELECT t.id, $4, 'start', $10, $10 FROM t
+)
+SELECT t.id, m.epoch FROM t, m";
+
+/// What became of trying to hold.
+#[derive(Debug)]
+pub enum Held {
+    Won {
+        idtransaksi: i64,
+        cmd_id: Uuid,
+        epoch: i64,
+    },
+    /// A constraint refused it: somebody else has the machine, or the wallet has less than it seemed.
+    Lost(Refusal),
+    /// The facts changed under it (receipt claimed, machine went offline, account expired): read them again.
+    Changed,
+}
+
+/// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_LIFE_MS` later.
+pub async fn hold(
+    client: &Client,
+    p: &Order,
+    machine: &MachineFacts,
+    service: &ServiceFacts,
+    now: Timestamp,
+) -> Result<Held, AppError> {
+    let stmt = client.prepare_cached(HOLD).await?;
+    let cmd_id = Uuid::new_v4();
+    let params: [&(dyn tokio_postgres::types::ToSql + Sync); 15] = [
+        &p.id_customer_global,
+        &p.receipt_number.as_str(),
+        &p.idcustomer,
+        &p.idmesin,
+        &machine.idowner,
+        &p.idoutlet,
+        &p.idlayanan,
+        &p.grandtotal,
+        &service.duration_s,
+        &now,
+        &cmd_id,
+        &now.plus_ms(CMD_LIFE_MS),
+        &p.body_hash(),
+        &machine.nama,
+        &service.nama,
+    ];
+    match client.query_opt(&stmt, &params).await {
+        Ok(Some(row)) => Ok(Held::Won { idtransaksi: row.try_get(0)?, cmd_id, epoch: row.try_get(1)? }),
+        Ok(None) => Ok(Held::Changed),
+        Err(e) => match e.as_db_error().map(|db| (db.code(), db.constraint().unwrap_or_default())) {
+            Some((code, "satu_pemakai_per_mesin")) if *code == SqlState::UNIQUE_VIOLATION => Ok(Held::Lost(Refusal::MachineBusy)),
+            Some((code, "saldo_tidak_minus")) if *code == SqlState::CHECK_VIOLATION => Ok(Held::Lost(Refusal::BalanceTooLow)),
+            Some((code, _)) if *code == SqlState::UNIQUE_VIOLATION => Ok(Held::Changed),
+            _ => Err(e.into()),
+        },
+    }
+}
+
+/// Post the hold and run. The hold is looked up by $1 and not by the row that was just changed: so the planner reads one entry of
+/// `gerak_sekali` whatever it believes of the tables' sizes. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
+pub const POST: &str = "
+WITH t AS (
+    UPDATE snap_transaksi SET state = $2, started_at = $3, ends_at = $4, finished_at = $5
+    WHERE id = $1 AND state IN ('HELD', 'SENT', 'UNSURE') RETURNING id, no_nota, idcustomer, grandtotal
+), q AS (
+    UPDATE quota_emoney q SET debits_pending = debits_pending - t.grandtotal, debits_posted = debits_posted + t.grandtotal, updated_at = $6
+    FROM t WHERE q.idcustomer = t.idcustomer
+), l AS (
+    INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+    SELECT 'post', p.debit_akun, p.credit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $6
+    FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
+), o AS (
+    DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id AND outbox.op = 'start'
+)
+SELECT no_nota FROM t";
+
+/// Void the hold: $2 state, $3 now, $4 whether the machine waits for staff.
+const VOID: &str = "
+WITH locks AS MATERIALIZED (
+    SELECT FROM mesin WHERE $4 AND idmesin = (SELECT idmesin FROM snap_transaksi WHERE id = $1) FOR UPDATE
+), t AS (
+    UPDATE snap_transaksi SET state = $2, finished_at = $3
+    WHERE id = $1 AND state IN ('HELD', 'SENT', 'UNSURE') AND $4 = EXISTS (SELECT FROM locks)
+    RETURNING id, no_nota, idcustomer, grandtotal, idmesin
+), m AS (
+    UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
+), q AS (
+    UPDATE quota_emoney q SET debits_pending = debits_pending - t.grandtotal, updated_at = $3 FROM t WHERE q.idcustomer = t.idcustomer
+), l AS (
+    INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+    SELECT 'void', p.credit_akun, p.debit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $3
+    FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
+), o AS (
+    DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id AND outbox.op = 'start'
+), a AS (
+    INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
+    SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), $3 FROM t WHERE $4
+)
+SELECT no_nota FROM t";
+
+const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state = ANY($3) RETURNING no_nota";
+
+const SOONER: &str = "
+UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING no_nota";
+
+const FINISH: &str = "
+WITH t AS (
+    UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2 RETURNING id, no_nota
+), o AS (
+    DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id
+)
+SELECT no_nota FROM t";
+
+const STOP: &str = "
+WITH t AS (
+    UPDATE snap_transaksi SET state = 'STOPPED', ends_at = $2, finished_at = $2 WHERE id = $1 AND state = 'RUNNING' RETURNING id, no_nota
+), o AS (
+    DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id
+)
+SELECT no_nota FROM t";
+
+/// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload.
+pub async fn apply(client: &Client, id: i64, change: Change, now: Timestamp) -> Result<Option<String>, AppError> {
+    let row = match change {
+        Change::MarkSent => {
+            let stmt = client.prepare_cached(MARK).await?;
+            client.query_opt(&stmt, &[&id, &"SENT", &["HELD"].as_slice()]).await?
+        }
+        Change::MarkUnsure => {
+            let stmt = client.prepare_cached(MARK).await?;
+            client.query_opt(&stmt, &[&id, &"UNSURE", &["HELD", "SENT"].as_slice()]).await?
+        }
+        Change::Run { started_at, ends_at } => {
+            let stmt = client.prepare_cached(POST).await?;
+            client.query_opt(&stmt, &[&id, &"RUNNING", &started_at, &ends_at, &None::<Timestamp>, &now]).await?
+        }
+        Change::RunAndFinish { started_at, ends_at } => {
+            let stmt = client.prepare_cached(POST).await?;
+            client.query_opt(&stmt, &[&id, &"FINISHED", &started_at, &ends_at, &Some(now), &now]).await?
+        }
+        Change::Sooner { started_at, ends_at } => {
+            let stmt = client.prepare_cached(SOONER).await?;
+            client.query_opt(&stmt, &[&id, &started_at, &ends_at]).await?
+        }
+        Change::Finish => {
+            let stmt = client.prepare_cached(FINISH).await?;
+            client.query_opt(&stmt, &[&id, &now]).await?
+        }
+        Change::Stop { ends_at } => {
+            let stmt = client.prepare_cached(STOP).await?;
+            client.query_opt(&stmt, &[&id, &ends_at]).await?
+        }
+        Change::Refuse | Change::Expire | Change::GiveUp => {
+            let state = if change == Change::Refuse { "REFUSED" } else { "EXPIRED" };
+            let stmt = client.prepare_cached(VOID).await?;
+            client.query_opt(&stmt, &[&id, &state, &now, &(change == Change::GiveUp)]).await?
+        }
+    };
+    Ok(row.map(|row| row.try_get(0)).transpose()?)
+}
+
+const REFUSAL: &str = "
+INSERT INTO nota (id_customer_global, no_nota, body_hash, tolak, created_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT DO NOTHING RETURNING TRUE";
+
+/// Remembers a refusal. `false`: the receipt number was claimed meanwhile, so read the facts again.
+pub async fn remember_refusal(client: &Client, p: &Order, why: Refusal, now: Timestamp) -> Result<bool, AppError> {
+    let stmt = client.prepare_cached(REFUSAL).await?;
+    let row = client
+        .query_opt(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.body_hash(), &why.as_str(), &now])
+        .await?;
+    Ok(row.is_some())
+}

@@ -1,0 +1,123 @@
+//! A use that an operator names by its receipt number, locked for the transaction that gives money back.
+
+use deadpool_postgres::Transaction;
+use tokio_postgres::Row;
+
+use crate::domain::receipt_number::ReceiptNumber;
+use crate::domain::timestamp::Timestamp;
+use crate::http::error::AppError;
+use crate::purchase::state::PurchaseState;
+
+/// Which uses the caller may see; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Visible {
+    pub idowner: Option<i64>,
+    pub idoutlet: Option<i64>,
+    pub idcustomer: Option<i64>,
+}
+
+/// A use whose row is locked. Amounts in rupiah.
+#[derive(Debug)]
+pub struct Refundable {
+    id: i64,
+    /// What refunds have left of the price.
+    pub left: i64,
+    pub deleted: bool,
+    state: PurchaseState,
+}
+
+/// $1 receipt, $2 owner, $3 outlet, $4 account.
+const LOCK: &str = "
+    SELECT id, grandtotal - dikembalikan, dihapus_at IS NOT NULL, state FROM snap_transaksi
+    WHERE no_nota = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)
+        AND ($4::BIGINT IS NULL OR idcustomer = $4)
+    ORDER BY id LIMIT 2 FOR UPDATE";
+
+/// Finds and locks the use. 404 when there is none within `visible`, 409 when two customers share the number, 422 before it
+/// runs (detail status below 3) or when it never did.
+pub async fn lock(tx: &Transaction<'_>, receipt: &ReceiptNumber, visible: Visible) -> Result<Refundable, AppError> {
+    let stmt = tx.prepare_cached(LOCK).await?;
+    let rows = tx.query(&stmt, &[&receipt.as_str(), &visible.idowner, &visible.idoutlet, &visible.idcustomer]).await?;
+    let refundable = match rows.as_slice() {
+        [] => return Err(AppError::NotFound("transaksi tidak ditemukan")),
+        [row] => read(row)?,
+        _ => return Err(AppError::Conflict("nomor nota ini dipakai lebih dari satu pelanggan, sertakan idcustomer")),
+    };
+    match refundable.state {
+        PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped => Ok(refundable),
+        PurchaseState::Refused | PurchaseState::Expired => {
+            Err(AppError::Unprocessable("mesin tidak pernah menyala, saldo sudah dikembalikan"))
+        }
+        PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => {
+            Err(AppError::Unprocessable("mesin belum menyala, tunggu sampai berjalan"))
+        }
+    }
+}
+
+fn read(row: &Row) -> Result<Refundable, AppError> {
+    let state: &str = row.get(3);
+    let state = PurchaseState::from_stored(state).ok_or_else(|| AppError::internal(format!("unknown state {state}")))?;
+    Ok(Refundable { id: row.get(0), left: row.get(1), deleted: row.get(2), state })
+}
+
+/// Money that came back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GivenBack {
+    /// The row of `ledger_transfer`.
+    pub entri: i64,
+    pub idcustomer: i64,
+    pub jumlah: i64,
+    pub saldo_akhir: i64,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    Deletion,
+    Refund,
+}
+
+/// Who gives back, and why.
+#[derive(Debug, Clone, Copy)]
+pub struct Grounds<'a> {
+    pub principal: &'a str,
+    pub alasan: &'a str,
+    pub now: Timestamp,
+}
+
+/// The money goes back the way it came: from where the post put it into the wallet that paid.
+/// $1 use, $2 amount, $3 kind, $4 actor, $5 reason, $6 now.
+const GIVE_BACK: &str = "
+    WITH used AS (
+        UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2::BIGINT,
+            dihapus_at = CASE WHEN $3::TEXT = 'hapus' THEN $6::TIMESTAMPTZ ELSE dihapus_at END
+        WHERE id = $1 RETURNING id, id_customer_global, idcustomer, idoutlet
+    ), wallet AS (
+        UPDATE quota_emoney q SET credits_posted = q.credits_posted + $2, updated_at = $6
+        FROM used p WHERE q.idcustomer = p.idcustomer RETURNING q.idcustomer, q.saldo
+    ), movement AS (
+        INSERT INTO ledger_transfer
+            (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
+        SELECT $3, paid.credit_akun, paid.debit_akun, $2, p.id, p.id_customer_global, p.idcustomer, p.idoutlet, $4::TEXT, $5::TEXT, $6
+        FROM used p JOIN ledger_transfer paid ON paid.idtransaksi = p.id AND paid.kind = 'post'
+        RETURNING id, idcustomer
+    )
+    SELECT g.id, d.idcustomer, d.saldo FROM movement g JOIN wallet d USING (idcustomer)";
+
+pub(super) async fn give_back(
+    tx: &Transaction<'_>,
+    refundable: &Refundable,
+    way: Way,
+    jumlah: i64,
+    grounds: Grounds<'_>,
+) -> Result<GivenBack, AppError> {
+    let kind = match way {
+        Way::Deletion => "hapus",
+        Way::Refund => "refund",
+    };
+    let stmt = tx.prepare_cached(GIVE_BACK).await?;
+    let row = tx
+        .query_opt(&stmt, &[&refundable.id, &jumlah, &kind, &grounds.principal, &grounds.alasan, &grounds.now])
+        .await?
+        .ok_or_else(|| AppError::internal(format!("use {} runs but was never paid", refundable.id)))?;
+    Ok(GivenBack { entri: row.get(0), idcustomer: row.get(1), jumlah, saldo_akhir: row.get(2) })
+}

@@ -1,0 +1,7 @@
+//! The customer's socket: who may connect, what a session watches, and how ticks reach it (contract §3).
+
+pub mod handler;
+pub mod hub;
+pub mod seats;
+pub mod topic;
+pub mod watcher;

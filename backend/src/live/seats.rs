@@ -1,0 +1,79 @@
+//! Seats: a customer has at most so many sockets (contract §3), and all of them end with the token they came with.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use actix_socketio::Closer;
+use dashmap::DashMap;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::auth::session::{Ended, Session, Versions};
+use crate::auth::token::TokenId;
+
+#[derive(Debug)]
+struct Seat {
+    number: u64,
+    version: i32,
+    token: TokenId,
+    closer: Closer,
+}
+
+/// Every open socket, by customer.
+#[derive(Debug, Default)]
+pub struct Seats {
+    seats: DashMap<i64, Vec<Seat>>,
+    next: AtomicU64,
+}
+
+/// A taken seat; dropping it frees it.
+#[derive(Debug)]
+pub struct Seated {
+    seats: Arc<Seats>,
+    id: i64,
+    number: u64,
+}
+
+impl Seats {
+    /// A seat for one more socket of the customer; `None` when `max` are taken.
+    pub fn take(self: &Arc<Self>, session: &Session, closer: Closer, max: usize) -> Option<Seated> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut seats = self.seats.entry(session.id).or_default();
+        if seats.len() >= max {
+            return None;
+        }
+        seats.reserve_exact(1); // most customers have one phone
+        seats.push(Seat { number, version: session.version, token: session.token, closer });
+        Some(Seated { seats: self.clone(), id: session.id, number })
+    }
+
+    /// Closes the sockets whose token has ended, as long as the server lives.
+    pub async fn watch(self: Arc<Self>, versions: &Versions) {
+        let mut ended = versions.subscribe();
+        loop {
+            match ended.recv().await {
+                Ok(end) => self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which)),
+                // Whose tokens ended is not known any more; clients come back and show theirs again.
+                Err(RecvError::Lagged(_)) => self.seats.iter().for_each(|seats| close(&seats, Ended::Older(i32::MAX))),
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+}
+
+/// Closes the sockets whose token is among the ended ones.
+fn close(seats: &[Seat], ended: Ended) {
+    let has_ended = |seats: &&Seat| match ended {
+        Ended::Older(version) => seats.version < version,
+        Ended::One(token) => seats.token == token,
+    };
+    seats.iter().filter(has_ended).for_each(|seats| seats.closer.close());
+}
+
+impl Drop for Seated {
+    fn drop(&mut self) {
+        if let Some(mut seats) = self.seats.seats.get_mut(&self.id) {
+            seats.retain(|seats| seats.number != self.number);
+        }
+        self.seats.seats.remove_if(&self.id, |_, seats| seats.is_empty());
+    }
+}

@@ -1,0 +1,229 @@
+//! Simulated devices (driver `sim`, the default): they answer in 100–300 ms, keep their own time and memory across a crash of
+//! the server, and have the faults of contract §5.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use dashmap::DashMap;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::memory::Memory;
+pub use super::memory::Mode;
+use super::{Command, DeviceEvent};
+use crate::domain::timestamp::Timestamp;
+
+const JOURNAL: &str = "perangkat-sim.jsonl";
+/// Lines in the journal before it is written anew at the next start.
+const COMPACT_LINES: usize = 10_000;
+
+/// What a device will say, and how long after the command.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub after_ms: i64,
+    pub events: Vec<DeviceEvent>,
+}
+
+/// All simulated devices of this server.
+pub struct Sim {
+    devices: DashMap<i64, Memory>,
+    journal: Mutex<File>,
+    answer_ms: (i64, i64),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    idmesin: i64,
+    memory: Memory,
+}
+
+impl Sim {
+    /// Reads what the devices remembered from `<dir>/device-sim.jsonl`; they answer within `answer_ms`.
+    pub fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
+        let path = dir.join(JOURNAL);
+        let (devices, lines) = read(&path)?;
+        if lines > COMPACT_LINES {
+            compact(&path, &devices)?;
+        }
+        let journal = Mutex::new(append_to(&path)?);
+        let ms = |v: u64| i64::try_from(v).unwrap_or(i64::MAX);
+        Ok(Self { devices, journal, answer_ms: (ms(answer_ms.0), ms(answer_ms.1)) })
+    }
+
+    /// Does what the device would do on `cmd` at `now`; `None`: not a word.
+    pub fn command(&self, cmd: &Command, now: Timestamp) -> Option<Reply> {
+        let mut memory = self.devices.entry(cmd.idmesin).or_default();
+        let handled = memory.handle(cmd, now)?;
+        if handled.changed {
+            self.write(cmd.idmesin, &memory);
+        }
+        let (low, high) = self.answer_ms;
+        let answer_ms = if high == 0 { 0 } else { rand::rng().random_range(low..=high) };
+        Some(Reply { after_ms: answer_ms.max(handled.after_ms), events: handled.events })
+    }
+
+    /// Sets what is wrong with a device; the answer is what it says at once about being reachable.
+    pub fn set_mode(&self, idmesin: i64, mode: Mode, now: Timestamp) -> DeviceEvent {
+        let mut memory = self.devices.entry(idmesin).or_default();
+        memory.mode = mode;
+        self.write(idmesin, &memory);
+        memory.state(now)
+    }
+
+    /// Machines that cannot be reached.
+    pub fn offline(&self) -> Vec<i64> {
+        self.devices.iter().filter(|d| d.mode == Mode::Offline).map(|d| *d.key()).collect()
+    }
+
+    /// Unsynced on purpose: a device's memory must outlive a crash of the server, not of the whole machine.
+    fn write(&self, idmesin: i64, memory: &Memory) {
+        let Ok(mut line) = serde_json::to_vec(&Line { idmesin, memory: memory.clone() }) else { return };
+        line.push(b'\n');
+        let mut file = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Err(e) = file.write_all(&line) {
+            tracing::error!(error = %e, "a simulated device cannot write its memory");
+        }
+    }
+}
+
+fn read(path: &PathBuf) -> std::io::Result<(DashMap<i64, Memory>, usize)> {
+    let devices = DashMap::new();
+    let mut lines = 0;
+    match File::open(path) {
+        Ok(file) => {
+            for line in BufReader::new(file).lines() {
+                lines += 1;
+                // A crash may leave a torn last line; everything before it counts.
+                if let Ok(line) = serde_json::from_str::<Line>(&line?) {
+                    devices.insert(line.idmesin, line.memory);
+                }
+            }
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+        Err(e) => return Err(e),
+    }
+    Ok((devices, lines))
+}
+
+/// Opens the journal for more lines. A torn last line is ended first, so that it does not swallow the next one.
+fn append_to(path: &Path) -> std::io::Result<File> {
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
+}
+
+fn compact(path: &Path, devices: &DashMap<i64, Memory>) -> std::io::Result<()> {
+    let beside = path.with_extension("jsonl.new");
+    let mut file = File::create(&beside)?;
+    for device in devices {
+        serde_json::to_writer(&mut file, &Line { idmesin: *device.key(), memory: device.value().clone() })?;
+        file.write_all(b"\n")?;
+    }
+    std::fs::rename(beside, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::super::Run;
+    use super::super::memory::LATE_MS;
+    use super::*;
+    use crate::purchase::step::{AckResult, Send};
+
+    const T0: Timestamp = Timestamp::from_ms(1_000_000);
+
+    fn cmd(op: Send, cmd_id: Uuid, epoch: i64) -> Command {
+        Command { idmesin: 1, cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000) }
+    }
+
+    fn sim(dir: &Path) -> Sim {
+        Sim::open(dir, (0, 0)).unwrap()
+    }
+
+    fn scratch() -> PathBuf {
+        let dir = std::env::temp_dir().join(format!("nyala-sim-{}", Uuid::new_v4()));
+        std::fs::create_dir_all(&dir).unwrap();
+        dir
+    }
+
+    fn ack(cmd_id: Uuid, result: AckResult) -> DeviceEvent {
+        DeviceEvent::Ack { cmd_id, result }
+    }
+
+    #[test]
+    fn a_repeated_command_is_acknowledged_and_not_run_again() {
+        let dir = scratch();
+        let sim = sim(&dir);
+        let id = Uuid::new_v4();
+        assert_eq!(sim.command(&cmd(Send::Start, id, 1), T0).unwrap().events, [ack(id, AckResult::Started)]);
+        let later = T0.plus_ms(5_000);
+        assert_eq!(sim.command(&cmd(Send::Start, id, 1), later).unwrap().events, [ack(id, AckResult::Started)]);
+        let run = Some(Run { cmd_id: id, left_ms: 55_000 });
+        assert_eq!(
+            sim.command(&cmd(Send::Query, id, 1), later).unwrap().events,
+            [DeviceEvent::State { online: true, run }, ack(id, AckResult::Started)]
+        );
+    }
+
+    #[test]
+    fn memory_outlives_the_server() {
+        let dir = scratch();
+        let id = Uuid::new_v4();
+        sim(&dir).command(&cmd(Send::Start, id, 1), T0);
+        let again = sim(&dir);
+        assert_eq!(
+            again.command(&cmd(Send::Query, id, 1), T0.plus_ms(60_001)).unwrap().events.last(),
+            Some(&ack(id, AckResult::Done))
+        );
+        again.set_mode(1, Mode::Silent, T0);
+        assert_eq!(sim(&dir).command(&cmd(Send::Query, id, 1), T0), None);
+    }
+
+    #[test]
+    fn a_torn_line_costs_nothing_else() {
+        let dir = scratch();
+        let (first, second) = (Uuid::new_v4(), Uuid::new_v4());
+        sim(&dir).command(&cmd(Send::Start, first, 1), T0);
+        let mut journal = OpenOptions::new().append(true).open(dir.join(JOURNAL)).unwrap();
+        journal.write_all(br#"{"idmesin":1,"memo"#).unwrap();
+        sim(&dir).command(&cmd(Send::Start, second, 2), T0.plus_ms(1));
+        let answers = |id| sim(&dir).command(&cmd(Send::Query, id, 1), T0.plus_ms(2)).unwrap().events.pop();
+        assert_eq!(answers(first), Some(ack(first, AckResult::Started)));
+        assert_eq!(answers(second), Some(ack(second, AckResult::Refused)));
+    }
+
+    #[test]
+    fn late_stale_and_second_commands_do_not_run() {
+        let dir = scratch();
+        let sim = sim(&dir);
+        let (first, second, stale, late) = (Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4());
+        sim.command(&cmd(Send::Start, first, 2), T0);
+        assert_eq!(sim.command(&cmd(Send::Start, second, 3), T0).unwrap().events, [ack(second, AckResult::Refused)]);
+        assert_eq!(
+            sim.command(&cmd(Send::Stop, first, 2), T0.plus_ms(1)).unwrap().events.last(),
+            Some(&ack(first, AckResult::Done))
+        );
+        assert_eq!(sim.command(&cmd(Send::Start, stale, 1), T0.plus_ms(2)).unwrap().events, [ack(stale, AckResult::Refused)]);
+        assert_eq!(sim.command(&cmd(Send::Start, late, 4), T0.plus_ms(10_001)).unwrap().events, [ack(late, AckResult::Expired)]);
+    }
+
+    #[test]
+    fn a_late_device_starts_at_once_and_speaks_after_nine_seconds() {
+        let dir = scratch();
+        let sim = sim(&dir);
+        sim.set_mode(1, Mode::Late, T0);
+        let id = Uuid::new_v4();
+        assert_eq!(sim.command(&cmd(Send::Start, id, 1), T0).unwrap().after_ms, LATE_MS);
+        assert_eq!(sim.command(&cmd(Send::Query, id, 1), T0.plus_ms(4_000)).unwrap().after_ms, 5_000);
+    }
+}

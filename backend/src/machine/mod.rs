@@ -1,0 +1,11 @@
+//! Machines: one actor each while somebody buys or watches, the registry that finds it, and the devices behind it.
+
+pub mod actor;
+pub mod alarm;
+pub mod board;
+pub mod device;
+pub mod messages;
+pub mod registry;
+pub mod tick;
+pub mod ticker;
+pub mod wheel;

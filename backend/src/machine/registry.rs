@@ -1,0 +1,172 @@
+//! Finds a machine's actor, or makes one (design: realtime, who owns what). All machines of an outlet live on one worker thread.
+
+use std::sync::{Arc, RwLock};
+
+use actix::dev::ToEnvelope;
+use actix::prelude::SendError;
+use actix::{Actor, Addr, ArbiterHandle, Context, Handler, Message};
+use dashmap::DashMap;
+use dashmap::mapref::entry::{Entry, VacantEntry};
+use dashmap::mapref::one::RefMut;
+
+use super::actor::MachineActor;
+use super::board::Board;
+use super::messages::{Reload, Watched};
+use crate::app::AppState;
+use crate::http::error::AppError;
+use crate::purchase::state::PurchaseState;
+use crate::purchase::step::Purchase;
+
+/// Messages that may wait in one machine's mailbox.
+pub const MAILBOX: usize = 256;
+/// How often a mailbox that closed between finding and telling is looked up again.
+const TRIES: usize = 3;
+
+/// Which machine, and what its actor must know to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    pub idmesin: i64,
+    pub idoutlet: i64,
+    pub driver: String,
+}
+
+impl Location {
+    /// Of a machine known by its id alone; 404 when there is none.
+    pub async fn find(state: &AppState, idmesin: i64) -> Result<Self, AppError> {
+        if let Some(known) = state.machine.location(idmesin) {
+            return Ok(known);
+        }
+        let client = state.db.get().await?;
+        let stmt = client.prepare_cached("SELECT idoutlet, driver FROM mesin WHERE idmesin = $1").await?;
+        let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(AppError::MachineNotFound)?;
+        let location = Self { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? };
+        state.machine.location.insert(idmesin, location.clone());
+        Ok(location)
+    }
+}
+
+struct Resident {
+    addr: Addr<MachineActor>,
+    board: Arc<Board>,
+}
+
+#[derive(Default)]
+pub struct Registry {
+    actors: DashMap<i64, Resident>,
+    /// Where each machine is, once it had an actor or somebody asked: machines neither move nor vanish.
+    location: DashMap<i64, Location>,
+    workers: RwLock<Vec<ArbiterHandle>>,
+}
+
+impl Registry {
+    /// A worker thread offers itself as a home for actors.
+    pub fn add_worker(&self, worker: ArbiterHandle) {
+        self.workers.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(worker);
+    }
+
+    pub fn workers(&self) -> usize {
+        self.workers.read().unwrap_or_else(std::sync::PoisonError::into_inner).len()
+    }
+
+    pub fn actors(&self) -> usize {
+        self.actors.len()
+    }
+
+    /// Where a machine is, when that was asked before.
+    pub fn location(&self, idmesin: i64) -> Option<Location> {
+        self.location.get(&idmesin).map(|a| a.clone())
+    }
+
+    /// Gives `msg` to the machine's actor, making one when there is none.
+    pub fn tell<M>(&self, state: &AppState, location: &Location, msg: M) -> Result<(), AppError>
+    where
+        M: Message<Result = ()> + Send + 'static,
+        MachineActor: Handler<M>,
+        Context<MachineActor>: ToEnvelope<MachineActor, M>,
+    {
+        let mut msg = msg;
+        for _ in 0..TRIES {
+            // Sent before the entry's lock is let go, so that an actor which is forgotten has all it was told in its mailbox.
+            let resident = self.find_or_start(state, location)?;
+            match resident.addr.try_send(msg) {
+                Ok(()) => return Ok(()),
+                Err(SendError::Full(_)) => return Err(AppError::Unavailable),
+                Err(SendError::Closed(back)) => {
+                    let addr = resident.addr.clone();
+                    drop(resident);
+                    self.actors.remove_if(&location.idmesin, |_, known| known.addr == addr);
+                    msg = back;
+                }
+            }
+        }
+        Err(AppError::Unavailable)
+    }
+
+    /// Brings a machine's actor back with its open purchase; one that is there already is told to look.
+    pub fn resume(&self, state: &AppState, location: &Location, active: Purchase) -> Result<(), AppError> {
+        if let Entry::Vacant(vacant) = self.actors.entry(location.idmesin) {
+            return self.start(state, location, vacant, Some(active)).map(drop);
+        }
+        self.tell(state, location, Reload)
+    }
+
+    /// One more watcher from `thread`; the machine's board tells what it shows. The watcher counts before the entry's lock is let
+    /// go, so that passivation cannot come between.
+    pub fn watch(&self, state: &AppState, location: &Location, thread: usize) -> Result<Arc<Board>, AppError> {
+        let resident = self.find_or_start(state, location)?;
+        if resident.board.join(thread) {
+            // Bounded: only the first watcher tells.
+            resident.addr.do_send(Watched);
+        }
+        Ok(resident.board.clone())
+    }
+
+    /// Forgets an idle actor, unless somebody watches. Only the actor itself asks, right before it stops.
+    pub fn forget(&self, idmesin: i64, addr: &Addr<MachineActor>) -> bool {
+        self.actors.remove_if(&idmesin, |_, known| known.addr == *addr && !known.board.is_watched()).is_some()
+    }
+
+    /// Takes a forgotten actor back that was told something in the meantime; `false` when another one has its place.
+    pub fn remember(&self, idmesin: i64, addr: Addr<MachineActor>, board: &Arc<Board>) -> bool {
+        match self.actors.entry(idmesin) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(vacant) => {
+                vacant.insert(Resident { addr, board: board.clone() });
+                true
+            }
+        }
+    }
+
+    fn find_or_start(&self, state: &AppState, location: &Location) -> Result<RefMut<'_, i64, Resident>, AppError> {
+        match self.actors.entry(location.idmesin) {
+            Entry::Occupied(known) => Ok(known.into_ref()),
+            Entry::Vacant(vacant) => self.start(state, location, vacant, None),
+        }
+    }
+
+    fn start<'a>(
+        &self,
+        state: &AppState,
+        location: &Location,
+        vacant: VacantEntry<'a, i64, Resident>,
+        active: Option<Purchase>,
+    ) -> Result<RefMut<'a, i64, Resident>, AppError> {
+        let home = self.home(location.idoutlet).ok_or(AppError::Unavailable)?;
+        // So that after a restart ten thousand phones find the machines that run without a question to the database.
+        self.location.entry(location.idmesin).or_insert_with(|| location.clone());
+        let board = Arc::new(Board::new(self.workers()));
+        board.set_ends_at(active.as_ref().filter(|p| p.state == PurchaseState::Running).map(|p| p.ends_at));
+        let (state, location, shown) = (state.clone(), location.clone(), board.clone());
+        let addr = MachineActor::start_in_arbiter(&home, move |ctx| {
+            ctx.set_mailbox_capacity(MAILBOX);
+            MachineActor::new(state, location, shown, active)
+        });
+        Ok(vacant.insert(Resident { addr, board }))
+    }
+
+    fn home(&self, idoutlet: i64) -> Option<ArbiterHandle> {
+        let workers = self.workers.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let n = i64::try_from(workers.len()).ok().filter(|n| *n > 0)?;
+        workers.get(usize::try_from(idoutlet.rem_euclid(n)).ok()?).cloned()
+    }
+}

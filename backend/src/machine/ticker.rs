@@ -1,0 +1,70 @@
+//! The ticks of a countdown (contract §3): the actor of a machine owns its ticker, and the alarm clock of their thread rings it. A
+//! tick is a call and no message, because an actor that is woken for each costs processor time that grows with the machines.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::alarm::{self, Wakes};
+use super::board::Board;
+use super::registry::Location;
+use super::tick::{self, Cadence, Tick};
+use super::wheel::Key;
+use crate::app::AppState;
+use crate::domain::timestamp::Timestamp;
+use crate::live::hub::{self, Broadcast};
+
+pub struct Ticker {
+    state: AppState,
+    board: Arc<Board>,
+    idmesin: i64,
+    cadence: Cadence,
+    run: Cell<Option<Run>>,
+    /// The next tick, and its alarm.
+    next: Cell<Option<(Timestamp, Key)>>,
+}
+
+/// From when until when a machine runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    pub started_at: Timestamp,
+    pub ends_at: Timestamp,
+}
+
+impl Ticker {
+    pub fn new(state: AppState, location: &Location, board: Arc<Board>) -> Rc<Self> {
+        let cadence = Cadence::of(location.idoutlet, state.config.dev.ticks_per_second);
+        Rc::new(Self { state, board, idmesin: location.idmesin, cadence, run: Cell::new(None), next: Cell::new(None) })
+    }
+
+    /// From now on `run` is what is told to whoever watches; the actor calls this whenever either may have changed.
+    pub fn follow(self: &Rc<Self>, run: Option<Run>) {
+        if self.run.replace(run) == run && self.next.get().is_some() {
+            return;
+        }
+        if let Some((_, key)) = self.next.take() {
+            alarm::cancel(key);
+        }
+        self.arm(self.state.clock.now());
+    }
+
+    /// The alarm rang.
+    pub fn ring(self: &Rc<Self>) {
+        let (Some((due, _)), Some(run)) = (self.next.take(), self.run.get()) else { return };
+        let now = self.state.clock.now();
+        // A late one may have come too near to the end; before its time it is when the clock was put back.
+        if due <= now && !tick::is_near_end(now, run.ends_at) {
+            self.state.metrics.realtime.tick_lateness(due.ms_until(now));
+            let frame = Tick::running(run.ends_at, now).frame(self.idmesin);
+            hub::publish(Broadcast { idmesin: self.idmesin, frame, volatile: true }, &self.board);
+        }
+        self.arm(now);
+    }
+
+    /// Nobody watches: no ticks, until the actor hears of somebody.
+    fn arm(self: &Rc<Self>, now: Timestamp) {
+        let Some(run) = self.run.get().filter(|_| self.board.is_watched()) else { return };
+        let next = self.cadence.next_after(now, run.started_at, run.ends_at);
+        self.next.set(next.and_then(|at| Some((at, alarm::set(at, Wakes::Ticker(Rc::downgrade(self)))?))));
+    }
+}

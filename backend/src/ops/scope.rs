@@ -1,0 +1,26 @@
+//! What a key sees: someone else's is answered like what does not exist (contract §1).
+
+use deadpool_postgres::GenericClient;
+
+use super::key::Operator;
+use crate::domain::id::Id;
+use crate::http::error::AppError;
+
+/// An outlet within the caller's sight.
+#[derive(Debug, Clone, Copy)]
+pub struct Outlet {
+    pub idoutlet: i64,
+    pub idowner: i64,
+}
+
+const OUTLET: &str = "
+    SELECT idowner FROM outlet
+    WHERE idoutlet = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)";
+
+/// The outlet, or 404 when it is unknown or not the caller's.
+pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: Id) -> Result<Outlet, AppError> {
+    let idoutlet = idoutlet.get();
+    let stmt = client.prepare_cached(OUTLET).await?;
+    let row = client.query_opt(&stmt, &[&idoutlet, &operator.idowner, &operator.idoutlet]).await?;
+    row.map(|r| Outlet { idoutlet, idowner: r.get(0) }).ok_or(AppError::NotFound("outlet tidak ditemukan"))
+}

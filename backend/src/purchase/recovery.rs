@@ -1,0 +1,126 @@
+//! Nothing is forgotten: open purchases come back at boot, and what a timer or a message lost is found again (design: money 7, 8).
+
+use std::time::Duration;
+
+use actix::dev::ToEnvelope;
+use actix::{Context, Handler, Message};
+use tokio_postgres::Row;
+
+use super::facts;
+use crate::app::AppState;
+use crate::domain::timestamp::Timestamp;
+use crate::http::error::AppError;
+use crate::machine::actor::MachineActor;
+use crate::machine::messages::{AskDevice, Reload};
+use crate::machine::registry::Location;
+
+/// How often lost work is looked for.
+const EVERY: Duration = Duration::from_secs(1);
+/// The outbox relay takes only rows older than this: the actor itself sends right after the commit.
+const RELAY_AFTER_MS: i64 = 2_000;
+/// A deadline this far past means that its timer was lost.
+const LATE_MS: i64 = 1_000;
+/// Machines that wait for staff are asked this often whether they still run something.
+const ASK_EVERY_ROUNDS: u64 = 15;
+const BATCH: i64 = 1_000;
+
+/// Every open purchase gets its machine's actor back. Returns how many.
+pub async fn resume(state: &AppState) -> Result<usize, AppError> {
+    let client = state.recovery.get().await?;
+    let open = facts::all_open(&client).await?;
+    let n = open.len();
+    for t in open {
+        let location = Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver };
+        state.machine.resume(state, &location, t.purchase)?;
+    }
+    let stmt = client.prepare_cached(SIM_ONLINE).await?;
+    client.execute(&stmt, &[&state.sim.offline()]).await?;
+    Ok(n)
+}
+
+/// What simulated devices said of being reachable may have been lost with the process that heard it; they say it again, as a
+/// broker keeps the last word of a real one.
+const SIM_ONLINE: &str = "
+UPDATE mesin SET online = NOT online WHERE driver = 'sim' AND online = (idmesin = ANY($1))";
+
+/// Runs until the process ends.
+pub async fn reap_forever(state: AppState) {
+    let mut every = tokio::time::interval(EVERY);
+    every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    for round in 0_u64.. {
+        every.tick().await;
+        if let Err(e) = reap(&state, round).await {
+            tracing::warn!(error = %e, "looking for lost work failed; it will be tried again");
+        }
+    }
+}
+
+/// Machines whose purchase is past its deadline: $1 the deadline of runs and commands, $2 that of unsure ones by their age, $3 rows of
+/// each kind at most, so that none that stays stuck keeps the others from their turn. Each kind has its index, so that what is not due
+/// is never looked at; and the driver is asked for row by row, because a join reads all machines when PostgreSQL expects more rows than
+/// there are.
+pub const OVERDUE: &str = "
+SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'RUNNING' AND ends_at <= $1 ORDER BY ends_at LIMIT $3)
+    UNION ALL
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state IN ('HELD', 'SENT') AND cmd_exp <= $1 ORDER BY cmd_exp LIMIT $3)
+    UNION ALL
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'UNSURE' AND created_at <= $2 ORDER BY created_at LIMIT $3)
+) t";
+
+/// Commands whose machine has not acted on them: $1 now, less what the actor itself may take; $2 when they are due again, $3 rows at most.
+pub const RELAY: &str = "
+UPDATE outbox o SET attempts = attempts + 1, available_at = $2 FROM mesin m
+WHERE o.id = ANY(ARRAY(SELECT id FROM outbox WHERE available_at <= $1 ORDER BY available_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+  AND m.idmesin = o.idmesin
+RETURNING o.idmesin, m.idoutlet, m.driver";
+
+/// A stop that came while its run ended is left behind: due by $1, $2 rows at most. One that somebody holds is left for the next time.
+pub const SWEEP: &str = "
+DELETE FROM outbox WHERE id = ANY(ARRAY(
+    SELECT o.id FROM outbox o JOIN snap_transaksi t ON t.id = o.idtransaksi
+    WHERE o.available_at <= $1 AND t.state NOT IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
+    ORDER BY o.available_at LIMIT $2 FOR UPDATE OF o SKIP LOCKED))";
+
+/// Machines that wait for staff, $1 at most; in any order, so that all have their turn when they are more than a batch.
+pub const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas ORDER BY random() LIMIT $1";
+
+async fn reap(state: &AppState, round: u64) -> Result<(), AppError> {
+    let now = state.clock.now();
+    let client = state.recovery.get().await?;
+    let overdue = client.prepare_cached(OVERDUE).await?;
+    let gave_up: Timestamp = now.plus_ms(-LATE_MS - super::times::GIVE_UP_MS);
+    let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await?;
+    tell_all(state, &late, Reload)?;
+    let relay_before = now.plus_ms(-RELAY_AFTER_MS);
+    let sweep = client.prepare_cached(SWEEP).await?;
+    client.execute(&sweep, &[&relay_before, &BATCH]).await?;
+    let relay = client.prepare_cached(RELAY).await?;
+    let due = client.query(&relay, &[&relay_before, &now.plus_ms(RELAY_AFTER_MS), &BATCH]).await?;
+    tell_all(state, &due, Reload)?;
+    if round.is_multiple_of(ASK_EVERY_ROUNDS) {
+        let staff = client.query(STAFF, &[&BATCH]).await?;
+        tell_all(state, &staff, AskDevice)?;
+    }
+    Ok(())
+}
+
+/// Tells each of these machines; one whose mailbox is full does not keep the others from hearing it.
+fn tell_all<M>(state: &AppState, rows: &[Row], msg: M) -> Result<(), AppError>
+where
+    M: Message<Result = ()> + Copy + Send + 'static,
+    MachineActor: Handler<M>,
+    Context<MachineActor>: ToEnvelope<MachineActor, M>,
+{
+    for row in rows {
+        let location = location(row)?;
+        if let Err(e) = state.machine.tell(state, &location, msg) {
+            tracing::warn!(error = %e, idmesin = location.idmesin, "a machine cannot be told to look again; it will be tried again");
+        }
+    }
+    Ok(())
+}
+
+fn location(row: &Row) -> Result<Location, AppError> {
+    Ok(Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? })
+}

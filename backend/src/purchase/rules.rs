@@ -1,0 +1,120 @@
+//! Who may buy what: the refusals of `create_snap_transaksi` in the order of contract §1's table.
+
+use super::facts::{Facts, MachineFacts, Order, ServiceFacts};
+use super::state::PurchaseState;
+use crate::domain::timestamp::Timestamp;
+use crate::http::error::AppError;
+
+/// A refusal that a repeat of the same receipt hears again (contract §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    EpayNotFound,
+    MachineNotFound,
+    ServiceNotFound,
+    PriceChanged,
+    MachineOffline,
+    MachineBusy,
+    BalanceTooLow,
+}
+
+impl Refusal {
+    const ALL: [Self; 7] = [
+        Self::EpayNotFound,
+        Self::MachineNotFound,
+        Self::ServiceNotFound,
+        Self::PriceChanged,
+        Self::MachineOffline,
+        Self::MachineBusy,
+        Self::BalanceTooLow,
+    ];
+
+    /// As it is stored in `receipt.refusal`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::EpayNotFound => "EPAY_NOT_FOUND",
+            Self::MachineNotFound => "MESIN_NOT_FOUND",
+            Self::ServiceNotFound => "LAYANAN_NOT_FOUND",
+            Self::PriceChanged => "HARGA_CHANGED",
+            Self::MachineOffline => "MESIN_OFFLINE",
+            Self::MachineBusy => "MESIN_BUSY",
+            Self::BalanceTooLow => "SALDO_TOO_LOW",
+        }
+    }
+
+    fn from_stored(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.as_str() == text)
+    }
+}
+
+impl From<Refusal> for AppError {
+    fn from(t: Refusal) -> Self {
+        match t {
+            Refusal::EpayNotFound => Self::EpayNotFound,
+            Refusal::MachineNotFound => Self::MachineNotFound,
+            Refusal::ServiceNotFound => Self::ServiceNotFound,
+            Refusal::PriceChanged => Self::PriceChanged,
+            Refusal::MachineOffline => Self::MachineOffline,
+            Refusal::MachineBusy => Self::MachineBusy,
+            Refusal::BalanceTooLow => Self::BalanceTooLow,
+        }
+    }
+}
+
+/// What the facts say about an order.
+#[derive(Debug)]
+pub enum Decision {
+    /// Nothing stands against it: hold the money.
+    Allowed { machine: MachineFacts, service: ServiceFacts },
+    /// Refused now; to be remembered.
+    Refused(Refusal),
+    /// Refused before with the same words.
+    RefusedBefore(Refusal),
+    /// The receipt number belongs to another body.
+    ReceiptTaken,
+    /// The receipt is a purchase already.
+    Purchased { idtransaksi: i64, state: PurchaseState },
+}
+
+impl Decision {
+    /// Whether the receipt number was never decided: to refuse it or to hold money for it makes rows.
+    pub const fn is_new(&self) -> bool {
+        matches!(self, Self::Allowed { .. } | Self::Refused(_))
+    }
+}
+
+/// Decides; the first failing row answers.
+pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
+    if let Some(receipt) = f.receipt {
+        if receipt.body_hash != p.body_hash() {
+            return Decision::ReceiptTaken;
+        }
+        if let Some((idtransaksi, state)) = receipt.purchase {
+            return Decision::Purchased { idtransaksi, state };
+        }
+        if let Some(refusal) = receipt.refusal.as_deref().and_then(Refusal::from_stored) {
+            return Decision::RefusedBefore(refusal);
+        }
+    }
+    let Some(epay) = f.epay else { return Decision::Refused(Refusal::EpayNotFound) };
+    if f.machine.as_ref().is_some_and(|m| m.idowner != epay.idowner) {
+        return Decision::Refused(Refusal::EpayNotFound);
+    }
+    let Some(machine) = f.machine else { return Decision::Refused(Refusal::MachineNotFound) };
+    let Some(service) = f.service.filter(|l| l.idoutlet == machine.idoutlet && p.idoutlet == machine.idoutlet) else {
+        return Decision::Refused(Refusal::ServiceNotFound);
+    };
+    if p.total != service.harga || p.grandtotal != service.harga {
+        return Decision::Refused(Refusal::PriceChanged);
+    }
+    if !machine.online {
+        return Decision::Refused(Refusal::MachineOffline);
+    }
+    if machine.busy {
+        return Decision::Refused(Refusal::MachineBusy);
+    }
+    let enough = epay.wallet.is_some_and(|d| {
+        let valid = d.jenis_emoney == 2 || d.masa_aktif.is_some_and(|m| m >= now);
+        valid && d.saldo >= service.harga
+    });
+    if enough { Decision::Allowed { machine, service } } else { Decision::Refused(Refusal::BalanceTooLow) }
+}

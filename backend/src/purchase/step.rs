@@ -1,0 +1,312 @@
+//! The purchase as one pure function (design: money 2 and 8). No clock, no database, no device: `step` says what the next
+//! state is, what must be committed for it, and what to tell the device once that is done.
+
+use uuid::Uuid;
+
+use super::state::PurchaseState;
+use super::times::{CMD_LIFE_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS};
+use crate::domain::timestamp::Timestamp;
+
+/// An open purchase: the stored row, and what this process remembers of its talk with the device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purchase {
+    pub id: i64,
+    pub cmd_id: Uuid,
+    pub epoch: i64,
+    pub duration_s: i64,
+    pub created_at: Timestamp,
+    pub state: PurchaseState,
+    /// While running: when it ends. Zero before.
+    pub ends_at: Timestamp,
+    pub exchange: Exchange,
+}
+
+/// What was said to the device, and when. Lost in a crash on purpose: everything in it may be said again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Exchange {
+    /// When the process that made the hold sent the command first. `None` after a restart.
+    pub first_sent: Option<Timestamp>,
+    pub last_sent: Option<Timestamp>,
+    pub first_query: Option<Timestamp>,
+    pub last_query: Option<Timestamp>,
+    /// A late `started` was heard; the time left is being asked for, and the countdown is a guess until it is told.
+    pub started_heard: Option<Timestamp>,
+    pub stop_requested: bool,
+    pub last_stop: Option<Timestamp>,
+}
+
+impl Purchase {
+    pub fn exp(&self) -> Timestamp {
+        self.created_at.plus_ms(CMD_LIFE_MS)
+    }
+
+    fn duration_ms(&self) -> i64 {
+        self.duration_s * 1000
+    }
+
+    /// The stored row read again by a process that knew it as `known`: what was said to the device stays said.
+    #[must_use]
+    pub fn reread(mut self, known: &Self) -> Self {
+        if known.id == self.id {
+            let stop_requested = self.exchange.stop_requested || known.exchange.stop_requested;
+            self.exchange = Exchange { stop_requested, ..known.exchange };
+        }
+        self
+    }
+
+    /// When the money goes back although nobody knows: after the fifteen minutes, but never before this process has asked and
+    /// waited, and not while the time left of a run is being asked for.
+    fn give_up_at(&self) -> Option<Timestamp> {
+        let asked = self.exchange.first_query.filter(|_| self.exchange.started_heard.is_none())?;
+        Some(self.created_at.plus_ms(GIVE_UP_MS).max(asked.plus_ms(LAST_WORD_MS)))
+    }
+}
+
+/// What a device answers to a command (contract §6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AckResult {
+    Started,
+    Refused,
+    Expired,
+    Done,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// `wake_at` has come, or the purchase was just made or reloaded.
+    Wake,
+    Ack {
+        cmd_id: Uuid,
+        result: AckResult,
+    },
+    /// The device reports what it runs and how long still.
+    Runs {
+        cmd_id: Uuid,
+        left_ms: i64,
+    },
+    /// An operator wants it to stop.
+    StopRequested,
+}
+
+/// Told to the device, after the commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Send {
+    Start,
+    Query,
+    Stop,
+}
+
+/// A compare-and-set on the stored state, with the movement of money that belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    MarkSent,
+    MarkUnsure,
+    /// Post the hold.
+    Run {
+        started_at: Timestamp,
+        ends_at: Timestamp,
+    },
+    /// Post the hold of a run that is already over.
+    RunAndFinish {
+        started_at: Timestamp,
+        ends_at: Timestamp,
+    },
+    /// A run ends sooner than was thought: the device said so.
+    Sooner {
+        started_at: Timestamp,
+        ends_at: Timestamp,
+    },
+    Finish,
+    Stop {
+        ends_at: Timestamp,
+    },
+    /// Void the hold.
+    Refuse,
+    Expire,
+    /// Void the hold and keep the machine for staff.
+    GiveUp,
+}
+
+/// One step: `next` holds once `change` is committed (at once when there is none), then `send` goes out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub next: Purchase,
+    pub change: Option<Change>,
+    pub send: Option<Send>,
+}
+
+/// When `Event::Wake` is due next; `None` when the purchase has ended.
+pub fn wake_at(p: &Purchase) -> Option<Timestamp> {
+    let o = &p.exchange;
+    match p.state {
+        PurchaseState::Held | PurchaseState::Sent => {
+            let Some(last) = o.last_sent else { return Some(p.created_at) };
+            let mark = (p.state == PurchaseState::Held).then(|| last.plus_ms(MARK_SENT_MS));
+            let left = o.started_heard.map(|t| t.plus_ms(LEFT_WAIT_MS));
+            [mark, left, Some(last.plus_ms(RESEND_MS)), Some(p.exp())].into_iter().flatten().min()
+        }
+        PurchaseState::Unsure => {
+            let query = o.last_query.map_or(p.created_at, |t| t.plus_ms(QUERY_EVERY_MS));
+            let left = o.started_heard.map(|t| t.plus_ms(LEFT_WAIT_MS));
+            [Some(query), left, p.give_up_at()].into_iter().flatten().min()
+        }
+        PurchaseState::Running => {
+            let stop = o.stop_requested.then(|| o.last_stop.map_or(p.created_at, |t| t.plus_ms(RESEND_MS)));
+            let left = o.started_heard.and(o.last_query).map(|t| t.plus_ms(QUERY_EVERY_MS));
+            [stop, left, Some(p.ends_at)].into_iter().flatten().min()
+        }
+        _ => None,
+    }
+}
+
+pub fn step(p: &Purchase, event: &Event, now: Timestamp) -> Step {
+    if !p.state.open() {
+        return stay(p);
+    }
+    match event {
+        Event::Wake if p.state == PurchaseState::Running => wake_running(p, now),
+        Event::Wake => wake_undecided(p, now),
+        Event::Ack { cmd_id, result } if *cmd_id == p.cmd_id => heard(p, *result, now),
+        Event::Runs { cmd_id, left_ms } if *cmd_id == p.cmd_id => {
+            let ends_at = now.plus_ms((*left_ms).clamp(1, p.duration_ms()));
+            if p.state.undecided() { run(p, ends_at) } else { sooner(p, ends_at) }
+        }
+        Event::StopRequested if p.state == PurchaseState::Running => {
+            let mut s = stay(p);
+            s.next.exchange.stop_requested = true;
+            s.next.exchange.last_stop = Some(now);
+            s.send = Some(Send::Stop);
+            s
+        }
+        _ => stay(p),
+    }
+}
+
+fn stay(p: &Purchase) -> Step {
+    Step { next: p.clone(), change: None, send: None }
+}
+
+fn commit(p: &Purchase, state: PurchaseState, change: Change) -> Step {
+    let mut next = p.clone();
+    next.state = state;
+    Step { next, change: Some(change), send: None }
+}
+
+/// The device is asked what it does.
+fn ask(mut s: Step, now: Timestamp) -> Step {
+    s.next.exchange.first_query.get_or_insert(now);
+    s.next.exchange.last_query = Some(now);
+    s.send = Some(Send::Query);
+    s
+}
+
+fn run(p: &Purchase, ends_at: Timestamp) -> Step {
+    let started_at = ends_at.plus_ms(-p.duration_ms());
+    let mut s = commit(p, PurchaseState::Running, Change::Run { started_at, ends_at });
+    s.next.ends_at = ends_at;
+    s.next.exchange.started_heard = None;
+    s
+}
+
+/// The device's word on a run that is known: the way it took makes an end later, never sooner, so the soonest is the truest.
+fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
+    let mut s = stay(p);
+    if ends_at.ms_until(p.ends_at) > PROMPT_MS {
+        s = commit(p, PurchaseState::Running, Change::Sooner { started_at: ends_at.plus_ms(-p.duration_ms()), ends_at });
+        s.next.ends_at = ends_at;
+    }
+    s.next.exchange.started_heard = None;
+    s
+}
+
+fn wake_running(p: &Purchase, now: Timestamp) -> Step {
+    if now >= p.ends_at {
+        return commit(p, PurchaseState::Finished, Change::Finish);
+    }
+    let mut s = stay(p);
+    if p.exchange.stop_requested && p.exchange.last_stop.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
+        s.next.exchange.last_stop = Some(now);
+        s.send = Some(Send::Stop);
+    } else if p.exchange.started_heard.is_some() && p.exchange.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
+        return ask(s, now);
+    }
+    s
+}
+
+fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
+    let o = &p.exchange;
+    // The device did start, but does not say the time left: the whole duration from its word on is the safe side, because the
+    // machine is then never sold while it still runs. It is asked on.
+    if let Some(heard) = o.started_heard
+        && now >= heard.plus_ms(LEFT_WAIT_MS)
+    {
+        let mut s = run(p, heard.plus_ms(p.duration_ms()));
+        s.next.exchange.started_heard = Some(heard);
+        return s;
+    }
+    if p.state == PurchaseState::Unsure {
+        return wake_unsure(p, now);
+    }
+    if now >= p.exp() {
+        return ask(commit(p, PurchaseState::Unsure, Change::MarkUnsure), now);
+    }
+    let mut s = stay(p);
+    if o.last_sent.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
+        s.next.exchange.last_sent = Some(now);
+        s.send = Some(Send::Start);
+    }
+    if p.state == PurchaseState::Held && o.last_sent.is_some_and(|t| now >= t.plus_ms(MARK_SENT_MS)) {
+        s.next.state = PurchaseState::Sent;
+        s.change = Some(Change::MarkSent);
+    }
+    s
+}
+
+fn wake_unsure(p: &Purchase, now: Timestamp) -> Step {
+    if p.give_up_at().is_some_and(|at| now >= at) {
+        return commit(p, PurchaseState::Expired, Change::GiveUp);
+    }
+    if p.exchange.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
+        return ask(stay(p), now);
+    }
+    stay(p)
+}
+
+fn heard(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
+    match (p.state, result) {
+        (PurchaseState::Running, AckResult::Done) if p.exchange.stop_requested && now < p.ends_at => {
+            let mut s = commit(p, PurchaseState::Stopped, Change::Stop { ends_at: now });
+            s.next.ends_at = now;
+            s
+        }
+        (PurchaseState::Running, AckResult::Done) => sooner(p, now),
+        (PurchaseState::Running, _) => stay(p),
+        (_, AckResult::Started) => heard_started(p, now),
+        (_, AckResult::Refused) => commit(p, PurchaseState::Refused, Change::Refuse),
+        (_, AckResult::Expired) => commit(p, PurchaseState::Expired, Change::Expire),
+        (_, AckResult::Done) => {
+            let started_at = p.created_at;
+            let ends_at = now.max(started_at.plus_ms(1));
+            commit(p, PurchaseState::Finished, Change::RunAndFinish { started_at, ends_at })
+        }
+    }
+}
+
+fn heard_started(p: &Purchase, now: Timestamp) -> Step {
+    let prompt = p.exchange.first_sent.is_some_and(|sent| sent.ms_until(now) <= PROMPT_MS);
+    if prompt {
+        return run(p, now.plus_ms(p.duration_ms()));
+    }
+    if p.exchange.started_heard.is_some() {
+        return stay(p);
+    }
+    let mut s = ask(stay(p), now);
+    s.next.exchange.started_heard = Some(now);
+    s
+}
+
+/// The state right after this process committed the hold, about to send the command for the first time.
+pub fn first(id: i64, cmd_id: Uuid, epoch: i64, duration_s: i64, created_at: Timestamp, now: Timestamp) -> Purchase {
+    let exchange = Exchange { first_sent: Some(now), ..Exchange::default() };
+    Purchase { id, cmd_id, epoch, duration_s, created_at, state: PurchaseState::Held, ends_at: Timestamp::default(), exchange }
+}

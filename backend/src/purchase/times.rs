@@ -1,0 +1,25 @@
+//! The purchase's times, in milliseconds (contract §1, §5; design: money 8).
+
+/// A command's `exp`: how long after the hold a device may still start.
+pub const CMD_LIFE_MS: i64 = 10_000;
+/// How long `create_snap_transaksi` waits for the device before it answers 504.
+pub const ANSWER_WAIT_MS: i64 = 8_000;
+/// A `started` this soon after the first sending is taken as the moment of starting, so the countdown is never further off; a
+/// later one is asked for the time left.
+pub const PROMPT_MS: i64 = 1_000;
+/// Without an answer for this long, the purchase is stored as sent.
+pub const MARK_SENT_MS: i64 = 1_000;
+/// A command without an answer is sent again: the device knows its `cmd_id` and does nothing twice.
+pub const RESEND_MS: i64 = 3_000;
+/// An unsure purchase asks its device this often.
+pub const QUERY_EVERY_MS: i64 = 5_000;
+/// How long a late `started` waits for the device to say the time left.
+pub const LEFT_WAIT_MS: i64 = 3_000;
+/// After this long unsure, the customer has the money back and the machine waits for staff.
+pub const GIVE_UP_MS: i64 = 15 * 60_000;
+/// A process that comes back after those minutes asks the device once more, and waits this long for its word.
+pub const LAST_WORD_MS: i64 = 5_000;
+/// Starts that may wait at one machine; after a winner the rest are told that it is in use.
+pub const MAX_WAITING_STARTS: usize = 64;
+/// Repeats of one receipt that may wait for its outcome.
+pub const MAX_WAITERS: usize = 256;
