@@ -32,7 +32,7 @@ function Waiting() {
   return (
     <main className={styles.waiting} aria-busy="true">
       <Spinner large />
-      <span className="visually-hidden">{added.umum.muat}</span>
+      <span className="visually-hidden">{added.common.loading}</span>
     </main>
   )
 }
@@ -74,11 +74,11 @@ function NotFetched({ pathname }: { pathname: string }) {
 function NotShown() {
   return (
     <main className={styles.waiting}>
-      <h1 className="visually-hidden">{added.merek}</h1>
+      <h1 className="visually-hidden">{added.brand}</h1>
       <Empty
-        title={added.umum.halamanGagal}
-        body={added.umum.halamanGagalIsi}
-        action={<Button onClick={() => window.location.reload()}>{added.umum.muatUlang}</Button>}
+        title={added.common.pageFailed}
+        body={added.common.pageFailedBody}
+        action={<Button onClick={() => window.location.reload()}>{added.common.reload}</Button>}
       />
     </main>
   )

@@ -47,7 +47,7 @@ function Notice({ apply }: { apply: () => void }) {
   const ref = useStuckHeight<HTMLDivElement>('--stuck-notice')
   return (
     <div ref={ref} role="status" className={styles.notice} {...KEEP_CLEAR}>
-      {added.umum.versiBaru}
+      {added.common.newVersion}
       <button
         type="button"
         className={styles.take}
@@ -57,7 +57,7 @@ function Notice({ apply }: { apply: () => void }) {
           apply()
         }}
       >
-        {added.umum.muatUlang}
+        {added.common.reload}
       </button>
     </div>
   )

@@ -26,10 +26,10 @@ export default function AkunPage() {
   const close = () => setOpened(null)
 
   return (
-    <Page title={spec.akun} bar>
+    <Page title={spec.account} bar>
       {akun.error && (
         <Failed
-          title={akun.data ? added.akun.gagalPerbarui : added.akun.gagalMuat}
+          title={akun.data ? added.account.updateFailed : added.account.loadFailed}
           error={akun.error}
           pending={akun.isFetching}
           onRetry={() => void akun.refetch()}
@@ -74,7 +74,7 @@ function Failed(props: { title: string; error: Error; pending: boolean; onRetry:
       <p className={styles.failedTitle}>{props.title}</p>
       <p>{isi ?? judul}</p>
       <Button variant="secondary" pending={props.pending} onClick={props.onRetry}>
-        {added.umum.cobaLagi}
+        {added.common.tryAgain}
       </Button>
     </div>
   )

@@ -10,18 +10,18 @@ import { Button } from '@/shared/ui/button'
 function logout(): void {
   const { token, signOut } = useAuth.getState()
   if (!signOut()) {
-    toast.gagal(spec.gagalLogout)
+    toast.gagal(spec.logoutFailed)
     return
   }
   if (token) endToken(token)
-  toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.berhasilLogout })
+  toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.loggedOut })
   window.location.replace(paths.welcome)
 }
 
 export function Logout() {
   return (
     <Button variant="danger" icon={<LogOut size={20} aria-hidden />} onClick={logout}>
-      {spec.keluarAplikasi}
+      {spec.logOut}
     </Button>
   )
 }

@@ -25,7 +25,7 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
   const { pending, submit } = useSubmit(async () => {
     try {
       await updateNama(value.trim())
-      toast.sukses(spec.namaBerhasilDiUbah)
+      toast.sukses(spec.nameChanged)
       onSaved()
     } catch (error) {
       const { judul, isi } = jelaskan(error)
@@ -39,22 +39,22 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
   }
 
   return (
-    <Dialog open onClose={onClose} title={spec.ubahNama} locked={pending} typed={value !== nama}>
+    <Dialog open onClose={onClose} title={spec.changeName} locked={pending} typed={value !== nama}>
       <form className={form.form} onSubmit={onSubmit} noValidate>
         <Field
           data-awal
-          label={spec.namaAkun}
+          label={spec.accountName}
           name="nama"
           autoComplete="name"
           autoCapitalize="words"
           maxLength={NAMA_MAKS}
-          hint={added.petunjukNama}
+          hint={added.nameHint}
           value={value}
           disabled={pending}
           onChange={(event) => setValue(event.target.value)}
         />
         <Button type="submit" disabled={!namaCukup(value)} pending={pending}>
-          {spec.simpan}
+          {spec.save}
         </Button>
       </form>
     </Dialog>

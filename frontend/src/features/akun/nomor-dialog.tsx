@@ -7,12 +7,12 @@ import styles from './akun-page.module.css'
 /** The number cannot be changed for now: what to do instead. */
 export function NomorDialog({ open, akun, onClose }: { open: boolean; akun: Akun; onClose: () => void }) {
   return (
-    <Dialog open={open} onClose={onClose} title={added.nomorWhatsApp}>
+    <Dialog open={open} onClose={onClose} title={added.whatsAppNumber}>
       <div className={styles.notice}>
         <p className={`angka ${styles.number}`}>+{akun.full_telp}</p>
-        <p className={styles.muted}>{added.akun.nomorTetapIsi}</p>
+        <p className={styles.muted}>{added.account.numberFixedBody}</p>
       </div>
-      <Button onClick={onClose}>{added.akun.mengerti}</Button>
+      <Button onClick={onClose}>{added.account.understood}</Button>
     </Dialog>
   )
 }

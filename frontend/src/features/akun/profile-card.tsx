@@ -25,7 +25,7 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
     <div aria-busy={!akun}>
       {!akun && (
         <span className="visually-hidden" role="status">
-          {added.umum.muat}
+          {added.common.loading}
         </span>
       )}
       <div className={styles.banner}>
@@ -34,12 +34,12 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
           {nama && inisial(nama)}
         </span>
         <span className={styles.identity}>
-          <span className={styles.caption}>{spec.namaAkun}</span>
+          <span className={styles.caption}>{spec.accountName}</span>
           {nama ? <strong className={styles.name}>{nama}</strong> : <Blank />}
         </span>
         <IconButton
           className={styles.edit}
-          label={nama ? added.akun.ubahNama(nama) : spec.ubahNama}
+          label={nama ? added.account.changeName(nama) : spec.changeName}
           aria-haspopup="dialog"
           disabled={!akun}
           onClick={onNama}
@@ -50,7 +50,7 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
       <Card className={styles.rows}>
         <Row
           icon={<Phone size={22} aria-hidden />}
-          label={added.nomorWhatsApp}
+          label={added.whatsAppNumber}
           disabled={!akun}
           onClick={onNomor}
         >
@@ -58,13 +58,13 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
         </Row>
         <Row
           icon={<KeyRound size={22} aria-hidden />}
-          label={spec.ubahKataSandi}
+          label={spec.changePassword}
           disabled={!akun}
           onClick={onSandi}
         >
           {akun ? (
             <>
-              {added.akun.terakhirDiubah} <span className="angka">{tanggalWaktu(akun.updated_at)}</span>
+              {added.account.lastChanged} <span className="angka">{tanggalWaktu(akun.updated_at)}</span>
             </>
           ) : (
             <Blank />

@@ -39,7 +39,7 @@ function SandiDialog({ telp, sandi }: Props) {
     <Dialog
       open
       onClose={sandi.close}
-      title={spec.ubahKataSandi}
+      title={spec.changePassword}
       locked={pending}
       typed={Object.values(values).some(Boolean)}
     >
@@ -49,14 +49,14 @@ function SandiDialog({ telp, sandi }: Props) {
           <PasswordField
             {...of('lama')}
             data-awal
-            label={added.akun.kataSandiLama}
+            label={added.account.oldPassword}
             autoComplete="current-password"
           />
-          <NewPasswordField {...of('baru')} label={added.kataSandiBaru} />
-          <PasswordField {...of('ulangi')} label={added.ulangiKataSandiBaru} autoComplete="new-password" />
+          <NewPasswordField {...of('baru')} label={added.newPassword} />
+          <PasswordField {...of('ulangi')} label={added.repeatNewPassword} autoComplete="new-password" />
         </div>
         <Button type="submit" pending={pending}>
-          {spec.simpan}
+          {spec.save}
         </Button>
       </form>
     </Dialog>
@@ -65,11 +65,11 @@ function SandiDialog({ telp, sandi }: Props) {
 
 function VerifikasiDialog({ telp, sandi }: Props) {
   return (
-    <Dialog open onClose={sandi.toForm} title={spec.verifikasiPerubahan}>
+    <Dialog open onClose={sandi.toForm} title={spec.verifyChange}>
       <CodeEntry
         purpose="password"
         telp={telp}
-        submitLabel={spec.simpan}
+        submitLabel={spec.save}
         autoSubmit
         onSubmit={sandi.submitCode}
         resend={requestOtpPassword}

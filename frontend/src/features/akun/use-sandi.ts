@@ -37,7 +37,7 @@ export function useSandi(telp: string) {
       toCode()
     } catch (error) {
       const { judul, isi } = jelaskan(error)
-      toast.gagal(spec.sistemSedangSibuk, isi ?? judul)
+      toast.gagal(spec.systemBusy, isi ?? judul)
     }
   }
 
@@ -53,7 +53,7 @@ export function useSandi(telp: string) {
     }
     sandiDraft.clear()
     forgetCode('password', telp)
-    toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.berhasilMerubahSandi })
+    toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.passwordChanged })
     setStep('closed')
     await sheetsClosed()
     window.location.reload()
@@ -82,11 +82,11 @@ function tellFailure(error: unknown): boolean {
   const failure = asApiError(error)
   const { judul, isi } = jelaskan(failure)
   if (failure.message.includes(SANDI_LAMA_SALAH)) {
-    toast.gagal(spec.passwordLamaSalah, added.akun.periksaSandiLama)
+    toast.gagal(spec.oldPasswordWrong, added.account.checkOldPassword)
     return false
   }
   if (failure.message === spec.otpInvalid) {
-    toast.gagal(spec.otpInvalid, added.otp.periksaKode)
+    toast.gagal(spec.otpInvalid, added.otp.checkCode)
     return true
   }
   toast.gagal(judul, isi)

@@ -37,42 +37,42 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
       await forgotPassword(telp, otp, password)
       forgotCode.clear()
       forgetCode('forgot', telp)
-      toast.sukses(spec.sandiDiperbaruhi)
+      toast.sukses(spec.passwordReset)
       navigate(paths.login, { replace: true })
     } catch (error) {
       const { judul, isi } = jelaskan(error)
       // Without an answer the same code may still be good: another try from here.
       if (asApiError(error).unanswered) return toast.gagal(judul, isi)
       forgotCode.clear()
-      toast.gagal(spec.mohonCobaLagi, [spec.kesalahanSistem, judul])
+      toast.gagal(spec.pleaseTryAgain, [spec.systemError, judul])
       navigate(paths.forgotTelp, { replace: true })
     }
   }
 
   return (
-    <Page title={added.lupa.judulSandi} back={paths.forgotOtp(telp)}>
+    <Page title={added.forgot.passwordTitle} back={paths.forgotOtp(telp)}>
       <p className={styles.lead}>
-        {added.lupa.isiSandi} <strong className="angka">+62{telp}</strong>
+        {added.forgot.passwordBody} <strong className="angka">+62{telp}</strong>
       </p>
       <form {...form} className={styles.form}>
         <UsernameInput telp={telp} />
         <div className={styles.fields}>
           <NewPasswordField
             {...field('password')}
-            label={added.kataSandiBaru}
+            label={added.newPassword}
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />
           <PasswordField
             {...field('ulangi')}
-            label={added.ulangiKataSandiBaru}
+            label={added.repeatNewPassword}
             autoComplete="new-password"
             value={ulangi}
             onChange={(event) => setUlangi(event.target.value)}
           />
         </div>
         <Button type="submit" pending={pending}>
-          {spec.simpan}
+          {spec.save}
         </Button>
       </form>
     </Page>

@@ -28,8 +28,8 @@ export default function DashboardPage() {
     <main className={styles.page}>
       {customer ? (
         <header className={`two-lines ${styles.greeting}`} {...KEEP_CLEAR}>
-          <span className={styles.hello}>{added.dashboard.salam}</span>{' '}
-          <PageTitle className={styles.name} name={spec.beranda}>
+          <span className={styles.hello}>{added.dashboard.greeting}</span>{' '}
+          <PageTitle className={styles.name} name={spec.home}>
             {namaLengkap(customer)}
           </PageTitle>
         </header>
@@ -40,18 +40,18 @@ export default function DashboardPage() {
         <div className={styles.stale} {...KEEP_CLEAR}>
           <span role="status">
             {dashboard.data && epay.data
-              ? added.dashboard.dataPer(tanggalWaktu(age_ms))
-              : added.dashboard.gagalMuat}
+              ? added.dashboard.dataAsOf(tanggalWaktu(age_ms))
+              : added.dashboard.loadFailed}
           </span>
           <button
             type="button"
             className={styles.retry}
-            aria-label={added.umum.cobaLagi}
+            aria-label={added.common.tryAgain}
             aria-disabled={pending || undefined}
             aria-busy={pending || undefined}
             onClick={() => !pending && retry()}
           >
-            {pending ? <Spinner /> : added.umum.cobaLagi}
+            {pending ? <Spinner /> : added.common.tryAgain}
           </button>
         </div>
       )}
@@ -76,7 +76,7 @@ function shown(accounts: AkunEpay[]): AkunEpay[] {
 function Waiting() {
   return (
     <div className={cards.skeleton} aria-busy="true">
-      <span className="visually-hidden">{added.umum.muat}</span>
+      <span className="visually-hidden">{added.common.loading}</span>
     </div>
   )
 }
@@ -90,10 +90,10 @@ interface NotLoadedProps {
 function NotLoaded(props: NotLoadedProps) {
   return (
     <main className={styles.page}>
-      <PageTitle className="visually-hidden" name={spec.beranda}>
-        {spec.beranda}
+      <PageTitle className="visually-hidden" name={spec.home}>
+        {spec.home}
       </PageTitle>
-      <Failed body={added.dashboard.gagalMuat} {...props} />
+      <Failed body={added.dashboard.loadFailed} {...props} />
     </main>
   )
 }

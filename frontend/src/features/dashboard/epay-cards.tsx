@@ -21,15 +21,15 @@ export function EpayCards({ accounts }: { accounts: AkunEpay[] }) {
     return (
       <Card className={styles.empty}>
         <Empty
-          title={added.dashboard.belumAdaSaldo}
-          body={added.dashboard.belumAdaSaldoIsi}
-          action={<Button onClick={() => navigate(paths.topUp)}>{added.dashboard.isiSaldo}</Button>}
+          title={added.dashboard.noBalance}
+          body={added.dashboard.noBalanceBody}
+          action={<Button onClick={() => navigate(paths.topUp)}>{added.dashboard.addBalance}</Button>}
         />
       </Card>
     )
   }
   return (
-    <section aria-label={added.dashboard.kartuSaldo}>
+    <section aria-label={added.dashboard.balanceCards}>
       <ul className={styles.slider}>
         {accounts.map((account) => (
           <li key={account.idcustomer} className={styles.slide}>
@@ -51,7 +51,7 @@ function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: Out
         <h2 className={`two-lines ${styles.outlet}`}>{outlet?.nama}</h2>
         {outlet && (
           <p className={styles.date}>
-            <span className="visually-hidden">{added.dashboard.terdaftar} </span>
+            <span className="visually-hidden">{added.dashboard.registeredSince} </span>
             {tanggal(outlet.created_at)}
           </p>
         )}
@@ -62,7 +62,7 @@ function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: Out
         <button
           type="button"
           className={styles.info}
-          aria-label={added.dashboard.infoOutlet(outlet.nama)}
+          aria-label={added.dashboard.outletInfo(outlet.nama)}
           onClick={() => onInfo(outlet)}
         >
           <Info size={28} strokeWidth={1.8} aria-hidden />
@@ -78,12 +78,12 @@ function OutletDialog({ outlet, onClose }: { outlet: OutletEpay | null; onClose:
       {outlet && (
         <>
           <dl className={styles.rows}>
-            <dt>{added.dashboard.kota}</dt>
+            <dt>{added.dashboard.city}</dt>
             <dd>{outlet.kota}</dd>
           </dl>
           <a className={styles.map} href={mapsUrl(outlet)} target="_blank" rel="noopener noreferrer">
             <MapPin size={20} aria-hidden />
-            {spec.lihatLokasi}
+            {spec.seeLocation}
           </a>
         </>
       )}

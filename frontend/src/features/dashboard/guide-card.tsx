@@ -3,13 +3,13 @@ import { added } from '@/shared/copy/added'
 import { Guide } from '@/shared/ui/guide'
 
 const langkah: [LucideIcon, string][] = [
-  [ScanLine, added.dashboard.langkahScan],
-  [WalletMinimal, added.dashboard.langkahTopUp],
-  [Clock, added.dashboard.langkahRiwayat],
-  [UserRound, added.dashboard.langkahAkun],
+  [ScanLine, added.dashboard.stepScan],
+  [WalletMinimal, added.dashboard.stepTopUp],
+  [Clock, added.dashboard.stepHistory],
+  [UserRound, added.dashboard.stepAccount],
 ]
 
 /** Shown while no machine runs: what each button of the bar is for. */
 export function GuideCard() {
-  return <Guide title={added.dashboard.selamatDatang} steps={langkah} />
+  return <Guide title={added.dashboard.welcome} steps={langkah} />
 }

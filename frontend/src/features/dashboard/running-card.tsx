@@ -22,9 +22,9 @@ export function WaitingCard({ purchase, detail }: Props) {
   return (
     <Shell purchase={purchase} detail={detail} porthole={<Porthole state="waiting" />}>
       <p className={styles.note}>
-        <strong>{added.dashboard.menungguMesin}</strong>
+        <strong>{added.dashboard.waitingForMachine}</strong>
         <br />
-        {added.dashboard.menungguMesinIsi}
+        {added.dashboard.waitingForMachineBody}
       </p>
     </Shell>
   )

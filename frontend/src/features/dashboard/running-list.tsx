@@ -32,7 +32,7 @@ export function RunningList({ purchases, done, onDone }: Props) {
   return (
     <section className={styles.section} aria-labelledby="berlangsung">
       <h2 id="berlangsung" className={styles.heading}>
-        {spec.sedangBerlangsung}
+        {spec.running}
       </h2>
       <Reconnecting />
       <ul className={styles.running}>
@@ -85,7 +85,7 @@ function Reconnecting() {
   }, [down])
   return (
     <p role="status" className={styles.reconnecting}>
-      {shown ? added.dashboard.menyambungkan : null}
+      {shown ? added.dashboard.reconnecting : null}
     </p>
   )
 }

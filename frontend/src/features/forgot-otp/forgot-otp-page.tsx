@@ -19,11 +19,11 @@ export default function ForgotOtpPage() {
   }
 
   return (
-    <Page title={added.lupa.judulOtp} back={paths.forgotTelp}>
+    <Page title={added.forgot.otpTitle} back={paths.forgotTelp}>
       <CodeEntry
         purpose="forgot"
         telp={telp}
-        submitLabel={spec.simpan}
+        submitLabel={spec.save}
         onSubmit={keep}
         resend={() => requestOtpForgot(telp)}
       />

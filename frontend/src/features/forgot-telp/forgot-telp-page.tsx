@@ -35,12 +35,12 @@ export default function ForgotTelpPage() {
   }
 
   return (
-    <Page title={added.lupa.judulTelp} back={paths.login}>
-      <p className={styles.lead}>{added.lupa.isiTelp}</p>
+    <Page title={added.forgot.telpTitle} back={paths.login}>
+      <p className={styles.lead}>{added.forgot.telpBody}</p>
       <form {...form} className={styles.form}>
         <TelpField {...field('telp')} value={telp} onChange={setTelp} />
         <Button type="submit" pending={pending}>
-          {spec.kirimKodeOtp}
+          {spec.sendCode}
         </Button>
       </form>
     </Page>

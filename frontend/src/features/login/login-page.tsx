@@ -40,27 +40,27 @@ export default function LoginPage() {
   }
 
   return (
-    <Page title={added.login.judul} back={paths.welcome}>
-      <p className={styles.lead}>{added.login.isi}</p>
+    <Page title={added.login.title} back={paths.welcome}>
+      <p className={styles.lead}>{added.login.body}</p>
       <form {...form} className={styles.form} onFocus={warmToaster}>
         <div className={styles.fields}>
           <TelpField {...field('telp')} value={telp} onChange={setTelp} />
           <PasswordField
             {...field('password')}
-            label={spec.kataSandi}
+            label={spec.password}
             autoComplete="current-password"
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />
         </div>
         <Link className={`${styles.link} ${styles.linkEnd}`} to={paths.forgotTelp}>
-          {spec.lupaKataSandi}
+          {spec.forgotPassword}
         </Link>
         <Button type="submit" pending={pending}>
-          {spec.masuk}
+          {spec.logIn}
         </Button>
       </form>
-      <FootLink question={added.login.belumPunya} to={paths.register} label={spec.daftar} />
+      <FootLink question={added.login.noAccountYet} to={paths.register} label={spec.register} />
     </Page>
   )
 }
@@ -70,12 +70,12 @@ function tellFailure(error: unknown): void {
   const failure = asApiError(error)
   const { judul, isi } = jelaskan(failure)
   if (failure.message === spec.passwordIncorrect) {
-    toast.gagal(spec.passwordIncorrect, added.login.cobaSandiLain)
+    toast.gagal(spec.passwordIncorrect, added.login.tryOtherPassword)
   } else if (failure.unanswered) {
     toast.gagal(judul, isi)
   } else if (failure.status === 404) {
-    toast.gagal(spec.akunTidakDitemukan, added.login.cobaNomorLain)
+    toast.gagal(spec.accountNotFound, added.login.tryOtherNumber)
   } else {
-    toast.gagal(spec.akunTidakDitemukan, penjelasan(failure))
+    toast.gagal(spec.accountNotFound, penjelasan(failure))
   }
 }

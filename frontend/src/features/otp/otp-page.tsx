@@ -28,7 +28,7 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
     try {
       const { token } = await register(draft, code)
       forgetCode('register', draft.telp)
-      toast.sukses(spec.registrasiBerhasil)
+      toast.sukses(spec.registered)
       useAuth.getState().signIn(token)
       return true
     } catch (error) {
@@ -39,16 +39,16 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
   }
 
   return (
-    <Page title={added.otp.judul} back={paths.register}>
+    <Page title={added.otp.title} back={paths.register}>
       <CodeEntry
         purpose="register"
         telp={draft.telp}
-        submitLabel={spec.daftar}
+        submitLabel={spec.register}
         autoSubmit
         onSubmit={submit}
         resend={() => requestOtp(draft.telp)}
       />
-      <FootLink question={added.register.sudahPunya} to={paths.login} label={spec.masuk} />
+      <FootLink question={added.register.haveAccount} to={paths.login} label={spec.logIn} />
     </Page>
   )
 }
@@ -58,11 +58,11 @@ function afterFailure(error: unknown): string | null {
   const { status, message } = asApiError(error)
   const { judul, isi } = jelaskan(error)
   if (message === spec.otpInvalid) {
-    toast.gagal(spec.otpInvalid, added.otp.periksaKode)
+    toast.gagal(spec.otpInvalid, added.otp.checkCode)
     return null
   }
   if (message === spec.recordNotFound || status === 400) {
-    toast.gagal(spec.kesalahanSistemCobaKembali)
+    toast.gagal(spec.systemErrorRetry)
     return paths.login
   }
   toast.gagal(judul, isi)

@@ -8,9 +8,9 @@ import styles from './pembayaran-page.module.css'
 import type { PayPhase } from './use-pay'
 
 const words: Record<Exclude<PayPhase, 'ready'>, [string, string]> = {
-  sending: [added.bayar.menyalakan, added.bayar.menyalakanIsi],
-  asking: [added.bayar.memastikan, added.bayar.memastikanIsi],
-  unknown: [added.bayar.belumPasti, added.bayar.belumPastiIsi],
+  sending: [added.pay.starting, added.pay.startingBody],
+  asking: [added.pay.confirming, added.pay.confirmingBody],
+  unknown: [added.pay.undecided, added.pay.undecidedBody],
 }
 
 interface Props {
@@ -35,10 +35,10 @@ export function PayOverlay({ phase, onRetry, onLeave }: Props) {
           <FadeSwap id={phase}>{body}</FadeSwap>
         </div>
       </div>
-      {phase === 'unknown' && <Button onClick={onRetry}>{added.umum.cobaLagi}</Button>}
+      {phase === 'unknown' && <Button onClick={onRetry}>{added.common.tryAgain}</Button>}
       {phase !== 'sending' && (
         <Button variant="secondary" onClick={leave}>
-          {added.bayar.keBeranda}
+          {added.pay.toDashboard}
         </Button>
       )}
     </Dialog>

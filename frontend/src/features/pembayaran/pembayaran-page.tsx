@@ -30,25 +30,25 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
   const { phase, pay } = usePay(nota, saldo, mesin.nama)
 
   return (
-    <Page title={added.bayar.judul} back={paths.dashboard}>
-      <section className={styles.receipt} aria-label={added.bayar.judul}>
+    <Page title={added.pay.title} back={paths.dashboard}>
+      <section className={styles.receipt} aria-label={added.pay.title}>
         <dl className={styles.rows}>
-          <Row label={spec.noNota} value={nota.nota} number />
-          <Row label={added.nota.tanggal} value={tanggalWaktu(nota.made_ms)} number />
-          <Row label={added.nota.mesin} value={mesin.nama} />
-          <Row label={added.nota.layanan} value={layanan.nama} />
-          <Row label={added.nota.durasi} value={added.nota.menit(menit(layanan.durasi))} number />
-          <Row label={added.nota.outlet} value={mesin.outlet.nama} />
+          <Row label={spec.receiptNumber} value={nota.nota} number />
+          <Row label={added.receipt.date} value={tanggalWaktu(nota.made_ms)} number />
+          <Row label={added.receipt.machine} value={mesin.nama} />
+          <Row label={added.receipt.service} value={layanan.nama} />
+          <Row label={added.receipt.duration} value={added.receipt.minutes(menit(layanan.durasi))} number />
+          <Row label={added.receipt.outlet} value={mesin.outlet.nama} />
         </dl>
         <dl className={`${styles.rows} ${styles.money}`}>
-          <Row label={added.bayar.saldoDi(epay.outlet?.nama ?? '')} value={rupiah(saldo)} number />
-          <Row label={spec.hargaLayanan} value={rupiah(-layanan.harga)} number tone="keluar" />
-          <Row label={added.bayar.sisaSaldo} value={rupiah(saldo - layanan.harga)} number tone="hasil" />
+          <Row label={added.pay.balanceAt(epay.outlet?.nama ?? '')} value={rupiah(saldo)} number />
+          <Row label={spec.servicePrice} value={rupiah(-layanan.harga)} number tone="keluar" />
+          <Row label={added.pay.balanceLeft} value={rupiah(saldo - layanan.harga)} number tone="hasil" />
         </dl>
       </section>
       <div className={styles.action}>
         <Button pending={phase === 'sending' || phase === 'asking'} onClick={pay}>
-          {spec.bayarNyalakanMesin}
+          {spec.payAndStart}
         </Button>
       </div>
       <PayOverlay phase={phase} onRetry={pay} onLeave={() => leaveSent(nota)} />

@@ -108,10 +108,10 @@ function freshDashboard(client: QueryClient): Promise<unknown> {
  */
 function tell(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], open: boolean): void {
   if (outcome.kind === 'started') {
-    toast.sukses(spec.mesinBerhasilDinyalakan, [...about, added.bayar.nyalaIsi])
+    toast.sukses(spec.machineStarted, [...about, added.pay.startedBody])
     return
   }
   const { judul } = jelaskan(outcome.error)
-  if (outcome.kind === 'open') toast.info(judul, [...about, added.bayar.lihatBeranda])
-  else toast.gagal(judul, [...about, outcome.first && !open ? added.bayar.saldoAman : added.bayar.lihatSaldo])
+  if (outcome.kind === 'open') toast.info(judul, [...about, added.pay.seeDashboard])
+  else toast.gagal(judul, [...about, outcome.first && !open ? added.pay.moneySafe : added.pay.seeBalance])
 }

@@ -24,10 +24,10 @@ export function EpayOption({ epay, harga, onChoose }: Props) {
         <span className={styles.meta}>
           {outlet?.kota} · {nama}
         </span>
-        {sampai !== null && <span className={styles.meta}>{added.epay.berlakuSampai(tanggal(sampai))}</span>}
+        {sampai !== null && <span className={styles.meta}>{added.epay.validUntil(tanggal(sampai))}</span>}
         <span className={styles.amount}>
           <span className={`angka ${styles.saldo}`}>{rupiah(saldo)}</span>
-          {saldo < harga && <span className={styles.low}>{added.epay.kurang}</span>}
+          {saldo < harga && <span className={styles.low}>{added.epay.insufficient}</span>}
         </span>
       </span>
       <ChevronRight size={20} aria-hidden className={choices.chevron} />

@@ -27,7 +27,7 @@ type Chosen = PurchaseFlow & Required<Pick<PurchaseFlow, 'layanan'>>
 export default function PilihEpayPage() {
   const [flow] = useState(purchaseFlow.read)
   return (
-    <Page title={added.epay.judul} back={paths.dashboard}>
+    <Page title={added.epay.title} back={paths.dashboard}>
       {flow?.layanan ? <OwnerAccounts flow={{ ...flow, layanan: flow.layanan }} /> : <DirectEntry />}
     </Page>
   )
@@ -43,7 +43,7 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
 
   function choose(epay: AkunEpay) {
     if ((epay.quota_emoney?.saldo ?? 0) < flow.layanan.harga) {
-      toast.gagal(spec.saldoTidakCukup, added.epay.kurangIsi)
+      toast.gagal(spec.balanceTooLow, added.epay.insufficientBody)
       return
     }
     // A new choice is a new visit of the payment, with a receipt of its own.
@@ -55,7 +55,7 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
   if (query.data.length === 0) return <NoAccount />
   return (
     <>
-      <p className={styles.count}>{spec.epayDitemukan(query.data.length)}</p>
+      <p className={styles.count}>{spec.epayFound(query.data.length)}</p>
       <ul className={choices.list}>
         {query.data.map((epay) => (
           <li key={epay.idcustomer}>
@@ -80,8 +80,8 @@ function NoAccount() {
   const navigate = useNavigate()
   return (
     <Empty
-      title={spec.epayTidakDitemukan}
-      body={added.epay.kosongIsi}
+      title={spec.epayNotFound}
+      body={added.epay.emptyBody}
       action={<Button onClick={() => navigate(paths.topUp)}>{spec.topUpEpayment}</Button>}
     />
   )

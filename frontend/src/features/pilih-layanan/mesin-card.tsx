@@ -25,7 +25,7 @@ export function MesinCard({ mesin, free, ends_at }: Props) {
         {mesin.outlet.nama}, {mesin.outlet.kota}
       </p>
       <State free={free} waited={waited} offline={mesin.status === 'offline'} ends_at={ends_at} />
-      {free && <p className={styles.hint}>{added.layanan.cocokkan}</p>}
+      {free && <p className={styles.hint}>{added.service.matchName}</p>}
     </Card>
   )
 }
@@ -54,19 +54,19 @@ function State({ free, waited, offline, ends_at }: StateProps) {
       <div role="status" className={styles.words}>
         {!free && (
           <>
-            <strong>{offline ? added.layanan.offline : added.layanan.sibuk}</strong>
+            <strong>{offline ? added.service.offline : added.service.busy}</strong>
             {offline
-              ? added.layanan.offlineIsi
+              ? added.service.offlineBody
               : left_s
-                ? added.layanan.sibukIsi
-                : added.layanan.sibukTanpaWaktu}
+                ? added.service.busyBody
+                : added.service.busyWithoutTime}
           </>
         )}
-        {free && waited && <strong>{added.layanan.bebas}</strong>}
+        {free && waited && <strong>{added.service.free}</strong>}
       </div>
       {left_s ? (
         <div className={styles.left} role="timer">
-          <span className="visually-hidden">{added.layanan.sisaWaktu} </span>
+          <span className="visually-hidden">{added.service.timeLeft} </span>
           <span className="angka">{sisaWaktu(left_s * 1000)}</span>
         </div>
       ) : null}

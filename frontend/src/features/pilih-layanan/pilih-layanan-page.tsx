@@ -46,11 +46,11 @@ function LayananList({ flow }: { flow: PurchaseFlow }) {
   }
 
   return (
-    <Page title={added.layanan.judul} back={paths.dashboard}>
+    <Page title={added.service.title} back={paths.dashboard}>
       <MesinCard mesin={mesin} free={free} ends_at={ends_at} />
       {searchable && (
         <Field
-          label={added.layanan.cari}
+          label={added.service.search}
           type="search"
           autoComplete="off"
           maxLength={50}
@@ -87,8 +87,7 @@ interface ServicesProps {
 }
 
 function Services({ services, searching, free, onChoose }: ServicesProps) {
-  if (services.length === 0)
-    return <Empty title={searching ? added.layanan.tidakCocok : added.layanan.kosong} />
+  if (services.length === 0) return <Empty title={searching ? added.service.noMatch : added.service.empty} />
   return (
     <ul className={choices.list}>
       {services.map((layanan) => (
@@ -96,7 +95,7 @@ function Services({ services, searching, free, onChoose }: ServicesProps) {
           <button type="button" className={choices.choice} disabled={!free} onClick={() => onChoose(layanan)}>
             <span className={styles.name}>
               {layanan.nama}
-              <span className={styles.duration}>{added.nota.menit(menit(layanan.durasi))}</span>
+              <span className={styles.duration}>{added.receipt.minutes(menit(layanan.durasi))}</span>
             </span>
             <span className={`angka ${styles.price}`}>{rupiah(layanan.harga)}</span>
             <ChevronRight size={20} aria-hidden className={choices.chevron} />
@@ -112,9 +111,9 @@ function NotLoaded({ error, pending, onRetry }: { error: unknown; pending: boole
   if (asApiError(error).status !== 404) return <Failed error={error} pending={pending} onRetry={onRetry} />
   return (
     <Empty
-      title={spec.mesinNotFound}
-      body={added.scan.mesinTidakDitemukanIsi}
-      action={<Button onClick={() => navigate(paths.scan)}>{added.scan.pindaiUlang}</Button>}
+      title={spec.machineNotFound}
+      body={added.scan.machineNotFoundBody}
+      action={<Button onClick={() => navigate(paths.scan)}>{added.scan.scanAgain}</Button>}
     />
   )
 }

@@ -48,41 +48,41 @@ export default function RegisterPage() {
   }
 
   return (
-    <Page title={added.register.judul} back={paths.welcome}>
-      <p className={styles.lead}>{added.register.isi}</p>
+    <Page title={added.register.title} back={paths.welcome}>
+      <p className={styles.lead}>{added.register.body}</p>
       <form {...form} className={styles.form}>
         <div className={styles.fields}>
           <TelpField {...field('telp')} value={fields.telp} onChange={setTelp} />
           <NewPasswordField
             {...field('password')}
-            label={spec.kataSandi}
+            label={spec.password}
             value={fields.password}
             onChange={(event) => set({ password: event.target.value })}
           />
           <PasswordField
             {...field('ulangi')}
-            label={spec.ulangiKataSandi}
+            label={spec.repeatPassword}
             autoComplete="new-password"
             value={fields.ulangi}
             onChange={(event) => set({ ulangi: event.target.value })}
           />
           <Field
             {...field('nama')}
-            label={spec.namaAkun}
+            label={spec.accountName}
             autoComplete="name"
             autoCapitalize="words"
-            placeholder={added.contohNama}
-            hint={added.petunjukNama}
+            placeholder={added.exampleName}
+            hint={added.nameHint}
             maxLength={100}
             value={fields.nama}
             onChange={(event) => set({ nama: event.target.value })}
           />
         </div>
         <Button type="submit" pending={pending}>
-          {spec.daftar}
+          {spec.register}
         </Button>
       </form>
-      <FootLink question={added.register.sudahPunya} to={paths.login} label={spec.masuk} />
+      <FootLink question={added.register.haveAccount} to={paths.login} label={spec.logIn} />
     </Page>
   )
 }

@@ -48,7 +48,7 @@ export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose:
   }, [data, error, ref_type])
 
   return (
-    <Dialog open onClose={onClose} title={spec.judulDetail[ref_type]}>
+    <Dialog open onClose={onClose} title={spec.detailTitle[ref_type]}>
       {data ? <dl className={styles.detail}>{rows(data)}</dl> : <Waiting />}
     </Dialog>
   )
@@ -70,9 +70,9 @@ function tellFailure(kind: HistoryEntry['ref_type'], error: Error): void {
     const { judul, isi } = jelaskan(error)
     toast.gagal(judul, isi)
   } else if (kind === 'snap_transaksi') {
-    toast.gagal(spec.transaksiGagalDibuat, added.riwayat.transaksiGagalIsi)
+    toast.gagal(spec.purchaseFailed, added.history.purchaseFailedBody)
   } else {
-    toast.gagal(spec.transaksiTidakDitemukan, added.riwayat.transaksiTidakDitemukanIsi)
+    toast.gagal(spec.purchaseNotFound, added.history.purchaseNotFoundBody)
   }
 }
 
@@ -80,7 +80,7 @@ function Waiting() {
   return (
     <p className={styles.wait} role="status">
       <Spinner />
-      {added.umum.muat}
+      {added.common.loading}
     </p>
   )
 }

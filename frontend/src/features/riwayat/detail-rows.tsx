@@ -5,7 +5,7 @@ import { spec } from '@/shared/copy/spec'
 import { menit, rupiah, rupiahBertanda, tanggalWaktu } from '@/shared/lib/format'
 import styles from './riwayat-page.module.css'
 
-const copy = added.riwayat
+const copy = added.history
 
 function Row({ label, children }: { label: string; children: ReactNode }) {
   return (
@@ -33,17 +33,17 @@ export function SnapRows({ detail }: { detail: SnapHistoryDetail }) {
   const [use] = detail.snap_transaksi_detail
   return (
     <>
-      <Row label={spec.noNota}>{detail.id}</Row>
-      <Row label={added.nota.tanggal}>{tanggalWaktu(detail.created_at)}</Row>
+      <Row label={spec.receiptNumber}>{detail.id}</Row>
+      <Row label={added.receipt.date}>{tanggalWaktu(detail.created_at)}</Row>
       {use && (
         <>
-          <Row label={added.nota.mesin}>{use.snap_mesin.nama}</Row>
-          <Row label={added.nota.layanan}>{use.snap_layanan.nama}</Row>
-          <Row label={added.nota.durasi}>{added.nota.menit(menit(use.durasi))}</Row>
+          <Row label={added.receipt.machine}>{use.snap_mesin.nama}</Row>
+          <Row label={added.receipt.service}>{use.snap_layanan.nama}</Row>
+          <Row label={added.receipt.duration}>{added.receipt.minutes(menit(use.durasi))}</Row>
         </>
       )}
-      <Row label={added.nota.outlet}>{place(detail.outlet.nama, detail.outlet.kota)}</Row>
-      <Total label={spec.hargaLayanan} value={detail.isDelete ? detail.grandtotal : -detail.grandtotal} />
+      <Row label={added.receipt.outlet}>{place(detail.outlet.nama, detail.outlet.kota)}</Row>
+      <Total label={spec.servicePrice} value={detail.isDelete ? detail.grandtotal : -detail.grandtotal} />
     </>
   )
 }
@@ -51,13 +51,13 @@ export function SnapRows({ detail }: { detail: SnapHistoryDetail }) {
 export function TopUpRows({ detail }: { detail: TopUpDetail }) {
   return (
     <>
-      <Row label={copy.noTopUp}>{detail.idpembelian_emoney}</Row>
-      <Row label={added.nota.tanggal}>{tanggalWaktu(detail.created_at)}</Row>
-      <Row label={copy.paket}>{detail.nama_paket}</Row>
-      <Row label={added.nota.outlet}>{place(detail.nama_outlet, detail.kota)}</Row>
-      <Row label={copy.hargaPaket}>{rupiah(detail.harga_paket)}</Row>
-      <Row label={copy.saldoAkhir}>{rupiah(detail.saldo_akhir)}</Row>
-      <Total label={copy.saldoDitambahkan} value={detail.quota} />
+      <Row label={copy.topUpNumber}>{detail.idpembelian_emoney}</Row>
+      <Row label={added.receipt.date}>{tanggalWaktu(detail.created_at)}</Row>
+      <Row label={copy.packageName}>{detail.nama_paket}</Row>
+      <Row label={added.receipt.outlet}>{place(detail.nama_outlet, detail.kota)}</Row>
+      <Row label={copy.packagePrice}>{rupiah(detail.harga_paket)}</Row>
+      <Row label={copy.closingBalance}>{rupiah(detail.saldo_akhir)}</Row>
+      <Total label={copy.balanceAdded} value={detail.quota} />
     </>
   )
 }
@@ -65,9 +65,9 @@ export function TopUpRows({ detail }: { detail: TopUpDetail }) {
 export function RefundRows({ detail }: { detail: RefundDetail }) {
   return (
     <>
-      <Row label={spec.noNota}>{detail.idtransaksi}</Row>
-      <Row label={copy.waktuRefund}>{tanggalWaktu(detail.waktu_refund)}</Row>
-      <Total label={spec.penambahanSaldo} value={detail.nominal_refund} />
+      <Row label={spec.receiptNumber}>{detail.idtransaksi}</Row>
+      <Row label={copy.refundTime}>{tanggalWaktu(detail.waktu_refund)}</Row>
+      <Total label={spec.balanceAdded} value={detail.nominal_refund} />
     </>
   )
 }

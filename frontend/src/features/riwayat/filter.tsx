@@ -5,8 +5,8 @@ import { spec } from '@/shared/copy/spec'
 import styles from './filter.module.css'
 
 const choices: { value: Jenis; label: string }[] = [
-  { value: '', label: spec.semuaTransaksi },
-  { value: 'snap_transaksi', label: spec.penggunaanMesin },
+  { value: '', label: spec.allTransactions },
+  { value: 'snap_transaksi', label: spec.machineUse },
   { value: 'pembelian_emoney', label: spec.filterTopUp },
 ]
 
@@ -16,7 +16,7 @@ export function Filter({ value, onChange }: { value: Jenis; onChange: (jenis: Je
     <div className={styles.box}>
       <select
         className={styles.select}
-        aria-label={added.riwayat.saring}
+        aria-label={added.history.filter}
         value={value}
         onChange={(event) => onChange(asJenis(event.target.value))}
       >

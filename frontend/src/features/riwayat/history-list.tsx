@@ -57,7 +57,7 @@ function EntryCard({ entry, onOpen }: { entry: HistoryEntry; onOpen: Props['onOp
       <span className={choices.text}>
         <span className={styles.outlet}>{entry.outlet}</span>
         <span className={styles.line}>
-          <span className={styles.kind}>{spec.judulDetail[entry.ref_type]}</span>
+          <span className={styles.kind}>{spec.detailTitle[entry.ref_type]}</span>
           <span className={`angka ${styles.value} ${incoming ? styles.in : styles.out}`}>
             {rupiahBertanda(entry.value)}
           </span>

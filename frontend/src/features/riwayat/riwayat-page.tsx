@@ -32,7 +32,7 @@ export default function RiwayatPage() {
 
   return (
     <Page
-      title={spec.riwayat}
+      title={spec.history}
       back={paths.dashboard}
       backAlways
       bar
@@ -41,7 +41,7 @@ export default function RiwayatPage() {
           pending={history.isRefetching && !history.isFetchingNextPage}
           onRefresh={async () => {
             const { isSuccess } = await history.refresh()
-            if (isSuccess) toast.sukses(added.riwayat.diperbarui)
+            if (isSuccess) toast.sukses(added.history.updated)
           }}
         />
       }
@@ -74,17 +74,17 @@ function Body({ history, onOpen }: BodyProps) {
   if (!entries && history.error) {
     return (
       <Empty
-        title={added.riwayat.gagalMuat}
+        title={added.history.loadFailed}
         action={
           <Button pending={history.isFetching} onClick={() => history.refetch()}>
-            {added.umum.cobaLagi}
+            {added.common.tryAgain}
           </Button>
         }
       />
     )
   }
   if (!entries) return <Skeleton />
-  if (entries.length === 0) return <Empty title={spec.belumAdaTransaksi} body={added.riwayat.kosongIsi} />
+  if (entries.length === 0) return <Empty title={spec.noTransactions} body={added.history.emptyBody} />
   return (
     <>
       <HistoryList entries={entries} onOpen={onOpen} />
@@ -113,7 +113,7 @@ function useTellFailure(error: Error | null): void {
 function Refresh({ pending, onRefresh }: { pending: boolean; onRefresh: () => void }) {
   return (
     <IconButton
-      label={added.riwayat.segarkan}
+      label={added.history.refresh}
       className={styles.refresh}
       aria-busy={pending || undefined}
       onClick={() => !pending && onRefresh()}
@@ -128,7 +128,7 @@ function Skeleton() {
   return (
     <div aria-busy="true">
       <span className="visually-hidden" role="status">
-        {added.umum.muat}
+        {added.common.loading}
       </span>
       <div className={styles.skeleton} aria-hidden="true">
         <div />

@@ -23,7 +23,7 @@ export function KodeDialog({ open, pending, onClose, onKode }: Props) {
   const [ketikan, setKetikan] = useState('')
   const kode = bacaKode(ketikan)
   const { form, field } = useForm<'kode'>(
-    () => (kode ? {} : { kode: added.scan.kodeSalah }),
+    () => (kode ? {} : { kode: added.scan.wrongCode }),
     async () => {
       if (kode) onKode(kode)
     },
@@ -36,16 +36,16 @@ export function KodeDialog({ open, pending, onClose, onKode }: Props) {
         setKetikan('')
         onClose()
       }}
-      title={added.scan.ketikKode}
+      title={added.scan.typeCode}
       typed={ketikan !== ''}
     >
       <form {...form} className={forms.form}>
         <Field
           {...field('kode')}
           data-awal
-          label={added.scan.kode}
+          label={added.scan.code}
           className={styles.kode}
-          hint={added.scan.petunjukKode}
+          hint={added.scan.codeHint}
           autoComplete="off"
           autoCapitalize="characters"
           autoCorrect="off"
@@ -55,7 +55,7 @@ export function KodeDialog({ open, pending, onClose, onKode }: Props) {
           onChange={(event) => setKetikan(event.target.value)}
         />
         <Button type="submit" pending={pending}>
-          {added.scan.cari}
+          {added.scan.search}
         </Button>
       </form>
     </Dialog>

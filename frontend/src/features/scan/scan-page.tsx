@@ -61,10 +61,10 @@ export default function ScanPage() {
           disabled={find.pending}
           onClick={() => setTyping(true)}
         >
-          {added.scan.ketikKode}
+          {added.scan.typeCode}
         </Button>
       </div>
-      <Guide title={spec.petunjukPenggunaan} steps={added.scan.langkah} />
+      <Guide title={spec.guide} steps={added.scan.steps} />
       <KodeDialog
         open={typing && !find.withoutEpay}
         pending={find.pending}
@@ -104,9 +104,9 @@ function GalleryButton({ disabled, load, onText }: GalleryProps) {
     try {
       const text = await decodeFile(file, await load())
       if (text) onText(text)
-      else toast.gagal(added.scan.gambarTanpaQr, added.scan.gambarTanpaQrIsi)
+      else toast.gagal(added.scan.pictureWithoutQr, added.scan.pictureWithoutQrBody)
     } catch {
-      toast.gagal(added.scan.pemindaiGagal, added.scan.pemindaiGagalIsi)
+      toast.gagal(added.scan.scannerFailed, added.scan.scannerFailedBody)
     }
   })
 
@@ -124,7 +124,7 @@ function GalleryButton({ disabled, load, onText }: GalleryProps) {
         type="file"
         accept="image/*"
         hidden
-        aria-label={added.scan.galeri}
+        aria-label={added.scan.gallery}
         onChange={onChange}
       />
       <Button
@@ -135,7 +135,7 @@ function GalleryButton({ disabled, load, onText }: GalleryProps) {
         pending={pending}
         onClick={() => input.current?.click()}
       >
-        {added.scan.galeri}
+        {added.scan.gallery}
       </Button>
     </>
   )
@@ -145,8 +145,8 @@ function GalleryButton({ disabled, load, onText }: GalleryProps) {
 function NoEpayDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const navigate = useNavigate()
   return (
-    <Dialog open={open} onClose={onClose} title={spec.epayTidakDitemukan}>
-      <p className={styles.text}>{added.scan.modalIsi}</p>
+    <Dialog open={open} onClose={onClose} title={spec.epayNotFound}>
+      <p className={styles.text}>{added.scan.modalBody}</p>
       <Button onClick={() => navigate(paths.topUp)}>{spec.topUp}</Button>
     </Dialog>
   )

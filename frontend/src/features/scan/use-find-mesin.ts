@@ -26,7 +26,7 @@ export function useFindMesin() {
       const found = await getLayanan({ qr, skip: 0 })
       const accounts = await getEpayOfOwner(found.data_mesin.idowner)
       if (accounts.length === 0) {
-        toast.gagal(spec.quotaNotFound, added.scan.quotaNotFoundIsi)
+        toast.gagal(spec.quotaNotFound, added.scan.quotaNotFoundBody)
         setWithoutEpay(true)
         return
       }
@@ -34,7 +34,7 @@ export function useFindMesin() {
       client.setQueryData(keys.epayPemilik(found.data_mesin.idowner), accounts)
       dropNota()
       purchaseFlow.write({ qr, mesin: found.data_mesin })
-      toast.sukses(spec.getLayananSuccess)
+      toast.sukses(spec.servicesFound)
       navigate(paths.pilihLayanan)
     } catch (error) {
       tellFailure(error)
@@ -49,7 +49,7 @@ export function useFindMesin() {
     /** A scanned text: only our own stickers are asked for. */
     byQr(text: string) {
       if (qrMesin(text)) submit(text)
-      else toast.gagal(spec.mesinNotFound, added.scan.bukanQrMesin)
+      else toast.gagal(spec.machineNotFound, added.scan.notMachineQr)
     },
   }
 }
@@ -58,6 +58,6 @@ function tellFailure(error: unknown): void {
   const { status, unanswered } = asApiError(error)
   const { judul, isi } = jelaskan(error)
   if (unanswered) toast.gagal(judul, isi)
-  else if (status === 404) toast.gagal(spec.mesinNotFound, added.scan.mesinTidakDitemukanIsi)
-  else toast.gagal(spec.mesinNotFound, penjelasan(error))
+  else if (status === 404) toast.gagal(spec.machineNotFound, added.scan.machineNotFoundBody)
+  else toast.gagal(spec.machineNotFound, penjelasan(error))
 }

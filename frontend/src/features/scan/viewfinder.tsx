@@ -21,10 +21,10 @@ interface Props {
 }
 
 const words: Record<Exclude<CameraState, 'starting' | 'live'>, [string, string]> = {
-  refused: [added.scan.kameraDitolak, added.scan.kameraDitolakIsi],
-  missing: [added.scan.kameraTidakAda, added.scan.kameraTidakAdaIsi],
-  busy: [added.scan.kameraSibuk, added.scan.kameraSibukIsi],
-  insecure: [added.scan.tidakAman, added.scan.tidakAmanIsi],
+  refused: [added.scan.cameraRefused, added.scan.cameraRefusedBody],
+  missing: [added.scan.noCamera, added.scan.noCameraBody],
+  busy: [added.scan.cameraBusy, added.scan.cameraBusyBody],
+  insecure: [added.scan.insecure, added.scan.insecureBody],
 }
 
 /** What the camera sees, with a frame to aim; or why there is no camera and what to do instead. */
@@ -42,7 +42,7 @@ export function Viewfinder(props: Props) {
           type="button"
           className={styles.torch}
           aria-pressed={torch}
-          aria-label={torch ? added.scan.senterMati : added.scan.senterNyala}
+          aria-label={torch ? added.scan.torchOff : added.scan.torchOn}
           onClick={onTorch}
         >
           {torch ? <FlashlightOff size={24} aria-hidden /> : <Flashlight size={24} aria-hidden />}
@@ -57,29 +57,29 @@ export function Viewfinder(props: Props) {
 
 /** What is waited for, or what is wrong; nothing while codes are looked for. */
 function Words({ state, decoder, checking, onRetry, onReload }: Props): ReactNode {
-  if (checking) return <Waiting text={added.scan.memeriksa} />
+  if (checking) return <Waiting text={added.scan.checking} />
   if (state !== 'live' && state !== 'starting') {
     const [title, body] = words[state]
-    const retry = state === 'insecure' ? {} : { onRetry, again: added.scan.cobaKameraLagi }
+    const retry = state === 'insecure' ? {} : { onRetry, again: added.scan.retryCamera }
     return <Problem icon={<CameraOff size={36} aria-hidden />} title={title} body={body} {...retry} />
   }
   if (decoder === 'failed') {
     return (
       <Problem
         icon={<ScanLine size={36} aria-hidden />}
-        title={added.scan.pemindaiGagal}
-        body={added.scan.pemindaiGagalIsi}
+        title={added.scan.scannerFailed}
+        body={added.scan.scannerFailedBody}
         onRetry={onReload}
-        again={added.umum.cobaLagi}
+        again={added.common.tryAgain}
       />
     )
   }
-  if (state === 'starting') return <Waiting text={added.scan.bukaKamera} />
+  if (state === 'starting') return <Waiting text={added.scan.openingCamera} />
   if (decoder === 'ready') return null
   return (
     <div className={styles.loading}>
       <Spinner />
-      <span>{decoder === 'slow' ? added.scan.pemindaiLambat : added.scan.pemindaiDimuat}</span>
+      <span>{decoder === 'slow' ? added.scan.scannerSlow : added.scan.scannerLoading}</span>
     </div>
   )
 }

@@ -17,13 +17,13 @@ export function QrPanel() {
         ) : isFetching || !error ? (
           <p role="status" className={styles.waiting}>
             <Spinner large />
-            <span className="visually-hidden">{added.topUp.memuat}</span>
+            <span className="visually-hidden">{added.topUp.loading}</span>
           </p>
         ) : (
           <Failed error={error} expired={expired} onRetry={() => void refetch()} />
         )}
       </div>
-      <p className={styles.note}>{added.topUp.diperbarui}</p>
+      <p className={styles.note}>{added.topUp.updated}</p>
     </>
   )
 }
@@ -32,10 +32,10 @@ function Failed({ error, expired, onRetry }: { error: Error; expired: boolean; o
   const { judul, isi } = jelaskan(error)
   return (
     <div role="alert" className={styles.failed}>
-      <p className={styles.failedTitle}>{expired ? added.topUp.kedaluwarsa : added.topUp.gagalMuat}</p>
+      <p className={styles.failedTitle}>{expired ? added.topUp.expired : added.topUp.loadFailed}</p>
       <p>{isi ?? judul}</p>
       <Button className={styles.retry} onClick={onRetry}>
-        {added.umum.cobaLagi}
+        {added.common.tryAgain}
       </Button>
     </div>
   )

@@ -18,14 +18,14 @@ export default function TopUpPage() {
         <QrPanel />
         {(akun.data || !akun.error) && (
           <>
-            <p className={styles.caption}>{added.topUp.nomorAnda}</p>
+            <p className={styles.caption}>{added.topUp.yourNumber}</p>
             <p className={`angka ${styles.number}`}>
               {akun.data ? telpBerkelompok(akun.data.telp) : '\u00a0'}
             </p>
           </>
         )}
       </section>
-      <Guide title={spec.caraTopUp} steps={added.topUp.langkah} />
+      <Guide title={spec.howToTopUp} steps={added.topUp.steps} />
     </Page>
   )
 }

@@ -17,18 +17,18 @@ export default function WelcomePage() {
         <Kawung className={styles.kawung} />
         <Porthole />
         <div className={styles.brand} {...KEEP_CLEAR}>
-          <PageTitle className={styles.name}>{added.merek}</PageTitle>
+          <PageTitle className={styles.name}>{added.brand}</PageTitle>
         </div>
       </div>
       <section className={styles.card}>
         <h2 className={styles.headline} {...KEEP_CLEAR}>
-          {added.welcome.judul}
+          {added.welcome.title}
         </h2>
-        <p className={styles.text}>{added.welcome.isi}</p>
+        <p className={styles.text}>{added.welcome.body}</p>
         <div className={styles.actions}>
-          <Button onClick={() => navigate(paths.register)}>{spec.daftar}</Button>
+          <Button onClick={() => navigate(paths.register)}>{spec.register}</Button>
           <Button variant="secondary" onClick={() => navigate(paths.login)}>
-            {spec.masuk}
+            {spec.logIn}
           </Button>
         </div>
       </section>

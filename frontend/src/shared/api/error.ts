@@ -31,10 +31,10 @@ export function asApiError(error: unknown): ApiError {
 /** What to tell the customer about a failed call: the server's sentence, else what to do. */
 export function jelaskan(error: unknown): { judul: string; isi?: string | undefined } {
   const { status, message } = asApiError(error)
-  if (status === NO_NETWORK) return { judul: added.galat.jaringan, isi: added.galat.jaringanIsi }
-  if (status === TIMED_OUT) return { judul: added.galat.lambat, isi: added.galat.lambatIsi }
-  if (status >= 500) return { judul: message || added.galat.server, isi: added.galat.serverIsi }
-  return { judul: message || added.galat.server }
+  if (status === NO_NETWORK) return { judul: added.failure.network, isi: added.failure.networkBody }
+  if (status === TIMED_OUT) return { judul: added.failure.slow, isi: added.failure.slowBody }
+  if (status >= 500) return { judul: message || added.failure.server, isi: added.failure.serverBody }
+  return { judul: message || added.failure.server }
 }
 
 /** The same as lines below a title that the specification gives. */

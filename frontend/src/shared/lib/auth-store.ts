@@ -55,7 +55,7 @@ export const useAuth = create<AuthState>((set, get) => ({
   },
   expire() {
     if (!removeToken()) return
-    toast.info(added.umum.sesiBerakhir, added.umum.sesiBerakhirIsi)
+    toast.info(added.common.sessionEnded, added.common.sessionEndedBody)
     set({ token: null, exit: paths.login })
   },
   signOut() {

@@ -51,7 +51,7 @@ export function jam(saat: string | number | Date): string {
 /** `November 2026`, the history's separator. */
 export function bulanTahun(saat: string | number | Date): string {
   const b = bagian(saat)
-  return b ? `${added.bulan[Number(b.month) - 1]} ${b.year}` : '-'
+  return b ? `${added.months[Number(b.month) - 1]} ${b.year}` : '-'
 }
 
 /** Whole minutes of a duration in seconds, floored (product.md §9). */

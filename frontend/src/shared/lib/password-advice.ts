@@ -14,7 +14,7 @@ export interface Advice {
 
 /** What makes a new password good (product.md §5, §9). Only the length is asked for; the rest is advice. */
 export function passwordAdvice(password: string): Advice[] {
-  const { panjang, hurufBesar, hurufKecil, angka } = added.saranSandi
+  const { length: panjang, upperCase: hurufBesar, lowerCase: hurufKecil, digit: angka } = added.passwordAdvice
   return [
     { text: panjang, met: longEnough(password) },
     { text: hurufBesar, met: /\p{Lu}/u.test(password) },

@@ -15,7 +15,7 @@ export function namaCukup(nama: string): boolean {
 }
 
 export function validLogin(form: { telp: string; password: string }): Faults<'telp' | 'password'> {
-  return missing(form, spec.fieldMasihKosong)
+  return missing(form, spec.fieldEmpty)
 }
 
 interface Registration {
@@ -27,17 +27,17 @@ interface Registration {
 
 export function validRegister(form: Registration): Faults<keyof Registration> {
   const { telp, password, ulangi, nama } = form
-  const gaps = missing({ telp, password, ulangi, nama: nama.trim() }, spec.formBelumLengkap)
+  const gaps = missing({ telp, password, ulangi, nama: nama.trim() }, spec.formIncomplete)
   if (!fine(gaps)) return gaps
   return {
     ...tooShort('password', password),
-    ...(password !== ulangi && { ulangi: spec.passwordTidakSama }),
-    ...(!namaCukup(nama) && { nama: spec.namaMinimalDuaKata }),
+    ...(password !== ulangi && { ulangi: spec.passwordsDiffer }),
+    ...(!namaCukup(nama) && { nama: spec.nameTooShort }),
   }
 }
 
 export function validForgotTelp(form: { telp: string }): Faults<'telp'> {
-  return missing(form, spec.fieldMasihKosong)
+  return missing(form, spec.fieldEmpty)
 }
 
 interface Reset {
@@ -46,11 +46,11 @@ interface Reset {
 }
 
 export function validReset({ password, ulangi }: Reset): Faults<keyof Reset> {
-  const gaps = missing({ password, ulangi }, spec.formBelumLengkap)
+  const gaps = missing({ password, ulangi }, spec.formIncomplete)
   if (!fine(gaps)) return gaps
   return {
     ...tooShort('password', password),
-    ...(password !== ulangi && { ulangi: spec.passwordTidakSama }),
+    ...(password !== ulangi && { ulangi: spec.passwordsDiffer }),
   }
 }
 
@@ -61,11 +61,11 @@ interface PasswordChange {
 }
 
 export function validUbahSandi({ lama, baru, ulangi }: PasswordChange): Faults<keyof PasswordChange> {
-  const gaps = missing({ lama, baru, ulangi }, spec.dataAdaYangKosong)
+  const gaps = missing({ lama, baru, ulangi }, spec.dataMissing)
   if (!fine(gaps)) return gaps
   return {
     ...tooShort('baru', baru),
-    ...(baru !== ulangi && { ulangi: spec.kataSandiTidakSama }),
+    ...(baru !== ulangi && { ulangi: spec.newPasswordsDiffer }),
   }
 }
 
@@ -82,5 +82,5 @@ function missing<F extends string>(form: Record<F, string>, sentence: string): F
 
 /** The server refuses it too, but only with the code, which would then have been asked for in vain. */
 function tooShort<F extends string>(field: F, password: string): Faults<F> {
-  return longEnough(password) ? {} : ({ [field]: added.kataSandiMinimal } as Faults<F>)
+  return longEnough(password) ? {} : ({ [field]: added.passwordTooShort } as Faults<F>)
 }

@@ -7,17 +7,17 @@ import styles from './bottom-bar.module.css'
 
 export function BottomBar() {
   return (
-    <nav className={styles.bar} aria-label={added.umum.navigasi}>
+    <nav className={styles.bar} aria-label={added.common.navigation}>
       <ul className={styles.items}>
-        <Item to={paths.dashboard} icon={House} label={spec.beranda} />
+        <Item to={paths.dashboard} icon={House} label={spec.home} />
         <Item to={paths.topUp} icon={WalletMinimal} label={spec.topUp} />
         <li style={{ display: 'contents' }}>
-          <NavLink to={paths.scan} className={styles.scan} aria-label={added.umum.pindaiMesin}>
+          <NavLink to={paths.scan} className={styles.scan} aria-label={added.common.scanMachine}>
             <ScanLine size={30} aria-hidden />
           </NavLink>
         </li>
-        <Item to={paths.riwayat} icon={Clock} label={spec.riwayat} />
-        <Item to={paths.akun} icon={UserRound} label={spec.akun} />
+        <Item to={paths.riwayat} icon={Clock} label={spec.history} />
+        <Item to={paths.akun} icon={UserRound} label={spec.account} />
       </ul>
     </nav>
   )

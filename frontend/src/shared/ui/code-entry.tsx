@@ -49,7 +49,7 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
       await resend()
       restart()
       setDigits(emptyOtp())
-      toast.sukses(added.otp.kodeTerkirim)
+      toast.sukses(added.otp.codeSent)
     } catch (error) {
       const { judul, isi } = jelaskan(error)
       toast.gagal(judul, isi)
@@ -65,7 +65,7 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
   return (
     <>
       <p className={form.lead}>
-        {wasSent ? added.otp.terkirim : added.otp.belumTerkirim} <strong className="angka">+62{telp}</strong>
+        {wasSent ? added.otp.sent : added.otp.notSent} <strong className="angka">+62{telp}</strong>
       </p>
       <form ref={group} className={form.form} onSubmit={onFormSubmit} noValidate>
         <OtpInput
@@ -79,7 +79,7 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
         </Button>
         <div className={styles.resend}>
           <p className={styles.countdown}>
-            {added.otp.kirimUlangDalam} <span className={`angka ${styles.time}`}>{sisaWaktu(left_ms)}</span>
+            {added.otp.resendIn} <span className={`angka ${styles.time}`}>{sisaWaktu(left_ms)}</span>
           </p>
           <Button
             variant="secondary"
@@ -87,7 +87,7 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
             pending={resending.pending}
             onClick={() => resending.submit()}
           >
-            {spec.kirimUlangKode}
+            {spec.resendCode}
           </Button>
         </div>
       </form>

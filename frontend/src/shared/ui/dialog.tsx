@@ -94,7 +94,7 @@ export function Dialog({ open, onClose, title, locked = false, typed = false, ch
               {title}
             </h2>
             {!locked && (
-              <IconButton label={added.umum.tutup} className={styles.close} onClick={close}>
+              <IconButton label={added.common.close} className={styles.close} onClick={close}>
                 <X size={24} aria-hidden />
               </IconButton>
             )}
@@ -110,9 +110,9 @@ export function Dialog({ open, onClose, title, locked = false, typed = false, ch
 /** Asks whether what was typed may go. */
 function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => void }) {
   return (
-    <Dialog open onClose={onStay} title={added.umum.buangJudul}>
-      <p className={styles.text}>{added.umum.buangIsi}</p>
-      <Button onClick={onStay}>{added.umum.lanjutMengisi}</Button>
+    <Dialog open onClose={onStay} title={added.common.discardTitle}>
+      <p className={styles.text}>{added.common.discardBody}</p>
+      <Button onClick={onStay}>{added.common.keepTyping}</Button>
       <Button
         variant="danger"
         onClick={() => {
@@ -120,7 +120,7 @@ function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => v
           onDiscard()
         }}
       >
-        {added.umum.buang}
+        {added.common.discard}
       </Button>
     </Dialog>
   )

@@ -20,7 +20,7 @@ export function Failed({ error, body, pending, onRetry }: Props) {
       body={isi ?? body}
       action={
         <Button pending={pending} onClick={onRetry}>
-          {added.umum.cobaLagi}
+          {added.common.tryAgain}
         </Button>
       }
     />

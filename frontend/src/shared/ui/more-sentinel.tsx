@@ -36,15 +36,15 @@ export function MoreSentinel({ loading, failed, onMore }: Props) {
     <div ref={end} className={styles.end}>
       {failed ? (
         <>
-          <p>{added.umum.gagalLanjut}</p>
+          <p>{added.common.moreFailed}</p>
           <Button variant="secondary" onClick={onMore}>
-            {added.umum.cobaLagi}
+            {added.common.tryAgain}
           </Button>
         </>
       ) : (
         <span role="status" className={styles.more}>
           <Spinner />
-          {added.umum.muatLagi}
+          {added.common.loadingMore}
         </span>
       )}
     </div>

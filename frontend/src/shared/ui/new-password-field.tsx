@@ -21,7 +21,7 @@ export function NewPasswordField(props: Props) {
             <span className={styles.mark}>{met && <Check size={12} strokeWidth={3.5} aria-hidden />}</span>
             {text}
             <span className="visually-hidden">
-              {met ? added.saranSandi.terpenuhi : added.saranSandi.belum}
+              {met ? added.passwordAdvice.met : added.passwordAdvice.unmet}
             </span>
           </li>
         ))}

@@ -10,7 +10,7 @@ export function OfflineBanner() {
   const ref = useStuckHeight<HTMLDivElement>('--stuck-banner')
   return (
     <div ref={ref} role="status" className={styles.banner} {...KEEP_CLEAR}>
-      {online ? null : added.umum.luring}
+      {online ? null : added.common.offline}
     </div>
   )
 }

@@ -37,7 +37,7 @@ function BackArrow({ to, always }: { to: string; always: boolean }) {
   const back = useBack(to)
   const backTo = useBackTo(to)
   return (
-    <IconButton label={added.umum.kembali} onClick={always ? backTo : back}>
+    <IconButton label={added.common.back} onClick={always ? backTo : back}>
       <ArrowLeft size={24} aria-hidden />
     </IconButton>
   )
@@ -59,7 +59,7 @@ let firstTitle = true
 export function PageTitle({ children, className, name = children }: TitleProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = name === added.merek ? name : `${name} · ${added.merek}`
+    document.title = name === added.brand ? name : `${name} · ${added.brand}`
   }, [name])
   useEffect(() => {
     if (firstTitle) {

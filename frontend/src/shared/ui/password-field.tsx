@@ -19,7 +19,7 @@ export function PasswordField(props: Omit<FieldProps, 'type' | 'trailing'>) {
         <button
           type="button"
           className={styles.toggle}
-          aria-label={shown ? added.sembunyikanSandi : added.tampilkanSandi}
+          aria-label={shown ? added.hidePassword : added.showPassword}
           aria-pressed={shown}
           onClick={() => setShown(!shown)}
         >

@@ -55,11 +55,11 @@ export function Porthole(props: Props) {
 
 function Middle(props: Props) {
   if (props.state === 'waiting') return null
-  if (props.state === 'over') return <span className={styles.time}>{added.dashboard.selesai}</span>
+  if (props.state === 'over') return <span className={styles.time}>{added.dashboard.finished}</span>
   const text = props.state === 'running' ? sisaWaktu(props.left_s * 1000) : '--:--'
   return (
     <span role="timer" className={`angka ${styles.time} ${text.length > 5 ? styles.long : ''}`}>
-      <span className="visually-hidden">{added.dashboard.sisaWaktu} </span>
+      <span className="visually-hidden">{added.dashboard.timeLeft} </span>
       {text}
     </span>
   )

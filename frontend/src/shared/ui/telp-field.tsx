@@ -13,13 +13,13 @@ export function TelpField({ onChange, ...field }: Props) {
   return (
     <Field
       {...field}
-      label={added.nomorWhatsApp}
+      label={added.whatsAppNumber}
       prefix="62"
       type="tel"
       inputMode="numeric"
       autoComplete="username"
-      placeholder={added.contohTelp}
-      hint={added.petunjukTelp}
+      placeholder={added.exampleTelp}
+      hint={added.telpHint}
       onChange={(event) => onChange(bersihkanTelp(event.target.value))}
     />
   )

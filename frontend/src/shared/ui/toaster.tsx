@@ -120,7 +120,7 @@ export default function Toaster() {
       offset={PLACE}
       mobileOffset={MOBILE_PLACE}
       style={LOOK}
-      containerAriaLabel={added.umum.notifikasi}
+      containerAriaLabel={added.common.notifications}
       toastOptions={{
         classNames: {
           toast: styles.toast,

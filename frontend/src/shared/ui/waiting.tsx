@@ -7,7 +7,7 @@ export function Waiting() {
   return (
     <div role="status" className={styles.waiting}>
       <Spinner large />
-      <span className="visually-hidden">{added.umum.muat}</span>
+      <span className="visually-hidden">{added.common.loading}</span>
     </div>
   )
 }
