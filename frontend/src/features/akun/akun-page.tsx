@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { jelaskan } from '@/shared/api/error'
+import { explain } from '@/shared/api/error'
 import { keys } from '@/shared/api/keys'
-import { useAkun } from '@/shared/api/use-akun'
+import { useAccount } from '@/shared/api/use-account'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { namaLengkap } from '@/shared/lib/nama'
@@ -19,7 +19,7 @@ import { useSandi } from './use-sandi'
 type Opened = 'nomor' | 'nama' | null
 
 export default function AkunPage() {
-  const akun = useAkun()
+  const akun = useAccount()
   const client = useQueryClient()
   const [opened, setOpened] = useState<Opened>(null)
   const sandi = useSandi(akun.data?.telp ?? '')
@@ -53,7 +53,7 @@ export default function AkunPage() {
               onClose={close}
               onSaved={() => {
                 close()
-                for (const queryKey of [['akun'], keys.dashboard, keys.epay]) {
+                for (const queryKey of [['account'], keys.dashboard, keys.epay]) {
                   void client.invalidateQueries({ queryKey })
                 }
               }}
@@ -68,7 +68,7 @@ export default function AkunPage() {
 
 /** Logging out stays possible below this. */
 function Failed(props: { title: string; error: Error; pending: boolean; onRetry: () => void }) {
-  const { judul, isi } = jelaskan(props.error)
+  const { title: judul, body: isi } = explain(props.error)
   return (
     <div className={styles.failed} role="alert">
       <p className={styles.failedTitle}>{props.title}</p>

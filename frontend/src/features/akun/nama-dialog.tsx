@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
-import { updateNama } from '@/shared/api/akun'
-import { jelaskan } from '@/shared/api/error'
+import { updateName } from '@/shared/api/account'
+import { explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { toast } from '@/shared/lib/toast'
@@ -24,11 +24,11 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
   const [value, setValue] = useState(nama)
   const { pending, submit } = useSubmit(async () => {
     try {
-      await updateNama(value.trim())
+      await updateName(value.trim())
       toast.sukses(spec.nameChanged)
       onSaved()
     } catch (error) {
-      const { judul, isi } = jelaskan(error)
+      const { title: judul, body: isi } = explain(error)
       toast.gagal(judul, isi)
     }
   })

@@ -1,11 +1,11 @@
-import type { Akun } from '@/shared/api/model'
+import type { Account } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import styles from './akun-page.module.css'
 
 /** The number cannot be changed for now: what to do instead. */
-export function NomorDialog({ open, akun, onClose }: { open: boolean; akun: Akun; onClose: () => void }) {
+export function NomorDialog({ open, akun, onClose }: { open: boolean; akun: Account; onClose: () => void }) {
   return (
     <Dialog open={open} onClose={onClose} title={added.whatsAppNumber}>
       <div className={styles.notice}>

@@ -1,6 +1,6 @@
 import { ChevronRight, KeyRound, Pencil, Phone } from 'lucide-react'
 import type { ReactNode } from 'react'
-import type { Akun } from '@/shared/api/model'
+import type { Account } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { tanggalWaktu } from '@/shared/lib/format'
@@ -13,7 +13,7 @@ import styles from './akun-page.module.css'
 
 interface Props {
   /** Undefined while it is fetched. */
-  akun: Akun | undefined
+  akun: Account | undefined
   onNomor: () => void
   onNama: () => void
   onSandi: () => void

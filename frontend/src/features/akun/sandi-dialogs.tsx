@@ -1,5 +1,5 @@
 import type { ChangeEvent } from 'react'
-import { requestOtpPassword } from '@/shared/api/akun'
+import { requestOtpPassword } from '@/shared/api/account'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { useForm } from '@/shared/lib/use-form'

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { requestOtpPassword, SANDI_LAMA_SALAH, updatePassword } from '@/shared/api/akun'
-import { asApiError, jelaskan } from '@/shared/api/error'
+import { OLD_PASSWORD_WRONG, requestOtpPassword, updatePassword } from '@/shared/api/account'
+import { asApiError, explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { useAuth } from '@/shared/lib/auth-store'
@@ -36,7 +36,7 @@ export function useSandi(telp: string) {
       toast.sukses(message)
       toCode()
     } catch (error) {
-      const { judul, isi } = jelaskan(error)
+      const { title: judul, body: isi } = explain(error)
       toast.gagal(spec.systemBusy, isi ?? judul)
     }
   }
@@ -80,8 +80,8 @@ export type Sandi = ReturnType<typeof useSandi>
 /** Tells why the password stayed as it was; true when another code (or try) is what it takes. */
 function tellFailure(error: unknown): boolean {
   const failure = asApiError(error)
-  const { judul, isi } = jelaskan(failure)
-  if (failure.message.includes(SANDI_LAMA_SALAH)) {
+  const { title: judul, body: isi } = explain(failure)
+  if (failure.message.includes(OLD_PASSWORD_WRONG)) {
     toast.gagal(spec.oldPasswordWrong, added.account.checkOldPassword)
     return false
   }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Navigate, useNavigate, useParams } from 'react-router'
 import { forgotPassword } from '@/shared/api/auth'
-import { asApiError, jelaskan } from '@/shared/api/error'
+import { asApiError, explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { forgotCode } from '@/shared/lib/auth-flow'
@@ -40,7 +40,7 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
       toast.sukses(spec.passwordReset)
       navigate(paths.login, { replace: true })
     } catch (error) {
-      const { judul, isi } = jelaskan(error)
+      const { title: judul, body: isi } = explain(error)
       // Without an answer the same code may still be good: another try from here.
       if (asApiError(error).unanswered) return toast.gagal(judul, isi)
       forgotCode.clear()

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { requestOtpForgot } from '@/shared/api/auth'
-import { jelaskan } from '@/shared/api/error'
+import { explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { keepOnlyOf } from '@/shared/lib/auth-flow'
@@ -29,7 +29,7 @@ export default function ForgotTelpPage() {
       codeSent('forgot', telp)
       navigate(paths.forgotOtp(telp))
     } catch (error) {
-      const { judul, isi } = jelaskan(error)
+      const { title: judul, body: isi } = explain(error)
       toast.gagal(judul, isi)
     }
   }

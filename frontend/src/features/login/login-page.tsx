@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { login } from '@/shared/api/auth'
-import { asApiError, jelaskan, penjelasan } from '@/shared/api/error'
+import { asApiError, explain, explanation } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { useAuth } from '@/shared/lib/auth-store'
@@ -68,7 +68,7 @@ export default function LoginPage() {
 /** `password is incorrect` as it is, any other answer `Akun tidak ditemukan` (product.md §8). */
 function tellFailure(error: unknown): void {
   const failure = asApiError(error)
-  const { judul, isi } = jelaskan(failure)
+  const { title: judul, body: isi } = explain(failure)
   if (failure.message === spec.passwordIncorrect) {
     toast.gagal(spec.passwordIncorrect, added.login.tryOtherPassword)
   } else if (failure.unanswered) {
@@ -76,6 +76,6 @@ function tellFailure(error: unknown): void {
   } else if (failure.status === 404) {
     toast.gagal(spec.accountNotFound, added.login.tryOtherNumber)
   } else {
-    toast.gagal(spec.accountNotFound, penjelasan(failure))
+    toast.gagal(spec.accountNotFound, explanation(failure))
   }
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Navigate, useNavigate, useParams } from 'react-router'
 import { type RegisterForm, register, requestOtp } from '@/shared/api/auth'
-import { asApiError, jelaskan } from '@/shared/api/error'
+import { asApiError, explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { registerDraft } from '@/shared/lib/auth-flow'
@@ -56,7 +56,7 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
 /** Tells what went wrong (product.md §8) and says where to go on, null to stay. */
 function afterFailure(error: unknown): string | null {
   const { status, message } = asApiError(error)
-  const { judul, isi } = jelaskan(error)
+  const { title: judul, body: isi } = explain(error)
   if (message === spec.otpInvalid) {
     toast.gagal(spec.otpInvalid, added.otp.checkCode)
     return null

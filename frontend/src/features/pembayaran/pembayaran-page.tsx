@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate } from 'react-router'
 import { keys } from '@/shared/api/keys'
-import { getEpayOfOwner } from '@/shared/api/transaksi'
+import { getEpayOfOwner } from '@/shared/api/purchase'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { menit, rupiah, tanggalWaktu } from '@/shared/lib/format'
@@ -59,7 +59,7 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
 /** The balance before paying; asked for again after a reload, when what was chosen may be old. */
 function useSaldo({ mesin, epay }: Required<PurchaseFlow>): number {
   const { data } = useQuery({
-    queryKey: keys.epayPemilik(mesin.idowner),
+    queryKey: keys.ownerEpay(mesin.idowner),
     queryFn: ({ signal }) => getEpayOfOwner(mesin.idowner, signal),
     // Not while paying: the balance before is what the receipt shows.
     staleTime: Number.POSITIVE_INFINITY,

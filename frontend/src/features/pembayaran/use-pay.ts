@@ -1,9 +1,9 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { getDashboard, getEpay } from '@/shared/api/dashboard'
-import { jelaskan } from '@/shared/api/error'
+import { explain } from '@/shared/api/error'
 import { keys } from '@/shared/api/keys'
-import { createSnapTransaksi } from '@/shared/api/transaksi'
+import { createPurchase } from '@/shared/api/purchase'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { onlineOrPause, pause } from '@/shared/lib/pause'
@@ -47,7 +47,7 @@ export function usePay(nota: Nota, saldo: number, mesin: string) {
     const outcome = await askUntilDecided({
       send: () => {
         markSent(nota)
-        return createSnapTransaksi(nota.body)
+        return createPurchase(nota.body)
       },
       repeat,
       left: () => left.current,
@@ -86,7 +86,7 @@ export function usePay(nota: Nota, saldo: number, mesin: string) {
 const recent = (paid_ms: number) => Math.abs(Date.now() - paid_ms) < RESUME_MS
 
 /** What a purchase changes, as the steps before it show it. */
-const PRICES = [['epay-pemilik'], ['layanan']]
+const PRICES = [['owner-epay'], ['services']]
 
 /** The next purchase may be showing them. */
 function refreshPrices(client: QueryClient): void {
@@ -111,7 +111,7 @@ function tell(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], o
     toast.sukses(spec.machineStarted, [...about, added.pay.startedBody])
     return
   }
-  const { judul } = jelaskan(outcome.error)
+  const { title: judul } = explain(outcome.error)
   if (outcome.kind === 'open') toast.info(judul, [...about, added.pay.seeDashboard])
   else toast.gagal(judul, [...about, outcome.first && !open ? added.pay.moneySafe : added.pay.seeBalance])
 }

@@ -4,7 +4,7 @@ import { Navigate, useNavigate } from 'react-router'
 import { getEpay } from '@/shared/api/dashboard'
 import { keys } from '@/shared/api/keys'
 import type { AkunEpay } from '@/shared/api/model'
-import { getEpayOfOwner } from '@/shared/api/transaksi'
+import { getEpayOfOwner } from '@/shared/api/purchase'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { dapatDipakai } from '@/shared/lib/epay'
@@ -36,7 +36,7 @@ export default function PilihEpayPage() {
 function OwnerAccounts({ flow }: { flow: Chosen }) {
   const navigate = useNavigate()
   const query = useQuery({
-    queryKey: keys.epayPemilik(flow.mesin.idowner),
+    queryKey: keys.ownerEpay(flow.mesin.idowner),
     queryFn: ({ signal }) => getEpayOfOwner(flow.mesin.idowner, signal),
   })
   if (!query.data) return <NotYet query={query} />

@@ -44,7 +44,7 @@ function State({ free, waited, offline, ends_at }: StateProps) {
   const left_s = useCountdown(free ? null : ends_at)
   const over = left_s === 0
   useEffect(() => {
-    if (over) void client.invalidateQueries({ queryKey: ['layanan'] })
+    if (over) void client.invalidateQueries({ queryKey: ['services'] })
   }, [over, client])
 
   const taken = offline ? 'offline' : 'busy'

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { keys } from '@/shared/api/keys'
 import type { DataMesin } from '@/shared/api/model'
-import { getLayanan, LIMIT_LAYANAN } from '@/shared/api/transaksi'
+import { getServices, SERVICE_LIMIT } from '@/shared/api/purchase'
 
 /** Beside its live ticks the machine is asked about again this often: free, in use, and where no tick tells the end. */
 const IDLE_POLL_MS = 20_000
@@ -18,12 +18,12 @@ export function pollAfter({ status, tl }: Pick<DataMesin, 'status' | 'tl'>): num
 /** The services of a scanned machine, ten at a time, and the machine as it is now. */
 export function useLayanan(qr: string, search: string) {
   return useInfiniteQuery({
-    queryKey: keys.layanan(qr, search),
-    queryFn: ({ pageParam, signal }) => getLayanan({ qr, skip: pageParam, search }, signal),
+    queryKey: keys.services(qr, search),
+    queryFn: ({ pageParam, signal }) => getServices({ qr, skip: pageParam, search }, signal),
     initialPageParam: 0,
     // The answer has no total: a full page means that there may be more.
     getNextPageParam: (last, _pages, skip) =>
-      last.data_layanan.length < LIMIT_LAYANAN ? undefined : skip + LIMIT_LAYANAN,
+      last.data_layanan.length < SERVICE_LIMIT ? undefined : skip + SERVICE_LIMIT,
     placeholderData: (before) => before,
     refetchInterval: ({ state }) => {
       const mesin = state.data?.pages.at(-1)?.data_mesin

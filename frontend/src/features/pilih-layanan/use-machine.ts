@@ -43,7 +43,7 @@ function useAskAgain(disagrees: boolean, beat: Beat | undefined): void {
   const client = useQueryClient()
   // biome-ignore lint/correctness/useExhaustiveDependencies: each word of the machine is asked about once
   useEffect(() => {
-    if (disagrees) void client.invalidateQueries({ queryKey: ['layanan'] })
+    if (disagrees) void client.invalidateQueries({ queryKey: ['services'] })
   }, [disagrees, beat, client])
 }
 

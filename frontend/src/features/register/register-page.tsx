@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { requestOtp } from '@/shared/api/auth'
-import { asApiError, jelaskan } from '@/shared/api/error'
+import { asApiError, explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { keepOnlyOf, registerDraft } from '@/shared/lib/auth-flow'
@@ -35,7 +35,7 @@ export default function RegisterPage() {
       codeSent('register', telp)
       navigate(paths.otp(telp))
     } catch (error) {
-      const { judul, isi } = jelaskan(error)
+      const { title: judul, body: isi } = explain(error)
       toast.gagal(judul, isi)
       // Without an answer nothing is decided: the filled form stays.
       if (!asApiError(error).unanswered) navigate(paths.login)

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { asApiError, jelaskan } from '@/shared/api/error'
+import { asApiError, explain } from '@/shared/api/error'
+import { getDeletionDetail, getPurchaseDetail, getRefundDetail, getTopUpDetail } from '@/shared/api/history'
 import { keys } from '@/shared/api/keys'
 import type { HistoryEntry, RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
-import { getDetailHapus, getDetailRefund, getDetailSnap, getDetailTopUp } from '@/shared/api/riwayat'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { toast } from '@/shared/lib/toast'
@@ -20,13 +20,13 @@ type Detail =
 async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: AbortSignal): Promise<Detail> {
   switch (ref_type) {
     case 'snap_transaksi':
-      return { kind: 'snap', data: await getDetailSnap(ref_id, signal) }
+      return { kind: 'snap', data: await getPurchaseDetail(ref_id, signal) }
     case 'snap_transaksi_hapus':
-      return { kind: 'snap', data: await getDetailHapus(ref_id, signal) }
+      return { kind: 'snap', data: await getDeletionDetail(ref_id, signal) }
     case 'pembelian_emoney':
-      return { kind: 'topUp', data: await getDetailTopUp(ref_id, signal) }
+      return { kind: 'topUp', data: await getTopUpDetail(ref_id, signal) }
     case 'snap_transaksi_refund':
-      return { kind: 'refund', data: await getDetailRefund(ref_id, entri, signal) }
+      return { kind: 'refund', data: await getRefundDetail(ref_id, entri, signal) }
   }
 }
 
@@ -67,7 +67,7 @@ function rows(detail: Detail): ReactNode {
 
 function tellFailure(kind: HistoryEntry['ref_type'], error: Error): void {
   if (asApiError(error).status !== 404) {
-    const { judul, isi } = jelaskan(error)
+    const { title: judul, body: isi } = explain(error)
     toast.gagal(judul, isi)
   } else if (kind === 'snap_transaksi') {
     toast.gagal(spec.purchaseFailed, added.history.purchaseFailedBody)

@@ -1,24 +1,24 @@
 import { ChevronDown } from 'lucide-react'
-import { asJenis, type Jenis } from '@/shared/api/riwayat'
+import { asHistoryKind, type HistoryKind } from '@/shared/api/history'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import styles from './filter.module.css'
 
-const choices: { value: Jenis; label: string }[] = [
+const choices: { value: HistoryKind; label: string }[] = [
   { value: '', label: spec.allTransactions },
   { value: 'snap_transaksi', label: spec.machineUse },
   { value: 'pembelian_emoney', label: spec.filterTopUp },
 ]
 
 /** The phone's own list of choices. */
-export function Filter({ value, onChange }: { value: Jenis; onChange: (jenis: Jenis) => void }) {
+export function Filter({ value, onChange }: { value: HistoryKind; onChange: (jenis: HistoryKind) => void }) {
   return (
     <div className={styles.box}>
       <select
         className={styles.select}
         aria-label={added.history.filter}
         value={value}
-        onChange={(event) => onChange(asJenis(event.target.value))}
+        onChange={(event) => onChange(asHistoryKind(event.target.value))}
       >
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>

@@ -1,9 +1,9 @@
 import { RotateCw } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
-import { jelaskan } from '@/shared/api/error'
+import { explain } from '@/shared/api/error'
+import { asHistoryKind, type HistoryKind } from '@/shared/api/history'
 import type { HistoryEntry } from '@/shared/api/model'
-import { asJenis, type Jenis } from '@/shared/api/riwayat'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { paths } from '@/shared/lib/paths'
@@ -56,10 +56,10 @@ export default function RiwayatPage() {
 }
 
 /** In the address, so that back and a reload find it; the bar's link has none. */
-function useJenis(): [Jenis, (jenis: Jenis) => void] {
+function useJenis(): [HistoryKind, (jenis: HistoryKind) => void] {
   const [params, setParams] = useSearchParams()
   return [
-    asJenis(params.get('jenis')),
+    asHistoryKind(params.get('jenis')),
     (jenis) => setParams(jenis === '' ? {} : { jenis }, { replace: true }),
   ]
 }
@@ -105,7 +105,7 @@ function Body({ history, onOpen }: BodyProps) {
 function useTellFailure(error: Error | null): void {
   useEffect(() => {
     if (!error) return
-    const { judul, isi } = jelaskan(error)
+    const { title: judul, body: isi } = explain(error)
     toast.gagal(judul, isi)
   }, [error])
 }

@@ -6,8 +6,8 @@ const page = (returned: number, sampai: string): History => ({ history_data: nul
 
 describe('nextPage', () => {
   it('goes on by the page size after a full page, as of the first one', () => {
-    expect(nextPage([page(20, 'a')])).toEqual({ skip: 20, sampai: 'a' })
-    expect(nextPage([page(20, 'a'), page(20, 'b')])).toEqual({ skip: 40, sampai: 'a' })
+    expect(nextPage([page(20, 'a')])).toEqual({ skip: 20, until: 'a' })
+    expect(nextPage([page(20, 'a'), page(20, 'b')])).toEqual({ skip: 40, until: 'a' })
   })
 
   it('ends with a page that is not full', () => {

@@ -1,30 +1,30 @@
 import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { HISTORY_LIMIT, type HistoryKind, listHistory } from '@/shared/api/history'
 import { keys } from '@/shared/api/keys'
 import type { History } from '@/shared/api/model'
-import { type Jenis, LIMIT_RIWAYAT, listHistory } from '@/shared/api/riwayat'
 import type { Visit } from './use-place'
 
 interface PageParam {
   skip: number
   /** Of the first page: the later ones go on as of that moment, though rows were added. */
-  sampai: string | null
+  until: string | null
 }
 
 type Pages = InfiniteData<History, PageParam>
 
-const FIRST: PageParam = { skip: 0, sampai: null }
+const FIRST: PageParam = { skip: 0, until: null }
 
 /** The page after the last one; none when that one was not full. */
 export function nextPage(pages: History[]): PageParam | undefined {
   const last = pages.at(-1)
-  if (!last || last.returned < LIMIT_RIWAYAT) return undefined
-  return { skip: pages.length * LIMIT_RIWAYAT, sampai: pages[0]?.sampai ?? null }
+  if (!last || last.returned < HISTORY_LIMIT) return undefined
+  return { skip: pages.length * HISTORY_LIMIT, until: pages[0]?.sampai ?? null }
 }
 
 /** Only the first pages stay, so that a new look does not ask for all that were ever scrolled. */
-function keepFirstPages(client: QueryClient, jenis: Jenis, count: number): void {
-  const key = keys.riwayat(jenis)
+function keepFirstPages(client: QueryClient, jenis: HistoryKind, count: number): void {
+  const key = keys.history(jenis)
   client.setQueryData<Pages>(
     key,
     (data) => data && { pages: data.pages.slice(0, count), pageParams: data.pageParams.slice(0, count) },
@@ -34,7 +34,7 @@ function keepFirstPages(client: QueryClient, jenis: Jenis, count: number): void 
 }
 
 /** The history under one filter, page by page; to begin with as much as there was when the visit was left. */
-export function useHistory(jenis: Jenis, { key, place }: Visit) {
+export function useHistory(jenis: HistoryKind, { key, place }: Visit) {
   const client = useQueryClient()
   const wanted = place?.pages ?? 1
   const [shown, setShown] = useState<string | null>(null)
@@ -43,8 +43,8 @@ export function useHistory(jenis: Jenis, { key, place }: Visit) {
     setShown(key)
   }
   const query = useInfiniteQuery({
-    queryKey: keys.riwayat(jenis),
-    queryFn: ({ pageParam, signal }) => listHistory({ ...pageParam, jenis }, signal),
+    queryKey: keys.history(jenis),
+    queryFn: ({ pageParam, signal }) => listHistory({ ...pageParam, kind: jenis }, signal),
     initialPageParam: FIRST,
     getNextPageParam: (_last, pages) => nextPage(pages),
     refetchOnWindowFocus: false,

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { asApiError, jelaskan, penjelasan } from '@/shared/api/error'
+import { asApiError, explain, explanation } from '@/shared/api/error'
 import { keys } from '@/shared/api/keys'
-import { getEpayOfOwner, getLayanan } from '@/shared/api/transaksi'
+import { getEpayOfOwner, getServices } from '@/shared/api/purchase'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { qrMesin } from '@/shared/lib/kode-mesin'
@@ -23,15 +23,15 @@ export function useFindMesin() {
 
   const { pending, submit } = useSubmit(async (qr: string) => {
     try {
-      const found = await getLayanan({ qr, skip: 0 })
+      const found = await getServices({ qr, skip: 0 })
       const accounts = await getEpayOfOwner(found.data_mesin.idowner)
       if (accounts.length === 0) {
         toast.gagal(spec.quotaNotFound, added.scan.quotaNotFoundBody)
         setWithoutEpay(true)
         return
       }
-      client.setQueryData(keys.layanan(qr, ''), { pages: [found], pageParams: [0] })
-      client.setQueryData(keys.epayPemilik(found.data_mesin.idowner), accounts)
+      client.setQueryData(keys.services(qr, ''), { pages: [found], pageParams: [0] })
+      client.setQueryData(keys.ownerEpay(found.data_mesin.idowner), accounts)
       dropNota()
       purchaseFlow.write({ qr, mesin: found.data_mesin })
       toast.sukses(spec.servicesFound)
@@ -56,8 +56,8 @@ export function useFindMesin() {
 
 function tellFailure(error: unknown): void {
   const { status, unanswered } = asApiError(error)
-  const { judul, isi } = jelaskan(error)
+  const { title: judul, body: isi } = explain(error)
   if (unanswered) toast.gagal(judul, isi)
   else if (status === 404) toast.gagal(spec.machineNotFound, added.scan.machineNotFoundBody)
-  else toast.gagal(spec.machineNotFound, penjelasan(error))
+  else toast.gagal(spec.machineNotFound, explanation(error))
 }

@@ -1,4 +1,4 @@
-import { jelaskan } from '@/shared/api/error'
+import { explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { Button } from '@/shared/ui/button'
 import { Spinner } from '@/shared/ui/spinner'
@@ -29,7 +29,7 @@ export function QrPanel() {
 }
 
 function Failed({ error, expired, onRetry }: { error: Error; expired: boolean; onRetry: () => void }) {
-  const { judul, isi } = jelaskan(error)
+  const { title: judul, body: isi } = explain(error)
   return (
     <div role="alert" className={styles.failed}>
       <p className={styles.failedTitle}>{expired ? added.topUp.expired : added.topUp.loadFailed}</p>

@@ -1,4 +1,4 @@
-import { useAkun } from '@/shared/api/use-akun'
+import { useAccount } from '@/shared/api/use-account'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { telpBerkelompok } from '@/shared/lib/format'
@@ -10,7 +10,7 @@ import styles from './top-up-page.module.css'
 import { useWakeLock } from './use-wake-lock'
 
 export default function TopUpPage() {
-  const akun = useAkun()
+  const akun = useAccount()
   useWakeLock()
   return (
     <Page title={spec.topUp} back={paths.dashboard} backAlways>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { getQrcode } from '@/shared/api/akun'
+import { getQrcode } from '@/shared/api/account'
 import { keys } from '@/shared/api/keys'
 
 /** A new code this often: each is good for five minutes, so the cashier never meets a dying one. */

@@ -4,7 +4,7 @@ import { login } from './auth'
 import { api, call } from './client'
 import { getDashboard } from './dashboard'
 import { ApiError } from './error'
-import { getDetailRefund, listHistory } from './riwayat'
+import { getRefundDetail, listHistory } from './history'
 
 const answer = (status: number, body: unknown) =>
   vi.fn(
@@ -26,9 +26,9 @@ it('gives the data of the envelope and sends the token', async () => {
 it('writes ids and queries into the address, and the body as JSON', async () => {
   const fetch = answer(200, { status: 200, message: 'OK', data: null })
   vi.stubGlobal('fetch', fetch)
-  await getDetailRefund('SLF/1', 7)
+  await getRefundDetail('SLF/1', 7)
   expect(fetch.mock.calls[0]?.[0].url).toMatch(/\/scan\/v1\/epayment\/get_detail_refund\/SLF%2F1\?entri=7$/)
-  await listHistory({ skip: 20, jenis: '', sampai: 's' })
+  await listHistory({ skip: 20, kind: '', until: 's' })
   expect(await fetch.mock.calls[1]?.[0].json()).toEqual({
     skip: 20,
     limit: 20,

@@ -1,6 +1,6 @@
 import { dashboardPaths } from '@/shared/api/ahead'
 import { api, call } from '@/shared/api/client'
-import type { Akun, AkunEpay, Dashboard } from '@/shared/api/model'
+import type { Account, AkunEpay, Dashboard } from '@/shared/api/model'
 
 export function getDashboard(signal?: AbortSignal): Promise<Dashboard> {
   return call((init) => api.GET(dashboardPaths.dashboard, init), { signal })
@@ -10,7 +10,7 @@ export function getEpay(signal?: AbortSignal): Promise<AkunEpay[]> {
   return call((init) => api.GET(dashboardPaths.epay, init), { signal })
 }
 
-export function getCustomerGlobal(id: number, signal?: AbortSignal): Promise<Akun> {
+export function getCustomerGlobal(id: number, signal?: AbortSignal): Promise<Account> {
   const params = { path: { id_customer_global: id } }
   return call(
     (init) => api.GET('/scan/v1/dashboard/customer_global/{id_customer_global}', { ...init, params }),

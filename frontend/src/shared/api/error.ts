@@ -29,16 +29,16 @@ export function asApiError(error: unknown): ApiError {
 }
 
 /** What to tell the customer about a failed call: the server's sentence, else what to do. */
-export function jelaskan(error: unknown): { judul: string; isi?: string | undefined } {
+export function explain(error: unknown): { title: string; body?: string | undefined } {
   const { status, message } = asApiError(error)
-  if (status === NO_NETWORK) return { judul: added.failure.network, isi: added.failure.networkBody }
-  if (status === TIMED_OUT) return { judul: added.failure.slow, isi: added.failure.slowBody }
-  if (status >= 500) return { judul: message || added.failure.server, isi: added.failure.serverBody }
-  return { judul: message || added.failure.server }
+  if (status === NO_NETWORK) return { title: added.failure.network, body: added.failure.networkBody }
+  if (status === TIMED_OUT) return { title: added.failure.slow, body: added.failure.slowBody }
+  if (status >= 500) return { title: message || added.failure.server, body: added.failure.serverBody }
+  return { title: message || added.failure.server }
 }
 
 /** The same as lines below a title that the specification gives. */
-export function penjelasan(error: unknown): string[] {
-  const { judul, isi } = jelaskan(error)
-  return isi ? [judul, isi] : [judul]
+export function explanation(error: unknown): string[] {
+  const { title, body } = explain(error)
+  return body ? [title, body] : [title]
 }

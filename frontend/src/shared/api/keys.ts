@@ -1,13 +1,13 @@
-import type { Jenis } from '@/shared/api/riwayat'
+import type { HistoryKind } from '@/shared/api/history'
 
 /** Names of what the query cache holds; invalidating by name reloads data, never the page. */
 export const keys = {
   dashboard: ['dashboard'],
   epay: ['epay'],
-  akun: (id: string) => ['akun', id],
-  layanan: (qr: string, search: string) => ['layanan', qr, search],
-  epayPemilik: (idowner: number) => ['epay-pemilik', idowner],
-  riwayat: (jenis: Jenis) => ['riwayat', jenis],
-  detail: (jenis: string, id: string | number, entri: number) => ['detail', jenis, String(id), entri],
+  account: (id: string) => ['account', id],
+  services: (qr: string, search: string) => ['services', qr, search],
+  ownerEpay: (idowner: number) => ['owner-epay', idowner],
+  history: (kind: HistoryKind) => ['history', kind],
+  detail: (kind: string, id: string | number, entry: number) => ['detail', kind, String(id), entry],
   qrcode: ['qrcode'],
 } as const

@@ -34,4 +34,4 @@ export type TopUpDetail = Schemas['DetailTopUp']
 export type RefundDetail = Schemas['DetailRefund']
 
 /** The customer as the account shows them; `updated_at` is when the password was last changed. */
-export type Akun = Schemas['CustomerGlobal']
+export type Account = Schemas['CustomerGlobal']

@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { jelaskan } from '@/shared/api/error'
+import { explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { type Purpose, useCooldown } from '@/shared/lib/cooldown'
@@ -51,7 +51,7 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
       setDigits(emptyOtp())
       toast.sukses(added.otp.codeSent)
     } catch (error) {
-      const { judul, isi } = jelaskan(error)
+      const { title: judul, body: isi } = explain(error)
       toast.gagal(judul, isi)
     }
   })

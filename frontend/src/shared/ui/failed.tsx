@@ -1,4 +1,4 @@
-import { jelaskan } from '@/shared/api/error'
+import { explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
@@ -13,7 +13,7 @@ interface Props {
 
 /** Stands where something would be that could not be fetched, with another try. */
 export function Failed({ error, body, pending, onRetry }: Props) {
-  const { judul, isi } = jelaskan(error)
+  const { title: judul, body: isi } = explain(error)
   return (
     <Empty
       title={judul}

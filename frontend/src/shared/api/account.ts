@@ -2,10 +2,10 @@ import { answer, api, call } from '@/shared/api/client'
 import type { Nothing, TokenData } from '@/shared/api/model'
 
 /** What `update_password` answers when the old password is wrong. */
-export const SANDI_LAMA_SALAH = 'hashedPassword is not the hash of the given password'
+export const OLD_PASSWORD_WRONG = 'hashedPassword is not the hash of the given password'
 
-export function updateNama(nama: string): Promise<Nothing> {
-  return call((init) => api.POST('/scan/v1/akun/update_nama', { ...init, body: { nama } }))
+export function updateName(name: string): Promise<Nothing> {
+  return call((init) => api.POST('/scan/v1/akun/update_nama', { ...init, body: { nama: name } }))
 }
 
 /** Resolves to the sentence that says that the code is on its way. */
@@ -14,8 +14,8 @@ export async function requestOtpPassword(): Promise<string> {
 }
 
 /** Answers with a fresh token: older ones end with the old password. */
-export function updatePassword(otp: string, lama: string, baru: string): Promise<TokenData> {
-  const body = { otp, password_lama: lama, password_baru: baru }
+export function updatePassword(otp: string, current: string, next: string): Promise<TokenData> {
+  const body = { otp, password_lama: current, password_baru: next }
   return call((init) => api.POST('/scan/v1/akun/update_password', { ...init, body }))
 }
 

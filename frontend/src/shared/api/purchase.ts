@@ -2,15 +2,15 @@ import { api, call } from '@/shared/api/client'
 import type { AkunEpay, CreateSnapTransaksi, Layanan, Started } from '@/shared/api/model'
 
 /** Services asked for at a time (product.md §9). */
-export const LIMIT_LAYANAN = 10
+export const SERVICE_LIMIT = 10
 /** The server waits 8 s for the device; above that the connection is the trouble. */
 const PURCHASE_TIMEOUT_MS = 20_000
 
-export function getLayanan(
+export function getServices(
   query: { qr: string; skip: number; search?: string },
   signal?: AbortSignal,
 ): Promise<Layanan> {
-  const body = { qr: query.qr, limit: LIMIT_LAYANAN, skip: query.skip, search: query.search ?? '' }
+  const body = { qr: query.qr, limit: SERVICE_LIMIT, skip: query.skip, search: query.search ?? '' }
   return call((init) => api.POST('/scan/v1/transaksi/get_layanan', { ...init, body }), { signal })
 }
 
@@ -20,7 +20,7 @@ export function getEpayOfOwner(idowner: number, signal?: AbortSignal): Promise<A
   return call((init) => api.GET('/scan/v1/transaksi/get_epayment/{id}', { ...init, params }), { signal })
 }
 
-export function createSnapTransaksi(body: CreateSnapTransaksi): Promise<Started> {
+export function createPurchase(body: CreateSnapTransaksi): Promise<Started> {
   return call((init) => api.POST('/scan/v1/transaksi/create_snap_transaksi', { ...init, body }), {
     timeout_ms: PURCHASE_TIMEOUT_MS,
   })

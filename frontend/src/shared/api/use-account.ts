@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { getCustomerGlobal } from '@/shared/api/dashboard'
 import { keys } from '@/shared/api/keys'
-import type { Akun } from '@/shared/api/model'
+import type { Account } from '@/shared/api/model'
 import { ofOwnAccount } from '@/shared/api/own-account'
 import { customerId, useAuth } from '@/shared/lib/auth-store'
 import { offlineSnapshot } from '@/shared/lib/offline-snapshot'
@@ -11,7 +11,7 @@ import { isRecord } from '@/shared/lib/storage'
 /** A number can be told to the cashier without network, too. */
 const kept = offlineSnapshot(
   'akun',
-  (data): data is Akun =>
+  (data): data is Account =>
     isRecord(data) &&
     [data.nama_awal, data.nama_akhir, data.telp, data.full_telp, data.updated_at].every(
       (part) => typeof part === 'string',
@@ -19,11 +19,11 @@ const kept = offlineSnapshot(
 )
 
 /** The customer's own account, by the id in the token: what was last seen of it, then the present one. */
-export function useAkun() {
+export function useAccount() {
   const id = useAuth(({ token }) => (token ? customerId(token) : null)) ?? ''
   const [seen] = useState(kept.load)
   const query = useQuery({
-    queryKey: keys.akun(id),
+    queryKey: keys.account(id),
     queryFn: ({ signal }) => ofOwnAccount(getCustomerGlobal(Number(id), signal)),
     ...(seen ? { initialData: seen.data, initialDataUpdatedAt: 0 } : {}),
   })
