@@ -1,7 +1,7 @@
 import { Navigate, Outlet, useParams } from 'react-router'
 import { useAuth } from '@/shared/lib/auth-store'
 import { paths } from '@/shared/lib/paths'
-import { telpWajar } from '@/shared/lib/telp'
+import { isTelp } from '@/shared/lib/telp'
 
 /** Routes explicitly without login: somebody who has a token belongs on the dashboard (product.md §2). */
 export function PublicOnly() {
@@ -19,5 +19,5 @@ export function AuthOnly() {
 /** A code step for something that is no number without prefix leads back one step. */
 export function WithTelp({ back }: { back: string }) {
   const { noTelp } = useParams()
-  return telpWajar(noTelp) ? <Outlet /> : <Navigate to={back} replace />
+  return isTelp(noTelp) ? <Outlet /> : <Navigate to={back} replace />
 }

@@ -5,7 +5,7 @@ import { keys } from '@/shared/api/keys'
 import { useAccount } from '@/shared/api/use-account'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { namaLengkap } from '@/shared/lib/nama'
+import { fullName } from '@/shared/lib/name'
 import { Button } from '@/shared/ui/button'
 import { Page } from '@/shared/ui/page'
 import styles from './akun-page.module.css'
@@ -49,7 +49,7 @@ export default function AkunPage() {
           <NomorDialog open={opened === 'nomor'} akun={akun.data} onClose={close} />
           {opened === 'nama' && (
             <NamaDialog
-              nama={namaLengkap(akun.data)}
+              nama={fullName(akun.data)}
               onClose={close}
               onSaved={() => {
                 close()

@@ -10,11 +10,11 @@ import { Button } from '@/shared/ui/button'
 function logout(): void {
   const { token, signOut } = useAuth.getState()
   if (!signOut()) {
-    toast.gagal(spec.logoutFailed)
+    toast.failure(spec.logoutFailed)
     return
   }
   if (token) endToken(token)
-  toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.loggedOut })
+  toast.tellAfterReload({ kind: 'success', title: spec.loggedOut })
   window.location.replace(paths.welcome)
 }
 

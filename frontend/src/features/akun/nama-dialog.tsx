@@ -5,7 +5,7 @@ import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { toast } from '@/shared/lib/toast'
 import { useSubmit } from '@/shared/lib/use-submit'
-import { namaCukup } from '@/shared/lib/validate'
+import { isFullName } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
@@ -25,17 +25,17 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
   const { pending, submit } = useSubmit(async () => {
     try {
       await updateName(value.trim())
-      toast.sukses(spec.nameChanged)
+      toast.success(spec.nameChanged)
       onSaved()
     } catch (error) {
       const { title: judul, body: isi } = explain(error)
-      toast.gagal(judul, isi)
+      toast.failure(judul, isi)
     }
   })
 
   function onSubmit(event: FormEvent) {
     event.preventDefault()
-    if (namaCukup(value)) submit()
+    if (isFullName(value)) submit()
   }
 
   return (
@@ -53,7 +53,7 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
           disabled={pending}
           onChange={(event) => setValue(event.target.value)}
         />
-        <Button type="submit" disabled={!namaCukup(value)} pending={pending}>
+        <Button type="submit" disabled={!isFullName(value)} pending={pending}>
           {spec.save}
         </Button>
       </form>

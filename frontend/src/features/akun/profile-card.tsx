@@ -3,8 +3,8 @@ import type { ReactNode } from 'react'
 import type { Account } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { tanggalWaktu } from '@/shared/lib/format'
-import { inisial, namaLengkap } from '@/shared/lib/nama'
+import { formatDateTime } from '@/shared/lib/format'
+import { fullName, initials } from '@/shared/lib/name'
 import { Card } from '@/shared/ui/card'
 import choices from '@/shared/ui/choice.module.css'
 import { IconButton } from '@/shared/ui/icon-button'
@@ -20,7 +20,7 @@ interface Props {
 }
 
 export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
-  const nama = akun && namaLengkap(akun)
+  const nama = akun && fullName(akun)
   return (
     <div aria-busy={!akun}>
       {!akun && (
@@ -31,7 +31,7 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
       <div className={styles.banner}>
         <Kawung className={styles.kawung} />
         <span className={styles.avatar} aria-hidden="true">
-          {nama && inisial(nama)}
+          {nama && initials(nama)}
         </span>
         <span className={styles.identity}>
           <span className={styles.caption}>{spec.accountName}</span>
@@ -64,7 +64,7 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
         >
           {akun ? (
             <>
-              {added.account.lastChanged} <span className="angka">{tanggalWaktu(akun.updated_at)}</span>
+              {added.account.lastChanged} <span className="angka">{formatDateTime(akun.updated_at)}</span>
             </>
           ) : (
             <Blank />

@@ -3,7 +3,7 @@ import { requestOtpPassword } from '@/shared/api/account'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { useForm } from '@/shared/lib/use-form'
-import { validUbahSandi } from '@/shared/lib/validate'
+import { validPasswordChange } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
 import { CodeEntry } from '@/shared/ui/code-entry'
 import { Dialog } from '@/shared/ui/dialog'
@@ -26,7 +26,7 @@ export function SandiDialogs({ telp, sandi }: Props) {
 
 function SandiDialog({ telp, sandi }: Props) {
   const { form: values, setForm } = sandi
-  const { pending, form, field } = useForm(() => validUbahSandi(values), sandi.submitForm)
+  const { pending, form, field } = useForm(() => validPasswordChange(values), sandi.submitForm)
 
   const of = (name: keyof typeof values) => ({
     ...field(name),
@@ -47,13 +47,13 @@ function SandiDialog({ telp, sandi }: Props) {
         <UsernameInput telp={telp} />
         <div className={styles.fields}>
           <PasswordField
-            {...of('lama')}
+            {...of('current')}
             data-awal
             label={added.account.oldPassword}
             autoComplete="current-password"
           />
-          <NewPasswordField {...of('baru')} label={added.newPassword} />
-          <PasswordField {...of('ulangi')} label={added.repeatNewPassword} autoComplete="new-password" />
+          <NewPasswordField {...of('next')} label={added.newPassword} />
+          <PasswordField {...of('repeat')} label={added.repeatNewPassword} autoComplete="new-password" />
         </div>
         <Button type="submit" pending={pending}>
           {spec.save}

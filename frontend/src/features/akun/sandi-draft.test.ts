@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { sandiDraft } from './sandi-draft'
 
-const form = { lama: 'Lama1234', baru: 'Baru1234', ulangi: 'Baru1234' }
+const form = { current: 'Lama1234', next: 'Baru1234', repeat: 'Baru1234' }
 const AT = 1_763_600_000_000
 
 beforeEach(() => sessionStorage.clear())

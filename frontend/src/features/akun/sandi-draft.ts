@@ -2,18 +2,36 @@ import { secretSlot } from '@/shared/lib/secret'
 import { isRecord } from '@/shared/lib/storage'
 
 export interface SandiForm {
+  current: string
+  next: string
+  repeat: string
+}
+
+export const emptySandi: SandiForm = { current: '', next: '', repeat: '' }
+
+/** As long as a code is good: after that the form has to be sent again anyway. */
+const KEPT_MS = 5 * 60_000
+
+/** The form as phones keep it: in the words of the first version, so that it outlives an update too. */
+interface Kept {
   lama: string
   baru: string
   ulangi: string
 }
 
-export const emptySandi: SandiForm = { lama: '', baru: '', ulangi: '' }
-
-/** As long as a code is good: after that the form has to be sent again anyway. */
-const KEPT_MS = 5 * 60_000
-
-const isForm = (value: unknown): value is SandiForm =>
+const isKept = (value: unknown): value is Kept =>
   isRecord(value) && [value.lama, value.baru, value.ulangi].every((part) => typeof part === 'string')
 
+const place = secretSlot('password', isKept, KEPT_MS)
+
 /** The form while its code is awaited; gone with the code step. */
-export const sandiDraft = secretSlot('password', isForm, KEPT_MS)
+export const sandiDraft = {
+  read(now?: number): SandiForm | null {
+    const kept = place.read(now)
+    return kept && { current: kept.lama, next: kept.baru, repeat: kept.ulangi }
+  },
+  write({ current, next, repeat }: SandiForm, now?: number): void {
+    place.write({ lama: current, baru: next, ulangi: repeat }, now)
+  },
+  clear: place.clear,
+}

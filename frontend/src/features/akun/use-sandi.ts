@@ -33,18 +33,18 @@ export function useSandi(telp: string) {
     try {
       const message = await requestOtpPassword()
       codeSent('password', telp)
-      toast.sukses(message)
+      toast.success(message)
       toCode()
     } catch (error) {
       const { title: judul, body: isi } = explain(error)
-      toast.gagal(spec.systemBusy, isi ?? judul)
+      toast.failure(spec.systemBusy, isi ?? judul)
     }
   }
 
   /** False when the same form waits for another code. */
   async function submitCode(code: string): Promise<boolean> {
     try {
-      const { token } = await updatePassword(code, form.lama, form.baru)
+      const { token } = await updatePassword(code, form.current, form.next)
       useAuth.getState().signIn(token)
     } catch (error) {
       const stays = tellFailure(error)
@@ -53,7 +53,7 @@ export function useSandi(telp: string) {
     }
     sandiDraft.clear()
     forgetCode('password', telp)
-    toast.setelahMuatUlang({ jenis: 'sukses', judul: spec.passwordChanged })
+    toast.tellAfterReload({ kind: 'success', title: spec.passwordChanged })
     setStep('closed')
     await sheetsClosed()
     window.location.reload()
@@ -82,13 +82,13 @@ function tellFailure(error: unknown): boolean {
   const failure = asApiError(error)
   const { title: judul, body: isi } = explain(failure)
   if (failure.message.includes(OLD_PASSWORD_WRONG)) {
-    toast.gagal(spec.oldPasswordWrong, added.account.checkOldPassword)
+    toast.failure(spec.oldPasswordWrong, added.account.checkOldPassword)
     return false
   }
   if (failure.message === spec.otpInvalid) {
-    toast.gagal(spec.otpInvalid, added.otp.checkCode)
+    toast.failure(spec.otpInvalid, added.otp.checkCode)
     return true
   }
-  toast.gagal(judul, isi)
+  toast.failure(judul, isi)
   return failure.unanswered || failure.status === 429 || failure.status >= 500
 }

@@ -30,21 +30,21 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
   const [password, setPassword] = useState('')
   const [ulangi, setUlangi] = useState('')
 
-  const { pending, form, field } = useForm(() => validReset({ password, ulangi }), send)
+  const { pending, form, field } = useForm(() => validReset({ password, repeat: ulangi }), send)
 
   async function send(): Promise<void> {
     try {
       await forgotPassword(telp, otp, password)
       forgotCode.clear()
       forgetCode('forgot', telp)
-      toast.sukses(spec.passwordReset)
+      toast.success(spec.passwordReset)
       navigate(paths.login, { replace: true })
     } catch (error) {
       const { title: judul, body: isi } = explain(error)
       // Without an answer the same code may still be good: another try from here.
-      if (asApiError(error).unanswered) return toast.gagal(judul, isi)
+      if (asApiError(error).unanswered) return toast.failure(judul, isi)
       forgotCode.clear()
-      toast.gagal(spec.pleaseTryAgain, [spec.systemError, judul])
+      toast.failure(spec.pleaseTryAgain, [spec.systemError, judul])
       navigate(paths.forgotTelp, { replace: true })
     }
   }
@@ -64,7 +64,7 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
             onChange={(event) => setPassword(event.target.value)}
           />
           <PasswordField
-            {...field('ulangi')}
+            {...field('repeat')}
             label={added.repeatNewPassword}
             autoComplete="new-password"
             value={ulangi}

@@ -1,10 +1,10 @@
 import type { AkunEpay } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { tampilDiDashboard } from '@/shared/lib/epay'
-import { tanggalWaktu } from '@/shared/lib/format'
+import { isOnDashboard } from '@/shared/lib/epay'
+import { formatDateTime } from '@/shared/lib/format'
 import { KEEP_CLEAR } from '@/shared/lib/free-top'
-import { namaLengkap } from '@/shared/lib/nama'
+import { fullName } from '@/shared/lib/name'
 import { serverNow } from '@/shared/realtime/clock'
 import { Failed } from '@/shared/ui/failed'
 import { PageTitle } from '@/shared/ui/page'
@@ -30,7 +30,7 @@ export default function DashboardPage() {
         <header className={`two-lines ${styles.greeting}`} {...KEEP_CLEAR}>
           <span className={styles.hello}>{added.dashboard.greeting}</span>{' '}
           <PageTitle className={styles.name} name={spec.home}>
-            {namaLengkap(customer)}
+            {fullName(customer)}
           </PageTitle>
         </header>
       ) : (
@@ -40,7 +40,7 @@ export default function DashboardPage() {
         <div className={styles.stale} {...KEEP_CLEAR}>
           <span role="status">
             {dashboard.data && epay.data
-              ? added.dashboard.dataAsOf(tanggalWaktu(age_ms))
+              ? added.dashboard.dataAsOf(formatDateTime(age_ms))
               : added.dashboard.loadFailed}
           </span>
           <button
@@ -70,7 +70,7 @@ function Machines({ purchases }: { purchases: ReturnType<typeof belumSelesai> })
 
 function shown(accounts: AkunEpay[]): AkunEpay[] {
   const now = serverNow()
-  return accounts.filter((account) => tampilDiDashboard(account, now))
+  return accounts.filter((account) => isOnDashboard(account, now))
 }
 
 function Waiting() {

@@ -4,7 +4,7 @@ import { useNavigate } from 'react-router'
 import type { AkunEpay, OutletEpay } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { rupiah, tanggal } from '@/shared/lib/format'
+import { formatDate, rupiah } from '@/shared/lib/format'
 import { paths } from '@/shared/lib/paths'
 import { Button } from '@/shared/ui/button'
 import { Card } from '@/shared/ui/card'
@@ -52,7 +52,7 @@ function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: Out
         {outlet && (
           <p className={styles.date}>
             <span className="visually-hidden">{added.dashboard.registeredSince} </span>
-            {tanggal(outlet.created_at)}
+            {formatDate(outlet.created_at)}
           </p>
         )}
         <p className={`angka ${styles.balance}`}>{rupiah(quota_emoney?.saldo ?? 0)}</p>

@@ -30,7 +30,7 @@ export default function ForgotTelpPage() {
       navigate(paths.forgotOtp(telp))
     } catch (error) {
       const { title: judul, body: isi } = explain(error)
-      toast.gagal(judul, isi)
+      toast.failure(judul, isi)
     }
   }
 

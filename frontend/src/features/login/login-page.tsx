@@ -70,12 +70,12 @@ function tellFailure(error: unknown): void {
   const failure = asApiError(error)
   const { title: judul, body: isi } = explain(failure)
   if (failure.message === spec.passwordIncorrect) {
-    toast.gagal(spec.passwordIncorrect, added.login.tryOtherPassword)
+    toast.failure(spec.passwordIncorrect, added.login.tryOtherPassword)
   } else if (failure.unanswered) {
-    toast.gagal(judul, isi)
+    toast.failure(judul, isi)
   } else if (failure.status === 404) {
-    toast.gagal(spec.accountNotFound, added.login.tryOtherNumber)
+    toast.failure(spec.accountNotFound, added.login.tryOtherNumber)
   } else {
-    toast.gagal(spec.accountNotFound, explanation(failure))
+    toast.failure(spec.accountNotFound, explanation(failure))
   }
 }

@@ -28,7 +28,7 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
     try {
       const { token } = await register(draft, code)
       forgetCode('register', draft.telp)
-      toast.sukses(spec.registered)
+      toast.success(spec.registered)
       useAuth.getState().signIn(token)
       return true
     } catch (error) {
@@ -58,14 +58,14 @@ function afterFailure(error: unknown): string | null {
   const { status, message } = asApiError(error)
   const { title: judul, body: isi } = explain(error)
   if (message === spec.otpInvalid) {
-    toast.gagal(spec.otpInvalid, added.otp.checkCode)
+    toast.failure(spec.otpInvalid, added.otp.checkCode)
     return null
   }
   if (message === spec.recordNotFound || status === 400) {
-    toast.gagal(spec.systemErrorRetry)
+    toast.failure(spec.systemErrorRetry)
     return paths.login
   }
-  toast.gagal(judul, isi)
+  toast.failure(judul, isi)
   if (status === 409) return paths.login
   // A refused password: the form is where it can be mended, and the code is not used up.
   return status === 422 ? paths.register : null

@@ -5,9 +5,9 @@ import { keys } from '@/shared/api/keys'
 import { getEpayOfOwner } from '@/shared/api/purchase'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { menit, rupiah, tanggalWaktu } from '@/shared/lib/format'
+import { formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/format'
 import { paths } from '@/shared/lib/paths'
-import { leaveSent, openNota, type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
+import { leaveSent, openReceipt, type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
 import { Button } from '@/shared/ui/button'
 import { Page } from '@/shared/ui/page'
 import { PayOverlay } from './pay-overlay'
@@ -23,7 +23,7 @@ export default function PembayaranPage() {
 
 function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
   const { mesin, layanan, epay } = flow
-  const [nota] = useState(() => openNota(flow))
+  const [nota] = useState(() => openReceipt(flow))
   const before = useSaldo(flow)
   // Once paid, a reload must not show the lowered balance as the one before.
   const saldo = nota.saldo ?? before
@@ -34,10 +34,14 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
       <section className={styles.receipt} aria-label={added.pay.title}>
         <dl className={styles.rows}>
           <Row label={spec.receiptNumber} value={nota.nota} number />
-          <Row label={added.receipt.date} value={tanggalWaktu(nota.made_ms)} number />
+          <Row label={added.receipt.date} value={formatDateTime(nota.made_ms)} number />
           <Row label={added.receipt.machine} value={mesin.nama} />
           <Row label={added.receipt.service} value={layanan.nama} />
-          <Row label={added.receipt.duration} value={added.receipt.minutes(menit(layanan.durasi))} number />
+          <Row
+            label={added.receipt.duration}
+            value={added.receipt.minutes(wholeMinutes(layanan.durasi))}
+            number
+          />
           <Row label={added.receipt.outlet} value={mesin.outlet.nama} />
         </dl>
         <dl className={`${styles.rows} ${styles.money}`}>

@@ -7,7 +7,14 @@ import { createPurchase } from '@/shared/api/purchase'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { onlineOrPause, pause } from '@/shared/lib/pause'
-import { endPurchase, leaveSent, leftOpen, markPaid, markSent, type Nota } from '@/shared/lib/purchase-flow'
+import {
+  endPurchase,
+  leaveSent,
+  leftOpen,
+  markPaid,
+  markSent,
+  type Receipt,
+} from '@/shared/lib/purchase-flow'
 import { toast } from '@/shared/lib/toast'
 import { useHome } from '@/shared/lib/trail'
 import { askUntilDecided, type Outcome } from './ask'
@@ -27,7 +34,7 @@ const FRESH_MS = 2_000
  * Pays once. No answer is not a refusal: the same receipt number is asked for again until the server
  * has decided, so that it can never charge twice. `saldo`: the balance before, rupiah.
  */
-export function usePay(nota: Nota, saldo: number, mesin: string) {
+export function usePay(nota: Receipt, saldo: number, mesin: string) {
   const client = useQueryClient()
   const home = useHome()
   const [phase, setPhase] = useState<PayPhase>(
@@ -108,10 +115,10 @@ function freshDashboard(client: QueryClient): Promise<unknown> {
  */
 function tell(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], open: boolean): void {
   if (outcome.kind === 'started') {
-    toast.sukses(spec.machineStarted, [...about, added.pay.startedBody])
+    toast.success(spec.machineStarted, [...about, added.pay.startedBody])
     return
   }
   const { title: judul } = explain(outcome.error)
   if (outcome.kind === 'open') toast.info(judul, [...about, added.pay.seeDashboard])
-  else toast.gagal(judul, [...about, outcome.first && !open ? added.pay.moneySafe : added.pay.seeBalance])
+  else toast.failure(judul, [...about, outcome.first && !open ? added.pay.moneySafe : added.pay.seeBalance])
 }

@@ -1,8 +1,8 @@
 import { ChevronRight } from 'lucide-react'
 import type { AkunEpay } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
-import { kedaluwarsaPada } from '@/shared/lib/epay'
-import { rupiah, tanggal } from '@/shared/lib/format'
+import { expiresAt } from '@/shared/lib/epay'
+import { formatDate, rupiah } from '@/shared/lib/format'
 import choices from '@/shared/ui/choice.module.css'
 import styles from './pilih-epay-page.module.css'
 
@@ -16,7 +16,7 @@ interface Props {
 export function EpayOption({ epay, harga, onChoose }: Props) {
   const { outlet, nama, quota_emoney } = epay
   const saldo = quota_emoney?.saldo ?? 0
-  const sampai = kedaluwarsaPada(epay)
+  const sampai = expiresAt(epay)
   return (
     <button type="button" className={choices.choice} onClick={onChoose}>
       <span className={choices.text}>
@@ -24,7 +24,7 @@ export function EpayOption({ epay, harga, onChoose }: Props) {
         <span className={styles.meta}>
           {outlet?.kota} · {nama}
         </span>
-        {sampai !== null && <span className={styles.meta}>{added.epay.validUntil(tanggal(sampai))}</span>}
+        {sampai !== null && <span className={styles.meta}>{added.epay.validUntil(formatDate(sampai))}</span>}
         <span className={styles.amount}>
           <span className={`angka ${styles.saldo}`}>{rupiah(saldo)}</span>
           {saldo < harga && <span className={styles.low}>{added.epay.insufficient}</span>}

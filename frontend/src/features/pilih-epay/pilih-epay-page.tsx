@@ -7,9 +7,9 @@ import type { AkunEpay } from '@/shared/api/model'
 import { getEpayOfOwner } from '@/shared/api/purchase'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { dapatDipakai } from '@/shared/lib/epay'
+import { isUsable } from '@/shared/lib/epay'
 import { paths } from '@/shared/lib/paths'
-import { dropNota, type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
+import { dropReceipt, type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
 import { toast } from '@/shared/lib/toast'
 import { serverNow } from '@/shared/realtime/clock'
 import { Button } from '@/shared/ui/button'
@@ -43,11 +43,11 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
 
   function choose(epay: AkunEpay) {
     if ((epay.quota_emoney?.saldo ?? 0) < flow.layanan.harga) {
-      toast.gagal(spec.balanceTooLow, added.epay.insufficientBody)
+      toast.failure(spec.balanceTooLow, added.epay.insufficientBody)
       return
     }
     // A new choice is a new visit of the payment, with a receipt of its own.
-    dropNota()
+    dropReceipt()
     purchaseFlow.write({ ...flow, epay })
     navigate(paths.pembayaran)
   }
@@ -72,7 +72,7 @@ function DirectEntry() {
   const query = useQuery({ queryKey: keys.epay, queryFn: ({ signal }) => getEpay(signal) })
   if (!query.data) return <NotYet query={query} />
   const now = serverNow()
-  const usable = query.data.some((account) => dapatDipakai(account, now))
+  const usable = query.data.some((account) => isUsable(account, now))
   return usable ? <Navigate to={paths.pilihLayanan} replace /> : <NoAccount />
 }
 

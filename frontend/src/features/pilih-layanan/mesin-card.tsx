@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { DataMesin } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
-import { sisaWaktu } from '@/shared/lib/format'
+import { formatLeft } from '@/shared/lib/format'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Card } from '@/shared/ui/card'
 import styles from './pilih-layanan-page.module.css'
@@ -67,7 +67,7 @@ function State({ free, waited, offline, ends_at }: StateProps) {
       {left_s ? (
         <div className={styles.left} role="timer">
           <span className="visually-hidden">{added.service.timeLeft} </span>
-          <span className="angka">{sisaWaktu(left_s * 1000)}</span>
+          <span className="angka">{formatLeft(left_s * 1000)}</span>
         </div>
       ) : null}
     </div>

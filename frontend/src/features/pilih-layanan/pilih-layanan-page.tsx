@@ -5,7 +5,7 @@ import { asApiError } from '@/shared/api/error'
 import type { DataLayanan } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { menit, rupiah } from '@/shared/lib/format'
+import { rupiah, wholeMinutes } from '@/shared/lib/format'
 import { paths } from '@/shared/lib/paths'
 import { type PurchaseFlow, purchaseFlow } from '@/shared/lib/purchase-flow'
 import { useDebounced } from '@/shared/lib/use-debounced'
@@ -95,7 +95,7 @@ function Services({ services, searching, free, onChoose }: ServicesProps) {
           <button type="button" className={choices.choice} disabled={!free} onClick={() => onChoose(layanan)}>
             <span className={styles.name}>
               {layanan.nama}
-              <span className={styles.duration}>{added.receipt.minutes(menit(layanan.durasi))}</span>
+              <span className={styles.duration}>{added.receipt.minutes(wholeMinutes(layanan.durasi))}</span>
             </span>
             <span className={`angka ${styles.price}`}>{rupiah(layanan.harga)}</span>
             <ChevronRight size={20} aria-hidden className={choices.chevron} />

@@ -36,7 +36,7 @@ export default function RegisterPage() {
       navigate(paths.otp(telp))
     } catch (error) {
       const { title: judul, body: isi } = explain(error)
-      toast.gagal(judul, isi)
+      toast.failure(judul, isi)
       // Without an answer nothing is decided: the filled form stays.
       if (!asApiError(error).unanswered) navigate(paths.login)
     }
@@ -60,11 +60,11 @@ export default function RegisterPage() {
             onChange={(event) => set({ password: event.target.value })}
           />
           <PasswordField
-            {...field('ulangi')}
+            {...field('repeat')}
             label={spec.repeatPassword}
             autoComplete="new-password"
-            value={fields.ulangi}
-            onChange={(event) => set({ ulangi: event.target.value })}
+            value={fields.repeat}
+            onChange={(event) => set({ repeat: event.target.value })}
           />
           <Field
             {...field('nama')}
@@ -93,7 +93,7 @@ function startFields() {
   return {
     telp: draft?.telp ?? '',
     password: draft?.password ?? '',
-    ulangi: draft?.password ?? '',
+    repeat: draft?.password ?? '',
     nama: draft?.nama ?? '',
   }
 }

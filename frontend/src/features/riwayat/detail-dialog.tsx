@@ -68,11 +68,11 @@ function rows(detail: Detail): ReactNode {
 function tellFailure(kind: HistoryEntry['ref_type'], error: Error): void {
   if (asApiError(error).status !== 404) {
     const { title: judul, body: isi } = explain(error)
-    toast.gagal(judul, isi)
+    toast.failure(judul, isi)
   } else if (kind === 'snap_transaksi') {
-    toast.gagal(spec.purchaseFailed, added.history.purchaseFailedBody)
+    toast.failure(spec.purchaseFailed, added.history.purchaseFailedBody)
   } else {
-    toast.gagal(spec.purchaseNotFound, added.history.purchaseNotFoundBody)
+    toast.failure(spec.purchaseNotFound, added.history.purchaseNotFoundBody)
   }
 }
 

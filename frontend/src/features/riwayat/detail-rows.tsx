@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { menit, rupiah, rupiahBertanda, tanggalWaktu } from '@/shared/lib/format'
+import { formatDateTime, rupiah, signedRupiah, wholeMinutes } from '@/shared/lib/format'
 import styles from './riwayat-page.module.css'
 
 const copy = added.history
@@ -21,7 +21,7 @@ function Total({ label, value }: { label: string; value: number }) {
   return (
     <div className={`${styles.row} ${styles.total}`}>
       <dt>{label}</dt>
-      <dd className={`angka ${value < 0 ? styles.out : styles.in}`}>{rupiahBertanda(value)}</dd>
+      <dd className={`angka ${value < 0 ? styles.out : styles.in}`}>{signedRupiah(value)}</dd>
     </div>
   )
 }
@@ -34,12 +34,12 @@ export function SnapRows({ detail }: { detail: SnapHistoryDetail }) {
   return (
     <>
       <Row label={spec.receiptNumber}>{detail.id}</Row>
-      <Row label={added.receipt.date}>{tanggalWaktu(detail.created_at)}</Row>
+      <Row label={added.receipt.date}>{formatDateTime(detail.created_at)}</Row>
       {use && (
         <>
           <Row label={added.receipt.machine}>{use.snap_mesin.nama}</Row>
           <Row label={added.receipt.service}>{use.snap_layanan.nama}</Row>
-          <Row label={added.receipt.duration}>{added.receipt.minutes(menit(use.durasi))}</Row>
+          <Row label={added.receipt.duration}>{added.receipt.minutes(wholeMinutes(use.durasi))}</Row>
         </>
       )}
       <Row label={added.receipt.outlet}>{place(detail.outlet.nama, detail.outlet.kota)}</Row>
@@ -52,7 +52,7 @@ export function TopUpRows({ detail }: { detail: TopUpDetail }) {
   return (
     <>
       <Row label={copy.topUpNumber}>{detail.idpembelian_emoney}</Row>
-      <Row label={added.receipt.date}>{tanggalWaktu(detail.created_at)}</Row>
+      <Row label={added.receipt.date}>{formatDateTime(detail.created_at)}</Row>
       <Row label={copy.packageName}>{detail.nama_paket}</Row>
       <Row label={added.receipt.outlet}>{place(detail.nama_outlet, detail.kota)}</Row>
       <Row label={copy.packagePrice}>{rupiah(detail.harga_paket)}</Row>
@@ -66,7 +66,7 @@ export function RefundRows({ detail }: { detail: RefundDetail }) {
   return (
     <>
       <Row label={spec.receiptNumber}>{detail.idtransaksi}</Row>
-      <Row label={copy.refundTime}>{tanggalWaktu(detail.waktu_refund)}</Row>
+      <Row label={copy.refundTime}>{formatDateTime(detail.waktu_refund)}</Row>
       <Total label={spec.balanceAdded} value={detail.nominal_refund} />
     </>
   )

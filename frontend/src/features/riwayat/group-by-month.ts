@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '@/shared/api/model'
-import { bulanTahun } from '@/shared/lib/format'
+import { formatMonth } from '@/shared/lib/format'
 
 export interface Bulan {
   /** `November 2026`, in the outlets' time. */
@@ -11,7 +11,7 @@ export interface Bulan {
 export function groupByMonth(entries: HistoryEntry[]): Bulan[] {
   const months: Bulan[] = []
   for (const entry of entries) {
-    const judul = bulanTahun(entry.date)
+    const judul = formatMonth(entry.date)
     const last = months.at(-1)
     if (last?.judul === judul) last.entries.push(entry)
     else months.push({ judul, entries: [entry] })

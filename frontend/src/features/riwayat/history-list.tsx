@@ -1,7 +1,7 @@
 import { ArrowDownLeft, ChevronRight, type LucideIcon, RotateCcw, WashingMachine } from 'lucide-react'
 import type { HistoryEntry, RefType } from '@/shared/api/model'
 import { spec } from '@/shared/copy/spec'
-import { rupiahBertanda, tanggalWaktu } from '@/shared/lib/format'
+import { formatDateTime, signedRupiah } from '@/shared/lib/format'
 import choices from '@/shared/ui/choice.module.css'
 import { groupByMonth } from './group-by-month'
 import styles from './history-list.module.css'
@@ -59,10 +59,10 @@ function EntryCard({ entry, onOpen }: { entry: HistoryEntry; onOpen: Props['onOp
         <span className={styles.line}>
           <span className={styles.kind}>{spec.detailTitle[entry.ref_type]}</span>
           <span className={`angka ${styles.value} ${incoming ? styles.in : styles.out}`}>
-            {rupiahBertanda(entry.value)}
+            {signedRupiah(entry.value)}
           </span>
         </span>
-        <span className={`angka ${styles.date}`}>{tanggalWaktu(entry.date)}</span>
+        <span className={`angka ${styles.date}`}>{formatDateTime(entry.date)}</span>
       </span>
       <ChevronRight className={`${choices.chevron} ${styles.chevron}`} size={18} aria-hidden />
     </button>

@@ -41,7 +41,7 @@ export default function RiwayatPage() {
           pending={history.isRefetching && !history.isFetchingNextPage}
           onRefresh={async () => {
             const { isSuccess } = await history.refresh()
-            if (isSuccess) toast.sukses(added.history.updated)
+            if (isSuccess) toast.success(added.history.updated)
           }}
         />
       }
@@ -106,7 +106,7 @@ function useTellFailure(error: Error | null): void {
   useEffect(() => {
     if (!error) return
     const { title: judul, body: isi } = explain(error)
-    toast.gagal(judul, isi)
+    toast.failure(judul, isi)
   }, [error])
 }
 

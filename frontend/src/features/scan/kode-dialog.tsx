@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { added } from '@/shared/copy/added'
-import { bacaKode } from '@/shared/lib/kode-mesin'
+import { readCode } from '@/shared/lib/machine-code'
 import { useForm } from '@/shared/lib/use-form'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
@@ -21,7 +21,7 @@ interface Props {
 /** The code printed under the QR, for a broken camera or a scratched sticker. */
 export function KodeDialog({ open, pending, onClose, onKode }: Props) {
   const [ketikan, setKetikan] = useState('')
-  const kode = bacaKode(ketikan)
+  const kode = readCode(ketikan)
   const { form, field } = useForm<'kode'>(
     () => (kode ? {} : { kode: added.scan.wrongCode }),
     async () => {

@@ -104,9 +104,9 @@ function GalleryButton({ disabled, load, onText }: GalleryProps) {
     try {
       const text = await decodeFile(file, await load())
       if (text) onText(text)
-      else toast.gagal(added.scan.pictureWithoutQr, added.scan.pictureWithoutQrBody)
+      else toast.failure(added.scan.pictureWithoutQr, added.scan.pictureWithoutQrBody)
     } catch {
-      toast.gagal(added.scan.scannerFailed, added.scan.scannerFailedBody)
+      toast.failure(added.scan.scannerFailed, added.scan.scannerFailedBody)
     }
   })
 

@@ -6,9 +6,9 @@ import { keys } from '@/shared/api/keys'
 import { getEpayOfOwner, getServices } from '@/shared/api/purchase'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { qrMesin } from '@/shared/lib/kode-mesin'
+import { isMachineQr } from '@/shared/lib/machine-code'
 import { paths } from '@/shared/lib/paths'
-import { dropNota, purchaseFlow } from '@/shared/lib/purchase-flow'
+import { dropReceipt, purchaseFlow } from '@/shared/lib/purchase-flow'
 import { toast } from '@/shared/lib/toast'
 import { useSubmit } from '@/shared/lib/use-submit'
 
@@ -26,15 +26,15 @@ export function useFindMesin() {
       const found = await getServices({ qr, skip: 0 })
       const accounts = await getEpayOfOwner(found.data_mesin.idowner)
       if (accounts.length === 0) {
-        toast.gagal(spec.quotaNotFound, added.scan.quotaNotFoundBody)
+        toast.failure(spec.quotaNotFound, added.scan.quotaNotFoundBody)
         setWithoutEpay(true)
         return
       }
       client.setQueryData(keys.services(qr, ''), { pages: [found], pageParams: [0] })
       client.setQueryData(keys.ownerEpay(found.data_mesin.idowner), accounts)
-      dropNota()
+      dropReceipt()
       purchaseFlow.write({ qr, mesin: found.data_mesin })
-      toast.sukses(spec.servicesFound)
+      toast.success(spec.servicesFound)
       navigate(paths.pilihLayanan)
     } catch (error) {
       tellFailure(error)
@@ -48,8 +48,8 @@ export function useFindMesin() {
     byKode: submit,
     /** A scanned text: only our own stickers are asked for. */
     byQr(text: string) {
-      if (qrMesin(text)) submit(text)
-      else toast.gagal(spec.machineNotFound, added.scan.notMachineQr)
+      if (isMachineQr(text)) submit(text)
+      else toast.failure(spec.machineNotFound, added.scan.notMachineQr)
     },
   }
 }
@@ -57,7 +57,7 @@ export function useFindMesin() {
 function tellFailure(error: unknown): void {
   const { status, unanswered } = asApiError(error)
   const { title: judul, body: isi } = explain(error)
-  if (unanswered) toast.gagal(judul, isi)
-  else if (status === 404) toast.gagal(spec.machineNotFound, added.scan.machineNotFoundBody)
-  else toast.gagal(spec.machineNotFound, explanation(error))
+  if (unanswered) toast.failure(judul, isi)
+  else if (status === 404) toast.failure(spec.machineNotFound, added.scan.machineNotFoundBody)
+  else toast.failure(spec.machineNotFound, explanation(error))
 }

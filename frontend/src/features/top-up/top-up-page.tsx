@@ -1,7 +1,7 @@
 import { useAccount } from '@/shared/api/use-account'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { telpBerkelompok } from '@/shared/lib/format'
+import { groupedTelp } from '@/shared/lib/format'
 import { paths } from '@/shared/lib/paths'
 import { Guide } from '@/shared/ui/guide'
 import { Page } from '@/shared/ui/page'
@@ -19,9 +19,7 @@ export default function TopUpPage() {
         {(akun.data || !akun.error) && (
           <>
             <p className={styles.caption}>{added.topUp.yourNumber}</p>
-            <p className={`angka ${styles.number}`}>
-              {akun.data ? telpBerkelompok(akun.data.telp) : '\u00a0'}
-            </p>
+            <p className={`angka ${styles.number}`}>{akun.data ? groupedTelp(akun.data.telp) : '\u00a0'}</p>
           </>
         )}
       </section>

@@ -1,31 +1,34 @@
 import type { AkunEpay } from '@/shared/api/model'
 
 /** `jenis_emoney` of a balance that never expires. */
-const TANPA_KEDALUWARSA = 2
+const NEVER_EXPIRES = 2
 
 /** When the balance expires, epoch ms; null for one that never does. */
-export function kedaluwarsaPada({ quota_emoney }: AkunEpay): number | null {
-  if (quota_emoney?.jenis_emoney === TANPA_KEDALUWARSA) return null
+export function expiresAt({ quota_emoney }: AkunEpay): number | null {
+  if (quota_emoney?.jenis_emoney === NEVER_EXPIRES) return null
   return quota_emoney?.masa_aktif ?? 0
 }
 
-const berlaku = (akun: AkunEpay, now: number): boolean => {
-  const pada = kedaluwarsaPada(akun)
-  return pada === null || pada >= now
+const isCurrent = (account: AkunEpay, now: number): boolean => {
+  const at = expiresAt(account)
+  return at === null || at >= now
 }
 
 /** Usable (product.md §5): an outlet, a balance that is not zero, and not expired unless of type 2. */
-export function dapatDipakai(akun: AkunEpay, now: number): boolean {
+export function isUsable(account: AkunEpay, now: number): boolean {
   return (
-    akun.outlet !== null && akun.quota_emoney !== null && akun.quota_emoney.saldo !== 0 && berlaku(akun, now)
+    account.outlet !== null &&
+    account.quota_emoney !== null &&
+    account.quota_emoney.saldo !== 0 &&
+    isCurrent(account, now)
   )
 }
 
 /** The dashboard's cards: the usable accounts, plus type 2 at zero; the rest is hidden. */
-export function tampilDiDashboard(akun: AkunEpay, now: number): boolean {
-  const kosongTipeDua =
-    akun.outlet !== null &&
-    akun.quota_emoney?.saldo === 0 &&
-    akun.quota_emoney.jenis_emoney === TANPA_KEDALUWARSA
-  return kosongTipeDua || dapatDipakai(akun, now)
+export function isOnDashboard(account: AkunEpay, now: number): boolean {
+  const emptyForever =
+    account.outlet !== null &&
+    account.quota_emoney?.saldo === 0 &&
+    account.quota_emoney.jenis_emoney === NEVER_EXPIRES
+  return emptyForever || isUsable(account, now)
 }

@@ -17,7 +17,7 @@ const OPEN_LIMIT = 64
 const place = (key: string) =>
   slot('local', key, (value): value is number => typeof value === 'number' && Number.isFinite(value))
 
-const keyOf = (customer: string, nota: string) => `${PREFIX}${customer}.${nota}`
+const keyOf = (customer: string, receiptNumber: string) => `${PREFIX}${customer}.${receiptNumber}`
 
 /** Forgets what is too old, whoever's it is. */
 function openKeys(prefix: string, now: number): { key: string; at: number }[] {
@@ -31,18 +31,18 @@ function openKeys(prefix: string, now: number): { key: string; at: number }[] {
   })
 }
 
-export function rememberOpen(customer: string, nota: string, now = Date.now()): void {
-  place(keyOf(customer, nota)).write(now)
+export function rememberOpen(customer: string, receiptNumber: string, now = Date.now()): void {
+  place(keyOf(customer, receiptNumber)).write(now)
   const newestFirst = openKeys(PREFIX, now).sort((a, b) => b.at - a.at)
   for (const { key } of newestFirst.slice(OPEN_LIMIT)) place(key).clear()
 }
 
-export function forgetOpen(customer: string, nota: string): void {
-  place(keyOf(customer, nota)).clear()
+export function forgetOpen(customer: string, receiptNumber: string): void {
+  place(keyOf(customer, receiptNumber)).clear()
 }
 
-export const isOpen = (customer: string, nota: string, now = Date.now()): boolean =>
-  openKeys(keyOf(customer, nota), now).length > 0
+export const isOpen = (customer: string, receiptNumber: string, now = Date.now()): boolean =>
+  openKeys(keyOf(customer, receiptNumber), now).length > 0
 
 export const anyOpen = (customer: string, now = Date.now()): boolean =>
   openKeys(keyOf(customer, ''), now).length > 0

@@ -14,11 +14,11 @@ export interface Advice {
 
 /** What makes a new password good (product.md §5, §9). Only the length is asked for; the rest is advice. */
 export function passwordAdvice(password: string): Advice[] {
-  const { length: panjang, upperCase: hurufBesar, lowerCase: hurufKecil, digit: angka } = added.passwordAdvice
+  const { length, upperCase, lowerCase, digit } = added.passwordAdvice
   return [
-    { text: panjang, met: longEnough(password) },
-    { text: hurufBesar, met: /\p{Lu}/u.test(password) },
-    { text: hurufKecil, met: /\p{Ll}/u.test(password) },
-    { text: angka, met: /\p{Nd}/u.test(password) },
+    { text: length, met: longEnough(password) },
+    { text: upperCase, met: /\p{Lu}/u.test(password) },
+    { text: lowerCase, met: /\p{Ll}/u.test(password) },
+    { text: digit, met: /\p{Nd}/u.test(password) },
   ]
 }

@@ -1,7 +1,7 @@
 import type { AkunEpay, CreateSnapTransaksi, DataLayanan, DataMesin } from '@/shared/api/model'
 import { currentCustomer } from '@/shared/lib/auth-store'
-import { buatNota, notaSah } from '@/shared/lib/nota'
 import { anyOpen, forgetOpen, isOpen, rememberOpen } from '@/shared/lib/open-receipts'
+import { isReceiptNumber, newReceiptNumber } from '@/shared/lib/receipt-number'
 import { CUSTOMER_PREFIX, isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
 
 /** What has been chosen so far between the scan and the payment. */
@@ -20,7 +20,7 @@ const isFlow = (value: unknown): value is PurchaseFlow =>
 export const purchaseFlow = slot<PurchaseFlow>('session', `${PRIVATE_PREFIX}beli`, isFlow)
 
 /** The receipt of one visit of /pembayaran. */
-export interface Nota {
+export interface Receipt {
   nota: string
   /** `id_customer_global` of whose it is: its answer may come when somebody else, or nobody, is logged in. */
   customer: string
@@ -33,22 +33,23 @@ export interface Nota {
   body: CreateSnapTransaksi
 }
 
-const isNota = (value: unknown): value is Nota =>
+const isReceipt = (value: unknown): value is Receipt =>
   isRecord(value) &&
   typeof value.nota === 'string' &&
-  notaSah(value.nota) &&
+  isReceiptNumber(value.nota) &&
   typeof value.made_ms === 'number' &&
   isRecord(value.body)
 
-const notaSlot = slot<Nota>('session', `${PRIVATE_PREFIX}nota`, isNota)
+const receiptSlot = slot<Receipt>('session', `${PRIVATE_PREFIX}nota`, isReceipt)
 
 /** A receipt whose payment was sent, with what it is for. */
 interface Sent {
-  nota: Nota
+  nota: Receipt
   flow: PurchaseFlow
 }
 
-const isSent = (value: unknown): value is Sent => isRecord(value) && isNota(value.nota) && isFlow(value.flow)
+const isSent = (value: unknown): value is Sent =>
+  isRecord(value) && isReceipt(value.nota) && isFlow(value.flow)
 
 /** The one that is asked on about after a restart of the app, a new login of the same customer, or in another tab. */
 const sentSlot = (customer: string) => slot<Sent>('local', `${CUSTOMER_PREFIX}${customer}.sent`, isSent)
@@ -57,9 +58,9 @@ const sentSlot = (customer: string) => slot<Sent>('local', `${CUSTOMER_PREFIX}${
  * The receipt for what is chosen: the kept one while its outcome is not known and it is for the same
  * choice, else a new one. The number is what makes a repeated request charge once.
  */
-export function openNota(flow: Required<PurchaseFlow>, now = new Date()): Nota {
+export function openReceipt(flow: Required<PurchaseFlow>, now = new Date()): Receipt {
   const customer = currentCustomer()
-  const kept = notaSlot.read()
+  const kept = receiptSlot.read()
   const body = {
     idcustomer: flow.epay.idcustomer,
     idmesin: flow.mesin.id,
@@ -69,17 +70,17 @@ export function openNota(flow: Required<PurchaseFlow>, now = new Date()): Nota {
     grandtotal: flow.layanan.harga,
   }
   if (kept && sameChoice(kept.body, body)) return { ...kept, customer }
-  dropNota()
-  const nota = buatNota(now)
-  const fresh: Nota = {
-    nota,
+  dropReceipt()
+  const receiptNumber = newReceiptNumber(now)
+  const fresh: Receipt = {
+    nota: receiptNumber,
     customer,
     made_ms: now.getTime(),
     paid_ms: null,
     saldo: null,
-    body: { id: nota, ...body },
+    body: { id: receiptNumber, ...body },
   }
-  notaSlot.write(fresh)
+  receiptSlot.write(fresh)
   return fresh
 }
 
@@ -88,16 +89,16 @@ function sameChoice(kept: CreateSnapTransaksi, body: Omit<CreateSnapTransaksi, '
 }
 
 /** The button was pressed: from now on the receipt shows the balance of this moment, before the price. */
-export function markPaid(nota: Nota, saldo: number, now = Date.now()): void {
-  const paid = { ...nota, paid_ms: now, saldo: nota.saldo ?? saldo }
-  markSent(nota, now)
-  notaSlot.write(paid)
+export function markPaid(receipt: Receipt, balance: number, now = Date.now()): void {
+  const paid = { ...receipt, paid_ms: now, saldo: receipt.saldo ?? balance }
+  markSent(receipt, now)
+  receiptSlot.write(paid)
   const flow = purchaseFlow.read()
-  if (flow && isOf(flow, nota.body)) sentSlot(nota.customer).write({ nota: paid, flow })
+  if (flow && isOf(flow, receipt.body)) sentSlot(receipt.customer).write({ nota: paid, flow })
 }
 
 /** It is asked, again: until it is decided, this receipt may take money. */
-export function markSent({ customer, nota }: Nota, now = Date.now()): void {
+export function markSent({ customer, nota }: Receipt, now = Date.now()): void {
   rememberOpen(customer, nota, now)
 }
 
@@ -114,36 +115,36 @@ export function takeUpSent(now = Date.now()): boolean {
     place.clear()
     return false
   }
-  if (notaSlot.read()?.nota === sent.nota.nota) return true
+  if (receiptSlot.read()?.nota === sent.nota.nota) return true
   if (purchaseFlow.read()) return false
   purchaseFlow.write(sent.flow)
-  notaSlot.write(sent.nota)
+  receiptSlot.write(sent.nota)
   return true
 }
 
 /** The customer looks on the dashboard instead: nothing leads back to this receipt, but it stays open. */
-export function leaveSent({ customer, nota }: Nota): void {
+export function leaveSent({ customer, nota }: Receipt): void {
   const place = sentSlot(customer)
   if (place.read()?.nota.nota === nota) place.clear()
 }
 
 /** The customer chooses anew. A receipt that may have been paid stays open. */
-export function dropNota(): void {
-  const kept = notaSlot.read()
+export function dropReceipt(): void {
+  const kept = receiptSlot.read()
   if (kept) leaveSent({ ...kept, customer: currentCustomer() })
-  notaSlot.clear()
+  receiptSlot.clear()
 }
 
 /** Whether a purchase of this customer may still take money, so that nobody can say that none was taken. */
-export const leftOpen = ({ customer }: Nota, now = Date.now()): boolean => anyOpen(customer, now)
+export const leftOpen = ({ customer }: Receipt, now = Date.now()): boolean => anyOpen(customer, now)
 
 /** The purchase of this receipt is decided. What the customer has begun since then is not touched. */
-export function endPurchase(decided: Nota): void {
+export function endPurchase(decided: Receipt): void {
   const { customer, nota, body } = decided
   forgetOpen(customer, nota)
   leaveSent(decided)
-  if (notaSlot.read()?.nota !== nota) return
-  notaSlot.clear()
+  if (receiptSlot.read()?.nota !== nota) return
+  receiptSlot.clear()
   const flow = purchaseFlow.read()
   if (flow && isOf(flow, body)) purchaseFlow.clear()
 }

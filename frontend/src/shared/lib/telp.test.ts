@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { bersihkanTelp, telpWajar } from './telp'
+import { cleanTelp, isTelp } from './telp'
 
 it.each([
   ['81234567890', '81234567890'],
@@ -12,10 +12,10 @@ it.each([
   ['0812', ''],
   ['abc', ''],
   ['812345678901234567', '8123456789012'],
-])('%s leaves %s in the field', (ketikan, isi) => expect(bersihkanTelp(ketikan)).toBe(isi))
+])('%s leaves %s in the field', (typed, left) => expect(cleanTelp(typed)).toBe(left))
 
 it('knows what can be a number without prefix in an address', () => {
-  expect(telpWajar('81234567890')).toBe(true)
+  expect(isTelp('81234567890')).toBe(true)
   for (const not of [undefined, '', '0812345678', '6281234567890', '812', '8123x567'])
-    expect(telpWajar(not)).toBe(false)
+    expect(isTelp(not)).toBe(false)
 })

@@ -2,21 +2,30 @@ import { create } from 'zustand'
 import { isRecord, slot } from '@/shared/lib/storage'
 
 /** A message for the customer: what happened, and what to do about it. */
-export interface Pesan {
-  jenis: 'sukses' | 'gagal' | 'info'
-  judul: string
+export interface Message {
+  kind: 'success' | 'failure' | 'info'
+  title: string
   /** One line, or several. */
-  isi?: string | string[] | undefined
+  body?: string | string[] | undefined
 }
 
-const afterReload = slot<Pesan>(
+/** A message as phones keep it: in the words of the first version, so that one is read across an update too. */
+interface Kept {
+  jenis: string
+  judul: string
+  isi?: Message['body']
+}
+
+const KEPT_KINDS = { success: 'sukses', failure: 'gagal', info: 'info' } as const
+
+const afterReload = slot<Kept>(
   'session',
   'nyala.pesan',
-  (value): value is Pesan => isRecord(value) && typeof value.judul === 'string',
+  (value): value is Kept => isRecord(value) && typeof value.judul === 'string',
 )
 
 /** A message that waits to be shown. */
-export interface Queued extends Pesan {
+export interface Queued extends Message {
   /** Counts up: the same message again is another one, to be seen and heard again. */
   id: number
 }
@@ -50,33 +59,35 @@ export const useToasts = create<ToastState>((set, get) => ({
 
 let count = 0
 
-function push(pesan: Pesan): void {
+function push(message: Message): void {
   count += 1
-  const queued = { ...pesan, id: count }
+  const queued = { ...message, id: count }
   useToasts.setState(({ queue }) => ({
     used: true,
-    queue: [...queue.filter(({ judul }) => judul !== pesan.judul), queued].slice(-QUEUE_LIMIT),
+    queue: [...queue.filter(({ title }) => title !== message.title), queued].slice(-QUEUE_LIMIT),
   }))
 }
 
 export const toast = {
-  sukses: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'sukses', judul, isi }),
-  gagal: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'gagal', judul, isi }),
-  info: (judul: string, isi?: Pesan['isi']) => push({ jenis: 'info', judul, isi }),
+  success: (title: string, body?: Message['body']) => push({ kind: 'success', title, body }),
+  failure: (title: string, body?: Message['body']) => push({ kind: 'failure', title, body }),
+  info: (title: string, body?: Message['body']) => push({ kind: 'info', title, body }),
   /** A new try begins: failures of the one before go. */
-  percobaanBaru: () =>
+  newTry: () =>
     useToasts.setState(({ tries, queue }) => ({
       tries: tries + 1,
-      queue: queue.filter(({ jenis }) => jenis !== 'gagal'),
+      queue: queue.filter(({ kind }) => kind !== 'failure'),
     })),
   /** For a message that comes with a page reload: still readable after it. */
-  setelahMuatUlang: (pesan: Pesan) => afterReload.write(pesan),
+  tellAfterReload: ({ kind, title, body }: Message) =>
+    afterReload.write({ jenis: KEPT_KINDS[kind], judul: title, isi: body }),
 }
 
 /** At start: show what the last page wanted to be read after its reload. */
 export function showAfterReload(): void {
-  const pesan = afterReload.read()
-  if (!pesan) return
+  const kept = afterReload.read()
+  if (!kept) return
   afterReload.clear()
-  push(pesan)
+  const kind = (['success', 'failure'] as const).find((one) => KEPT_KINDS[one] === kept.jenis) ?? 'info'
+  push({ kind, title: kept.judul, body: kept.isi })
 }

@@ -30,7 +30,7 @@ export function useForm<F extends string>(check: () => Faults<F>, send: () => Pr
   function onSubmit(event: FormEvent) {
     event.preventDefault()
     if (fine(now)) return submit()
-    toast.percobaanBaru()
+    toast.newTry()
     // Drawn at once, so that the field is marked when it gets the focus, still within the tap that a phone's keyboard wants.
     flushSync(() => setTold(now))
     ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()

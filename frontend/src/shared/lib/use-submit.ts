@@ -17,7 +17,7 @@ export function useSubmit<A extends unknown[]>(
   const submit = useCallback((...args: A) => {
     if (busy.current) return
     busy.current = true
-    toast.percobaanBaru()
+    toast.newTry()
     setPending(true)
     void latest.current(...args).finally(() => {
       busy.current = false

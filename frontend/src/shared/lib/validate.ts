@@ -6,12 +6,12 @@ import { longEnough } from '@/shared/lib/password-advice'
 export type Faults<F extends string> = { readonly [field in F]?: string }
 
 /** Words of a name; inner blanks collapse. */
-export function kata(nama: string): string[] {
-  return nama.trim().split(/\s+/).filter(Boolean)
+export function words(name: string): string[] {
+  return name.trim().split(/\s+/).filter(Boolean)
 }
 
-export function namaCukup(nama: string): boolean {
-  return kata(nama).length >= 2
+export function isFullName(name: string): boolean {
+  return words(name).length >= 2
 }
 
 export function validLogin(form: { telp: string; password: string }): Faults<'telp' | 'password'> {
@@ -21,18 +21,18 @@ export function validLogin(form: { telp: string; password: string }): Faults<'te
 interface Registration {
   telp: string
   password: string
-  ulangi: string
+  repeat: string
   nama: string
 }
 
 export function validRegister(form: Registration): Faults<keyof Registration> {
-  const { telp, password, ulangi, nama } = form
-  const gaps = missing({ telp, password, ulangi, nama: nama.trim() }, spec.formIncomplete)
+  const { telp, password, repeat, nama } = form
+  const gaps = missing({ telp, password, repeat, nama: nama.trim() }, spec.formIncomplete)
   if (!fine(gaps)) return gaps
   return {
     ...tooShort('password', password),
-    ...(password !== ulangi && { ulangi: spec.passwordsDiffer }),
-    ...(!namaCukup(nama) && { nama: spec.nameTooShort }),
+    ...(password !== repeat && { repeat: spec.passwordsDiffer }),
+    ...(!isFullName(nama) && { nama: spec.nameTooShort }),
   }
 }
 
@@ -42,30 +42,30 @@ export function validForgotTelp(form: { telp: string }): Faults<'telp'> {
 
 interface Reset {
   password: string
-  ulangi: string
+  repeat: string
 }
 
-export function validReset({ password, ulangi }: Reset): Faults<keyof Reset> {
-  const gaps = missing({ password, ulangi }, spec.formIncomplete)
+export function validReset({ password, repeat }: Reset): Faults<keyof Reset> {
+  const gaps = missing({ password, repeat }, spec.formIncomplete)
   if (!fine(gaps)) return gaps
   return {
     ...tooShort('password', password),
-    ...(password !== ulangi && { ulangi: spec.passwordsDiffer }),
+    ...(password !== repeat && { repeat: spec.passwordsDiffer }),
   }
 }
 
 interface PasswordChange {
-  lama: string
-  baru: string
-  ulangi: string
+  current: string
+  next: string
+  repeat: string
 }
 
-export function validUbahSandi({ lama, baru, ulangi }: PasswordChange): Faults<keyof PasswordChange> {
-  const gaps = missing({ lama, baru, ulangi }, spec.dataMissing)
+export function validPasswordChange({ current, next, repeat }: PasswordChange): Faults<keyof PasswordChange> {
+  const gaps = missing({ current, next, repeat }, spec.dataMissing)
   if (!fine(gaps)) return gaps
   return {
-    ...tooShort('baru', baru),
-    ...(baru !== ulangi && { ulangi: spec.newPasswordsDiffer }),
+    ...tooShort('next', next),
+    ...(next !== repeat && { repeat: spec.newPasswordsDiffer }),
   }
 }
 

@@ -3,7 +3,7 @@ import { explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { type Purpose, useCooldown } from '@/shared/lib/cooldown'
-import { sisaWaktu } from '@/shared/lib/format'
+import { formatLeft } from '@/shared/lib/format'
 import { toast } from '@/shared/lib/toast'
 import { useSubmit } from '@/shared/lib/use-submit'
 import { Button } from '@/shared/ui/button'
@@ -49,10 +49,10 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
       await resend()
       restart()
       setDigits(emptyOtp())
-      toast.sukses(added.otp.codeSent)
+      toast.success(added.otp.codeSent)
     } catch (error) {
       const { title: judul, body: isi } = explain(error)
-      toast.gagal(judul, isi)
+      toast.failure(judul, isi)
     }
   })
 
@@ -79,7 +79,7 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
         </Button>
         <div className={styles.resend}>
           <p className={styles.countdown}>
-            {added.otp.resendIn} <span className={`angka ${styles.time}`}>{sisaWaktu(left_ms)}</span>
+            {added.otp.resendIn} <span className={`angka ${styles.time}`}>{formatLeft(left_ms)}</span>
           </p>
           <Button
             variant="secondary"

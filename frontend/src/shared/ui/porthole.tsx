@@ -1,6 +1,6 @@
 import { useId } from 'react'
 import { added } from '@/shared/copy/added'
-import { sisaWaktu } from '@/shared/lib/format'
+import { formatLeft } from '@/shared/lib/format'
 import styles from './porthole.module.css'
 
 const RING_RADIUS = 48
@@ -56,7 +56,7 @@ export function Porthole(props: Props) {
 function Middle(props: Props) {
   if (props.state === 'waiting') return null
   if (props.state === 'over') return <span className={styles.time}>{added.dashboard.finished}</span>
-  const text = props.state === 'running' ? sisaWaktu(props.left_s * 1000) : '--:--'
+  const text = props.state === 'running' ? formatLeft(props.left_s * 1000) : '--:--'
   return (
     <span role="timer" className={`angka ${styles.time} ${text.length > 5 ? styles.long : ''}`}>
       <span className="visually-hidden">{added.dashboard.timeLeft} </span>

@@ -1,5 +1,5 @@
 import { added } from '@/shared/copy/added'
-import { bersihkanTelp } from '@/shared/lib/telp'
+import { cleanTelp } from '@/shared/lib/telp'
 import type { FieldOfForm } from '@/shared/lib/use-form'
 import { Field } from '@/shared/ui/field'
 
@@ -20,7 +20,7 @@ export function TelpField({ onChange, ...field }: Props) {
       autoComplete="username"
       placeholder={added.exampleTelp}
       hint={added.telpHint}
-      onChange={(event) => onChange(bersihkanTelp(event.target.value))}
+      onChange={(event) => onChange(cleanTelp(event.target.value))}
     />
   )
 }

@@ -45,8 +45,8 @@ function PlainMessages() {
     <div ref={ref} role="alert">
       {last && (
         <div key={last.id} className={styles.fallback}>
-          <strong>{last.judul}</strong>
-          {last.isi && <div>{last.isi}</div>}
+          <strong>{last.title}</strong>
+          {last.body && <div>{last.body}</div>}
         </div>
       )}
     </div>

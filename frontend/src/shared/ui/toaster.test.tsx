@@ -27,10 +27,10 @@ async function pass(ms: number): Promise<void> {
 }
 
 /** A failed try of the customer, answered after `answer_ms`. */
-async function fail(judul: string, answer_ms: number, isi?: string): Promise<void> {
-  act(() => toast.percobaanBaru())
+async function fail(title: string, answer_ms: number, body?: string): Promise<void> {
+  act(() => toast.newTry())
   await pass(answer_ms)
-  act(() => toast.gagal(judul, isi))
+  act(() => toast.failure(title, body))
 }
 
 it.each([0, 50, 150, 250, 400])('the same failure again after %i ms is told again', async (ms) => {
@@ -57,11 +57,11 @@ it('each message is in the page once, the old one not even while it leaves', asy
 })
 
 it('a new try takes the failure of the one before away, and nothing else', async () => {
-  act(() => toast.sukses('Get Layanan Success'))
+  act(() => toast.success('Get Layanan Success'))
   await fail('Mesin Not found', 0)
   await pass(EXIT_MS)
-  act(() => toast.sukses('Get Layanan Success'))
-  act(() => toast.percobaanBaru())
+  act(() => toast.success('Get Layanan Success'))
+  act(() => toast.newTry())
   await pass(EXIT_MS)
   expect(screen.queryByText('Mesin Not found')).toBeNull()
   expect(screen.getByText('Get Layanan Success')).toBeTruthy()
@@ -69,18 +69,18 @@ it('a new try takes the failure of the one before away, and nothing else', async
 
 it('two failures are both readable', async () => {
   await fail('Tidak dapat terhubung', 0)
-  act(() => toast.gagal('Sistem sedang bermasalah'))
+  act(() => toast.failure('Sistem sedang bermasalah'))
   await pass(EXIT_MS)
-  for (const judul of ['Tidak dapat terhubung', 'Sistem sedang bermasalah']) {
-    const item = screen.getByText(judul).closest('li')
+  for (const title of ['Tidak dapat terhubung', 'Sistem sedang bermasalah']) {
+    const item = screen.getByText(title).closest('li')
     expect(item?.dataset).toMatchObject({ removed: 'false', visible: 'true', expanded: 'true' })
   }
 })
 
 it('a failure that the customer never saw is not told after the next try began', async () => {
   act(() => {
-    toast.gagal('Mesin Not found')
-    toast.percobaanBaru()
+    toast.failure('Mesin Not found')
+    toast.newTry()
   })
   await pass(EXIT_MS)
   expect(screen.queryByText('Mesin Not found')).toBeNull()

@@ -24,9 +24,9 @@ const MOBILE_PLACE = { ...PLACE, left: 8, right: 8 }
 const GAP = 10
 
 /** Good news takes less reading than a fault with what to do about it. */
-const DURATION_MS = { sukses: 4_000, gagal: 6_000, info: 6_000 }
+const DURATION_MS = { success: 4_000, failure: 6_000, info: 6_000 }
 
-const tampil = { sukses: sonner.success, gagal: sonner.error, info: sonner.info } as const
+const display = { success: sonner.success, failure: sonner.error, info: sonner.info } as const
 
 /** The newest message of each title that is in the page, be it on its way out. */
 const shown = new Map<string, number>()
@@ -37,28 +37,28 @@ const useReplaced = create<{ ids: readonly number[] }>(() => ({ ids: [] }))
  * Every message is one of its own for the library: one that is on its way out takes an update with it, and
  * what is merely renewed is seen and heard by nobody.
  */
-function show({ id, jenis, judul, isi }: Queued): void {
-  const before = shown.get(judul)
+function show({ id, kind, title, body }: Queued): void {
+  const before = shown.get(title)
   if (before !== undefined) {
     useReplaced.setState(({ ids }) => ({ ids: [...ids, before] }))
     sonner.dismiss(before)
   }
-  shown.set(judul, id)
-  if (jenis === 'gagal') failures.add(id)
-  tampil[jenis](
-    <Words id={id} judul={judul}>
-      {judul}
+  shown.set(title, id)
+  if (kind === 'failure') failures.add(id)
+  display[kind](
+    <Words id={id} title={title}>
+      {title}
     </Words>,
     {
       id,
-      duration: DURATION_MS[jenis],
+      duration: DURATION_MS[kind],
       onAutoClose: () => failures.delete(id),
       onDismiss: () => failures.delete(id),
-      ...(isi
+      ...(body
         ? {
             description: (
-              <Words id={id} judul={judul}>
-                <Lines isi={isi} />
+              <Words id={id} title={title}>
+                <Lines body={body} />
               </Words>
             ),
           }
@@ -68,20 +68,20 @@ function show({ id, jenis, judul, isi }: Queued): void {
 }
 
 /** Words of a message, so that each is in the page once: gone as soon as the same message comes again. */
-function Words({ id, judul, children }: { id: number; judul: string; children: ReactNode }) {
+function Words({ id, title, children }: { id: number; title: string; children: ReactNode }) {
   const replaced = useReplaced(({ ids }) => ids.includes(id))
   useEffect(() => {
-    if ((shown.get(judul) ?? 0) < id) shown.set(judul, id)
+    if ((shown.get(title) ?? 0) < id) shown.set(title, id)
     return () => {
-      if (shown.get(judul) === id) shown.delete(judul)
+      if (shown.get(title) === id) shown.delete(title)
       useReplaced.setState(({ ids }) => (ids.includes(id) ? { ids: ids.filter((one) => one !== id) } : {}))
     }
-  }, [id, judul])
+  }, [id, title])
   return replaced ? null : children
 }
 
-function Lines({ isi }: { isi: string | string[] }) {
-  return [isi].flat().map((line) => <div key={line}>{line}</div>)
+function Lines({ body }: { body: string | string[] }) {
+  return [body].flat().map((line) => <div key={line}>{line}</div>)
 }
 
 /** Failures that are to be read; a new try takes them away. */
@@ -105,7 +105,7 @@ export default function Toaster() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new try is the event
   useEffect(dismissFailures, [tries])
   useEffect(() => {
-    if (queue.length > 0) for (const pesan of useToasts.getState().take()) show(pesan)
+    if (queue.length > 0) for (const message of useToasts.getState().take()) show(message)
   }, [queue])
   const [host] = useState(() => document.createElement('div'))
   useEffect(() => keepOnTop(host), [host])

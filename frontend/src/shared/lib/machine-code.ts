@@ -1,0 +1,15 @@
+/** Every machine sticker of ours begins so; any other code is nobody's machine and opens nothing. */
+const QR_PREFIX = 'NYM1.'
+
+export function isMachineQr(text: string): boolean {
+  return text.startsWith(QR_PREFIX) && text.length <= 512
+}
+
+/**
+ * A typed code as the sticker prints it: 8 Crockford base32 characters. Small letters, blanks and the
+ * look-alikes O, I and L are forgiven. Null when it cannot be a code.
+ */
+export function readCode(typed: string): string | null {
+  const code = typed.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
+  return /^[0-9A-HJKMNP-TV-Z]{8}$/.test(code) ? code : null
+}
