@@ -7,7 +7,7 @@ import { chromiumArgs, findChromium } from './chromium.mjs'
 
 const PUBLIC = new URL('../public/', import.meta.url)
 const CANVAS = 64
-const TARUM = '#1B2F6B'
+const INDIGO = '#1B2F6B'
 
 /** The porthole with its water: the ring white, the water turmeric. */
 const PORTHOLE = `<circle cx="32" cy="32" r="19" fill="none" stroke="#fff" stroke-width="5"/><path d="M17.5 33c5-4 9.5-4 14.5 0s9.5 4 14.5 0a14.5 14.5 0 0 1-29 0z" fill="#F2B01E"/>`
@@ -17,7 +17,7 @@ function drawing({ corner, scale = 1 }) {
   const shift = (CANVAS / 2) * (1 - scale)
   const porthole =
     scale === 1 ? PORTHOLE : `<g transform="translate(${shift} ${shift}) scale(${scale})">${PORTHOLE}</g>`
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${CANVAS} ${CANVAS}"><rect width="${CANVAS}" height="${CANVAS}" rx="${corner}" fill="${TARUM}"/>${porthole}</svg>\n`
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${CANVAS} ${CANVAS}"><rect width="${CANVAS}" height="${CANVAS}" rx="${corner}" fill="${INDIGO}"/>${porthole}</svg>\n`
 }
 
 const ROUND = drawing({ corner: 16 })

@@ -42,7 +42,7 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
     <Dialog open onClose={onClose} title={spec.changeName} locked={pending} typed={value !== nama}>
       <form className={form.form} onSubmit={onSubmit} noValidate>
         <Field
-          data-awal
+          data-initial
           label={spec.accountName}
           name="nama"
           autoComplete="name"

@@ -9,7 +9,7 @@ export function NomorDialog({ open, akun, onClose }: { open: boolean; akun: Acco
   return (
     <Dialog open={open} onClose={onClose} title={added.whatsAppNumber}>
       <div className={styles.notice}>
-        <p className={`angka ${styles.number}`}>+{akun.full_telp}</p>
+        <p className={`digits ${styles.number}`}>+{akun.full_telp}</p>
         <p className={styles.muted}>{added.account.numberFixedBody}</p>
       </div>
       <Button onClick={onClose}>{added.account.understood}</Button>

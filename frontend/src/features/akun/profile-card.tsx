@@ -54,7 +54,7 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
           disabled={!akun}
           onClick={onNomor}
         >
-          {akun ? <span className="angka">+{akun.full_telp}</span> : <Blank />}
+          {akun ? <span className="digits">+{akun.full_telp}</span> : <Blank />}
         </Row>
         <Row
           icon={<KeyRound size={22} aria-hidden />}
@@ -64,7 +64,7 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
         >
           {akun ? (
             <>
-              {added.account.lastChanged} <span className="angka">{formatDateTime(akun.updated_at)}</span>
+              {added.account.lastChanged} <span className="digits">{formatDateTime(akun.updated_at)}</span>
             </>
           ) : (
             <Blank />

@@ -48,7 +48,7 @@ function SandiDialog({ telp, sandi }: Props) {
         <div className={styles.fields}>
           <PasswordField
             {...of('current')}
-            data-awal
+            data-initial
             label={added.account.oldPassword}
             autoComplete="current-password"
           />

@@ -52,7 +52,7 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
   return (
     <Page title={added.forgot.passwordTitle} back={paths.forgotOtp(telp)}>
       <p className={styles.lead}>
-        {added.forgot.passwordBody} <strong className="angka">+62{telp}</strong>
+        {added.forgot.passwordBody} <strong className="digits">+62{telp}</strong>
       </p>
       <form {...form} className={styles.form}>
         <UsernameInput telp={telp} />

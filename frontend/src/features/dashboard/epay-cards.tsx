@@ -55,7 +55,7 @@ function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: Out
             {formatDate(outlet.created_at)}
           </p>
         )}
-        <p className={`angka ${styles.balance}`}>{rupiah(quota_emoney?.saldo ?? 0)}</p>
+        <p className={`digits ${styles.balance}`}>{rupiah(quota_emoney?.saldo ?? 0)}</p>
         <p className={styles.owner}>{nama}</p>
       </div>
       {outlet && (

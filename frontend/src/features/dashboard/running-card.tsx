@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { SnapDetail, SnapTransaksi } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { useBeats } from '@/shared/realtime/beats'
-import { watchMesin } from '@/shared/realtime/socket'
+import { watchMachine } from '@/shared/realtime/socket'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Card } from '@/shared/ui/card'
 import { Porthole } from '@/shared/ui/porthole'
@@ -42,7 +42,7 @@ export function RunningCard({ purchase, detail, onDone }: Props & { onDone: () =
   const late = useLate(left_s === 0)
   const over = beat?.over ?? false
 
-  useEffect(() => watchMesin(idmesin), [idmesin])
+  useEffect(() => watchMachine(idmesin), [idmesin])
   useReloadWhile(over || late)
 
   // Told once, and only when the end was seen here: an ack after an absence merely reloads.
@@ -63,7 +63,7 @@ export function RunningCard({ purchase, detail, onDone }: Props & { onDone: () =
         left_s === null ? (
           <Porthole state="unknown" />
         ) : (
-          <Porthole state="running" left_s={left_s} durasi_s={durasi_s} />
+          <Porthole state="running" left_s={left_s} duration_s={durasi_s} />
         )
       }
     />

@@ -46,8 +46,8 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
         </dl>
         <dl className={`${styles.rows} ${styles.money}`}>
           <Row label={added.pay.balanceAt(epay.outlet?.nama ?? '')} value={rupiah(saldo)} number />
-          <Row label={spec.servicePrice} value={rupiah(-layanan.harga)} number tone="keluar" />
-          <Row label={added.pay.balanceLeft} value={rupiah(saldo - layanan.harga)} number tone="hasil" />
+          <Row label={spec.servicePrice} value={rupiah(-layanan.harga)} number tone="outgoing" />
+          <Row label={added.pay.balanceLeft} value={rupiah(saldo - layanan.harga)} number tone="result" />
         </dl>
       </section>
       <div className={styles.action}>
@@ -78,14 +78,14 @@ interface RowProps {
   label: string
   value: string
   number?: boolean
-  tone?: 'keluar' | 'hasil'
+  tone?: 'outgoing' | 'result'
 }
 
 function Row({ label, value, number = false, tone }: RowProps) {
   return (
     <div className={styles.row} data-tone={tone}>
       <dt>{label}</dt>
-      <dd className={number ? 'angka' : undefined}>{value}</dd>
+      <dd className={number ? 'digits' : undefined}>{value}</dd>
     </div>
   )
 }

@@ -26,7 +26,7 @@ export function EpayOption({ epay, harga, onChoose }: Props) {
         </span>
         {sampai !== null && <span className={styles.meta}>{added.epay.validUntil(formatDate(sampai))}</span>}
         <span className={styles.amount}>
-          <span className={`angka ${styles.saldo}`}>{rupiah(saldo)}</span>
+          <span className={`digits ${styles.balance}`}>{rupiah(saldo)}</span>
           {saldo < harga && <span className={styles.low}>{added.epay.insufficient}</span>}
         </span>
       </span>

@@ -19,8 +19,8 @@ export function MesinCard({ mesin, free, ends_at }: Props) {
   const [waited, setWaited] = useState(!free)
   if (!free && !waited) setWaited(true)
   return (
-    <Card className={styles.mesin}>
-      <h2 className={styles.mesinNama}>{mesin.nama}</h2>
+    <Card className={styles.machine}>
+      <h2 className={styles.machineName}>{mesin.nama}</h2>
       <p className={styles.outlet}>
         {mesin.outlet.nama}, {mesin.outlet.kota}
       </p>
@@ -67,7 +67,7 @@ function State({ free, waited, offline, ends_at }: StateProps) {
       {left_s ? (
         <div className={styles.left} role="timer">
           <span className="visually-hidden">{added.service.timeLeft} </span>
-          <span className="angka">{formatLeft(left_s * 1000)}</span>
+          <span className="digits">{formatLeft(left_s * 1000)}</span>
         </div>
       ) : null}
     </div>

@@ -97,7 +97,7 @@ function Services({ services, searching, free, onChoose }: ServicesProps) {
               {layanan.nama}
               <span className={styles.duration}>{added.receipt.minutes(wholeMinutes(layanan.durasi))}</span>
             </span>
-            <span className={`angka ${styles.price}`}>{rupiah(layanan.harga)}</span>
+            <span className={`digits ${styles.price}`}>{rupiah(layanan.harga)}</span>
             <ChevronRight size={20} aria-hidden className={choices.chevron} />
           </button>
         </li>

@@ -7,7 +7,7 @@ import { forgetBeats, putBeat } from '@/shared/realtime/beats'
 import { pollAfter } from './use-layanan'
 import { useMachine } from './use-machine'
 
-vi.mock('@/shared/realtime/socket', () => ({ watchMesin: () => () => undefined }))
+vi.mock('@/shared/realtime/socket', () => ({ watchMachine: () => () => undefined }))
 
 const NOW = 1_800_000_000_000
 const client = new QueryClient()

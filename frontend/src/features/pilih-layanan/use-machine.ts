@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import type { DataMesin } from '@/shared/api/model'
 import { type Beat, useBeats } from '@/shared/realtime/beats'
 import { serverNow } from '@/shared/realtime/clock'
-import { watchMesin } from '@/shared/realtime/socket'
+import { watchMachine } from '@/shared/realtime/socket'
 
 interface Machine {
   /** Whether it can be bought now. */
@@ -20,7 +20,7 @@ export function useMachine(mesin: DataMesin, asked_ms: number): Machine {
   const idmesin = String(mesin.id)
   const beat = useBeats(({ beats }) => beats[idmesin])
   const news = useHeard(beat) > asked_ms ? beat : undefined
-  useEffect(() => watchMesin(idmesin), [idmesin])
+  useEffect(() => watchMachine(idmesin), [idmesin])
 
   const taken = mesin.status === 'busy'
   const running = news ? runs(news) : taken

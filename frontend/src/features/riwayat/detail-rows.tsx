@@ -21,7 +21,7 @@ function Total({ label, value }: { label: string; value: number }) {
   return (
     <div className={`${styles.row} ${styles.total}`}>
       <dt>{label}</dt>
-      <dd className={`angka ${value < 0 ? styles.out : styles.in}`}>{signedRupiah(value)}</dd>
+      <dd className={`digits ${value < 0 ? styles.out : styles.in}`}>{signedRupiah(value)}</dd>
     </div>
   )
 }

@@ -58,11 +58,11 @@ function EntryCard({ entry, onOpen }: { entry: HistoryEntry; onOpen: Props['onOp
         <span className={styles.outlet}>{entry.outlet}</span>
         <span className={styles.line}>
           <span className={styles.kind}>{spec.detailTitle[entry.ref_type]}</span>
-          <span className={`angka ${styles.value} ${incoming ? styles.in : styles.out}`}>
+          <span className={`digits ${styles.value} ${incoming ? styles.in : styles.out}`}>
             {signedRupiah(entry.value)}
           </span>
         </span>
-        <span className={`angka ${styles.date}`}>{formatDateTime(entry.date)}</span>
+        <span className={`digits ${styles.date}`}>{formatDateTime(entry.date)}</span>
       </span>
       <ChevronRight className={`${choices.chevron} ${styles.chevron}`} size={18} aria-hidden />
     </button>

@@ -42,9 +42,9 @@ export function KodeDialog({ open, pending, onClose, onKode }: Props) {
       <form {...form} className={forms.form}>
         <Field
           {...field('kode')}
-          data-awal
+          data-initial
           label={added.scan.code}
-          className={styles.kode}
+          className={styles.code}
           hint={added.scan.codeHint}
           autoComplete="off"
           autoCapitalize="characters"

@@ -19,7 +19,7 @@ export default function TopUpPage() {
         {(akun.data || !akun.error) && (
           <>
             <p className={styles.caption}>{added.topUp.yourNumber}</p>
-            <p className={`angka ${styles.number}`}>{akun.data ? groupedTelp(akun.data.telp) : '\u00a0'}</p>
+            <p className={`digits ${styles.number}`}>{akun.data ? groupedTelp(akun.data.telp) : '\u00a0'}</p>
           </>
         )}
       </section>

@@ -147,7 +147,7 @@ function resync(): void {
 }
 
 /** Listen to a machine's heartbeat until the returned function is called. */
-export function watchMesin(id: number | string): () => void {
+export function watchMachine(id: number | string): () => void {
   const idmesin = String(id)
   const count = watched.get(idmesin) ?? 0
   watched.set(idmesin, count + 1)

@@ -51,8 +51,8 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
       setDigits(emptyOtp())
       toast.success(added.otp.codeSent)
     } catch (error) {
-      const { title: judul, body: isi } = explain(error)
-      toast.failure(judul, isi)
+      const { title, body } = explain(error)
+      toast.failure(title, body)
     }
   })
 
@@ -65,7 +65,7 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
   return (
     <>
       <p className={form.lead}>
-        {wasSent ? added.otp.sent : added.otp.notSent} <strong className="angka">+62{telp}</strong>
+        {wasSent ? added.otp.sent : added.otp.notSent} <strong className="digits">+62{telp}</strong>
       </p>
       <form ref={group} className={form.form} onSubmit={onFormSubmit} noValidate>
         <OtpInput
@@ -79,7 +79,7 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
         </Button>
         <div className={styles.resend}>
           <p className={styles.countdown}>
-            {added.otp.resendIn} <span className={`angka ${styles.time}`}>{formatLeft(left_ms)}</span>
+            {added.otp.resendIn} <span className={`digits ${styles.time}`}>{formatLeft(left_ms)}</span>
           </p>
           <Button
             variant="secondary"

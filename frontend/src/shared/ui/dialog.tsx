@@ -30,7 +30,7 @@ interface Props {
 }
 
 /** Marks the field of a dialog that takes the focus when it opens; otherwise the dialog itself does. */
-const FIRST = 'data-awal'
+const FIRST = 'data-initial'
 
 /**
  * The second tap of a double tap is no tap on the sheet that the first one has opened. It ends soon after the

@@ -13,11 +13,11 @@ interface Props {
 
 /** Stands where something would be that could not be fetched, with another try. */
 export function Failed({ error, body, pending, onRetry }: Props) {
-  const { title: judul, body: isi } = explain(error)
+  const told = explain(error)
   return (
     <Empty
-      title={judul}
-      body={isi ?? body}
+      title={told.title}
+      body={told.body ?? body}
       action={
         <Button pending={pending} onClick={onRetry}>
           {added.common.tryAgain}

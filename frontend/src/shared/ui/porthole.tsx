@@ -9,7 +9,7 @@ const GLASS_RADIUS = 39
 const LAST_MINUTE_S = 60
 
 type Props =
-  | { state: 'running'; left_s: number; durasi_s: number }
+  | { state: 'running'; left_s: number; duration_s: number }
   /** Running, the deadline not yet known. */
   | { state: 'unknown' }
   /** The device has not answered yet. */
@@ -19,7 +19,7 @@ type Props =
 /** The window of a machine: a ring and a water level that fall with the time left. */
 export function Porthole(props: Props) {
   const glass = useId()
-  const fraction = props.state === 'running' ? clamp(props.left_s / Math.max(1, props.durasi_s)) : 0
+  const fraction = props.state === 'running' ? clamp(props.left_s / Math.max(1, props.duration_s)) : 0
   const last = props.state === 'running' && props.left_s <= LAST_MINUTE_S
   const arc = props.state === 'waiting' ? 0.22 : fraction
   return (
@@ -58,7 +58,7 @@ function Middle(props: Props) {
   if (props.state === 'over') return <span className={styles.time}>{added.dashboard.finished}</span>
   const text = props.state === 'running' ? formatLeft(props.left_s * 1000) : '--:--'
   return (
-    <span role="timer" className={`angka ${styles.time} ${text.length > 5 ? styles.long : ''}`}>
+    <span role="timer" className={`digits ${styles.time} ${text.length > 5 ? styles.long : ''}`}>
       <span className="visually-hidden">{added.dashboard.timeLeft} </span>
       {text}
     </span>

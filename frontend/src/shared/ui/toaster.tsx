@@ -126,8 +126,8 @@ export default function Toaster() {
           toast: styles.toast,
           title: styles.title,
           description: styles.description,
-          success: styles.sukses,
-          error: styles.gagal,
+          success: styles.success,
+          error: styles.failure,
         },
       }}
     />,
