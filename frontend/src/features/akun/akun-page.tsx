@@ -10,46 +10,46 @@ import { Button } from '@/shared/ui/button'
 import { Page } from '@/shared/ui/page'
 import styles from './akun-page.module.css'
 import { Logout } from './logout'
-import { NamaDialog } from './nama-dialog'
-import { NomorDialog } from './nomor-dialog'
+import { NameDialog } from './name-dialog'
+import { NumberDialog } from './number-dialog'
+import { PasswordDialogs } from './password-dialogs'
 import { ProfileCard } from './profile-card'
-import { SandiDialogs } from './sandi-dialogs'
-import { useSandi } from './use-sandi'
+import { usePasswordChange } from './use-password-change'
 
-type Opened = 'nomor' | 'nama' | null
+type Opened = 'number' | 'name' | null
 
 export default function AkunPage() {
-  const akun = useAccount()
+  const account = useAccount()
   const client = useQueryClient()
   const [opened, setOpened] = useState<Opened>(null)
-  const sandi = useSandi(akun.data?.telp ?? '')
+  const change = usePasswordChange(account.data?.telp ?? '')
   const close = () => setOpened(null)
 
   return (
     <Page title={spec.account} bar>
-      {akun.error && (
+      {account.error && (
         <Failed
-          title={akun.data ? added.account.updateFailed : added.account.loadFailed}
-          error={akun.error}
-          pending={akun.isFetching}
-          onRetry={() => void akun.refetch()}
+          title={account.data ? added.account.updateFailed : added.account.loadFailed}
+          error={account.error}
+          pending={account.isFetching}
+          onRetry={() => void account.refetch()}
         />
       )}
-      {(akun.data || !akun.error) && (
+      {(account.data || !account.error) && (
         <ProfileCard
-          akun={akun.data}
-          onNomor={() => setOpened('nomor')}
-          onNama={() => setOpened('nama')}
-          onSandi={sandi.open}
+          account={account.data}
+          onNumber={() => setOpened('number')}
+          onName={() => setOpened('name')}
+          onPassword={change.open}
         />
       )}
       <Logout />
-      {akun.data && (
+      {account.data && (
         <>
-          <NomorDialog open={opened === 'nomor'} akun={akun.data} onClose={close} />
-          {opened === 'nama' && (
-            <NamaDialog
-              nama={fullName(akun.data)}
+          <NumberDialog open={opened === 'number'} account={account.data} onClose={close} />
+          {opened === 'name' && (
+            <NameDialog
+              name={fullName(account.data)}
               onClose={close}
               onSaved={() => {
                 close()
@@ -59,7 +59,7 @@ export default function AkunPage() {
               }}
             />
           )}
-          <SandiDialogs telp={akun.data.telp} sandi={sandi} />
+          <PasswordDialogs telp={account.data.telp} change={change} />
         </>
       )}
     </Page>
@@ -68,11 +68,11 @@ export default function AkunPage() {
 
 /** Logging out stays possible below this. */
 function Failed(props: { title: string; error: Error; pending: boolean; onRetry: () => void }) {
-  const { title: judul, body: isi } = explain(props.error)
+  const { title, body } = explain(props.error)
   return (
     <div className={styles.failed} role="alert">
       <p className={styles.failedTitle}>{props.title}</p>
-      <p>{isi ?? judul}</p>
+      <p>{body ?? title}</p>
       <Button variant="secondary" pending={props.pending} onClick={props.onRetry}>
         {added.common.tryAgain}
       </Button>

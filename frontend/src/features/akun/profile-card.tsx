@@ -13,17 +13,17 @@ import styles from './akun-page.module.css'
 
 interface Props {
   /** Undefined while it is fetched. */
-  akun: Account | undefined
-  onNomor: () => void
-  onNama: () => void
-  onSandi: () => void
+  account: Account | undefined
+  onNumber: () => void
+  onName: () => void
+  onPassword: () => void
 }
 
-export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
-  const nama = akun && fullName(akun)
+export function ProfileCard({ account, onNumber, onName, onPassword }: Props) {
+  const name = account && fullName(account)
   return (
-    <div aria-busy={!akun}>
-      {!akun && (
+    <div aria-busy={!account}>
+      {!account && (
         <span className="visually-hidden" role="status">
           {added.common.loading}
         </span>
@@ -31,18 +31,18 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
       <div className={styles.banner}>
         <Kawung className={styles.kawung} />
         <span className={styles.avatar} aria-hidden="true">
-          {nama && initials(nama)}
+          {name && initials(name)}
         </span>
         <span className={styles.identity}>
           <span className={styles.caption}>{spec.accountName}</span>
-          {nama ? <strong className={styles.name}>{nama}</strong> : <Blank />}
+          {name ? <strong className={styles.name}>{name}</strong> : <Blank />}
         </span>
         <IconButton
           className={styles.edit}
-          label={nama ? added.account.changeName(nama) : spec.changeName}
+          label={name ? added.account.changeName(name) : spec.changeName}
           aria-haspopup="dialog"
-          disabled={!akun}
-          onClick={onNama}
+          disabled={!account}
+          onClick={onName}
         >
           <Pencil size={22} aria-hidden />
         </IconButton>
@@ -51,20 +51,20 @@ export function ProfileCard({ akun, onNomor, onNama, onSandi }: Props) {
         <Row
           icon={<Phone size={22} aria-hidden />}
           label={added.whatsAppNumber}
-          disabled={!akun}
-          onClick={onNomor}
+          disabled={!account}
+          onClick={onNumber}
         >
-          {akun ? <span className="digits">+{akun.full_telp}</span> : <Blank />}
+          {account ? <span className="digits">+{account.full_telp}</span> : <Blank />}
         </Row>
         <Row
           icon={<KeyRound size={22} aria-hidden />}
           label={spec.changePassword}
-          disabled={!akun}
-          onClick={onSandi}
+          disabled={!account}
+          onClick={onPassword}
         >
-          {akun ? (
+          {account ? (
             <>
-              {added.account.lastChanged} <span className="digits">{formatDateTime(akun.updated_at)}</span>
+              {added.account.lastChanged} <span className="digits">{formatDateTime(account.updated_at)}</span>
             </>
           ) : (
             <Blank />

@@ -28,9 +28,9 @@ export default function ChangePasswordPage() {
 function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
   const navigate = useNavigate()
   const [password, setPassword] = useState('')
-  const [ulangi, setUlangi] = useState('')
+  const [repeat, setRepeat] = useState('')
 
-  const { pending, form, field } = useForm(() => validReset({ password, repeat: ulangi }), send)
+  const { pending, form, field } = useForm(() => validReset({ password, repeat }), send)
 
   async function send(): Promise<void> {
     try {
@@ -40,11 +40,11 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
       toast.success(spec.passwordReset)
       navigate(paths.login, { replace: true })
     } catch (error) {
-      const { title: judul, body: isi } = explain(error)
+      const { title, body } = explain(error)
       // Without an answer the same code may still be good: another try from here.
-      if (asApiError(error).unanswered) return toast.failure(judul, isi)
+      if (asApiError(error).unanswered) return toast.failure(title, body)
       forgotCode.clear()
-      toast.failure(spec.pleaseTryAgain, [spec.systemError, judul])
+      toast.failure(spec.pleaseTryAgain, [spec.systemError, title])
       navigate(paths.forgotTelp, { replace: true })
     }
   }
@@ -67,8 +67,8 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
             {...field('repeat')}
             label={added.repeatNewPassword}
             autoComplete="new-password"
-            value={ulangi}
-            onChange={(event) => setUlangi(event.target.value)}
+            value={repeat}
+            onChange={(event) => setRepeat(event.target.value)}
           />
         </div>
         <Button type="submit" pending={pending}>

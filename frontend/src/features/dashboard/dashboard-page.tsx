@@ -14,7 +14,7 @@ import { EpayCards } from './epay-cards'
 import cards from './epay-cards.module.css'
 import { GuideCard } from './guide-card'
 import { RunningList, useDone } from './running-list'
-import { belumSelesai, useDashboard } from './use-dashboard'
+import { unfinished, useDashboard } from './use-dashboard'
 
 export default function DashboardPage() {
   const { dashboard, epay, age_ms } = useDashboard()
@@ -57,12 +57,12 @@ export default function DashboardPage() {
       )}
       {epay.data ? <EpayCards accounts={shown(epay.data)} /> : epay.isPending && <Waiting />}
       {/* Below the balances, and not before them, so that nothing is pushed down. */}
-      {dashboard.data && !epay.isPending && <Machines purchases={belumSelesai(dashboard.data)} />}
+      {dashboard.data && !epay.isPending && <Machines purchases={unfinished(dashboard.data)} />}
     </main>
   )
 }
 
-function Machines({ purchases }: { purchases: ReturnType<typeof belumSelesai> }) {
+function Machines({ purchases }: { purchases: ReturnType<typeof unfinished> }) {
   const { done, onDone } = useDone()
   if (purchases.length === 0 && done.length === 0) return <GuideCard />
   return <RunningList purchases={purchases} done={done} onDone={onDone} />

@@ -2,7 +2,7 @@ import { Clock, type LucideIcon, ScanLine, UserRound, WalletMinimal } from 'luci
 import { added } from '@/shared/copy/added'
 import { Guide } from '@/shared/ui/guide'
 
-const langkah: [LucideIcon, string][] = [
+const steps: [LucideIcon, string][] = [
   [ScanLine, added.dashboard.stepScan],
   [WalletMinimal, added.dashboard.stepTopUp],
   [Clock, added.dashboard.stepHistory],
@@ -11,5 +11,5 @@ const langkah: [LucideIcon, string][] = [
 
 /** Shown while no machine runs: what each button of the bar is for. */
 export function GuideCard() {
-  return <Guide title={added.dashboard.welcome} steps={langkah} />
+  return <Guide title={added.dashboard.welcome} steps={steps} />
 }

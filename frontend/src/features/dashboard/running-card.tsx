@@ -54,7 +54,7 @@ export function RunningCard({ purchase, detail, onDone }: Props & { onDone: () =
     if (beat?.ends_at !== null) onDone()
   }, [over, beat?.ends_at, onDone])
 
-  const durasi_s = detail.durasi || detail.snap_layanan.durasi
+  const duration_s = detail.durasi || detail.snap_layanan.durasi
   return (
     <Shell
       purchase={purchase}
@@ -63,7 +63,7 @@ export function RunningCard({ purchase, detail, onDone }: Props & { onDone: () =
         left_s === null ? (
           <Porthole state="unknown" />
         ) : (
-          <Porthole state="running" left_s={left_s} duration_s={durasi_s} />
+          <Porthole state="running" left_s={left_s} duration_s={duration_s} />
         )
       }
     />

@@ -5,7 +5,7 @@ import { spec } from '@/shared/copy/spec'
 import { keepOnly, useBeats } from '@/shared/realtime/beats'
 import styles from './dashboard-page.module.css'
 import { DoneCard, RunningCard, WaitingCard } from './running-card'
-import { menunggu } from './use-dashboard'
+import { isWaiting } from './use-dashboard'
 
 /** How long an ended run stays in view; the style sheet fades it out at the end. */
 const DONE_MS = 5_000
@@ -44,7 +44,7 @@ export function RunningList({ purchases, done, onDone }: Props) {
             <li key={purchase.id} className={ended ? styles.leaving : undefined}>
               {ended ? (
                 <DoneCard purchase={purchase} detail={detail} />
-              ) : menunggu(purchase) ? (
+              ) : isWaiting(purchase) ? (
                 <WaitingCard purchase={purchase} detail={detail} />
               ) : (
                 <RunningCard purchase={purchase} detail={detail} onDone={() => onDone(purchase)} />

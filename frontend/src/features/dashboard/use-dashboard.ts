@@ -21,13 +21,13 @@ const kept = offlineSnapshot(
 )
 
 /** Purchases not finished; the server sends only those, the app filters all the same (contract §2). */
-export function belumSelesai(dashboard: Dashboard | undefined): SnapTransaksi[] {
+export function unfinished(dashboard: Dashboard | undefined): SnapTransaksi[] {
   return (dashboard?.list_snap_transaksi ?? []).filter(
     ({ snap_transaksi_detail: [detail] }) => detail !== undefined && detail.status !== FINISHED,
   )
 }
 
-export const menunggu = (purchase: SnapTransaksi): boolean =>
+export const isWaiting = (purchase: SnapTransaksi): boolean =>
   (purchase.snap_transaksi_detail[0]?.status ?? 0) < RUNNING
 
 export function useDashboard() {
@@ -41,7 +41,7 @@ export function useDashboard() {
     queryFn: ({ signal }) => ofOwnAccount(getDashboard(signal)),
     // Coming back, e.g. from the cashier, one wants to see what is true now.
     refetchOnMount: 'always',
-    refetchInterval: (query) => (belumSelesai(query.state.data).some(menunggu) ? WAITING_POLL_MS : false),
+    refetchInterval: (query) => (unfinished(query.state.data).some(isWaiting) ? WAITING_POLL_MS : false),
     ...start(seen?.data.dashboard),
   })
   const epay = useQuery({

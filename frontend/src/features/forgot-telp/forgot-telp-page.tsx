@@ -29,8 +29,8 @@ export default function ForgotTelpPage() {
       codeSent('forgot', telp)
       navigate(paths.forgotOtp(telp))
     } catch (error) {
-      const { title: judul, body: isi } = explain(error)
-      toast.failure(judul, isi)
+      const { title, body } = explain(error)
+      toast.failure(title, body)
     }
   }
 

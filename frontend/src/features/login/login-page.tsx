@@ -68,11 +68,11 @@ export default function LoginPage() {
 /** `password is incorrect` as it is, any other answer `Akun tidak ditemukan` (product.md §8). */
 function tellFailure(error: unknown): void {
   const failure = asApiError(error)
-  const { title: judul, body: isi } = explain(failure)
+  const { title, body } = explain(failure)
   if (failure.message === spec.passwordIncorrect) {
     toast.failure(spec.passwordIncorrect, added.login.tryOtherPassword)
   } else if (failure.unanswered) {
-    toast.failure(judul, isi)
+    toast.failure(title, body)
   } else if (failure.status === 404) {
     toast.failure(spec.accountNotFound, added.login.tryOtherNumber)
   } else {

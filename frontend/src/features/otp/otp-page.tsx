@@ -56,7 +56,7 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
 /** Tells what went wrong (product.md §8) and says where to go on, null to stay. */
 function afterFailure(error: unknown): string | null {
   const { status, message } = asApiError(error)
-  const { title: judul, body: isi } = explain(error)
+  const { title, body } = explain(error)
   if (message === spec.otpInvalid) {
     toast.failure(spec.otpInvalid, added.otp.checkCode)
     return null
@@ -65,7 +65,7 @@ function afterFailure(error: unknown): string | null {
     toast.failure(spec.systemErrorRetry)
     return paths.login
   }
-  toast.failure(judul, isi)
+  toast.failure(title, body)
   if (status === 409) return paths.login
   // A refused password: the form is where it can be mended, and the code is not used up.
   return status === 422 ? paths.register : null

@@ -23,18 +23,18 @@ export default function PembayaranPage() {
 
 function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
   const { mesin, layanan, epay } = flow
-  const [nota] = useState(() => openReceipt(flow))
-  const before = useSaldo(flow)
+  const [receipt] = useState(() => openReceipt(flow))
+  const before = useBalance(flow)
   // Once paid, a reload must not show the lowered balance as the one before.
-  const saldo = nota.saldo ?? before
-  const { phase, pay } = usePay(nota, saldo, mesin.nama)
+  const balance = receipt.saldo ?? before
+  const { phase, pay } = usePay(receipt, balance, mesin.nama)
 
   return (
     <Page title={added.pay.title} back={paths.dashboard}>
       <section className={styles.receipt} aria-label={added.pay.title}>
         <dl className={styles.rows}>
-          <Row label={spec.receiptNumber} value={nota.nota} number />
-          <Row label={added.receipt.date} value={formatDateTime(nota.made_ms)} number />
+          <Row label={spec.receiptNumber} value={receipt.nota} number />
+          <Row label={added.receipt.date} value={formatDateTime(receipt.made_ms)} number />
           <Row label={added.receipt.machine} value={mesin.nama} />
           <Row label={added.receipt.service} value={layanan.nama} />
           <Row
@@ -45,9 +45,9 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
           <Row label={added.receipt.outlet} value={mesin.outlet.nama} />
         </dl>
         <dl className={`${styles.rows} ${styles.money}`}>
-          <Row label={added.pay.balanceAt(epay.outlet?.nama ?? '')} value={rupiah(saldo)} number />
+          <Row label={added.pay.balanceAt(epay.outlet?.nama ?? '')} value={rupiah(balance)} number />
           <Row label={spec.servicePrice} value={rupiah(-layanan.harga)} number tone="outgoing" />
-          <Row label={added.pay.balanceLeft} value={rupiah(saldo - layanan.harga)} number tone="result" />
+          <Row label={added.pay.balanceLeft} value={rupiah(balance - layanan.harga)} number tone="result" />
         </dl>
       </section>
       <div className={styles.action}>
@@ -55,13 +55,13 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
           {spec.payAndStart}
         </Button>
       </div>
-      <PayOverlay phase={phase} onRetry={pay} onLeave={() => leaveSent(nota)} />
+      <PayOverlay phase={phase} onRetry={pay} onLeave={() => leaveSent(receipt)} />
     </Page>
   )
 }
 
 /** The balance before paying; asked for again after a reload, when what was chosen may be old. */
-function useSaldo({ mesin, epay }: Required<PurchaseFlow>): number {
+function useBalance({ mesin, epay }: Required<PurchaseFlow>): number {
   const { data } = useQuery({
     queryKey: keys.ownerEpay(mesin.idowner),
     queryFn: ({ signal }) => getEpayOfOwner(mesin.idowner, signal),

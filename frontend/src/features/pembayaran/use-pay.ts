@@ -34,27 +34,27 @@ const FRESH_MS = 2_000
  * Pays once. No answer is not a refusal: the same receipt number is asked for again until the server
  * has decided, so that it can never charge twice. `saldo`: the balance before, rupiah.
  */
-export function usePay(nota: Receipt, saldo: number, mesin: string) {
+export function usePay(receipt: Receipt, balance: number, machineName: string) {
   const client = useQueryClient()
   const home = useHome()
   const [phase, setPhase] = useState<PayPhase>(
-    nota.paid_ms === null || recent(nota.paid_ms) ? 'ready' : 'unknown',
+    receipt.paid_ms === null || recent(receipt.paid_ms) ? 'ready' : 'unknown',
   )
   const busy = useRef(false)
   const left = useRef(false)
-  const tried = useRef(nota.paid_ms !== null)
+  const tried = useRef(receipt.paid_ms !== null)
 
   async function pay() {
     if (busy.current) return
     busy.current = true
     const repeat = tried.current
     tried.current = true
-    markPaid(nota, saldo)
+    markPaid(receipt, balance)
     setPhase(repeat ? 'asking' : 'sending')
     const outcome = await askUntilDecided({
       send: () => {
-        markSent(nota)
-        return createPurchase(nota.body)
+        markSent(receipt)
+        return createPurchase(receipt.body)
       },
       repeat,
       left: () => left.current,
@@ -68,10 +68,10 @@ export function usePay(nota: Receipt, saldo: number, mesin: string) {
     }
     await freshDashboard(client)
     // The number goes with the message: a reload before it hears the same outcome again.
-    if (outcome.kind === 'open') leaveSent(nota)
-    else endPurchase(nota)
+    if (outcome.kind === 'open') leaveSent(receipt)
+    else endPurchase(receipt)
     // Somebody who has left for another purchase is told which machine this was about.
-    tell(outcome, left.current ? [mesin] : [], leftOpen(nota))
+    tell(outcome, left.current ? [machineName] : [], leftOpen(receipt))
     if (left.current) return refreshPrices(client)
     for (const queryKey of PRICES) client.removeQueries({ queryKey })
     home()
@@ -81,11 +81,11 @@ export function usePay(nota: Receipt, saldo: number, mesin: string) {
   latest.current = pay
   useEffect(() => {
     left.current = false
-    if (nota.paid_ms !== null && recent(nota.paid_ms)) void latest.current()
+    if (receipt.paid_ms !== null && recent(receipt.paid_ms)) void latest.current()
     return () => {
       left.current = true
     }
-  }, [nota])
+  }, [receipt])
 
   return { phase, pay: () => void pay() }
 }
@@ -118,7 +118,7 @@ function tell(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], o
     toast.success(spec.machineStarted, [...about, added.pay.startedBody])
     return
   }
-  const { title: judul } = explain(outcome.error)
-  if (outcome.kind === 'open') toast.info(judul, [...about, added.pay.seeDashboard])
-  else toast.failure(judul, [...about, outcome.first && !open ? added.pay.moneySafe : added.pay.seeBalance])
+  const { title } = explain(outcome.error)
+  if (outcome.kind === 'open') toast.info(title, [...about, added.pay.seeDashboard])
+  else toast.failure(title, [...about, outcome.first && !open ? added.pay.moneySafe : added.pay.seeBalance])
 }

@@ -5,7 +5,7 @@ import { EpayOption } from './epay-option'
 
 const AT = Date.parse('2026-11-20T11:05:00Z')
 
-function show(jenis_emoney: number, saldo = 20_000): void {
+function show(jenis_emoney: number, balance = 20_000): void {
   const epay: AkunEpay = {
     idcustomer: 1,
     nama: 'Siti Rahmawati',
@@ -18,9 +18,9 @@ function show(jenis_emoney: number, saldo = 20_000): void {
       longitude: 0,
       created_at: '2026-11-01T00:00:00Z',
     },
-    quota_emoney: { saldo, jenis_emoney, masa_aktif: AT, updated_at: '2026-11-01T00:00:00Z' },
+    quota_emoney: { saldo: balance, jenis_emoney, masa_aktif: AT, updated_at: '2026-11-01T00:00:00Z' },
   }
-  render(<EpayOption epay={epay} harga={15_000} onChoose={vi.fn()} />)
+  render(<EpayOption epay={epay} price={15_000} onChoose={vi.fn()} />)
 }
 
 afterEach(cleanup)

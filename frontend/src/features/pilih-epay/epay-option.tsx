@@ -8,15 +8,15 @@ import styles from './pilih-epay-page.module.css'
 
 interface Props {
   epay: AkunEpay
-  harga: number
+  price: number
   onChoose: () => void
 }
 
 /** One account; too low a balance is said before and refused on the tap. */
-export function EpayOption({ epay, harga, onChoose }: Props) {
+export function EpayOption({ epay, price, onChoose }: Props) {
   const { outlet, nama, quota_emoney } = epay
-  const saldo = quota_emoney?.saldo ?? 0
-  const sampai = expiresAt(epay)
+  const balance = quota_emoney?.saldo ?? 0
+  const expiry = expiresAt(epay)
   return (
     <button type="button" className={choices.choice} onClick={onChoose}>
       <span className={choices.text}>
@@ -24,10 +24,10 @@ export function EpayOption({ epay, harga, onChoose }: Props) {
         <span className={styles.meta}>
           {outlet?.kota} · {nama}
         </span>
-        {sampai !== null && <span className={styles.meta}>{added.epay.validUntil(formatDate(sampai))}</span>}
+        {expiry !== null && <span className={styles.meta}>{added.epay.validUntil(formatDate(expiry))}</span>}
         <span className={styles.amount}>
-          <span className={`digits ${styles.balance}`}>{rupiah(saldo)}</span>
-          {saldo < harga && <span className={styles.low}>{added.epay.insufficient}</span>}
+          <span className={`digits ${styles.balance}`}>{rupiah(balance)}</span>
+          {balance < price && <span className={styles.low}>{added.epay.insufficient}</span>}
         </span>
       </span>
       <ChevronRight size={20} aria-hidden className={choices.chevron} />

@@ -59,7 +59,7 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
       <ul className={choices.list}>
         {query.data.map((epay) => (
           <li key={epay.idcustomer}>
-            <EpayOption epay={epay} harga={flow.layanan.harga} onChoose={() => choose(epay)} />
+            <EpayOption epay={epay} price={flow.layanan.harga} onChoose={() => choose(epay)} />
           </li>
         ))}
       </ul>

@@ -17,45 +17,44 @@ import { Field } from '@/shared/ui/field'
 import { MoreSentinel } from '@/shared/ui/more-sentinel'
 import { Page } from '@/shared/ui/page'
 import { Waiting } from '@/shared/ui/waiting'
-import { MesinCard } from './mesin-card'
+import { MachineCard } from './machine-card'
 import styles from './pilih-layanan-page.module.css'
-import { useLayanan } from './use-layanan'
 import { useMachine } from './use-machine'
+import { useServices } from './use-services'
 
 /** The services of the scanned machine; without a scan it leads back to it. */
 export default function PilihLayananPage() {
   const [flow] = useState(purchaseFlow.read)
-  return flow ? <LayananList flow={flow} /> : <Navigate to={paths.scan} replace />
+  return flow ? <ServiceList flow={flow} /> : <Navigate to={paths.scan} replace />
 }
 
-function LayananList({ flow }: { flow: PurchaseFlow }) {
+function ServiceList({ flow }: { flow: PurchaseFlow }) {
   const navigate = useNavigate()
-  const [ketikan, setKetikan] = useState('')
-  const search = useDebounced(ketikan.trim())
-  const query = useLayanan(flow.qr, search)
+  const [typed, setTyped] = useState('')
+  const search = useDebounced(typed.trim())
+  const query = useServices(flow.qr, search)
   const services = query.data?.pages.flatMap((page) => page.data_layanan)
-  const mesin = query.data?.pages.at(-1)?.data_mesin ?? flow.mesin
-  const { free, ends_at } = useMachine(mesin, query.data ? query.dataUpdatedAt : 0)
+  const machine = query.data?.pages.at(-1)?.data_mesin ?? flow.mesin
+  const { free, ends_at } = useMachine(machine, query.data ? query.dataUpdatedAt : 0)
   // A short list needs no search.
-  const searchable =
-    search !== '' || ketikan !== '' || (query.data?.pages.length ?? 0) > 1 || query.hasNextPage
+  const searchable = search !== '' || typed !== '' || (query.data?.pages.length ?? 0) > 1 || query.hasNextPage
 
-  function choose(layanan: DataLayanan) {
-    purchaseFlow.write({ qr: flow.qr, mesin, layanan })
+  function choose(service: DataLayanan) {
+    purchaseFlow.write({ qr: flow.qr, mesin: machine, layanan: service })
     navigate(paths.pilihEpay)
   }
 
   return (
     <Page title={added.service.title} back={paths.dashboard}>
-      <MesinCard mesin={mesin} free={free} ends_at={ends_at} />
+      <MachineCard machine={machine} free={free} ends_at={ends_at} />
       {searchable && (
         <Field
           label={added.service.search}
           type="search"
           autoComplete="off"
           maxLength={50}
-          value={ketikan}
-          onChange={(event) => setKetikan(event.target.value)}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
         />
       )}
       {services ? (
@@ -83,21 +82,21 @@ interface ServicesProps {
   searching: boolean
   /** Whether the machine takes a purchase now. */
   free: boolean
-  onChoose: (layanan: DataLayanan) => void
+  onChoose: (service: DataLayanan) => void
 }
 
 function Services({ services, searching, free, onChoose }: ServicesProps) {
   if (services.length === 0) return <Empty title={searching ? added.service.noMatch : added.service.empty} />
   return (
     <ul className={choices.list}>
-      {services.map((layanan) => (
-        <li key={layanan.id}>
-          <button type="button" className={choices.choice} disabled={!free} onClick={() => onChoose(layanan)}>
+      {services.map((service) => (
+        <li key={service.id}>
+          <button type="button" className={choices.choice} disabled={!free} onClick={() => onChoose(service)}>
             <span className={styles.name}>
-              {layanan.nama}
-              <span className={styles.duration}>{added.receipt.minutes(wholeMinutes(layanan.durasi))}</span>
+              {service.nama}
+              <span className={styles.duration}>{added.receipt.minutes(wholeMinutes(service.durasi))}</span>
             </span>
-            <span className={`digits ${styles.price}`}>{rupiah(layanan.harga)}</span>
+            <span className={`digits ${styles.price}`}>{rupiah(service.harga)}</span>
             <ChevronRight size={20} aria-hidden className={choices.chevron} />
           </button>
         </li>

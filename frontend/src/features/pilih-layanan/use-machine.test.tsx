@@ -4,8 +4,8 @@ import type { ReactNode } from 'react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { DataMesin } from '@/shared/api/model'
 import { forgetBeats, putBeat } from '@/shared/realtime/beats'
-import { pollAfter } from './use-layanan'
 import { useMachine } from './use-machine'
+import { pollAfter } from './use-services'
 
 vi.mock('@/shared/realtime/socket', () => ({ watchMachine: () => () => undefined }))
 
@@ -15,7 +15,7 @@ const wrapper = ({ children }: { children: ReactNode }) => (
   <QueryClientProvider client={client}>{children}</QueryClientProvider>
 )
 
-const mesin = (status: DataMesin['status'], tl: number | null = null): DataMesin => ({
+const machine = (status: DataMesin['status'], tl: number | null = null): DataMesin => ({
   id: 7,
   nama: 'Mesin 07',
   idowner: 1,
@@ -40,43 +40,43 @@ afterEach(() => {
 })
 
 it('is what the server last said', () => {
-  expect(show(mesin('idle')).result.current).toEqual({ free: true, ends_at: null })
-  expect(show(mesin('busy', 60_000)).result.current).toEqual({ free: false, ends_at: NOW + 60_000 })
-  expect(show(mesin('offline')).result.current.free).toBe(false)
+  expect(show(machine('idle')).result.current).toEqual({ free: true, ends_at: null })
+  expect(show(machine('busy', 60_000)).result.current).toEqual({ free: false, ends_at: NOW + 60_000 })
+  expect(show(machine('offline')).result.current.free).toBe(false)
 })
 
 it('a time left counts from when it was told, not from when it is shown again', () => {
-  const { result } = show(mesin('busy', 60_000), NOW - 20_000)
+  const { result } = show(machine('busy', 60_000), NOW - 20_000)
   expect(result.current.ends_at).toBe(NOW + 40_000)
 })
 
 it('is taken as soon as its heartbeat says so, and the server is asked', () => {
-  const { result } = show(mesin('idle'))
+  const { result } = show(machine('idle'))
   act(() => putBeat('7', { ends_at: NOW + 90_000, over: false }))
   expect(result.current).toEqual({ free: false, ends_at: NOW + 90_000 })
   expect(asked).toHaveBeenCalledTimes(1)
 })
 
 it('is bought again only when the server says that it is free', () => {
-  const { result, rerender } = show(mesin('busy', 60_000))
+  const { result, rerender } = show(machine('busy', 60_000))
   act(() => putBeat('7', { ends_at: NOW + 60_000, over: false }))
   expect(asked).toHaveBeenCalledTimes(0)
   act(() => putBeat('7', { ends_at: NOW + 60_000, over: true }))
   expect(result.current).toEqual({ free: false, ends_at: null })
   expect(asked).toHaveBeenCalledTimes(1)
-  rerender({ one: mesin('idle'), at: NOW + 600 })
+  rerender({ one: machine('idle'), at: NOW + 600 })
   expect(result.current).toEqual({ free: true, ends_at: null })
 })
 
 it('what is kept of an earlier run holds nobody up', () => {
   putBeat('7', { ends_at: NOW + 90_000, over: false })
-  expect(show(mesin('idle')).result.current.free).toBe(true)
+  expect(show(machine('idle')).result.current.free).toBe(true)
 })
 
 it('the next customer’s run is shown with its own time', () => {
-  const { result, rerender } = show(mesin('busy', 1_000))
+  const { result, rerender } = show(machine('busy', 1_000))
   act(() => putBeat('7', { ends_at: NOW + 1_000, over: true }))
-  rerender({ one: mesin('busy', 1_800_000), at: NOW + 600 })
+  rerender({ one: machine('busy', 1_800_000), at: NOW + 600 })
   expect(result.current.ends_at).toBe(NOW + 600 + 1_800_000)
 })
 

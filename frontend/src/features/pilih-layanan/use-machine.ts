@@ -16,25 +16,25 @@ interface Machine {
  * The machine as it is now: the server's last answer, which came at `asked_ms` of the phone's clock, or what its
  * heartbeat has said since then. Where the two disagree the server is asked again.
  */
-export function useMachine(mesin: DataMesin, asked_ms: number): Machine {
-  const idmesin = String(mesin.id)
+export function useMachine(machine: DataMesin, asked_ms: number): Machine {
+  const idmesin = String(machine.id)
   const beat = useBeats(({ beats }) => beats[idmesin])
   const news = useHeard(beat) > asked_ms ? beat : undefined
   useEffect(() => watchMachine(idmesin), [idmesin])
 
-  const taken = mesin.status === 'busy'
+  const taken = machine.status === 'busy'
   const running = news ? runs(news) : taken
-  useAskAgain(mesin.status !== 'offline' && running !== taken, beat)
-  return { free: mesin.status === 'idle' && !running, ends_at: end(mesin, asked_ms, beat, news) }
+  useAskAgain(machine.status !== 'offline' && running !== taken, beat)
+  return { free: machine.status === 'idle' && !running, ends_at: end(machine, asked_ms, beat, news) }
 }
 
-function end(mesin: DataMesin, asked_ms: number, beat?: Beat, news?: Beat): number | null {
+function end(machine: DataMesin, asked_ms: number, beat?: Beat, news?: Beat): number | null {
   if (news) return runs(news) ? news.ends_at : null
-  if (mesin.tl === null || asked_ms === 0) return null
+  if (machine.tl === null || asked_ms === 0) return null
   // The heartbeat names the moment itself, without the time that the answer was under way.
-  if (beat && beat.ends_at === mesin.ends_at) return beat.ends_at
+  if (beat && beat.ends_at === machine.ends_at) return beat.ends_at
   const ahead_ms = serverNow() - Date.now()
-  return asked_ms + ahead_ms + mesin.tl
+  return asked_ms + ahead_ms + machine.tl
 }
 
 const runs = ({ over, ends_at }: Beat): boolean => !over && ends_at !== null && ends_at > serverNow()

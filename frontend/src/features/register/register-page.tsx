@@ -35,8 +35,8 @@ export default function RegisterPage() {
       codeSent('register', telp)
       navigate(paths.otp(telp))
     } catch (error) {
-      const { title: judul, body: isi } = explain(error)
-      toast.failure(judul, isi)
+      const { title, body } = explain(error)
+      toast.failure(title, body)
       // Without an answer nothing is decided: the filled form stays.
       if (!asApiError(error).unanswered) navigate(paths.login)
     }

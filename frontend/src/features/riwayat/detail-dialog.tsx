@@ -67,8 +67,8 @@ function rows(detail: Detail): ReactNode {
 
 function tellFailure(kind: HistoryEntry['ref_type'], error: Error): void {
   if (asApiError(error).status !== 404) {
-    const { title: judul, body: isi } = explain(error)
-    toast.failure(judul, isi)
+    const { title, body } = explain(error)
+    toast.failure(title, body)
   } else if (kind === 'snap_transaksi') {
     toast.failure(spec.purchaseFailed, added.history.purchaseFailedBody)
   } else {

@@ -26,7 +26,7 @@ function Total({ label, value }: { label: string; value: number }) {
   )
 }
 
-const place = (nama: string, kota: string) => (kota ? `${nama} - ${kota}` : nama)
+const place = (name: string, city: string) => (city ? `${name} - ${city}` : name)
 
 /** A use, or its deletion: then the price came back. */
 export function SnapRows({ detail }: { detail: SnapHistoryDetail }) {

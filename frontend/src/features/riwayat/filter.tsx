@@ -11,7 +11,7 @@ const choices: { value: HistoryKind; label: string }[] = [
 ]
 
 /** The phone's own list of choices. */
-export function Filter({ value, onChange }: { value: HistoryKind; onChange: (jenis: HistoryKind) => void }) {
+export function Filter({ value, onChange }: { value: HistoryKind; onChange: (kind: HistoryKind) => void }) {
   return (
     <div className={styles.box}>
       <select

@@ -15,7 +15,7 @@ const on = (date: string): HistoryEntry => {
   }
 }
 
-const titles = (entries: HistoryEntry[]) => groupByMonth(entries).map(({ judul }) => judul)
+const titles = (entries: HistoryEntry[]) => groupByMonth(entries).map(({ title }) => title)
 
 describe('groupByMonth', () => {
   it('puts neighbours of one month under one separator, in the order they came', () => {
@@ -26,7 +26,7 @@ describe('groupByMonth', () => {
       on('2025-11-20T02:00:00Z'),
     ]
     const months = groupByMonth(entries)
-    expect(months.map(({ judul }) => judul)).toEqual(['November 2026', 'Oktober 2026', 'November 2025'])
+    expect(months.map(({ title }) => title)).toEqual(['November 2026', 'Oktober 2026', 'November 2025'])
     expect(months.flatMap((month) => month.entries)).toEqual(entries)
     expect(months[0]?.entries).toHaveLength(2)
   })

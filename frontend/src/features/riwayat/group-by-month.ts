@@ -1,20 +1,20 @@
 import type { HistoryEntry } from '@/shared/api/model'
 import { formatMonth } from '@/shared/lib/format'
 
-export interface Bulan {
+export interface Month {
   /** `November 2026`, in the outlets' time. */
-  judul: string
+  title: string
   entries: HistoryEntry[]
 }
 
 /** Neighbouring entries of one month under one separator. The order stays the server's: newest first. */
-export function groupByMonth(entries: HistoryEntry[]): Bulan[] {
-  const months: Bulan[] = []
+export function groupByMonth(entries: HistoryEntry[]): Month[] {
+  const months: Month[] = []
   for (const entry of entries) {
-    const judul = formatMonth(entry.date)
+    const title = formatMonth(entry.date)
     const last = months.at(-1)
-    if (last?.judul === judul) last.entries.push(entry)
-    else months.push({ judul, entries: [entry] })
+    if (last?.title === title) last.entries.push(entry)
+    else months.push({ title, entries: [entry] })
   }
   return months
 }

@@ -20,10 +20,10 @@ interface Props {
 
 /** Transaction cards under their months. */
 export function HistoryList({ entries, onOpen }: Props) {
-  return groupByMonth(entries).map(({ judul, entries: ofMonth }) => (
-    <section key={judul} className={styles.month} aria-labelledby={monthId(judul)}>
-      <h2 id={monthId(judul)} className={styles.separator}>
-        {judul}
+  return groupByMonth(entries).map(({ title, entries: ofMonth }) => (
+    <section key={title} className={styles.month} aria-labelledby={monthId(title)}>
+      <h2 id={monthId(title)} className={styles.separator}>
+        {title}
       </h2>
       <ul className={choices.list}>
         {ofMonth.map((entry) => (
@@ -39,7 +39,7 @@ export function HistoryList({ entries, onOpen }: Props) {
 /** No other entry of the history is called so. */
 const nameOf = ({ ref_type, ref_id, entri }: HistoryEntry) => `${ref_type}-${ref_id}-${entri}`
 
-const monthId = (judul: string) => `bulan-${judul.replace(/\s+/g, '-')}`
+const monthId = (title: string) => `month-${title.replace(/\s+/g, '-')}`
 
 function EntryCard({ entry, onOpen }: { entry: HistoryEntry; onOpen: Props['onOpen'] }) {
   const Icon = icons[entry.ref_type]

@@ -22,10 +22,10 @@ import { useHistory } from './use-history'
 import { usePlace, useVisit } from './use-place'
 
 export default function RiwayatPage() {
-  const [jenis, setJenis] = useJenis()
+  const [kind, setKind] = useKind()
   const [opened, setOpened] = useState<HistoryEntry | null>(null)
   const visit = useVisit()
-  const history = useHistory(jenis, visit)
+  const history = useHistory(kind, visit)
   const list = useRef<HTMLDivElement>(null)
   usePlace(list, visit, history)
   useTellFailure(history.error)
@@ -46,7 +46,7 @@ export default function RiwayatPage() {
         />
       }
     >
-      <Filter value={jenis} onChange={setJenis} />
+      <Filter value={kind} onChange={setKind} />
       <div ref={list} className={styles.list}>
         <Body history={history} onOpen={setOpened} />
       </div>
@@ -56,11 +56,11 @@ export default function RiwayatPage() {
 }
 
 /** In the address, so that back and a reload find it; the bar's link has none. */
-function useJenis(): [HistoryKind, (jenis: HistoryKind) => void] {
+function useKind(): [HistoryKind, (kind: HistoryKind) => void] {
   const [params, setParams] = useSearchParams()
   return [
     asHistoryKind(params.get('jenis')),
-    (jenis) => setParams(jenis === '' ? {} : { jenis }, { replace: true }),
+    (kind) => setParams(kind === '' ? {} : { jenis: kind }, { replace: true }),
   ]
 }
 
@@ -105,8 +105,8 @@ function Body({ history, onOpen }: BodyProps) {
 function useTellFailure(error: Error | null): void {
   useEffect(() => {
     if (!error) return
-    const { title: judul, body: isi } = explain(error)
-    toast.failure(judul, isi)
+    const { title, body } = explain(error)
+    toast.failure(title, body)
   }, [error])
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { History } from '@/shared/api/model'
 import { nextPage } from './use-history'
 
-const page = (returned: number, sampai: string): History => ({ history_data: null, returned, sampai })
+const page = (returned: number, until: string): History => ({ history_data: null, returned, sampai: until })
 
 describe('nextPage', () => {
   it('goes on by the page size after a full page, as of the first one', () => {

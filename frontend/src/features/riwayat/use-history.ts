@@ -23,8 +23,8 @@ export function nextPage(pages: History[]): PageParam | undefined {
 }
 
 /** Only the first pages stay, so that a new look does not ask for all that were ever scrolled. */
-function keepFirstPages(client: QueryClient, jenis: HistoryKind, count: number): void {
-  const key = keys.history(jenis)
+function keepFirstPages(client: QueryClient, kind: HistoryKind, count: number): void {
+  const key = keys.history(kind)
   client.setQueryData<Pages>(
     key,
     (data) => data && { pages: data.pages.slice(0, count), pageParams: data.pageParams.slice(0, count) },
@@ -34,17 +34,17 @@ function keepFirstPages(client: QueryClient, jenis: HistoryKind, count: number):
 }
 
 /** The history under one filter, page by page; to begin with as much as there was when the visit was left. */
-export function useHistory(jenis: HistoryKind, { key, place }: Visit) {
+export function useHistory(kind: HistoryKind, { key, place }: Visit) {
   const client = useQueryClient()
   const wanted = place?.pages ?? 1
   const [shown, setShown] = useState<string | null>(null)
   if (shown !== key) {
-    keepFirstPages(client, jenis, wanted)
+    keepFirstPages(client, kind, wanted)
     setShown(key)
   }
   const query = useInfiniteQuery({
-    queryKey: keys.history(jenis),
-    queryFn: ({ pageParam, signal }) => listHistory({ ...pageParam, kind: jenis }, signal),
+    queryKey: keys.history(kind),
+    queryFn: ({ pageParam, signal }) => listHistory({ ...pageParam, kind }, signal),
     initialPageParam: FIRST,
     getNextPageParam: (_last, pages) => nextPage(pages),
     refetchOnWindowFocus: false,
@@ -61,7 +61,7 @@ export function useHistory(jenis: HistoryKind, { key, place }: Visit) {
     complete,
     entries: query.data?.pages.flatMap((page) => page.history_data ?? []),
     refresh: () => {
-      keepFirstPages(client, jenis, 1)
+      keepFirstPages(client, kind, 1)
       return query.refetch()
     },
   }

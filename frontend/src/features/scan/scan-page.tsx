@@ -10,12 +10,12 @@ import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { Guide } from '@/shared/ui/guide'
 import { Page } from '@/shared/ui/page'
-import { KodeDialog } from './kode-dialog'
+import { CodeDialog } from './code-dialog'
 import { decodeFile } from './picture'
 import styles from './scan-page.module.css'
 import { useCamera } from './use-camera'
 import { type Decoder, useDecoder } from './use-decoder'
-import { useFindMesin } from './use-find-mesin'
+import { useFindMachine } from './use-find-machine'
 import { useScanner } from './use-scanner'
 import { Viewfinder } from './viewfinder'
 
@@ -25,7 +25,7 @@ const SAME_TEXT_MS = 6_000
 export default function ScanPage() {
   const video = useRef<HTMLVideoElement>(null)
   const camera = useCamera(video)
-  const find = useFindMesin()
+  const find = useFindMachine()
   const [typing, setTyping] = useState(false)
   const isNew = useNewText()
 
@@ -65,11 +65,11 @@ export default function ScanPage() {
         </Button>
       </div>
       <Guide title={spec.guide} steps={added.scan.steps} />
-      <KodeDialog
+      <CodeDialog
         open={typing && !find.withoutEpay}
         pending={find.pending}
         onClose={() => setTyping(false)}
-        onKode={find.byKode}
+        onCode={find.byCode}
       />
       <NoEpayDialog
         open={find.withoutEpay}

@@ -29,11 +29,11 @@ export function QrPanel() {
 }
 
 function Failed({ error, expired, onRetry }: { error: Error; expired: boolean; onRetry: () => void }) {
-  const { title: judul, body: isi } = explain(error)
+  const { title, body } = explain(error)
   return (
     <div role="alert" className={styles.failed}>
       <p className={styles.failedTitle}>{expired ? added.topUp.expired : added.topUp.loadFailed}</p>
-      <p>{isi ?? judul}</p>
+      <p>{body ?? title}</p>
       <Button className={styles.retry} onClick={onRetry}>
         {added.common.tryAgain}
       </Button>

@@ -10,16 +10,18 @@ import styles from './top-up-page.module.css'
 import { useWakeLock } from './use-wake-lock'
 
 export default function TopUpPage() {
-  const akun = useAccount()
+  const account = useAccount()
   useWakeLock()
   return (
     <Page title={spec.topUp} back={paths.dashboard} backAlways>
       <section className={styles.ticket}>
         <QrPanel />
-        {(akun.data || !akun.error) && (
+        {(account.data || !account.error) && (
           <>
             <p className={styles.caption}>{added.topUp.yourNumber}</p>
-            <p className={`digits ${styles.number}`}>{akun.data ? groupedTelp(akun.data.telp) : '\u00a0'}</p>
+            <p className={`digits ${styles.number}`}>
+              {account.data ? groupedTelp(account.data.telp) : '\u00a0'}
+            </p>
           </>
         )}
       </section>

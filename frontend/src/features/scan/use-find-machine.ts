@@ -16,7 +16,7 @@ import { useSubmit } from '@/shared/lib/use-submit'
  * From a sticker's text or a typed code to the service list: the machine, then whether there is an
  * E-Pay to pay with (product.md §8). Failures stay on this screen.
  */
-export function useFindMesin() {
+export function useFindMachine() {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [withoutEpay, setWithoutEpay] = useState(false)
@@ -45,7 +45,7 @@ export function useFindMesin() {
     pending,
     withoutEpay,
     closeWithoutEpay: () => setWithoutEpay(false),
-    byKode: submit,
+    byCode: submit,
     /** A scanned text: only our own stickers are asked for. */
     byQr(text: string) {
       if (isMachineQr(text)) submit(text)
@@ -56,8 +56,8 @@ export function useFindMesin() {
 
 function tellFailure(error: unknown): void {
   const { status, unanswered } = asApiError(error)
-  const { title: judul, body: isi } = explain(error)
-  if (unanswered) toast.failure(judul, isi)
+  const { title, body } = explain(error)
+  if (unanswered) toast.failure(title, body)
   else if (status === 404) toast.failure(spec.machineNotFound, added.scan.machineNotFoundBody)
   else toast.failure(spec.machineNotFound, explanation(error))
 }

@@ -11,22 +11,22 @@ import styles from '@/shared/ui/form.module.css'
 import { NewPasswordField } from '@/shared/ui/new-password-field'
 import { PasswordField } from '@/shared/ui/password-field'
 import { UsernameInput } from '@/shared/ui/username-input'
-import type { Sandi } from './use-sandi'
+import type { PasswordChange } from './use-password-change'
 
 interface Props {
   telp: string
-  sandi: Sandi
+  change: PasswordChange
 }
 
-export function SandiDialogs({ telp, sandi }: Props) {
-  if (sandi.step === 'form') return <SandiDialog telp={telp} sandi={sandi} />
-  if (sandi.step === 'code') return <VerifikasiDialog telp={telp} sandi={sandi} />
+export function PasswordDialogs({ telp, change }: Props) {
+  if (change.step === 'form') return <PasswordDialog telp={telp} change={change} />
+  if (change.step === 'code') return <VerifyDialog telp={telp} change={change} />
   return null
 }
 
-function SandiDialog({ telp, sandi }: Props) {
-  const { form: values, setForm } = sandi
-  const { pending, form, field } = useForm(() => validPasswordChange(values), sandi.submitForm)
+function PasswordDialog({ telp, change }: Props) {
+  const { form: values, setForm } = change
+  const { pending, form, field } = useForm(() => validPasswordChange(values), change.submitForm)
 
   const of = (name: keyof typeof values) => ({
     ...field(name),
@@ -38,7 +38,7 @@ function SandiDialog({ telp, sandi }: Props) {
   return (
     <Dialog
       open
-      onClose={sandi.close}
+      onClose={change.close}
       title={spec.changePassword}
       locked={pending}
       typed={Object.values(values).some(Boolean)}
@@ -63,15 +63,15 @@ function SandiDialog({ telp, sandi }: Props) {
   )
 }
 
-function VerifikasiDialog({ telp, sandi }: Props) {
+function VerifyDialog({ telp, change }: Props) {
   return (
-    <Dialog open onClose={sandi.toForm} title={spec.verifyChange}>
+    <Dialog open onClose={change.toForm} title={spec.verifyChange}>
       <CodeEntry
         purpose="password"
         telp={telp}
         submitLabel={spec.save}
         autoSubmit
-        onSubmit={sandi.submitCode}
+        onSubmit={change.submitCode}
         resend={requestOtpPassword}
       />
     </Dialog>

@@ -1,13 +1,13 @@
 import { secretSlot } from '@/shared/lib/secret'
 import { isRecord } from '@/shared/lib/storage'
 
-export interface SandiForm {
+export interface PasswordForm {
   current: string
   next: string
   repeat: string
 }
 
-export const emptySandi: SandiForm = { current: '', next: '', repeat: '' }
+export const emptyForm: PasswordForm = { current: '', next: '', repeat: '' }
 
 /** As long as a code is good: after that the form has to be sent again anyway. */
 const KEPT_MS = 5 * 60_000
@@ -25,12 +25,12 @@ const isKept = (value: unknown): value is Kept =>
 const place = secretSlot('password', isKept, KEPT_MS)
 
 /** The form while its code is awaited; gone with the code step. */
-export const sandiDraft = {
-  read(now?: number): SandiForm | null {
+export const passwordDraft = {
+  read(now?: number): PasswordForm | null {
     const kept = place.read(now)
     return kept && { current: kept.lama, next: kept.baru, repeat: kept.ulangi }
   },
-  write({ current, next, repeat }: SandiForm, now?: number): void {
+  write({ current, next, repeat }: PasswordForm, now?: number): void {
     place.write({ lama: current, baru: next, ulangi: repeat }, now)
   },
   clear: place.clear,

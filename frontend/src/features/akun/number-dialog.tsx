@@ -5,11 +5,19 @@ import { Dialog } from '@/shared/ui/dialog'
 import styles from './akun-page.module.css'
 
 /** The number cannot be changed for now: what to do instead. */
-export function NomorDialog({ open, akun, onClose }: { open: boolean; akun: Account; onClose: () => void }) {
+export function NumberDialog({
+  open,
+  account,
+  onClose,
+}: {
+  open: boolean
+  account: Account
+  onClose: () => void
+}) {
   return (
     <Dialog open={open} onClose={onClose} title={added.whatsAppNumber}>
       <div className={styles.notice}>
-        <p className={`digits ${styles.number}`}>+{akun.full_telp}</p>
+        <p className={`digits ${styles.number}`}>+{account.full_telp}</p>
         <p className={styles.muted}>{added.account.numberFixedBody}</p>
       </div>
       <Button onClick={onClose}>{added.account.understood}</Button>

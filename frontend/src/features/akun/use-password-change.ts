@@ -7,23 +7,23 @@ import { useAuth } from '@/shared/lib/auth-store'
 import { codeSent, cooldownLeft, forgetCode } from '@/shared/lib/cooldown'
 import { sheetsClosed } from '@/shared/lib/sheet-history'
 import { toast } from '@/shared/lib/toast'
-import { emptySandi, type SandiForm, sandiDraft } from './sandi-draft'
+import { emptyForm, type PasswordForm, passwordDraft } from './password-draft'
 
 type Step = 'closed' | 'form' | 'code'
 
 /** Changing the password: the form, then the code (product.md §4). `telp` is the customer's own number. */
-export function useSandi(telp: string) {
-  const [initial] = useState(() => sandiDraft.read())
-  const [form, setForm] = useState<SandiForm>(initial ?? emptySandi)
+export function usePasswordChange(telp: string) {
+  const [initial] = useState(() => passwordDraft.read())
+  const [form, setForm] = useState<PasswordForm>(initial ?? emptyForm)
   const [step, setStep] = useState<Step>(initial ? 'code' : 'closed')
 
   function toForm() {
-    sandiDraft.clear()
+    passwordDraft.clear()
     setStep('form')
   }
 
   function toCode() {
-    sandiDraft.write(form)
+    passwordDraft.write(form)
     setStep('code')
   }
 
@@ -36,8 +36,8 @@ export function useSandi(telp: string) {
       toast.success(message)
       toCode()
     } catch (error) {
-      const { title: judul, body: isi } = explain(error)
-      toast.failure(spec.systemBusy, isi ?? judul)
+      const { title, body } = explain(error)
+      toast.failure(spec.systemBusy, body ?? title)
     }
   }
 
@@ -51,7 +51,7 @@ export function useSandi(telp: string) {
       if (!stays) toForm()
       return !stays
     }
-    sandiDraft.clear()
+    passwordDraft.clear()
     forgetCode('password', telp)
     toast.tellAfterReload({ kind: 'success', title: spec.passwordChanged })
     setStep('closed')
@@ -66,7 +66,7 @@ export function useSandi(telp: string) {
     setForm,
     open: () => setStep('form'),
     close: () => {
-      setForm(emptySandi)
+      setForm(emptyForm)
       setStep('closed')
     },
     toForm,
@@ -75,12 +75,12 @@ export function useSandi(telp: string) {
   }
 }
 
-export type Sandi = ReturnType<typeof useSandi>
+export type PasswordChange = ReturnType<typeof usePasswordChange>
 
 /** Tells why the password stayed as it was; true when another code (or try) is what it takes. */
 function tellFailure(error: unknown): boolean {
   const failure = asApiError(error)
-  const { title: judul, body: isi } = explain(failure)
+  const { title, body } = explain(failure)
   if (failure.message.includes(OLD_PASSWORD_WRONG)) {
     toast.failure(spec.oldPasswordWrong, added.account.checkOldPassword)
     return false
@@ -89,6 +89,6 @@ function tellFailure(error: unknown): boolean {
     toast.failure(spec.otpInvalid, added.otp.checkCode)
     return true
   }
-  toast.failure(judul, isi)
+  toast.failure(title, body)
   return failure.unanswered || failure.status === 429 || failure.status >= 500
 }

@@ -8,23 +8,23 @@ import { Card } from '@/shared/ui/card'
 import styles from './pilih-layanan-page.module.css'
 
 interface Props {
-  mesin: DataMesin
+  machine: DataMesin
   free: boolean
   /** End of the run on it, epoch ms of the server. */
   ends_at: number | null
 }
 
 /** The machine's name, large: stickers get swapped, so it is to be compared with the one on the machine. */
-export function MesinCard({ mesin, free, ends_at }: Props) {
+export function MachineCard({ machine, free, ends_at }: Props) {
   const [waited, setWaited] = useState(!free)
   if (!free && !waited) setWaited(true)
   return (
     <Card className={styles.machine}>
-      <h2 className={styles.machineName}>{mesin.nama}</h2>
+      <h2 className={styles.machineName}>{machine.nama}</h2>
       <p className={styles.outlet}>
-        {mesin.outlet.nama}, {mesin.outlet.kota}
+        {machine.outlet.nama}, {machine.outlet.kota}
       </p>
-      <State free={free} waited={waited} offline={mesin.status === 'offline'} ends_at={ends_at} />
+      <State free={free} waited={waited} offline={machine.status === 'offline'} ends_at={ends_at} />
       {free && <p className={styles.hint}>{added.service.matchName}</p>}
     </Card>
   )

@@ -9,23 +9,23 @@ import forms from '@/shared/ui/form.module.css'
 import styles from './scan-page.module.css'
 
 /** Long enough for a code typed with blanks in it. */
-const KETIKAN_MAKS = 12
+const TYPED_MAX = 12
 
 interface Props {
   open: boolean
   pending: boolean
   onClose: () => void
-  onKode: (kode: string) => void
+  onCode: (code: string) => void
 }
 
 /** The code printed under the QR, for a broken camera or a scratched sticker. */
-export function KodeDialog({ open, pending, onClose, onKode }: Props) {
-  const [ketikan, setKetikan] = useState('')
-  const kode = readCode(ketikan)
-  const { form, field } = useForm<'kode'>(
-    () => (kode ? {} : { kode: added.scan.wrongCode }),
+export function CodeDialog({ open, pending, onClose, onCode }: Props) {
+  const [typed, setTyped] = useState('')
+  const code = readCode(typed)
+  const { form, field } = useForm<'code'>(
+    () => (code ? {} : { code: added.scan.wrongCode }),
     async () => {
-      if (kode) onKode(kode)
+      if (code) onCode(code)
     },
   )
 
@@ -33,15 +33,15 @@ export function KodeDialog({ open, pending, onClose, onKode }: Props) {
     <Dialog
       open={open}
       onClose={() => {
-        setKetikan('')
+        setTyped('')
         onClose()
       }}
       title={added.scan.typeCode}
-      typed={ketikan !== ''}
+      typed={typed !== ''}
     >
       <form {...form} className={forms.form}>
         <Field
-          {...field('kode')}
+          {...field('code')}
           data-initial
           label={added.scan.code}
           className={styles.code}
@@ -50,9 +50,9 @@ export function KodeDialog({ open, pending, onClose, onKode }: Props) {
           autoCapitalize="characters"
           autoCorrect="off"
           spellCheck={false}
-          maxLength={KETIKAN_MAKS}
-          value={ketikan}
-          onChange={(event) => setKetikan(event.target.value)}
+          maxLength={TYPED_MAX}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
         />
         <Button type="submit" pending={pending}>
           {added.scan.search}

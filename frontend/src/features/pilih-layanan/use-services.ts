@@ -16,7 +16,7 @@ export function pollAfter({ status, tl }: Pick<DataMesin, 'status' | 'tl'>): num
 }
 
 /** The services of a scanned machine, ten at a time, and the machine as it is now. */
-export function useLayanan(qr: string, search: string) {
+export function useServices(qr: string, search: string) {
   return useInfiniteQuery({
     queryKey: keys.services(qr, search),
     queryFn: ({ pageParam, signal }) => getServices({ qr, skip: pageParam, search }, signal),
@@ -26,8 +26,8 @@ export function useLayanan(qr: string, search: string) {
       last.data_layanan.length < SERVICE_LIMIT ? undefined : skip + SERVICE_LIMIT,
     placeholderData: (before) => before,
     refetchInterval: ({ state }) => {
-      const mesin = state.data?.pages.at(-1)?.data_mesin
-      return mesin ? pollAfter(mesin) : false
+      const machine = state.data?.pages.at(-1)?.data_mesin
+      return machine ? pollAfter(machine) : false
     },
   })
 }

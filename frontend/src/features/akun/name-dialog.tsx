@@ -12,24 +12,24 @@ import { Field } from '@/shared/ui/field'
 import form from '@/shared/ui/form.module.css'
 
 /** Letters of a name, as the server takes it. */
-const NAMA_MAKS = 100
+const NAME_MAX = 100
 
 interface Props {
-  nama: string
+  name: string
   onClose: () => void
   onSaved: () => void
 }
 
-export function NamaDialog({ nama, onClose, onSaved }: Props) {
-  const [value, setValue] = useState(nama)
+export function NameDialog({ name, onClose, onSaved }: Props) {
+  const [value, setValue] = useState(name)
   const { pending, submit } = useSubmit(async () => {
     try {
       await updateName(value.trim())
       toast.success(spec.nameChanged)
       onSaved()
     } catch (error) {
-      const { title: judul, body: isi } = explain(error)
-      toast.failure(judul, isi)
+      const { title, body } = explain(error)
+      toast.failure(title, body)
     }
   })
 
@@ -39,7 +39,7 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
   }
 
   return (
-    <Dialog open onClose={onClose} title={spec.changeName} locked={pending} typed={value !== nama}>
+    <Dialog open onClose={onClose} title={spec.changeName} locked={pending} typed={value !== name}>
       <form className={form.form} onSubmit={onSubmit} noValidate>
         <Field
           data-initial
@@ -47,7 +47,7 @@ export function NamaDialog({ nama, onClose, onSaved }: Props) {
           name="nama"
           autoComplete="name"
           autoCapitalize="words"
-          maxLength={NAMA_MAKS}
+          maxLength={NAME_MAX}
           hint={added.nameHint}
           value={value}
           disabled={pending}

@@ -3,11 +3,11 @@ import { cleanup, render, screen } from '@testing-library/react'
 import { afterEach, expect, it } from 'vitest'
 import type { DataMesin } from '@/shared/api/model'
 import { serverNow } from '@/shared/realtime/clock'
-import { MesinCard } from './mesin-card'
+import { MachineCard } from './machine-card'
 
 afterEach(cleanup)
 
-const mesin: DataMesin = {
+const machine: DataMesin = {
   id: 7,
   nama: 'Mesin 07',
   idowner: 1,
@@ -19,7 +19,7 @@ const mesin: DataMesin = {
 
 const card = (free: boolean, ends_at: number | null) => (
   <QueryClientProvider client={new QueryClient()}>
-    <MesinCard mesin={mesin} free={free} ends_at={ends_at} />
+    <MachineCard machine={machine} free={free} ends_at={ends_at} />
   </QueryClientProvider>
 )
 
