@@ -3,19 +3,19 @@ import { codesSent, lastCode, newCustomer, scan } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
 import { expect, openAs, test, toastOf, typeOtp } from './support/test.ts'
 
-const BARU = 'Baru45678'
+const NEW_PASSWORD = 'Baru45678'
 
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name, exact: true })
 
-async function openSandi(page: Page): Promise<void> {
+async function openPassword(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Ubah Kata Sandi/ }).click()
   await expect(dialog(page, 'Ubah Kata Sandi')).toBeVisible()
 }
 
-async function fillSandi(page: Page, lama: string, baru: string, ulangi = baru): Promise<void> {
-  await page.getByLabel('Kata Sandi Lama', { exact: true }).fill(lama)
-  await page.getByLabel('Kata Sandi Baru', { exact: true }).fill(baru)
-  await page.getByLabel('Ulangi Kata Sandi Baru', { exact: true }).fill(ulangi)
+async function fillPassword(page: Page, current: string, next: string, repeat = next): Promise<void> {
+  await page.getByLabel('Kata Sandi Lama', { exact: true }).fill(current)
+  await page.getByLabel('Kata Sandi Baru', { exact: true }).fill(next)
+  await page.getByLabel('Ulangi Kata Sandi Baru', { exact: true }).fill(repeat)
   await page.getByRole('button', { name: 'Simpan' }).click()
 }
 
@@ -67,11 +67,11 @@ test('a name the server refuses is told, and the form stays', async ({ page }) =
 test('the password form says what is missing', async ({ page }) => {
   const customer = await newCustomer()
   await openAs(page, customer, '/akun')
-  await openSandi(page)
+  await openPassword(page)
   await expectFineScreen(page)
   await page.getByRole('button', { name: 'Simpan' }).click()
   await expect(toastOf(page, 'Data ada yang kosong')).toBeVisible()
-  await fillSandi(page, customer.password, BARU, `${BARU}x`)
+  await fillPassword(page, customer.password, NEW_PASSWORD, `${NEW_PASSWORD}x`)
   await expect(toastOf(page, 'Kata sandi tidak sama')).toBeVisible()
   await expect(dialog(page, 'Ubah Kata Sandi')).toContainText('Minimal 8 karakter')
 })
@@ -79,8 +79,8 @@ test('the password form says what is missing', async ({ page }) => {
 test('another password: a wrong code, then the right one; still logged in after it', async ({ page }) => {
   const customer = await newCustomer()
   await openAs(page, customer, '/akun')
-  await openSandi(page)
-  await fillSandi(page, customer.password, BARU)
+  await openPassword(page)
+  await fillPassword(page, customer.password, NEW_PASSWORD)
   const verify = dialog(page, 'Verifikasi Perubahan')
   await expect(verify).toBeVisible()
   await expect(verify.getByText(/00:5\d|01:00/)).toBeVisible()
@@ -101,22 +101,22 @@ test('another password: a wrong code, then the right one; still logged in after 
   expect(token).not.toBe(customer.token)
   expect((await scan('dashboard/get_dashboard', undefined, token ?? '')).status).toBe(200)
   expect((await scan('dashboard/get_dashboard', undefined, customer.token)).status).toBe(401)
-  const login = { country_code: '62', telp: customer.telp, password: BARU }
+  const login = { country_code: '62', telp: customer.telp, password: NEW_PASSWORD }
   expect((await scan('auth/login', login)).status).toBe(200)
 })
 
 test('a wrong old password: the form reopens with its values and the same code serves', async ({ page }) => {
   const customer = await newCustomer()
   await openAs(page, customer, '/akun')
-  await openSandi(page)
-  await fillSandi(page, 'BukanIni1', BARU)
+  await openPassword(page)
+  await fillPassword(page, 'BukanIni1', NEW_PASSWORD)
   await expect(dialog(page, 'Verifikasi Perubahan')).toBeVisible()
   const sent = await codesSent(customer.telp)
   await typeOtp(page, await lastCode(customer.telp))
   await expect(toastOf(page, 'password lama salah')).toBeVisible()
   const form = dialog(page, 'Ubah Kata Sandi')
   await expect(form.getByLabel('Kata Sandi Lama', { exact: true })).toHaveValue('BukanIni1')
-  await expect(form.getByLabel('Kata Sandi Baru', { exact: true })).toHaveValue(BARU)
+  await expect(form.getByLabel('Kata Sandi Baru', { exact: true })).toHaveValue(NEW_PASSWORD)
 
   await form.getByLabel('Kata Sandi Lama', { exact: true }).fill(customer.password)
   await form.getByRole('button', { name: 'Simpan' }).click()
@@ -130,8 +130,8 @@ test('a wrong old password: the form reopens with its values and the same code s
 test('a reload while the code is awaited goes on with it', async ({ page }) => {
   const customer = await newCustomer()
   await openAs(page, customer, '/akun')
-  await openSandi(page)
-  await fillSandi(page, customer.password, BARU)
+  await openPassword(page)
+  await fillPassword(page, customer.password, NEW_PASSWORD)
   await expect(dialog(page, 'Verifikasi Perubahan')).toBeVisible()
   await page.reload()
   const verify = dialog(page, 'Verifikasi Perubahan')
@@ -144,14 +144,14 @@ test('a code that cannot be sent, and the resend', async ({ page }) => {
   const customer = await newCustomer()
   await page.clock.install()
   await openAs(page, customer, '/akun')
-  await openSandi(page)
+  await openPassword(page)
   await page.route('**/request_otp_password', (route) =>
     route.fulfill({
       status: 503,
       json: { status: 503, message: 'kode gagal dikirim, coba lagi', data: null },
     }),
   )
-  await fillSandi(page, customer.password, BARU)
+  await fillPassword(page, customer.password, NEW_PASSWORD)
   await expect(toastOf(page, 'Sistem Sedang Sibuk, Coba Lagi!')).toBeVisible()
   const save = page.getByRole('button', { name: 'Simpan' })
   await expect(save).toBeEnabled()
@@ -205,7 +205,7 @@ test('a session that ended elsewhere leads to the login', async ({ page }) => {
   await expect(page.getByText('Budi Santoso')).toBeVisible()
   await scan('akun/request_otp_password', {}, customer.token)
   const otp = await lastCode(customer.telp)
-  const change = { otp, password_lama: customer.password, password_baru: BARU }
+  const change = { otp, password_lama: customer.password, password_baru: NEW_PASSWORD }
   expect((await scan('akun/update_password', change, customer.token)).status).toBe(200)
   // The socket may have told the app already; then there is no link any more.
   await page.evaluate(() => document.querySelector<HTMLElement>('a[href="/riwayatPage"]')?.click())
@@ -232,6 +232,6 @@ test('the account in the dark on a narrow phone', async ({ page }) => {
   await openAs(page, await newCustomer('Siti Nurhaliza Rahmawati Kusumawardhani'), '/akun')
   await expect(page.getByText('Siti Nurhaliza Rahmawati Kusumawardhani', { exact: true })).toBeVisible()
   await expectFineScreen(page)
-  await openSandi(page)
+  await openPassword(page)
   await expectFineScreen(page)
 })

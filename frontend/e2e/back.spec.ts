@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test'
-import { type Customer, newCustomer, newWorld, saldo, topUp, type World } from './support/api.ts'
+import { balance, type Customer, newCustomer, newWorld, topUp, type World } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
-import { enterKode, HARGA, pay, SALDO, shop, toReceipt } from './support/purchase.ts'
+import { BALANCE, enterCode, PRICE, pay, shop, toReceipt } from './support/purchase.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
 
 const arrow = (page: Page) => page.getByRole('button', { name: 'Kembali' })
@@ -20,7 +20,7 @@ async function walk(page: Page, ...links: string[]): Promise<void> {
 async function walkToReceipt(page: Page, world: World, customer: Customer): Promise<void> {
   await openAs(page, customer)
   await page.getByRole('link', { name: 'Scan mesin' }).click()
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await page.getByRole('button', { name: /Cuci Kilat/ }).click()
   await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
   await expect(page).toHaveURL('/pembayaran')
@@ -108,7 +108,7 @@ for (const start of ['the dashboard', 'the scanner']) {
     await page.goForward()
     await expect(page.getByRole('timer')).toBeVisible()
     expect(new Set(seen)).toEqual(new Set(['/dashboard']))
-    expect(await saldo(customer)).toBe(SALDO - HARGA)
+    expect(await balance(customer)).toBe(BALANCE - PRICE)
   })
 }
 
@@ -219,7 +219,7 @@ test('a sheet that leads on is not on the way back', async ({ page }) => {
   const { world } = await shop()
   await openAs(page, await newCustomer())
   await walk(page, 'Scan mesin')
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await dialog(page, 'E-Pay tidak ditemukan').getByRole('button', { name: 'Top Up' }).click()
   await expect(page).toHaveURL('/topUpPage')
   await page.goBack()

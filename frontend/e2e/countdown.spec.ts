@@ -1,10 +1,10 @@
 import type { Locator, Page } from '@playwright/test'
-import { type Customer, newCustomer, newMesin, newWorld, ops, topUp, type World } from './support/api.ts'
-import { buy } from './support/beli.ts'
+import { type Customer, newCustomer, newMachine, newWorld, ops, topUp, type World } from './support/api.ts'
+import { buy } from './support/buy.ts'
 import { expect, openAs, test } from './support/test.ts'
 
-async function shop(durasi: number): Promise<{ world: World; customer: Customer }> {
-  const world = await newWorld([{ nama: 'Cuci Kilat', durasi, harga: 1_000 }])
+async function shop(duration: number): Promise<{ world: World; customer: Customer }> {
+  const world = await newWorld([{ nama: 'Cuci Kilat', durasi: duration, harga: 1_000 }])
   const customer = await newCustomer()
   await topUp(customer, world.idoutlet, 50_000)
   return { world, customer }
@@ -56,13 +56,13 @@ test('a run is watched to its end, then the card goes and the data is loaded ane
 
 test('every card is right at once, after a reload, too', async ({ page }) => {
   const all = await shop(600)
-  const other = await newMesin(all.world.idoutlet, 'Mesin 08')
+  const other = await newMachine(all.world.idoutlet, 'Mesin 08')
   await run(all)
   await run(all, other.id)
   await openAs(page, all.customer)
-  for (const mesin of [all.world.mesin, other]) {
-    const card = page.getByRole('listitem').filter({ hasText: mesin.nama })
-    await expectRight(page, mesin.id, card.getByRole('timer'))
+  for (const machine of [all.world.machine, other]) {
+    const card = page.getByRole('listitem').filter({ hasText: machine.nama })
+    await expectRight(page, machine.id, card.getByRole('timer'))
   }
   await page.reload()
   const card = page.getByRole('listitem').filter({ hasText: other.nama })
@@ -86,9 +86,9 @@ for (const hours of [1, -1]) {
     const all = await shop(600)
     await run(all)
     await openAs(page, all.customer)
-    await expectRight(page, all.world.mesin.id)
+    await expectRight(page, all.world.machine.id)
     await page.reload()
-    await expectRight(page, all.world.mesin.id)
+    await expectRight(page, all.world.machine.id)
   })
 }
 
@@ -101,10 +101,10 @@ test('the clock is set while watching', async ({ page }) => {
   const all = await shop(600)
   await run(all)
   await openAs(page, all.customer)
-  await expectRight(page, all.world.mesin.id)
+  await expectRight(page, all.world.machine.id)
   await page.evaluate(() => Object.assign(window, { shift: 1_800_000 }))
   await expect
-    .poll(async () => Math.abs((await shown(page.getByRole('timer'))) - (await truth(all.world.mesin.id))))
+    .poll(async () => Math.abs((await shown(page.getByRole('timer'))) - (await truth(all.world.machine.id))))
     .toBeLessThanOrEqual(1)
 })
 
@@ -112,13 +112,13 @@ test('the line is cut while watching: it goes on, says so, and comes back', asyn
   const all = await shop(600)
   await run(all)
   await openAs(page, all.customer)
-  await expectRight(page, all.world.mesin.id)
+  await expectRight(page, all.world.machine.id)
   line.cut()
   await expect(page.getByText('Menyambungkan kembali…')).toBeVisible()
-  await expectRight(page, all.world.mesin.id)
+  await expectRight(page, all.world.machine.id)
   line.mend()
   await expect(page.getByText('Menyambungkan kembali…')).toBeHidden({ timeout: 15_000 })
-  await expectRight(page, all.world.mesin.id)
+  await expectRight(page, all.world.machine.id)
 })
 
 test('a run that ends while the phone is away is gone after the return', async ({ page, line }) => {
@@ -136,7 +136,7 @@ test('without a network the last balance and run are shown with their age', asyn
   const all = await shop(600)
   await run(all)
   await openAs(page, all.customer)
-  await expectRight(page, all.world.mesin.id)
+  await expectRight(page, all.world.machine.id)
   // The shell is what the service worker brings; here only the data is missing.
   await page.route('**/scan/**', (route) => route.abort())
   await page.reload()
@@ -165,7 +165,7 @@ test('a stopped machine leaves the dashboard', async ({ page }) => {
   await run(all)
   await openAs(page, all.customer)
   await expect(page.getByRole('timer')).toContainText(/09:\d\d|10:00/)
-  await ops(`mesin/${all.world.mesin.id}/stop`, { alasan: 'pintu macet' })
+  await ops(`mesin/${all.world.machine.id}/stop`, { alasan: 'pintu macet' })
   await expect(page.getByText('Sedang Berlangsung')).toBeHidden({ timeout: 15_000 })
 })
 

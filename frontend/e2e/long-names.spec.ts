@@ -1,8 +1,8 @@
 import type { Locator, Page } from '@playwright/test'
 import { type Customer, newCustomer, ops, topUp } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
-import { buy } from './support/beli.ts'
-import { enterKode } from './support/purchase.ts'
+import { buy } from './support/buy.ts'
+import { enterCode } from './support/purchase.ts'
 import { expect, openAs, test } from './support/test.ts'
 
 /** 29 letters and 60, as outlets are called, and 60 without a blank. */
@@ -11,23 +11,23 @@ const OUTLETS = [
   'Laundry Koin Nusantara Cabang Pasar Baru Bandung Timur Lantai',
   'x'.repeat(60),
 ]
-const NAMA = 'Siti Nurhaliza Rahmawati Kusumawardhani Prawirodirdjo Lestari'
+const LONG_NAME = 'Siti Nurhaliza Rahmawati Kusumawardhani Prawirodirdjo Lestari'
 
-async function longNames(outlet: string): Promise<{ customer: Customer; kode: string }> {
+async function longNames(outlet: string): Promise<{ customer: Customer; code: string }> {
   const { idowner } = await ops<{ idowner: number }>('owner', { nama: 'Pemilik' })
   const place = { kota: 'Bandung', latitude: -6.9, longitude: 107.6 }
   const { idoutlet } = await ops<{ idoutlet: number }>('outlet', { idowner, nama: outlet, ...place })
   await ops('layanan', { idoutlet, nama: 'Cuci Kilat', durasi: 600, harga: 8_000 })
-  const mesin = await ops<{ id: number; qr: string; kode: string }>('mesin', {
+  const machine = await ops<{ id: number; qr: string; kode: string }>('mesin', {
     idoutlet,
     nama: 'Mesin 07',
     driver: 'sim',
   })
-  const customer = await newCustomer(NAMA)
+  const customer = await newCustomer(LONG_NAME)
   await topUp(customer, idoutlet, 20_000_000)
-  const world = { idowner, idoutlet, outlet, mesin: { ...mesin, nama: 'Mesin 07' } }
+  const world = { idowner, idoutlet, outlet, machine: { ...machine, nama: 'Mesin 07' } }
   expect((await buy(customer, world)).answer.status).toBe(200)
-  return { customer, kode: mesin.kode }
+  return { customer, code: machine.kode }
 }
 
 /** Lines that a text takes. */
@@ -49,7 +49,7 @@ async function inside(page: Page, node: Locator): Promise<void> {
 for (const outlet of OUTLETS) {
   test(`${outlet.length} letters of ${outlet.slice(0, 7)}… stay on a narrow phone`, async ({ page }) => {
     await page.setViewportSize({ width: 320, height: 568 })
-    const { customer, kode } = await longNames(outlet)
+    const { customer, code } = await longNames(outlet)
 
     await openAs(page, customer)
     const card = page.getByRole('article')
@@ -76,7 +76,7 @@ for (const outlet of OUTLETS) {
     await expectFineScreen(page)
 
     await page.goto('/scanPage')
-    await enterKode(page, kode)
+    await enterCode(page, code)
     await expect(page).toHaveURL('/pilihLayanan')
     await expect(page.getByRole('heading', { level: 1, name: 'Pilih layanan' })).toBeVisible()
     await expectFineScreen(page)
@@ -90,16 +90,16 @@ test('the E-Pay row gives names the whole width of a narrow phone', async ({ pag
   const place = { kota: 'Kabupaten Bandung Barat', latitude: -6.9, longitude: 107.6 }
   const { idoutlet } = await ops<{ idoutlet: number }>('outlet', { idowner, nama: outlet, ...place })
   await ops('layanan', { idoutlet, nama: 'Cuci Karpet', durasi: 600, harga: 20_000_000 })
-  const { kode } = await ops<{ kode: string }>('mesin', { idoutlet, nama: 'Mesin 07', driver: 'sim' })
-  const customer = await newCustomer(NAMA)
+  const { kode: code } = await ops<{ kode: string }>('mesin', { idoutlet, nama: 'Mesin 07', driver: 'sim' })
+  const customer = await newCustomer(LONG_NAME)
   await topUp(customer, idoutlet, 12_345_000)
   await openAs(page, customer, '/scanPage')
-  await enterKode(page, kode)
+  await enterCode(page, code)
   await page.getByRole('button', { name: /Cuci Karpet/ }).click()
   const row = page.getByRole('main').getByRole('listitem')
   await expect(row).toContainText('Saldo kurang')
   expect(await lines(row.getByText(outlet))).toBeLessThanOrEqual(3)
-  expect(await lines(row.getByText(NAMA))).toBeLessThanOrEqual(4)
+  expect(await lines(row.getByText(LONG_NAME))).toBeLessThanOrEqual(4)
   await inside(page, row.getByText('Rp 12.345.000'))
   await expectFineScreen(page)
 })

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
-import { fault, newMesin, saldo } from './support/api.ts'
-import { enterKode, HARGA, pay, SALDO, shop, toReceipt } from './support/purchase.ts'
+import { balance, fault, newMachine } from './support/api.ts'
+import { BALANCE, enterCode, PRICE, pay, shop, toReceipt } from './support/purchase.ts'
 import { expect, test, toastOf } from './support/test.ts'
 
 test('two taps on the button pay once', async ({ page }) => {
@@ -8,48 +8,48 @@ test('two taps on the button pay once', async ({ page }) => {
   await toReceipt(page, world, customer)
   await page.getByRole('button', { name: 'Bayar & Nyalakan Mesin' }).dblclick()
   await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 
 test('a machine that refuses gives the money back', async ({ page }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)
-  await fault(world.mesin.id, 'refuse')
+  await fault(world.machine.id, 'refuse')
   await pay(page)
   await expect(toastOf(page, 'mesin gagal dinyalakan, saldo dikembalikan')).toBeVisible()
   await expect(page).toHaveURL('/dashboard')
-  await expect.poll(() => saldo(customer)).toBe(SALDO)
+  await expect.poll(() => balance(customer)).toBe(BALANCE)
 })
 
 test('a machine that answers late is waited for on the dashboard', async ({ page }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)
-  await fault(world.mesin.id, 'late')
+  await fault(world.machine.id, 'late')
   await pay(page)
   await expect(page.getByText(/^mesin belum menjawab/)).toBeVisible({ timeout: 15_000 })
   await expect(page).toHaveURL('/dashboard')
   await expect(page.getByRole('timer')).toContainText(/0\d:\d\d/, { timeout: 20_000 })
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 
 test('a silent machine shows that it is waited for, the money held', async ({ page }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)
-  await fault(world.mesin.id, 'silent')
+  await fault(world.machine.id, 'silent')
   await pay(page)
   await expect(page.getByText(/^mesin belum menjawab/)).toBeVisible({ timeout: 15_000 })
   await expect(page.getByText('Menunggu mesin', { exact: true })).toBeVisible()
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 
 test('somebody else was quicker, or the machine went away', async ({ page }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)
-  await fault(world.mesin.id, 'offline')
+  await fault(world.machine.id, 'offline')
   await pay(page)
   await expect(toastOf(page, 'mesin sedang offline')).toBeVisible()
   await expect(page).toHaveURL('/dashboard')
-  expect(await saldo(customer)).toBe(SALDO)
+  expect(await balance(customer)).toBe(BALANCE)
 })
 
 test('the answer to a payment is lost: it is asked again by the same number and charged once', async ({
@@ -64,14 +64,14 @@ test('the answer to a payment is lost: it is asked again by the same number and 
   })
   line.loseAnswers()
   await pay(page)
-  await expect.poll(() => saldo(customer)).toBe(SALDO - HARGA)
+  await expect.poll(() => balance(customer)).toBe(BALANCE - PRICE)
   line.cut()
   await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
   line.mend()
   await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible({ timeout: 30_000 })
   await expect(page.getByRole('timer')).toBeVisible()
   expect(numbers.size).toBe(1)
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 
 test('a payment that never reached the server is sent again by the same number', async ({ page, line }) => {
@@ -80,10 +80,10 @@ test('a payment that never reached the server is sent again by the same number',
   line.cut()
   await pay(page)
   await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
-  expect(await saldo(customer)).toBe(SALDO)
+  expect(await balance(customer)).toBe(BALANCE)
   line.mend()
   await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible({ timeout: 30_000 })
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 
 test('after a reload the receipt of an unsure payment keeps the balance before it', async ({ page }) => {
@@ -95,7 +95,7 @@ test('after a reload the receipt of an unsure payment keeps the balance before i
   })
   await pay(page)
   await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
   const known = page.waitForResponse('**/get_epayment/*')
   await page.reload()
   await known
@@ -111,13 +111,13 @@ test('a reload in the middle of paying ends in the truth', async ({ page, line }
   await toReceipt(page, world, customer)
   line.loseAnswers()
   await pay(page)
-  await expect.poll(() => saldo(customer)).toBe(SALDO - HARGA)
+  await expect.poll(() => balance(customer)).toBe(BALANCE - PRICE)
   line.cut()
   line.mend()
   await page.reload()
   // The answer may have come between the mended line and the reload; either way the running machine is what is seen.
   await expect(page.getByRole('timer')).toBeVisible({ timeout: 30_000 })
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 
 test('a changed price is told and costs nothing', async ({ page }) => {
@@ -129,7 +129,7 @@ test('a changed price is told and costs nothing', async ({ page }) => {
   })
   await pay(page)
   await expect(toastOf(page, 'harga layanan berubah')).toBeVisible()
-  expect(await saldo(customer)).toBe(SALDO)
+  expect(await balance(customer)).toBe(BALANCE)
 })
 
 const SAFE = 'Saldo Anda tidak terpotong.'
@@ -169,7 +169,7 @@ test('after a lost answer nothing but a decision ends the asking, and no money i
   await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible({ timeout: 30_000 })
   expect(numbers).toHaveLength(5)
   expect(new Set(numbers).size).toBe(1)
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
   expect(await page.evaluate(() => 'saidSafe' in window)).toBe(false)
 })
 
@@ -200,7 +200,7 @@ test('whoever leaves while it is asked finds the truth on the dashboard', async 
   await page.route('**/create_snap_transaksi', (route) =>
     route.fulfill({ status: 409, json: { status: 409, message: 'mesin sedang digunakan', data: null } }),
   )
-  await toReceipt(page, { ...world, mesin: await newMesin(world.idoutlet, 'Mesin 08') }, customer)
+  await toReceipt(page, { ...world, machine: await newMachine(world.idoutlet, 'Mesin 08') }, customer)
   await pay(page)
   await expect(toastOf(page, 'mesin sedang digunakan')).toBeVisible()
   await expect(toastOf(page, 'Saldo terbaru tampil di Beranda.')).toBeVisible()
@@ -209,7 +209,7 @@ test('whoever leaves while it is asked finds the truth on the dashboard', async 
 
 test('the late answer to one purchase leaves the next one alone', async ({ page }) => {
   const { world, customer } = await shop()
-  const other = await newMesin(world.idoutlet, 'Mesin 08')
+  const other = await newMachine(world.idoutlet, 'Mesin 08')
   await toReceipt(page, world, customer)
   let answer = () => {}
   const late = new Promise<void>((done) => {
@@ -228,7 +228,7 @@ test('the late answer to one purchase leaves the next one alone', async ({ page 
   await expect.poll(() => asked).toBe(2)
   await page.getByRole('button', { name: 'Lihat di Beranda' }).click()
   await page.getByRole('link', { name: 'Scan mesin' }).click()
-  await enterKode(page, other.kode)
+  await enterCode(page, other.kode)
   await page.getByRole('button', { name: /Cuci Kilat/ }).click()
   await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
   const number = await page.getByText(/^SLF\d{15}$/).textContent()
@@ -239,5 +239,5 @@ test('the late answer to one purchase leaves the next one alone', async ({ page 
   await expect(page.getByText(number ?? '-')).toBeVisible()
   await pay(page)
   await expect(page.getByRole('timer')).toHaveCount(2)
-  expect(await saldo(customer)).toBe(SALDO - 2 * HARGA)
+  expect(await balance(customer)).toBe(BALANCE - 2 * PRICE)
 })

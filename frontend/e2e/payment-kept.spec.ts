@@ -1,5 +1,5 @@
-import { saldo } from './support/api.ts'
-import { HARGA, pay, SALDO, shop, toReceipt } from './support/purchase.ts'
+import { balance } from './support/api.ts'
+import { BALANCE, PRICE, pay, shop, toReceipt } from './support/purchase.ts'
 import { expect, telp, test, toastOf, withoutServiceWorker } from './support/test.ts'
 
 const SAFE = 'Saldo Anda tidak terpotong.'
@@ -38,7 +38,7 @@ test('a session that ends while a payment is unsure: after the login it is asked
   expect(new Set(numbers).size).toBe(1)
   expect(numbers).toHaveLength(3)
   expect(await page.evaluate(() => 'saidSafe' in window)).toBe(false)
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 
 test('an app that is killed while it asks, asks on when it is started again', async ({ page, context }) => {
@@ -67,7 +67,7 @@ test('an app that is killed while it asks, asks on when it is started again', as
   await expect(started.getByRole('timer')).toBeVisible()
   await expect(started).toHaveURL('/dashboard')
   expect(numbers.size).toBe(1)
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 
 test('a payment page whose file was not had beforehand comes by a reload of its own, with what was chosen', async ({

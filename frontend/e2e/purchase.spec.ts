@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
-import { fault, newCustomer, newMesin, ops, saldo, scan } from './support/api.ts'
-import { buy } from './support/beli.ts'
-import { enterKode, fundedAt, HARGA, pay, SALDO, shop, toReceipt } from './support/purchase.ts'
+import { balance, fault, newCustomer, newMachine, ops, scan } from './support/api.ts'
+import { buy } from './support/buy.ts'
+import { BALANCE, enterCode, fundedAt, PRICE, pay, shop, toReceipt } from './support/purchase.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
 
 test('a purchase by typed code, from the dashboard to the running machine', async ({ page }) => {
@@ -13,7 +13,7 @@ test('a purchase by typed code, from the dashboard to the running machine', asyn
   await expect(page.getByRole('heading', { name: 'Scan', exact: true })).toBeVisible()
   await expect(page.getByText('Petunjuk penggunaan')).toBeVisible()
 
-  await enterKode(page, world.mesin.kode.toLowerCase())
+  await enterCode(page, world.machine.kode.toLowerCase())
   await expect(page).toHaveURL('/pilihLayanan')
   await expect(toastOf(page, 'Get Layanan Success')).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Mesin 07' })).toBeVisible()
@@ -36,7 +36,7 @@ test('a purchase by typed code, from the dashboard to the running machine', asyn
   await expect(page.getByText('Sedang Berlangsung')).toBeVisible()
   await expect(page.getByRole('timer')).toContainText(/(10:00|09:5\d)/)
   await expect(page.getByText('Rp 42.000')).toBeVisible()
-  expect(await saldo(customer)).toBe(SALDO - HARGA)
+  expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 
 test('the dashboard opens with the machine that was just paid, not with what it last showed', async ({
@@ -66,16 +66,16 @@ test('a dashboard that cannot be asked holds nobody up after paying', async ({ p
 test('a purchase goes on after a reload in every step', async ({ page }) => {
   const { world, customer } = await shop()
   await openAs(page, customer, '/scanPage')
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await expect(page).toHaveURL('/pilihLayanan')
   await page.reload()
   await page.getByRole('button', { name: /Cuci Kilat/ }).click()
   await expect(page.getByText('1 E-Pay ditemukan')).toBeVisible()
   await page.reload()
   await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
-  const nota = await page.getByText(/^SLF\d{15}$/).textContent()
+  const receiptNumber = await page.getByText(/^SLF\d{15}$/).textContent()
   await page.reload()
-  await expect(page.getByText(nota ?? 'no nota')).toBeVisible()
+  await expect(page.getByText(receiptNumber ?? 'no receipt number')).toBeVisible()
   await pay(page)
   await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
 })
@@ -94,7 +94,7 @@ test('without a usable E-Pay the scanner says so and stays', async ({ page }) =>
   const { world } = await shop()
   const poor = await newCustomer()
   await openAs(page, poor, '/scanPage')
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await expect(toastOf(page, 'Quota E-Money or Outlet Not Found')).toBeVisible()
   const modal = page.getByRole('dialog', { name: 'E-Pay tidak ditemukan' })
   await expect(modal).toBeVisible()
@@ -111,7 +111,7 @@ test('without a usable E-Pay the scanner says so and stays', async ({ page }) =>
 test('an unknown code and something that is no code', async ({ page }) => {
   const { customer } = await shop()
   await openAs(page, customer, '/scanPage')
-  await enterKode(page, '00000000')
+  await enterCode(page, '00000000')
   await expect(toastOf(page, 'Mesin Not found')).toBeVisible()
   await page.getByLabel('Kode mesin', { exact: true }).fill('ABC')
   await page.getByRole('button', { name: 'Cari mesin' }).click()
@@ -121,9 +121,14 @@ test('an unknown code and something that is no code', async ({ page }) => {
 
 test('too low a balance is refused at the choice of the E-Pay', async ({ page }) => {
   const { world, customer } = await shop()
-  await ops('layanan', { idoutlet: world.idoutlet, nama: 'Cuci Karpet', durasi: 3_600, harga: SALDO + 1_000 })
+  await ops('layanan', {
+    idoutlet: world.idoutlet,
+    nama: 'Cuci Karpet',
+    durasi: 3_600,
+    harga: BALANCE + 1_000,
+  })
   await openAs(page, customer, '/scanPage')
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await page.getByRole('button', { name: /Cuci Karpet/ }).click()
   await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
   await expect(toastOf(page, 'saldo epay tidak cukup')).toBeVisible()
@@ -138,7 +143,7 @@ test('a busy machine shows its time left and cannot be bought', async ({ page })
   await pay(page)
   await expect(page).toHaveURL('/dashboard')
   await page.goto('/scanPage')
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
   await expect(page.getByRole('timer')).toContainText(/09:\d\d$/)
   await expect(service(page)).toBeDisabled()
@@ -153,7 +158,7 @@ test('a busy machine is free again on the screen when its run is over, and can b
   const { world, customer } = await shop(15)
   await buy(await fundedAt(world), world)
   await openAs(page, customer, '/scanPage')
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
   await expect(service(page)).toBeDisabled()
   await expect(page.getByText('Pastikan nama ini sama dengan nama di mesin.')).toBeVisible({
@@ -169,7 +174,7 @@ test('a busy machine is free again on the screen when its run is over, and can b
 test('a machine that is taken meanwhile says so at once', async ({ page }) => {
   const { world, customer } = await shop()
   await openAs(page, customer, '/scanPage')
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await expect(service(page)).toBeEnabled()
   const watched = page.waitForEvent('websocket', { predicate: (socket) => /socket\.io/.test(socket.url()) })
   await page.reload()
@@ -184,12 +189,12 @@ test('a machine that is taken meanwhile says so at once', async ({ page }) => {
 
 test('a machine that is offline says so, and can be bought when it is back', async ({ page }) => {
   const { world, customer } = await shop()
-  await fault(world.mesin.id, 'offline')
+  await fault(world.machine.id, 'offline')
   await openAs(page, customer, '/scanPage')
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await expect(page.getByText('Mesin sedang offline')).toBeVisible()
   await expect(service(page)).toBeDisabled()
-  await fault(world.mesin.id, 'ok')
+  await fault(world.machine.id, 'ok')
   await expect(service(page)).toBeEnabled()
   await expect(page.getByText('Mesin sedang offline')).toHaveCount(0)
   await service(page).click()
@@ -208,7 +213,7 @@ test('ten services load, the next when the end is seen', async ({ page }) => {
   page.on('request', (request) => {
     if (request.url().endsWith('/get_layanan')) asked.push(request.postDataJSON().skip)
   })
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await expect(page).toHaveURL('/pilihLayanan')
   const services = page.getByRole('listitem').filter({ hasText: 'menit' })
   await expect(services.first()).toBeVisible()
@@ -221,8 +226,8 @@ test('ten services load, the next when the end is seen', async ({ page }) => {
 
 test('another machine of the owner can be paid with the same E-Pay', async ({ page }) => {
   const { world, customer } = await shop()
-  const other = await newMesin(world.idoutlet, 'Mesin 08')
-  await toReceipt(page, { ...world, mesin: other }, customer)
+  const other = await newMachine(world.idoutlet, 'Mesin 08')
+  await toReceipt(page, { ...world, machine: other }, customer)
   await pay(page)
   await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
   await expect(page.getByText('Mesin 08')).toBeVisible()

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { newCustomer, newWorld, scan, topUp } from './support/api.ts'
-import { buy } from './support/beli.ts'
+import { buy } from './support/buy.ts'
 import { openShopWindow, type ShopWindow } from './support/shop-window.ts'
 import { test as base, expect, openAs } from './support/test.ts'
 
@@ -24,7 +24,7 @@ const installed = (page: Page) =>
   })
 
 /** Asked through a locator, which outlives a reload in the middle. */
-const version = async (page: Page) => (await page.locator('html').getAttribute('data-versi')) ?? 'first'
+const version = async (page: Page) => (await page.locator('html').getAttribute('data-version')) ?? 'first'
 
 /** Looks for a new version now, and waits until it is there to be taken. */
 const newVersionWaits = (page: Page) =>

@@ -2,11 +2,11 @@ import type { Page } from '@playwright/test'
 import { codesSent, lastCode, newCustomer, newTelp } from './support/api.ts'
 import { expect, telp, test, toastOf, typeOtp } from './support/test.ts'
 
-async function fillRegister(page: Page, number: string, nama = 'Rina Wijaya', password = 'Rahasia123') {
+async function fillRegister(page: Page, number: string, name = 'Rina Wijaya', password = 'Rahasia123') {
   await telp(page).fill(number)
   await page.getByLabel('Kata Sandi', { exact: true }).fill(password)
   await page.getByLabel('Ulangi Kata Sandi').fill(password)
-  await page.getByLabel('Nama Akun').fill(nama)
+  await page.getByLabel('Nama Akun').fill(name)
 }
 
 const submitRegister = (page: Page) => page.getByRole('button', { name: 'Daftar' }).click()

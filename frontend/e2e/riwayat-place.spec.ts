@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { type Customer, newCustomer, newWorld, topUp, type World } from './support/api.ts'
-import { buy } from './support/beli.ts'
+import { buy } from './support/buy.ts'
 import { expect, openAs, test, withoutServiceWorker } from './support/test.ts'
 
 /** Enough for a third page. */

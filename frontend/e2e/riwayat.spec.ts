@@ -3,20 +3,20 @@ import {
   type Customer,
   fault,
   newCustomer,
-  newMesin,
+  newMachine,
   newWorld,
   ops,
   topUp,
   type World,
 } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
-import { buy } from './support/beli.ts'
+import { buy } from './support/buy.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
 
-const HARGA = 8_000
+const PRICE = 8_000
 
 async function shop(): Promise<{ world: World; customer: Customer }> {
-  const world = await newWorld([{ nama: 'Cuci Kilat', durasi: 2_130, harga: HARGA }])
+  const world = await newWorld([{ nama: 'Cuci Kilat', durasi: 2_130, harga: PRICE }])
   const customer = await newCustomer('Siti Rahmawati')
   await topUp(customer, world.idoutlet, 100_000)
   return { world, customer }
@@ -40,10 +40,10 @@ async function closeDetail(page: Page): Promise<void> {
 
 test('every kind of entry, with its sign and its detail', async ({ page }) => {
   const { world, customer } = await shop()
-  const { nota } = await buy(customer, world)
-  await ops('refund', { idtransaksi: nota, nominal: 1_500, alasan: 'noda' })
-  await ops('refund', { idtransaksi: nota, nominal: 500, alasan: 'noda lagi' })
-  await ops('hapus', { idtransaksi: nota, alasan: 'salah mesin' })
+  const { receiptNumber } = await buy(customer, world)
+  await ops('refund', { idtransaksi: receiptNumber, nominal: 1_500, alasan: 'noda' })
+  await ops('refund', { idtransaksi: receiptNumber, nominal: 500, alasan: 'noda lagi' })
+  await ops('hapus', { idtransaksi: receiptNumber, alasan: 'salah mesin' })
   await openAs(page, customer, '/riwayatPage')
 
   await expect(rows(page)).toHaveCount(5)
@@ -59,7 +59,7 @@ test('every kind of entry, with its sign and its detail', async ({ page }) => {
 
   await rows(page).nth(3).click()
   await expect(detail(page, 'Transaksi')).toBeVisible()
-  await expect(fact(page, 'No Nota')).toHaveText(nota)
+  await expect(fact(page, 'No Nota')).toHaveText(receiptNumber)
   await expect(fact(page, 'Mesin')).toHaveText('Mesin 07')
   await expect(fact(page, 'Layanan')).toHaveText('Cuci Kilat')
   await expect(fact(page, 'Durasi')).toHaveText('35 menit')
@@ -78,7 +78,7 @@ test('every kind of entry, with its sign and its detail', async ({ page }) => {
   ] as const) {
     await rows(page).nth(row).click()
     await expect(detail(page, 'Refund')).toBeVisible()
-    await expect(fact(page, 'No Nota')).toHaveText(nota)
+    await expect(fact(page, 'No Nota')).toHaveText(receiptNumber)
     await expect(fact(page, 'Penambahan Saldo')).toHaveText(amount)
     await closeDetail(page)
   }
@@ -111,7 +111,7 @@ test('the filter shows uses or top-ups alone', async ({ page }) => {
 
 test('a use that never started says so', async ({ page }) => {
   const { world, customer } = await shop()
-  await fault(world.mesin.id, 'refuse')
+  await fault(world.machine.id, 'refuse')
   expect((await buy(customer, world)).answer.status).toBe(409)
   await openAs(page, customer, '/riwayatPage')
   await expect(rows(page)).toHaveCount(3)
@@ -214,7 +214,7 @@ for (const { colorScheme, width } of [
     await page.setViewportSize({ width, height: 700 })
     const { world, customer } = await shop()
     await topUp(customer, world.idoutlet, 20_000_000)
-    await buy(customer, world, (await newMesin(world.idoutlet, 'Mesin Pengering Besar 12')).id)
+    await buy(customer, world, (await newMachine(world.idoutlet, 'Mesin Pengering Besar 12')).id)
     await openAs(page, customer, '/riwayatPage')
     await expect(rows(page)).toHaveCount(3)
     await expectFineScreen(page)

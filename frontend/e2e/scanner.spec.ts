@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page, type Route } from '@playwright/test'
-import { type Customer, newCustomer, newWorld, saldo, topUp, type World } from './support/api.ts'
+import { balance, type Customer, newCustomer, newWorld, topUp, type World } from './support/api.ts'
 import { film } from './support/camera.ts'
 import { CHROMIUM, CHROMIUM_ARGS } from './support/chromium.ts'
 import { nyala } from './support/nyala.ts'
-import { enterKode } from './support/purchase.ts'
+import { enterCode } from './support/purchase.ts'
 import { expect, openAs, test, toastOf, withoutServiceWorker } from './support/test.ts'
 
 /** The sticker as it is printed. */
@@ -33,19 +33,19 @@ function withCamera(y4m?: string): Promise<Browser> {
 test('a purchase from the camera to the countdown', async ({ page, line }) => {
   const { world, customer } = await shop()
   await page.goto('/favicon.svg')
-  const browser = await withCamera(await film(page, readFileSync(sticker(world.mesin.id))))
+  const browser = await withCamera(await film(page, readFileSync(sticker(world.machine.id))))
   try {
     const phone = await browser.newPage({ baseURL: line.url, viewport: { width: 360, height: 780 } })
     await openAs(phone, customer, '/scanPage')
     await expect(phone).toHaveURL('/pilihLayanan', { timeout: 20_000 })
     await expect(toastOf(phone, 'Get Layanan Success')).toBeVisible()
-    await expect(phone.getByRole('heading', { name: world.mesin.nama })).toBeVisible()
+    await expect(phone.getByRole('heading', { name: world.machine.nama })).toBeVisible()
     await phone.getByRole('button', { name: /Cuci Kilat/ }).click()
     await phone.getByRole('button', { name: new RegExp(world.outlet) }).click()
     await phone.getByRole('button', { name: 'Bayar & Nyalakan Mesin' }).click()
     await expect(toastOf(phone, 'Mesin Berhasil dinyalakan')).toBeVisible()
     await expect(phone.getByRole('timer')).toContainText(/(10:00|09:5\d)/)
-    expect(await saldo(customer)).toBe(42_000)
+    expect(await balance(customer)).toBe(42_000)
   } finally {
     await browser.close()
   }
@@ -83,9 +83,9 @@ test('the camera is stopped when the scanner is left', async ({ line }) => {
 test('a picture from the gallery is read', async ({ page }) => {
   const { world, customer } = await shop()
   await openAs(page, customer, '/scanPage')
-  await page.getByLabel('Gambar dari galeri').first().setInputFiles(sticker(world.mesin.id))
+  await page.getByLabel('Gambar dari galeri').first().setInputFiles(sticker(world.machine.id))
   await expect(page).toHaveURL('/pilihLayanan')
-  await expect(page.getByRole('heading', { name: world.mesin.nama })).toBeVisible()
+  await expect(page.getByRole('heading', { name: world.machine.nama })).toBeVisible()
 })
 
 test('a picture without a code, and one that is no machine of ours', async ({ page }) => {
@@ -112,7 +112,7 @@ test('a phone without camera and a refused camera say what to do', async ({ page
   await page.reload()
   await expect(page.getByText('Kamera tidak diizinkan')).toBeVisible()
   await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
-  await page.getByLabel('Kode mesin', { exact: true }).fill(world.mesin.kode)
+  await page.getByLabel('Kode mesin', { exact: true }).fill(world.machine.kode)
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL('/pilihLayanan')
 })
@@ -163,7 +163,7 @@ async function atSticker(
   then: (phone: Page) => Promise<void>,
 ): Promise<void> {
   await page.goto('/favicon.svg')
-  const browser = await withCamera(await film(page, readFileSync(sticker(world.mesin.id))))
+  const browser = await withCamera(await film(page, readFileSync(sticker(world.machine.id))))
   try {
     const phone = await browser.newPage({ baseURL, viewport: { width: 360, height: 780 } })
     const complaints: string[] = []
@@ -246,7 +246,7 @@ test('a decoder that is slow says that it loads, then that it takes long, and th
       const loading = phone.getByText('Menyiapkan pemindai…').or(slow)
       await expect(loading).toBeVisible()
       await expect(slow).toBeVisible()
-      await enterKode(phone, world.mesin.kode)
+      await enterCode(phone, world.machine.kode)
       await expect(phone).toHaveURL('/pilihLayanan')
       await phone.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
       await phone.goto('/scanPage')

@@ -1,7 +1,7 @@
 import { type Customer, newCustomer, newTelp, newWorld, topUp, type World } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
-import { buy } from './support/beli.ts'
-import { enterKode } from './support/purchase.ts'
+import { buy } from './support/buy.ts'
+import { enterCode } from './support/purchase.ts'
 import { expect, openAs, test, typeOtp } from './support/test.ts'
 
 async function shop(): Promise<{ world: World; customer: Customer }> {
@@ -55,7 +55,7 @@ for (const { colorScheme, width } of looks) {
       const { world, customer } = await shop()
       const poor = await newCustomer()
       await openAs(page, poor, '/scanPage')
-      await enterKode(page, world.mesin.kode)
+      await enterCode(page, world.machine.kode)
       await expect(page.getByRole('dialog', { name: 'E-Pay tidak ditemukan' })).toBeVisible()
       await expectFineScreen(page)
       await page.goto('/pilihEpay')
@@ -63,7 +63,7 @@ for (const { colorScheme, width } of looks) {
       await expectFineScreen(page)
       expect((await buy(customer, world)).answer.status).toBe(200)
       await openAs(page, customer, '/scanPage')
-      await enterKode(page, world.mesin.kode)
+      await enterCode(page, world.machine.kode)
       await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
       await expectFineScreen(page)
     })
@@ -89,12 +89,12 @@ for (const { colorScheme, width } of looks) {
       await openAs(page, customer, '/scanPage')
       await expect(page.getByText(/Kamera/)).toBeVisible()
       await expectFineScreen(page)
-      await enterKode(page, 'SALAH')
+      await enterCode(page, 'SALAH')
       await expect(page.getByText('Kode terdiri dari 8 huruf dan angka')).toBeVisible()
       await expectFineScreen(page)
-      await page.getByLabel('Kode mesin', { exact: true }).fill(world.mesin.kode)
+      await page.getByLabel('Kode mesin', { exact: true }).fill(world.machine.kode)
       await page.keyboard.press('Enter')
-      await expect(page.getByRole('heading', { name: world.mesin.nama })).toBeVisible()
+      await expect(page.getByRole('heading', { name: world.machine.nama })).toBeVisible()
       await expectFineScreen(page)
       await page.getByRole('button', { name: /Cuci Selimut/ }).click()
       await expect(page.getByText('1 E-Pay ditemukan')).toBeVisible()

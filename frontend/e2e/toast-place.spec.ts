@@ -10,7 +10,8 @@ const LINES = ['Server lama menjawab, koneksi sedang lambat.', 'Coba lagi sebent
 /** Opens a screen with a long message on it, as one that comes with a reload does. */
 async function openWithMessage(page: Page, path: string): Promise<void> {
   await page.evaluate(
-    ([judul, isi]) => sessionStorage.setItem('nyala.pesan', JSON.stringify({ jenis: 'gagal', judul, isi })),
+    ([title, body]) =>
+      sessionStorage.setItem('nyala.pesan', JSON.stringify({ jenis: 'gagal', judul: title, isi: body })),
     [TITLE, LINES] as const,
   )
   await page.goto(path)

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { chromium, expect, type Page, test } from '@playwright/test'
-import { type Customer, newCustomer, newMesin, ops, topUp, type World } from '../support/api.ts'
+import { type Customer, newCustomer, newMachine, ops, topUp, type World } from '../support/api.ts'
 import { expectFineScreen } from '../support/axe.ts'
-import { buy } from '../support/beli.ts'
+import { buy } from '../support/buy.ts'
 import { film } from '../support/camera.ts'
 import { CHROMIUM, CHROMIUM_ARGS } from '../support/chromium.ts'
 import { repo } from '../support/nyala.ts'
@@ -14,39 +14,39 @@ const PHONE = { width: 360, height: 780 }
 /** What the camera sees before there is a code in its view. */
 const MACHINE = `<svg xmlns="http://www.w3.org/2000/svg" width="480" height="480" viewBox="0 0 120 120" fill="none" stroke="#555" stroke-width="3"><rect x="14" y="4" width="92" height="112" rx="12" fill="#f4f4f4"/><path d="M14 30h92"/><circle cx="30" cy="17" r="4"/><circle cx="60" cy="72" r="31" fill="#ddd"/><circle cx="60" cy="72" r="22" fill="#9ab"/></svg>`
 
-async function outlet(idowner: number, nama: string, services: [string, number, number][]): Promise<World> {
+async function outlet(idowner: number, name: string, services: [string, number, number][]): Promise<World> {
   const place = { kota: 'Bandung', latitude: -6.9147, longitude: 107.6098 }
-  const { idoutlet } = await ops<{ idoutlet: number }>('outlet', { idowner, nama, ...place })
-  for (const [layanan, durasi, harga] of services)
-    await ops('layanan', { idoutlet, nama: layanan, durasi, harga })
-  return { idowner, idoutlet, outlet: nama, mesin: await newMesin(idoutlet, 'Mesin 03') }
+  const { idoutlet } = await ops<{ idoutlet: number }>('outlet', { idowner, nama: name, ...place })
+  for (const [service, duration, price] of services)
+    await ops('layanan', { idoutlet, nama: service, durasi: duration, harga: price })
+  return { idowner, idoutlet, outlet: name, machine: await newMachine(idoutlet, 'Mesin 03') }
 }
 
 interface Stage {
   customer: Customer
-  melati: World
-  kode: string
+  first: World
+  code: string
 }
 
 /** A customer of two outlets with a history, one long run and one that is about to end. */
 async function stage(): Promise<Stage> {
   const { idowner } = await ops<{ idowner: number }>('owner', { nama: 'Laundry Melati Group' })
-  const melati = await outlet(idowner, 'Laundry Melati', [['Cuci Reguler', 2_100, 15_000]])
-  const kilat = await outlet(idowner, 'Cuci Kilat Dago', [['Pengering', 90, 5_000]])
+  const first = await outlet(idowner, 'Laundry Melati', [['Cuci Reguler', 2_100, 15_000]])
+  const second = await outlet(idowner, 'Cuci Kilat Dago', [['Pengering', 90, 5_000]])
   const customer = await newCustomer('Siti Rahmawati')
-  await topUp(customer, melati.idoutlet, 100_000)
-  await topUp(customer, kilat.idoutlet, 25_000)
-  const { nota } = await buy(customer, melati)
-  await buy(customer, kilat)
-  await ops('refund', { idtransaksi: nota, nominal: 5_000, alasan: 'noda belum hilang' })
-  for (const [nama, durasi, harga] of [
+  await topUp(customer, first.idoutlet, 100_000)
+  await topUp(customer, second.idoutlet, 25_000)
+  const { receiptNumber } = await buy(customer, first)
+  await buy(customer, second)
+  await ops('refund', { idtransaksi: receiptNumber, nominal: 5_000, alasan: 'noda belum hilang' })
+  for (const [name, duration, price] of [
     ['Cuci Kilat', 1_500, 18_000],
     ['Cuci Selimut', 3_600, 25_000],
     ['Pengering', 2_400, 12_000],
   ] as const) {
-    await ops('layanan', { idoutlet: melati.idoutlet, nama, durasi, harga })
+    await ops('layanan', { idoutlet: first.idoutlet, nama: name, durasi: duration, harga: price })
   }
-  return { customer, melati, kode: (await newMesin(melati.idoutlet, 'Mesin 11')).kode }
+  return { customer, first, code: (await newMachine(first.idoutlet, 'Mesin 11')).kode }
 }
 
 async function shot(page: Page, name: string): Promise<void> {
@@ -79,10 +79,10 @@ async function accountScreens(page: Page, suffix = ''): Promise<void> {
   await shot(page, `top-up${suffix}`)
 }
 
-async function purchaseScreens(page: Page, { customer, kode }: Stage): Promise<void> {
+async function purchaseScreens(page: Page, { customer, code }: Stage): Promise<void> {
   await openAs(page, customer, '/scanPage')
   await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
-  await page.getByLabel('Kode mesin', { exact: true }).fill(kode)
+  await page.getByLabel('Kode mesin', { exact: true }).fill(code)
   await page.getByRole('button', { name: 'Cari mesin' }).click()
   await expect(page.getByText('Cuci Selimut')).toBeVisible()
   await messagesGone(page)
@@ -134,8 +134,8 @@ test('the main screens', async ({ page, baseURL }) => {
   await page.getByRole('main').getByRole('listitem').filter({ hasText: '-Rp 15.000' }).click()
   await expect(page.getByText('Harga Layanan')).toBeVisible()
   // The picture is of a receipt that the app could have made: its number has the day on which it was paid.
-  const nota = await page.getByText(/^SLF\d{15}$/).textContent()
-  const [, year, month, day] = /^SLF(\d\d)(\d\d)(\d\d)/.exec(nota ?? '') ?? []
+  const receiptNumber = await page.getByText(/^SLF\d{15}$/).textContent()
+  const [, year, month, day] = /^SLF(\d\d)(\d\d)(\d\d)/.exec(receiptNumber ?? '') ?? []
   await expect(page.getByRole('dialog').getByText(`${day}/${month}/20${year}`)).toBeVisible()
   await shot(page, 'riwayat-detail')
   await page.goto('/akun')

@@ -65,7 +65,7 @@ export interface Customer {
   token: string
 }
 
-export async function newCustomer(nama = 'Budi Santoso'): Promise<Customer> {
+export async function newCustomer(name = 'Budi Santoso'): Promise<Customer> {
   const telp = newTelp()
   const password = 'Rahasia123'
   must('request_otp', await scan('auth/request_otp', { telp, country_code: '62' }))
@@ -75,12 +75,12 @@ export async function newCustomer(nama = 'Budi Santoso'): Promise<Customer> {
     telp,
     country_code: '62',
     password,
-    nama,
+    nama: name,
   })
-  return { telp, password, nama, token: must('register', answer).token }
+  return { telp, password, nama: name, token: must('register', answer).token }
 }
 
-export interface Mesin {
+export interface Machine {
   id: number
   qr: string
   kode: string
@@ -91,23 +91,23 @@ export interface World {
   idowner: number
   idoutlet: number
   outlet: string
-  mesin: Mesin
+  machine: Machine
 }
 
 /** An owner with one outlet, the services named (seconds and rupiah) and one simulated machine. */
-export async function newWorld(layanan: { nama: string; durasi: number; harga: number }[]): Promise<World> {
+export async function newWorld(services: { nama: string; durasi: number; harga: number }[]): Promise<World> {
   const outlet = `Laundry ${unique().slice(-6)}`
   const { idowner } = await ops<{ idowner: number }>('owner', { nama: `Pemilik ${outlet}` })
   const place = { kota: 'Bandung', latitude: -6.9147, longitude: 107.6098 }
   const { idoutlet } = await ops<{ idoutlet: number }>('outlet', { idowner, nama: outlet, ...place })
-  for (const one of layanan) await ops('layanan', { idoutlet, ...one })
-  const mesin = await newMesin(idoutlet, 'Mesin 07')
-  return { idowner, idoutlet, outlet, mesin }
+  for (const one of services) await ops('layanan', { idoutlet, ...one })
+  const machine = await newMachine(idoutlet, 'Mesin 07')
+  return { idowner, idoutlet, outlet, machine }
 }
 
-export async function newMesin(idoutlet: number, nama: string): Promise<Mesin> {
-  const made = await ops<Omit<Mesin, 'nama'>>('mesin', { idoutlet, nama, driver: 'sim' })
-  return { ...made, nama }
+export async function newMachine(idoutlet: number, name: string): Promise<Machine> {
+  const made = await ops<Omit<Machine, 'nama'>>('mesin', { idoutlet, nama: name, driver: 'sim' })
+  return { ...made, nama: name }
 }
 
 export async function topUp(
@@ -122,7 +122,7 @@ interface Account {
   quota_emoney: { saldo: number } | null
 }
 
-export async function saldo(customer: Customer): Promise<number> {
+export async function balance(customer: Customer): Promise<number> {
   const path = 'dashboard/get_user_epayment_by_id_customer_global'
   const accounts = must(path, await scan<Account[]>(path, undefined, customer.token))
   return accounts.reduce((sum, { quota_emoney }) => sum + (quota_emoney?.saldo ?? 0), 0)

@@ -3,13 +3,13 @@ import { type Customer, newCustomer, newWorld, topUp, type World } from './api.t
 import { openAs } from './test.ts'
 
 /** Rupiah: of 'Cuci Kilat', and what a customer has at first. */
-export const HARGA = 8_000
-export const SALDO = 50_000
+export const PRICE = 8_000
+export const BALANCE = 50_000
 
 /** An outlet whose first service takes `durasi` seconds, and somebody who can pay there. */
-export async function shop(durasi = 600): Promise<{ world: World; customer: Customer }> {
+export async function shop(duration = 600): Promise<{ world: World; customer: Customer }> {
   const world = await newWorld([
-    { nama: 'Cuci Kilat', durasi, harga: HARGA },
+    { nama: 'Cuci Kilat', durasi: duration, harga: PRICE },
     { nama: 'Cuci Reguler', durasi: 2_130, harga: 15_000 },
   ])
   return { world, customer: await fundedAt(world) }
@@ -18,21 +18,21 @@ export async function shop(durasi = 600): Promise<{ world: World; customer: Cust
 /** Somebody who can pay at the outlet. */
 export async function fundedAt(world: World): Promise<Customer> {
   const customer = await newCustomer('Siti Rahmawati')
-  await topUp(customer, world.idoutlet, SALDO)
+  await topUp(customer, world.idoutlet, BALANCE)
   return customer
 }
 
 /** On the scanner. */
-export async function enterKode(page: Page, kode: string): Promise<void> {
+export async function enterCode(page: Page, code: string): Promise<void> {
   await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
-  await page.getByLabel('Kode mesin', { exact: true }).fill(kode)
+  await page.getByLabel('Kode mesin', { exact: true }).fill(code)
   await page.getByRole('button', { name: 'Cari mesin' }).click()
 }
 
 /** From the scanner to the receipt, by the typed code. */
 export async function toReceipt(page: Page, world: World, customer: Customer): Promise<void> {
   await openAs(page, customer, '/scanPage')
-  await enterKode(page, world.mesin.kode)
+  await enterCode(page, world.machine.kode)
   await page.getByRole('button', { name: /Cuci Kilat/ }).click()
   await page.getByRole('button', { name: new RegExp(world.outlet) }).click()
   await expect(page).toHaveURL('/pembayaran')

@@ -99,7 +99,7 @@ function newVersion(files: string, mark: string): void {
   const sw = join(files, 'sw.js')
   writeFileSync(
     page,
-    readFileSync(page, 'utf8').replace(/<html[^>]*>/, `<html lang="id" data-versi="${mark}">`),
+    readFileSync(page, 'utf8').replace(/<html[^>]*>/, `<html lang="id" data-version="${mark}">`),
   )
   const listed = /("revision":\s*")[^"]+(",\s*"url":\s*"index\.html")/
   const before = readFileSync(sw, 'utf8')

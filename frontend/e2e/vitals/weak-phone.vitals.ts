@@ -1,6 +1,6 @@
 import { type Browser, type CDPSession, expect, test } from '@playwright/test'
-import { newCustomer, newMesin, newWorld, topUp } from '../support/api.ts'
-import { buy } from '../support/beli.ts'
+import { newCustomer, newMachine, newWorld, topUp } from '../support/api.ts'
+import { buy } from '../support/buy.ts'
 import { openAs } from '../support/test.ts'
 import { openBarePage } from './bare-page.ts'
 
@@ -123,7 +123,7 @@ test(`${CARDS} countdowns at once`, async ({ page }) => {
   await topUp(customer, world.idoutlet, 100_000)
   await buy(customer, world)
   for (let i = 2; i <= CARDS; i++) {
-    await buy(customer, world, (await newMesin(world.idoutlet, `Mesin 0${i}`)).id)
+    await buy(customer, world, (await newMachine(world.idoutlet, `Mesin 0${i}`)).id)
   }
   await openAs(page, customer)
   await expect(page.getByRole('timer')).toHaveCount(CARDS)

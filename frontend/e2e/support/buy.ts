@@ -4,12 +4,12 @@ const JAKARTA_MS = 7 * 60 * 60 * 1000
 let last = 0
 
 /** A receipt number nobody had yet, as the app makes them: `SLF` and the moment in Jakarta, yymmddHHMMSSmmm. */
-export function newNota(): string {
+export function newReceiptNumber(): string {
   last = Math.max(Date.now(), last + 1)
   return `SLF${new Date(last + JAKARTA_MS).toISOString().slice(2).replace(/\D/g, '')}`
 }
 
-interface Layanan {
+interface Service {
   id: number
   harga: number
 }
@@ -18,35 +18,35 @@ interface Layanan {
 export async function buy(
   customer: Customer,
   world: World,
-  idmesin = world.mesin.id,
-): Promise<{ nota: string; answer: Answer<unknown> }> {
+  idmesin = world.machine.id,
+): Promise<{ receiptNumber: string; answer: Answer<unknown> }> {
   const { token } = customer
-  const services = await scan<{ data_layanan: Layanan[] }>(
+  const services = await scan<{ data_layanan: Service[] }>(
     'transaksi/get_layanan',
-    { qr: world.mesin.kode, limit: 1, skip: 0, search: '' },
+    { qr: world.machine.kode, limit: 1, skip: 0, search: '' },
     token,
   )
-  const [layanan] = services.data.data_layanan
+  const [service] = services.data.data_layanan
   const accounts = await scan<{ idcustomer: number }[]>(
     `transaksi/get_epayment/${world.idowner}`,
     undefined,
     token,
   )
   const [account] = accounts.data
-  if (!layanan || !account) throw new Error('buy: the world needs a service and the customer a balance')
-  const nota = newNota()
+  if (!service || !account) throw new Error('buy: the world needs a service and the customer a balance')
+  const receiptNumber = newReceiptNumber()
   const answer = await scan(
     'transaksi/create_snap_transaksi',
     {
-      id: nota,
+      id: receiptNumber,
       idcustomer: account.idcustomer,
       idmesin,
       idoutlet: world.idoutlet,
-      idsnap_layanan: layanan.id,
-      total: layanan.harga,
-      grandtotal: layanan.harga,
+      idsnap_layanan: service.id,
+      total: service.harga,
+      grandtotal: service.harga,
     },
     token,
   )
-  return { nota, answer }
+  return { receiptNumber, answer }
 }
