@@ -1,5 +1,5 @@
 import { codesSent, lastCode, newCustomer, newTelp } from './support/api.ts'
-import { expect, openAs, telp, test, toastOf, typeOtp } from './support/test.ts'
+import { CUSTOMER_PATHS, expect, openAs, telp, test, toastOf, typeOtp } from './support/test.ts'
 
 test('login: empty, unknown, wrong, right', async ({ page }) => {
   const customer = await newCustomer('Budi Santoso')
@@ -121,16 +121,7 @@ test('a reset with a wrong code leads back to the number', async ({ page }) => {
 test('the guard: without a token to the root, with one to the dashboard, unknown addresses home', async ({
   page,
 }) => {
-  for (const path of [
-    '/dashboard',
-    '/scanPage',
-    '/pilihLayanan',
-    '/pilihEpay',
-    '/pembayaran',
-    '/riwayatPage',
-    '/akun',
-    '/topUpPage',
-  ]) {
+  for (const path of CUSTOMER_PATHS) {
     await page.goto(path)
     await expect(page).toHaveURL('/')
   }

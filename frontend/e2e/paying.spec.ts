@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import { balance, fault, newMachine } from './support/api.ts'
 import { BALANCE, enterCode, PRICE, pay, shop, toReceipt } from './support/purchase.ts'
+import { SAFE, watchForSafe } from './support/safe.ts'
 import { expect, test, toastOf } from './support/test.ts'
 
 test('two taps on the button pay once', async ({ page }) => {
@@ -132,8 +133,6 @@ test('a changed price is told and costs nothing', async ({ page }) => {
   expect(await balance(customer)).toBe(BALANCE)
 })
 
-const SAFE = 'Saldo Anda tidak terpotong.'
-
 /** The first request arrives and its answer is lost; each further one hears the next answer, then the server. */
 async function loseFirst(page: Page, ...answers: { status: number; message: string }[]): Promise<string[]> {
   const numbers: string[] = []
@@ -153,10 +152,7 @@ test('after a lost answer nothing but a decision ends the asking, and no money i
 }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)
-  await page.evaluate((safe) => {
-    const look = () => document.body.textContent?.includes(safe) && Object.assign(window, { saidSafe: true })
-    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })
-  }, SAFE)
+  const saidSafe = await watchForSafe(page)
   const numbers = await loseFirst(
     page,
     { status: 429, message: 'tunggu 1 detik' },
@@ -170,7 +166,7 @@ test('after a lost answer nothing but a decision ends the asking, and no money i
   expect(numbers).toHaveLength(5)
   expect(new Set(numbers).size).toBe(1)
   expect(await balance(customer)).toBe(BALANCE - PRICE)
-  expect(await page.evaluate(() => 'saidSafe' in window)).toBe(false)
+  expect(await saidSafe()).toBe(false)
 })
 
 test('a first refusal says that the money is safe', async ({ page }) => {

@@ -1,18 +1,14 @@
 import { balance } from './support/api.ts'
 import { BALANCE, PRICE, pay, shop, toReceipt } from './support/purchase.ts'
+import { watchForSafe } from './support/safe.ts'
 import { expect, telp, test, toastOf, withoutServiceWorker } from './support/test.ts'
-
-const SAFE = 'Saldo Anda tidak terpotong.'
 
 test('a session that ends while a payment is unsure: after the login it is asked on, and no money is said to be safe', async ({
   page,
 }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)
-  await page.evaluate((safe) => {
-    const look = () => document.body.textContent?.includes(safe) && Object.assign(window, { saidSafe: true })
-    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })
-  }, SAFE)
+  const saidSafe = await watchForSafe(page)
   const numbers: string[] = []
   await page.route('**/create_snap_transaksi', async (route) => {
     numbers.push(route.request().postDataJSON().id)
@@ -37,7 +33,7 @@ test('a session that ends while a payment is unsure: after the login it is asked
   await expect(page.getByRole('timer')).toBeVisible()
   expect(new Set(numbers).size).toBe(1)
   expect(numbers).toHaveLength(3)
-  expect(await page.evaluate(() => 'saidSafe' in window)).toBe(false)
+  expect(await saidSafe()).toBe(false)
   expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 

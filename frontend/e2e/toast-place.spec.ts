@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { type Customer, newCustomer, newTelp, topUp } from './support/api.ts'
 import { shop, toReceipt } from './support/purchase.ts'
-import { expect, openAs, test, typeOtp } from './support/test.ts'
+import { CUSTOMER_PATHS, expect, openAs, test, typeOtp } from './support/test.ts'
 
 /** Two lines on a small phone, and two more of explanation. */
 const TITLE = 'Mesin sedang disiapkan untuk pelanggan lain di outlet ini'
@@ -118,16 +118,7 @@ for (const { width, height, notched } of sizes) {
     test('on every screen of a customer', async ({ page, context }) => {
       const { world, customer } = await shop()
       await toReceipt(page, world, customer)
-      for (const path of [
-        '/dashboard',
-        '/scanPage',
-        '/pilihLayanan',
-        '/pilihEpay',
-        '/pembayaran',
-        '/riwayatPage',
-        '/akun',
-        '/topUpPage',
-      ]) {
+      for (const path of CUSTOMER_PATHS) {
         await openWithMessage(page, path)
         await expect(page).toHaveURL(path)
         await expectInSight(page, context)

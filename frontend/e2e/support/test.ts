@@ -41,6 +41,18 @@ export const test = base.extend<Fixtures>({
 
 export { expect }
 
+/** The screens that only a customer sees. */
+export const CUSTOMER_PATHS = [
+  '/dashboard',
+  '/scanPage',
+  '/pilihLayanan',
+  '/pilihEpay',
+  '/pembayaran',
+  '/riwayatPage',
+  '/akun',
+  '/topUpPage',
+]
+
 /** Opens the app as somebody who is logged in, at the given address. */
 export async function openAs(page: Page, customer: Customer, path = '/dashboard'): Promise<void> {
   await page.goto('/favicon.svg')
