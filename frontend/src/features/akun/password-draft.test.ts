@@ -20,3 +20,11 @@ it('is nothing when somebody else wrote there', () => {
   sessionStorage.setItem(key ?? '', '{')
   expect(passwordDraft.read(AT)).toBeNull()
 })
+
+it('is read as every version has kept it', () => {
+  passwordDraft.write(form, AT)
+  const [key] = Object.keys(sessionStorage)
+  const value = { lama: 'Lama1234', baru: 'Baru1234', ulangi: 'Baru1234' }
+  expect(JSON.parse(sessionStorage.getItem(key ?? '') ?? '')).toMatchObject({ value })
+  expect(passwordDraft.read(AT)).toEqual(form)
+})

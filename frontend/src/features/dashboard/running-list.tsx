@@ -30,8 +30,8 @@ export function RunningList({ purchases, done, onDone }: Props) {
   }, [purchases])
 
   return (
-    <section className={styles.section} aria-labelledby="berlangsung">
-      <h2 id="berlangsung" className={styles.heading}>
+    <section className={styles.section} aria-labelledby="running">
+      <h2 id="running" className={styles.heading}>
         {spec.running}
       </h2>
       <Reconnecting />

@@ -32,7 +32,7 @@ const FRESH_MS = 2_000
 
 /**
  * Pays once. No answer is not a refusal: the same receipt number is asked for again until the server
- * has decided, so that it can never charge twice. `saldo`: the balance before, rupiah.
+ * has decided, so that it can never charge twice. `balance`: what there was before, rupiah.
  */
 export function usePay(receipt: Receipt, balance: number, machineName: string) {
   const client = useQueryClient()

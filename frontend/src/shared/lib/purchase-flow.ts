@@ -4,7 +4,7 @@ import { anyOpen, forgetOpen, isOpen, rememberOpen } from '@/shared/lib/open-rec
 import { isReceiptNumber, newReceiptNumber } from '@/shared/lib/receipt-number'
 import { CUSTOMER_PREFIX, isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
 
-/** What has been chosen so far between the scan and the payment. */
+/** What has been chosen so far between the scan and the payment. Phones hold it, and the receipt, under these words. */
 export interface PurchaseFlow {
   /** The sticker's text or its typed code. */
   qr: string
