@@ -6,7 +6,7 @@ import { openAs } from './test.ts'
 export const PRICE = 8_000
 export const BALANCE = 50_000
 
-/** An outlet whose first service takes `durasi` seconds, and somebody who can pay there. */
+/** An outlet whose first service takes `duration` seconds, and somebody who can pay there. */
 export async function shop(duration = 600): Promise<{ world: World; customer: Customer }> {
   const world = await newWorld([
     { nama: 'Cuci Kilat', durasi: duration, harga: PRICE },
