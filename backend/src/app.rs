@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::auth::Auth;
-use crate::config::Config;
+use crate::config::ServerSettings;
 use crate::db::pool::{Db, Limits, StatementLimits};
 use crate::db::writes::Writes;
 use crate::db::{lock, migrate};
@@ -27,7 +27,7 @@ use crate::whatsapp::WhatsApp;
 pub struct AppState(Arc<Inner>);
 
 pub struct Inner {
-    pub config: Config,
+    pub config: ServerSettings,
     pub db: Db,
     /// Connections that each worker thread may have (`Db::widen`).
     pub connections_per_thread: usize,
@@ -65,12 +65,12 @@ type StartError = Box<dyn std::error::Error + Send + Sync>;
 
 impl AppState {
     /// Migrates the database at `url`, reads its clock and the keys, and puts the state together. Starts nothing.
-    pub async fn build(config: Config, url: &str) -> Result<Self, StartError> {
+    pub async fn build(config: ServerSettings, url: &str) -> Result<Self, StartError> {
         Self::build_with(config, url, None).await
     }
 
     /// The same with a clock of the caller's: every rule takes its time from it.
-    pub async fn build_with(config: Config, url: &str, clock: Option<Clock>) -> Result<Self, StartError> {
+    pub async fn build_with(config: ServerSettings, url: &str, clock: Option<Clock>) -> Result<Self, StartError> {
         let ms = Duration::from_millis;
         let limits = Limits {
             wait: ms(config.database.wait_ms),

@@ -15,6 +15,7 @@ use crate::server::VITAL_TASKS;
 use crate::telemetry;
 
 mod environment;
+mod ranges;
 
 /// Settings that are lists: in the environment and in flags their items are separated by commas.
 const LISTS: [&str; 2] = ["http.trusted_proxies", "http.allowed_origins"];
@@ -30,23 +31,23 @@ pub enum Profile {
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct ServerSettings {
     pub profile: Profile,
-    pub http: Http,
-    pub data: Data,
-    pub database: Database,
-    pub auth: Auth,
-    pub whatsapp: WhatsApp,
+    pub http: HttpSettings,
+    pub data: DataSettings,
+    pub database: DatabaseSettings,
+    pub auth: AuthSettings,
+    pub whatsapp: WhatsAppSettings,
     pub purchase: PurchaseSettings,
     pub mesin: MachineSettings,
-    pub realtime: Realtime,
-    pub log: Log,
-    pub dev: Dev,
+    pub realtime: RealtimeSettings,
+    pub log: LogSettings,
+    pub dev: DevSettings,
 }
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Http {
+pub struct HttpSettings {
     pub host: String,
     pub port: u16,
     /// 0: one per core.
@@ -62,7 +63,7 @@ pub struct Http {
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Data {
+pub struct DataSettings {
     pub dir: PathBuf,
     /// Nobody chose `dir`: only then may the private database move to a system place.
     #[serde(skip)]
@@ -71,7 +72,7 @@ pub struct Data {
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Database {
+pub struct DatabaseSettings {
     /// From `DATABASE_URL`; empty: the private embedded one.
     pub url: Secret,
     /// 0: four a worker thread, and two.
@@ -85,7 +86,7 @@ pub struct Database {
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Auth {
+pub struct AuthSettings {
     pub token_days: i64,
     pub otp_per_ip_hour: i64,
     pub otp_per_hour: i64,
@@ -103,15 +104,15 @@ pub struct Auth {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sender {
+pub enum SenderKind {
     Log,
     Meta,
 }
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct WhatsApp {
-    pub sender: Sender,
+pub struct WhatsAppSettings {
+    pub sender: SenderKind,
     pub meta_base_url: String,
     pub meta_phone_number_id: String,
     pub meta_access_token: Secret,
@@ -135,7 +136,7 @@ pub struct MachineSettings {
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Realtime {
+pub struct RealtimeSettings {
     pub max_sessions: usize,
     pub unjoined_per_address: usize,
     pub sockets_per_customer: usize,
@@ -154,7 +155,7 @@ pub enum LogFormat {
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Log {
+pub struct LogSettings {
     pub format: LogFormat,
     pub filter: String,
 }
@@ -162,7 +163,7 @@ pub struct Log {
 /// Only for development; production refuses to start when one of these is not at its default.
 #[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-pub struct Dev {
+pub struct DevSettings {
     pub routes: bool,
     pub allow_lan: bool,
     pub seed_demo: bool,
@@ -181,7 +182,7 @@ pub enum ConfigError {
     Refused(String),
 }
 
-impl Config {
+impl ServerSettings {
     /// Reads and checks the settings. `dir` holds the `*.toml`; `flags` are `section.key=value`.
     pub fn load(dir: &Path, flags: &[String]) -> Result<Self, ConfigError> {
         let (lists, plain) = environment::sources();
@@ -249,7 +250,7 @@ impl Config {
         if self.mesin.sim_min_ms > self.mesin.sim_max_ms {
             return refuse("mesin.sim_min_ms must not be above mesin.sim_max_ms".to_owned());
         }
-        if self.whatsapp.sender == Sender::Meta
+        if self.whatsapp.sender == SenderKind::Meta
             && (self.whatsapp.meta_access_token.is_empty()
                 || self.whatsapp.meta_phone_number_id.is_empty()
                 || self.whatsapp.meta_template.is_empty())
@@ -279,55 +280,9 @@ impl Config {
         Ok(())
     }
 
-    /// Key, least, most, and what it is set to.
-    fn ranges(&self) -> Vec<(&'static str, u64, u64, u64)> {
-        const MANY: u64 = 1_000_000;
-        const MINUTE_MS: u64 = 60_000;
-        const FOR_EVER_S: u64 = 86_400 * 365;
-        // A negative number becomes 0, and no range of these begins below 1.
-        let n = |n: i64| u64::try_from(n).unwrap_or(0);
-        let (http, db, real) = (&self.http, &self.database, &self.realtime);
-        vec![
-            ("http.workers", 0, 1024, http.workers as u64),
-            ("http.max_connections", 1, MANY, http.max_connections as u64),
-            ("http.backlog", 1, 65_535, u64::from(http.backlog)),
-            ("http.unfinished_bodies_mb", 1, 65_536, http.unfinished_bodies_mb as u64),
-            ("http.drain_s", 0, 20, http.drain_s),
-            ("database.connections", 0, 10_000, db.connections as u64),
-            ("database.wait_ms", 1, MINUTE_MS, db.wait_ms),
-            ("database.connect_ms", 1, MINUTE_MS, db.connect_ms),
-            ("database.statement_ms", 1, 10 * MINUTE_MS, db.statement_ms),
-            ("database.lock_ms", 1, 10 * MINUTE_MS, db.lock_ms),
-            ("auth.token_days", 1, 3650, n(self.auth.token_days)),
-            ("auth.otp_per_ip_hour", 1, MANY, n(self.auth.otp_per_ip_hour)),
-            ("auth.otp_per_hour", 1, MANY, n(self.auth.otp_per_hour)),
-            ("auth.otp_per_telp_day", 1, MANY, n(self.auth.otp_per_telp_day)),
-            ("auth.wrong_logins_per_phone", 1, MANY, self.auth.wrong_logins_per_phone as u64),
-            ("auth.wrong_logins_per_number", 1, MANY, self.auth.wrong_logins_per_number as u64),
-            ("auth.wrong_logins_per_address", 1, MANY, self.auth.wrong_logins_per_address as u64),
-            ("auth.wrong_logins_address_refill_s", 1, 3600, n(self.auth.wrong_logins_address_refill_s)),
-            ("auth.wrong_codes_per_address_hour", 1, MANY, self.auth.wrong_codes_per_address_hour as u64),
-            ("auth.wrong_codes_per_site_hour", 1, MANY, self.auth.wrong_codes_per_site_hour as u64),
-            ("auth.reset_alarm_wrong_per_hour", 1, 10_000, self.auth.reset_alarm_wrong_per_hour as u64),
-            ("auth.reset_alarm_codes_per_hour", 1, MANY, n(self.auth.reset_alarm_codes_per_hour)),
-            ("auth.reset_alarm_hours", 1, 8_760, n(self.auth.reset_alarm_hours)),
-            ("purchase.per_customer_minute", 1, MANY, self.purchase.per_customer_minute as u64),
-            ("mesin.idle_s", 0, FOR_EVER_S, self.mesin.idle_s),
-            ("mesin.sim_max_ms", 0, MINUTE_MS, self.mesin.sim_max_ms),
-            ("realtime.max_sessions", 1, 10 * MANY, real.max_sessions as u64),
-            ("realtime.unjoined_per_address", 1, MANY, real.unjoined_per_address as u64),
-            ("realtime.sockets_per_customer", 1, MANY, real.sockets_per_customer as u64),
-            ("realtime.topics_per_session", 1, MANY, real.topics_per_session as u64),
-            ("dev.ticks_per_second", 1, 8, n(self.dev.ticks_per_second)),
-            ("realtime.ping_interval_s", 1, 3600, real.ping_interval_s),
-            ("realtime.ping_timeout_s", 1, 3600, real.ping_timeout_s),
-            ("realtime.max_payload_bytes", 1024, 100 * MANY, real.max_payload_bytes as u64),
-        ]
-    }
-
     fn check_production(&self) -> Result<(), ConfigError> {
         let refused = [
-            (self.whatsapp.sender == Sender::Log, "whatsapp.sender = \"log\" is the development sender; set \"meta\""),
+            (self.whatsapp.sender == SenderKind::Log, "whatsapp.sender = \"log\" is the development sender; set \"meta\""),
             (self.dev.routes, "dev.routes must be false"),
             (self.dev.allow_lan, "dev.allow_lan must be false"),
             (self.dev.seed_demo, "dev.seed_demo must be false"),

@@ -3,11 +3,11 @@
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, ServiceConfig};
 
-use crate::config::Config;
+use crate::config::ServerSettings;
 use crate::http::{input, unrouted};
 use crate::{akun, auth, dashboard, dev, epayment, health, openapi, ops, transaksi};
 
-pub fn routes(cfg: &mut ServiceConfig, config: &Config) {
+pub fn routes(cfg: &mut ServiceConfig, config: &ServerSettings) {
     cfg.app_data(input::path_config()).app_data(input::query_config());
     cfg.service(
         web::scope("/scan/v1")

@@ -23,7 +23,7 @@ use futures_util::future::LocalBoxFuture;
 use socket2::{Domain, Socket, Type};
 
 use crate::app::AppState;
-use crate::config::Config;
+use crate::config::ServerSettings;
 use crate::db::{clock, prune};
 use crate::http::body::{self, BodyError};
 use crate::http::connection::{self, Connection, HEAD_WITHIN};
@@ -51,7 +51,7 @@ pub enum BindError {
     Other { host: String, port: u16, source: std::io::Error },
 }
 
-pub fn bind(config: &Config) -> Result<TcpListener, BindError> {
+pub fn bind(config: &ServerSettings) -> Result<TcpListener, BindError> {
     let (host, port) = (config.http.host.clone(), config.http.port);
     listen(&host, port, config.http.backlog).map_err(|source| match source.kind() {
         ErrorKind::AddrInUse => BindError::Taken { host, port, source },

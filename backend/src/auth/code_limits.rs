@@ -37,7 +37,7 @@ pub struct CodeTry {
 }
 
 impl CodeLimits {
-    pub fn new(config: &config::Auth) -> Self {
+    pub fn new(config: &config::AuthSettings) -> Self {
         Self::with(config.wrong_codes_per_address_hour, config.wrong_codes_per_site_hour)
     }
 

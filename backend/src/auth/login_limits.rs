@@ -58,7 +58,7 @@ struct Failed {
 }
 
 impl LoginLimits {
-    pub fn new(config: &config::Auth) -> Self {
+    pub fn new(config: &config::AuthSettings) -> Self {
         let addresses = Buckets::new(config.wrong_logins_per_address, config.wrong_logins_address_refill_s);
         Self::with(config.wrong_logins_per_phone, config.wrong_logins_per_number, addresses)
     }

@@ -32,7 +32,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
-use crate::config::Config;
+use crate::config::ServerSettings;
 use crate::http::answer::ok_with;
 use crate::http::client_ip::over_tls;
 use crate::http::error::AppError;
@@ -51,7 +51,7 @@ pub struct Auth {
 
 impl Auth {
     /// Starts the password threads.
-    pub fn new(secrets: &Secrets, config: &Config) -> std::io::Result<Self> {
+    pub fn new(secrets: &Secrets, config: &ServerSettings) -> std::io::Result<Self> {
         let login_limits = login_limits::LoginLimits::new(&config.auth);
         Ok(Self {
             tokens: token::Tokens::new(secrets, config.auth.token_days),

@@ -51,7 +51,7 @@ pub struct ResetTry<'a> {
 }
 
 impl ResetAlarm {
-    pub fn new(config: &config::Auth) -> Self {
+    pub fn new(config: &config::AuthSettings) -> Self {
         Self::with(config.reset_alarm_wrong_per_hour, config.reset_alarm_hours * HOUR_MS)
     }
 

@@ -5,7 +5,7 @@ use clap::Subcommand;
 use super::{CommonArgs, Failure, context};
 
 #[derive(Debug, Subcommand)]
-pub enum Audit {
+pub enum AuditCommand {
     /// Print every broken rule; succeeds when there is none
     Verify,
 }
@@ -15,7 +15,7 @@ const COUNTS: &str = "
     SELECT (SELECT count(*) FROM quota_emoney), (SELECT count(*) FROM ledger_transfer), (SELECT count(*) FROM snap_transaksi),
         (SELECT count(*) FROM pembelian_emoney)";
 
-impl Audit {
+impl AuditCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let Self::Verify = self;
         let broken = context::run(common, async |k| {

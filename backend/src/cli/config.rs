@@ -5,12 +5,12 @@ use clap::Subcommand;
 use super::{CommonArgs, Failure, context};
 
 #[derive(Debug, Subcommand)]
-pub enum Config {
+pub enum ConfigCommand {
     /// Print the settings in effect, secrets as ***; fails with the reason when they are refused
     Check,
 }
 
-impl Config {
+impl ConfigCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let Self::Check = self;
         print!("{}", toml::to_string(&context::settings(common)?)?);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{CommonArgs, Failure};
 use crate::app::{database_now, has_rows};
-use crate::config::Config;
+use crate::config::ServerSettings;
 use crate::db::lock::LockError;
 use crate::db::pool::{Client, Db, Limits};
 use crate::db::source::{Purpose, Source};
@@ -20,7 +20,7 @@ pub const PRINCIPAL: &str = "cli";
 const CONNECTIONS: usize = 2;
 
 pub struct CommandContext {
-    pub config: Config,
+    pub config: ServerSettings,
     pub db: Db,
     /// The database's time when the command began.
     pub now: Timestamp,
@@ -51,14 +51,14 @@ impl CommandContext {
 }
 
 /// The settings in effect.
-pub fn settings(common: &CommonArgs) -> Result<Config, Failure> {
+pub fn settings(common: &CommonArgs) -> Result<ServerSettings, Failure> {
     if !common.config_dir.join("default.toml").is_file() {
         let dir = common.config_dir.display();
         return Err(Failure::new(format!(
             "{dir}/default.toml is not there; run this from the checkout or name the folder with --config-dir"
         )));
     }
-    Ok(Config::load(&common.config_dir, &common.set)?)
+    Ok(ServerSettings::load(&common.config_dir, &common.set)?)
 }
 
 /// Finds or starts a database that is there, migrates it, and runs `work`. It stops afterwards when this command started it.
@@ -97,7 +97,7 @@ fn no_database(which: &str) -> Failure {
     Failure::new(format!("{which}, and this command makes none: {CURE}"))
 }
 
-async fn open(config: Config, source: &Source, purpose: Purpose) -> Result<CommandContext, Failure> {
+async fn open(config: ServerSettings, source: &Source, purpose: Purpose) -> Result<CommandContext, Failure> {
     let ms = Duration::from_millis;
     let limits = Limits { wait: ms(config.database.wait_ms), connect: ms(config.database.connect_ms), statement: None };
     let db = Db::new(source.url(), CONNECTIONS, limits)?;
@@ -113,14 +113,14 @@ async fn open(config: Config, source: &Source, purpose: Purpose) -> Result<Comma
 }
 
 /// Why the server's lock is not had.
-pub fn locked_out(config: &Config, e: LockError) -> Failure {
+pub fn locked_out(config: &ServerSettings, e: LockError) -> Failure {
     match e {
         LockError::Database(e) => unreachable(config, &e),
         LockError::Taken => Failure::new(e.to_string()),
     }
 }
 
-fn unreachable(config: &Config, e: &tokio_postgres::Error) -> Failure {
+fn unreachable(config: &ServerSettings, e: &tokio_postgres::Error) -> Failure {
     let which = if config.database.url.is_empty() { "the private database" } else { "the database of DATABASE_URL" };
     let why = std::error::Error::source(e).map_or_else(|| e.to_string(), ToString::to_string);
     Failure::new(format!("{which} cannot be reached: {why}"))

@@ -12,7 +12,7 @@ use crate::domain::timestamp::Timestamp;
 use crate::ops::key::{self, Role};
 
 #[derive(Debug, Subcommand)]
-pub enum Key {
+pub enum KeyCommand {
     /// Make a key; its secret is printed once, alone on standard output
     Add(Add),
     /// List the keys
@@ -37,7 +37,7 @@ pub struct Add {
     nama: String,
 }
 
-impl Key {
+impl KeyCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         match self {
             Self::Add(add) => {

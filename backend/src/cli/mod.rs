@@ -51,17 +51,17 @@ enum Command {
     Seed(seed::Seed),
     /// Operators' API keys
     #[command(subcommand)]
-    Key(key::Key),
+    Key(key::KeyCommand),
     /// Write a machine's sticker as a PNG
     Qr(qr::Qr),
     /// Top up a customer's E-Pay account
     Topup(topup::Topup),
     /// The ledger's rules
     #[command(subcommand)]
-    Audit(audit::Audit),
+    Audit(audit::AuditCommand),
     /// The settings in effect
     #[command(subcommand)]
-    Config(config::Config),
+    Config(config::ConfigCommand),
 }
 
 /// Runs the command that the arguments name: 0 when it did, 1 when it could not, 2 when it was not understood.

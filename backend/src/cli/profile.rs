@@ -4,12 +4,12 @@ use tokio_postgres::Client;
 
 use super::Failure;
 use crate::app::AppState;
-use crate::config::Config;
+use crate::config::ServerSettings;
 use crate::db::profile;
 use crate::demo;
 
 /// For development, before anything is written: refuses a database that was served in production.
-pub async fn refuse_production_database(config: &Config, client: &Client) -> Result<(), Failure> {
+pub async fn refuse_production_database(config: &ServerSettings, client: &Client) -> Result<(), Failure> {
     if config.is_production() || !profile::was_in_production(client).await? {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::{CommonArgs, Failure, context, profile};
 use crate::app::AppState;
-use crate::config::Config;
+use crate::config::ServerSettings;
 use crate::db::lock::{self, ServerLock};
 use crate::db::pool;
 use crate::db::source::{Purpose, Source};
@@ -57,7 +57,7 @@ fn raise_descriptor_limit() {
 
 /// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken one
 /// is told at once.
-async fn serve(mut config: Config) -> Result<(), Failure> {
+async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
     let listener = server::bind(&config)?;
     let source = Source::open(&mut config, Purpose::Serve)?;
@@ -92,7 +92,7 @@ async fn serve(mut config: Config) -> Result<(), Failure> {
 }
 
 /// Where to go now, for the person who started it.
-fn banner(config: &Config, address: std::net::SocketAddr) {
+fn banner(config: &ServerSettings, address: std::net::SocketAddr) {
     let mut text = format!("Nyala is open at http://{address}/\n");
     if config.dev.seed_demo {
         text += &format!("  demo login:        {} / {}\n", demo::TELP, demo::PASSWORD);

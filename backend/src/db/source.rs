@@ -2,7 +2,7 @@
 
 use embedded_postgres::{Postgres, Settings};
 
-use crate::config::Config;
+use crate::config::ServerSettings;
 
 /// Connections of the private database that are nobody's share: the server's lock, commands, an operator's `psql`.
 const SPARE_CONNECTIONS: usize = 30;
@@ -34,7 +34,7 @@ impl Source {
     /// # Errors
     /// Why the private database cannot run, with its folder and the cure.
     /// [`embedded_postgres::Error::NoDatabase`] when there is none and `purpose` makes none.
-    pub fn open(config: &mut Config, purpose: Purpose) -> Result<Self, embedded_postgres::Error> {
+    pub fn open(config: &mut ServerSettings, purpose: Purpose) -> Result<Self, embedded_postgres::Error> {
         if !config.database.url.is_empty() {
             return Ok(Self { url: config.database.url.to_string(), embedded: None });
         }
@@ -58,7 +58,7 @@ impl Source {
     }
 }
 
-fn settings(config: &Config, create: bool) -> Settings {
+fn settings(config: &ServerSettings, create: bool) -> Settings {
     Settings {
         data_dir: config.data.dir.clone(),
         data_dir_is_default: config.data.dir_is_default,

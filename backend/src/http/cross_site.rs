@@ -15,7 +15,7 @@ use actix_web::{Error, ResponseError, web};
 use super::client_ip;
 use super::error::AppError;
 use crate::app::AppState;
-use crate::config::Config;
+use crate::config::ServerSettings;
 
 /// The methods that change nothing (RFC 9110 §9.2.1).
 const SAFE: [Method; 3] = [Method::GET, Method::HEAD, Method::OPTIONS];
@@ -24,7 +24,7 @@ const SAFE: [Method; 3] = [Method::GET, Method::HEAD, Method::OPTIONS];
 static WARNED: AtomicBool = AtomicBool::new(false);
 
 /// The origins whose pages may use the calls and the sockets, beside the server's own.
-pub fn origins(config: &Config) -> Origins {
+pub fn origins(config: &ServerSettings) -> Origins {
     match config.http.allowed_origins.as_slice() {
         [] => Origins::SameOrigin,
         list => Origins::List(list.to_vec()),

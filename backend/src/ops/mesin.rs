@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::key::{Minimal, SUPERVISOR};
 use super::scope::{self, Outlet};
 use crate::app::AppState;
-use crate::config::Config;
+use crate::config::ServerSettings;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::machine_code::MachineCode;
@@ -48,7 +48,7 @@ impl Driver {
     }
 
     /// 422 for simulated machines in production: their runs would be sold and never happen.
-    pub fn allowed(self, config: &Config) -> Result<(), AppError> {
+    pub fn allowed(self, config: &ServerSettings) -> Result<(), AppError> {
         if self == Self::Sim && config.is_production() {
             return Err(AppError::Unprocessable("mesin simulasi (driver sim) tidak ada di produksi, gunakan mqtt"));
         }

@@ -13,7 +13,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 pub use repeats::{tell_forever, tell_rest};
 
-use crate::config::{Log, LogFormat};
+use crate::config::{LogFormat, LogSettings};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
@@ -24,7 +24,7 @@ pub enum TelemetryError {
 }
 
 /// Sets up logging for the whole process, panics included. Called once, before anything is logged.
-pub fn init(log: &Log) -> Result<(), TelemetryError> {
+pub fn init(log: &LogSettings) -> Result<(), TelemetryError> {
     subscriber(log, std::io::stderr, std::io::stderr().is_terminal())?.try_init().map_err(|_| TelemetryError::Twice)?;
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string);
@@ -42,13 +42,13 @@ pub fn init_for_command() {
 }
 
 /// What `log.filter` lets through.
-pub fn filter(log: &Log) -> Result<EnvFilter, TelemetryError> {
+pub fn filter(log: &LogSettings) -> Result<EnvFilter, TelemetryError> {
     EnvFilter::try_new(&log.filter).map_err(|e| TelemetryError::Filter { filter: log.filter.clone(), why: e.to_string() })
 }
 
 type Lines = Box<dyn Subscriber + Send + Sync>;
 
-fn subscriber<W>(log: &Log, writer: W, colours: bool) -> Result<Lines, TelemetryError>
+fn subscriber<W>(log: &LogSettings, writer: W, colours: bool) -> Result<Lines, TelemetryError>
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
@@ -124,7 +124,7 @@ mod tests {
     async fn logged(format: LogFormat, filter: &str) -> String {
         let kept = Kept::default();
         let writer = kept.clone();
-        let log = Log { format, filter: filter.to_owned() };
+        let log = LogSettings { format, filter: filter.to_owned() };
         let _here = tracing::subscriber::set_default(subscriber(&log, move || writer.clone(), false).unwrap());
         let handler = || async {
             tracing::warn!(machine = 7, "something odd");
@@ -155,7 +155,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_bad_filter_is_named() {
-        let log = Log { format: LogFormat::Json, filter: "nyala=loudly".to_owned() };
+        let log = LogSettings { format: LogFormat::Json, filter: "nyala=loudly".to_owned() };
         let why = subscriber(&log, std::io::sink, false).err().unwrap().to_string();
         assert!(why.contains("nyala=loudly"), "{why}");
     }

@@ -54,7 +54,7 @@ struct RefusalError {
 }
 
 impl Meta {
-    pub fn new(config: &config::WhatsApp) -> Self {
+    pub fn new(config: &config::WhatsAppSettings) -> Self {
         Self {
             url: format!("{}/{}/messages", config.meta_base_url.trim_end_matches('/'), config.meta_phone_number_id),
             access_token: config.meta_access_token.clone(),

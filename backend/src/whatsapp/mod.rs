@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 
-use crate::config::{self, Sender as Kind};
+use crate::config::{SenderKind, WhatsAppSettings};
 use crate::domain::otp::Otp;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::Timestamp;
@@ -62,13 +62,13 @@ pub struct WhatsApp {
 }
 
 impl WhatsApp {
-    pub fn new(config: &config::WhatsApp) -> Self {
+    pub fn new(config: &WhatsAppSettings) -> Self {
         match config.sender {
-            Kind::Log => {
+            SenderKind::Log => {
                 let log = Arc::new(log::Log::default());
                 Self { sender: log.clone(), log: Some(log) }
             }
-            Kind::Meta => Self { sender: Arc::new(meta::Meta::new(config)), log: None },
+            SenderKind::Meta => Self { sender: Arc::new(meta::Meta::new(config)), log: None },
         }
     }
 

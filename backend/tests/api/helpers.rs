@@ -10,7 +10,7 @@ use actix_web::http::header::HeaderMap;
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
 use nyala::app::AppState;
-use nyala::config::Config;
+use nyala::config::ServerSettings;
 use nyala::db::lock;
 use nyala::domain::timestamp::{Clock, Timestamp, wall_clock};
 use nyala::server;
@@ -112,7 +112,7 @@ pub async fn call(
 
 /// How to start a `TestApp`.
 pub struct Setup {
-    config: Config,
+    config: ServerSettings,
     clock: Clock,
     send_buffer_bytes: Option<usize>,
 }
@@ -121,7 +121,7 @@ impl Setup {
     /// Development settings, a clock that stands at the present second.
     pub fn new() -> Self {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config");
-        let mut config = Config::load(&dir, &[]).expect("settings");
+        let mut config = ServerSettings::load(&dir, &[]).expect("settings");
         config.http.host = "127.0.0.1".to_owned();
         config.http.port = 0;
         config.http.workers = 1;
@@ -139,13 +139,13 @@ impl Setup {
     }
 
     /// Changes a setting.
-    pub fn with(mut self, change: impl FnOnce(&mut Config)) -> Self {
+    pub fn with(mut self, change: impl FnOnce(&mut ServerSettings)) -> Self {
         change(&mut self.config);
         self
     }
 
     /// The settings that it would start with.
-    pub fn config(self) -> Config {
+    pub fn config(self) -> ServerSettings {
         self.config
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
-use nyala::config::Sender;
+use nyala::config::SenderKind;
 use nyala::http::input::Secret;
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ impl Cloud {
         let base_url = self.base_url.clone();
         Setup::new()
             .with(|c| {
-                c.whatsapp.sender = Sender::Meta;
+                c.whatsapp.sender = SenderKind::Meta;
                 c.whatsapp.meta_base_url = base_url;
                 c.whatsapp.meta_phone_number_id = "106540352242922".to_owned();
                 c.whatsapp.meta_access_token = Secret::new("EAAJB-rahasia");
@@ -152,7 +152,7 @@ async fn codes_that_were_not_sent_count_against_no_limit() {
     let base_url = cloud.base_url.clone();
     let app = Setup::new()
         .with(|c| {
-            c.whatsapp.sender = Sender::Meta;
+            c.whatsapp.sender = SenderKind::Meta;
             c.whatsapp.meta_base_url = base_url;
             c.whatsapp.meta_phone_number_id = "106540352242922".to_owned();
             c.whatsapp.meta_access_token = Secret::new("EAAJB-rahasia");
