@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::auth::Auth;
+use crate::auth::AuthState;
 use crate::config::ServerSettings;
-use crate::db::pool::{Db, Limits, StatementLimits};
+use crate::db::pool::{Db, PoolLimits, StatementLimits};
 use crate::db::writes::Writes;
 use crate::db::{lock, migrate};
 use crate::domain::timestamp::{Clock, Timestamp};
@@ -17,7 +17,7 @@ use crate::live::hub::Hubs;
 use crate::live::seats::Seats;
 use crate::machine::device::sim::Sim;
 use crate::machine::registry::Registry;
-use crate::metrics::Metrics;
+use crate::metrics::ServerMetrics;
 use crate::purchase::rate::PurchaseRate;
 use crate::secrets::Secrets;
 use crate::whatsapp::WhatsApp;
@@ -39,9 +39,9 @@ pub struct Inner {
     pub threads: Threads,
     pub clock: Clock,
     pub secrets: Secrets,
-    pub auth: Auth,
+    pub auth: AuthState,
     pub whatsapp: WhatsApp,
-    pub metrics: Metrics,
+    pub metrics: ServerMetrics,
     pub machine: Registry,
     pub purchase_rate: PurchaseRate,
     pub hubs: Arc<Hubs>,
@@ -72,7 +72,7 @@ impl AppState {
     /// The same with a clock of the caller's: every rule takes its time from it.
     pub async fn build_with(config: ServerSettings, url: &str, clock: Option<Clock>) -> Result<Self, StartError> {
         let ms = Duration::from_millis;
-        let limits = Limits {
+        let limits = PoolLimits {
             wait: ms(config.database.wait_ms),
             connect: ms(config.database.connect_ms),
             statement: Some(StatementLimits { whole: ms(config.database.statement_ms), lock: ms(config.database.lock_ms) }),
@@ -88,11 +88,11 @@ impl AppState {
             Some(clock) => clock,
             None => Clock::running_from(database_now(&client).await?),
         };
-        let auth = Auth::new(&secrets, &config)?;
+        let auth = AuthState::new(&secrets, &config)?;
         let whatsapp = WhatsApp::new(&config.whatsapp);
         let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
-        let (metrics, machine, ready) = (Metrics::new(&db, &auth, &bodies), Registry::default(), AtomicBool::new(false));
+        let (metrics, machine, ready) = (ServerMetrics::new(&db, &auth, &bodies), Registry::default(), AtomicBool::new(false));
         let (hubs, seats, in_flight) = (Arc::default(), Arc::default(), InFlight::default());
         let purchase_rate = PurchaseRate::new(config.purchase.per_customer_minute);
         Ok(Self(Arc::new(Inner {

@@ -89,7 +89,7 @@ fn prepare(io: &TcpStream) {
 pub const VITAL_TASKS: [&str; 10] = ["alarm", "hub", "turn", "wheel", "reaper", "pruning", "log", "clock", "seats", "passwords"];
 
 /// The workers and the customers' sockets.
-pub struct Running {
+pub struct RunningServer {
     pub handle: ServerHandle,
     pub sockets: SocketIo<Sockets>,
 }
@@ -98,7 +98,7 @@ pub struct Running {
 ///
 /// Not actix-web's `HttpServer`: below it, requests for a websocket are handed over as raw connections, so that no HTTP dispatcher
 /// and no buffer of it stays behind a session (design: realtime, two steps).
-pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, Running)> {
+pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, RunningServer)> {
     let sockets = socket_io(socket_config(state), Sockets(state.clone()));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket).before_answer(add_headers);
@@ -151,7 +151,7 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
         .listen("nyala", listener, service)?
         .run();
     let handle = server.handle();
-    Ok((server, Running { handle, sockets }))
+    Ok((server, RunningServer { handle, sockets }))
 }
 
 fn socket_config(state: &AppState) -> actix_socketio::Config {

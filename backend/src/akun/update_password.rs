@@ -6,12 +6,12 @@ use utoipa::ToSchema;
 
 use super::credentials;
 use crate::app::AppState;
-use crate::auth::caller::Caller;
 use crate::auth::code::CodePurpose;
 use crate::auth::code_try;
 use crate::auth::customer::Customer;
 use crate::auth::line::Line;
-use crate::auth::{Change, TokenData, change_password, logged_in, password};
+use crate::auth::requester::Requester;
+use crate::auth::{PasswordChange, TokenData, change_password, logged_in, password};
 use crate::domain::password::Password;
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
@@ -50,16 +50,16 @@ pub async fn update_password(
     let UpdatePasswordRequest { otp, password_lama, password_baru } = body.into_inner();
     let password = Password::parse(password_baru)?;
     let (telp, old_hash) = credentials(&state, customer.id).await?;
-    let caller = Caller::of(&req, &state);
-    let place = password::reserve(&state, Line::Customer(customer.id, caller.address))?;
-    let known_as = caller.known_by_number(&state, &telp).await?;
-    let code = code_try::take_try(&state, &caller, known_as, CodePurpose::UpdatePassword, &telp, &otp);
+    let requester = Requester::of(&req, &state);
+    let place = password::reserve(&state, Line::Customer(customer.id, requester.address))?;
+    let known_as = requester.known_by_number(&state, &telp).await?;
+    let code = code_try::take_try(&state, &requester, known_as, CodePurpose::UpdatePassword, &telp, &otp);
     let code = code.await?.ok_or(AppError::OtpInvalid)?;
     if !place.verify(&password_lama, &old_hash).await? {
         return Err(AppError::OldPasswordWrong);
     }
     let hash = place.hash(password.as_str()).await?;
-    let change = Change { code, telp, hash, old_hash: Some(old_hash) };
+    let change = PasswordChange { code, telp, hash, old_hash: Some(old_hash) };
     let (id, version) = change_password(&state, change).await?.ok_or(AppError::OldPasswordWrong)?;
     logged_in(&state, &req, "Berhasil merubah sandi", id, version)
 }

@@ -6,7 +6,7 @@ use crate::domain::telp::Telp;
 use crate::http::error::AppError;
 
 /// A password change that a code allows.
-pub struct Change {
+pub struct PasswordChange {
     pub code: RightCode,
     pub telp: Telp,
     /// The new password's hash.
@@ -19,12 +19,12 @@ pub struct Change {
 /// `Ok(None)` when there is no such number or the old password is not the present one any more: then nothing was changed.
 ///
 /// Runs to its end even when the caller goes away, so that a committed change is always told to the open sessions.
-pub async fn change_password(state: &AppState, change: Change) -> Result<Option<(i64, i32)>, AppError> {
+pub async fn change_password(state: &AppState, change: PasswordChange) -> Result<Option<(i64, i32)>, AppError> {
     let state = state.clone();
     actix_web::rt::spawn(async move { commit(&state, &change).await }).await.map_err(AppError::internal)?
 }
 
-async fn commit(state: &AppState, change: &Change) -> Result<Option<(i64, i32)>, AppError> {
+async fn commit(state: &AppState, change: &PasswordChange) -> Result<Option<(i64, i32)>, AppError> {
     let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;

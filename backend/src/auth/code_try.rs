@@ -3,9 +3,9 @@
 
 use tokio_postgres::Transaction;
 
-use super::caller::Caller;
 use super::code::{CodePurpose, message};
 use super::known_phone::KnownPhone;
+use super::requester::Requester;
 use crate::app::AppState;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::Timestamp;
@@ -32,11 +32,11 @@ enum Tried {
 }
 
 /// Claims one try of the newest code of `purpose` and `telp`, then compares. 422 `your otp is invalid` for a wrong, used or
-/// expired code and past its tries; 429 when too many failed at the caller's address, of whom who is `known_as` the number's customer
-/// is none; `Ok(None)` when none was ever sent.
+/// expired code and past its tries; 429 when too many failed at the requester's address, of whom who is `known_as` the number's
+/// customer is none; `Ok(None)` when none was ever sent.
 pub async fn take_try(
     state: &AppState,
-    caller: &Caller,
+    requester: &Requester,
     known_as: Option<KnownPhone>,
     purpose: CodePurpose,
     telp: &Telp,
@@ -45,7 +45,7 @@ pub async fn take_try(
     let tried = if known_as.is_some() {
         look(state, purpose, telp, code, None).await?
     } else {
-        strangers_try(state, caller, purpose, telp, code).await?
+        strangers_try(state, requester, purpose, telp, code).await?
     };
     match tried {
         Tried::NoCode => Ok(None),
@@ -57,7 +57,7 @@ pub async fn take_try(
 /// A try that counts against the address, and of a reset over all.
 async fn strangers_try(
     state: &AppState,
-    caller: &Caller,
+    requester: &Requester,
     purpose: CodePurpose,
     telp: &Telp,
     code: &str,
@@ -65,7 +65,7 @@ async fn strangers_try(
     let now = state.clock.now();
     let auth = &state.auth;
     let reset = (purpose == CodePurpose::ForgotPassword).then(|| auth.reset_alarm.begin(now)).transpose()?;
-    let attempt = auth.code_limits.reserve(caller.address, now)?;
+    let attempt = auth.code_limits.reserve(requester.address, now)?;
     let tried = look(state, purpose, telp, code, reset.as_ref().and_then(|reset| reset.alarm_since)).await;
     if let (Ok(Tried::Wrong), Some(reset)) = (&tried, reset) {
         reset.wrong(state.clock.now());

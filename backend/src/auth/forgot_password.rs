@@ -4,10 +4,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::caller::Caller;
 use super::code::CodePurpose;
 use super::code_try;
-use super::{Change, change_password, password, remember_phone};
+use super::requester::Requester;
+use super::{PasswordChange, change_password, password, remember_phone};
 use crate::app::AppState;
 use crate::domain::password::Password;
 use crate::domain::telp::Telp;
@@ -45,13 +45,13 @@ pub async fn forgot_password(
 ) -> Result<HttpResponse, AppError> {
     let ForgotPasswordRequest { otp, telp, password } = body.into_inner();
     let password = Password::parse(password)?;
-    let caller = Caller::of(&req, &state);
-    let known_as = caller.known_by_number(&state, &telp).await?;
-    let place = password::reserve(&state, caller.line(known_as))?;
-    let code = code_try::take_try(&state, &caller, known_as, CodePurpose::ForgotPassword, &telp, &otp);
+    let requester = Requester::of(&req, &state);
+    let known_as = requester.known_by_number(&state, &telp).await?;
+    let place = password::reserve(&state, requester.line(known_as))?;
+    let code = code_try::take_try(&state, &requester, known_as, CodePurpose::ForgotPassword, &telp, &otp);
     let code = code.await?.ok_or(AppError::RecordNotFound)?;
     let hash = place.hash(password.as_str()).await?;
-    let change = Change { code, telp, hash, old_hash: None };
+    let change = PasswordChange { code, telp, hash, old_hash: None };
     let (id, version) = change_password(&state, change).await?.ok_or(AppError::RecordNotFound)?;
     let mut answer = done("Sandi diperbaruhi");
     // The code came to the customer's own number, so that the login that follows is no stranger's.

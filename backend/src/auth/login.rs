@@ -4,9 +4,9 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::caller::Caller;
 use super::line::Line;
 use super::login_limits::Who;
+use super::requester::Requester;
 use super::{TokenData, logged_in, password};
 use crate::app::AppState;
 use crate::domain::telp::{CountryCode, Telp};
@@ -37,20 +37,20 @@ pub struct LoginRequest {
 )]
 pub async fn login(req: HttpRequest, state: web::Data<AppState>, body: Json<LoginRequest>) -> Result<HttpResponse, AppError> {
     let LoginRequest { telp, password, .. } = body.into_inner();
-    let caller = Caller::of(&req, &state);
+    let requester = Requester::of(&req, &state);
     let limits = &state.auth.login_limits;
-    if caller.phone.is_none() {
-        limits.admit(caller.address, state.clock.now())?;
+    if requester.phone.is_none() {
+        limits.admit(requester.address, state.clock.now())?;
     }
     let Some(account) = find(&state, &telp).await? else {
         // Told apart from a wrong password (the table), so that hashing anything would hide nothing.
-        limits.unknown_number(caller.address, state.clock.now())?;
+        limits.unknown_number(requester.address, state.clock.now())?;
         return Err(AppError::RecordNotFound);
     };
-    let known_as = caller.known_as(account.id, account.version);
-    let stranger = Who::Stranger { number: telp, address: caller.address };
+    let known_as = requester.known_as(account.id, account.version);
+    let stranger = Who::Stranger { number: telp, address: requester.address };
     let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), state.clock.now())?;
-    let right = is_right(&state, caller.line(known_as), &password, &account.hash).await;
+    let right = is_right(&state, requester.line(known_as), &password, &account.hash).await;
     if !matches!(right, Ok(false)) {
         limits.give_back(&attempt);
     }

@@ -1,7 +1,6 @@
 //! Logging in: numbers, passwords, one-time codes and tokens (contract §1; design: money, security).
 
 pub mod argon;
-pub mod caller;
 mod change_password;
 pub mod code;
 mod code_limits;
@@ -19,11 +18,12 @@ mod recent;
 pub mod register;
 pub mod request_otp;
 pub mod request_otp_forgot_password;
+pub mod requester;
 mod reset_alarm;
 pub mod session;
 pub mod token;
 
-pub use change_password::{Change, change_password};
+pub use change_password::{PasswordChange, change_password};
 
 use actix_web::web::{ServiceConfig, post};
 use actix_web::{HttpRequest, HttpResponse};
@@ -39,7 +39,7 @@ use crate::http::error::AppError;
 use crate::secrets::Secrets;
 
 /// What authentication keeps in memory.
-pub struct Auth {
+pub struct AuthState {
     pub tokens: token::Tokens,
     pub versions: session::Versions,
     pub known_phones: known_phone::KnownPhones,
@@ -49,7 +49,7 @@ pub struct Auth {
     passwords: password::Workers,
 }
 
-impl Auth {
+impl AuthState {
     /// Starts the password threads.
     pub fn new(secrets: &Secrets, config: &ServerSettings) -> std::io::Result<Self> {
         let login_limits = login_limits::LoginLimits::new(&config.auth);

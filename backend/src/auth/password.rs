@@ -29,7 +29,7 @@ const NICE: i32 = 10;
 ///
 /// # Errors
 /// 429 when the line's group has its share or too many wait.
-pub fn reserve(state: &AppState, line: Line) -> Result<Place, AppError> {
+pub fn reserve(state: &AppState, line: Line) -> Result<QueuePlace, AppError> {
     let shared = &state.auth.passwords.shared;
     let lost = shared.lock().queue.take_place(line).map_err(|_| shared.refuse())?;
     if lost.is_some() {
@@ -37,13 +37,13 @@ pub fn reserve(state: &AppState, line: Line) -> Result<Place, AppError> {
     }
     // Not under the lock: with the job its place goes.
     drop(lost);
-    Ok(Place(Arc::new(Held { shared: shared.clone(), line })))
+    Ok(QueuePlace(Arc::new(Held { shared: shared.clone(), line })))
 }
 
 /// A reserved place, for one password after the other.
-pub struct Place(Arc<Held>);
+pub struct QueuePlace(Arc<Held>);
 
-impl Place {
+impl QueuePlace {
     /// The hash of `password` as a PHC string.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Place {
     /// Whether `hash` is of `password`.
     ///
     /// # Errors
-    /// As [`Place::hash`].
+    /// As [`QueuePlace::hash`].
     pub async fn verify(&self, password: &str, hash: &str) -> Result<bool, AppError> {
         self.ask(|reply| Work::Verify { password: Secret::new(password), hash: hash.to_owned(), reply }).await
     }

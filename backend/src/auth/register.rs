@@ -4,9 +4,9 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::caller::Caller;
 use super::code::CodePurpose;
 use super::code_try::{self, RightCode};
+use super::requester::Requester;
 use super::{TokenData, logged_in, password};
 use crate::app::AppState;
 use crate::domain::name::Name;
@@ -52,11 +52,12 @@ pub async fn register(
     let RegisterRequest { otp, telp, password, nama, .. } = body.into_inner();
     let nama = Name::parse(&nama)?;
     let password = Password::parse(password)?;
-    let caller = Caller::of(&req, &state);
+    let requester = Requester::of(&req, &state);
     // Nobody is known as the customer of a number that has no account yet.
-    let place = password::reserve(&state, caller.line(None))?;
-    let code =
-        code_try::take_try(&state, &caller, None, CodePurpose::Register, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
+    let place = password::reserve(&state, requester.line(None))?;
+    let code = code_try::take_try(&state, &requester, None, CodePurpose::Register, &telp, &otp)
+        .await?
+        .ok_or(AppError::RecordNotFound)?;
     let hash = place.hash(password.as_str()).await?;
     let (id, version) = insert(&state, &code, &telp, &nama, &hash).await?;
     logged_in(&state, &req, "Registrasi Berhasil", id, version)

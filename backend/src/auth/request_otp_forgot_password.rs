@@ -2,9 +2,9 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::caller::Caller;
 use super::code::{self, Asker, CodePurpose, Recipient};
 use super::request_otp::{OtpRequest, SENT, registered};
+use super::requester::Requester;
 use crate::app::AppState;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
@@ -28,12 +28,12 @@ pub async fn request_otp_forgot_password(
 ) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
     let (id, version) = registered(&state, &telp).await?.ok_or(AppError::TelpUnknown)?;
-    let caller = Caller::of(&req, &state);
+    let requester = Requester::of(&req, &state);
     // While codes are guessed few go to strangers, who may also ask for as many as a number gets; a phone that is known as the
     // customer's own gets its own all the same.
-    let (by, alarm_since) = match caller.known_as(id, version) {
+    let (by, alarm_since) = match requester.known_as(id, version) {
         Some(_) => (Asker::Customer(id), None),
-        None => (Asker::Address(caller.address), state.auth.reset_alarm.since(state.clock.now())),
+        None => (Asker::Address(requester.address), state.auth.reset_alarm.since(state.clock.now())),
     };
     code::send(&state, CodePurpose::ForgotPassword, Recipient { telp, by, alarm_since }).await?;
     Ok(done(SENT))

@@ -8,7 +8,7 @@ use tokio::sync::broadcast;
 
 use super::token::{Claims, TokenId};
 use crate::app::AppState;
-use crate::db::pool::{Client, Db};
+use crate::db::pool::{Db, DbClient};
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
@@ -135,7 +135,7 @@ impl Versions {
     }
 }
 
-async fn read(client: &Client, id: i64, now: Timestamp) -> Result<Known, AppError> {
+async fn read(client: &DbClient, id: i64, now: Timestamp) -> Result<Known, AppError> {
     let stmt = client
         .prepare_cached(
             "SELECT c.token_version, e.token, e.expires_at FROM customer_global c

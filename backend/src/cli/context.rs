@@ -6,7 +6,7 @@ use super::{CommonArgs, Failure};
 use crate::app::{database_now, has_rows};
 use crate::config::ServerSettings;
 use crate::db::lock::LockError;
-use crate::db::pool::{Client, Db, Limits};
+use crate::db::pool::{Db, DbClient, PoolLimits};
 use crate::db::source::{Purpose, Source};
 use crate::db::{lock, migrate};
 use crate::domain::timestamp::Timestamp;
@@ -45,7 +45,7 @@ impl CommandContext {
         Ok(Secrets::load_or_create(&self.config.data.dir, has_rows(&client).await?)?)
     }
 
-    pub async fn client(&self) -> Result<Client, Failure> {
+    pub async fn client(&self) -> Result<DbClient, Failure> {
         Ok(self.db.get().await?)
     }
 }
@@ -99,7 +99,7 @@ fn no_database(which: &str) -> Failure {
 
 async fn open(config: ServerSettings, source: &Source, purpose: Purpose) -> Result<CommandContext, Failure> {
     let ms = Duration::from_millis;
-    let limits = Limits { wait: ms(config.database.wait_ms), connect: ms(config.database.connect_ms), statement: None };
+    let limits = PoolLimits { wait: ms(config.database.wait_ms), connect: ms(config.database.connect_ms), statement: None };
     let db = Db::new(source.url(), CONNECTIONS, limits)?;
     let (mut client, _) = lock::connect(db.config()).await.map_err(|e| unreachable(&config, &e))?;
     if purpose == Purpose::Command && !migrate::has_schema(&client).await? {

@@ -16,7 +16,7 @@ use crate::db::lock::{self, ServerLock};
 use crate::db::pool;
 use crate::db::source::{Purpose, Source};
 use crate::demo::{self, Seeded};
-use crate::server::{self, Running};
+use crate::server::{self, RunningServer};
 use crate::telemetry;
 
 /// Time for sockets to close after SIGTERM.
@@ -116,7 +116,7 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
 }
 
 /// Unready first, so that a load balancer stops sending; then running requests get their time. Idle connections get none.
-async fn drain(state: &AppState, running: &Running) {
+async fn drain(state: &AppState, running: &RunningServer) {
     state.set_ready(false);
     let at_most = Duration::from_secs(state.config.http.drain_s);
     tracing::info!(at_most_s = at_most.as_secs(), "stopping: unready, draining");

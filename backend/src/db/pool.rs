@@ -15,7 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::http::error::AppError;
 
-pub type Client = deadpool_postgres::Client;
+pub type DbClient = deadpool_postgres::Client;
 
 /// A handle that every thread may hold; the pool behind it is the thread's own.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ struct DbInner {
     id: u64,
     config: tokio_postgres::Config,
     per_thread: usize,
-    limits: Limits,
+    limits: PoolLimits,
     told: Arc<Told>,
 }
 
@@ -39,7 +39,7 @@ struct Told {
 
 /// How long the database may keep somebody waiting.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct PoolLimits {
     /// For a free connection.
     pub wait: Duration,
     /// For a new connection.
@@ -77,12 +77,12 @@ thread_local! {
 
 impl Db {
     /// `url` is a PostgreSQL connection string in either form; `per_thread` connections at most on each thread that does not `widen`.
-    pub fn new(url: &str, per_thread: usize, limits: Limits) -> Result<Self, BadUrl> {
+    pub fn new(url: &str, per_thread: usize, limits: PoolLimits) -> Result<Self, BadUrl> {
         let told = Told { pools: Mutex::default(), waited: Histogram::new(exponential_buckets(0.0001, 4.0, 9)) };
         Ok(Self::with(connection(url, limits.connect)?, per_thread, limits, Arc::new(told)))
     }
 
-    fn with(config: tokio_postgres::Config, per_thread: usize, limits: Limits, told: Arc<Told>) -> Self {
+    fn with(config: tokio_postgres::Config, per_thread: usize, limits: PoolLimits, told: Arc<Told>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let (id, per_thread) = (NEXT.fetch_add(1, Ordering::Relaxed), per_thread.max(1));
         Self(Arc::new(DbInner { id, config, per_thread, limits, told }))
@@ -101,7 +101,7 @@ impl Db {
     }
 
     /// A connection of this thread's pool; `Unavailable` when none comes free in time.
-    pub async fn get(&self) -> Result<Client, AppError> {
+    pub async fn get(&self) -> Result<DbClient, AppError> {
         let pool = self.pool()?;
         let asked = Instant::now();
         let got = pool.get().await;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use tokio_postgres::error::SqlState;
 
-use super::pool::Client;
+use super::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
@@ -61,7 +61,7 @@ impl Writes {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn succeed(&self, client: &mut Client, now: Timestamp) -> Result<bool, AppError> {
+    pub async fn succeed(&self, client: &mut DbClient, now: Timestamp) -> Result<bool, AppError> {
         if self.is_due(now) {
             let failing = self.0.failing.load(Ordering::Relaxed);
             let probed = if failing { ask_for_room(client, now).await } else { touch(client, now).await };
@@ -82,12 +82,12 @@ impl Writes {
     }
 }
 
-async fn touch(client: &Client, now: Timestamp) -> Result<(), tokio_postgres::Error> {
+async fn touch(client: &DbClient, now: Timestamp) -> Result<(), tokio_postgres::Error> {
     let stmt = client.prepare_cached(TOUCH).await?;
     client.execute(&stmt, &[&now]).await.map(drop)
 }
 
-async fn ask_for_room(client: &mut Client, now: Timestamp) -> Result<(), tokio_postgres::Error> {
+async fn ask_for_room(client: &mut DbClient, now: Timestamp) -> Result<(), tokio_postgres::Error> {
     let tx = client.transaction().await?;
     tx.batch_execute(NEW).await?;
     tx.execute(FILL, &[&now, &vec![0_u8; ROOM_BYTES]]).await?;

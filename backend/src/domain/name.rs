@@ -14,7 +14,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// Trims and collapses blanks. 422 `Name Akun Minimal 2 Kata` below two words, 400 with more than [`MAX_LETTERS`] characters
+    /// Trims and collapses blanks. 422 `Nama Akun Minimal 2 Kata` below two words, 400 with more than [`MAX_LETTERS`] characters
     /// that are no blanks or with control characters other than blanks.
     pub fn parse(text: &str) -> Result<Self, AppError> {
         let mut words = text.split_whitespace();

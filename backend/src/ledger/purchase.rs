@@ -4,7 +4,7 @@
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
-use crate::db::pool::Client;
+use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
@@ -53,7 +53,7 @@ pub enum Held {
 
 /// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_LIFE_MS` later.
 pub async fn hold(
-    client: &Client,
+    client: &DbClient,
     p: &Order,
     machine: &MachineFacts,
     service: &ServiceFacts,
@@ -154,7 +154,7 @@ WITH t AS (
 SELECT no_nota FROM t";
 
 /// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload.
-pub async fn apply(client: &Client, id: i64, change: Change, now: Timestamp) -> Result<Option<String>, AppError> {
+pub async fn apply(client: &DbClient, id: i64, change: Change, now: Timestamp) -> Result<Option<String>, AppError> {
     let row = match change {
         Change::MarkSent => {
             let stmt = client.prepare_cached(MARK).await?;
@@ -198,7 +198,7 @@ INSERT INTO nota (id_customer_global, no_nota, body_hash, tolak, created_at) VAL
 ON CONFLICT DO NOTHING RETURNING TRUE";
 
 /// Remembers a refusal. `false`: the receipt number was claimed meanwhile, so read the facts again.
-pub async fn remember_refusal(client: &Client, p: &Order, why: Refusal, now: Timestamp) -> Result<bool, AppError> {
+pub async fn remember_refusal(client: &DbClient, p: &Order, why: Refusal, now: Timestamp) -> Result<bool, AppError> {
     let stmt = client.prepare_cached(REFUSAL).await?;
     let row = client
         .query_opt(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.body_hash(), &why.as_str(), &now])

@@ -13,7 +13,7 @@ use crate::auth::session::authenticate;
 use crate::http::error::AppError;
 use crate::http::input::Secret;
 use crate::machine::alarm::{self, Wakes};
-use crate::machine::wheel::Key;
+use crate::machine::wheel::TimerKey;
 
 /// How often a socket that came while the server starts looks whether it is ready; `connect_timeout` of the transport ends that.
 const READY_EVERY: Duration = Duration::from_millis(20);
@@ -25,7 +25,7 @@ pub struct Sockets(pub AppState);
 pub struct Connected {
     state: AppState,
     watcher: Watcher,
-    expiry: Option<Key>,
+    expiry: Option<TimerKey>,
     _seated: Seated,
 }
 

@@ -11,7 +11,7 @@ use slab::Slab;
 use tokio::sync::mpsc;
 
 use crate::machine::board::Board;
-use crate::metrics::Realtime;
+use crate::metrics::RealtimeMetrics;
 
 /// Batches that may wait for a thread. A thread that stalls longer loses ticks, which later ones replace, but no final ones.
 const MAX_BATCHES: usize = 1024;
@@ -38,7 +38,7 @@ struct Hub {
     away: Vec<Vec<Broadcast>>,
     sending: bool,
     hubs: Arc<Hubs>,
-    metrics: Realtime,
+    metrics: RealtimeMetrics,
 }
 
 thread_local! {
@@ -54,7 +54,7 @@ pub struct Subscription {
 
 impl Hubs {
     /// Makes this thread's hub; returns the thread's number. Once on each worker thread.
-    pub fn start(self: &Arc<Self>, metrics: Realtime) -> usize {
+    pub fn start(self: &Arc<Self>, metrics: RealtimeMetrics) -> usize {
         let (door, mut inbox) = mpsc::channel::<Vec<Broadcast>>(MAX_BATCHES);
         let mut doors = self.doors.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let thread = doors.len();
@@ -179,7 +179,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_thread_that_stalls_loses_ticks_which_are_counted_but_no_final_one() {
-        let (hubs, metrics) = (Arc::new(Hubs::default()), Realtime::default());
+        let (hubs, metrics) = (Arc::new(Hubs::default()), RealtimeMetrics::default());
         hubs.start(metrics.clone());
         let (door, mut inbox) = mpsc::channel(MAX_BATCHES);
         hubs.doors.write().unwrap().push(door); // the thread that does not read

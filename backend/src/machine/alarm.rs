@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::actor::MachineActor;
 use super::messages::Ring;
 use super::ticker::Ticker;
-use super::wheel::{Key, Wheel};
+use super::wheel::{TimerKey, Wheel};
 use crate::domain::timestamp::{Clock, Timestamp};
 use crate::health::threads::Turning;
 
@@ -49,7 +49,7 @@ pub fn start(clock: &Clock, turning: Turning) {
 }
 
 /// Wakes `whom` at `at` or within a step after it. `None` on a thread without an alarm clock.
-pub fn set(at: Timestamp, whom: Wakes) -> Option<Key> {
+pub fn set(at: Timestamp, whom: Wakes) -> Option<TimerKey> {
     with(|alarms| {
         let key = alarms.wheel.insert(at.ms(), whom);
         if at.ms() < alarms.sleeps_until_ms {
@@ -59,7 +59,7 @@ pub fn set(at: Timestamp, whom: Wakes) -> Option<Key> {
     })
 }
 
-pub fn cancel(key: Key) {
+pub fn cancel(key: TimerKey) {
     with(|alarms| alarms.wheel.cancel(key));
 }
 

@@ -100,7 +100,7 @@ pub struct Loaded {
 #[rtype(result = "()")]
 pub struct Applied {
     pub next: Purchase,
-    pub send: Option<crate::purchase::step::Send>,
+    pub send: Option<crate::purchase::step::Op>,
     pub result: Result<bool, AppError>,
 }
 

@@ -9,7 +9,7 @@ use super::alarm::{self, Wakes};
 use super::board::Board;
 use super::registry::Location;
 use super::tick::{self, Cadence, Tick};
-use super::wheel::Key;
+use super::wheel::TimerKey;
 use crate::app::AppState;
 use crate::domain::timestamp::Timestamp;
 use crate::live::hub::{self, Broadcast};
@@ -21,7 +21,7 @@ pub struct Ticker {
     cadence: Cadence,
     run: Cell<Option<Run>>,
     /// The next tick, and its alarm.
-    next: Cell<Option<(Timestamp, Key)>>,
+    next: Cell<Option<(Timestamp, TimerKey)>>,
 }
 
 /// From when until when a machine runs.

@@ -9,7 +9,7 @@ const NONE: u32 = u32::MAX;
 
 /// Names one entry until it fires or is cancelled; afterwards it names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Key {
+pub struct TimerKey {
     index: u32,
     generation: u32,
 }
@@ -58,7 +58,7 @@ impl<T> Wheel<T> {
     }
 
     /// Fires `value` at the first advance at or after `due_ms`, rounded up to a step. What is past already fires at the next step.
-    pub fn insert(&mut self, due_ms: i64, value: T) -> Key {
+    pub fn insert(&mut self, due_ms: i64, value: T) -> TimerKey {
         let step = due_ms.div_euclid(STEP_MS) + i64::from(due_ms.rem_euclid(STEP_MS) > 0);
         let slot = slot_of(step.max(self.at_step + 1));
         let index = self.take_entry();
@@ -67,11 +67,11 @@ impl<T> Wheel<T> {
         let generation = entry.generation;
         self.link(index, slot);
         self.len += 1;
-        Key { index, generation }
+        TimerKey { index, generation }
     }
 
     /// Takes an entry out before it fires; `None` when it fired or was cancelled before.
-    pub fn cancel(&mut self, key: Key) -> Option<T> {
+    pub fn cancel(&mut self, key: TimerKey) -> Option<T> {
         let entry = self.entries.get(key.index as usize)?;
         (entry.generation == key.generation && entry.value.is_some()).then(|| self.remove(key.index)).flatten()
     }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn within_a_slot_the_first_set_is_the_first_to_fire() {
         let mut wheel = Wheel::new(0);
-        let keys: Vec<Key> = (0..6).map(|i| wheel.insert(100, i)).collect();
+        let keys: Vec<TimerKey> = (0..6).map(|i| wheel.insert(100, i)).collect();
         for removed in [0, 3, 5] {
             assert_eq!(wheel.cancel(keys[removed]), Some(u32::try_from(removed).unwrap()));
         }

@@ -16,9 +16,9 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-pub use realtime::Realtime;
+pub use realtime::RealtimeMetrics;
 
-use crate::auth::Auth;
+use crate::auth::AuthState;
 use crate::db::pool::Db;
 use crate::http::body::Room;
 use crate::purchase::state::PurchaseState;
@@ -49,7 +49,7 @@ struct ResultLabel {
 
 /// What the server counts. One for the whole process.
 #[derive(Debug)]
-pub struct Metrics {
+pub struct ServerMetrics {
     registry: Registry,
     http_requests: Family<HttpLabels, Counter>,
     http_duration: Histogram,
@@ -59,12 +59,12 @@ pub struct Metrics {
     codes: Family<ResultLabel, Counter>,
     database_up: Gauge,
     clock_distance: Gauge<f64, AtomicU64>,
-    pub realtime: Realtime,
+    pub realtime: RealtimeMetrics,
 }
 
-impl Metrics {
+impl ServerMetrics {
     /// `db` is asked for its connections at each scrape; `auth` and `bodies` count for themselves.
-    pub fn new(db: &Db, auth: &Auth, bodies: &Room) -> Self {
+    pub fn new(db: &Db, auth: &AuthState, bodies: &Room) -> Self {
         let waits = || Histogram::new(WAIT_BUCKETS_S);
         let mut metrics = Self {
             registry: Registry::with_prefix("nyala"),
@@ -76,13 +76,13 @@ impl Metrics {
             codes: Family::default(),
             database_up: Gauge::default(),
             clock_distance: Gauge::default(),
-            realtime: Realtime::default(),
+            realtime: RealtimeMetrics::default(),
         };
         metrics.register(db, auth, bodies);
         metrics
     }
 
-    fn register(&mut self, db: &Db, auth: &Auth, bodies: &Room) {
+    fn register(&mut self, db: &Db, auth: &AuthState, bodies: &Room) {
         let all = &mut self.registry;
         all.register("http_requests", "Answered requests", self.http_requests.clone());
         all.register_with_unit("http_request_duration", "Time to answer a request", Unit::Seconds, self.http_duration.clone());

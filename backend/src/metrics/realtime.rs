@@ -11,7 +11,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
 #[derive(Debug, Clone)]
-pub struct Realtime {
+pub struct RealtimeMetrics {
     /// Sockets that are logged in.
     pub sessions: Gauge,
     pub subscriptions: Gauge,
@@ -28,7 +28,7 @@ pub struct Realtime {
     transport: Arc<OnceLock<Arc<actix_socketio::Metrics>>>,
 }
 
-impl Default for Realtime {
+impl Default for RealtimeMetrics {
     fn default() -> Self {
         Self {
             sessions: Gauge::default(),
@@ -44,7 +44,7 @@ impl Default for Realtime {
     }
 }
 
-impl Realtime {
+impl RealtimeMetrics {
     /// How long after its moment a tick went out, in milliseconds.
     pub fn tick_lateness(&self, late_ms: i64) {
         self.lateness_seconds.observe(f64::from(u32::try_from(late_ms).unwrap_or(0)) / 1000.0);

@@ -20,7 +20,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::key::Operator;
-use crate::db::pool::Client;
+use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::Answer;
 use crate::http::error::AppError;
@@ -75,7 +75,7 @@ impl IdempotentCall {
     }
 
     /// Runs `work` in a transaction, once; a repeat gets the stored answer. What `work` wrote before it refused is undone.
-    pub async fn once<T, F>(&self, client: &mut Client, work: F) -> Result<HttpResponse, AppError>
+    pub async fn once<T, F>(&self, client: &mut DbClient, work: F) -> Result<HttpResponse, AppError>
     where
         T: Serialize,
         F: AsyncFnOnce(&Transaction<'_>) -> Result<T, AppError>,

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::app::AppState;
-use crate::db::pool::Client;
+use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::machine::device::sim::Reply;
@@ -34,7 +34,7 @@ WHERE $4::UUID IS NOT NULL
 ON CONFLICT DO NOTHING";
 
 pub async fn record(
-    client: &Client,
+    client: &DbClient,
     idmesin: i64,
     online: bool,
     runs: bool,

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::state::PurchaseState;
 use super::step::{Exchange, Purchase};
-use crate::db::pool::Client;
+use crate::db::pool::DbClient;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
@@ -100,7 +100,7 @@ LEFT JOIN mesin m ON m.idmesin = $4 AND m.aktif
 LEFT JOIN snap_transaksi p ON p.idmesin = $4 AND p.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
 LEFT JOIN layanan l ON l.idlayanan = $5 AND l.aktif";
 
-pub async fn read(client: &Client, p: &Order) -> Result<Facts, AppError> {
+pub async fn read(client: &DbClient, p: &Order) -> Result<Facts, AppError> {
     let stmt = client.prepare_cached(FACTS).await?;
     let row = client
         .query_one(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.idcustomer, &p.idmesin, &p.idlayanan])
@@ -167,12 +167,12 @@ FROM snap_transaksi t JOIN mesin m USING (idmesin)
 WHERE t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')";
 
 /// Every open purchase there is: what a start resumes.
-pub async fn all_open(client: &Client) -> Result<Vec<OpenPurchase>, AppError> {
+pub async fn all_open(client: &DbClient) -> Result<Vec<OpenPurchase>, AppError> {
     client.query(OPEN, &[]).await?.iter().map(open_purchase).collect()
 }
 
 /// The open purchase of one machine.
-pub async fn open_at(client: &Client, idmesin: i64) -> Result<Option<Purchase>, AppError> {
+pub async fn open_at(client: &DbClient, idmesin: i64) -> Result<Option<Purchase>, AppError> {
     let stmt = client.prepare_cached(&format!("{OPEN} AND t.idmesin = $1")).await?;
     let row = client.query_opt(&stmt, &[&idmesin]).await?;
     row.as_ref().map(open_purchase).transpose().map(|t| t.map(|t| t.purchase))

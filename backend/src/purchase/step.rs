@@ -72,7 +72,7 @@ pub enum AckResult {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum PurchaseEvent {
     /// `wake_at` has come, or the purchase was just made or reloaded.
     Wake,
     Ack {
@@ -90,7 +90,7 @@ pub enum Event {
 
 /// Told to the device, after the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Send {
+pub enum Op {
     Start,
     Query,
     Stop,
@@ -132,10 +132,10 @@ pub enum Change {
 pub struct Step {
     pub next: Purchase,
     pub change: Option<Change>,
-    pub send: Option<Send>,
+    pub send: Option<Op>,
 }
 
-/// When `Event::Wake` is due next; `None` when the purchase has ended.
+/// When `PurchaseEvent::Wake` is due next; `None` when the purchase has ended.
 pub fn wake_at(p: &Purchase) -> Option<Timestamp> {
     let o = &p.exchange;
     match p.state {
@@ -159,23 +159,23 @@ pub fn wake_at(p: &Purchase) -> Option<Timestamp> {
     }
 }
 
-pub fn step(p: &Purchase, event: &Event, now: Timestamp) -> Step {
+pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
     if !p.state.open() {
         return stay(p);
     }
     match event {
-        Event::Wake if p.state == PurchaseState::Running => wake_running(p, now),
-        Event::Wake => wake_undecided(p, now),
-        Event::Ack { cmd_id, result } if *cmd_id == p.cmd_id => heard(p, *result, now),
-        Event::Runs { cmd_id, left_ms } if *cmd_id == p.cmd_id => {
+        PurchaseEvent::Wake if p.state == PurchaseState::Running => wake_running(p, now),
+        PurchaseEvent::Wake => wake_undecided(p, now),
+        PurchaseEvent::Ack { cmd_id, result } if *cmd_id == p.cmd_id => heard(p, *result, now),
+        PurchaseEvent::Runs { cmd_id, left_ms } if *cmd_id == p.cmd_id => {
             let ends_at = now.plus_ms((*left_ms).clamp(1, p.duration_ms()));
             if p.state.undecided() { run(p, ends_at) } else { sooner(p, ends_at) }
         }
-        Event::StopRequested if p.state == PurchaseState::Running => {
+        PurchaseEvent::StopRequested if p.state == PurchaseState::Running => {
             let mut s = stay(p);
             s.next.exchange.stop_requested = true;
             s.next.exchange.last_stop = Some(now);
-            s.send = Some(Send::Stop);
+            s.send = Some(Op::Stop);
             s
         }
         _ => stay(p),
@@ -196,7 +196,7 @@ fn commit(p: &Purchase, state: PurchaseState, change: Change) -> Step {
 fn ask(mut s: Step, now: Timestamp) -> Step {
     s.next.exchange.first_query.get_or_insert(now);
     s.next.exchange.last_query = Some(now);
-    s.send = Some(Send::Query);
+    s.send = Some(Op::Query);
     s
 }
 
@@ -226,7 +226,7 @@ fn wake_running(p: &Purchase, now: Timestamp) -> Step {
     let mut s = stay(p);
     if p.exchange.stop_requested && p.exchange.last_stop.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
         s.next.exchange.last_stop = Some(now);
-        s.send = Some(Send::Stop);
+        s.send = Some(Op::Stop);
     } else if p.exchange.started_heard.is_some() && p.exchange.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
         return ask(s, now);
     }
@@ -253,7 +253,7 @@ fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
     let mut s = stay(p);
     if o.last_sent.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
         s.next.exchange.last_sent = Some(now);
-        s.send = Some(Send::Start);
+        s.send = Some(Op::Start);
     }
     if p.state == PurchaseState::Held && o.last_sent.is_some_and(|t| now >= t.plus_ms(MARK_SENT_MS)) {
         s.next.state = PurchaseState::Sent;

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::app::AppState;
 use crate::auth::customer::Customer;
-use crate::db::pool::Client;
+use crate::db::pool::DbClient;
 use crate::domain::machine_code::MachineCode;
 use crate::domain::timestamp::Timestamp;
 use crate::domain::{text, whole};
@@ -141,7 +141,7 @@ pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
 }
 
 /// The active machine of a sticker that is not revoked, or of a typed code.
-async fn find_mesin(state: &AppState, client: &Client, text: &str) -> Result<Option<Row>, AppError> {
+async fn find_mesin(state: &AppState, client: &DbClient, text: &str) -> Result<Option<Row>, AppError> {
     if let Some((idmesin, versions)) = qr::machine::parse(text, &state.secrets) {
         let stmt = client.prepare_cached(BY_STICKER).await?;
         return Ok(client.query_opt(&stmt, &[&idmesin, &versions]).await?);

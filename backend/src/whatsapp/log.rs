@@ -13,12 +13,12 @@ use crate::domain::telp::Telp;
 const MAX_KEPT: usize = 10_000;
 
 #[derive(Default)]
-pub struct Log {
+pub struct LogSender {
     /// Newest first. The lock is held for a push or a copy, never across an await.
     sent: Mutex<VecDeque<CodeMessage>>,
 }
 
-impl Log {
+impl LogSender {
     /// Messages to `telp`, or to everybody, newest first.
     pub fn sent(&self, telp: Option<&Telp>) -> Vec<CodeMessage> {
         let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -26,7 +26,7 @@ impl Log {
     }
 }
 
-impl Sender for Log {
+impl Sender for LogSender {
     fn send<'a>(&'a self, message: &'a CodeMessage) -> LocalBoxFuture<'a, Result<(), SendError>> {
         async move {
             tracing::info!("a WhatsApp message came: see /dev/whatsapp");

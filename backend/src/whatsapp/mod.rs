@@ -58,14 +58,14 @@ pub trait Sender: Send + Sync {
 pub struct WhatsApp {
     sender: Arc<dyn Sender>,
     /// What the development sender has sent; `None` with any other.
-    pub log: Option<Arc<log::Log>>,
+    pub log: Option<Arc<log::LogSender>>,
 }
 
 impl WhatsApp {
     pub fn new(config: &WhatsAppSettings) -> Self {
         match config.sender {
             SenderKind::Log => {
-                let log = Arc::new(log::Log::default());
+                let log = Arc::new(log::LogSender::default());
                 Self { sender: log.clone(), log: Some(log) }
             }
             SenderKind::Meta => Self { sender: Arc::new(meta::Meta::new(config)), log: None },

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use futures_util::future::join_all;
 use nyala::auth::argon;
 use nyala::auth::line::Line;
-use nyala::auth::password::{self, Place};
+use nyala::auth::password::{self, QueuePlace};
 use nyala::http::client_ip::{Address, Block};
 
 use crate::auth::{TELP, login_body};
@@ -209,7 +209,7 @@ fn address(text: &str) -> Address {
 
 impl TestApp {
     /// As many places as these lines are given.
-    fn take_places(&self, lines: impl Iterator<Item = Line>) -> Vec<Place> {
+    fn take_places(&self, lines: impl Iterator<Item = Line>) -> Vec<QueuePlace> {
         lines.filter_map(|line| password::reserve(&self.state, line).ok()).collect()
     }
 }

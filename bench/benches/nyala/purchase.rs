@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use embedded_postgres::Postgres;
-use nyala::db::pool::{Client, Db, Limits};
+use nyala::db::pool::{Db, DbClient, PoolLimits};
 use nyala::domain::receipt_number::ReceiptNumber;
 use nyala::domain::timestamp::{Timestamp, wall_clock};
 use nyala::ledger::purchase::{Held, apply, hold};
@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 
 /// A customer's balance is enough for two thousand purchases.
 const CUSTOMERS: usize = 1000;
-const LIMITS: Limits = Limits { wait: Duration::from_secs(5), connect: Duration::from_secs(5), statement: None };
+const LIMITS: PoolLimits = PoolLimits { wait: Duration::from_secs(5), connect: Duration::from_secs(5), statement: None };
 
 /// A shop in a database of its own; the server that made it has ended.
 struct Till {
@@ -78,7 +78,7 @@ impl Till {
 }
 
 async fn buy(
-    client: &Client,
+    client: &DbClient,
     order: &Order,
     machine: &MachineFacts,
     service: &ServiceFacts,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion};
-use nyala::machine::wheel::{Key, STEP_MS, Wheel};
+use nyala::machine::wheel::{STEP_MS, TimerKey, Wheel};
 
 const SIZES: [u32; 3] = [10_000, 100_000, 1_000_000];
 const HOUR_MS: i64 = 3_600_000;
@@ -43,7 +43,7 @@ fn due_ms(i: u64, within_ms: i64) -> i64 {
 /// The time to set `n` alarms and the time to cancel them.
 fn batches(wheel: &mut Wheel<u32>, n: u64) -> (Duration, Duration) {
     let (mut setting, mut cancelling) = (Duration::ZERO, Duration::ZERO);
-    let mut keys: Vec<Key> = Vec::with_capacity(BATCH as usize);
+    let mut keys: Vec<TimerKey> = Vec::with_capacity(BATCH as usize);
     let mut done = 0;
     while done < n {
         let until = n.min(done + BATCH);

@@ -10,7 +10,7 @@ use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::web::{Bytes, BytesMut};
 use futures_util::{FutureExt, Stream, StreamExt, future};
 
-pub use room::{NoRoom, Place, Room};
+pub use room::{BodyPlace, NoRoom, Room};
 
 /// What the first piece of a body gets that does not say its length, and more is to come; it doubles as the body grows.
 const FIRST_BYTES: usize = 4 * 1024;
@@ -37,7 +37,12 @@ pub fn declared(req: &HttpRequest) -> Option<u64> {
 
 /// The whole body, at most `max` bytes, of which its sender has `declared` so many. One that arrives in one piece, as nearly all do, is
 /// not copied and takes up no room; of a slower one what has arrived counts for `enter`'s address.
-pub async fn read<S>(mut payload: S, declared: Option<u64>, max: usize, enter: impl FnOnce() -> Place) -> Result<Bytes, BodyError>
+pub async fn read<S>(
+    mut payload: S,
+    declared: Option<u64>,
+    max: usize,
+    enter: impl FnOnce() -> BodyPlace,
+) -> Result<Bytes, BodyError>
 where
     S: Stream<Item = Result<Bytes, PayloadError>> + Unpin,
 {
@@ -77,7 +82,7 @@ where
 }
 
 /// Appends, with exactly the memory that `place` holds.
-fn append(body: &mut BytesMut, piece: &[u8], foreseen: usize, place: &mut Place) -> Result<(), NoRoom> {
+fn append(body: &mut BytesMut, piece: &[u8], foreseen: usize, place: &mut BodyPlace) -> Result<(), NoRoom> {
     let needed = body.len() + piece.len();
     if needed > body.capacity() {
         let capacity = if needed <= foreseen { foreseen } else { needed.next_power_of_two() };

@@ -34,7 +34,7 @@ pub struct NoRoom;
 
 /// What one unfinished body holds; given back when it is dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct BodyPlace {
     room: Room,
     address: Address,
     number: u64,
@@ -71,13 +71,13 @@ impl Room {
     }
 
     /// A place for a body from `address`, which holds nothing yet.
-    pub fn enter(&self, address: Address) -> Place {
+    pub fn enter(&self, address: Address) -> BodyPlace {
         let (tell, lost) = oneshot::channel();
         let mut held = self.held();
         held.last += 1;
         let number = held.last;
         held.change(address, |share| share.bodies.insert(number, Body { bytes: 0, _lost: tell }));
-        Place { room: self.clone(), address, number, lost }
+        BodyPlace { room: self.clone(), address, number, lost }
     }
 
     pub fn bytes(&self) -> &Gauge {
@@ -98,7 +98,7 @@ impl Room {
     }
 }
 
-impl Place {
+impl BodyPlace {
     /// Room for `bytes` in all, if need be that of the oldest body of the address that holds most.
     pub fn hold(&mut self, bytes: usize) -> Result<(), NoRoom> {
         let (inner, mut held) = (&self.room.0, self.room.held());
@@ -119,7 +119,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for BodyPlace {
     fn drop(&mut self) {
         let mut held = self.room.held();
         held.remove(self.address, self.number);
@@ -186,11 +186,11 @@ mod tests {
         Address::V4(n.into())
     }
 
-    fn is_lost(place: &mut Place) -> bool {
+    fn is_lost(place: &mut BodyPlace) -> bool {
         place.lost.try_recv() != Err(oneshot::error::TryRecvError::Empty)
     }
 
-    fn place(room: &Room, n: u8, bytes: usize) -> Place {
+    fn place(room: &Room, n: u8, bytes: usize) -> BodyPlace {
         let mut place = room.enter(ip(n));
         place.hold(bytes).unwrap();
         place

@@ -6,7 +6,7 @@ use super::{Active, Ctx, MachineActor};
 use crate::ledger::purchase::{self as ledger, Held};
 use crate::machine::messages::{HoldDone, Outcome, Start};
 use crate::purchase::rules::Refusal;
-use crate::purchase::step::{self, Event};
+use crate::purchase::step::{self, PurchaseEvent};
 use crate::purchase::times::{MAX_WAITERS, MAX_WAITING_STARTS};
 
 impl MachineActor {
@@ -76,7 +76,7 @@ impl Handler<HoldDone> for MachineActor {
                 active.waiters = start.waiter;
                 self.learned += 1;
                 self.active = Some(active);
-                self.feed(Event::Wake, ctx);
+                self.feed(PurchaseEvent::Wake, ctx);
             }
             Ok(Held::Lost(refusal)) => {
                 start.answer(Outcome::Refused(refusal));

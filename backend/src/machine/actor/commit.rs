@@ -8,14 +8,14 @@ use crate::ledger::purchase as ledger;
 use crate::machine::messages::{Applied, Await, Outcome, Stop};
 use crate::purchase::fault;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{self, Change, Event, Purchase, Send};
+use crate::purchase::step::{self, Change, Op, Purchase, PurchaseEvent};
 use crate::purchase::times::MAX_WAITERS;
 
 /// Events of the device that may wait behind a commit.
 const MAX_EVENTS: usize = 32;
 
 impl MachineActor {
-    pub(super) fn feed(&mut self, event: Event, ctx: &mut Ctx) {
+    pub(super) fn feed(&mut self, event: PurchaseEvent, ctx: &mut Ctx) {
         let now = self.now();
         let Some(active) = &mut self.active else { return };
         if active.committing {
@@ -40,7 +40,7 @@ impl MachineActor {
         }
     }
 
-    fn commit(&self, change: Change, next: Purchase, send: Option<Send>, now: Timestamp, ctx: &mut Ctx) {
+    fn commit(&self, change: Change, next: Purchase, send: Option<Op>, now: Timestamp, ctx: &mut Ctx) {
         let (server, id, idmesin, state) = (self.state.clone(), next.id, self.location.idmesin, next.state);
         let (before, after) = edges(change);
         self.fault(before);
@@ -176,7 +176,7 @@ impl Handler<Stop> for MachineActor {
             Some(a) if a.p.id == msg.idtransaksi && a.stop_waiters.len() < MAX_WAITERS => {
                 a.stop_waiters.retain(|waiter| !waiter.is_closed());
                 a.stop_waiters.push(msg.waiter);
-                self.feed(Event::StopRequested, ctx);
+                self.feed(PurchaseEvent::StopRequested, ctx);
             }
             // Its dropped answer tells the operator to ask again.
             _ => self.reload(ctx),

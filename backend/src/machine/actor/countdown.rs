@@ -10,7 +10,7 @@ use crate::machine::messages::{Ring, Watched};
 use crate::machine::tick::Tick;
 use crate::machine::ticker::Run;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{self, Event, Purchase};
+use crate::purchase::step::{self, Purchase, PurchaseEvent};
 
 impl MachineActor {
     /// Sets the alarm for the purchase's next moment, and the ticker for its run.
@@ -59,7 +59,7 @@ impl Handler<Ring> for MachineActor {
         self.alarm = None;
         if self.wake_at().is_some_and(|at| at <= self.now()) {
             // Arms again itself.
-            self.feed(Event::Wake, ctx);
+            self.feed(PurchaseEvent::Wake, ctx);
         } else {
             self.arm(ctx);
         }

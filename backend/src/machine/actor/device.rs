@@ -9,7 +9,7 @@ use super::{Ctx, MachineActor};
 use crate::machine::device::{Command, DeviceEvent};
 use crate::machine::messages::{AskDevice, Said};
 use crate::purchase::device;
-use crate::purchase::step::{Event, Send};
+use crate::purchase::step::{Op, PurchaseEvent};
 
 impl MachineActor {
     /// The first word of the device on a command that this process sent.
@@ -21,7 +21,7 @@ impl MachineActor {
         }
     }
 
-    pub(super) fn send(&mut self, op: Send, ctx: &mut Ctx) {
+    pub(super) fn send(&mut self, op: Op, ctx: &mut Ctx) {
         let Some(active) = &self.active else { return };
         let p = &active.p;
         let cmd = Command {
@@ -33,7 +33,7 @@ impl MachineActor {
             exp: p.exp(),
         };
         self.command(&cmd, ctx);
-        if op == Send::Start {
+        if op == Op::Start {
             self.fault("after_send");
         }
     }
@@ -89,12 +89,12 @@ impl Handler<Said> for MachineActor {
         match event {
             DeviceEvent::Ack { cmd_id, result } => {
                 self.measure_answer(cmd_id);
-                self.feed(Event::Ack { cmd_id, result }, ctx);
+                self.feed(PurchaseEvent::Ack { cmd_id, result }, ctx);
             }
             DeviceEvent::State { online, run } => {
                 self.record_state(online, run.map(|r| r.cmd_id), ctx);
                 if let Some(run) = run {
-                    self.feed(Event::Runs { cmd_id: run.cmd_id, left_ms: run.left_ms }, ctx);
+                    self.feed(PurchaseEvent::Runs { cmd_id: run.cmd_id, left_ms: run.left_ms }, ctx);
                 }
             }
         }
@@ -110,7 +110,7 @@ impl Handler<AskDevice> for MachineActor {
             idmesin: self.location.idmesin,
             cmd_id: Uuid::nil(),
             epoch: 0,
-            op: Send::Query,
+            op: Op::Query,
             duration_s: 0,
             exp: self.now(),
         };

@@ -20,12 +20,12 @@ use super::board::Board;
 use super::messages::{Leave, Outcome, Start, Waiter};
 use super::registry::Location;
 use super::ticker::Ticker;
-use super::wheel::Key;
+use super::wheel::TimerKey;
 use crate::app::AppState;
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::fault;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{Event, Purchase};
+use crate::purchase::step::{Purchase, PurchaseEvent};
 
 pub struct MachineActor {
     state: AppState,
@@ -35,7 +35,7 @@ pub struct MachineActor {
     hold: Option<Start>,
     queue: VecDeque<Start>,
     board: Arc<Board>,
-    alarm: Option<Key>,
+    alarm: Option<TimerKey>,
     ticker: Rc<Ticker>,
     loading: bool,
     /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
@@ -55,7 +55,7 @@ struct Active {
     stop_waiters: Vec<oneshot::Sender<()>>,
     /// A change is being committed; events wait in `events`.
     committing: bool,
-    events: VecDeque<Event>,
+    events: VecDeque<PurchaseEvent>,
 }
 
 impl Active {

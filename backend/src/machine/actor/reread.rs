@@ -9,7 +9,7 @@ use crate::http::error::AppError;
 use crate::machine::messages::{Loaded, Outcome, Reload};
 use crate::purchase::facts;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{self, Event, Purchase};
+use crate::purchase::step::{self, Purchase, PurchaseEvent};
 
 /// After the database failed, how long until the stored state is read again.
 const RELOAD_AFTER: Duration = Duration::from_millis(500);
@@ -106,7 +106,7 @@ impl Handler<Reload> for MachineActor {
     fn handle(&mut self, _: Reload, ctx: &mut Ctx) {
         match &self.active {
             Some(a) if a.committing => {}
-            Some(a) if step::wake_at(&a.p).is_some_and(|at| at <= self.now()) => self.feed(Event::Wake, ctx),
+            Some(a) if step::wake_at(&a.p).is_some_and(|at| at <= self.now()) => self.feed(PurchaseEvent::Wake, ctx),
             _ => self.reload(ctx),
         }
     }

@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Command, DeviceEvent, Run};
+use super::{Command, DeviceEvent, DeviceRun};
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::step::{AckResult, Send};
+use crate::purchase::step::{AckResult, Op};
 
 /// Commands a device remembers, so that a repeated one is answered and not run again.
 const KNOWN: usize = 16;
@@ -51,7 +51,7 @@ enum KnownResult {
 
 /// One device's own memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Memory {
+pub struct DeviceMemory {
     pub mode: Mode,
     epoch: i64,
     known: VecDeque<Known>,
@@ -67,16 +67,16 @@ pub struct Handled {
     pub events: Vec<DeviceEvent>,
 }
 
-impl Memory {
+impl DeviceMemory {
     /// Does what `cmd` asks at `now` by the device's own clock; `None`: not a word.
     pub fn handle(&mut self, cmd: &Command, now: Timestamp) -> Option<Handled> {
         if matches!(self.mode, Mode::Silent | Mode::Offline) {
             return None;
         }
         let (changed, mut events) = match cmd.op {
-            Send::Start => (self.start(cmd, now), Vec::new()),
-            Send::Query => (false, vec![self.state(now)]),
-            Send::Stop => (self.stop(cmd.cmd_id, now), vec![self.state(now)]),
+            Op::Start => (self.start(cmd, now), Vec::new()),
+            Op::Query => (false, vec![self.state(now)]),
+            Op::Stop => (self.stop(cmd.cmd_id, now), vec![self.state(now)]),
         };
         events.extend(self.answer(cmd, now));
         let late = self.find(cmd.cmd_id).filter(|_| self.mode == Mode::Late);
@@ -85,8 +85,8 @@ impl Memory {
     }
 
     /// What it runs by its own word.
-    pub fn run(&self, now: Timestamp) -> Option<Run> {
-        self.running(now).map(|k| Run { cmd_id: k.cmd_id, left_ms: k.ends_ms - now.ms() })
+    pub fn run(&self, now: Timestamp) -> Option<DeviceRun> {
+        self.running(now).map(|k| DeviceRun { cmd_id: k.cmd_id, left_ms: k.ends_ms - now.ms() })
     }
 
     /// What it says of itself, asked or not.

@@ -7,7 +7,7 @@ pub mod sim;
 use uuid::Uuid;
 
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::step::{AckResult, Send};
+use crate::purchase::step::{AckResult, Op};
 
 /// A command to a device (contract §6).
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct Command {
     pub idmesin: i64,
     pub cmd_id: Uuid,
     pub epoch: i64,
-    pub op: Send,
+    pub op: Op,
     pub duration_s: i64,
     pub exp: Timestamp,
 }
@@ -24,12 +24,12 @@ pub struct Command {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceEvent {
     Ack { cmd_id: Uuid, result: AckResult },
-    State { online: bool, run: Option<Run> },
+    State { online: bool, run: Option<DeviceRun> },
 }
 
 /// What a device runs, by its own word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct DeviceRun {
     pub cmd_id: Uuid,
     pub left_ms: i64,
 }

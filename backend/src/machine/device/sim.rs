@@ -10,7 +10,7 @@ use dashmap::DashMap;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::memory::Memory;
+use super::memory::DeviceMemory;
 pub use super::memory::Mode;
 use super::{Command, DeviceEvent};
 use crate::domain::timestamp::Timestamp;
@@ -28,7 +28,7 @@ pub struct Reply {
 
 /// All simulated devices of this server.
 pub struct Sim {
-    devices: DashMap<i64, Memory>,
+    devices: DashMap<i64, DeviceMemory>,
     journal: Mutex<File>,
     answer_ms: (i64, i64),
 }
@@ -36,7 +36,7 @@ pub struct Sim {
 #[derive(Serialize, Deserialize)]
 struct Line {
     idmesin: i64,
-    memory: Memory,
+    memory: DeviceMemory,
 }
 
 impl Sim {
@@ -78,7 +78,7 @@ impl Sim {
     }
 
     /// Unsynced on purpose: a device's memory must outlive a crash of the server, not of the whole machine.
-    fn write(&self, idmesin: i64, memory: &Memory) {
+    fn write(&self, idmesin: i64, memory: &DeviceMemory) {
         let Ok(mut line) = serde_json::to_vec(&Line { idmesin, memory: memory.clone() }) else { return };
         line.push(b'\n');
         let mut file = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -88,7 +88,7 @@ impl Sim {
     }
 }
 
-fn read(path: &PathBuf) -> std::io::Result<(DashMap<i64, Memory>, usize)> {
+fn read(path: &PathBuf) -> std::io::Result<(DashMap<i64, DeviceMemory>, usize)> {
     let devices = DashMap::new();
     let mut lines = 0;
     match File::open(path) {
@@ -121,7 +121,7 @@ fn append_to(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-fn compact(path: &Path, devices: &DashMap<i64, Memory>) -> std::io::Result<()> {
+fn compact(path: &Path, devices: &DashMap<i64, DeviceMemory>) -> std::io::Result<()> {
     let beside = path.with_extension("jsonl.new");
     let mut file = File::create(&beside)?;
     for device in devices {
@@ -135,14 +135,14 @@ fn compact(path: &Path, devices: &DashMap<i64, Memory>) -> std::io::Result<()> {
 mod tests {
     use uuid::Uuid;
 
-    use super::super::Run;
+    use super::super::DeviceRun;
     use super::super::memory::LATE_MS;
     use super::*;
-    use crate::purchase::step::{AckResult, Send};
+    use crate::purchase::step::{AckResult, Op};
 
     const T0: Timestamp = Timestamp::from_ms(1_000_000);
 
-    fn cmd(op: Send, cmd_id: Uuid, epoch: i64) -> Command {
+    fn cmd(op: Op, cmd_id: Uuid, epoch: i64) -> Command {
         Command { idmesin: 1, cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000) }
     }
 
@@ -165,12 +165,12 @@ mod tests {
         let dir = scratch();
         let sim = sim(&dir);
         let id = Uuid::new_v4();
-        assert_eq!(sim.command(&cmd(Send::Start, id, 1), T0).unwrap().events, [ack(id, AckResult::Started)]);
+        assert_eq!(sim.command(&cmd(Op::Start, id, 1), T0).unwrap().events, [ack(id, AckResult::Started)]);
         let later = T0.plus_ms(5_000);
-        assert_eq!(sim.command(&cmd(Send::Start, id, 1), later).unwrap().events, [ack(id, AckResult::Started)]);
-        let run = Some(Run { cmd_id: id, left_ms: 55_000 });
+        assert_eq!(sim.command(&cmd(Op::Start, id, 1), later).unwrap().events, [ack(id, AckResult::Started)]);
+        let run = Some(DeviceRun { cmd_id: id, left_ms: 55_000 });
         assert_eq!(
-            sim.command(&cmd(Send::Query, id, 1), later).unwrap().events,
+            sim.command(&cmd(Op::Query, id, 1), later).unwrap().events,
             [DeviceEvent::State { online: true, run }, ack(id, AckResult::Started)]
         );
     }
@@ -179,25 +179,25 @@ mod tests {
     fn memory_outlives_the_server() {
         let dir = scratch();
         let id = Uuid::new_v4();
-        sim(&dir).command(&cmd(Send::Start, id, 1), T0);
+        sim(&dir).command(&cmd(Op::Start, id, 1), T0);
         let again = sim(&dir);
         assert_eq!(
-            again.command(&cmd(Send::Query, id, 1), T0.plus_ms(60_001)).unwrap().events.last(),
+            again.command(&cmd(Op::Query, id, 1), T0.plus_ms(60_001)).unwrap().events.last(),
             Some(&ack(id, AckResult::Done))
         );
         again.set_mode(1, Mode::Silent, T0);
-        assert_eq!(sim(&dir).command(&cmd(Send::Query, id, 1), T0), None);
+        assert_eq!(sim(&dir).command(&cmd(Op::Query, id, 1), T0), None);
     }
 
     #[test]
     fn a_torn_line_costs_nothing_else() {
         let dir = scratch();
         let (first, second) = (Uuid::new_v4(), Uuid::new_v4());
-        sim(&dir).command(&cmd(Send::Start, first, 1), T0);
+        sim(&dir).command(&cmd(Op::Start, first, 1), T0);
         let mut journal = OpenOptions::new().append(true).open(dir.join(JOURNAL)).unwrap();
         journal.write_all(br#"{"idmesin":1,"memo"#).unwrap();
-        sim(&dir).command(&cmd(Send::Start, second, 2), T0.plus_ms(1));
-        let answers = |id| sim(&dir).command(&cmd(Send::Query, id, 1), T0.plus_ms(2)).unwrap().events.pop();
+        sim(&dir).command(&cmd(Op::Start, second, 2), T0.plus_ms(1));
+        let answers = |id| sim(&dir).command(&cmd(Op::Query, id, 1), T0.plus_ms(2)).unwrap().events.pop();
         assert_eq!(answers(first), Some(ack(first, AckResult::Started)));
         assert_eq!(answers(second), Some(ack(second, AckResult::Refused)));
     }
@@ -207,14 +207,14 @@ mod tests {
         let dir = scratch();
         let sim = sim(&dir);
         let (first, second, stale, late) = (Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4());
-        sim.command(&cmd(Send::Start, first, 2), T0);
-        assert_eq!(sim.command(&cmd(Send::Start, second, 3), T0).unwrap().events, [ack(second, AckResult::Refused)]);
+        sim.command(&cmd(Op::Start, first, 2), T0);
+        assert_eq!(sim.command(&cmd(Op::Start, second, 3), T0).unwrap().events, [ack(second, AckResult::Refused)]);
         assert_eq!(
-            sim.command(&cmd(Send::Stop, first, 2), T0.plus_ms(1)).unwrap().events.last(),
+            sim.command(&cmd(Op::Stop, first, 2), T0.plus_ms(1)).unwrap().events.last(),
             Some(&ack(first, AckResult::Done))
         );
-        assert_eq!(sim.command(&cmd(Send::Start, stale, 1), T0.plus_ms(2)).unwrap().events, [ack(stale, AckResult::Refused)]);
-        assert_eq!(sim.command(&cmd(Send::Start, late, 4), T0.plus_ms(10_001)).unwrap().events, [ack(late, AckResult::Expired)]);
+        assert_eq!(sim.command(&cmd(Op::Start, stale, 1), T0.plus_ms(2)).unwrap().events, [ack(stale, AckResult::Refused)]);
+        assert_eq!(sim.command(&cmd(Op::Start, late, 4), T0.plus_ms(10_001)).unwrap().events, [ack(late, AckResult::Expired)]);
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         let sim = sim(&dir);
         sim.set_mode(1, Mode::Late, T0);
         let id = Uuid::new_v4();
-        assert_eq!(sim.command(&cmd(Send::Start, id, 1), T0).unwrap().after_ms, LATE_MS);
-        assert_eq!(sim.command(&cmd(Send::Query, id, 1), T0.plus_ms(4_000)).unwrap().after_ms, 5_000);
+        assert_eq!(sim.command(&cmd(Op::Start, id, 1), T0).unwrap().after_ms, LATE_MS);
+        assert_eq!(sim.command(&cmd(Op::Query, id, 1), T0.plus_ms(4_000)).unwrap().after_ms, 5_000);
     }
 }

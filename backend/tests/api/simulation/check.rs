@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nyala::domain::timestamp::Timestamp;
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{AckResult, Change, Event, Purchase};
+use nyala::purchase::step::{AckResult, Change, Purchase, PurchaseEvent};
 use nyala::purchase::times::GIVE_UP_MS;
 
 use super::customer::Told;
@@ -39,12 +39,12 @@ pub const WORTH: [&str; 16] = [
     "unpaid run found",
 ];
 
-fn name(change: Change, event: &Event) -> &'static str {
+fn name(change: Change, event: &PurchaseEvent) -> &'static str {
     match (change, event) {
         (Change::MarkSent, _) => "marked as sent",
         (Change::MarkUnsure, _) => "marked as unsure",
-        (Change::Run { .. }, Event::Ack { .. }) => "started",
-        (Change::Run { .. }, Event::Runs { .. }) => "started, time left told",
+        (Change::Run { .. }, PurchaseEvent::Ack { .. }) => "started",
+        (Change::Run { .. }, PurchaseEvent::Runs { .. }) => "started, time left told",
         (Change::Run { .. }, _) => "started, time left never told",
         (Change::RunAndFinish { .. }, _) => "already over",
         (Change::Sooner { .. }, _) => "sooner over than thought",
@@ -73,12 +73,12 @@ impl World {
     }
 
     /// The server is about to commit `change`; the device knows better. `said_at`: when it said what this comes from.
-    pub fn check_change(&mut self, machine: usize, next: &Purchase, change: Change, event: &Event, said_at: Timestamp) {
+    pub fn check_change(&mut self, machine: usize, next: &Purchase, change: Change, event: &PurchaseEvent, said_at: Timestamp) {
         self.note(name(change, event));
         match change {
             Change::Run { ends_at, .. } | Change::Sooner { ends_at, .. } => {
                 // A guess has no word behind it, and a word of what is over does not say since when.
-                let guess = matches!(event, Event::Wake | Event::Ack { result: AckResult::Done, .. });
+                let guess = matches!(event, PurchaseEvent::Wake | PurchaseEvent::Ack { result: AckResult::Done, .. });
                 self.check_countdown(machine, next, ends_at, (!guess).then_some(said_at));
             }
             Change::RunAndFinish { .. } => {

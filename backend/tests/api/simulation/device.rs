@@ -2,9 +2,9 @@
 //! and memory, refuse, fall silent and go offline.
 
 use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::memory::{Memory, Mode};
+use nyala::machine::device::memory::{DeviceMemory, Mode};
 use nyala::machine::device::{Command, DeviceEvent};
-use nyala::purchase::step::Send;
+use nyala::purchase::step::Op;
 use rand::Rng;
 use uuid::Uuid;
 
@@ -32,7 +32,7 @@ struct Network {
 const CALM: Network = Network { loses: 0.0, doubles: 0.0, delay_ms: 300 };
 
 pub struct Device {
-    memory: Memory,
+    memory: DeviceMemory,
     /// How far its clock is ahead of the server's.
     skew_ms: i64,
     network: Network,
@@ -45,7 +45,7 @@ pub struct Device {
 
 impl Device {
     pub fn new(skew_ms: i64) -> Self {
-        Self { memory: Memory::default(), skew_ms, network: CALM, away: None, runs: Vec::new(), trouble: 0 }
+        Self { memory: DeviceMemory::default(), skew_ms, network: CALM, away: None, runs: Vec::new(), trouble: 0 }
     }
 
     /// The run of a command that really happened.
@@ -90,14 +90,14 @@ impl World {
         let running = device.memory.run(now.plus_ms(device.skew_ms)).filter(|r| r.cmd_id == cmd.cmd_id);
         let known = device.runs.iter_mut().rev().find(|r| r.cmd_id == cmd.cmd_id && !r.forgotten);
         match (cmd.op, running, known) {
-            (Send::Start, Some(run), None) => {
+            (Op::Start, Some(run), None) => {
                 assert!(device.runs.iter().all(|r| r.ends_at <= now), "a device runs one command at a time");
                 let run = Run { cmd_id: cmd.cmd_id, started_at: now, ends_at: now.plus_ms(run.left_ms), forgotten: false };
                 device.runs.push(run);
                 let off_ms = now.ms_until(run.ends_at);
                 self.after(off_ms, Happening::Tell { machine });
             }
-            (Send::Stop, None, Some(run)) => run.ends_at = run.ends_at.min(now),
+            (Op::Stop, None, Some(run)) => run.ends_at = run.ends_at.min(now),
             _ => {}
         }
     }
@@ -181,14 +181,14 @@ impl World {
         if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now) {
             run.ends_at = now;
             let local = now.plus_ms(device.skew_ms);
-            let stop = Command { idmesin: 0, cmd_id: run.cmd_id, epoch: 0, op: Send::Stop, duration_s: 0, exp: local };
+            let stop = Command { idmesin: 0, cmd_id: run.cmd_id, epoch: 0, op: Op::Stop, duration_s: 0, exp: local };
             let mode = std::mem::take(&mut device.memory.mode);
             device.memory.handle(&stop, local);
             device.memory.mode = mode;
         }
         if forgets {
             let mode = device.memory.mode;
-            device.memory = Memory::default();
+            device.memory = DeviceMemory::default();
             device.memory.mode = mode;
             device.runs.iter_mut().for_each(|r| r.forgotten = true);
         }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use nyala::db::pool::{Client, Db, Limits, StatementLimits};
+use nyala::db::pool::{Db, DbClient, PoolLimits, StatementLimits};
 use nyala::domain::timestamp::Timestamp;
 use nyala::ledger::purchase::{self as ledger, Held};
 use nyala::ledger::refund::refund;
@@ -37,7 +37,7 @@ async fn postgres_tells_the_same_histories() {
     let database = Database::create().await;
     let five = Duration::from_secs(5);
     let statement = Some(StatementLimits { whole: five, lock: five });
-    let db = Db::new(&database.url(), 1, Limits { wait: five, connect: five, statement }).unwrap();
+    let db = Db::new(&database.url(), 1, PoolLimits { wait: five, connect: five, statement }).unwrap();
     let mut client = db.get().await.unwrap();
     for seed in 0..super::POSTGRES_SEEDS {
         let mut world = World::new(seed, false);
@@ -52,11 +52,11 @@ async fn postgres_tells_the_same_histories() {
     }
 }
 
-async fn insert(client: &Client, sql: &str, params: &[&(dyn tokio_postgres::types::ToSql + Sync)]) -> i64 {
+async fn insert(client: &DbClient, sql: &str, params: &[&(dyn tokio_postgres::types::ToSql + Sync)]) -> i64 {
     client.query_one(sql, params).await.unwrap_or_else(|e| panic!("{sql}: {e:?}")).get(0)
 }
 
-async fn arrange(client: &mut Client, seed: u64) -> Chain {
+async fn arrange(client: &mut DbClient, seed: u64) -> Chain {
     let idowner =
         insert(client, "INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', $1) RETURNING idowner", &[&T0]).await;
     let outlet = "INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
@@ -101,7 +101,7 @@ impl Chain {
 }
 
 /// Asks PostgreSQL the same; the answers are compared.
-async fn ask(client: &mut Client, chain: &mut Chain, asked: &Asked) -> Result<(), nyala::http::error::AppError> {
+async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<(), nyala::http::error::AppError> {
     match asked {
         Asked::Facts { order, decision, now } => {
             let order = chain.order(*order);
@@ -142,7 +142,7 @@ async fn ask(client: &mut Client, chain: &mut Chain, asked: &Asked) -> Result<()
 }
 
 async fn hold(
-    client: &Client,
+    client: &DbClient,
     chain: &mut Chain,
     order: OrderRow,
     now: Timestamp,
@@ -173,7 +173,7 @@ async fn give_back(
 }
 
 /// Everything that is stored is the same on both sides.
-async fn compare(client: &Client, chain: &Chain, store: &Store) {
+async fn compare(client: &DbClient, chain: &Chain, store: &Store) {
     for (i, p) in store.purchases.iter().enumerate() {
         let id = chain.purchases[&(i64::try_from(i).unwrap() + 1)].0;
         let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, dikembalikan FROM snap_transaksi WHERE id = $1";

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::{Command, DeviceEvent};
 use nyala::purchase::rules::Decision;
-use nyala::purchase::step::{Change, Purchase, Send};
+use nyala::purchase::step::{Change, Op, Purchase};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Uuid;
@@ -64,14 +64,14 @@ pub enum Happening {
         machine: usize,
         change: Change,
         next: Box<Purchase>,
-        send: Option<Send>,
+        send: Option<Op>,
         at: Timestamp,
     },
     Applied {
         life: u32,
         machine: usize,
         next: Box<Purchase>,
-        send: Option<Send>,
+        send: Option<Op>,
         result: Answered<bool>,
     },
     Load {

@@ -4,7 +4,7 @@ use nyala::domain::timestamp::Timestamp;
 use nyala::ledger::purchase::Held;
 use nyala::machine::messages::Outcome;
 use nyala::purchase::rules::Refusal;
-use nyala::purchase::step::{self, Event};
+use nyala::purchase::step::{self, PurchaseEvent};
 use nyala::purchase::times::MAX_WAITING_STARTS;
 
 use super::super::store::SERVICES_S;
@@ -57,7 +57,7 @@ impl World {
                 active.waiters = start.requests;
                 self.server.actors[machine].learned += 1;
                 self.server.actors[machine].active = Some(active);
-                self.feed(machine, Event::Wake, self.now);
+                self.feed(machine, PurchaseEvent::Wake, self.now);
             }
             Ok(Held::Lost(why)) => {
                 self.answer_all(start.requests, Outcome::Refused(why));
@@ -92,7 +92,7 @@ impl World {
 
     pub fn stop(&mut self, machine: usize, purchase: i64) {
         if self.server.actors[machine].active.as_ref().is_some_and(|a| a.p.id == purchase) {
-            self.feed(machine, Event::StopRequested, self.now);
+            self.feed(machine, PurchaseEvent::StopRequested, self.now);
         } else {
             self.reload(machine);
         }

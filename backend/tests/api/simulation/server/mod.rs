@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::messages::Outcome;
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Change, Event, Purchase, Send};
+use nyala::purchase::step::{Change, Op, Purchase, PurchaseEvent};
 use rand::Rng;
 use uuid::Uuid;
 
@@ -46,7 +46,7 @@ struct Active {
     p: Purchase,
     waiters: Vec<usize>,
     committing: bool,
-    events: VecDeque<(Event, Timestamp)>,
+    events: VecDeque<(PurchaseEvent, Timestamp)>,
 }
 
 impl Active {
@@ -139,7 +139,7 @@ impl World {
         self.after(after_ms, Happening::Held { life, machine, at, result });
     }
 
-    pub fn commit(&mut self, life: u32, machine: usize, change: Change, next: Purchase, send: Option<Send>, at: Timestamp) {
+    pub fn commit(&mut self, life: u32, machine: usize, change: Change, next: Purchase, send: Option<Op>, at: Timestamp) {
         let result = if self.carried_out(life) {
             let done = self.store.apply(next.id, change, at);
             self.answered(done)

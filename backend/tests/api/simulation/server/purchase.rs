@@ -1,9 +1,9 @@
 //! The open purchase: what happens to it goes through `step`, one change at a time, and what is in doubt is read again.
 
 use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::{Command, DeviceEvent, Run};
+use nyala::machine::device::{Command, DeviceEvent, DeviceRun};
 use nyala::machine::messages::Outcome;
-use nyala::purchase::step::{self, Event, Purchase, Send};
+use nyala::purchase::step::{self, Op, Purchase, PurchaseEvent};
 use uuid::Uuid;
 
 use super::super::world::{Answered, Happening, World};
@@ -14,7 +14,7 @@ const MAX_EVENTS: usize = 32;
 
 impl World {
     /// `said_at`: when the device said it, for judging how exact the server could be.
-    pub(super) fn feed(&mut self, machine: usize, event: Event, said_at: Timestamp) {
+    pub(super) fn feed(&mut self, machine: usize, event: PurchaseEvent, said_at: Timestamp) {
         let now = self.now;
         let Some(active) = &mut self.server.actors[machine].active else { return };
         if active.committing {
@@ -40,7 +40,7 @@ impl World {
         }
     }
 
-    fn send_op(&mut self, machine: usize, op: Option<Send>) {
+    fn send_op(&mut self, machine: usize, op: Option<Op>) {
         let (Some(op), Some(active)) = (op, &self.server.actors[machine].active) else { return };
         let p = &active.p;
         let idmesin = i64::try_from(machine).unwrap() + 1;
@@ -59,11 +59,11 @@ impl World {
 
     pub fn alarm(&mut self, machine: usize, number: u32) {
         if self.server.actors[machine].alarm == number {
-            self.feed(machine, Event::Wake, self.now);
+            self.feed(machine, PurchaseEvent::Wake, self.now);
         }
     }
 
-    pub fn applied(&mut self, machine: usize, next: Purchase, send: Option<Send>, result: Answered<bool>) {
+    pub fn applied(&mut self, machine: usize, next: Purchase, send: Option<Op>, result: Answered<bool>) {
         match result {
             Ok(true) => {
                 self.adopt(machine, next);
@@ -168,15 +168,15 @@ impl World {
         if !self.server.up {
             return;
         }
-        if let DeviceEvent::Ack { cmd_id, .. } | DeviceEvent::State { run: Some(Run { cmd_id, .. }), .. } = event {
+        if let DeviceEvent::Ack { cmd_id, .. } | DeviceEvent::State { run: Some(DeviceRun { cmd_id, .. }), .. } = event {
             self.heard.insert(cmd_id, self.now);
         }
         match event {
-            DeviceEvent::Ack { cmd_id, result } => self.feed(machine, Event::Ack { cmd_id, result }, said_at),
+            DeviceEvent::Ack { cmd_id, result } => self.feed(machine, PurchaseEvent::Ack { cmd_id, result }, said_at),
             DeviceEvent::State { online, run } => {
                 self.record_state(machine, online, run.map(|r| r.cmd_id));
                 if let Some(run) = run {
-                    self.feed(machine, Event::Runs { cmd_id: run.cmd_id, left_ms: run.left_ms }, said_at);
+                    self.feed(machine, PurchaseEvent::Runs { cmd_id: run.cmd_id, left_ms: run.left_ms }, said_at);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::Command;
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{self, Event, Send};
+use nyala::purchase::step::{self, Op, PurchaseEvent};
 use nyala::purchase::times::GIVE_UP_MS;
 use uuid::Uuid;
 
@@ -35,7 +35,7 @@ impl World {
             for machine in (0..MACHINES).filter(|m| self.store.machines[*m].needs_staff).collect::<Vec<_>>() {
                 self.server.actors[machine].last_said = None;
                 let idmesin = i64::try_from(machine).unwrap() + 1;
-                self.send(Command { idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Send::Query, duration_s: 0, exp: now });
+                self.send(Command { idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, duration_s: 0, exp: now });
             }
         }
         // When nothing can come any more, the history may end.
@@ -50,7 +50,7 @@ impl World {
     fn look_again(&mut self, machine: usize) {
         match &self.server.actors[machine].active {
             Some(a) if a.committing => {}
-            Some(a) if step::wake_at(&a.p).is_some_and(|at| at <= self.now) => self.feed(machine, Event::Wake, self.now),
+            Some(a) if step::wake_at(&a.p).is_some_and(|at| at <= self.now) => self.feed(machine, PurchaseEvent::Wake, self.now),
             _ => self.reload(machine),
         }
     }

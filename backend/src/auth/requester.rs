@@ -12,13 +12,13 @@ use crate::http::error::AppError;
 
 /// Where a request came from.
 #[derive(Debug, Clone, Copy)]
-pub struct Caller {
+pub struct Requester {
     pub address: Address,
     /// The phone is known by its cookie; of which customer's present password is for `known_as` to say.
     pub phone: Option<KnownPhone>,
 }
 
-impl Caller {
+impl Requester {
     pub fn of(req: &HttpRequest, state: &AppState) -> Self {
         Self {
             address: counted(req, &state.config.http.trusted_proxies),
@@ -31,7 +31,7 @@ impl Caller {
         self.phone.filter(|phone| phone.customer == id && phone.version == version)
     }
 
-    /// As [`Caller::known_as`], of the account that `telp` has, if any.
+    /// As [`Requester::known_as`], of the account that `telp` has, if any.
     pub async fn known_by_number(&self, state: &AppState, telp: &Telp) -> Result<Option<KnownPhone>, AppError> {
         if self.phone.is_none() {
             return Ok(None);
@@ -40,8 +40,8 @@ impl Caller {
         Ok(account.and_then(|(id, version)| self.known_as(id, version)))
     }
 
-    /// The line in which the caller's passwords wait: neighbours behind one address do not keep a known phone waiting. `known_as` is
-    /// what [`Caller::known_as`] said; a cookie alone may be of any account, or of a phone that the customer wants out.
+    /// The line in which the requester's passwords wait: neighbours behind one address do not keep a known phone waiting. `known_as`
+    /// is what [`Requester::known_as`] said; a cookie alone may be of any account, or of a phone that the customer wants out.
     pub fn line(&self, known_as: Option<KnownPhone>) -> Line {
         known_as.map_or(Line::Address(self.address), |phone| Line::Customer(phone.customer, self.address))
     }
