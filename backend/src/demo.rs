@@ -95,13 +95,13 @@ pub async fn has_simulated_machines(db: &Db) -> Result<bool, AppError> {
 async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Timestamp) -> Result<Vec<Outlet>, AppError> {
     let names = MACHINES.map(str::to_owned);
     let mut opened = Vec::new();
-    for (nama, kota, latitude, longitude) in OUTLETS {
-        let premises = Premises { nama: nama.to_owned(), kota: kota.to_owned(), latitude, longitude };
+    for (name, city, latitude, longitude) in OUTLETS {
+        let premises = Premises { name: name.to_owned(), city: city.to_owned(), latitude, longitude };
         let idoutlet =
             outlet::open(tx, idowner, &premises, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
         let outlet = Outlet { idoutlet, idowner };
-        for (nama, duration_s, harga) in SERVICES {
-            layanan::offer(tx, idoutlet, &Offer { nama: nama.to_owned(), duration_s, harga }, now).await?;
+        for (name, duration_s, price) in SERVICES {
+            layanan::offer(tx, idoutlet, &Offer { name: name.to_owned(), duration_s, price }, now).await?;
         }
         mesin::install(tx, secrets, outlet, &names, Driver::Sim, now).await?;
         opened.push(outlet);
@@ -115,9 +115,9 @@ async fn customer(tx: &Transaction<'_>, outlets: &[Outlet], now: Timestamp) -> R
         VALUES ($1, 'Budi', 'Santoso', $2, $3, $3) RETURNING id";
     let hash = argon::hash_here(PASSWORD).map_err(|e| AppError::internal(e.to_string()))?;
     let id_customer_global: i64 = tx.query_one(REGISTER, &[&TELP, &hash, &now]).await?.get(0);
-    for (outlet, saldo) in outlets.iter().zip(BALANCE) {
+    for (outlet, balance) in outlets.iter().zip(BALANCE) {
         let wallet = WalletRef { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };
-        let package = Package::parse(Rupiah::from(saldo), None, None, AccountKind::Lasting)?;
+        let package = Package::parse(Rupiah::from(balance), None, None, AccountKind::Lasting)?;
         topup::sell(tx, wallet, &package, PRINCIPAL, now).await?;
     }
     Ok(())

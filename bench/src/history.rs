@@ -20,24 +20,24 @@ pub const PAGE: u32 = 20;
 /// as it can be. Without triggers and foreign keys for speed: the rows satisfy them.
 const FILL: &str = "
 SET session_replication_role = replica;
-CREATE TEMP TABLE pembeli AS
+CREATE TEMP TABLE buyer AS
     SELECT row_number() OVER (ORDER BY c.idcustomer) - 1 AS n, c.*, q.idakun FROM customer c JOIN quota_emoney q USING (idcustomer);
-CREATE TEMP TABLE beli AS
+CREATE TEMP TABLE purchase AS
     SELECT i, p.id_customer_global, p.idcustomer, p.idoutlet, p.owner_idowner, p.idakun, 'SLF' || lpad(i::TEXT, 15, '0') AS no_nota,
         TIMESTAMPTZ '2026-01-01 00:00:00+00' + i * INTERVAL '10 s' AS at
-    FROM generate_series(1, {purchases}) i JOIN pembeli p ON p.n = i % {customers};
-INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT id_customer_global, no_nota, '\\x00', at FROM beli ORDER BY i;
+    FROM generate_series(1, {purchases}) i JOIN buyer p ON p.n = i % {customers};
+INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT id_customer_global, no_nota, '\\x00', at FROM purchase ORDER BY i;
 INSERT INTO snap_transaksi (id, id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin, nama_layanan,
     durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at, started_at, ends_at, finished_at)
 OVERRIDING SYSTEM VALUE
 SELECT i, id_customer_global, no_nota, idcustomer, owner_idowner, {machine}, idoutlet, {service}, 'M 1', 'Cuci', {durasi}, {harga}, 'FINISHED',
-    gen_random_uuid(), i, at, at, at, at, at FROM beli ORDER BY i;
+    gen_random_uuid(), i, at, at, at, at, at FROM purchase ORDER BY i;
 INSERT INTO ledger_transfer (id, kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet,
     aktor, created_at)
 OVERRIDING SYSTEM VALUE
 SELECT 1000000 + 2 * b.i + k.n, k.kind, b.idakun, r.idakun, {harga}, CASE k.n WHEN 1 THEN 1000000 + 2 * b.i END, b.i, b.id_customer_global,
     b.idcustomer, b.idoutlet, 'sistem', b.at
-FROM beli b JOIN akun r ON r.idoutlet = b.idoutlet AND r.jenis = 'R' CROSS JOIN (VALUES (0, 'pending'), (1, 'post')) k (n, kind)
+FROM purchase b JOIN akun r ON r.idoutlet = b.idoutlet AND r.jenis = 'R' CROSS JOIN (VALUES (0, 'pending'), (1, 'post')) k (n, kind)
 ORDER BY b.i, k.n;
 SET session_replication_role = origin;";
 

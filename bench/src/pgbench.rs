@@ -68,7 +68,7 @@ fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, Error> {
         writeln!(text, "\\set {name} {first} + :k")?;
     }
     let (owner, outlet, service) = (shop.idowner.to_string(), shop.idoutlet.to_string(), shop.idlayanan.to_string());
-    let (harga, durasi, hash) = (PRICE.to_string(), DURATION_S.to_string(), format!("'\\x{}'::bytea", "5a".repeat(32)));
+    let (price, duration_s, hash) = (PRICE.to_string(), DURATION_S.to_string(), format!("'\\x{}'::bytea", "5a".repeat(32)));
     let hold: [&str; 15] = [
         ":global",
         "('SLF' || :nota)",
@@ -77,8 +77,8 @@ fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, Error> {
         &owner,
         &outlet,
         &service,
-        &harga,
-        &durasi,
+        &price,
+        &duration_s,
         "now()",
         "gen_random_uuid()",
         "now() + interval '10 s'",

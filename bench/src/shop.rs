@@ -45,16 +45,16 @@ impl Shop {
         let idlayanan = number(&http.data("/ops/v1/layanan", key, &service).await?, "id")?;
         let mut shop = Self { idowner, idoutlet, idlayanan, machine: Vec::new(), customer: Vec::new() };
         while shop.machine.len() < machine {
-            let jumlah = (machine - shop.machine.len()).min(BULK);
-            let body = json!({ "idoutlet": idoutlet, "jumlah": jumlah, "awalan": "M", "driver": "sim" });
+            let count = (machine - shop.machine.len()).min(BULK);
+            let body = json!({ "idoutlet": idoutlet, "jumlah": count, "awalan": "M", "driver": "sim" });
             let made = http.data("/ops/v1/mesin/bulk", key, &body).await?;
             for m in rows(&made, "mesin")? {
                 shop.machine.push(number(m, "id")?);
             }
         }
         while shop.customer.len() < customer {
-            let jumlah = (customer - shop.customer.len()).min(BULK);
-            let body = json!({ "jumlah": jumlah, "awalan_telp": "8990", "idoutlet": idoutlet, "saldo": BALANCE });
+            let count = (customer - shop.customer.len()).min(BULK);
+            let body = json!({ "jumlah": count, "awalan_telp": "8990", "idoutlet": idoutlet, "saldo": BALANCE });
             let made = http.data("/ops/v1/pelanggan/bulk", key, &body).await?;
             for p in rows(&made, "pelanggan")? {
                 let text = |name: &str| Ok::<_, Error>(p[name].as_str().ok_or(format!("a customer without {name}"))?.to_owned());

@@ -63,18 +63,18 @@ async fn look(pool: &Pool, customer: &Customer) -> Look {
         Err(e) => return Look::Unknown(format!("account {whose}: {e}")),
     };
     let account = answer.data.as_array().and_then(|all| all.iter().find(|a| a["idcustomer"] == whose));
-    let saldo = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64());
+    let balance = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64());
     let (paid, open) = (customer.paid(), customer.open());
     let right = BALANCE.saturating_sub(paid * PRICE);
     // Of purchases that nobody answered each may have been paid or not.
-    let is_right = |saldo| (0..=open).any(|bought| saldo == Ok(right.saturating_sub(bought * PRICE)));
-    match saldo {
-        Some(saldo) if is_right(u64::try_from(saldo)) => Look::Right,
-        Some(saldo) if open == 0 => {
-            Look::Wrong(format!("account {whose} has {saldo} rupiah, and {right} are right after {paid} purchases"))
+    let is_right = |balance| (0..=open).any(|bought| balance == Ok(right.saturating_sub(bought * PRICE)));
+    match balance {
+        Some(balance) if is_right(u64::try_from(balance)) => Look::Right,
+        Some(balance) if open == 0 => {
+            Look::Wrong(format!("account {whose} has {balance} rupiah, and {right} are right after {paid} purchases"))
         }
-        Some(saldo) => Look::Wrong(format!(
-            "account {whose} has {saldo} rupiah, and {right} are right after {paid} purchases, or less by what {open} without an \
+        Some(balance) => Look::Wrong(format!(
+            "account {whose} has {balance} rupiah, and {right} are right after {paid} purchases, or less by what {open} without an \
              answer cost"
         )),
         None => Look::Wrong(format!("account {whose} is not shown")),

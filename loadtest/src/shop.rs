@@ -251,8 +251,8 @@ async fn outlet(
 async fn customers(pool: &Pool, key: &str, idoutlet: i64, wanted: usize) -> Result<Vec<Arc<Customer>>, String> {
     let mut all = Vec::with_capacity(wanted);
     while all.len() < wanted {
-        let jumlah = (wanted - all.len()).min(BULK);
-        let many = json!({ "jumlah": jumlah, "awalan_telp": TELP_PREFIX, "idoutlet": idoutlet, "saldo": BALANCE });
+        let count = (wanted - all.len()).min(BULK);
+        let many = json!({ "jumlah": count, "awalan_telp": TELP_PREFIX, "idoutlet": idoutlet, "saldo": BALANCE });
         let made = ops(pool, key, "pelanggan/bulk", &many).await?;
         let made = list(&made["pelanggan"])?;
         if made.is_empty() {

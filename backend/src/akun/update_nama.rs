@@ -33,9 +33,9 @@ pub async fn update_nama(
     customer: Customer,
     body: Json<UpdateNamaRequest>,
 ) -> Result<HttpResponse, AppError> {
-    let nama = Name::parse(&body.nama)?;
+    let name = Name::parse(&body.nama)?;
     let client = state.db.get().await?;
     let stmt = client.prepare_cached("UPDATE customer_global SET nama_awal = $2, nama_akhir = $3 WHERE id = $1").await?;
-    client.execute(&stmt, &[&customer.id, &nama.first, &nama.last]).await?;
+    client.execute(&stmt, &[&customer.id, &name.first, &name.last]).await?;
     Ok(done("Nama Berhasil Di Ubah"))
 }

@@ -50,7 +50,7 @@ pub async fn register(
     body: Json<RegisterRequest>,
 ) -> Result<HttpResponse, AppError> {
     let RegisterRequest { otp, telp, password, nama, .. } = body.into_inner();
-    let nama = Name::parse(&nama)?;
+    let name = Name::parse(&nama)?;
     let password = Password::parse(password)?;
     let requester = Requester::of(&req, &state);
     // Nobody is known as the customer of a number that has no account yet.
@@ -59,12 +59,12 @@ pub async fn register(
         .await?
         .ok_or(AppError::RecordNotFound)?;
     let hash = place.hash(password.as_str()).await?;
-    let (id, version) = insert(&state, &code, &telp, &nama, &hash).await?;
+    let (id, version) = insert(&state, &code, &telp, &name, &hash).await?;
     logged_in(&state, &req, "Registrasi Berhasil", id, version)
 }
 
 /// The account and the end of its code, both or neither.
-async fn insert(state: &AppState, code: &RightCode, telp: &Telp, nama: &Name, hash: &str) -> Result<(i64, i32), AppError> {
+async fn insert(state: &AppState, code: &RightCode, telp: &Telp, name: &Name, hash: &str) -> Result<(i64, i32), AppError> {
     let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
@@ -75,7 +75,7 @@ async fn insert(state: &AppState, code: &RightCode, telp: &Telp, nama: &Name, ha
              VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (telp) DO NOTHING RETURNING id, token_version",
         )
         .await?;
-    let row = tx.query_opt(&stmt, &[&telp.as_str(), &nama.first, &nama.last, &hash, &now]).await?.ok_or(AppError::TelpTaken)?;
+    let row = tx.query_opt(&stmt, &[&telp.as_str(), &name.first, &name.last, &hash, &now]).await?.ok_or(AppError::TelpTaken)?;
     let made = (row.try_get(0)?, row.try_get(1)?);
     tx.commit().await?;
     Ok(made)

@@ -54,14 +54,14 @@ impl Add {
     async fn make(&self, k: &CommandContext) -> Result<String, Failure> {
         const INSERT: &str = "
             INSERT INTO kunci_operator (role, idowner, idoutlet, nama, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
-        let nama = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
+        let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let (idowner, idoutlet) = self.scope(&tx).await?;
         let (secret, hash) = key::generate();
-        let row = tx.query_one(INSERT, &[&self.role.as_str(), &idowner, &idoutlet, &nama, &hash, &k.now]).await?;
+        let row = tx.query_one(INSERT, &[&self.role.as_str(), &idowner, &idoutlet, &name, &hash, &k.now]).await?;
         let id: i64 = row.get(0);
-        let content = json!({ "role": self.role.as_str(), "idowner": idowner, "idoutlet": idoutlet, "nama": nama });
+        let content = json!({ "role": self.role.as_str(), "idowner": idowner, "idoutlet": idoutlet, "nama": name });
         audit::write(
             &tx,
             &AuditEntry { principal: PRINCIPAL, action: "kunci.buat", object: format!("kunci:{id}"), content },
@@ -102,8 +102,8 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
     for row in k.client().await?.query(ALL, &[]).await? {
         let id = |i: usize| row.get::<_, Option<i64>>(i).map_or_else(|| "-".to_owned(), |n| n.to_string());
         let revoked = row.get::<_, Option<Timestamp>>(6).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
-        let (role, nama, made): (&str, &str, Timestamp) = (row.get(1), row.get(4), row.get(5));
-        println!("{}\t{role}\t{}\t{}\t{nama}\t{}\t{revoked}", id(0), id(2), id(3), made.rfc3339());
+        let (role, name, made): (&str, &str, Timestamp) = (row.get(1), row.get(4), row.get(5));
+        println!("{}\t{role}\t{}\t{}\t{name}\t{}\t{revoked}", id(0), id(2), id(3), made.rfc3339());
     }
     Ok(())
 }

@@ -37,8 +37,8 @@ pub struct Topup {
 impl Topup {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let telp = Telp::parse(&self.telp)?;
-        let jenis = AccountKind::parse(self.jenis_emoney, self.masa_aktif)?;
-        let package = Package::parse(self.nominal.into(), self.quota.map(Rupiah::from), self.nama_paket.as_deref(), jenis)?;
+        let kind = AccountKind::parse(self.jenis_emoney, self.masa_aktif)?;
+        let package = Package::parse(self.nominal.into(), self.quota.map(Rupiah::from), self.nama_paket.as_deref(), kind)?;
         let made = context::run(common, async |k| sell(k, &telp, self.outlet, &package).await)?;
         println!("{}", serde_json::to_string(&made)?);
         Ok(())

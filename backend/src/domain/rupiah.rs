@@ -29,7 +29,7 @@ impl Rupiah {
 }
 
 impl From<i64> for Rupiah {
-    fn from(jumlah: i64) -> Self {
-        Self(jumlah)
+    fn from(amount: i64) -> Self {
+        Self(amount)
     }
 }

@@ -10,7 +10,7 @@ use crate::http::error::AppError;
 pub struct BulkTopUp<'a> {
     pub idoutlet: i64,
     pub idowner: i64,
-    pub saldo: i64,
+    pub balance: i64,
     pub principal: &'a str,
     pub now: Timestamp,
 }
@@ -39,17 +39,17 @@ const FILL: &str = "
     )
     INSERT INTO ledger_transfer
         (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)
-    SELECT 'topup', k.idakun, r.idakun, $6, b.id, r.id_customer_global, r.idcustomer, $4, $8::TEXT, $7
-    FROM sale b JOIN accounts r USING (idcustomer) JOIN akun k ON k.idoutlet = $4 AND k.jenis = 'K'";
+    SELECT 'topup', k.idakun, r.idakun, $6, s.id, r.id_customer_global, r.idcustomer, $4, $8::TEXT, $7
+    FROM sale s JOIN accounts r USING (idcustomer) JOIN akun k ON k.idoutlet = $4 AND k.jenis = 'K'";
 
 /// Opens an account for each of `customers`, who have none there. Gives `(id_customer_global, idcustomer)`.
 pub async fn open(tx: &Transaction<'_>, customers: &[i64], bulk: BulkTopUp<'_>) -> Result<Vec<(i64, i64)>, AppError> {
-    let BulkTopUp { idoutlet, idowner, saldo, principal, now } = bulk;
-    let rows = tx.query(OPEN, &[&customers, &idoutlet, &idowner, &saldo, &now]).await?;
-    if saldo > 0 {
+    let BulkTopUp { idoutlet, idowner, balance, principal, now } = bulk;
+    let rows = tx.query(OPEN, &[&customers, &idoutlet, &idowner, &balance, &now]).await?;
+    if balance > 0 {
         let column = |i: usize| rows.iter().map(|r| r.get(i)).collect::<Vec<i64>>();
         let (accounts, owners, wallets) = (column(0), column(1), column(2));
-        let moved = tx.execute(FILL, &[&accounts, &owners, &wallets, &idoutlet, &idowner, &saldo, &now, &principal]).await?;
+        let moved = tx.execute(FILL, &[&accounts, &owners, &wallets, &idoutlet, &idowner, &balance, &now, &principal]).await?;
         if usize::try_from(moved) != Ok(rows.len()) {
             return Err(AppError::internal(format!("outlet {idoutlet} has no account K")));
         }

@@ -6,7 +6,7 @@ use super::refundable::{GivenBack, Grounds, Refundable, Way, give_back};
 use crate::http::error::AppError;
 
 /// Deletes the use; 409 when it is deleted already. The amount may be 0 when refunds gave everything back.
-pub async fn hapus(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grounds<'_>) -> Result<GivenBack, AppError> {
+pub async fn delete(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grounds<'_>) -> Result<GivenBack, AppError> {
     if refundable.deleted {
         return Err(AppError::Conflict("transaksi ini sudah dihapus"));
     }

@@ -75,8 +75,8 @@ pub async fn hold(
         &cmd_id,
         &now.plus_ms(CMD_LIFE_MS),
         &p.body_hash(),
-        &machine.nama,
-        &service.nama,
+        &machine.name,
+        &service.name,
     ];
     match client.query_opt(&stmt, &params).await {
         Ok(Some(row)) => Ok(Held::Won { idtransaksi: row.try_get(0)?, cmd_id, epoch: row.try_get(1)? }),

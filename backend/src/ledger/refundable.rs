@@ -64,10 +64,10 @@ fn read(row: &Row) -> Result<Refundable, AppError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GivenBack {
     /// The row of `ledger_transfer`.
-    pub entri: i64,
+    pub entry: i64,
     pub idcustomer: i64,
-    pub jumlah: i64,
-    pub saldo_akhir: i64,
+    pub amount: i64,
+    pub balance: i64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -80,7 +80,7 @@ pub(super) enum Way {
 #[derive(Debug, Clone, Copy)]
 pub struct Grounds<'a> {
     pub principal: &'a str,
-    pub alasan: &'a str,
+    pub reason: &'a str,
     pub now: Timestamp,
 }
 
@@ -93,21 +93,21 @@ const GIVE_BACK: &str = "
         WHERE id = $1 RETURNING id, id_customer_global, idcustomer, idoutlet
     ), wallet AS (
         UPDATE quota_emoney q SET credits_posted = q.credits_posted + $2, updated_at = $6
-        FROM used p WHERE q.idcustomer = p.idcustomer RETURNING q.idcustomer, q.saldo
+        FROM used u WHERE q.idcustomer = u.idcustomer RETURNING q.idcustomer, q.saldo
     ), movement AS (
         INSERT INTO ledger_transfer
             (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
-        SELECT $3, paid.credit_akun, paid.debit_akun, $2, p.id, p.id_customer_global, p.idcustomer, p.idoutlet, $4::TEXT, $5::TEXT, $6
-        FROM used p JOIN ledger_transfer paid ON paid.idtransaksi = p.id AND paid.kind = 'post'
+        SELECT $3, paid.credit_akun, paid.debit_akun, $2, u.id, u.id_customer_global, u.idcustomer, u.idoutlet, $4::TEXT, $5::TEXT, $6
+        FROM used u JOIN ledger_transfer paid ON paid.idtransaksi = u.id AND paid.kind = 'post'
         RETURNING id, idcustomer
     )
-    SELECT g.id, d.idcustomer, d.saldo FROM movement g JOIN wallet d USING (idcustomer)";
+    SELECT m.id, w.idcustomer, w.saldo FROM movement m JOIN wallet w USING (idcustomer)";
 
 pub(super) async fn give_back(
     tx: &Transaction<'_>,
     refundable: &Refundable,
     way: Way,
-    jumlah: i64,
+    amount: i64,
     grounds: Grounds<'_>,
 ) -> Result<GivenBack, AppError> {
     let kind = match way {
@@ -116,8 +116,8 @@ pub(super) async fn give_back(
     };
     let stmt = tx.prepare_cached(GIVE_BACK).await?;
     let row = tx
-        .query_opt(&stmt, &[&refundable.id, &jumlah, &kind, &grounds.principal, &grounds.alasan, &grounds.now])
+        .query_opt(&stmt, &[&refundable.id, &amount, &kind, &grounds.principal, &grounds.reason, &grounds.now])
         .await?
         .ok_or_else(|| AppError::internal(format!("use {} runs but was never paid", refundable.id)))?;
-    Ok(GivenBack { entri: row.get(0), idcustomer: row.get(1), jumlah, saldo_akhir: row.get(2) })
+    Ok(GivenBack { entry: row.get(0), idcustomer: row.get(1), amount, balance: row.get(2) })
 }

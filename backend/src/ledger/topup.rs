@@ -22,8 +22,8 @@ pub enum AccountKind {
 
 impl AccountKind {
     /// 2 unless asked otherwise; 1 needs `masa_aktif` (epoch ms), 2 refuses it. Every failure is a 400.
-    pub fn parse(jenis: Option<i64>, expires_ms: Option<i64>) -> Result<Self, AppError> {
-        match (jenis.unwrap_or(2), expires_ms) {
+    pub fn parse(kind: Option<i64>, expires_ms: Option<i64>) -> Result<Self, AppError> {
+        match (kind.unwrap_or(2), expires_ms) {
             (1, Some(ms)) if (1..=LAST_INSTANT_MS).contains(&ms) => Ok(Self::Expiring { masa_aktif: Timestamp::from_ms(ms) }),
             (1, Some(_)) => Err(AppError::bad_input("masa_aktif harus milidetik epoch sampai tahun 9999")),
             (1, None) => Err(AppError::bad_input("jenis_emoney 1 perlu masa_aktif (milidetik epoch)")),
@@ -53,17 +53,17 @@ impl AccountKind {
 pub struct Package {
     pub nominal: i64,
     pub quota: i64,
-    pub nama: String,
-    pub jenis: AccountKind,
+    pub name: String,
+    pub kind: AccountKind,
 }
 
 impl Package {
-    /// `quota` defaults to `nominal`, both 1 to 20,000,000; `nama` to `Top-Up`. Every failure is a 400.
-    pub fn parse(nominal: Rupiah, quota: Option<Rupiah>, nama: Option<&str>, jenis: AccountKind) -> Result<Self, AppError> {
+    /// `quota` defaults to `nominal`, both 1 to 20,000,000; `name` to `Top-Up`. Every failure is a 400.
+    pub fn parse(nominal: Rupiah, quota: Option<Rupiah>, name: Option<&str>, kind: AccountKind) -> Result<Self, AppError> {
         let nominal = nominal.within("nominal", 1)?;
         let quota = quota.map_or(Ok(nominal), |q| q.within("quota", 1))?;
-        let nama = text::parse("nama_paket", nama.unwrap_or(DEFAULT_PACKAGE), text::MAX_NAME_CHARS)?;
-        Ok(Self { nominal, quota, nama, jenis })
+        let name = text::parse("nama_paket", name.unwrap_or(DEFAULT_PACKAGE), text::MAX_NAME_CHARS)?;
+        Ok(Self { nominal, quota, name, kind })
     }
 }
 
@@ -80,7 +80,7 @@ pub struct ToppedUp {
     pub idpembelian_emoney: i64,
     pub idcustomer: i64,
     /// The balance after this top-up, in rupiah.
-    pub saldo_akhir: i64,
+    pub balance: i64,
 }
 
 /// $1 customer, $2 outlet, $3 owner, $4 kind, $5 expiry, $6 now. Nothing when the account is there.
@@ -111,8 +111,8 @@ const APPLY: &str = "
     ), movement AS (
         INSERT INTO ledger_transfer
             (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)
-        SELECT 'topup', k.idakun, d.idakun, $5, b.id, $1, d.idcustomer, $2, $9::TEXT, $8
-        FROM sale b JOIN wallet d USING (idcustomer) JOIN akun k ON k.idoutlet = $2 AND k.jenis = 'K'
+        SELECT 'topup', k.idakun, w.idakun, $5, s.id, $1, w.idcustomer, $2, $9::TEXT, $8
+        FROM sale s JOIN wallet w USING (idcustomer) JOIN akun k ON k.idoutlet = $2 AND k.jenis = 'K'
         RETURNING id
     )
     SELECT id, idcustomer, saldo_akhir, (SELECT count(*) FROM movement) FROM sale";
@@ -126,21 +126,21 @@ pub async fn topup(
     principal: &str,
     now: Timestamp,
 ) -> Result<ToppedUp, AppError> {
-    if package.jenis.masa_aktif().is_some_and(|until| until <= now) {
+    if package.kind.masa_aktif().is_some_and(|until| until <= now) {
         return Err(AppError::bad_input("masa_aktif harus di masa depan"));
     }
     if let Some(done) = apply(tx, wallet, package, principal, now).await? {
         return Ok(done);
     }
-    open(tx, wallet, package.jenis, now).await?;
+    open(tx, wallet, package.kind, now).await?;
     let done = apply(tx, wallet, package, principal, now).await?;
     done.ok_or(AppError::Conflict("rekening E-Pay di outlet itu berjenis lain"))
 }
 
-async fn open(tx: &Transaction<'_>, wallet: WalletRef, jenis: AccountKind, now: Timestamp) -> Result<(), AppError> {
+async fn open(tx: &Transaction<'_>, wallet: WalletRef, kind: AccountKind, now: Timestamp) -> Result<(), AppError> {
     let WalletRef { id_customer_global, idoutlet, idowner } = wallet;
     let stmt = tx.prepare_cached(OPEN).await?;
-    tx.execute(&stmt, &[&id_customer_global, &idoutlet, &idowner, &jenis.number(), &jenis.masa_aktif(), &now]).await?;
+    tx.execute(&stmt, &[&id_customer_global, &idoutlet, &idowner, &kind.number(), &kind.masa_aktif(), &now]).await?;
     Ok(())
 }
 
@@ -152,7 +152,7 @@ async fn apply(
     now: Timestamp,
 ) -> Result<Option<ToppedUp>, AppError> {
     let WalletRef { id_customer_global, idoutlet, .. } = wallet;
-    let (jenis, masa_aktif) = (package.jenis.number(), package.jenis.masa_aktif());
+    let (kind, masa_aktif) = (package.kind.number(), package.kind.masa_aktif());
     let stmt = tx.prepare_cached(APPLY).await?;
     let row = tx
         .query_opt(
@@ -160,11 +160,11 @@ async fn apply(
             &[
                 &id_customer_global,
                 &idoutlet,
-                &jenis,
+                &kind,
                 &masa_aktif,
                 &package.quota,
                 &package.nominal,
-                &package.nama,
+                &package.name,
                 &now,
                 &principal,
             ],
@@ -174,7 +174,7 @@ async fn apply(
     if row.get::<_, i64>(3) != 1 {
         return Err(AppError::internal(format!("outlet {idoutlet} has no account K")));
     }
-    Ok(Some(ToppedUp { idpembelian_emoney: row.get(0), idcustomer: row.get(1), saldo_akhir: row.get(2) }))
+    Ok(Some(ToppedUp { idpembelian_emoney: row.get(0), idcustomer: row.get(1), balance: row.get(2) }))
 }
 
 #[cfg(test)]
@@ -194,8 +194,8 @@ mod tests {
             (Some(3), None),
             (Some(-1), None),
         ];
-        for (jenis, masa_aktif) in bad {
-            assert!(AccountKind::parse(jenis, masa_aktif).is_err(), "{jenis:?} {masa_aktif:?}");
+        for (kind, masa_aktif) in bad {
+            assert!(AccountKind::parse(kind, masa_aktif).is_err(), "{kind:?} {masa_aktif:?}");
         }
     }
 }

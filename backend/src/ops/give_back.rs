@@ -36,9 +36,9 @@ pub(super) async fn record(
     given_back: GivenBack,
     grounds: Grounds<'_>,
 ) -> Result<MoneyBack, AppError> {
-    let GivenBack { entri, idcustomer, jumlah, saldo_akhir } = given_back;
+    let GivenBack { entry: entri, idcustomer, amount: jumlah, balance: saldo_akhir } = given_back;
     let content = json!({
-        "idtransaksi": receipt, "idcustomer": idcustomer, "jumlah": jumlah, "alasan": grounds.alasan, "saldo_akhir": saldo_akhir,
+        "idtransaksi": receipt, "idcustomer": idcustomer, "jumlah": jumlah, "alasan": grounds.reason, "saldo_akhir": saldo_akhir,
     });
     let entry = AuditEntry { principal: grounds.principal, action, object: format!("ledger_transfer:{entri}"), content };
     audit::write(tx, &entry, grounds.now).await?;

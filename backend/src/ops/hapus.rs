@@ -45,14 +45,14 @@ pub async fn hapus(
     body: Json<Hapus>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let alasan = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
+    let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     let (now, principal) = (state.clock.now(), operator.principal());
-    let grounds = Grounds { principal: &principal, alasan: &alasan, now };
+    let grounds = Grounds { principal: &principal, reason: &reason, now };
     let call = IdempotentCall::new(&operator, key, "hapus", &*body, now)?;
     let mut client = state.db.get().await?;
     call.once(&mut client, async |tx| {
         let refundable = refundable::lock(tx, &body.idtransaksi, give_back::visible(&operator, body.idcustomer)).await?;
-        let back = ledger::deletion::hapus(tx, &refundable, grounds).await?;
+        let back = ledger::deletion::delete(tx, &refundable, grounds).await?;
         give_back::record(tx, "hapus", &body.idtransaksi, back, grounds).await
     })
     .await

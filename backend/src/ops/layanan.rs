@@ -43,9 +43,9 @@ pub struct LayananMade {
 
 /// What is offered, checked.
 pub struct Offer {
-    pub nama: String,
+    pub name: String,
     pub duration_s: i32,
-    pub harga: i64,
+    pub price: i64,
 }
 
 /// Adds a service to an outlet.
@@ -64,9 +64,9 @@ pub async fn layanan(
     let Minimal(operator) = by;
     let duration_s = i32::try_from(body.durasi).ok().filter(|_| (1..=MAX_DURATION_S).contains(&body.durasi));
     let offered = Offer {
-        nama: text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?,
+        name: text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?,
         duration_s: duration_s.ok_or_else(|| AppError::bad_input(format!("durasi harus 1 sampai {MAX_DURATION_S} detik")))?,
-        harga: body.harga.within("harga", 0)?,
+        price: body.harga.within("harga", 0)?,
     };
     let now = state.clock.now();
     let mut client = state.db.get().await?;
@@ -74,7 +74,7 @@ pub async fn layanan(
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
     let id = offer(&tx, outlet.idoutlet, &offered, now).await?;
     let content =
-        json!({ "idoutlet": outlet.idoutlet, "nama": offered.nama, "durasi": offered.duration_s, "harga": offered.harga });
+        json!({ "idoutlet": outlet.idoutlet, "nama": offered.name, "durasi": offered.duration_s, "harga": offered.price });
     audit::write(
         &tx,
         &AuditEntry { principal: &operator.principal(), action: "layanan.buat", object: format!("layanan:{id}"), content },
@@ -91,5 +91,5 @@ const OFFER: &str = "
 /// Offers a service at an outlet; gives its id.
 pub async fn offer(tx: &Transaction<'_>, idoutlet: i64, what: &Offer, now: Timestamp) -> Result<i64, AppError> {
     let stmt = tx.prepare_cached(OFFER).await?;
-    Ok(tx.query_one(&stmt, &[&idoutlet, &what.nama, &what.duration_s, &what.harga, &now]).await?.get(0))
+    Ok(tx.query_one(&stmt, &[&idoutlet, &what.name, &what.duration_s, &what.price, &now]).await?.get(0))
 }

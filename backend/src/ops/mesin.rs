@@ -87,15 +87,15 @@ pub struct MesinMade {
 )]
 pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: Json<NewMesin>) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let nama = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
+    let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
     body.driver.allowed(&state.config)?;
     let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
-    let made = install(&tx, &state.secrets, outlet, std::slice::from_ref(&nama), body.driver, now).await?;
+    let made = install(&tx, &state.secrets, outlet, std::slice::from_ref(&name), body.driver, now).await?;
     let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
-    let content = json!({ "idoutlet": outlet.idoutlet, "nama": nama, "driver": body.driver });
+    let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver });
     audit::write(
         &tx,
         &AuditEntry { principal: &operator.principal(), action: "mesin.buat", object: format!("mesin:{}", mesin.id), content },

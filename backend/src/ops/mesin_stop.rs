@@ -57,8 +57,8 @@ pub async fn mesin_stop(
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
-    let alasan = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
-    let (location, idtransaksi) = request(&state, &operator, idmesin, &alasan).await?;
+    let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
+    let (location, idtransaksi) = request(&state, &operator, idmesin, &reason).await?;
     let (waiter, ended) = oneshot::channel();
     state.machine.tell(&state, &location, Stop { idtransaksi, waiter })?;
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
@@ -70,11 +70,11 @@ pub async fn mesin_stop(
     }
 }
 
-async fn request(state: &AppState, operator: &Operator, idmesin: i64, alasan: &str) -> Result<(Location, i64), AppError> {
+async fn request(state: &AppState, operator: &Operator, idmesin: i64, reason: &str) -> Result<(Location, i64), AppError> {
     let client = state.db.get().await?;
     let stmt = client.prepare_cached(REQUEST).await?;
     let row = client
-        .query_opt(&stmt, &[&idmesin, &operator.idowner, &operator.idoutlet, &state.clock.now(), &operator.principal(), &alasan])
+        .query_opt(&stmt, &[&idmesin, &operator.idowner, &operator.idoutlet, &state.clock.now(), &operator.principal(), &reason])
         .await?
         .ok_or(AppError::MachineNotFound)?;
     let idtransaksi: Option<i64> = row.try_get(2)?;

@@ -39,8 +39,8 @@ pub struct OutletMade {
 
 /// A place for an outlet, checked.
 pub struct Premises {
-    pub nama: String,
-    pub kota: String,
+    pub name: String,
+    pub city: String,
     pub latitude: f64,
     pub longitude: f64,
 }
@@ -54,8 +54,8 @@ impl Premises {
             return Err(AppError::bad_input("longitude harus -180 sampai 180"));
         }
         Ok(Self {
-            nama: text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?,
-            kota: text::parse("kota", &body.kota, text::MAX_NAME_CHARS)?,
+            name: text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?,
+            city: text::parse("kota", &body.kota, text::MAX_NAME_CHARS)?,
             latitude: body.latitude,
             longitude: body.longitude,
         })
@@ -82,7 +82,7 @@ pub async fn outlet(by: Minimal<OWNER>, state: web::Data<AppState>, body: Json<N
     let tx = client.transaction().await?;
     let idoutlet = open(&tx, body.idowner.get(), &premises, now).await?.ok_or(unknown)?;
     let content = json!({
-        "idowner": body.idowner, "nama": premises.nama, "kota": premises.kota, "latitude": premises.latitude, "longitude": premises.longitude,
+        "idowner": body.idowner, "nama": premises.name, "kota": premises.city, "latitude": premises.latitude, "longitude": premises.longitude,
     });
     audit::write(
         &tx,
@@ -94,7 +94,7 @@ pub async fn outlet(by: Minimal<OWNER>, state: web::Data<AppState>, body: Json<N
     Ok(answer::ok(OutletMade { idoutlet }))
 }
 
-/// $1 owner, $2 name, $3 town, $4 latitude, $5 longitude, $6 now. No row when there is no such owner.
+/// $1 owner, $2 name, $3 city, $4 latitude, $5 longitude, $6 now. No row when there is no such owner.
 const OPEN: &str = "
     WITH made AS (
         INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
@@ -109,6 +109,6 @@ const OPEN: &str = "
 pub async fn open(tx: &Transaction<'_>, idowner: i64, premises: &Premises, now: Timestamp) -> Result<Option<i64>, AppError> {
     let stmt = tx.prepare_cached(OPEN).await?;
     let row =
-        tx.query_opt(&stmt, &[&idowner, &premises.nama, &premises.kota, &premises.latitude, &premises.longitude, &now]).await?;
+        tx.query_opt(&stmt, &[&idowner, &premises.name, &premises.city, &premises.latitude, &premises.longitude, &now]).await?;
     Ok(row.map(|r| r.get(0)))
 }

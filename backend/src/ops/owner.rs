@@ -34,17 +34,17 @@ pub struct OwnerMade {
     )
 )]
 pub async fn owner(by: Minimal<ROOT>, state: web::Data<AppState>, body: Json<NewOwner>) -> Result<HttpResponse, AppError> {
-    let nama = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
+    let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
     let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
     let stmt = tx.prepare_cached("INSERT INTO owner_usaha (nama, created_at) VALUES ($1, $2) RETURNING idowner").await?;
-    let idowner: i64 = tx.query_one(&stmt, &[&nama, &now]).await?.get(0);
+    let idowner: i64 = tx.query_one(&stmt, &[&name, &now]).await?.get(0);
     let entry = AuditEntry {
         principal: &by.0.principal(),
         action: "owner.buat",
         object: format!("owner:{idowner}"),
-        content: json!({ "nama": nama }),
+        content: json!({ "nama": name }),
     };
     audit::write(&tx, &entry, now).await?;
     tx.commit().await?;

@@ -99,16 +99,16 @@ pub async fn pelanggan_bulk(
     if body.saldo.is_some() && body.idoutlet.is_none() {
         return Err(AppError::bad_input("saldo perlu idoutlet"));
     }
-    let saldo = body.saldo.map_or(Ok(0), |s| s.within("saldo", 0))?;
-    let awalan = PhonePrefix::parse(&body.awalan_telp)?;
+    let balance = body.saldo.map_or(Ok(0), |s| s.within("saldo", 0))?;
+    let prefix = PhonePrefix::parse(&body.awalan_telp)?;
     let hash = web::block(|| argon::hash_here(PASSWORD)).await.map_err(AppError::internal)?;
     let hash = hash.map_err(|e| AppError::internal(e.to_string()))?;
     let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
-    let made = register(&tx, &awalan, body.jumlah, &hash, now).await?;
-    let accounts = accounts(&tx, &operator, &made, body.idoutlet, saldo, now).await?;
-    let content = json!({ "jumlah": body.jumlah, "awalan_telp": awalan.0, "idoutlet": body.idoutlet, "saldo": saldo });
+    let made = register(&tx, &prefix, body.jumlah, &hash, now).await?;
+    let accounts = accounts(&tx, &operator, &made, body.idoutlet, balance, now).await?;
+    let content = json!({ "jumlah": body.jumlah, "awalan_telp": prefix.0, "idoutlet": body.idoutlet, "saldo": balance });
     let object = "customer_global:massal".to_owned();
     audit::write(&tx, &AuditEntry { principal: &operator.principal(), action: ACTION, object, content }, now).await?;
     tx.commit().await?;
@@ -139,19 +139,19 @@ impl PhonePrefix {
         }
     }
 
-    /// How many digits the numbers of `jumlah` customers have.
-    fn telp_digits(&self, jumlah: u32) -> usize {
-        TELP_DIGITS.max(self.0.len() + (jumlah - 1).to_string().len())
+    /// How many digits the numbers of `count` customers have.
+    fn telp_digits(&self, count: u32) -> usize {
+        TELP_DIGITS.max(self.0.len() + (count - 1).to_string().len())
     }
 
-    /// `jumlah` numbers of `telp_digits` digits, going on after the highest that is taken.
-    fn numbers(&self, highest: Option<&str>, jumlah: u32) -> Result<Vec<String>, AppError> {
-        let digits = self.telp_digits(jumlah) - self.0.len();
+    /// `count` numbers of `telp_digits` digits, going on after the highest that is taken.
+    fn numbers(&self, highest: Option<&str>, count: u32) -> Result<Vec<String>, AppError> {
+        let digits = self.telp_digits(count) - self.0.len();
         let first: u64 = match highest.and_then(|t| t.strip_prefix(&self.0)) {
             Some(rest) => rest.parse::<u64>().map_err(AppError::internal)? + 1,
             None => 0,
         };
-        let last = first + u64::from(jumlah) - 1;
+        let last = first + u64::from(count) - 1;
         if last.to_string().len() > digits {
             return Err(AppError::Conflict("nomor dengan awalan itu tidak cukup, pakai awalan lain"));
         }
@@ -169,8 +169,8 @@ async fn wait_for_turn(tx: &Transaction<'_>) -> Result<(), AppError> {
 /// Makes the customers; gives id and number in the numbers' order.
 async fn register(
     tx: &Transaction<'_>,
-    awalan: &PhonePrefix,
-    jumlah: u32,
+    prefix: &PhonePrefix,
+    count: u32,
     hash: &str,
     now: Timestamp,
 ) -> Result<Vec<(i64, String)>, AppError> {
@@ -180,9 +180,9 @@ async fn register(
         SELECT telp, 'Pelanggan', telp, $2, $3, $3 FROM unnest($1::TEXT[]) AS telp
         ON CONFLICT (telp) DO NOTHING RETURNING id, telp";
     wait_for_turn(tx).await?;
-    let length = i32::try_from(awalan.telp_digits(jumlah)).map_err(AppError::internal)?;
-    let highest: Option<String> = tx.query_one(HIGHEST, &[&format!("{}%", awalan.0), &length]).await?.get(0);
-    let numbers = awalan.numbers(highest.as_deref(), jumlah)?;
+    let length = i32::try_from(prefix.telp_digits(count)).map_err(AppError::internal)?;
+    let highest: Option<String> = tx.query_one(HIGHEST, &[&format!("{}%", prefix.0), &length]).await?.get(0);
+    let numbers = prefix.numbers(highest.as_deref(), count)?;
     let rows = tx.query(INSERT, &[&numbers, &hash, &now]).await?;
     if rows.len() != numbers.len() {
         return Err(AppError::Conflict("nomor dengan awalan itu baru saja didaftarkan, coba lagi"));
@@ -198,14 +198,14 @@ async fn accounts(
     operator: &Operator,
     made: &[(i64, String)],
     idoutlet: Option<Id>,
-    saldo: i64,
+    balance: i64,
     now: Timestamp,
 ) -> Result<HashMap<i64, i64>, AppError> {
     let Some(idoutlet) = idoutlet else { return Ok(HashMap::new()) };
     let outlet = scope::outlet(tx, operator, idoutlet).await?;
     let ids: Vec<i64> = made.iter().map(|(id, _)| *id).collect();
     let principal = operator.principal();
-    let bulk = BulkTopUp { idoutlet: outlet.idoutlet, idowner: outlet.idowner, saldo, principal: &principal, now };
+    let bulk = BulkTopUp { idoutlet: outlet.idoutlet, idowner: outlet.idowner, balance, principal: &principal, now };
     Ok(bulk_topup::open(tx, &ids, bulk).await?.into_iter().collect())
 }
 
@@ -225,10 +225,10 @@ mod tests {
 
     #[test]
     fn numbers_go_on_after_the_highest_and_end_with_the_digits() {
-        let awalan = PhonePrefix::parse("89901234").unwrap();
-        assert_eq!(awalan.numbers(Some("89901234007"), 2).unwrap(), ["89901234008", "89901234009"]);
-        assert!(awalan.numbers(Some("89901234998"), 2).is_err());
-        assert_eq!(awalan.numbers(None, 1001).unwrap()[1000], "899012341000");
-        assert_eq!(awalan.numbers(None, 20_000).unwrap()[19_999], "8990123419999");
+        let prefix = PhonePrefix::parse("89901234").unwrap();
+        assert_eq!(prefix.numbers(Some("89901234007"), 2).unwrap(), ["89901234008", "89901234009"]);
+        assert!(prefix.numbers(Some("89901234998"), 2).is_err());
+        assert_eq!(prefix.numbers(None, 1001).unwrap()[1000], "899012341000");
+        assert_eq!(prefix.numbers(None, 20_000).unwrap()[19_999], "8990123419999");
     }
 }

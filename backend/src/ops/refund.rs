@@ -49,12 +49,12 @@ pub async fn refund(
     body: Json<Refund>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let alasan = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
+    let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     if body.nominal < 1 {
         return Err(AppError::bad_input("nominal harus paling sedikit 1 rupiah"));
     }
     let (now, principal) = (state.clock.now(), operator.principal());
-    let grounds = Grounds { principal: &principal, alasan: &alasan, now };
+    let grounds = Grounds { principal: &principal, reason: &reason, now };
     let call = IdempotentCall::new(&operator, key, "refund", &*body, now)?;
     let mut client = state.db.get().await?;
     call.once(&mut client, async |tx| {

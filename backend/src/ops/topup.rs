@@ -58,7 +58,7 @@ pub struct TopUpMade {
 
 impl From<ToppedUp> for TopUpMade {
     fn from(t: ToppedUp) -> Self {
-        Self { idpembelian_emoney: t.idpembelian_emoney.to_string(), idcustomer: t.idcustomer, saldo_akhir: t.saldo_akhir }
+        Self { idpembelian_emoney: t.idpembelian_emoney.to_string(), idcustomer: t.idcustomer, saldo_akhir: t.balance }
     }
 }
 
@@ -105,8 +105,8 @@ pub async fn topup(
         (None, Some(qr)) => Payee::Qr(qr),
         _ => return Err(AppError::bad_input("isi salah satu: telp atau qr")),
     };
-    let jenis = AccountKind::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
-    let package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), jenis)?;
+    let kind = AccountKind::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
+    let package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), kind)?;
     let now = state.clock.now();
     let call = IdempotentCall::new(&operator, key, "topup", &*body, now)?;
     let mut client = state.db.get().await?;
@@ -155,8 +155,8 @@ pub async fn sell(
     let done = topup::topup(tx, wallet, package, principal, now).await?;
     let content = json!({
         "idcustomer": done.idcustomer, "idoutlet": wallet.idoutlet, "nominal": package.nominal, "quota": package.quota,
-        "nama_paket": package.nama, "jenis_emoney": package.jenis.number(), "masa_aktif": package.jenis.masa_aktif().map(Timestamp::ms),
-        "saldo_akhir": done.saldo_akhir,
+        "nama_paket": package.name, "jenis_emoney": package.kind.number(), "masa_aktif": package.kind.masa_aktif().map(Timestamp::ms),
+        "saldo_akhir": done.balance,
     });
     let object = format!("pembelian_emoney:{}", done.idpembelian_emoney);
     audit::write(tx, &AuditEntry { principal, action: "topup", object, content }, now).await?;

@@ -54,7 +54,7 @@ pub struct Epay {
 
 #[derive(Debug, Clone)]
 pub struct Wallet {
-    pub saldo: i64,
+    pub balance: i64,
     pub jenis_emoney: i16,
     pub masa_aktif: Option<Timestamp>,
 }
@@ -63,7 +63,7 @@ pub struct Wallet {
 pub struct MachineFacts {
     pub idoutlet: i64,
     pub idowner: i64,
-    pub nama: String,
+    pub name: String,
     pub driver: String,
     pub online: bool,
     pub busy: bool,
@@ -72,9 +72,9 @@ pub struct MachineFacts {
 #[derive(Debug, Clone)]
 pub struct ServiceFacts {
     pub idoutlet: i64,
-    pub nama: String,
+    pub name: String,
     pub duration_s: i32,
-    pub harga: i64,
+    pub price: i64,
 }
 
 #[derive(Debug, Clone)]
@@ -121,9 +121,11 @@ fn receipt(row: &Row) -> Result<Option<KnownReceipt>, AppError> {
 
 fn epay(row: &Row) -> Result<Option<Epay>, AppError> {
     let Some(idowner) = row.try_get("owner_idowner")? else { return Ok(None) };
-    let saldo: Option<i64> = row.try_get("saldo")?;
-    let wallet = match saldo {
-        Some(saldo) => Some(Wallet { saldo, jenis_emoney: row.try_get("jenis_emoney")?, masa_aktif: row.try_get("masa_aktif")? }),
+    let balance: Option<i64> = row.try_get("saldo")?;
+    let wallet = match balance {
+        Some(balance) => {
+            Some(Wallet { balance, jenis_emoney: row.try_get("jenis_emoney")?, masa_aktif: row.try_get("masa_aktif")? })
+        }
         None => None,
     };
     Ok(Some(Epay { idowner, wallet }))
@@ -134,7 +136,7 @@ fn machine(row: &Row) -> Result<Option<MachineFacts>, AppError> {
     Ok(Some(MachineFacts {
         idoutlet,
         idowner: row.try_get("machine_owner")?,
-        nama: row.try_get("machine_name")?,
+        name: row.try_get("machine_name")?,
         driver: row.try_get("driver")?,
         online: row.try_get("online")?,
         busy: row.try_get("busy")?,
@@ -145,9 +147,9 @@ fn service(row: &Row) -> Result<Option<ServiceFacts>, AppError> {
     let Some(idoutlet) = row.try_get("service_outlet")? else { return Ok(None) };
     Ok(Some(ServiceFacts {
         idoutlet,
-        nama: row.try_get("service_name")?,
+        name: row.try_get("service_name")?,
         duration_s: row.try_get("durasi_s")?,
-        harga: row.try_get("harga")?,
+        price: row.try_get("harga")?,
     }))
 }
 

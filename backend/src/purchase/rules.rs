@@ -103,7 +103,7 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
     let Some(service) = f.service.filter(|l| l.idoutlet == machine.idoutlet && p.idoutlet == machine.idoutlet) else {
         return Decision::Refused(Refusal::ServiceNotFound);
     };
-    if p.total != service.harga || p.grandtotal != service.harga {
+    if p.total != service.price || p.grandtotal != service.price {
         return Decision::Refused(Refusal::PriceChanged);
     }
     if !machine.online {
@@ -114,7 +114,7 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
     }
     let enough = epay.wallet.is_some_and(|d| {
         let valid = d.jenis_emoney == 2 || d.masa_aktif.is_some_and(|m| m >= now);
-        valid && d.saldo >= service.harga
+        valid && d.balance >= service.price
     });
     if enough { Decision::Allowed { machine, service } } else { Decision::Refused(Refusal::BalanceTooLow) }
 }

@@ -127,7 +127,7 @@ pub async fn get_layanan(
     let page = Page::parse(body.limit, body.skip)?;
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
     let client = state.db.get().await?;
-    let row = find_mesin(&state, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
+    let row = find_machine(&state, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
     let data_mesin = data_mesin(&row, state.clock.now())?;
     let stmt = client.prepare_cached(SERVICES).await?;
     let rows = client.query(&stmt, &[&data_mesin.outlet.idoutlet, &search, &page.limit, &page.skip]).await?;
@@ -141,7 +141,7 @@ pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
 }
 
 /// The active machine of a sticker that is not revoked, or of a typed code.
-async fn find_mesin(state: &AppState, client: &DbClient, text: &str) -> Result<Option<Row>, AppError> {
+async fn find_machine(state: &AppState, client: &DbClient, text: &str) -> Result<Option<Row>, AppError> {
     if let Some((idmesin, versions)) = qr::machine::parse(text, &state.secrets) {
         let stmt = client.prepare_cached(BY_STICKER).await?;
         return Ok(client.query_opt(&stmt, &[&idmesin, &versions]).await?);

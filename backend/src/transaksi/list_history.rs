@@ -97,7 +97,7 @@ enum RefType {
 /// of `riwayat_topup`) is written out, so that the page is read off that index from its end. COALESCE keeps the
 /// planner from guessing how many rows `<> ALL` leaves: where many rows share a transaction it would guess none, and sort.
 macro_rules! history_sql {
-    ($jenis:literal) => {
+    ($kind:literal) => {
         concat!(
             "WITH bounds AS MATERIALIZED (SELECT \
                COALESCE($4::BIGINT, (SELECT max(id) FROM ledger_transfer WHERE id_customer_global = $1 AND kind <> 'post'), 0) AS max_id, \
@@ -106,7 +106,7 @@ macro_rules! history_sql {
              FROM bounds b LEFT JOIN LATERAL ( \
                SELECT l.id, l.kind, l.jumlah, l.created_at, l.idoutlet, l.idtransaksi, l.idpembelian_emoney FROM ledger_transfer l \
                WHERE l.id_customer_global = $1 AND ",
-            $jenis,
+            $kind,
             " AND l.id <= b.max_id AND COALESCE(l.xid <> ALL (b.in_progress::XID8[]), TRUE) AND ($6::BIGINT IS NULL OR l.idoutlet = $6) \
                ORDER BY l.id DESC LIMIT $2 OFFSET $3 \
              ) h ON TRUE LEFT JOIN outlet o ON o.idoutlet = h.idoutlet LEFT JOIN snap_transaksi t ON t.id = h.idtransaksi \
@@ -165,12 +165,12 @@ fn history(rows: &[Row]) -> Result<History, AppError> {
 
 fn entry(row: &Row) -> Result<Option<HistoryEntry>, AppError> {
     let Some(entri) = row.try_get(2)? else { return Ok(None) };
-    let (kind, jumlah): (&str, i64) = (row.try_get(3)?, row.try_get(4)?);
+    let (kind, amount): (&str, i64) = (row.try_get(3)?, row.try_get(4)?);
     let (ref_type, value) = match kind {
-        "pending" => (RefType::SnapTransaksi, -jumlah),
-        "topup" => (RefType::PembelianEmoney, jumlah),
-        "hapus" => (RefType::SnapTransaksiHapus, jumlah),
-        "void" | "refund" => (RefType::SnapTransaksiRefund, jumlah),
+        "pending" => (RefType::SnapTransaksi, -amount),
+        "topup" => (RefType::PembelianEmoney, amount),
+        "hapus" => (RefType::SnapTransaksiHapus, amount),
+        "void" | "refund" => (RefType::SnapTransaksiRefund, amount),
         _ => return Err(AppError::internal("a ledger row of a kind that no history shows")),
     };
     let ref_id = row.try_get(if kind == "topup" { 8 } else { 7 })?;

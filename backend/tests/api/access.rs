@@ -41,7 +41,7 @@ async fn anothers_rows_answer_like_unknown_ones() {
     let topup = app.topup(epay, 50_000).await;
     let used = app.used(epay, &machine, &receipt(1)).await;
     app.refund(&used, 4_000).await;
-    app.hapus(&used, 6_000).await;
+    app.delete(&used, 6_000).await;
     app.assert_no_violation().await;
     let paths = |topup: &str, receipt: &str| {
         [
@@ -70,8 +70,8 @@ async fn anothers_rows_answer_like_unknown_ones() {
 async fn two_customers_may_share_a_receipt_number_and_each_reads_their_own() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    for (telp, nama, machine) in [("81234567890", "Siti", "M1"), ("81234567891", "Budi", "M2")] {
-        let customer = app.register_customer(telp, nama, "Rahma").await;
+    for (telp, name, machine) in [("81234567890", "Siti", "M1"), ("81234567891", "Budi", "M2")] {
+        let customer = app.register_customer(telp, name, "Rahma").await;
         let machine = app.machine(outlet, machine).await;
         app.used(app.funded(&customer, outlet, 50_000).await, &machine, &receipt(1)).await;
         let detail =

@@ -29,7 +29,7 @@ pub struct Epay {
 pub struct Machine {
     pub idmesin: i64,
     pub idlayanan: i64,
-    pub kode: String,
+    pub code: String,
     pub qr: String,
 }
 
@@ -38,7 +38,7 @@ pub struct Machine {
 pub struct Bought {
     pub id: i64,
     pub receipt: String,
-    pub harga: i64,
+    pub price: i64,
     epay: Epay,
 }
 
@@ -53,11 +53,11 @@ impl TestApp {
     }
 
     /// An outlet of `idowner`, in Bandung.
-    pub async fn outlet_of(&self, idowner: i64, nama: &str) -> Outlet {
+    pub async fn outlet_of(&self, idowner: i64, name: &str) -> Outlet {
         let idoutlet = self
             .insert(
                 "INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at) VALUES ($1, $2, 'Bandung', -6.9, 107.6, $3) RETURNING idoutlet",
-                &[&idowner, &nama, &self.now()],
+                &[&idowner, &name, &self.now()],
             )
             .await;
         let akun = "INSERT INTO akun (jenis, idoutlet) VALUES ($1, $2) RETURNING idakun";
@@ -67,28 +67,28 @@ impl TestApp {
     }
 
     /// An outlet of an owner of its own.
-    pub async fn outlet(&self, nama: &str) -> Outlet {
-        self.outlet_of(self.owner().await, nama).await
+    pub async fn outlet(&self, name: &str) -> Outlet {
+        self.outlet_of(self.owner().await, name).await
     }
 
     /// An idle machine named `nama` and the service 'Cuci Kilat', 30 minutes for 10,000 rupiah.
-    pub async fn machine(&self, outlet: Outlet, nama: &str) -> Machine {
-        let kode = nyala::domain::machine_code::MachineCode::random().as_str().to_owned();
+    pub async fn machine(&self, outlet: Outlet, name: &str) -> Machine {
+        let code = nyala::domain::machine_code::MachineCode::random().as_str().to_owned();
         let idmesin = self
             .insert(
                 "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, $3, 'sim', $4, $5) RETURNING idmesin",
-                &[&outlet.idoutlet, &outlet.idowner, &nama, &kode, &self.now()],
+                &[&outlet.idoutlet, &outlet.idowner, &name, &code, &self.now()],
             )
             .await;
         let idlayanan = self.service(outlet, "Cuci Kilat", 10_000).await;
-        Machine { idmesin, idlayanan, kode, qr: nyala::qr::machine::make(&self.state.secrets, idmesin, 1) }
+        Machine { idmesin, idlayanan, code, qr: nyala::qr::machine::make(&self.state.secrets, idmesin, 1) }
     }
 
     /// A service of 30 minutes.
-    pub async fn service(&self, outlet: Outlet, nama: &str, harga: i64) -> i64 {
+    pub async fn service(&self, outlet: Outlet, name: &str, price: i64) -> i64 {
         self.insert(
             "INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, $2, 1800, $3, $4) RETURNING idlayanan",
-            &[&outlet.idoutlet, &nama, &harga, &self.now()],
+            &[&outlet.idoutlet, &name, &price, &self.now()],
         )
         .await
     }
@@ -119,21 +119,21 @@ impl TestApp {
     }
 
     /// An account that never expires with `saldo`, topped up once.
-    pub async fn funded(&self, customer: &Customer, outlet: Outlet, saldo: i64) -> Epay {
+    pub async fn funded(&self, customer: &Customer, outlet: Outlet, balance: i64) -> Epay {
         let epay = self.epay(customer, outlet, None).await;
-        self.topup(epay, saldo).await;
+        self.topup(epay, balance).await;
         epay
     }
 
     /// Adds `quota`; returns `idpembelian_emoney`.
     pub async fn topup(&self, epay: Epay, quota: i64) -> i64 {
-        let saldo = "UPDATE quota_emoney SET credits_posted = credits_posted + $2 WHERE idcustomer = $1 RETURNING saldo";
-        let saldo = self.insert(saldo, &[&epay.idcustomer, &quota]).await;
+        let balance = "UPDATE quota_emoney SET credits_posted = credits_posted + $2 WHERE idcustomer = $1 RETURNING saldo";
+        let balance = self.insert(balance, &[&epay.idcustomer, &quota]).await;
         let id = self
             .insert(
                 "INSERT INTO pembelian_emoney (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at)
                  VALUES ($1, $2, $3, $4, 'Top-Up', $5, $5, $6, $7) RETURNING id",
-                &[&epay.idcustomer, &epay.id_customer_global, &epay.outlet.idowner, &epay.outlet.idoutlet, &quota, &saldo, &self.now()],
+                &[&epay.idcustomer, &epay.id_customer_global, &epay.outlet.idowner, &epay.outlet.idoutlet, &quota, &balance, &self.now()],
             )
             .await;
         self.insert(
@@ -166,9 +166,9 @@ impl TestApp {
             )
             .await
             .unwrap();
-        let buy = Bought { id: row.get(0), receipt: receipt.to_owned(), harga: row.get(1), epay };
-        self.wallet(&buy, "debits_pending = debits_pending + $2", buy.harga).await;
-        self.ledger(&buy, "pending", buy.harga).await;
+        let buy = Bought { id: row.get(0), receipt: receipt.to_owned(), price: row.get(1), epay };
+        self.wallet(&buy, "debits_pending = debits_pending + $2", buy.price).await;
+        self.ledger(&buy, "pending", buy.price).await;
         buy
     }
 
@@ -181,8 +181,8 @@ impl TestApp {
             )
             .await
             .unwrap();
-        self.wallet(buy, "debits_pending = debits_pending - $2, debits_posted = debits_posted + $2", buy.harga).await;
-        self.ledger(buy, "post", buy.harga).await;
+        self.wallet(buy, "debits_pending = debits_pending - $2, debits_posted = debits_posted + $2", buy.price).await;
+        self.ledger(buy, "post", buy.price).await;
     }
 
     /// The run came to its end.
@@ -203,41 +203,41 @@ impl TestApp {
     pub async fn refused(&self, buy: &Bought) {
         let sql = "UPDATE snap_transaksi SET state = 'REFUSED', finished_at = $2 WHERE id = $1";
         self.db.execute(sql, &[&buy.id, &self.now()]).await.unwrap();
-        self.wallet(buy, "debits_pending = debits_pending - $2", buy.harga).await;
-        self.ledger(buy, "void", buy.harga).await;
+        self.wallet(buy, "debits_pending = debits_pending - $2", buy.price).await;
+        self.ledger(buy, "void", buy.price).await;
     }
 
     /// Gives part of the price back.
-    pub async fn refund(&self, buy: &Bought, jumlah: i64) {
+    pub async fn refund(&self, buy: &Bought, amount: i64) {
         self.db
-            .execute("UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2 WHERE id = $1", &[&buy.id, &jumlah])
+            .execute("UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2 WHERE id = $1", &[&buy.id, &amount])
             .await
             .unwrap();
-        self.wallet(buy, "credits_posted = credits_posted + $2", jumlah).await;
-        self.ledger(buy, "refund", jumlah).await;
+        self.wallet(buy, "credits_posted = credits_posted + $2", amount).await;
+        self.ledger(buy, "refund", amount).await;
     }
 
     /// Deletes the use: `left` is what refunds have left of its price.
-    pub async fn hapus(&self, buy: &Bought, left: i64) {
+    pub async fn delete(&self, buy: &Bought, left: i64) {
         let sql = "UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2, dihapus_at = $3 WHERE id = $1";
         self.db.execute(sql, &[&buy.id, &left, &self.now()]).await.unwrap();
         self.wallet(buy, "credits_posted = credits_posted + $2", left).await;
         self.ledger(buy, "hapus", left).await;
     }
 
-    async fn wallet(&self, buy: &Bought, set: &str, jumlah: i64) {
+    async fn wallet(&self, buy: &Bought, set: &str, amount: i64) {
         let sql = format!("UPDATE quota_emoney SET {set} WHERE idcustomer = $1 RETURNING saldo");
-        self.insert(&sql, &[&buy.epay.idcustomer, &jumlah]).await;
+        self.insert(&sql, &[&buy.epay.idcustomer, &amount]).await;
     }
 
-    async fn ledger(&self, buy: &Bought, kind: &str, jumlah: i64) {
+    async fn ledger(&self, buy: &Bought, kind: &str, amount: i64) {
         let (balance_of, revenue) = (buy.epay.idakun, buy.epay.outlet.revenue);
         let (debit, credit) = if matches!(kind, "pending" | "post") { (balance_of, revenue) } else { (revenue, balance_of) };
         self.insert(
             "INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
              SELECT $2, $3, $4, $5, CASE WHEN $2 IN ('post', 'void') THEN (SELECT id FROM ledger_transfer WHERE idtransaksi = t.id AND kind = 'pending') END,
                t.id, t.id_customer_global, t.idcustomer, t.idoutlet, 'uji', 'uji', $6 FROM snap_transaksi t WHERE t.id = $1 RETURNING id",
-            &[&buy.id, &kind, &debit, &credit, &jumlah, &self.now()],
+            &[&buy.id, &kind, &debit, &credit, &amount, &self.now()],
         )
         .await;
     }

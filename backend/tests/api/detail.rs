@@ -63,14 +63,14 @@ async fn a_deletion_shows_the_full_price_whatever_refunds_left() {
     let buy = app.used(app.funded(&siti, outlet, 50_000).await, &app.machine(outlet, "M1").await, &receipt(1)).await;
     detail(&app, &siti, "transaksi/get_detail_snap_hapus", &receipt(1)).await.expect(404, "Transaksi ini tidak ditemukan");
     app.refund(&buy, 3_000).await;
-    app.hapus(&buy, 7_000).await;
+    app.delete(&buy, 7_000).await;
     app.assert_no_violation().await;
-    let hapus = detail(&app, &siti, "transaksi/get_detail_snap_hapus", &receipt(1)).await.ok();
-    assert_eq!((&hapus["isDelete"], &hapus["grandtotal"]), (&json!(true), &json!(10_000)));
+    let deleted = detail(&app, &siti, "transaksi/get_detail_snap_hapus", &receipt(1)).await.ok();
+    assert_eq!((&deleted["isDelete"], &deleted["grandtotal"]), (&json!(true), &json!(10_000)));
     let mut used = detail(&app, &siti, "transaksi/get_detail_snap_transaksi", &receipt(1)).await.ok();
     assert_eq!(used["isDelete"], json!(false));
     used["isDelete"] = json!(true);
-    assert_eq!(used, hapus, "otherwise the snap detail");
+    assert_eq!(used, deleted, "otherwise the snap detail");
 }
 
 #[actix_web::test]

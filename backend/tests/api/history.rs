@@ -53,7 +53,7 @@ async fn every_movement_is_a_row_and_the_rows_sum_to_the_balance() {
     app.refused(&failed).await;
     let used = app.used(epay, &machine, &receipt(2)).await;
     app.refund(&used, 4_000).await;
-    app.hapus(&used, 6_000).await;
+    app.delete(&used, 6_000).await;
     app.hold(epay, &machine, &receipt(3)).await;
     app.assert_no_violation().await;
 
@@ -80,8 +80,8 @@ async fn every_movement_is_a_row_and_the_rows_sum_to_the_balance() {
             "outlet": "Melati", "value": 50_000
         })
     );
-    let saldo = app.get("/scan/v1/dashboard/get_user_epayment_by_id_customer_global", Some(&siti.token)).await.ok();
-    assert_eq!(json!(values(&data).iter().sum::<i64>()), saldo[0]["quota_emoney"]["saldo"]);
+    let balance = app.get("/scan/v1/dashboard/get_user_epayment_by_id_customer_global", Some(&siti.token)).await.ok();
+    assert_eq!(json!(values(&data).iter().sum::<i64>()), balance[0]["quota_emoney"]["saldo"]);
 }
 
 #[actix_web::test]
@@ -94,9 +94,9 @@ async fn filters_by_kind_and_outlet() {
     app.funded(&siti, mawar, 70_000).await;
     app.funded(&budi, melati, 90_000).await;
     let used = app.used(at_melati, &app.machine(melati, "M1").await, &receipt(1)).await;
-    app.hapus(&used, 10_000).await;
-    let filtered = async |jenis: Value, outlet: Value| {
-        values(&page(&app, &siti, json!({"skip": 0, "limit": 20, "jenis": jenis, "outlet": outlet})).await)
+    app.delete(&used, 10_000).await;
+    let filtered = async |kind: Value, outlet: Value| {
+        values(&page(&app, &siti, json!({"skip": 0, "limit": 20, "jenis": kind, "outlet": outlet})).await)
     };
     assert_eq!(filtered(json!(""), json!("")).await, [10_000, -10_000, 70_000, 50_000]);
     assert_eq!(filtered(json!(null), json!(null)).await, [10_000, -10_000, 70_000, 50_000]);

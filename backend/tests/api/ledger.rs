@@ -28,7 +28,7 @@ const PRICES: [i64; 3] = [1, 7_500, 12_000];
 #[derive(Debug, Clone, Copy)]
 struct Use {
     id: i64,
-    harga: i64,
+    price: i64,
     receipt: u32,
 }
 
@@ -55,7 +55,7 @@ impl Hand<'_> {
             2..=4 => self.hold(rng).await,
             5 | 6 => self.decide(rng).await,
             7 | 8 => self.refund(rng).await,
-            _ => self.hapus(rng).await,
+            _ => self.delete(rng).await,
         }
     }
 
@@ -82,7 +82,7 @@ impl Hand<'_> {
     async fn hold(&self, rng: &mut StdRng) {
         let app = &self.shop.app;
         let machine = &self.shop.machines[rng.random_range(0..MACHINES)];
-        let (harga, receipt) = (PRICES[rng.random_range(0..PRICES.len())], rng.random_range(0..100_000_u32));
+        let (price, receipt) = (PRICES[rng.random_range(0..PRICES.len())], rng.random_range(0..100_000_u32));
         let order = Order {
             id_customer_global: self.epay.id_customer_global,
             receipt_number: ReceiptNumber::parse(&crate::arrange::receipt(receipt)).unwrap(),
@@ -90,18 +90,18 @@ impl Hand<'_> {
             idmesin: machine.idmesin,
             idoutlet: self.shop.outlet.idoutlet,
             idlayanan: machine.idlayanan,
-            total: harga,
-            grandtotal: harga,
+            total: price,
+            grandtotal: price,
         };
         let Outlet { idoutlet, idowner, .. } = self.shop.outlet;
         let facts =
-            MachineFacts { idoutlet, idowner, nama: "Mesin".to_owned(), driver: "sim".to_owned(), online: true, busy: false };
-        let service = ServiceFacts { idoutlet, nama: "Cuci".to_owned(), duration_s: 60, harga };
+            MachineFacts { idoutlet, idowner, name: "Mesin".to_owned(), driver: "sim".to_owned(), online: true, busy: false };
+        let service = ServiceFacts { idoutlet, name: "Cuci".to_owned(), duration_s: 60, price };
         let client = app.state.db.get().await.unwrap();
         match hold(&client, &order, &facts, &service, app.now()).await.unwrap() {
             Held::Won { idtransaksi, .. } => {
-                self.gained(-harga);
-                self.uses.borrow_mut().push(Use { id: idtransaksi, harga, receipt });
+                self.gained(-price);
+                self.uses.borrow_mut().push(Use { id: idtransaksi, price, receipt });
             }
             Held::Lost(Refusal::MachineBusy | Refusal::BalanceTooLow) | Held::Changed => {}
             Held::Lost(why) => panic!("{why:?}"),
@@ -121,13 +121,13 @@ impl Hand<'_> {
             _ => Change::Stop { ends_at: now },
         };
         if apply(&client, usage.id, change, now).await.unwrap().is_some() && change == Change::Refuse {
-            self.gained(usage.harga);
+            self.gained(usage.price);
         }
     }
 
     async fn refund(&self, rng: &mut StdRng) {
         let Some(usage) = self.pick(rng) else { return };
-        let nominal = rng.random_range(1..=usage.harga + 1);
+        let nominal = rng.random_range(1..=usage.price + 1);
         let body = json!({
             "idtransaksi": crate::arrange::receipt(usage.receipt), "nominal": nominal, "alasan": "uji", "idcustomer": self.epay.idcustomer,
         });
@@ -138,7 +138,7 @@ impl Hand<'_> {
         }
     }
 
-    async fn hapus(&self, rng: &mut StdRng) {
+    async fn delete(&self, rng: &mut StdRng) {
         let Some(usage) = self.pick(rng) else { return };
         let body =
             json!({"idtransaksi": crate::arrange::receipt(usage.receipt), "alasan": "uji", "idcustomer": self.epay.idcustomer});
@@ -198,9 +198,9 @@ async fn random_traffic(seed: u64) {
     }))
     .await;
     for (hand, (customer, epay)) in hands.iter().zip(&customers) {
-        let saldo = shop.app.saldo(epay.idcustomer).await;
-        assert_eq!(saldo, *hand.expected.borrow(), "seed {seed}: what was answered is what is there");
-        assert_eq!(saldo, history_sum(&shop.app, customer).await, "seed {seed}: the history adds up");
+        let balance = shop.app.balance(epay.idcustomer).await;
+        assert_eq!(balance, *hand.expected.borrow(), "seed {seed}: what was answered is what is there");
+        assert_eq!(balance, history_sum(&shop.app, customer).await, "seed {seed}: the history adds up");
     }
     assert!(hands.iter().any(|h| !h.uses.borrow().is_empty()), "seed {seed} bought nothing");
     shop.app.assert_no_violation().await;

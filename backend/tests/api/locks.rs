@@ -88,8 +88,8 @@ impl Till {
         assert!([200, 409, 504].contains(&answer.status), "{answer:?}");
     }
 
-    async fn ends_with(&self, saldo: i64) {
-        assert_eq!(self.app.saldo(self.epay).await, saldo);
+    async fn ends_with(&self, balance: i64) {
+        assert_eq!(self.app.balance(self.epay).await, balance);
         self.app.assert_no_violation().await;
     }
 }
@@ -116,12 +116,12 @@ async fn a_row_that_stalls_keeps_nobody_else_from_buying() {
     for (answer, (_, epay)) in stuck.iter().zip(&customers) {
         answer.expect(503, BUSY);
         assert!(answer.headers.get("retry-after").unwrap().to_str().unwrap().parse::<u32>().unwrap() > 0);
-        assert_eq!(app.saldo(*epay).await, 10 * PRICE);
+        assert_eq!(app.balance(*epay).await, 10 * PRICE);
     }
     for (n, door) in doors.iter().enumerate() {
         door.batch_execute("COMMIT").await.unwrap();
         app.buy(&customers[n].0, &orders[n]).await.ok();
-        assert_eq!(app.saldo(customers[n].1).await, 9 * PRICE);
+        assert_eq!(app.balance(customers[n].1).await, 9 * PRICE);
     }
     app.assert_no_violation().await;
 }

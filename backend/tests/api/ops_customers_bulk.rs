@@ -54,7 +54,7 @@ async fn a_repeat_makes_more_and_an_outlet_is_not_needed() {
     let outlet = app.outlet("Melati").await;
     let opened = json!({"jumlah": 1, "awalan_telp": "8991", "idoutlet": outlet.idoutlet});
     let made = app.ops(&root, "pelanggan/bulk", &opened).await.ok();
-    assert_eq!(app.saldo(made["pelanggan"][0]["idcustomer"].as_i64().unwrap()).await, 0);
+    assert_eq!(app.balance(made["pelanggan"][0]["idcustomer"].as_i64().unwrap()).await, 0);
     app.assert_no_violation().await;
 }
 

@@ -11,7 +11,7 @@ fn refund(n: u32, nominal: i64) -> Value {
     json!({"idtransaksi": receipt(n), "nominal": nominal, "alasan": "mesin bocor"})
 }
 
-fn hapus(n: u32) -> Value {
+fn deletion(n: u32) -> Value {
     json!({"idtransaksi": receipt(n), "alasan": "salah mesin"})
 }
 
@@ -50,13 +50,13 @@ async fn a_deletion_gives_back_what_refunds_have_left_and_happens_once() {
     for n in [1, 2, 3] {
         app.used(epay, &app.machine(outlet, "Mesin").await, &receipt(n)).await;
     }
-    assert_eq!(app.ops(&key, "hapus", &hapus(1)).await.ok()["jumlah"], 10_000);
-    app.ops(&key, "hapus", &hapus(1)).await.expect(409, "transaksi ini sudah dihapus");
+    assert_eq!(app.ops(&key, "hapus", &deletion(1)).await.ok()["jumlah"], 10_000);
+    app.ops(&key, "hapus", &deletion(1)).await.expect(409, "transaksi ini sudah dihapus");
     assert_eq!(app.ops(&key, "refund", &refund(1, 1)).await.status, 422, "nothing is left to refund");
     app.ops(&key, "refund", &refund(2, 7_000)).await.ok();
-    assert_eq!(app.ops(&key, "hapus", &hapus(2)).await.ok()["jumlah"], 3_000);
+    assert_eq!(app.ops(&key, "hapus", &deletion(2)).await.ok()["jumlah"], 3_000);
     app.ops(&key, "refund", &refund(3, 10_000)).await.ok();
-    let empty = app.ops(&key, "hapus", &hapus(3)).await.ok();
+    let empty = app.ops(&key, "hapus", &deletion(3)).await.ok();
     assert_eq!((&empty["jumlah"], &empty["saldo_akhir"]), (&json!(0), &json!(50_000)));
     let detail = app.get(&format!("/scan/v1/transaksi/get_detail_snap_hapus/{}", receipt(2)), Some(&siti.token)).await.ok();
     assert_eq!((&detail["isDelete"], &detail["grandtotal"]), (&json!(true), &json!(10_000)));
@@ -73,12 +73,12 @@ async fn only_a_use_that_runs_or_ran_gives_money_back() {
     let held = app.hold(epay, &app.machine(outlet, "Mesin 1").await, &receipt(1)).await;
     for state in ["HELD", "SENT", "UNSURE"] {
         app.db.execute("UPDATE snap_transaksi SET state = $2 WHERE id = $1", &[&held.id, &state]).await.unwrap();
-        for answer in [app.ops(&key, "refund", &refund(1, 1)).await, app.ops(&key, "hapus", &hapus(1)).await] {
+        for answer in [app.ops(&key, "refund", &refund(1, 1)).await, app.ops(&key, "hapus", &deletion(1)).await] {
             answer.expect(422, "mesin belum menyala, tunggu sampai berjalan");
         }
     }
     app.refused(&held).await;
-    for answer in [app.ops(&key, "refund", &refund(1, 1)).await, app.ops(&key, "hapus", &hapus(1)).await] {
+    for answer in [app.ops(&key, "refund", &refund(1, 1)).await, app.ops(&key, "hapus", &deletion(1)).await] {
         answer.expect(422, "mesin tidak pernah menyala, saldo sudah dikembalikan");
     }
     let stopped = app.running(epay, &app.machine(outlet, "Mesin 2").await, 2).await;
@@ -87,8 +87,8 @@ async fn only_a_use_that_runs_or_ran_gives_money_back() {
         .await
         .unwrap();
     app.ops(&key, "refund", &refund(2, 1)).await.ok();
-    app.ops(&key, "hapus", &hapus(2)).await.ok();
-    app.ops(&key, "hapus", &hapus(3)).await.expect(404, "transaksi tidak ditemukan");
+    app.ops(&key, "hapus", &deletion(2)).await.ok();
+    app.ops(&key, "hapus", &deletion(3)).await.expect(404, "transaksi tidak ditemukan");
     app.assert_no_violation().await;
 }
 
@@ -104,7 +104,7 @@ async fn two_customers_with_one_receipt_need_a_name() {
         app.running(epay, &app.machine(outlet, "Mesin").await, 1).await;
         accounts.push(epay.idcustomer);
     }
-    for (call, body) in [("refund", refund(1, 100)), ("hapus", hapus(1))] {
+    for (call, body) in [("refund", refund(1, 100)), ("hapus", deletion(1))] {
         app.ops(&root, call, &body).await.expect(409, "nomor nota ini dipakai lebih dari satu pelanggan, sertakan idcustomer");
         let mut named = body.clone();
         named["idcustomer"] = json!(accounts[1].to_string());
@@ -134,11 +134,11 @@ async fn refunds_and_deletions_at_once_never_pass_the_price() {
     assert!(answers.iter().all(|a| [200, 422].contains(&a.status)));
     let deletions = join_all((0..10).map(|_| {
         let (app, key) = (&app, &key);
-        async move { app.ops(key, "hapus", &hapus(1)).await }
+        async move { app.ops(key, "hapus", &deletion(1)).await }
     }))
     .await;
     assert_eq!(deletions.iter().filter(|a| a.status == 200).count(), 1);
-    assert_eq!(app.saldo(epay.idcustomer).await, 50_000);
+    assert_eq!(app.balance(epay.idcustomer).await, 50_000);
     app.assert_no_violation().await;
 }
 
@@ -159,7 +159,7 @@ async fn what_is_out_of_range_is_400_and_changes_nothing() {
     ];
     for (field, values) in bad {
         for value in values {
-            for (call, mut body) in [("refund", refund(1, 100)), ("hapus", hapus(1))] {
+            for (call, mut body) in [("refund", refund(1, 100)), ("hapus", deletion(1))] {
                 if call == "hapus" && field == "nominal" {
                     continue;
                 }

@@ -45,12 +45,12 @@ impl Desk {
 async fn a_hundred_at_once_move_money_once_and_hear_the_same() {
     let desk = desk().await;
     let expected = [41_000, 41_100, 51_000];
-    for ((call, body), saldo) in desk.calls().into_iter().zip(expected) {
+    for ((call, body), balance) in desk.calls().into_iter().zip(expected) {
         let answers = join_all((0..100).map(|_| desk.send(call, call, &body))).await;
         let first = answers[0].clone().ok();
-        assert_eq!(first["saldo_akhir"], saldo, "{call}");
+        assert_eq!(first["saldo_akhir"], balance, "{call}");
         assert!(answers.iter().all(|a| a.status == 200 && a.data == first), "{call}");
-        assert_eq!(desk.app.saldo(desk.idcustomer).await, saldo, "{call}");
+        assert_eq!(desk.app.balance(desk.idcustomer).await, balance, "{call}");
     }
     assert_eq!(desk.app.audited().await.len(), 3, "one line each");
     desk.app.assert_no_violation().await;
@@ -70,7 +70,7 @@ async fn a_repeat_hears_it_byte_for_byte_however_the_body_is_spelt() {
         told.push(request.send_body(body).await.unwrap().body().await.unwrap());
     }
     assert_eq!(told[0], told[1]);
-    assert_eq!(desk.app.saldo(desk.idcustomer).await, 41_000);
+    assert_eq!(desk.app.balance(desk.idcustomer).await, 41_000);
 }
 
 #[actix_web::test]
@@ -83,10 +83,10 @@ async fn the_same_key_for_another_request_is_422() {
     desk.send("k", "topup", &other).await.expect(422, "Idempotency-Key sudah dipakai untuk permintaan lain");
     desk.send("k", "refund", &refund).await.expect(422, "Idempotency-Key sudah dipakai untuk permintaan lain");
     desk.send("k", "topup", &topup).await.ok();
-    assert_eq!(desk.app.saldo(desk.idcustomer).await, 41_000);
+    assert_eq!(desk.app.balance(desk.idcustomer).await, 41_000);
     let colleague = desk.app.key(Scope::Supervisor(desk.outlet.idoutlet)).await;
     desk.app.ops_once(&colleague, "k", "topup", &other).await.ok();
-    assert_eq!(desk.app.saldo(desk.idcustomer).await, 42_001, "keys of two operators are two keys");
+    assert_eq!(desk.app.balance(desk.idcustomer).await, 42_001, "keys of two operators are two keys");
 }
 
 #[actix_web::test]

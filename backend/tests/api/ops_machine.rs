@@ -15,11 +15,11 @@ async fn a_new_machine_can_be_scanned_and_typed() {
     let outlet = app.outlet("Laundry").await;
     let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
     let made = app.ops(&key, "mesin", &json!({"idoutlet": outlet.idoutlet, "nama": "Mesin 1", "driver": "sim"})).await.ok();
-    let (id, qr, kode) = (made["id"].as_i64().unwrap(), made["qr"].as_str().unwrap(), made["kode"].as_str().unwrap());
+    let (id, qr, code) = (made["id"].as_i64().unwrap(), made["qr"].as_str().unwrap(), made["kode"].as_str().unwrap());
     assert_eq!(qr::machine::parse(qr, &app.state.secrets), Some((id, 1)));
-    assert_eq!(MachineCode::parse(kode).unwrap().as_str(), kode);
+    assert_eq!(MachineCode::parse(code).unwrap().as_str(), code);
     let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
-    for text in [qr.to_owned(), kode.to_owned(), kode.to_lowercase()] {
+    for text in [qr.to_owned(), code.to_owned(), code.to_lowercase()] {
         let body = json!({"qr": text, "limit": 10, "skip": 0, "search": ""});
         let found = app.post("/scan/v1/transaksi/get_layanan", Some(&siti.token), &body).await.ok();
         assert_eq!(found["data_mesin"]["id"], id, "{text}");
@@ -46,8 +46,8 @@ async fn many_machines_have_each_a_name_and_a_code() {
     let body = json!({"idoutlet": outlet.idoutlet, "jumlah": 500, "awalan": "Mesin", "driver": "sim"});
     let made = app.ops(&key, "mesin/bulk", &body).await.ok();
     let machine = made["mesin"].as_array().unwrap();
-    let kode: HashSet<&str> = machine.iter().map(|m| m["kode"].as_str().unwrap()).collect();
-    assert_eq!((machine.len(), kode.len()), (500, 500));
+    let code: HashSet<&str> = machine.iter().map(|m| m["kode"].as_str().unwrap()).collect();
+    assert_eq!((machine.len(), code.len()), (500, 500));
     assert!(machine.is_sorted_by_key(|m| m["id"].as_i64()), "ids rise with the numbers");
     for (n, m) in machine.iter().enumerate() {
         let id = m["id"].as_i64().unwrap();
@@ -57,8 +57,8 @@ async fn many_machines_have_each_a_name_and_a_code() {
     }
     let dashed = json!({"idoutlet": outlet.idoutlet, "jumlah": 1, "awalan": "M-", "driver": "sim"});
     let id = app.ops(&key, "mesin/bulk", &dashed).await.ok()["mesin"][0]["id"].as_i64().unwrap();
-    let nama: String = app.db.query_one("SELECT nama FROM mesin WHERE idmesin = $1", &[&id]).await.unwrap().get(0);
-    assert_eq!(nama, "M-1");
+    let name: String = app.db.query_one("SELECT nama FROM mesin WHERE idmesin = $1", &[&id]).await.unwrap().get(0);
+    assert_eq!(name, "M-1");
 }
 
 #[actix_web::test]

@@ -19,8 +19,8 @@ async fn from_an_owner_to_a_service() {
     let id = app.ops(&root, "layanan", &body).await.ok()["id"].as_i64().unwrap();
     let row = app.db.query_one("SELECT nama, durasi_s, harga, aktif FROM layanan WHERE idlayanan = $1", &[&id]).await.unwrap();
     assert_eq!((row.get(0), row.get(1), row.get(2), row.get(3)), ("Cuci", 86400, 20_000_000_i64, true));
-    let nama: String = app.db.query_one("SELECT nama FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await.unwrap().get(0);
-    assert_eq!(nama, "Nyala Dago", "blanks around a name are not kept");
+    let name: String = app.db.query_one("SELECT nama FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await.unwrap().get(0);
+    assert_eq!(name, "Nyala Dago", "blanks around a name are not kept");
     let akun = app.db.query("SELECT jenis FROM akun WHERE idoutlet = $1 ORDER BY jenis", &[&idoutlet]).await.unwrap();
     assert_eq!(akun.iter().map(|r| r.get(0)).collect::<Vec<&str>>(), ["K", "R"], "an outlet has its accounts from the start");
     let operator = "operator:1".to_owned();

@@ -37,18 +37,18 @@ async fn the_first_one_opens_the_account_and_the_next_one_adds() {
 async fn a_cashier_gives_no_bonus_and_takes_none_away() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let (kasir, supervisor) = (app.key(Scope::Kasir(outlet.idoutlet)).await, app.key(Scope::Supervisor(outlet.idoutlet)).await);
+    let (cashier, supervisor) = (app.key(Scope::Kasir(outlet.idoutlet)).await, app.key(Scope::Supervisor(outlet.idoutlet)).await);
     app.register_customer(TELP, "Siti", "Rahma").await;
     let before = app.footprint().await;
     let body = |quota: i64| json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 100_000, "quota": quota});
     for quota in [110_000, 100_001, 99_999, 1] {
         for once in ["satu", "dua"] {
-            app.ops_once(&kasir, once, "topup", &body(quota)).await.expect(403, "bonus hanya lewat paket");
+            app.ops_once(&cashier, once, "topup", &body(quota)).await.expect(403, "bonus hanya lewat paket");
         }
     }
     assert_eq!(app.footprint().await, before);
     // A refusal does not use the key up, and the same package is the supervisor's to sell.
-    assert_eq!(app.ops_once(&kasir, "satu", "topup", &body(100_000)).await.ok()["saldo_akhir"], 100_000);
+    assert_eq!(app.ops_once(&cashier, "satu", "topup", &body(100_000)).await.ok()["saldo_akhir"], 100_000);
     assert_eq!(app.ops(&supervisor, "topup", &body(110_000)).await.ok()["saldo_akhir"], 210_000);
     app.assert_no_violation().await;
 }
@@ -91,7 +91,7 @@ async fn an_account_keeps_its_kind_and_its_expiry_only_moves_on() {
     let key = app.key(Scope::Root).await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let now_ms = app.now().ms();
-    let body = |idoutlet: i64, jenis: Value, masa_aktif: Value| json!({"telp": TELP, "idoutlet": idoutlet, "nominal": 1000, "jenis_emoney": jenis, "masa_aktif": masa_aktif});
+    let body = |idoutlet: i64, kind: Value, masa_aktif: Value| json!({"telp": TELP, "idoutlet": idoutlet, "nominal": 1000, "jenis_emoney": kind, "masa_aktif": masa_aktif});
     let kind_one = |after_ms: i64| body(outlet.idoutlet, json!(1), json!(now_ms + after_ms));
     app.ops(&key, "topup", &kind_one(MINUTE_MS)).await.ok();
     app.ops(&key, "topup", &body(outlet.idoutlet, json!(2), Value::Null))
@@ -159,9 +159,9 @@ async fn many_first_top_ups_at_once_open_one_account() {
     app.register_customer(TELP, "Siti", "Rahma").await;
     let body = json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 1000});
     let answers = join_all((0..50).map(|_| app.ops(&key, "topup", &body))).await;
-    let mut saldo: Vec<i64> = answers.into_iter().map(|a| a.ok()["saldo_akhir"].as_i64().unwrap()).collect();
-    saldo.sort_unstable();
-    assert_eq!(saldo, (1..=50).map(|n| n * 1000).collect::<Vec<i64>>());
+    let mut balance: Vec<i64> = answers.into_iter().map(|a| a.ok()["saldo_akhir"].as_i64().unwrap()).collect();
+    balance.sort_unstable();
+    assert_eq!(balance, (1..=50).map(|n| n * 1000).collect::<Vec<i64>>());
     assert_eq!(app.insert("SELECT count(*) FROM customer", &[]).await, 1);
     app.assert_no_violation().await;
 }

@@ -34,12 +34,12 @@ async fn a_refusal_is_forgotten_after_a_day_and_a_purchase_never() {
     app.advance_s(60);
     prune::prune(&app.state).await.unwrap();
     app.buy(&siti, &refused).await.ok();
-    assert_eq!(app.saldo(epay).await, 0);
+    assert_eq!(app.balance(epay).await, 0);
     app.advance_s(28 * DAY_S);
     prune::prune(&app.state).await.unwrap();
     app.buy(&siti, &bought).await.ok();
     app.buy(&siti, &refused).await.ok();
-    assert_eq!(app.saldo(epay).await, 0, "neither is charged again");
+    assert_eq!(app.balance(epay).await, 0, "neither is charged again");
 }
 
 #[actix_web::test]
@@ -50,11 +50,11 @@ async fn a_used_key_is_forgotten_after_thirty_days() {
     let siti = app.register_customer(TELP, "Siti", "Rahmawati").await;
     let epay = app.funded(&siti, outlet, 1_000).await.idcustomer;
     let body = json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 500});
-    for (later_s, saldo) in [(0, 1_500), (30 * DAY_S - 60, 1_500), (60, 2_000)] {
+    for (later_s, balance) in [(0, 1_500), (30 * DAY_S - 60, 1_500), (60, 2_000)] {
         app.advance_s(later_s);
         prune::prune(&app.state).await.unwrap();
         app.ops_once(&key, "once", "topup", &body).await.ok();
-        assert_eq!(app.saldo(epay).await, saldo);
+        assert_eq!(app.balance(epay).await, balance);
     }
     app.assert_no_violation().await;
 }

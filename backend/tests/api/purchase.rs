@@ -24,11 +24,11 @@ async fn paying_starts_the_machine_and_the_run_ends() {
     let data = app.buy(&siti, &order).await.ok();
     assert_eq!(data["id"], order.receipt.as_str());
     assert_eq!(app.states(&order.receipt).await, ["RUNNING"]);
-    assert_eq!(app.saldo(epay).await, 15_000);
+    assert_eq!(app.balance(epay).await, 15_000);
     app.until(&order.receipt, "FINISHED").await;
     let again = app.buy(&siti, &order).await;
     again.expect(200, "Mesin Berhasil dinyalakan");
-    assert_eq!(app.saldo(epay).await, 15_000);
+    assert_eq!(app.balance(epay).await, 15_000);
     app.buy(&siti, &buy(2, shop, epay)).await.ok();
     app.assert_no_violation().await;
 }
@@ -72,7 +72,7 @@ async fn one_receipt_sent_a_hundred_times_is_one_charge() {
     for answer in &answers {
         answer.expect(200, "Mesin Berhasil dinyalakan");
     }
-    assert_eq!(app.saldo(epay).await, 90_000);
+    assert_eq!(app.balance(epay).await, 90_000);
     app.assert_no_violation().await;
 }
 
@@ -85,7 +85,7 @@ async fn two_customers_may_share_a_receipt_number() {
     let (a, b) = (app.balance_of(&siti, one, 20_000).await, app.balance_of(&budi, two, 20_000).await);
     app.buy(&siti, &buy(7, one, a)).await.ok();
     app.buy(&budi, &buy(7, two, b)).await.ok();
-    assert_eq!((app.saldo(a).await, app.saldo(b).await), (10_000, 10_000));
+    assert_eq!((app.balance(a).await, app.balance(b).await), (10_000, 10_000));
 }
 
 #[actix_web::test]
@@ -154,7 +154,7 @@ async fn an_account_pays_until_it_expires() {
         let epay = app.epay(&customer, shop.outlet, Some(app.now().plus_ms(left_ms))).await;
         app.topup(epay, PRICE).await;
         app.buy(&customer, &buy(n, shop, epay.idcustomer)).await.expect(status, message);
-        assert_eq!(app.saldo(epay.idcustomer).await, if status == 200 { 0 } else { PRICE });
+        assert_eq!(app.balance(epay.idcustomer).await, if status == 200 { 0 } else { PRICE });
     }
     app.assert_no_violation().await;
 }
@@ -170,7 +170,7 @@ async fn a_refusing_device_gives_the_money_back() {
     for _ in 0..2 {
         app.buy(&siti, &order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
     }
-    assert_eq!(app.saldo(epay).await, PRICE);
+    assert_eq!(app.balance(epay).await, PRICE);
     app.fault(shop, Mode::Ok).await;
     app.buy(&siti, &buy(2, shop, epay)).await.ok();
     app.assert_no_violation().await;
@@ -185,11 +185,11 @@ async fn a_silent_device_answers_504_and_gives_up_after_fifteen_minutes() {
     app.fault(shop, Mode::Silent).await;
     let order = buy(1, shop, epay);
     app.buy(&siti, &order).await.expect(504, "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala");
-    assert_eq!(app.saldo(epay).await, 0, "the money stays held");
+    assert_eq!(app.balance(epay).await, 0, "the money stays held");
     app.until(&order.receipt, "UNSURE").await;
     app.advance_s(15 * 60);
     app.until(&order.receipt, "EXPIRED").await;
-    assert_eq!(app.saldo(epay).await, PRICE);
+    assert_eq!(app.balance(epay).await, PRICE);
     app.buy(&siti, &buy(2, shop, epay)).await.expect(409, "mesin sedang offline");
     app.buy(&siti, &order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
     app.fault(shop, Mode::Ok).await;
@@ -222,7 +222,7 @@ async fn a_late_device_is_charged_and_counts_from_its_own_start() {
     let error_ms = pressed.plus_ms(600_000).ms_until(ends_at);
     assert!((-1_000..1_000).contains(&error_ms), "the countdown is {error_ms} ms off the device's own");
     app.buy(&siti, &order).await.expect(200, "Mesin Berhasil dinyalakan");
-    assert_eq!(app.saldo(epay).await, 0);
+    assert_eq!(app.balance(epay).await, 0);
     app.assert_no_violation().await;
 }
 

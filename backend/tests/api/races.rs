@@ -131,7 +131,7 @@ async fn a_start_whose_customer_has_left_is_not_begun() {
     door.batch_execute("COMMIT").await.unwrap();
     app.buy(c, &buy(3, shop, *c_epay)).await.ok();
     assert!(app.states(&left.receipt).await.is_empty(), "nobody waited for it any more");
-    assert_eq!(app.saldo(*b_epay).await, 10 * PRICE);
+    assert_eq!(app.balance(*b_epay).await, 10 * PRICE);
 }
 
 #[actix_web::test]
@@ -146,7 +146,7 @@ async fn a_hold_that_the_database_hangs_up_on_is_safe_to_repeat() {
     answer.expect(503, "layanan sedang sibuk, coba lagi");
     door.batch_execute("COMMIT").await.unwrap();
     app.buy(&siti, &order).await.ok();
-    assert_eq!(app.saldo(epay).await, 0);
+    assert_eq!(app.balance(epay).await, 0);
     app.assert_no_violation().await;
 }
 
@@ -170,7 +170,7 @@ async fn a_post_that_the_database_hangs_up_on_is_made_again() {
     let (answer, ()) = futures_util::future::join(app.buy(&siti, &order), trouble).await;
     answer.expect(504, SILENT);
     app.buy(&siti, &order).await.ok();
-    assert_eq!(app.saldo(epay).await, 0);
+    assert_eq!(app.balance(epay).await, 0);
     let row = app.db.query_one("SELECT ends_at FROM snap_transaksi WHERE no_nota = $1", &[&order.receipt]).await.unwrap();
     let error_ms = pressed.plus_ms(600_000).ms_until(row.get::<_, Timestamp>(0));
     assert!((-1_000..1_000).contains(&error_ms), "the countdown is {error_ms} ms off the device's own");
@@ -216,7 +216,7 @@ async fn a_stop_that_meets_the_end_leaves_nothing_behind() {
         sleep(Duration::from_millis(20)).await;
     }
     for (mine, (customer, idcustomer)) in machines.iter().zip(&customers) {
-        assert_eq!(app.saldo(*idcustomer).await, 9 * PRICE, "a stop moves no money");
+        assert_eq!(app.balance(*idcustomer).await, 9 * PRICE, "a stop moves no money");
         app.buy(customer, &buy(2, *mine, *idcustomer)).await.ok();
     }
     app.assert_no_violation().await;
@@ -260,7 +260,7 @@ async fn looking_again_at_every_moment_changes_nothing() {
             };
             let (answer, ()) = futures_util::future::join(app.buy(customer, &order), nag).await;
             answer.ok();
-            assert_eq!(app.saldo(*idcustomer).await, 9 * PRICE);
+            assert_eq!(app.balance(*idcustomer).await, 9 * PRICE);
         }
     });
     join_all(runs).await;

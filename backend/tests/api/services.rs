@@ -28,8 +28,8 @@ async fn the_sticker_and_its_typed_code_lead_to_the_machine() {
             "data_layanan": [{"id": machine.idlayanan, "nama": "Cuci Kilat", "durasi": 1800, "harga": 10_000, "idoutlet": outlet.idoutlet}]
         })
     );
-    let typed = format!(" {}-{} ", &machine.kode[..4].to_lowercase(), &machine.kode[4..]);
-    for text in [machine.kode.clone(), typed, format!("  {}\n", machine.qr)] {
+    let typed = format!(" {}-{} ", &machine.code[..4].to_lowercase(), &machine.code[4..]);
+    for text in [machine.code.clone(), typed, format!("  {}\n", machine.qr)] {
         assert_eq!(scan(&app, &siti, &text).await.ok(), scanned, "{text}");
     }
 }
@@ -46,7 +46,7 @@ async fn what_is_no_sticker_of_ours_is_not_found() {
     let foreign = nyala::qr::machine::make(&nyala::secrets::Secrets::random(), revoked.idmesin, 2);
     let unknown = nyala::qr::machine::make(&app.state.secrets, 999_999, 1);
     let long = "A".repeat(20_000);
-    for text in [&revoked.qr, &retired.qr, &retired.kode, &customers_own, &foreign, &unknown, &long] {
+    for text in [&revoked.qr, &retired.qr, &retired.code, &customers_own, &foreign, &unknown, &long] {
         scan(&app, &siti, text).await.expect(404, "Mesin Not found");
     }
     for text in ["", " ", "00000000", "\u{0}", "' OR 1=1 --", "https://example.com/NYM1.1.x.y", "🧺"] {
@@ -89,8 +89,8 @@ async fn services_come_in_pages_and_by_name() {
     let (outlet, other) = (app.outlet("Melati").await, app.outlet("Mawar").await);
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let machine = app.machine(outlet, "M1").await;
-    for nama in ["Kering", "Diskon 50%", "A_B", "axb", "Cuci \\ Setrika"] {
-        app.service(outlet, nama, 5_000).await;
+    for name in ["Kering", "Diskon 50%", "A_B", "axb", "Cuci \\ Setrika"] {
+        app.service(outlet, name, 5_000).await;
     }
     app.service(other, "Kering Mawar", 1_000).await;
     app.db.execute("UPDATE layanan SET aktif = FALSE WHERE nama = 'axb'", &[]).await.unwrap();

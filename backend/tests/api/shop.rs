@@ -41,11 +41,11 @@ impl TestApp {
     }
 
     /// `idcustomer` of an account of `customer` there, topped up with `saldo`.
-    pub async fn balance_of(&self, customer: &Customer, shop: Shop, saldo: i64) -> i64 {
-        self.funded(customer, shop.outlet, saldo).await.idcustomer
+    pub async fn balance_of(&self, customer: &Customer, shop: Shop, balance: i64) -> i64 {
+        self.funded(customer, shop.outlet, balance).await.idcustomer
     }
 
-    pub async fn saldo(&self, idcustomer: i64) -> i64 {
+    pub async fn balance(&self, idcustomer: i64) -> i64 {
         self.insert("SELECT saldo FROM quota_emoney WHERE idcustomer = $1", &[&idcustomer]).await
     }
 

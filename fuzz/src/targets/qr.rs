@@ -93,11 +93,11 @@ fn altered(how: &[u8]) {
 
 /// However a code is typed, it is read as the one that was printed.
 fn typed(text: &str) {
-    let Some(kode) = MachineCode::parse(text) else { return };
-    assert_eq!(kode.as_str().len(), 8);
-    assert!(kode.as_str().bytes().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase()));
-    assert_eq!(MachineCode::parse(kode.as_str()).as_ref(), Some(&kode));
-    assert_eq!(MachineCode::parse(&kode.as_str().to_lowercase()), Some(kode));
+    let Some(code) = MachineCode::parse(text) else { return };
+    assert_eq!(code.as_str().len(), 8);
+    assert!(code.as_str().bytes().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase()));
+    assert_eq!(MachineCode::parse(code.as_str()).as_ref(), Some(&code));
+    assert_eq!(MachineCode::parse(&code.as_str().to_lowercase()), Some(code));
 }
 
 /// A picture is a square that a decoder reads, with a light border; only a text that fits no code has none.

@@ -91,12 +91,12 @@ async fn balance(to: SocketAddr, customer: &Customer) -> Result<(), String> {
     let paid = i64::try_from(customer.paid()).map_err(|e| e.to_string())?;
     let answer = get(to, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", customer.token()).await?;
     let account = list(&answer.data)?.iter().find(|a| a["idcustomer"] == customer.idcustomer());
-    let saldo = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64()).ok_or_else(|| format!("no balance in {answer:?}"))?;
+    let left = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64()).ok_or_else(|| format!("no balance in {answer:?}"))?;
     let expected = BALANCE - paid * PRICE;
-    if saldo == expected {
+    if left == expected {
         return Ok(());
     }
-    Err(format!("customer {}: {paid} receipts are paid, so {expected} must be left, not {saldo}", customer.idcustomer()))
+    Err(format!("customer {}: {paid} receipts are paid, so {expected} must be left, not {left}", customer.idcustomer()))
 }
 
 /// What the devices remember of all rounds.

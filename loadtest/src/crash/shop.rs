@@ -36,8 +36,8 @@ impl Shop {
         let place = json!({"idowner": idowner, "nama": "Melati", "kota": "Bandung", "latitude": 0, "longitude": 0});
         let idoutlet = id(&ops("outlet", place).await?["idoutlet"])?;
         let mut services = Vec::new();
-        for durasi in SERVICES_S {
-            let body = json!({"idoutlet": idoutlet, "nama": "Cuci", "durasi": durasi, "harga": PRICE});
+        for duration_s in SERVICES_S {
+            let body = json!({"idoutlet": idoutlet, "nama": "Cuci", "durasi": duration_s, "harga": PRICE});
             services.push(id(&ops("layanan", body).await?["id"])?);
         }
         let many = json!({"idoutlet": idoutlet, "jumlah": machines, "awalan": "Mesin", "driver": "sim"});

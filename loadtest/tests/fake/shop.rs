@@ -40,7 +40,7 @@ impl Machine {
 
 #[derive(Debug, Default)]
 struct Account {
-    saldo: i64,
+    balance: i64,
     /// The newest comes first.
     history: Vec<i64>,
 }
@@ -70,7 +70,7 @@ impl Shop {
     }
 
     pub fn ops(&mut self, call: &str, body: &Value, faults: &Faults) -> Answer {
-        let jumlah = body["jumlah"].as_i64().unwrap_or(0);
+        let count = body["jumlah"].as_i64().unwrap_or(0);
         match call {
             "owner" => Ok(json!({ "idowner": self.id() })),
             "outlet" => Ok(json!({ "idoutlet": self.id() })),
@@ -86,7 +86,7 @@ impl Shop {
                     shop.machines.insert(id, Machine { idoutlet, run: None });
                     json!({ "id": id, "qr": format!("qr-{id}"), "kode": "00000000" })
                 };
-                Ok(json!({ "mesin": (0..jumlah).map(|_| one(self)).collect::<Vec<_>>() }))
+                Ok(json!({ "mesin": (0..count).map(|_| one(self)).collect::<Vec<_>>() }))
             }
             "pelanggan/bulk" => {
                 let one = |shop: &mut Self| {
@@ -95,12 +95,12 @@ impl Shop {
                     let token = shop.open_account(id, &telp, number(body, "saldo"));
                     json!({ "id_customer_global": id, "telp": telp, "idcustomer": id, "token": token })
                 };
-                Ok(json!({ "pelanggan": (0..jumlah).map(|_| one(self)).collect::<Vec<_>>() }))
+                Ok(json!({ "pelanggan": (0..count).map(|_| one(self)).collect::<Vec<_>>() }))
             }
             "topup" => {
                 let id = *self.customers.get(text(body, "telp")).ok_or((404, "nomor belum terdaftar"))?;
                 let account = self.accounts.entry(id).or_default();
-                account.saldo += number(body, "nominal");
+                account.balance += number(body, "nominal");
                 if !faults.short_history {
                     account.history.insert(0, number(body, "nominal"));
                 }
@@ -111,8 +111,8 @@ impl Shop {
     }
 
     /// Its token.
-    fn open_account(&mut self, id: i64, telp: &str, saldo: i64) -> String {
-        self.accounts.insert(id, Account { saldo, history: Vec::new() });
+    fn open_account(&mut self, id: i64, telp: &str, balance: i64) -> String {
+        self.accounts.insert(id, Account { balance, history: Vec::new() });
         self.customers.insert(telp.to_owned(), id);
         format!("token-{id}")
     }
@@ -144,8 +144,8 @@ impl Shop {
             return Err((503, "server sedang sibuk"));
         }
         let account = self.accounts.get(&customer).ok_or((401, "token tidak berlaku"))?;
-        let saldo = account.saldo - i64::from(faults.cheat);
-        Ok(json!([{ "idcustomer": customer, "quota_emoney": { "saldo": saldo, "jenis_emoney": 2 } }]))
+        let balance = account.balance - i64::from(faults.cheat);
+        Ok(json!([{ "idcustomer": customer, "quota_emoney": { "saldo": balance, "jenis_emoney": 2 } }]))
     }
 
     pub fn history(&self, customer: i64) -> Answer {
@@ -187,14 +187,14 @@ impl Shop {
         let is_repeat = self.receipts.contains(&receipt);
         if machine.runs(now).is_some() && !faults.many_winners && !is_repeat {
             if faults.charge_losers {
-                account.saldo -= price;
+                account.balance -= price;
             }
             return Err((409, "mesin sedang digunakan"));
         }
         if !faults.no_run {
             machine.run = Some(Run { began: now, ends_at: now + seconds * SECOND_MS });
         }
-        account.saldo -= price * (1 + faults.overcharge);
+        account.balance -= price * (1 + faults.overcharge);
         account.history.insert(0, -price);
         self.receipts.insert(receipt);
         paid

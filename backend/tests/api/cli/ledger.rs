@@ -15,7 +15,7 @@ async fn a_top_up_at_this_machine_is_one_at_the_cashier() {
     let made: Value = serde_json::from_str(&topup(&["--telp", "+6281200000001", "--nominal", "50000"]).ok()).unwrap();
     assert_eq!((&made["idpembelian_emoney"], &made["saldo_akhir"]), (&json!("1"), &json!(50_000)));
     topup(&["--telp", "081200000001", "--nominal", "1000", "--quota", "1500", "--nama-paket", "Hemat"]).ok();
-    assert_eq!(app.saldo(made["idcustomer"].as_i64().unwrap()).await, 51_500);
+    assert_eq!(app.balance(made["idcustomer"].as_i64().unwrap()).await, 51_500);
     topup(&["--telp", "81299999999", "--nominal", "1"]).refused("nomor belum terdaftar");
     topup(&["--telp", "x", "--nominal", "1"]).refused("telp");
     topup(&["--telp", "81200000001", "--nominal", "0"]).refused("nominal");
@@ -56,8 +56,8 @@ async fn audit_verify_knows_both_accounts_and_the_owner_of_a_movement() {
         app.db.batch_execute("ROLLBACK").await.unwrap();
     };
     let wrong = |what: &str| format!("UPDATE ledger_transfer SET {what} WHERE idoutlet = {}", outlet.idoutlet);
-    let account = |jenis: &str, idoutlet: i64| {
-        format!("debit_akun = (SELECT idakun FROM akun WHERE jenis = '{jenis}' AND idoutlet = {idoutlet} AND idcustomer IS NULL)")
+    let account = |kind: &str, idoutlet: i64| {
+        format!("debit_akun = (SELECT idakun FROM akun WHERE jenis = '{kind}' AND idoutlet = {idoutlet} AND idcustomer IS NULL)")
     };
     breaks(wrong(&account("K", other.idoutlet)), "akun lawan salah").await;
     breaks(wrong(&account("R", outlet.idoutlet)), "akun lawan salah").await;

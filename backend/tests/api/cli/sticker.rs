@@ -19,11 +19,11 @@ async fn a_sticker_is_printed_and_revoked() {
         app.post("/scan/v1/transaksi/get_layanan", Some(&siti.token), &body).await.status
     };
     let printed = beside(&app, &["qr", &id, "--out", &out]).ok();
-    assert_eq!(printed.trim_end(), format!("{} {}", machine.kode, machine.qr));
+    assert_eq!(printed.trim_end(), format!("{} {}", machine.code, machine.qr));
     assert_eq!(std::fs::read(&file).unwrap(), qr::png::render(&machine.qr).unwrap());
     let renewed = beside(&app, &["qr", &id, "--out", &out, "--renew"]).ok();
-    let (kode, text) = renewed.trim_end().split_once(' ').unwrap();
-    for (text, status) in [(text, 200), (kode, 200), (&machine.qr, 404), (&machine.kode, 404)] {
+    let (code, text) = renewed.trim_end().split_once(' ').unwrap();
+    for (text, status) in [(text, 200), (code, 200), (&machine.qr, 404), (&machine.code, 404)] {
         assert_eq!(scan(text).await, status, "{text}");
     }
     assert_eq!(app.audited().await[0].0, "mesin.stiker_baru");

@@ -15,7 +15,7 @@ struct Case {
     end: &'static str,
     /// What the customer hears when the same receipt is sent again.
     told: (u16, &'static str),
-    saldo: i64,
+    balance: i64,
 }
 
 const RUNS: (u16, &str) = (200, "Mesin Berhasil dinyalakan");
@@ -23,7 +23,7 @@ const REFUSED: (u16, &str) = (409, "mesin gagal dinyalakan, saldo dikembalikan")
 const LONG_S: i64 = 600;
 
 /// A device that starts at once.
-const STARTS: Case = Case { point: "", mode: "ok", duration_s: LONG_S, left: &["HELD"], end: "RUNNING", told: RUNS, saldo: 0 };
+const STARTS: Case = Case { point: "", mode: "ok", duration_s: LONG_S, left: &["HELD"], end: "RUNNING", told: RUNS, balance: 0 };
 
 async fn case(case: Case) {
     let mut site = Site::new().await;
@@ -53,7 +53,7 @@ async fn settle(site: &Site, shop: &Shop, case: &Case) {
     }
     site.buy(shop).await.expect("an answer").expect(case.told.0, case.told.1);
     assert_eq!(site.states().await, [case.end]);
-    assert_eq!(site.saldo().await, case.saldo);
+    assert_eq!(site.balance().await, case.balance);
     site.assert_sound().await;
     let machine =
         site.ask("GET", &format!("/ops/v1/mesin/{}", shop.idmesin), &shop.key, &json!(null)).await.expect("an answer").ok();
@@ -91,13 +91,13 @@ async fn after_the_post() {
 
 #[actix_web::test]
 async fn before_the_void() {
-    let end = Case { end: "REFUSED", told: REFUSED, saldo: PRICE, ..STARTS };
+    let end = Case { end: "REFUSED", told: REFUSED, balance: PRICE, ..STARTS };
     case(Case { point: "before_void", mode: "refuse", ..end }).await;
 }
 
 #[actix_web::test]
 async fn after_the_void() {
-    let end = Case { end: "REFUSED", told: REFUSED, saldo: PRICE, ..STARTS };
+    let end = Case { end: "REFUSED", told: REFUSED, balance: PRICE, ..STARTS };
     case(Case { point: "after_void", mode: "refuse", left: &["REFUSED"], ..end }).await;
 }
 
@@ -113,13 +113,13 @@ async fn after_it_is_marked_as_sent() {
 
 #[actix_web::test]
 async fn before_it_is_marked_as_unsure() {
-    let end = Case { end: "EXPIRED", told: REFUSED, saldo: PRICE, ..STARTS };
+    let end = Case { end: "EXPIRED", told: REFUSED, balance: PRICE, ..STARTS };
     case(Case { point: "before_unsure", mode: "silent", left: &["SENT"], ..end }).await;
 }
 
 #[actix_web::test]
 async fn after_it_is_marked_as_unsure() {
-    let end = Case { end: "EXPIRED", told: REFUSED, saldo: PRICE, ..STARTS };
+    let end = Case { end: "EXPIRED", told: REFUSED, balance: PRICE, ..STARTS };
     case(Case { point: "after_unsure", mode: "silent", left: &["UNSURE"], ..end }).await;
 }
 

@@ -260,7 +260,7 @@ impl Site {
     }
 
     /// The only customer's balance.
-    pub async fn saldo(&self) -> i64 {
+    pub async fn balance(&self) -> i64 {
         self.db.query_one("SELECT saldo FROM quota_emoney", &[]).await.expect("a wallet").get(0)
     }
 }

@@ -18,7 +18,7 @@ async fn a_purchase_older_than_fifteen_minutes_hears_its_device_first() {
     site.start("").await;
     site.until("RUNNING").await;
     site.buy(&shop).await.unwrap().expect(200, "Mesin Berhasil dinyalakan");
-    assert_eq!(site.saldo().await, 0, "it runs, so it is paid");
+    assert_eq!(site.balance().await, 0, "it runs, so it is paid");
     site.assert_sound().await;
 }
 
@@ -36,7 +36,7 @@ async fn a_device_that_stays_silent_is_given_up_after_a_restart_too() {
     site.db.execute(away, &[]).await.unwrap();
     site.start("").await;
     site.until("EXPIRED").await;
-    assert_eq!(site.saldo().await, super::PRICE);
+    assert_eq!(site.balance().await, super::PRICE);
     let status = async || {
         let path = format!("/ops/v1/mesin/{}", shop.idmesin);
         site.ask("GET", &path, &shop.key, &json!(null)).await.unwrap().ok()["status"].clone()

@@ -111,7 +111,7 @@ async fn a_phone_that_comes_while_the_server_starts_waits_until_it_knows_what_ru
             let machine = crate::arrange::Machine {
                 idmesin: shop.idmesin,
                 idlayanan: shop.idlayanan,
-                kode: String::new(),
+                code: String::new(),
                 qr: String::new(),
             };
             app.running(epay, &machine, 1).await;

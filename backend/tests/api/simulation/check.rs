@@ -148,7 +148,7 @@ impl World {
             let pending = sum(&[Kind::Pending]) - sum(&[Kind::Post, Kind::Void]);
             let told = (wallet.credits, wallet.debits, wallet.pending);
             assert_eq!(told, (sum(&[Kind::Topup, Kind::Refund]), sum(&[Kind::Post]), pending), "the ledger is the balance");
-            assert!(wallet.saldo() >= 0 && pending == 0, "nothing is held, nothing is owed: {wallet:?}");
+            assert!(wallet.balance() >= 0 && pending == 0, "nothing is held, nothing is owed: {wallet:?}");
         }
         for (i, p) in store.purchases.iter().enumerate() {
             let id = i64::try_from(i).unwrap() + 1;

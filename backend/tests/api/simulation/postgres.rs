@@ -70,14 +70,14 @@ async fn arrange(client: &mut DbClient, seed: u64) -> Chain {
     }
     for _ in 0..MACHINES {
         let sql = "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, 'Mesin', 'sim', $3, $4) RETURNING idmesin";
-        let kode = nyala::domain::machine_code::MachineCode::random();
-        chain.machines.push(insert(client, sql, &[&idoutlet, &idowner, &kode.as_str(), &T0]).await);
+        let code = nyala::domain::machine_code::MachineCode::random();
+        chain.machines.push(insert(client, sql, &[&idoutlet, &idowner, &code.as_str(), &T0]).await);
     }
     for customer in 0..=CUSTOMERS {
         let sql = "INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
             VALUES ($1, 'Siti', 'Rahma', '', $2, $2) RETURNING id";
         let id_customer_global = insert(client, sql, &[&format!("8{seed:05}{customer:02}"), &T0]).await;
-        let package = Package { nominal: BALANCE, quota: BALANCE, nama: "Top-Up".to_owned(), jenis: AccountKind::Lasting };
+        let package = Package { nominal: BALANCE, quota: BALANCE, name: "Top-Up".to_owned(), kind: AccountKind::Lasting };
         let tx = client.transaction().await.unwrap();
         let done = topup(&tx, WalletRef { id_customer_global, idoutlet, idowner }, &package, "uji", T0).await.unwrap();
         tx.commit().await.unwrap();
@@ -149,9 +149,9 @@ async fn hold(
     held: Result<i64, Option<nyala::purchase::rules::Refusal>>,
 ) -> Result<(), nyala::http::error::AppError> {
     let Chain { idoutlet, idowner, .. } = *chain;
-    let nama = || "Mesin".to_owned();
-    let machine = MachineFacts { idoutlet, idowner, nama: nama(), driver: "sim".to_owned(), online: true, busy: false };
-    let service = ServiceFacts { idoutlet, nama: nama(), duration_s: SERVICES_S[order.service], harga: PRICE };
+    let name = || "Mesin".to_owned();
+    let machine = MachineFacts { idoutlet, idowner, name: name(), driver: "sim".to_owned(), online: true, busy: false };
+    let service = ServiceFacts { idoutlet, name: name(), duration_s: SERVICES_S[order.service], price: PRICE };
     let here = ledger::hold(client, &chain.order(order), &machine, &service, now).await?;
     if let (Held::Won { idtransaksi, cmd_id, .. }, Ok(purchase)) = (&here, held) {
         chain.purchases.insert(purchase, (*idtransaksi, *cmd_id));
@@ -169,7 +169,7 @@ async fn give_back(
 ) -> Result<refundable::GivenBack, nyala::http::error::AppError> {
     let visible = Visible { idcustomer: Some(idcustomer), ..Visible::default() };
     let use_ = refundable::lock(tx, receipt, visible).await?;
-    refund(tx, &use_, amount, Grounds { principal: "uji", alasan: "uji", now }).await
+    refund(tx, &use_, amount, Grounds { principal: "uji", reason: "uji", now }).await
 }
 
 /// Everything that is stored is the same on both sides.
@@ -186,7 +186,7 @@ async fn compare(client: &DbClient, chain: &Chain, store: &Store) {
         let sql = "SELECT credits_posted, debits_posted, debits_pending, saldo FROM quota_emoney WHERE idcustomer = $1";
         let row = client.query_one(sql, &[idcustomer]).await.unwrap();
         let here: (i64, i64, i64, i64) = (row.get(0), row.get(1), row.get(2), row.get(3));
-        assert_eq!(here, (wallet.credits, wallet.debits, wallet.pending, wallet.saldo()));
+        assert_eq!(here, (wallet.credits, wallet.debits, wallet.pending, wallet.balance()));
     }
     let count = async |action: &str, idmesin: i64| {
         let sql = "SELECT count(*) FROM audit_log WHERE aksi = $1 AND objek = 'mesin:' || $2::BIGINT";

@@ -46,10 +46,10 @@ pub struct Store {
 
 impl Store {
     /// Every customer begins with `saldo`.
-    pub fn new(customers: usize, machines: usize, saldo: i64) -> Self {
-        let topup = |customer| Movement { kind: Kind::Topup, customer, amount: saldo, purchase: None };
+    pub fn new(customers: usize, machines: usize, balance: i64) -> Self {
+        let topup = |customer| Movement { kind: Kind::Topup, customer, amount: balance, purchase: None };
         Self {
-            wallets: vec![WalletRow { credits: saldo, ..WalletRow::default() }; customers],
+            wallets: vec![WalletRow { credits: balance, ..WalletRow::default() }; customers],
             machines: vec![MachineRow { online: true, needs_staff: false, epoch: 0 }; machines],
             purchases: Vec::new(),
             ledger: (0..customers).map(topup).collect(),
@@ -92,21 +92,21 @@ impl Store {
             }),
             epay: Some(Epay {
                 idowner: OWNER,
-                wallet: Some(Wallet { saldo: self.wallets[order.customer].saldo(), jenis_emoney: 2, masa_aktif: None }),
+                wallet: Some(Wallet { balance: self.wallets[order.customer].balance(), jenis_emoney: 2, masa_aktif: None }),
             }),
             machine: Some(MachineFacts {
                 idoutlet: OUTLET,
                 idowner: OWNER,
-                nama: "Mesin".to_owned(),
+                name: "Mesin".to_owned(),
                 driver: "sim".to_owned(),
                 online: machine.online && !machine.needs_staff,
                 busy: self.open().any(|(_, p)| p.order.machine == order.machine),
             }),
             service: Some(ServiceFacts {
                 idoutlet: OUTLET,
-                nama: "Cuci".to_owned(),
+                name: "Cuci".to_owned(),
                 duration_s: SERVICES_S[order.service],
-                harga: PRICE,
+                price: PRICE,
             }),
         }
     }
@@ -123,7 +123,7 @@ impl Store {
         if !machine.online || machine.needs_staff {
             return Held::Changed;
         }
-        if self.wallets[order.customer].saldo() < PRICE {
+        if self.wallets[order.customer].balance() < PRICE {
             return Held::Lost(Refusal::BalanceTooLow);
         }
         if self.by_receipt(order.customer, order.receipt).is_some() {

@@ -66,7 +66,7 @@ pub struct WalletRow {
 }
 
 impl WalletRow {
-    pub fn saldo(self) -> i64 {
+    pub fn balance(self) -> i64 {
         self.credits - self.debits - self.pending
     }
 }
