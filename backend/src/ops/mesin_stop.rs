@@ -1,4 +1,4 @@
-//! `POST /ops/v1/machine/{id}/stop`: stops a running machine and moves no money (supervisor and above).
+//! `POST /ops/v1/mesin/{id}/stop`: stops a running machine and moves no money (supervisor and above).
 
 use std::time::Duration;
 

@@ -28,7 +28,7 @@ impl Refusal {
         Self::BalanceTooLow,
     ];
 
-    /// As it is stored in `receipt.refusal`.
+    /// As it is stored in `nota.tolak`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::EpayNotFound => "EPAY_NOT_FOUND",

@@ -1,4 +1,4 @@
-//! The sticker on a machine: `NYM1.<kid>.<payload>.<mac>`. It lives as long as its version (`machine.qr_versi`).
+//! The sticker on a machine: `NYM1.<kid>.<payload>.<mac>`. It lives as long as its version (`mesin.qr_versi`).
 
 use crate::secrets::Secrets;
 

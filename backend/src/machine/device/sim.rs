@@ -40,7 +40,7 @@ struct Line {
 }
 
 impl Sim {
-    /// Reads what the devices remembered from `<dir>/device-sim.jsonl`; they answer within `answer_ms`.
+    /// Reads what the devices remembered from `<dir>/perangkat-sim.jsonl`; they answer within `answer_ms`.
     pub fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
         let path = dir.join(JOURNAL);
         let (devices, lines) = read(&path)?;
