@@ -2,7 +2,7 @@
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
 # make test     every test there is
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
-# make lint     checks the formatting and lints
+# make lint     checks formatting, lints, and that every reference in comments and pages leads somewhere
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
 # make loadtest crash   measurements of a whole server; ARGS="…" goes to the program
 # Nothing is fetched that is there already, so all of them work without network once they have run.
@@ -96,6 +96,7 @@ test-e2e: test-build app postgres
 	@chromium=$$(scripts/chromium) && NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e
 
 lint: app-packages
+	@scripts/links
 	cargo fmt --all --check
 	cargo fmt --manifest-path $(PEERS_RUST) --check
 	cargo clippy $(CARGO_FLAGS) --workspace --all-targets --features nyala-bench/criterion -- -D warnings
