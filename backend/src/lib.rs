@@ -17,6 +17,7 @@ pub mod http;
 pub mod ledger;
 pub mod live;
 pub mod machine;
+pub mod machine_core;
 pub mod metrics;
 pub mod openapi;
 pub mod ops;

@@ -9,8 +9,9 @@ use crate::domain::id::Id;
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::machine::actor::Input;
+use crate::machine::device::record::record_said;
 use crate::machine::device::sim::Mode;
-use crate::machine::messages::Said;
 use crate::machine::registry::Location;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -32,8 +33,8 @@ pub async fn mesin_fault(state: web::Data<AppState>, id: web::Path<String>, body
     }
     let now = state.clock.now();
     let said = state.sim.set_mode(idmesin, body.mode, now);
-    state.machine.tell(&state, &location, Said(said.clone()))?;
+    state.machine.tell(&state, &location, Input::Said(said.clone()))?;
     // Stored before the answer, so that whoever asked finds it so.
-    crate::purchase::device::record_said(&state, idmesin, &said).await?;
+    record_said(&state, idmesin, &said).await?;
     Ok(answer::done("OK"))
 }

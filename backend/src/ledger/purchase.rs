@@ -9,7 +9,7 @@ use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
-use crate::purchase::step::Change;
+use crate::purchase::step::{Change, Held};
 use crate::purchase::times::CMD_LIFE_MS;
 
 /// Reserve the machine, hold the money, claim the receipt and write the command, in one transaction. The wallet is locked last:
@@ -36,20 +36,6 @@ WITH m AS (
     INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at) SELECT t.id, $4, 'start', $10, $10 FROM t
 )
 SELECT t.id, m.epoch FROM t, m";
-
-/// What became of trying to hold.
-#[derive(Debug)]
-pub enum Held {
-    Won {
-        idtransaksi: i64,
-        cmd_id: Uuid,
-        epoch: i64,
-    },
-    /// A constraint refused it: somebody else has the machine, or the wallet has less than it seemed.
-    Lost(Refusal),
-    /// The facts changed under it (receipt claimed, machine went offline, account expired): read them again.
-    Changed,
-}
 
 /// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_LIFE_MS` later.
 pub async fn hold(

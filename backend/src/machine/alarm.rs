@@ -9,8 +9,7 @@ use actix::Addr;
 use actix_socketio::{Closer, vital};
 use tokio::sync::Notify;
 
-use super::actor::MachineActor;
-use super::messages::Ring;
+use super::actor::{Input, MachineActor, Tell};
 use super::ticker::Ticker;
 use super::wheel::{TimerKey, Wheel};
 use crate::domain::timestamp::{Clock, Timestamp};
@@ -19,7 +18,7 @@ use crate::health::threads::Turning;
 /// How long the task sleeps at most, so that a clock that jumped (a suspend, a test) is noticed.
 const MAX_SLEEP: Duration = Duration::from_millis(250);
 
-/// Whom an alarm wakes.
+/// What an alarm wakes.
 pub enum Wakes {
     Machine(Addr<MachineActor>),
     Ticker(Weak<Ticker>),
@@ -82,7 +81,7 @@ async fn run(sooner: Rc<Notify>, turning: Turning) {
         // Woken outside the borrow: whoever wakes may set its next alarm at once.
         for whom in due.drain(..) {
             match whom {
-                Wakes::Machine(addr) => addr.do_send(Ring),
+                Wakes::Machine(addr) => addr.do_send(Tell::Input(Input::Alarm)),
                 Wakes::Ticker(ticker) => ticker.upgrade().iter().for_each(Ticker::ring),
                 Wakes::Close(closer) => closer.close(),
             }

@@ -1,7 +1,7 @@
 //! A machine's notice board: what its actor says of itself, and how many watch it from which thread. Shared by the registry, the
 //! actor and the sessions, so that joining needs no word with the actor.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::SeqCst};
 
 use crate::domain::timestamp::Timestamp;
 
@@ -11,13 +11,22 @@ const NOT_RUNNING: i64 = 0;
 pub struct Board {
     /// Epoch milliseconds, or `NOT_RUNNING`.
     ends_at: AtomicI64,
+    /// On each thread, and on all.
     watchers: Box<[AtomicU32]>,
+    all: AtomicU32,
+    /// The actor is being told that somebody watches.
+    told: AtomicBool,
 }
 
 impl Board {
     /// For a server of `threads` worker threads.
     pub fn new(threads: usize) -> Self {
-        Self { ends_at: AtomicI64::new(NOT_RUNNING), watchers: (0..threads).map(|_| AtomicU32::new(0)).collect() }
+        Self {
+            ends_at: AtomicI64::new(NOT_RUNNING),
+            watchers: (0..threads).map(|_| AtomicU32::new(0)).collect(),
+            all: AtomicU32::new(0),
+            told: AtomicBool::new(false),
+        }
     }
 
     /// When the run ends; `None` while nothing runs.
@@ -31,27 +40,80 @@ impl Board {
         self.ends_at.store(ends_at.map_or(NOT_RUNNING, Timestamp::ms), SeqCst);
     }
 
-    /// One more on `thread`; true when nobody watched before.
+    /// One more on `thread`; true when the actor is to be told. It is added before it looks, so that of a watcher who comes in the
+    /// instant in which the last one leaves the actor hears; and told once until it has heard, however often watchers come and go.
     pub fn join(&self, thread: usize) -> bool {
-        let nobody = !self.is_watched();
-        if let Some(n) = self.watchers.get(thread) {
-            n.fetch_add(1, SeqCst);
-        }
-        nobody
+        let Some(here) = self.watchers.get(thread) else { return false };
+        here.fetch_add(1, SeqCst);
+        self.all.fetch_add(1, SeqCst) == 0 && !self.told.swap(true, SeqCst)
     }
 
     pub fn leave(&self, thread: usize) {
-        if let Some(n) = self.watchers.get(thread) {
-            n.fetch_sub(1, SeqCst);
+        if let Some(here) = self.watchers.get(thread) {
+            here.fetch_sub(1, SeqCst);
+            self.all.fetch_sub(1, SeqCst);
         }
     }
 
+    /// The actor heard that somebody watches, and looks at the board after this.
+    pub fn heard(&self) {
+        self.told.store(false, SeqCst);
+    }
+
     pub fn is_watched(&self) -> bool {
-        self.watchers.iter().any(|n| n.load(SeqCst) > 0)
+        self.all.load(SeqCst) > 0
     }
 
     /// The threads from which somebody watches.
     pub fn threads(&self) -> impl Iterator<Item = usize> + '_ {
         self.watchers.iter().enumerate().filter(|(_, n)| n.load(SeqCst) > 0).map(|(i, _)| i)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn one_that_comes_and_goes_is_told_of_once_until_the_actor_heard() {
+        let board = Board::new(1);
+        let told = |board: &Board| {
+            let told = board.join(0);
+            board.leave(0);
+            told
+        };
+        assert_eq!((0..1_000).filter(|_| told(&board)).count(), 1);
+        board.heard();
+        assert!(told(&board));
+    }
+
+    #[test]
+    fn of_one_that_comes_as_the_last_one_leaves_the_actor_hears() {
+        for _ in 0..2_000 {
+            let board = Board::new(1);
+            board.join(0);
+            board.heard();
+            let together = Barrier::new(3);
+            let (told, stopped) = thread::scope(|scope| {
+                let comes = scope.spawn(|| {
+                    together.wait();
+                    board.join(0)
+                });
+                scope.spawn(|| {
+                    together.wait();
+                    board.leave(0);
+                });
+                let ticker = scope.spawn(|| {
+                    together.wait();
+                    (0..200).any(|_| !board.is_watched())
+                });
+                (comes.join().unwrap(), ticker.join().unwrap())
+            });
+            assert!(board.is_watched());
+            assert!(told || !stopped, "its ticker found nobody, and nobody told it");
+        }
     }
 }

@@ -4,7 +4,6 @@ pub mod actor;
 pub mod alarm;
 pub mod board;
 pub mod device;
-pub mod messages;
 pub mod registry;
 pub mod tick;
 pub mod ticker;

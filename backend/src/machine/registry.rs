@@ -2,16 +2,15 @@
 
 use std::sync::{Arc, RwLock};
 
-use actix::dev::ToEnvelope;
+use actix::dev::channel::channel;
 use actix::prelude::SendError;
-use actix::{Actor, Addr, ArbiterHandle, Context, Handler, Message};
+use actix::{Addr, ArbiterHandle, Context};
 use dashmap::DashMap;
 use dashmap::mapref::entry::{Entry, VacantEntry};
 use dashmap::mapref::one::RefMut;
 
-use super::actor::MachineActor;
+use super::actor::{Input, MachineActor, Tell};
 use super::board::Board;
-use super::messages::{Reload, Watched};
 use crate::app::AppState;
 use crate::http::error::AppError;
 use crate::purchase::state::PurchaseState;
@@ -77,25 +76,20 @@ impl Registry {
         self.location.get(&idmesin).map(|a| a.clone())
     }
 
-    /// Gives `msg` to the machine's actor, making one when there is none.
-    pub fn tell<M>(&self, state: &AppState, location: &Location, msg: M) -> Result<(), AppError>
-    where
-        M: Message<Result = ()> + Send + 'static,
-        MachineActor: Handler<M>,
-        Context<MachineActor>: ToEnvelope<MachineActor, M>,
-    {
-        let mut msg = msg;
+    /// Tells the machine's actor, making one when there is none.
+    pub fn tell(&self, state: &AppState, location: &Location, input: Input) -> Result<(), AppError> {
+        let mut tell = Tell::Input(input);
         for _ in 0..TRIES {
             // Sent before the entry's lock is let go, so that an actor which is forgotten has all it was told in its mailbox.
             let resident = self.find_or_start(state, location)?;
-            match resident.addr.try_send(msg) {
+            match resident.addr.try_send(tell) {
                 Ok(()) => return Ok(()),
                 Err(SendError::Full(_)) => return Err(AppError::Unavailable),
                 Err(SendError::Closed(back)) => {
                     let addr = resident.addr.clone();
                     drop(resident);
                     self.actors.remove_if(&location.idmesin, |_, known| known.addr == addr);
-                    msg = back;
+                    tell = back;
                 }
             }
         }
@@ -107,7 +101,7 @@ impl Registry {
         if let Entry::Vacant(vacant) = self.actors.entry(location.idmesin) {
             return self.start(state, location, vacant, Some(active)).map(drop);
         }
-        self.tell(state, location, Reload)
+        self.tell(state, location, Input::LookAgain)
     }
 
     /// One more watcher from `thread`; the machine's board tells what it shows. The watcher counts before the entry's lock is let
@@ -115,8 +109,8 @@ impl Registry {
     pub fn watch(&self, state: &AppState, location: &Location, thread: usize) -> Result<Arc<Board>, AppError> {
         let resident = self.find_or_start(state, location)?;
         if resident.board.join(thread) {
-            // Bounded: only the first watcher tells.
-            resident.addr.do_send(Watched);
+            // Bounded: the board lets one such word be on its way.
+            resident.addr.do_send(Tell::Watched);
         }
         Ok(resident.board.clone())
     }
@@ -157,10 +151,13 @@ impl Registry {
         let board = Arc::new(Board::new(self.workers()));
         board.set_ends_at(active.as_ref().filter(|p| p.state == PurchaseState::Running).map(|p| p.ends_at));
         let (state, location, shown) = (state.clone(), location.clone(), board.clone());
-        let addr = MachineActor::start_in_arbiter(&home, move |ctx| {
-            ctx.set_mailbox_capacity(MAILBOX);
-            MachineActor::new(state, location, shown, active)
+        // The mailbox is there before its actor: what many tell at once waits until the thread has made it.
+        let (sender, mailbox) = channel(MAILBOX);
+        home.spawn_fn(move || {
+            let actor = MachineActor::new(state, location, shown, active);
+            actix_web::rt::spawn(Context::with_receiver(mailbox).into_future(actor));
         });
+        let addr = Addr::new(sender);
         Ok(vacant.insert(Resident { addr, board }))
     }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::wheel::STEP_MS;
 use crate::domain::timestamp::Timestamp;
+use crate::machine_core::News;
 
 const SECOND_MS: i64 = 1000;
 /// A phase tick this near to the start or the end of the run is left out.
@@ -20,6 +21,15 @@ pub struct Tick {
 }
 
 impl Tick {
+    /// What those who watch are told of it.
+    pub fn of(news: News, now: Timestamp) -> Self {
+        match news {
+            News::Runs { ends_at } => Self::running(ends_at, now),
+            News::Over { ends_at } => Self::over(ends_at, now),
+            News::GivenBack => Self::given_back(now),
+        }
+    }
+
     /// While it runs.
     pub const fn running(ends_at: Timestamp, now: Timestamp) -> Self {
         Self { tl: now.ms_until(ends_at), ends_at: Some(ends_at.ms()), server_time: now.ms() }

@@ -15,7 +15,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::machine::messages::Stop;
+use crate::machine::actor::Input;
 use crate::machine::registry::Location;
 use crate::purchase::times::ANSWER_WAIT_MS;
 
@@ -59,8 +59,8 @@ pub async fn mesin_stop(
     let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     let (location, idtransaksi) = request(&state, &operator, idmesin, &reason).await?;
-    let (waiter, ended) = oneshot::channel();
-    state.machine.tell(&state, &location, Stop { idtransaksi, waiter })?;
+    let (waits, ended) = oneshot::channel();
+    state.machine.tell(&state, &location, Input::Stop { idtransaksi, operator: waits })?;
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
         Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),

@@ -1,54 +1,31 @@
-//! Between a purchase and its device: giving commands, and keeping on record what the device says of itself.
+//! What is said to a device, and what it says (contract §6).
 
 use uuid::Uuid;
 
-use crate::app::AppState;
-use crate::db::pool::DbClient;
+use super::step::{AckResult, Op};
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
-use crate::machine::device::sim::Reply;
-use crate::machine::device::{Command, DeviceEvent};
 
-/// Gives a command to the machine's driver; simulated devices answer through the returned reply.
-pub fn command(state: &AppState, driver: &str, cmd: &Command) -> Option<Reply> {
-    match driver {
-        "sim" => state.sim.command(cmd, state.clock.now()),
-        other => {
-            tracing::error!(driver = other, idmesin = cmd.idmesin, "no such driver; the command is not sent");
-            None
-        }
-    }
+/// A command to a device.
+#[derive(Debug, Clone)]
+pub struct Command {
+    pub idmesin: i64,
+    pub cmd_id: Uuid,
+    pub epoch: i64,
+    pub op: Op,
+    pub duration_s: i64,
+    pub exp: Timestamp,
 }
 
-/// A device that reports no run is free of the staff flag; a run that nobody paid for is audited, never charged. $1 machine, $2 online,
-/// $3 whether it runs, $4 a run that is not the open purchase's or null, $5 now.
-pub const RECORD: &str = "
-WITH m AS (
-    UPDATE mesin SET online = $2, perlu_petugas = perlu_petugas AND NOT ($2 AND NOT $3)
-    WHERE idmesin = $1 AND (online <> $2 OR perlu_petugas AND $2 AND NOT $3) RETURNING idmesin
-)
-INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
-SELECT 'perangkat', 'mesin.jalan_tanpa_bayar', 'mesin:' || $1, jsonb_build_object('cmd_id', $4::UUID), $5
-WHERE $4::UUID IS NOT NULL
-  AND NOT EXISTS (SELECT FROM snap_transaksi WHERE idmesin = $1 AND cmd_id = $4 AND state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING', 'FINISHED', 'STOPPED'))
-ON CONFLICT DO NOTHING";
-
-pub async fn record(
-    client: &DbClient,
-    idmesin: i64,
-    online: bool,
-    runs: bool,
-    foreign: Option<Uuid>,
-    now: Timestamp,
-) -> Result<(), AppError> {
-    let stmt = client.prepare_cached(RECORD).await?;
-    client.execute(&stmt, &[&idmesin, &online, &runs, &foreign, &now]).await?;
-    Ok(())
+/// What a device says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeviceEvent {
+    Ack { cmd_id: Uuid, result: AckResult },
+    State { online: bool, run: Option<DeviceRun> },
 }
 
-/// Stores at once what a device just said of being reachable; its machine's actor hears the rest.
-pub async fn record_said(state: &AppState, idmesin: i64, said: &DeviceEvent) -> Result<(), AppError> {
-    let DeviceEvent::State { online, run } = said else { return Ok(()) };
-    let client = state.db.get().await?;
-    record(&client, idmesin, *online, run.is_some(), None, state.clock.now()).await
+/// What a device runs, by its own word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceRun {
+    pub cmd_id: Uuid,
+    pub left_ms: i64,
 }

@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use actix::dev::ToEnvelope;
-use actix::{Context, Handler, Message};
 use tokio_postgres::Row;
 
 use super::facts;
 use crate::app::AppState;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
-use crate::machine::actor::MachineActor;
-use crate::machine::messages::{AskDevice, Reload};
+use crate::machine::actor::Input;
 use crate::machine::registry::Location;
 
 /// How often lost work is looked for.
@@ -91,30 +88,25 @@ async fn reap(state: &AppState, round: u64) -> Result<(), AppError> {
     let overdue = client.prepare_cached(OVERDUE).await?;
     let gave_up: Timestamp = now.plus_ms(-LATE_MS - super::times::GIVE_UP_MS);
     let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await?;
-    tell_all(state, &late, Reload)?;
+    tell_all(state, &late, || Input::LookAgain)?;
     let relay_before = now.plus_ms(-RELAY_AFTER_MS);
     let sweep = client.prepare_cached(SWEEP).await?;
     client.execute(&sweep, &[&relay_before, &BATCH]).await?;
     let relay = client.prepare_cached(RELAY).await?;
     let due = client.query(&relay, &[&relay_before, &now.plus_ms(RELAY_AFTER_MS), &BATCH]).await?;
-    tell_all(state, &due, Reload)?;
+    tell_all(state, &due, || Input::LookAgain)?;
     if round.is_multiple_of(ASK_EVERY_ROUNDS) {
         let staff = client.query(STAFF, &[&BATCH]).await?;
-        tell_all(state, &staff, AskDevice)?;
+        tell_all(state, &staff, || Input::AskDevice)?;
     }
     Ok(())
 }
 
 /// Tells each of these machines; one whose mailbox is full does not keep the others from hearing it.
-fn tell_all<M>(state: &AppState, rows: &[Row], msg: M) -> Result<(), AppError>
-where
-    M: Message<Result = ()> + Copy + Send + 'static,
-    MachineActor: Handler<M>,
-    Context<MachineActor>: ToEnvelope<MachineActor, M>,
-{
+fn tell_all(state: &AppState, rows: &[Row], input: impl Fn() -> Input) -> Result<(), AppError> {
     for row in rows {
         let location = location(row)?;
-        if let Err(e) = state.machine.tell(state, &location, msg) {
+        if let Err(e) = state.machine.tell(state, &location, input()) {
             tracing::warn!(error = %e, idmesin = location.idmesin, "a machine cannot be told to look again; it will be tried again");
         }
     }

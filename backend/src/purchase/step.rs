@@ -3,6 +3,7 @@
 
 use uuid::Uuid;
 
+use super::rules::Refusal;
 use super::state::PurchaseState;
 use super::times::{CMD_LIFE_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS};
 use crate::domain::timestamp::Timestamp;
@@ -38,6 +39,11 @@ pub struct Exchange {
 impl Purchase {
     pub fn exp(&self) -> Timestamp {
         self.created_at.plus_ms(CMD_LIFE_MS)
+    }
+
+    /// When the run began that ends at `ends_at`.
+    pub fn started_at(&self) -> Timestamp {
+        self.ends_at.plus_ms(-self.duration_ms())
     }
 
     fn duration_ms(&self) -> i64 {
@@ -127,12 +133,26 @@ pub enum Change {
     GiveUp,
 }
 
-/// One step: `next` holds once `change` is committed (at once when there is none), then `send` goes out.
+/// What became of trying to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    Won {
+        idtransaksi: i64,
+        cmd_id: Uuid,
+        epoch: i64,
+    },
+    /// A constraint refused it: somebody else has the machine, or the wallet has less than it seemed.
+    Lost(Refusal),
+    /// The facts changed under it (receipt claimed, machine went offline, account expired): read them again.
+    Changed,
+}
+
+/// One step: `next` holds once `change` is committed (at once when there is none), then `op` goes out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub next: Purchase,
     pub change: Option<Change>,
-    pub send: Option<Op>,
+    pub op: Option<Op>,
 }
 
 /// When `PurchaseEvent::Wake` is due next; `None` when the purchase has ended.
@@ -175,7 +195,7 @@ pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
             let mut s = stay(p);
             s.next.exchange.stop_requested = true;
             s.next.exchange.last_stop = Some(now);
-            s.send = Some(Op::Stop);
+            s.op = Some(Op::Stop);
             s
         }
         _ => stay(p),
@@ -183,20 +203,20 @@ pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
 }
 
 fn stay(p: &Purchase) -> Step {
-    Step { next: p.clone(), change: None, send: None }
+    Step { next: p.clone(), change: None, op: None }
 }
 
 fn commit(p: &Purchase, state: PurchaseState, change: Change) -> Step {
     let mut next = p.clone();
     next.state = state;
-    Step { next, change: Some(change), send: None }
+    Step { next, change: Some(change), op: None }
 }
 
 /// The device is asked what it does.
 fn ask(mut s: Step, now: Timestamp) -> Step {
     s.next.exchange.first_query.get_or_insert(now);
     s.next.exchange.last_query = Some(now);
-    s.send = Some(Op::Query);
+    s.op = Some(Op::Query);
     s
 }
 
@@ -226,7 +246,7 @@ fn wake_running(p: &Purchase, now: Timestamp) -> Step {
     let mut s = stay(p);
     if p.exchange.stop_requested && p.exchange.last_stop.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
         s.next.exchange.last_stop = Some(now);
-        s.send = Some(Op::Stop);
+        s.op = Some(Op::Stop);
     } else if p.exchange.started_heard.is_some() && p.exchange.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
         return ask(s, now);
     }
@@ -253,7 +273,7 @@ fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
     let mut s = stay(p);
     if o.last_sent.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
         s.next.exchange.last_sent = Some(now);
-        s.send = Some(Op::Start);
+        s.op = Some(Op::Start);
     }
     if p.state == PurchaseState::Held && o.last_sent.is_some_and(|t| now >= t.plus_ms(MARK_SENT_MS)) {
         s.next.state = PurchaseState::Sent;

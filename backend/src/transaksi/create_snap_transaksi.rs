@@ -16,8 +16,9 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::ledger::purchase::remember_refusal;
-use crate::machine::messages::{Await, Outcome, Start};
+use crate::machine::actor::{Buyer, Input};
 use crate::machine::registry::Location;
+use crate::machine_core::{Outcome, Start};
 use crate::purchase::facts::{self, Order};
 use crate::purchase::rules::{Decision, Refusal, decide};
 use crate::purchase::state::PurchaseState;
@@ -114,13 +115,16 @@ async fn buy(state: &AppState, order: &Order) -> Result<(), AppError> {
             }
             Decision::Purchased { idtransaksi, .. } => {
                 let location = Location::find(state, order.idmesin).await?;
-                ask(|waiter| state.machine.tell(state, &location, Await { idtransaksi, waiter })).await?
+                ask(|buyer| state.machine.tell(state, &location, Input::Await { idtransaksi, buyer })).await?
             }
             Decision::Allowed { machine, service } => {
                 let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver.clone() };
                 let order = order.clone();
-                ask(|waiter| state.machine.tell(state, &location, Start { order, machine, service, waiter: vec![waiter] }))
-                    .await?
+                ask(|buyer| {
+                    let start = Start { order, machine, service, buyers: vec![buyer] };
+                    state.machine.tell(state, &location, Input::Start(start))
+                })
+                .await?
             }
         };
         match outcome {
@@ -145,8 +149,8 @@ async fn refuse(state: &AppState, order: &Order, why: Refusal) -> Result<bool, A
 }
 
 /// Asks an actor; one that went away before answering means that the facts must be read again.
-async fn ask(tell: impl FnOnce(oneshot::Sender<Outcome>) -> Result<(), AppError>) -> Result<Outcome, AppError> {
-    let (waiter, answer) = oneshot::channel();
-    tell(waiter)?;
+async fn ask(tell: impl FnOnce(Buyer) -> Result<(), AppError>) -> Result<Outcome, AppError> {
+    let (buyer, answer) = oneshot::channel();
+    tell(buyer)?;
     Ok(answer.await.unwrap_or(Outcome::ReadAgain))
 }

@@ -8,8 +8,8 @@ use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use nyala::domain::timestamp::Timestamp;
+use nyala::machine::actor::Input;
 use nyala::machine::device::sim::Mode;
-use nyala::machine::messages::{AskDevice, Await, Reload};
 use nyala::machine::registry::Location;
 use nyala::purchase::times::MAX_WAITING_STARTS;
 use serde_json::json;
@@ -253,8 +253,8 @@ async fn looking_again_at_every_moment_changes_nothing() {
             let nag = async {
                 while app.states(&order.receipt).await != ["FINISHED"] {
                     // A full mailbox refuses, which is its limit; the pause lets the actor do what it is looked at for.
-                    let _ = app.state.machine.tell(&app.state, &location, Reload);
-                    let _ = app.state.machine.tell(&app.state, &location, AskDevice);
+                    let _ = app.state.machine.tell(&app.state, &location, Input::LookAgain);
+                    let _ = app.state.machine.tell(&app.state, &location, Input::AskDevice);
                     sleep(Duration::from_millis(1)).await;
                 }
             };
@@ -282,7 +282,7 @@ async fn no_word_is_lost_when_an_actor_leaves_memory() {
             let mut said = 0;
             while app.now() < until {
                 let (waiter, answer) = oneshot::channel();
-                app.state.machine.tell(&app.state, location, Await { idtransaksi: -1, waiter }).unwrap();
+                app.state.machine.tell(&app.state, location, Input::Await { idtransaksi: -1, buyer: waiter }).unwrap();
                 answer.await.expect("an answer to everything that was taken");
                 said += 1;
             }

@@ -1,7 +1,7 @@
 //! A shop to buy in: an outlet, a machine, a service, and the orders of its customers.
 
+use nyala::machine::actor::Input;
 use nyala::machine::device::sim::Mode;
-use nyala::machine::messages::Said;
 use nyala::machine::registry::Location;
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ impl TestApp {
     pub async fn fault(&self, shop: Shop, mode: Mode) {
         let said = self.state.sim.set_mode(shop.idmesin, mode, self.now());
         let location = Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: "sim".to_owned() };
-        self.state.machine.tell(&self.state, &location, Said(said)).unwrap();
+        self.state.machine.tell(&self.state, &location, Input::Said(said)).unwrap();
     }
 }
 

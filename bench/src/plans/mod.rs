@@ -6,7 +6,8 @@ pub mod fill;
 
 use clap::Args;
 use nyala::db::migrate;
-use nyala::purchase::{device, recovery};
+use nyala::machine::device::record;
+use nyala::purchase::recovery;
 use tokio_postgres::Client;
 
 use crate::results::Figures;
@@ -26,7 +27,7 @@ const STATEMENTS: [(&str, &str, &str); 5] = [
     ("RELAY", recovery::RELAY, "{late}, {now}, 1000"),
     ("SWEEP", recovery::SWEEP, "{late}, 1000"),
     ("STAFF", recovery::STAFF, "1000"),
-    ("RECORD", device::RECORD, "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}"),
+    ("RECORD", record::RECORD, "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}"),
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Command, DeviceEvent, DeviceRun};
 use crate::domain::timestamp::Timestamp;
+use crate::purchase::device::{Command, DeviceEvent, DeviceRun};
 use crate::purchase::step::{AckResult, Op};
 
 /// Commands a device remembers, so that a repeated one is answered and not run again.

@@ -1,35 +1,21 @@
-//! What stands behind a machine. A driver takes commands and never blocks; what the device says comes back through
-//! `Registry::deliver`.
+//! What stands behind a machine. A driver takes commands and never blocks; what the device says comes back to its machine's actor.
 
 pub mod memory;
+pub mod record;
 pub mod sim;
 
-use uuid::Uuid;
+use sim::Reply;
 
-use crate::domain::timestamp::Timestamp;
-use crate::purchase::step::{AckResult, Op};
+use crate::app::AppState;
+use crate::purchase::device::Command;
 
-/// A command to a device (contract §6).
-#[derive(Debug, Clone)]
-pub struct Command {
-    pub idmesin: i64,
-    pub cmd_id: Uuid,
-    pub epoch: i64,
-    pub op: Op,
-    pub duration_s: i64,
-    pub exp: Timestamp,
-}
-
-/// What a device says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DeviceEvent {
-    Ack { cmd_id: Uuid, result: AckResult },
-    State { online: bool, run: Option<DeviceRun> },
-}
-
-/// What a device runs, by its own word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeviceRun {
-    pub cmd_id: Uuid,
-    pub left_ms: i64,
+/// Gives a command to the machine's driver; simulated devices answer through the returned reply.
+pub fn command(state: &AppState, driver: &str, cmd: &Command) -> Option<Reply> {
+    match driver {
+        "sim" => state.sim.command(cmd, state.clock.now()),
+        other => {
+            tracing::error!(driver = other, idmesin = cmd.idmesin, "no such driver; the command is not sent");
+            None
+        }
+    }
 }

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::DeviceMemory;
 pub use super::memory::Mode;
-use super::{Command, DeviceEvent};
 use crate::domain::timestamp::Timestamp;
+use crate::purchase::device::{Command, DeviceEvent};
 
 const JOURNAL: &str = "perangkat-sim.jsonl";
 /// Lines in the journal before it is written anew at the next start.
@@ -135,9 +135,9 @@ fn compact(path: &Path, devices: &DashMap<i64, DeviceMemory>) -> std::io::Result
 mod tests {
     use uuid::Uuid;
 
-    use super::super::DeviceRun;
     use super::super::memory::LATE_MS;
     use super::*;
+    use crate::purchase::device::DeviceRun;
     use crate::purchase::step::{AckResult, Op};
 
     const T0: Timestamp = Timestamp::from_ms(1_000_000);

@@ -1,11 +1,15 @@
 //! Customers: they press, press again, wait eight seconds, repeat what was not answered, and remember what they were told.
 
-use nyala::machine::messages::Outcome;
+use std::cell::Cell;
+use std::rc::Rc;
+
+use nyala::machine_core::{Input, Outcome, Start};
 use nyala::purchase::rules::{Decision, Refusal};
 use nyala::purchase::state::PurchaseState;
 use nyala::purchase::times::ANSWER_WAIT_MS;
 use rand::Rng;
 
+use super::server::Phone;
 use super::store::{OrderRow, SERVICES_S};
 use super::world::{CUSTOMERS, Happening, MACHINES, World};
 
@@ -29,6 +33,8 @@ pub enum Told {
 pub struct Request {
     pub order: OrderRow,
     pub told: Option<Told>,
+    /// Set with it, for the machine at which it waits.
+    hung_up: Rc<Cell<bool>>,
     tries: u32,
     /// How often it is sent anew when nothing was told.
     patience: u32,
@@ -70,13 +76,13 @@ impl World {
     }
 
     fn order(&mut self, order: OrderRow, after_ms: i64, patience: u32) {
-        self.requests.push(Request { order, told: None, tries: 0, patience });
+        self.requests.push(Request { order, told: None, hung_up: Rc::default(), tries: 0, patience });
         self.after(after_ms, Happening::Press { request: self.requests.len() - 1 });
     }
 
     pub fn press(&mut self, request: usize) {
         if !self.server.up {
-            return self.tell(request, Told::Unknown);
+            return self.hears(request, Told::Unknown);
         }
         if self.requests[request].tries == 0 {
             self.after(ANSWER_WAIT_MS, Happening::Deadline { request });
@@ -89,7 +95,7 @@ impl World {
         let Request { order, tries, .. } = &mut self.requests[request];
         *tries += 1;
         if *tries > TRIES {
-            return self.tell(request, Told::Unknown);
+            return self.hears(request, Told::Unknown);
         }
         let order = *order;
         let decision = self.store.decide(order, self.now);
@@ -105,18 +111,28 @@ impl World {
         let order = self.requests[request].order;
         match decision {
             // A refusal that is not remembered: the number is another body's.
-            Decision::ReceiptTaken => self.tell(request, Told::Unknown),
-            Decision::RefusedBefore(why) => self.tell(request, Told::Refused(why)),
+            Decision::ReceiptTaken => self.hears(request, Told::Unknown),
+            Decision::RefusedBefore(why) => self.hears(request, Told::Refused(why)),
             Decision::Refused(why) => self.answer(request, Outcome::Refused(why)),
             Decision::Purchased { state: PurchaseState::Refused | PurchaseState::Expired, .. } => {
-                self.tell(request, Told::DidNotStart)
+                self.hears(request, Told::DidNotStart)
             }
             Decision::Purchased { state: PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped, .. } => {
-                self.tell(request, Told::Runs)
+                self.hears(request, Told::Runs)
             }
-            Decision::Purchased { idtransaksi, .. } => self.wait_for(order.machine, idtransaksi, request),
-            Decision::Allowed { .. } => self.start(order.machine, Self::start_of(order, request)),
+            Decision::Purchased { idtransaksi, .. } => {
+                let buyer = self.phone(request);
+                self.tell(order.machine, Input::Await { idtransaksi, buyer });
+            }
+            Decision::Allowed { machine, service } => {
+                let start = Start { order: order.order(), machine, service, buyers: vec![self.phone(request)] };
+                self.tell(order.machine, Input::Start(start));
+            }
         }
+    }
+
+    fn phone(&self, request: usize) -> Phone {
+        Phone { request, told: self.requests[request].hung_up.clone() }
     }
 
     /// The actor's answer to a request.
@@ -125,13 +141,13 @@ impl World {
             return;
         }
         match outcome {
-            Outcome::Started => self.tell(request, Told::Runs),
-            Outcome::NotStarted => self.tell(request, Told::DidNotStart),
-            Outcome::Busy => self.tell(request, Told::Unknown),
+            Outcome::Started => self.hears(request, Told::Runs),
+            Outcome::NotStarted => self.hears(request, Told::DidNotStart),
+            Outcome::Busy => self.hears(request, Told::Unknown),
             Outcome::ReadAgain => self.read_facts(request),
             Outcome::Refused(why) => {
                 if self.store.refuse(self.requests[request].order, why, self.now) {
-                    self.tell(request, Told::Refused(why));
+                    self.hears(request, Told::Refused(why));
                 } else {
                     self.read_facts(request);
                 }
@@ -141,7 +157,7 @@ impl World {
 
     pub fn deadline(&mut self, request: usize) {
         if self.requests[request].told.is_none() {
-            self.tell(request, Told::Unknown);
+            self.hears(request, Told::Unknown);
         }
     }
 
@@ -149,13 +165,14 @@ impl World {
     pub fn connections_break(&mut self) {
         for request in 0..self.requests.len() {
             if self.requests[request].tries > 0 && self.requests[request].told.is_none() {
-                self.tell(request, Told::Unknown);
+                self.hears(request, Told::Unknown);
             }
         }
     }
 
-    fn tell(&mut self, request: usize, told: Told) {
+    fn hears(&mut self, request: usize, told: Told) {
         self.requests[request].told = Some(told);
+        self.requests[request].hung_up.set(true);
         let Request { order, patience, .. } = self.requests[request];
         let again = told == Told::Unknown && patience > 0 || told == Told::Runs && self.chance(0.1);
         if again {

@@ -3,7 +3,7 @@
 
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::memory::{DeviceMemory, Mode};
-use nyala::machine::device::{Command, DeviceEvent};
+use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::Op;
 use rand::Rng;
 use uuid::Uuid;
@@ -95,7 +95,7 @@ impl World {
                 let run = Run { cmd_id: cmd.cmd_id, started_at: now, ends_at: now.plus_ms(run.left_ms), forgotten: false };
                 device.runs.push(run);
                 let off_ms = now.ms_until(run.ends_at);
-                self.after(off_ms, Happening::Tell { machine });
+                self.after(off_ms, Happening::DeviceTells { machine });
             }
             (Op::Stop, None, Some(run)) => run.ends_at = run.ends_at.min(now),
             _ => {}

@@ -1,4 +1,4 @@
-//! Thousands of histories in virtual time: the real `step`, the real device, a store with the schema's constraints, and every
+//! Thousands of histories in virtual time: the real `Machine`, the real device, a store with the schema's constraints, and every
 //! fault there is. `NYALA_SIM_SEED=<n>` tells one history as it goes; `NYALA_SIM_SEEDS=<n>` runs that many.
 
 mod check;

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use nyala::db::pool::{Db, DbClient, PoolLimits, StatementLimits};
 use nyala::domain::timestamp::Timestamp;
-use nyala::ledger::purchase::{self as ledger, Held};
+use nyala::ledger::purchase as ledger;
 use nyala::ledger::refund::refund;
 use nyala::ledger::refundable::{self, Grounds, Visible};
 use nyala::ledger::topup::{AccountKind, Package, WalletRef, topup};
-use nyala::purchase::device;
+use nyala::machine::device::record::record;
 use nyala::purchase::facts::{self, MachineFacts, Order, ServiceFacts};
 use nyala::purchase::rules::decide;
 use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::Held;
 use uuid::Uuid;
 
 use super::store::{Asked, OrderRow, PRICE, SERVICES_S, Store, Stored, outcome, told};
@@ -121,7 +122,7 @@ async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<
         }
         Asked::Record { machine, online, runs, foreign, now } => {
             let foreign = foreign.map(|purchase| chain.purchases[&purchase].1);
-            device::record(client, chain.machines[*machine], *online, *runs, foreign, *now).await?;
+            record(client, chain.machines[*machine], *online, *runs, foreign, *now).await?;
         }
         Asked::Stop { purchase, now } => {
             let sql = "INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at)

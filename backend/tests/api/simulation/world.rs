@@ -5,16 +5,17 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::{Command, DeviceEvent};
+use nyala::machine_core::Input;
+use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::rules::Decision;
-use nyala::purchase::step::{Change, Op, Purchase};
+use nyala::purchase::step::Change;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Uuid;
 
 use super::customer::Request;
 use super::device::Device;
-use super::server::{Server, Start};
+use super::server::{Server, Staff, Told};
 use super::store::{OrderRow, Store};
 
 pub const MACHINES: usize = 3;
@@ -27,9 +28,6 @@ const TROUBLE_MS: i64 = 60 * 60_000;
 /// Some customers run out of it.
 pub const BALANCE: i64 = 80_000;
 pub const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
-
-/// What comes back of a statement: an error is a lost connection, and nobody knows what became of it.
-pub type Answered<T> = Result<T, ()>;
 
 #[derive(Debug)]
 pub enum Happening {
@@ -53,41 +51,30 @@ pub enum Happening {
         order: OrderRow,
         at: Timestamp,
     },
-    Held {
-        life: u32,
-        machine: usize,
-        at: Timestamp,
-        result: Answered<nyala::ledger::purchase::Held>,
-    },
     Commit {
         life: u32,
         machine: usize,
+        purchase: i64,
         change: Change,
-        next: Box<Purchase>,
-        send: Option<Op>,
         at: Timestamp,
-    },
-    Applied {
-        life: u32,
-        machine: usize,
-        next: Box<Purchase>,
-        send: Option<Op>,
-        result: Answered<bool>,
     },
     Load {
         life: u32,
         machine: usize,
-        learned: u64,
     },
-    Loaded {
+    Record {
         life: u32,
         machine: usize,
-        learned: u64,
-        result: Answered<Option<Box<Purchase>>>,
+        online: bool,
+        runs: bool,
+        foreign: Option<Uuid>,
+        at: Timestamp,
     },
-    Reload {
+    /// What became of a statement reaches the machine's actor.
+    Tell {
         life: u32,
         machine: usize,
+        input: Box<Told>,
     },
     Alarm {
         life: u32,
@@ -125,7 +112,7 @@ pub enum Happening {
         number: u32,
     },
     /// A device tells its state without being asked.
-    Tell {
+    DeviceTells {
         machine: usize,
     },
     OperatorStops {
@@ -265,23 +252,19 @@ impl World {
             Happening::Trouble { machine } => self.trouble(machine),
             Happening::Mend { machine, number } => self.mend(machine, number),
             Happening::LastWill { machine, number } => self.last_will(machine, number),
-            Happening::Tell { machine } => self.device_tells(machine),
+            Happening::DeviceTells { machine } => self.device_tells(machine),
             Happening::OperatorStops { machine } => self.operator_stops(machine),
             Happening::OperatorRefunds => self.operator_refunds(),
             Happening::Peace => self.peace(),
             // A statement of a dead process may still be carried out by the database.
             Happening::Hold { life, machine, order, at } => self.hold(life, machine, order, at),
-            Happening::Commit { life, machine, change, next, send, at } => self.commit(life, machine, change, *next, send, at),
-            Happening::Load { life, machine, learned } if life == self.server.life => self.load(machine, learned),
+            Happening::Commit { life, machine, purchase, change, at } => self.commit(life, machine, purchase, change, at),
+            Happening::Record { life, machine, online, runs, foreign, at } => {
+                self.record(life, machine, (online, runs), foreign, at);
+            }
+            Happening::Load { life, machine } if life == self.server.life => self.load(life, machine),
             Happening::Decided { life, request, decision } if life == self.server.life => self.decided(request, *decision),
-            Happening::Held { life, machine, at, result } if life == self.server.life => self.held(machine, at, result),
-            Happening::Applied { life, machine, next, send, result } if life == self.server.life => {
-                self.applied(machine, *next, send, result);
-            }
-            Happening::Loaded { life, machine, learned, result } if life == self.server.life => {
-                self.loaded(machine, learned, result.map(|p| p.map(|p| *p)));
-            }
-            Happening::Reload { life, machine } if life == self.server.life => self.reload(machine),
+            Happening::Tell { life, machine, input } if life == self.server.life => self.tell(machine, *input),
             Happening::Alarm { life, machine, number } if life == self.server.life => self.alarm(machine, number),
             Happening::Reap { life, round } if life == self.server.life => self.reap(round),
             _ => {}
@@ -292,7 +275,7 @@ impl World {
         if self.server.up
             && let Some(purchase) = self.store.request_stop(machine, self.now)
         {
-            self.stop(machine, purchase);
+            self.tell(machine, Input::Stop { idtransaksi: purchase, operator: Staff });
         }
     }
 
@@ -319,9 +302,5 @@ impl World {
             // Long enough for the longest run and for the fifteen minutes: then everybody can buy again.
             self.customer_tries(machine, 50 * 60_000);
         }
-    }
-
-    pub fn start_of(order: OrderRow, request: usize) -> Start {
-        Start { order, requests: vec![request] }
     }
 }

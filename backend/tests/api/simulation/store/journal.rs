@@ -1,9 +1,9 @@
 //! What the store was asked, with its answers: without the ids that PostgreSQL gives by itself, so that both can be compared.
 
 use nyala::domain::timestamp::Timestamp;
-use nyala::ledger::purchase::Held;
 use nyala::purchase::rules::{Decision, Refusal};
 use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::Held;
 use nyala::purchase::step::{Change, Purchase};
 
 use super::rows::OrderRow;

@@ -7,11 +7,10 @@ mod rows;
 use std::collections::HashMap;
 
 use nyala::domain::timestamp::Timestamp;
-use nyala::ledger::purchase::Held;
 use nyala::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, ServiceFacts, Wallet};
 use nyala::purchase::rules::{Decision, Refusal, decide};
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Change, Exchange, Purchase};
+use nyala::purchase::step::{Change, Exchange, Held, Purchase};
 use nyala::purchase::times::CMD_LIFE_MS;
 use uuid::Uuid;
 

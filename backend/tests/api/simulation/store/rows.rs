@@ -18,6 +18,16 @@ pub struct OrderRow {
 }
 
 impl OrderRow {
+    /// The row of an order that [`Self::order`] has made.
+    pub fn of(order: &Order) -> Self {
+        Self {
+            customer: index(order.id_customer_global),
+            receipt: order.receipt_number.as_str()[3..].parse().unwrap(),
+            machine: index(order.idmesin),
+            service: index(order.idlayanan),
+        }
+    }
+
     pub fn receipt_number(self) -> ReceiptNumber {
         ReceiptNumber::parse(&format!("SLF{:015}", self.receipt)).unwrap()
     }

@@ -1,0 +1,263 @@
+//! The machine's actor: a mailbox before [`Machine`], which decides. It carries out what that says, and brings back what became of
+//! it. It never awaits in its mailbox: a statement runs beside it, and its result comes back as an input.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
+use tokio::sync::oneshot;
+
+use super::alarm::{self, Wakes};
+use super::board::Board;
+use super::device::record;
+use super::registry::Location;
+use super::tick::Tick;
+use super::ticker::{Run, Ticker};
+use super::wheel::TimerKey;
+use crate::app::AppState;
+use crate::db::pool::DbClient;
+use crate::domain::timestamp::Timestamp;
+use crate::http::error::AppError;
+use crate::ledger::purchase as ledger;
+use crate::live::hub::{self, Broadcast};
+use crate::machine_core::{self as core, Effect, Machine, Outcome, Unanswered, Waiter};
+use crate::purchase::device::Command;
+use crate::purchase::state::PurchaseState;
+use crate::purchase::step::{Held, Op, Purchase};
+use crate::purchase::{facts, fault};
+
+/// A request that waits for a purchase.
+pub type Buyer = oneshot::Sender<Outcome>;
+/// An operator who waits for the end of a run.
+pub type Operator = oneshot::Sender<()>;
+pub type Input = core::Input<Buyer, Operator>;
+
+impl<T> Waiter for oneshot::Sender<T> {
+    fn gone(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+/// What a machine's actor is told.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub enum Tell {
+    Input(Input),
+    /// Somebody watches where nobody did: ticks are wanted.
+    Watched,
+    /// Leave memory, unless something came up since the registry forgot this actor.
+    Leave,
+}
+
+impl From<Input> for Tell {
+    fn from(input: Input) -> Self {
+        Self::Input(input)
+    }
+}
+
+pub struct MachineActor {
+    state: AppState,
+    location: Location,
+    machine: Machine<Buyer, Operator>,
+    board: Arc<Board>,
+    alarm: Option<(Timestamp, TimerKey)>,
+    ticker: Rc<Ticker>,
+}
+
+type Ctx = Context<MachineActor>;
+
+impl MachineActor {
+    /// `open`: its purchase, when that has just been read.
+    pub fn new(state: AppState, location: Location, board: Arc<Board>, open: Option<Purchase>) -> Self {
+        let idmesin = location.idmesin;
+        Self {
+            ticker: Ticker::new(state.clone(), &location, board.clone()),
+            machine: open.map_or_else(|| Machine::new(idmesin), |p| Machine::with_purchase(idmesin, p)),
+            state,
+            location,
+            board,
+            alarm: None,
+        }
+    }
+
+    fn on(&mut self, input: Input, ctx: &mut Ctx) {
+        let now = self.state.clock.now();
+        for effect in self.machine.on(input, now) {
+            self.perform(effect, now, ctx);
+        }
+        self.arm(ctx);
+    }
+
+    fn perform(&self, effect: Effect<Buyer, Operator>, now: Timestamp, ctx: &mut Ctx) {
+        let idmesin = self.location.idmesin;
+        match effect {
+            Effect::Hold { order, machine, service, at } => {
+                self.fault("before_hold");
+                let work = async move |client: DbClient| ledger::hold(&client, &order, &machine, &service, at).await;
+                self.ask(ctx, "a hold was not confirmed", work, |actor, held| {
+                    if matches!(held, Ok(Held::Won { .. })) {
+                        actor.fault("after_hold");
+                    }
+                    Input::Held(held)
+                });
+            }
+            Effect::Apply { next, change, at, .. } => {
+                let (before, after) = fault::around(change);
+                self.fault(before);
+                let (id, became, fault_point) = (next.id, next.state, self.state.config.dev.fault_point.clone());
+                let work = async move |client: DbClient| {
+                    let result = ledger::apply(&client, id, change, at).await;
+                    fault::point(&fault_point, after);
+                    let nota = result?;
+                    nota.iter().for_each(|nota| log(nota, idmesin, became));
+                    Ok(nota.is_some())
+                };
+                self.ask(ctx, "a change of a purchase was not confirmed", work, move |actor, done| {
+                    if done == Ok(true) {
+                        actor.state.metrics.purchase_became(became);
+                    }
+                    Input::Applied(done)
+                });
+            }
+            Effect::Load => {
+                let work = async move |client: DbClient| facts::open_at(&client, idmesin).await;
+                self.ask(ctx, "a machine's purchase cannot be read", work, |_, stored| Input::Loaded(stored));
+            }
+            Effect::Record { online, runs, foreign, at } => {
+                let work = async move |client: DbClient| record::record(&client, idmesin, online, runs, foreign, at).await;
+                self.ask(ctx, "a device's state was not stored; its next word will be", work, |_, done| Input::Recorded(done));
+            }
+            Effect::Command(cmd) => self.command(&cmd, ctx),
+            Effect::Answered { after_ms } => {
+                self.state.metrics.device_answered(Duration::from_millis(after_ms.unsigned_abs()));
+            }
+            // The board first: whoever joins now reads it.
+            Effect::Show { ends_at, news } => {
+                self.board.set_ends_at(ends_at);
+                if let Some(news) = news {
+                    let frame = Tick::of(news, now).frame(idmesin);
+                    hub::publish(Broadcast { idmesin, frame, volatile: false }, &self.board);
+                }
+            }
+            Effect::Answer { buyers, outcome } => buyers.into_iter().for_each(|buyer| _ = buyer.send(outcome)),
+            Effect::Ended(operators) => operators.into_iter().for_each(|operator| _ = operator.send(())),
+        }
+    }
+
+    /// Asks the database beside the mailbox; `tell` makes an input of its answer. `failed` is said when there was none.
+    fn ask<T: 'static>(
+        &self,
+        ctx: &mut Ctx,
+        failed: &'static str,
+        work: impl AsyncFnOnce(DbClient) -> Result<T, AppError> + 'static,
+        tell: impl FnOnce(&Self, Result<T, Unanswered>) -> Input + 'static,
+    ) {
+        let (db, idmesin) = (self.state.db.clone(), self.location.idmesin);
+        let answered = async move {
+            match db.get().await {
+                Ok(client) => work(client).await,
+                Err(e) => Err(e.into()),
+            }
+        };
+        ctx.spawn(answered.into_actor(self).map(move |result, actor, ctx| {
+            let result = result.map_err(|e| {
+                tracing::warn!(error = %e, idmesin, "{failed}");
+                Unanswered
+            });
+            let input = tell(actor, result);
+            actor.on(input, ctx);
+        }));
+    }
+
+    fn command(&self, cmd: &Command, ctx: &mut Ctx) {
+        let reply = super::device::command(&self.state, &self.location.driver, cmd);
+        if cmd.op == Op::Start {
+            self.fault("after_send");
+        }
+        let Some(reply) = reply else { return };
+        let deliver = move |ctx: &mut Ctx| reply.events.iter().for_each(|e| ctx.notify(Tell::Input(Input::Said(e.clone()))));
+        match u64::try_from(reply.after_ms) {
+            Ok(ms) if ms > 0 => {
+                ctx.run_later(Duration::from_millis(ms), move |_, ctx| deliver(ctx));
+            }
+            _ => deliver(ctx),
+        }
+    }
+
+    /// Sets the alarm for the machine's next moment, and the ticker for its run.
+    fn arm(&mut self, ctx: &mut Ctx) {
+        let run = self.machine.running().map(|p| Run { started_at: p.started_at(), ends_at: p.ends_at });
+        self.ticker.follow(run);
+        let wake_at = self.machine.wake_at();
+        if self.alarm.map(|(at, _)| at) == wake_at {
+            return;
+        }
+        if let Some((_, key)) = self.alarm.take() {
+            alarm::cancel(key);
+        }
+        self.alarm = wake_at.and_then(|at| Some((at, alarm::set(at, Wakes::Machine(ctx.address()))?)));
+    }
+
+    fn fault(&self, name: &str) {
+        fault::point(&self.state.config.dev.fault_point, name);
+    }
+}
+
+/// What an operator looks for by the receipt number: how it was decided, and by debug all of it.
+fn log(nota: &str, idmesin: i64, became: PurchaseState) {
+    let state = became.as_str();
+    match became {
+        PurchaseState::Held | PurchaseState::Sent | PurchaseState::Finished => tracing::debug!(nota, idmesin, state, "purchase"),
+        PurchaseState::Running | PurchaseState::Stopped | PurchaseState::Refused => {
+            tracing::info!(nota, idmesin, state, "purchase");
+        }
+        PurchaseState::Unsure | PurchaseState::Expired => tracing::warn!(nota, idmesin, state, "purchase"),
+    }
+}
+
+impl Actor for MachineActor {
+    type Context = Ctx;
+
+    fn started(&mut self, ctx: &mut Ctx) {
+        self.state.metrics.realtime.actors.inc();
+        self.state.metrics.realtime.actors_started.inc();
+        ctx.run_interval(Duration::from_secs(self.state.config.mesin.idle_s.max(1)), |actor, ctx| {
+            if actor.machine.is_idle() && actor.state.machine.forget(actor.location.idmesin, &ctx.address()) {
+                // What was told before that is in the mailbox, and the mailbox comes first.
+                ctx.notify(Tell::Leave);
+            }
+        });
+        self.arm(ctx);
+    }
+
+    fn stopped(&mut self, _: &mut Ctx) {
+        self.state.metrics.realtime.actors.dec();
+    }
+}
+
+impl Handler<Tell> for MachineActor {
+    type Result = ();
+
+    fn handle(&mut self, tell: Tell, ctx: &mut Ctx) {
+        match tell {
+            Tell::Input(input) => {
+                if matches!(input, Input::Alarm) {
+                    self.alarm = None;
+                }
+                self.on(input, ctx);
+            }
+            Tell::Watched => {
+                self.board.heard();
+                self.arm(ctx);
+            }
+            Tell::Leave => {
+                // Something came up: it stays, unless another one has its place already.
+                let stays = !self.machine.is_idle();
+                if !(stays && self.state.machine.remember(self.location.idmesin, ctx.address(), &self.board)) {
+                    ctx.stop();
+                }
+            }
+        }
+    }
+}

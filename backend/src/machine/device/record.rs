@@ -1,0 +1,42 @@
+//! Keeping on record what a device says of itself.
+
+use uuid::Uuid;
+
+use crate::app::AppState;
+use crate::db::pool::DbClient;
+use crate::domain::timestamp::Timestamp;
+use crate::http::error::AppError;
+use crate::purchase::device::DeviceEvent;
+
+/// A device that reports no run is free of the staff flag; a run that nobody paid for is audited, never charged. $1 machine, $2 online,
+/// $3 whether it runs, $4 a run that is not the open purchase's or null, $5 now.
+pub const RECORD: &str = "
+WITH m AS (
+    UPDATE mesin SET online = $2, perlu_petugas = perlu_petugas AND NOT ($2 AND NOT $3)
+    WHERE idmesin = $1 AND (online <> $2 OR perlu_petugas AND $2 AND NOT $3) RETURNING idmesin
+)
+INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
+SELECT 'perangkat', 'mesin.jalan_tanpa_bayar', 'mesin:' || $1, jsonb_build_object('cmd_id', $4::UUID), $5
+WHERE $4::UUID IS NOT NULL
+  AND NOT EXISTS (SELECT FROM snap_transaksi WHERE idmesin = $1 AND cmd_id = $4 AND state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING', 'FINISHED', 'STOPPED'))
+ON CONFLICT DO NOTHING";
+
+pub async fn record(
+    client: &DbClient,
+    idmesin: i64,
+    online: bool,
+    runs: bool,
+    foreign: Option<Uuid>,
+    now: Timestamp,
+) -> Result<(), AppError> {
+    let stmt = client.prepare_cached(RECORD).await?;
+    client.execute(&stmt, &[&idmesin, &online, &runs, &foreign, &now]).await?;
+    Ok(())
+}
+
+/// Stores at once what a device just said of being reachable; its machine's actor hears the rest.
+pub async fn record_said(state: &AppState, idmesin: i64, said: &DeviceEvent) -> Result<(), AppError> {
+    let DeviceEvent::State { online, run } = said else { return Ok(()) };
+    let client = state.db.get().await?;
+    record(&client, idmesin, *online, run.is_some(), None, state.clock.now()).await
+}

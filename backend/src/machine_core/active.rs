@@ -1,0 +1,198 @@
+//! The open purchase: what happens to it goes through `step`, one change at a time, and is believed when it is committed.
+
+use std::collections::VecDeque;
+
+use super::{Effect, Machine, News, Outcome, Unanswered, Waiter};
+use crate::domain::timestamp::Timestamp;
+use crate::purchase::device::Command;
+use crate::purchase::state::PurchaseState;
+use crate::purchase::step::{self, Op, Purchase, PurchaseEvent};
+
+/// Events of the device that may wait behind a commit.
+const MAX_EVENTS: usize = 32;
+/// After the database failed, how long until what is stored is read again.
+pub(super) const LOAD_AFTER_MS: i64 = 500;
+
+/// The open purchase and who waits for it.
+#[derive(Debug)]
+pub(super) struct Active<B, S> {
+    pub(super) p: Purchase,
+    pub(super) buyers: Vec<B>,
+    pub(super) operators: Vec<S>,
+    /// What holds once the change that is being committed is.
+    pending: Option<Pending>,
+    /// A commit did not say what became of it: nothing is done until what is stored is read.
+    doubtful: bool,
+    /// What waits behind either.
+    events: VecDeque<PurchaseEvent>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    next: Purchase,
+    op: Option<Op>,
+}
+
+impl<B, S> Active<B, S> {
+    pub(super) fn new(p: Purchase) -> Self {
+        Self { p, buyers: Vec::new(), operators: Vec::new(), pending: None, doubtful: false, events: VecDeque::new() }
+    }
+
+    pub(super) fn is_committing(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    pub(super) fn wake_at(&self) -> Option<Timestamp> {
+        if self.pending.is_some() || self.doubtful { None } else { step::wake_at(&self.p) }
+    }
+}
+
+/// The outcome that a decided state is, for those who wait.
+pub(super) fn outcome(state: PurchaseState) -> Option<Outcome> {
+    match state {
+        PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped => Some(Outcome::Started),
+        PurchaseState::Refused | PurchaseState::Expired => Some(Outcome::NotStarted),
+        PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => None,
+    }
+}
+
+impl<B: Waiter, S: Waiter> Machine<B, S> {
+    pub(super) fn feed(&mut self, event: PurchaseEvent, now: Timestamp) {
+        let Some(active) = &mut self.active else { return };
+        if active.pending.is_some() || active.doubtful {
+            if active.events.len() < MAX_EVENTS {
+                active.events.push_back(event);
+            }
+            return;
+        }
+        let step = step::step(&active.p, &event, now);
+        match step.change {
+            Some(change) => {
+                active.pending = Some(Pending { next: step.next.clone(), op: step.op });
+                self.out.push(Effect::Apply { next: step.next, change, cause: event, at: now });
+            }
+            None => {
+                active.p = step.next;
+                self.command(step.op);
+            }
+        }
+    }
+
+    fn command(&mut self, op: Option<Op>) {
+        let (Some(op), Some(Active { p, .. })) = (op, &self.active) else { return };
+        let cmd = Command { idmesin: self.idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op, duration_s: p.duration_s, exp: p.exp() };
+        self.out.push(Effect::Command(cmd));
+    }
+
+    pub(super) fn applied(&mut self, result: Result<bool, Unanswered>, now: Timestamp) {
+        let Some(Pending { next, op }) = self.active.as_mut().and_then(|a| a.pending.take()) else { return };
+        match result {
+            Ok(true) => {
+                self.adopt(next, now);
+                self.command(op);
+                self.drain(now);
+            }
+            Ok(false) => {
+                self.doubt();
+                self.load();
+            }
+            Err(Unanswered) => {
+                self.doubt();
+                self.load_at = Some(now.plus_ms(LOAD_AFTER_MS));
+            }
+        }
+    }
+
+    fn adopt(&mut self, p: Purchase, now: Timestamp) {
+        let Some(mut active) = self.active.take() else { return };
+        self.learned += 1;
+        let before = std::mem::replace(&mut active.p, p).state;
+        // Before the answer: a phone that hears that it has paid may look at the machine at once.
+        self.announce(before, &active.p, now);
+        if let Some(outcome) = outcome(active.p.state) {
+            self.answer(std::mem::take(&mut active.buyers), outcome);
+        }
+        if active.p.state == PurchaseState::Expired {
+            // The staff flag may be new: the device's next word counts even when it is the old one.
+            self.last_said = None;
+        }
+        if active.p.state.open() {
+            self.active = Some(active);
+        } else {
+            self.ended(active.operators);
+        }
+        self.next_start(now);
+    }
+
+    fn doubt(&mut self) {
+        self.learned += 1;
+        if let Some(active) = &mut self.active {
+            active.doubtful = true;
+            active.events.clear();
+        }
+    }
+
+    fn drain(&mut self, now: Timestamp) {
+        while let Some(active) = &mut self.active
+            && active.pending.is_none()
+            && !active.doubtful
+            && let Some(event) = active.events.pop_front()
+        {
+            self.feed(event, now);
+        }
+    }
+
+    /// What is stored takes the place of what was known; whatever that decides is told.
+    pub(super) fn take_over(&mut self, stored: Option<Purchase>, now: Timestamp) {
+        let Some(mut known) = self.active.take() else {
+            self.active = stored.map(Active::new);
+            return self.show();
+        };
+        let before = known.p.state;
+        match stored {
+            Some(p) if p.id == known.p.id => {
+                known.p = p.reread(&known.p);
+                known.doubtful = false;
+                self.announce(before, &known.p, now);
+                if let Some(outcome) = outcome(known.p.state) {
+                    self.answer(std::mem::take(&mut known.buyers), outcome);
+                }
+                self.active = Some(known);
+                self.drain(now);
+            }
+            other => {
+                // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over.
+                known.p.state = if before == PurchaseState::Running { PurchaseState::Finished } else { PurchaseState::Expired };
+                self.announce(before, &known.p, now);
+                self.answer(known.buyers, Outcome::ReadAgain);
+                self.ended(known.operators);
+                self.active = other.map(Active::new);
+                self.show();
+            }
+        }
+    }
+
+    /// Puts what is known on the board.
+    fn show(&mut self) {
+        self.out.push(Effect::Show { ends_at: self.running().map(|p| p.ends_at), news: None });
+    }
+
+    /// Puts what has just been learned on the board, and tells who watches when it is a new state (contract §3).
+    fn announce(&mut self, before: PurchaseState, p: &Purchase, now: Timestamp) {
+        let ends_at = (p.state == PurchaseState::Running).then_some(p.ends_at);
+        let news = match p.state {
+            same if same == before => None,
+            PurchaseState::Running => (p.ends_at > now).then_some(News::Runs { ends_at: p.ends_at }),
+            PurchaseState::Finished | PurchaseState::Stopped => Some(News::Over { ends_at: p.ends_at }),
+            PurchaseState::Refused | PurchaseState::Expired => Some(News::GivenBack),
+            PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => None,
+        };
+        self.out.push(Effect::Show { ends_at, news });
+    }
+
+    fn ended(&mut self, operators: Vec<S>) {
+        if !operators.is_empty() {
+            self.out.push(Effect::Ended(operators));
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! What comes to a machine from outside: starts, repeats, stops, the device's words, and what became of its own statements.
+
+use std::collections::VecDeque;
+
+use uuid::Uuid;
+
+use super::active::{Active, outcome};
+use super::{Effect, Input, Outcome, Start, Unanswered, Waiter};
+use crate::domain::timestamp::Timestamp;
+use crate::purchase::device::{Command, DeviceEvent};
+use crate::purchase::rules::Refusal;
+use crate::purchase::state::PurchaseState;
+use crate::purchase::step::{self, Held, Op, Purchase, PurchaseEvent};
+use crate::purchase::times::{MAX_WAITERS, MAX_WAITING_STARTS};
+
+/// Inputs that may wait until what they depend on is read or held.
+const MAX_EARLY: usize = 256;
+
+/// Whether a device is online, and what it runs, by its own word.
+type DeviceWord = (bool, Option<Uuid>);
+
+/// One machine; see the module. `B` waits for a purchase, `S` for a stop.
+#[derive(Debug)]
+pub struct Machine<B, S> {
+    pub(super) idmesin: i64,
+    /// Whether what is stored was read since this was made: it reads first and believes later.
+    loaded: bool,
+    pub(super) active: Option<Active<B, S>>,
+    /// The purchase whose hold is being committed, and when that began.
+    holding: Option<(Start<B>, Timestamp)>,
+    queue: VecDeque<Start<B>>,
+    /// What came before it could be judged.
+    early: VecDeque<Input<B, S>>,
+    /// What is stored is being read; what had been learned when that began.
+    loading: Option<u64>,
+    /// When what is stored is to be read again.
+    pub(super) load_at: Option<Timestamp>,
+    /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
+    pub(super) learned: u64,
+    /// What the device last said of itself.
+    pub(super) last_said: Option<DeviceWord>,
+    /// The word that is being stored: one at a time, so that an older one never lands on a newer one.
+    recording: Option<DeviceWord>,
+    pub(super) out: Vec<Effect<B, S>>,
+}
+
+impl<B: Waiter, S: Waiter> Machine<B, S> {
+    /// One of which nothing is known.
+    pub fn new(idmesin: i64) -> Self {
+        Self {
+            idmesin,
+            loaded: false,
+            active: None,
+            holding: None,
+            queue: VecDeque::new(),
+            early: VecDeque::new(),
+            loading: None,
+            load_at: None,
+            learned: 0,
+            last_said: None,
+            recording: None,
+            out: Vec::new(),
+        }
+    }
+
+    /// One whose open purchase has just been read.
+    pub fn with_purchase(idmesin: i64, p: Purchase) -> Self {
+        Self { loaded: true, active: Some(Active::new(p)), ..Self::new(idmesin) }
+    }
+
+    /// Decides what `input` means at `now`.
+    pub fn on(&mut self, input: Input<B, S>, now: Timestamp) -> Vec<Effect<B, S>> {
+        self.take(input, now);
+        std::mem::take(&mut self.out)
+    }
+
+    /// When [`Input::Alarm`] is due; changes with every input.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        [self.active.as_ref().and_then(Active::wake_at), self.load_at].into_iter().flatten().min()
+    }
+
+    /// What runs on it.
+    pub fn running(&self) -> Option<&Purchase> {
+        self.active.as_ref().map(|a| &a.p).filter(|p| p.state == PurchaseState::Running)
+    }
+
+    /// Whether nothing would be lost with it.
+    pub fn is_idle(&self) -> bool {
+        self.active.is_none()
+            && self.holding.is_none()
+            && self.queue.is_empty()
+            && self.early.is_empty()
+            && self.loading.is_none()
+            && self.recording.is_none()
+    }
+
+    fn take(&mut self, input: Input<B, S>, now: Timestamp) {
+        if !self.loaded && input.needs_what_is_stored() {
+            self.put_off(input);
+            return self.load();
+        }
+        match input {
+            Input::Start(start) => self.start(start, now),
+            Input::Await { idtransaksi, buyer } => self.wait(idtransaksi, buyer),
+            Input::Stop { idtransaksi, operator } => self.stop(idtransaksi, operator, now),
+            Input::Held(result) => self.held(result, now),
+            Input::Applied(result) => self.applied(result, now),
+            Input::Loaded(result) => self.has_loaded(result, now),
+            Input::Recorded(result) => self.recorded(result, now),
+            Input::Said(event) => self.said(event, now),
+            Input::Alarm => self.alarm(now),
+            Input::LookAgain => self.look_again(now),
+            Input::AskDevice => self.ask_device(now),
+        }
+    }
+
+    /// Keeps what cannot be judged yet; one too many is turned away.
+    fn put_off(&mut self, input: Input<B, S>) {
+        if self.early.len() < MAX_EARLY {
+            self.early.push_back(input);
+        } else {
+            self.turn_away(input);
+        }
+    }
+
+    /// Nothing was decided; what is dropped is asked again by whoever asked.
+    fn turn_away(&mut self, input: Input<B, S>) {
+        match input {
+            Input::Start(start) => self.answer(start.buyers, Outcome::Busy),
+            Input::Await { buyer, .. } => self.answer(vec![buyer], Outcome::Busy),
+            _ => {}
+        }
+    }
+
+    fn take_early(&mut self, now: Timestamp) {
+        for input in std::mem::take(&mut self.early) {
+            self.take(input, now);
+        }
+    }
+
+    pub(super) fn answer(&mut self, buyers: Vec<B>, outcome: Outcome) {
+        if !buyers.is_empty() {
+            self.out.push(Effect::Answer { buyers, outcome });
+        }
+    }
+
+    fn is_committing(&self) -> bool {
+        self.active.as_ref().is_some_and(Active::is_committing)
+    }
+
+    // --- buying: one start at a time commits its hold; the rest wait their turn or hear that the machine is in use ---
+
+    fn start(&mut self, start: Start<B>, now: Timestamp) {
+        // A receipt sent many times at once is one purchase: its repeats wait with the first.
+        let waiting = self.holding.iter_mut().map(|(first, _)| first).chain(&mut self.queue);
+        if let Some(first) = waiting.into_iter().find(|s| s.order == start.order) {
+            first.buyers.retain(|buyer| !buyer.gone());
+            if first.buyers.len() < MAX_WAITERS {
+                first.buyers.extend(start.buyers);
+            } else {
+                self.answer(start.buyers, Outcome::Busy);
+            }
+            return;
+        }
+        if self.queue.len() >= MAX_WAITING_STARTS {
+            return self.answer(start.buyers, Outcome::Refused(Refusal::MachineBusy));
+        }
+        self.queue.push_back(start);
+        self.next_start(now);
+    }
+
+    /// Lets the next waiting start try, or tells everybody that the machine is in use.
+    pub(super) fn next_start(&mut self, now: Timestamp) {
+        if self.holding.is_some() || self.loading.is_some() || self.is_committing() {
+            return;
+        }
+        if self.active.is_some() {
+            for start in std::mem::take(&mut self.queue) {
+                self.answer(start.buyers, Outcome::Refused(Refusal::MachineBusy));
+            }
+            return;
+        }
+        while let Some(start) = self.queue.pop_front() {
+            if start.is_awaited() {
+                let Start { order, machine, service, .. } = &start;
+                let (order, machine, service) = (order.clone(), machine.clone(), service.clone());
+                self.out.push(Effect::Hold { order, machine, service, at: now });
+                self.holding = Some((start, now));
+                return;
+            }
+        }
+    }
+
+    fn held(&mut self, result: Result<Held, Unanswered>, now: Timestamp) {
+        let Some((start, at)) = self.holding.take() else { return };
+        match result {
+            Ok(Held::Won { idtransaksi, cmd_id, epoch }) => {
+                let duration_s = i64::from(start.service.duration_s);
+                let mut active = Active::new(step::first(idtransaksi, cmd_id, epoch, duration_s, at, now));
+                active.buyers = start.buyers;
+                self.learned += 1;
+                self.active = Some(active);
+                self.feed(PurchaseEvent::Wake, now);
+            }
+            Ok(Held::Lost(refusal)) => {
+                self.answer(start.buyers, Outcome::Refused(refusal));
+                if refusal == Refusal::MachineBusy {
+                    // Somebody holds it that is not known here.
+                    self.load();
+                }
+            }
+            Ok(Held::Changed) => self.answer(start.buyers, Outcome::ReadAgain),
+            Err(Unanswered) => {
+                // The commit may have happened although its answer was lost; what is stored knows.
+                self.answer(start.buyers, Outcome::Busy);
+                self.load();
+            }
+        }
+        self.take_early(now);
+        self.next_start(now);
+    }
+
+    fn wait(&mut self, idtransaksi: i64, buyer: B) {
+        match &mut self.active {
+            Some(a) if a.p.id == idtransaksi => {
+                if let Some(outcome) = outcome(a.p.state) {
+                    return self.answer(vec![buyer], outcome);
+                }
+                a.buyers.retain(|buyer| !buyer.gone());
+                if a.buyers.len() < MAX_WAITERS {
+                    a.buyers.push(buyer);
+                } else {
+                    self.answer(vec![buyer], Outcome::Busy);
+                }
+            }
+            // It may be the one whose hold is committed and not answered yet.
+            _ if self.holding.is_some() || self.loading.is_some() => self.put_off(Input::Await { idtransaksi, buyer }),
+            _ => {
+                self.answer(vec![buyer], Outcome::ReadAgain);
+                self.load();
+            }
+        }
+    }
+
+    fn stop(&mut self, idtransaksi: i64, operator: S, now: Timestamp) {
+        match &mut self.active {
+            Some(a) if a.p.id == idtransaksi && a.operators.len() < MAX_WAITERS => {
+                a.operators.retain(|operator| !operator.gone());
+                a.operators.push(operator);
+                self.feed(PurchaseEvent::StopRequested, now);
+            }
+            // Dropped: that tells the operator to ask again.
+            _ => self.load(),
+        }
+    }
+
+    // --- what is stored ---
+
+    pub(super) fn load(&mut self) {
+        if self.loading.is_none() && self.holding.is_none() && !self.is_committing() {
+            self.loading = Some(self.learned);
+            self.out.push(Effect::Load);
+        }
+    }
+
+    fn has_loaded(&mut self, result: Result<Option<Purchase>, Unanswered>, now: Timestamp) {
+        let Some(learned) = self.loading.take() else { return };
+        match result {
+            // What is being committed is newer, and tells itself.
+            _ if self.is_committing() => {}
+            // Something newer was learned, or doubted, while it was read.
+            _ if learned != self.learned => self.load(),
+            Ok(stored) => {
+                (self.loaded, self.load_at) = (true, None);
+                self.take_over(stored, now);
+            }
+            Err(Unanswered) if self.loaded => self.load_at = Some(now.plus_ms(super::active::LOAD_AFTER_MS)),
+            Err(Unanswered) => return std::mem::take(&mut self.early).into_iter().for_each(|input| self.turn_away(input)),
+        }
+        self.take_early(now);
+        self.next_start(now);
+    }
+
+    fn look_again(&mut self, now: Timestamp) {
+        match &self.active {
+            Some(a) if a.is_committing() => {}
+            Some(a) if a.wake_at().is_some_and(|at| at <= now) => self.feed(PurchaseEvent::Wake, now),
+            _ => self.load(),
+        }
+    }
+
+    fn alarm(&mut self, now: Timestamp) {
+        if self.load_at.is_some_and(|at| at <= now) {
+            self.load_at = None;
+            self.load();
+        }
+        if self.active.as_ref().and_then(Active::wake_at).is_some_and(|at| at <= now) {
+            self.feed(PurchaseEvent::Wake, now);
+        }
+    }
+
+    // --- the device ---
+
+    fn said(&mut self, event: DeviceEvent, now: Timestamp) {
+        match event {
+            DeviceEvent::Ack { cmd_id, result } => {
+                self.measure_answer(cmd_id, now);
+                self.feed(PurchaseEvent::Ack { cmd_id, result }, now);
+            }
+            DeviceEvent::State { online, run } => {
+                self.record_state((online, run.map(|r| r.cmd_id)), now);
+                if let Some(run) = run {
+                    self.feed(PurchaseEvent::Runs { cmd_id: run.cmd_id, left_ms: run.left_ms }, now);
+                }
+            }
+        }
+    }
+
+    /// The first word of the device on a command that this process sent.
+    fn measure_answer(&mut self, cmd_id: Uuid, now: Timestamp) {
+        let asked = self.active.as_ref().filter(|a| a.p.cmd_id == cmd_id && a.p.state.undecided());
+        if let Some(first_sent) = asked.and_then(|a| a.p.exchange.first_sent) {
+            self.out.push(Effect::Answered { after_ms: first_sent.ms_until(now).max(0) });
+        }
+    }
+
+    /// Keeps `online` and the staff flag as the device says, and has unpaid runs on record.
+    fn record_state(&mut self, said: DeviceWord, now: Timestamp) {
+        if self.last_said == Some(said) {
+            return;
+        }
+        self.last_said = Some(said);
+        if self.recording.is_none() {
+            self.record(said, now);
+        }
+    }
+
+    fn record(&mut self, said: DeviceWord, now: Timestamp) {
+        let (online, run) = said;
+        self.recording = Some(said);
+        let ours = self.active.as_ref().is_some_and(|a| run.is_none_or(|cmd| cmd == a.p.cmd_id));
+        self.out.push(Effect::Record { online, runs: run.is_some(), foreign: run.filter(|_| !ours), at: now });
+    }
+
+    fn recorded(&mut self, result: Result<(), Unanswered>, now: Timestamp) {
+        let stored = self.recording.take();
+        if result.is_err() {
+            // The device's next word counts although it is the old one.
+            self.last_said = self.last_said.filter(|said| Some(*said) != stored);
+        }
+        if let Some(newer) = self.last_said.filter(|said| Some(*said) != stored) {
+            self.record(newer, now);
+        }
+    }
+
+    fn ask_device(&mut self, now: Timestamp) {
+        self.last_said = None;
+        // No purchase is meant, so the answer counts only as the device's own state.
+        let cmd = Command { idmesin: self.idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, duration_s: 0, exp: now };
+        self.out.push(Effect::Command(cmd));
+    }
+}
+
+impl<B, S> Input<B, S> {
+    fn needs_what_is_stored(&self) -> bool {
+        matches!(self, Self::Start(_) | Self::Await { .. } | Self::Stop { .. } | Self::Said(_))
+    }
+}

@@ -1,0 +1,121 @@
+//! The machine, decided (docs: ARCHITECTURE.md): queue, cache and alarm clock of its purchase. Inputs and the time come in, effects go
+//! out, and there is no mailbox, clock, database or device in here. The actor (`machine::actor`) carries the effects out and brings back
+//! what became of them; the simulation in the tests drives the same code through thousands of histories.
+
+mod active;
+mod machine;
+
+pub use machine::Machine;
+
+use uuid::Uuid;
+
+use crate::domain::timestamp::Timestamp;
+use crate::purchase::device::{Command, DeviceEvent};
+use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use crate::purchase::rules::Refusal;
+use crate::purchase::step::{Change, Held, Purchase, PurchaseEvent};
+
+/// Somebody who waits for an answer.
+pub trait Waiter {
+    /// Whether nobody hears the answer any more.
+    fn gone(&self) -> bool;
+}
+
+/// An order; the facts stood for it when they were read.
+#[derive(Debug)]
+pub struct Start<B> {
+    pub order: Order,
+    pub machine: MachineFacts,
+    pub service: ServiceFacts,
+    /// Who waits: the first request, and repeats of the same receipt and body that came while it was undecided.
+    pub buyers: Vec<B>,
+}
+
+impl<B: Waiter> Start<B> {
+    /// Whether anybody still waits: whoever was answered 504 or hung up has nothing bought in their name any more.
+    fn is_awaited(&self) -> bool {
+        self.buyers.iter().any(|buyer| !buyer.gone())
+    }
+}
+
+/// How a purchase turned out, for everybody who waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The machine runs, or has run.
+    Started,
+    /// The device did not start; the money is back.
+    NotStarted,
+    /// Refused before any money moved; the handler remembers it.
+    Refused(Refusal),
+    /// What was known is out of date: read the facts again.
+    ReadAgain,
+    /// The database cannot take it now; nothing was decided.
+    Busy,
+}
+
+/// The database gave no answer: whether it did what it was asked is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unanswered;
+
+/// What a machine is told. `B` waits for a purchase, `S` for a stop.
+#[derive(Debug)]
+pub enum Input<B, S> {
+    /// Buy.
+    Start(Start<B>),
+    /// Wait for the outcome of a purchase that is already there.
+    Await { idtransaksi: i64, buyer: B },
+    /// An operator's stop, which is stored. Answered when the run has ended; one that is dropped is to be asked again.
+    Stop { idtransaksi: i64, operator: S },
+    /// What became of [`Effect::Hold`].
+    Held(Result<Held, Unanswered>),
+    /// What became of [`Effect::Apply`]; `false`: the stored state was another one.
+    Applied(Result<bool, Unanswered>),
+    /// What [`Effect::Load`] found: the open purchase.
+    Loaded(Result<Option<Purchase>, Unanswered>),
+    /// What became of [`Effect::Record`].
+    Recorded(Result<(), Unanswered>),
+    /// The device said something.
+    Said(DeviceEvent),
+    /// [`Machine::wake_at`] has come.
+    Alarm,
+    /// Something may have been missed: look at what is stored.
+    LookAgain,
+    /// The machine waits for staff: ask its device what it runs.
+    AskDevice,
+}
+
+/// What is to be done, in this order.
+#[derive(Debug)]
+pub enum Effect<B, S> {
+    /// Hold the money. `at` becomes the purchase's `created_at`.
+    Hold { order: Order, machine: MachineFacts, service: ServiceFacts, at: Timestamp },
+    /// Commit `change`, after which the purchase is `next`. `cause`: what it was made of.
+    Apply { next: Purchase, change: Change, cause: PurchaseEvent, at: Timestamp },
+    /// Read the machine's open purchase.
+    Load,
+    /// Store what the device says of itself; `foreign` is a run that is not the open purchase's.
+    Record { online: bool, runs: bool, foreign: Option<Uuid>, at: Timestamp },
+    /// Give it to the device.
+    Command(Command),
+    /// The device answered the open purchase's command, so many milliseconds after it was first sent.
+    Answered { after_ms: i64 },
+    /// Put this on the notice board, then tell those who watch.
+    Show { ends_at: Option<Timestamp>, news: Option<News> },
+    /// Tell the buyers.
+    Answer { buyers: Vec<B>, outcome: Outcome },
+    /// Tell the operators that the run has ended.
+    Ended(Vec<S>),
+}
+
+/// What has just become of a countdown (contract §3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    Runs {
+        ends_at: Timestamp,
+    },
+    Over {
+        ends_at: Timestamp,
+    },
+    /// A hold was given back.
+    GivenBack,
+}

@@ -1,0 +1,329 @@
+//! The server around the real `Machine`s: their statements, alarms and the reaper. It may die at any moment; then only the store is
+//! left.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine_core::{Effect, Input, Machine, News, Unanswered, Waiter};
+use nyala::purchase::device::DeviceEvent;
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::PurchaseEvent;
+use nyala::purchase::times::GIVE_UP_MS;
+use rand::Rng;
+use uuid::Uuid;
+
+use super::store::{OrderRow, PurchaseRow, Store};
+use super::world::{Happening, MACHINES, World};
+
+const REAP_EVERY_MS: i64 = 1_000;
+const LATE_MS: i64 = 1_000;
+const RELAY_AFTER_MS: i64 = 2_000;
+const ASK_EVERY_ROUNDS: u32 = 15;
+/// Words of devices that are remembered, for judging how exact the server could be.
+const MAX_WORDS: usize = 64;
+
+/// A request that waits at a machine.
+#[derive(Debug, Clone)]
+pub struct Phone {
+    pub request: usize,
+    pub told: Rc<Cell<bool>>,
+}
+
+impl Waiter for Phone {
+    fn gone(&self) -> bool {
+        self.told.get()
+    }
+}
+
+/// An operator who has stopped a machine, and waits.
+#[derive(Debug)]
+pub struct Staff;
+
+impl Waiter for Staff {
+    fn gone(&self) -> bool {
+        false
+    }
+}
+
+pub type Told = Input<Phone, Staff>;
+
+pub struct Server {
+    pub up: bool,
+    /// One more with every start: what an older process began reaches nobody.
+    pub life: u32,
+    pub up_since: Timestamp,
+    actors: Vec<Actor>,
+}
+
+struct Actor {
+    machine: Machine<Phone, Staff>,
+    /// Its alarm's number, and when it rings.
+    alarm: (u32, Option<Timestamp>),
+    /// What its notice board says.
+    shown: Option<Timestamp>,
+    /// Whether those who watch were told of a run, and not yet of its end.
+    told_runs: bool,
+    /// What its device said, and when it said that.
+    words: Vec<(PurchaseEvent, Timestamp)>,
+}
+
+impl Actor {
+    fn new(machine: Machine<Phone, Staff>) -> Self {
+        Self { machine, alarm: (0, None), shown: None, told_runs: false, words: Vec::new() }
+    }
+}
+
+fn idmesin(machine: usize) -> i64 {
+    i64::try_from(machine).unwrap() + 1
+}
+
+impl Server {
+    pub fn new(machines: usize) -> Self {
+        let actors = (0..machines).map(|m| Actor::new(Machine::new(idmesin(m)))).collect();
+        Self { up: false, life: 0, up_since: Timestamp::default(), actors }
+    }
+}
+
+impl World {
+    pub fn boot(&mut self) {
+        if self.server.up {
+            return;
+        }
+        let life = self.server.life + 1;
+        self.server = Server { up: true, life, up_since: self.now, ..Server::new(MACHINES) };
+        for machine in 0..MACHINES {
+            // Now and then one is not brought back, as when another process takes it over: then it finds out for itself.
+            if !self.chance(0.1)
+                && let Some(p) = self.store.load(machine)
+            {
+                let actor = &mut self.server.actors[machine];
+                (actor.shown, actor.told_runs) =
+                    ((p.state == PurchaseState::Running).then_some(p.ends_at), p.state == PurchaseState::Running);
+                actor.machine = Machine::with_purchase(idmesin(machine), p);
+                self.arm(machine);
+            }
+            // As a broker keeps the last word of a device for whoever asks.
+            self.device_tells(machine);
+        }
+        self.after(0, Happening::Reap { life, round: 0 });
+    }
+
+    pub fn crash(&mut self) {
+        if !self.server.up || !self.troubled {
+            return;
+        }
+        self.server = Server { life: self.server.life, ..Server::new(MACHINES) };
+        self.heard.clear();
+        self.note("crash");
+        self.connections_break();
+        let down_ms = match self.rng.random_range(0..10) {
+            0 => self.up_to(25 * 60_000),
+            1 | 2 => self.up_to(60_000),
+            _ => self.up_to(3_000),
+        };
+        self.after(down_ms, Happening::Boot);
+    }
+
+    /// A machine's actor hears something.
+    pub fn tell(&mut self, machine: usize, input: Told) {
+        for effect in self.server.actors[machine].machine.on(input, self.now) {
+            self.perform(machine, effect);
+        }
+        let actor = &self.server.actors[machine];
+        assert_eq!(actor.shown, actor.machine.running().map(|p| p.ends_at), "the board says what runs");
+        self.arm(machine);
+    }
+
+    fn perform(&mut self, machine: usize, effect: Effect<Phone, Staff>) {
+        let life = self.server.life;
+        match effect {
+            Effect::Hold { order, at, .. } => {
+                let after_ms = self.statement_ms();
+                self.after(after_ms, Happening::Hold { life, machine, order: OrderRow::of(&order), at });
+            }
+            Effect::Apply { next, change, cause, at } => {
+                let words = &self.server.actors[machine].words;
+                let said_at = words.iter().rev().find(|(word, _)| *word == cause).map_or(self.now, |(_, at)| *at);
+                self.check_change(machine, &next, change, &cause, said_at);
+                let after_ms = self.statement_ms();
+                self.after(after_ms, Happening::Commit { life, machine, purchase: next.id, change, at });
+            }
+            Effect::Load => {
+                let after_ms = self.statement_ms();
+                self.after(after_ms, Happening::Load { life, machine });
+            }
+            Effect::Record { online, runs, foreign, at } => {
+                let after_ms = self.statement_ms();
+                self.after(after_ms, Happening::Record { life, machine, online, runs, foreign, at });
+            }
+            Effect::Command(cmd) => self.send(cmd),
+            Effect::Answered { after_ms } => assert!(after_ms >= 0),
+            Effect::Show { ends_at, news } => self.show(machine, ends_at, news),
+            Effect::Answer { buyers, outcome } => buyers.into_iter().for_each(|phone| self.answer(phone.request, outcome)),
+            Effect::Ended(operators) => assert!(!operators.is_empty()),
+        }
+    }
+
+    /// What is told to those who watch: no end without a beginning, and no beginning twice.
+    fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<News>) {
+        let now = self.now;
+        let actor = &mut self.server.actors[machine];
+        actor.shown = ends_at;
+        match news {
+            Some(News::Runs { ends_at }) => {
+                assert!(!actor.told_runs && ends_at > now, "told twice that it runs, or of a run that is over");
+                actor.told_runs = true;
+            }
+            Some(News::Over { .. }) => actor.told_runs = false,
+            Some(News::GivenBack) => assert!(!actor.told_runs, "a run is not given back"),
+            // A run that was found by reading: it is on the board, and its ticks tell.
+            None => actor.told_runs = ends_at.is_some(),
+        }
+    }
+
+    fn arm(&mut self, machine: usize) {
+        let (life, now) = (self.server.life, self.now);
+        let Actor { machine: core, alarm, .. } = &mut self.server.actors[machine];
+        if alarm.1 == core.wake_at() {
+            return;
+        }
+        *alarm = (alarm.0 + 1, core.wake_at());
+        if let (number, Some(at)) = *alarm {
+            self.after(now.ms_until(at), Happening::Alarm { life, machine, number });
+        }
+    }
+
+    pub fn alarm(&mut self, machine: usize, number: u32) {
+        let alarm = &mut self.server.actors[machine].alarm;
+        if alarm.0 == number {
+            alarm.1 = None;
+            self.tell(machine, Input::Alarm);
+        }
+    }
+
+    pub fn server_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
+        if !self.server.up {
+            return;
+        }
+        let word = match &event {
+            DeviceEvent::Ack { cmd_id, result } => Some(PurchaseEvent::Ack { cmd_id: *cmd_id, result: *result }),
+            DeviceEvent::State { run, .. } => run.map(|r| PurchaseEvent::Runs { cmd_id: r.cmd_id, left_ms: r.left_ms }),
+        };
+        if let Some(word) = word {
+            if let PurchaseEvent::Ack { cmd_id, .. } | PurchaseEvent::Runs { cmd_id, .. } = word {
+                self.heard.insert(cmd_id, self.now);
+            }
+            let words = &mut self.server.actors[machine].words;
+            if words.len() == MAX_WORDS {
+                words.remove(0);
+            }
+            words.push((word, said_at));
+        }
+        self.tell(machine, Input::Said(event));
+    }
+
+    // --- statements: each takes a while, and its answer may be lost ---
+
+    fn statement_ms(&mut self) -> i64 {
+        if self.troubled && self.chance(0.02) { self.up_to(4_000) } else { self.up_to(20) }
+    }
+
+    fn answered<T>(&mut self, result: T) -> Result<T, Unanswered> {
+        if self.troubled && self.chance(0.02) {
+            self.note("answer of the database lost");
+            return Err(Unanswered);
+        }
+        Ok(result)
+    }
+
+    /// Whether the database still carries out a statement of that process.
+    fn carried_out(&mut self, life: u32) -> bool {
+        let alive = self.server.up && life == self.server.life;
+        let carried_out = if alive { !(self.troubled && self.chance(0.01)) } else { self.chance(0.5) };
+        if carried_out && !alive {
+            self.note("statement of a dead process");
+        }
+        carried_out
+    }
+
+    fn tell_later(&mut self, life: u32, machine: usize, input: Told) {
+        let after_ms = self.up_to(3);
+        self.after(after_ms, Happening::Tell { life, machine, input: Box::new(input) });
+    }
+
+    pub fn hold(&mut self, life: u32, machine: usize, order: OrderRow, at: Timestamp) {
+        let result = if self.carried_out(life) {
+            let cmd_id = Uuid::from_u128(self.rng.random());
+            let held = self.store.hold(order, cmd_id, at);
+            self.answered(held)
+        } else {
+            Err(Unanswered)
+        };
+        self.tell_later(life, machine, Input::Held(result));
+    }
+
+    pub fn commit(&mut self, life: u32, machine: usize, purchase: i64, change: nyala::purchase::step::Change, at: Timestamp) {
+        let result = if self.carried_out(life) {
+            let done = self.store.apply(purchase, change, at);
+            self.answered(done)
+        } else {
+            Err(Unanswered)
+        };
+        self.tell_later(life, machine, Input::Applied(result));
+    }
+
+    pub fn load(&mut self, life: u32, machine: usize) {
+        let stored = self.store.load(machine);
+        let result = self.answered(stored);
+        self.tell_later(life, machine, Input::Loaded(result));
+    }
+
+    pub fn record(&mut self, life: u32, machine: usize, (online, runs): (bool, bool), foreign: Option<Uuid>, at: Timestamp) {
+        let result = if self.carried_out(life) {
+            self.store.record(machine, online, runs, foreign, at);
+            self.answered(())
+        } else {
+            Err(Unanswered)
+        };
+        self.tell_later(life, machine, Input::Recorded(result));
+    }
+
+    // --- what was lost is found: purchases whose deadline is past, messages that nobody took, machines that wait for staff ---
+
+    pub fn reap(&mut self, round: u32) {
+        let now = self.now;
+        let overdue: Vec<usize> = self.store.open().filter(|(_, p)| overdue(p, now)).map(|(_, p)| p.order.machine).collect();
+        overdue.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
+        let mut due = Vec::new();
+        for row in &mut self.store.outbox {
+            if row.available_at <= now.plus_ms(-RELAY_AFTER_MS) {
+                row.available_at = now.plus_ms(RELAY_AFTER_MS);
+                due.push(row.purchase);
+            }
+        }
+        for purchase in due {
+            let machine = self.store.purchase(purchase).order.machine;
+            self.tell(machine, Input::LookAgain);
+        }
+        if round.is_multiple_of(ASK_EVERY_ROUNDS) {
+            for machine in (0..MACHINES).filter(|m| self.store.machines[*m].needs_staff).collect::<Vec<_>>() {
+                self.tell(machine, Input::AskDevice);
+            }
+        }
+        // When nothing can come any more, the history may end.
+        let busy = self.troubled || self.store.open().next().is_some() || self.requests.iter().any(|r| r.told.is_none());
+        if busy || self.store.machines.iter().any(|m| m.needs_staff) {
+            let life = self.server.life;
+            self.after(REAP_EVERY_MS, Happening::Reap { life, round: round + 1 });
+        }
+    }
+}
+
+fn overdue(p: &PurchaseRow, now: Timestamp) -> bool {
+    match p.state {
+        PurchaseState::Running => p.ends_at.is_some_and(|at| at <= now.plus_ms(-LATE_MS)),
+        PurchaseState::Held | PurchaseState::Sent => Store::exp(p) <= now.plus_ms(-LATE_MS),
+        _ => p.created_at <= now.plus_ms(-LATE_MS - GIVE_UP_MS),
+    }
+}
