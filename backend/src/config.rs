@@ -103,7 +103,7 @@ pub struct AuthSettings {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename = "Sender", rename_all = "lowercase")]
 pub enum SenderKind {
     Log,
     Meta,

@@ -4,6 +4,8 @@
 
 mod active;
 mod machine;
+#[cfg(test)]
+mod tests;
 
 pub use machine::Machine;
 

@@ -10,7 +10,7 @@ use futures_util::stream::FuturesUnordered;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::actor::Input;
 use nyala::machine::device::sim::Mode;
-use nyala::machine::registry::Location;
+use nyala::machine::registry::{Location, MAILBOX};
 use nyala::purchase::times::MAX_WAITING_STARTS;
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -265,6 +265,24 @@ async fn looking_again_at_every_moment_changes_nothing() {
     });
     join_all(runs).await;
     app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_machine_whose_actor_is_not_made_yet_takes_a_whole_mailbox() {
+    let app = quick().with(|c| c.http.workers = 1).start().await;
+    let shop = app.shop(600).await;
+    let location = app.location(shop);
+    // In one breath, so that the thread has not made the actor before the last one is told.
+    let answers: Vec<_> = (0..MAILBOX)
+        .map(|_| {
+            let (buyer, answer) = oneshot::channel();
+            app.state.machine.tell(&app.state, &location, Input::Await { idtransaksi: -1, buyer }).unwrap();
+            answer
+        })
+        .collect();
+    for answer in answers {
+        answer.await.expect("an answer to everything that was taken");
+    }
 }
 
 #[actix_web::test]

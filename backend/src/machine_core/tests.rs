@@ -1,0 +1,164 @@
+//! Moments that are easier to tell one by one than to wait for in the simulation.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use uuid::Uuid;
+
+use super::{Effect, Input, Machine, Outcome, Start, Unanswered, Waiter};
+use crate::domain::receipt_number::ReceiptNumber;
+use crate::domain::timestamp::Timestamp;
+use crate::purchase::device::DeviceEvent;
+use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use crate::purchase::rules::Refusal;
+use crate::purchase::state::PurchaseState;
+use crate::purchase::step::{Held, Purchase, first};
+
+const T0: Timestamp = Timestamp::from_ms(1_000_000);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Phone(u32, Rc<Cell<bool>>);
+
+impl Waiter for Phone {
+    fn gone(&self) -> bool {
+        self.1.get()
+    }
+}
+
+type Told = Input<Phone, Phone>;
+type Effects = Vec<Effect<Phone, Phone>>;
+
+fn phone(n: u32) -> Phone {
+    Phone(n, Rc::default())
+}
+
+fn start(receipt: u32, buyer: Phone) -> Told {
+    let order = Order {
+        id_customer_global: 1,
+        receipt_number: ReceiptNumber::parse(&format!("SLF{receipt:015}")).unwrap(),
+        idcustomer: 1,
+        idmesin: 7,
+        idoutlet: 1,
+        idlayanan: 1,
+        total: 10_000,
+        grandtotal: 10_000,
+    };
+    let name = || "Cuci".to_owned();
+    let machine = MachineFacts { idoutlet: 1, idowner: 1, name: name(), driver: "sim".to_owned(), online: true, busy: false };
+    let service = ServiceFacts { idoutlet: 1, name: name(), duration_s: 60, price: 10_000 };
+    Input::Start(Start { order, machine, service, buyers: vec![buyer] })
+}
+
+fn wait(idtransaksi: i64, buyer: Phone) -> Told {
+    Input::Await { idtransaksi, buyer }
+}
+
+fn won(idtransaksi: i64) -> Told {
+    Input::Held(Ok(Held::Won { idtransaksi, cmd_id: Uuid::nil(), epoch: 1 }))
+}
+
+fn running(id: i64) -> Purchase {
+    let held = first(id, Uuid::nil(), 1, 60, T0, T0);
+    Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(60_000), ..held }
+}
+
+/// A machine that has read that nothing is open.
+fn free() -> Machine<Phone, Phone> {
+    let mut machine = Machine::new(7);
+    assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
+    machine.on(Input::Loaded(Ok(None)), T0);
+    machine
+}
+
+fn answers(effects: &Effects) -> Vec<(u32, Outcome)> {
+    let mut told = Vec::new();
+    for effect in effects {
+        if let Effect::Answer { buyers, outcome } = effect {
+            told.extend(buyers.iter().map(|phone| (phone.0, *outcome)));
+        }
+    }
+    told
+}
+
+fn holds(effects: &Effects) -> bool {
+    effects.iter().any(|e| matches!(e, Effect::Hold { .. }))
+}
+
+#[test]
+fn a_repeat_between_the_holds_commit_and_its_answer_waits_like_the_first() {
+    let mut machine = free();
+    assert!(holds(&machine.on(start(1, phone(1)), T0)));
+    // Its facts say that purchase 5 is there; the machine has not heard of it yet.
+    assert_eq!(answers(&machine.on(wait(5, phone(2)), T0)), []);
+    let effects = machine.on(won(5), T0);
+    assert_eq!(answers(&effects), [], "both wait for the device");
+    let refused = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: crate::purchase::step::AckResult::Refused });
+    machine.on(Input::Applied(Ok(true)), T0);
+    machine.on(refused, T0);
+    let effects = machine.on(Input::Applied(Ok(true)), T0);
+    assert_eq!(answers(&effects), [(1, Outcome::NotStarted), (2, Outcome::NotStarted)]);
+}
+
+#[test]
+fn a_repeat_of_another_purchase_reads_again_when_the_hold_is_answered() {
+    let mut machine = free();
+    machine.on(start(1, phone(1)), T0);
+    machine.on(wait(4, phone(2)), T0);
+    assert_eq!(answers(&machine.on(won(5), T0)), [(2, Outcome::ReadAgain)]);
+}
+
+#[test]
+fn one_that_was_made_anew_reads_first_and_believes_later() {
+    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    assert!(matches!(machine.on(start(1, phone(1)), T0)[..], [Effect::Load]));
+    assert!(machine.on(wait(5, phone(2)), T0).is_empty(), "read once");
+    let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
+    assert_eq!(answers(&effects), [(1, Outcome::Refused(Refusal::MachineBusy)), (2, Outcome::Started)]);
+    assert!(effects.iter().any(|e| matches!(e, Effect::Show { ends_at: Some(_), .. })), "it is on the board");
+    assert_eq!(machine.wake_at(), Some(T0.plus_ms(60_000)));
+}
+
+#[test]
+fn one_that_cannot_read_decides_nothing_and_reads_for_the_next() {
+    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    machine.on(start(1, phone(1)), T0);
+    assert_eq!(answers(&machine.on(Input::Loaded(Err(Unanswered)), T0)), [(1, Outcome::Busy)]);
+    assert!(machine.is_idle());
+    assert!(matches!(machine.on(start(2, phone(2)), T0)[..], [Effect::Load]));
+    assert!(holds(&machine.on(Input::Loaded(Ok(None)), T0)));
+}
+
+#[test]
+fn what_cannot_be_judged_yet_is_bounded() {
+    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    let busy = (0..300).flat_map(|n| answers(&machine.on(wait(5, phone(n)), T0))).collect::<Vec<_>>();
+    assert_eq!(busy.len(), 300 - 256);
+    assert!(busy.iter().all(|(_, outcome)| *outcome == Outcome::Busy));
+}
+
+#[test]
+fn nothing_is_bought_for_who_has_gone() {
+    let mut machine = free();
+    machine.on(start(1, phone(1)), T0);
+    let gone = phone(2);
+    machine.on(start(2, gone.clone()), T0);
+    gone.1.set(true);
+    let effects = machine.on(Input::Held(Ok(Held::Changed)), T0);
+    assert_eq!(answers(&effects), [(1, Outcome::ReadAgain)]);
+    assert!(!holds(&effects));
+}
+
+#[test]
+fn after_a_lost_answer_nothing_is_done_until_what_is_stored_is_read() {
+    let mut machine = free();
+    machine.on(start(1, phone(1)), T0);
+    machine.on(won(5), T0);
+    let later = T0.plus_ms(1_000);
+    let effects = machine.on(Input::Alarm, later);
+    assert!(effects.iter().any(|e| matches!(e, Effect::Apply { .. })), "marked as sent");
+    assert!(machine.on(Input::Applied(Err(Unanswered)), later).is_empty());
+    assert_eq!(machine.wake_at(), Some(later.plus_ms(500)));
+    assert!(matches!(machine.on(Input::Alarm, later.plus_ms(500))[..], [Effect::Load]));
+    let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), later.plus_ms(510));
+    assert_eq!(answers(&effects), [(1, Outcome::Started)]);
+}
