@@ -127,12 +127,13 @@ impl AppState {
     }
 }
 
-/// The database's clock, which all instants derive from (design: realtime, timers).
+/// The database's clock, which all instants derive from (docs/decisions/0016-a-countdown-is-a-deadline.md).
 pub async fn database_now(client: &tokio_postgres::Client) -> Result<Timestamp, tokio_postgres::Error> {
     Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
 }
 
-/// Whether stickers or tokens may have been made for this database: then its keys must be there (design: money, security).
+/// Whether stickers or tokens may have been made for this database: then its keys must be there
+/// (docs/decisions/0020-keys-lie-beside-the-data.md).
 pub async fn has_rows(client: &tokio_postgres::Client) -> Result<bool, tokio_postgres::Error> {
     const ANY: &str = "SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)";
     Ok(client.query_one(ANY, &[]).await?.get(0))

@@ -1,4 +1,4 @@
-//! The built app on the same port (contract §5): its files, its page for every route of its own, and a 404 for the rest.
+//! The built app on the same port (docs/contract.md §5): its files, its page for every route of its own, and a 404 for the rest.
 //!
 //! The build compresses each file once (frontend/scripts/precompress.mjs) and lays `x.js.br` and `x.js.gz` beside `x.js`. They go
 //! out as they are: a server that compressed for each request would be saturated by a few dozen of them.

@@ -1,5 +1,5 @@
-//! The demo (contract §5): one owner, three outlets, machines, services and a customer with two funded accounts. Seeded once,
-//! into an empty database only.
+//! The demo (docs/contract.md §5): one owner, three outlets, machines, services and a customer with two funded accounts. Seeded
+//! once, into an empty database only.
 
 use deadpool_postgres::Transaction;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! The keys in `<data>/secrets.toml`: tokens, codes and stickers live and die with them (design: money, security).
+//! The keys in `<data>/secrets.toml`: tokens, codes and stickers live and die with them
+//! (docs/decisions/0020-keys-lie-beside-the-data.md).
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Write};

@@ -38,7 +38,7 @@ use crate::telemetry;
 /// How long an idle connection is kept for the next request.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 const LINGER: Duration = Duration::from_secs(1);
-/// How long a socket has to log in (contract §7).
+/// How long a socket has to log in (docs/contract.md §7).
 const JOIN_WITHIN_S: u32 = 10;
 /// A phone that acknowledges nothing for so long is gone.
 const DEAD_PEER: Duration = Duration::from_secs(40);
@@ -97,7 +97,7 @@ pub struct RunningServer {
 /// Starts the workers on `listener`. Signals are the caller's (`cli::serve`).
 ///
 /// Not actix-web's `HttpServer`: below it, requests for a websocket are handed over as raw connections, so that no HTTP dispatcher
-/// and no buffer of it stays behind a session (design: realtime, two steps).
+/// and no buffer of it stays behind a session (docs/decisions/0014-below-actix-webs-httpserver.md).
 pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, RunningServer)> {
     let sockets = socket_io(socket_config(state), Sockets(state.clone()));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
@@ -215,7 +215,7 @@ fn add_headers(request: &Request, head: &mut ResponseHead) {
     }
 }
 
-/// What the sockets' own refusals look like: the envelope of every answer (contract §1).
+/// What the sockets' own refusals look like: the envelope of every answer (docs/contract.md §1).
 fn socket_error(error: EngineError) -> String {
     let message = match error {
         // A customer may see it, and it is told when to come back as everywhere.

@@ -14,7 +14,7 @@ use crate::times::Times;
 use crate::{Error, db};
 
 const PATH: &str = "/scan/v1/transaksi/list_history";
-/// The app's page (product §9).
+/// The app's page (docs/product.md §9).
 pub const PAGE: u32 = 20;
 /// Finished purchases with hold and posting, number `i` by customer `i % customers`, so that a page is from as many places of the table
 /// as it can be. Without triggers and foreign keys for speed: the rows satisfy them.

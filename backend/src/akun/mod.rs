@@ -1,4 +1,4 @@
-//! The customer's own account (product §2, Account).
+//! The customer's own account (docs/product.md §2, Account).
 
 pub mod request_otp_password;
 pub mod update_nama;

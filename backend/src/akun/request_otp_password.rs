@@ -1,4 +1,4 @@
-//! `POST /scan/v1/akun/request_otp_password`: a code for a changed password (contract §1, table).
+//! `POST /scan/v1/akun/request_otp_password`: a code for a changed password (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 

@@ -1,4 +1,4 @@
-//! `POST /scan/v1/akun/update_nama` (contract §1: `nama`).
+//! `POST /scan/v1/akun/update_nama` (docs/contract.md §1: `nama`).
 
 use actix_web::{HttpResponse, web};
 use serde::Deserialize;
@@ -18,7 +18,7 @@ pub struct UpdateNamaRequest {
     nama: String,
 }
 
-/// Changes the customer's name; `updated_at` stays, because it moves only with the password (contract §2).
+/// Changes the customer's name; `updated_at` stays, because it moves only with the password (docs/contract.md §2).
 #[utoipa::path(
     post, path = "/scan/v1/akun/update_nama", tag = "akun", security(("pelanggan" = [])), request_body = UpdateNamaRequest,
     responses(

@@ -1,4 +1,4 @@
-//! `POST /scan/v1/akun/update_password`: the old password and a code for a new one (contract §1, table).
+//! `POST /scan/v1/akun/update_password`: the old password and a code for a new one (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! A new password: it ends every older token (contract §1).
+//! A new password: it ends every older token (docs/contract.md §1).
 
 use super::code_try::{self, RightCode};
 use crate::app::AppState;

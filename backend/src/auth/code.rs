@@ -1,4 +1,4 @@
-//! One-time codes: asking for one (contract §1, below the table; docs/limits.md). Using it is in `code_try`.
+//! One-time codes: asking for one (docs/contract.md §1, below the table; docs/limits.md). Using it is in `code_try`.
 //!
 //! Only an HMAC over purpose, number and code is kept, so a code is good for what it was sent for and nothing else. The
 //! newest code that WhatsApp took is the one that counts.

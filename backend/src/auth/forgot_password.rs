@@ -1,4 +1,4 @@
-//! `POST /scan/v1/auth/forgot_password`: a new password with a code (contract §1, table).
+//! `POST /scan/v1/auth/forgot_password`: a new password with a code (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `POST /scan/v1/auth/login` (contract §1, table).
+//! `POST /scan/v1/auth/login` (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;

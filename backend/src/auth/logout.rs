@@ -1,4 +1,4 @@
-//! `POST /scan/v1/auth/logout`: the end of one token (contract §7).
+//! `POST /scan/v1/auth/logout`: the end of one token (docs/contract.md §7).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 

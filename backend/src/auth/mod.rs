@@ -1,4 +1,5 @@
-//! Logging in: numbers, passwords, one-time codes and tokens (contract §1; design: money, security).
+//! Logging in: numbers, passwords, one-time codes and tokens (docs/contract.md §1;
+//! docs/decisions/0018-a-guess-is-refused-before-it-is-hashed.md).
 
 pub mod argon;
 mod change_password;

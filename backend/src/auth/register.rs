@@ -1,4 +1,4 @@
-//! `POST /scan/v1/auth/register`: a new account, logged in (contract §1, table).
+//! `POST /scan/v1/auth/register`: a new account, logged in (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;

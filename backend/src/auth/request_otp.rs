@@ -1,4 +1,4 @@
-//! `POST /scan/v1/auth/request_otp`: a code for a new account (contract §1, table).
+//! `POST /scan/v1/auth/request_otp`: a code for a new account (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;

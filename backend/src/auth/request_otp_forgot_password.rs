@@ -1,4 +1,4 @@
-//! `POST /scan/v1/auth/request_otp_forgot_password`: a code for a new password (contract §1, table).
+//! `POST /scan/v1/auth/request_otp_forgot_password`: a code for a new password (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 

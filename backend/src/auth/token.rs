@@ -1,4 +1,5 @@
-//! Customers' tokens: JWT, HS256 and nothing else, with `kid` and `aud` (design: money, security; RFC 7519, RFC 8725).
+//! Customers' tokens: JWT, HS256 and nothing else, with `kid` and `aud` (docs/decisions/0019-tokens-carry-a-version.md; RFC 7519,
+//! RFC 8725).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
@@ -25,7 +26,7 @@ pub struct TokenId(pub [u8; 16]);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     pub id_customer_global: i64,
-    /// `customer_global.token_version` when it was made: an older one is dead (contract §1).
+    /// `customer_global.token_version` when it was made: an older one is dead (docs/contract.md §1).
     pub ver: i32,
     pub aud: String,
     pub iat: i64,

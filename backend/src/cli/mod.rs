@@ -1,5 +1,5 @@
-//! The commands of the `nyala` binary (contract §4). Each prints its result on standard output and its refusal as one line on
-//! standard error; all of them work while the server runs. Only `serve`, `migrate` and `seed` make a database or keys.
+//! The commands of the `nyala` binary (docs/contract.md §4). Each prints its result on standard output and its refusal as one
+//! line on standard error; all of them work while the server runs. Only `serve`, `migrate` and `seed` make a database or keys.
 
 mod audit;
 mod config;

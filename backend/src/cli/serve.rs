@@ -129,7 +129,7 @@ async fn drain(state: &AppState, running: &RunningServer) {
 }
 
 /// Returns why the process has to end. A private database that died is brought back with its lock; another one's loss is final,
-/// because from then on a second server could own it (design: money 11).
+/// because from then on a second server could own it (docs/decisions/0011-one-server-process-owns-a-database.md).
 async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) -> Failure {
     let mut restarts = Restarts::serving(Instant::now());
     loop {

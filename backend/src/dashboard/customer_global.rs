@@ -1,4 +1,4 @@
-//! `GET /scan/v1/dashboard/customer_global/{id}`: the account screen's data (product §3, Account).
+//! `GET /scan/v1/dashboard/customer_global/{id}`: the account screen's data (docs/product.md §3, Account).
 
 use actix_web::{HttpResponse, web};
 use serde::Serialize;

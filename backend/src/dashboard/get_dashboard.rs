@@ -1,4 +1,4 @@
-//! `GET /scan/v1/dashboard/get_dashboard`: who it is and what runs (product §2, Dashboard).
+//! `GET /scan/v1/dashboard/get_dashboard`: who it is and what runs (docs/product.md §2, Dashboard).
 
 use actix_web::{HttpResponse, web};
 use futures_util::future::try_join;

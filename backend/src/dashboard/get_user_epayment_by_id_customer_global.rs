@@ -10,7 +10,7 @@ use crate::http::error::AppError;
 
 const ALL: &str = epay_sql!("WHERE c.id_customer_global = $1 ORDER BY c.idcustomer");
 
-/// All E-Pay accounts, oldest first; the app decides which to show (product §5).
+/// All E-Pay accounts, oldest first; the app decides which to show (docs/product.md §5).
 #[utoipa::path(
     get, path = "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", tag = "dashboard", security(("pelanggan" = [])),
     responses((status = 200, body = Answer<Vec<AkunEpay>>))

@@ -1,4 +1,4 @@
-//! The audit log: who changed what, written in the transaction of the change (contract §4).
+//! The audit log: who changed what, written in the transaction of the change (docs/contract.md §4).
 
 use deadpool_postgres::Transaction;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! One server process owns a database (design: money 11).
+//! One server process owns a database (docs/decisions/0011-one-server-process-owns-a-database.md).
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Migrations: refinery under an advisory lock, because it has none of its own (design: code, traps).
+//! Migrations: refinery under an advisory lock, because it has none of its own
+//! (docs/decisions/0024-migrations-under-an-advisory-lock.md).
 
 use tokio_postgres::Client;
 

@@ -1,4 +1,4 @@
-//! PostgreSQL, the only truth (design: money 1).
+//! PostgreSQL, the only truth (docs/decisions/0001-postgresql-is-the-only-truth.md).
 
 pub mod audit;
 pub mod clock;

@@ -1,4 +1,5 @@
-//! Connections: one pool per thread, because a connection is driven by the runtime that made it (design: money 12).
+//! Connections: one pool per thread, because a connection is driven by the runtime that made it
+//! (docs/decisions/0012-one-pool-per-thread.md).
 
 use std::cell::RefCell;
 use std::collections::HashMap;

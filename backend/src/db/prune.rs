@@ -1,4 +1,4 @@
-//! What is of no use any more is forgotten, a small batch at a time (contract §7).
+//! What is of no use any more is forgotten, a small batch at a time (docs/contract.md §7).
 
 use std::time::Duration;
 

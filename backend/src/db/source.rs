@@ -1,4 +1,4 @@
-//! Which PostgreSQL: the one that `DATABASE_URL` names, else the private one under `data.dir` (contract §5).
+//! Which PostgreSQL: the one that `DATABASE_URL` names, else the private one under `data.dir` (docs/contract.md §5).
 
 use embedded_postgres::{Postgres, Settings};
 

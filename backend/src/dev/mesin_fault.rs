@@ -1,4 +1,4 @@
-//! `POST /dev/mesin/{id}/fault`: gives a simulated machine a fault, or mends it (contract §5).
+//! `POST /dev/mesin/{id}/fault`: gives a simulated machine a fault, or mends it (docs/contract.md §5).
 
 use actix_web::{HttpResponse, web};
 use serde::Deserialize;

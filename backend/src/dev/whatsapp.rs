@@ -1,4 +1,4 @@
-//! `GET /dev/whatsapp`: what the development sender has sent (contract §5).
+//! `GET /dev/whatsapp`: what the development sender has sent (docs/contract.md §5).
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};

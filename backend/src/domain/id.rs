@@ -1,4 +1,4 @@
-//! Database ids: JSON numbers in answers, numbers or decimal strings in requests (contract §1).
+//! Database ids: JSON numbers in answers, numbers or decimal strings in requests (docs/contract.md §1).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The code printed under a machine's QR: Crockford base32, seven random characters and a check character (contract §4).
+//! The code printed under a machine's QR: Crockford base32, seven random characters and a check character (docs/contract.md §4).
 
 use rand::Rng;
 

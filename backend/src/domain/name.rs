@@ -1,4 +1,4 @@
-//! A customer's name (contract §1).
+//! A customer's name (docs/contract.md §1).
 
 use super::text::is_unreadable;
 use crate::http::error::AppError;

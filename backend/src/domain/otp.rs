@@ -1,4 +1,4 @@
-//! One-time codes (product §9: six digits).
+//! One-time codes (docs/product.md §9: six digits).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A new password (contract §1).
+//! A new password (docs/contract.md §1).
 
 use crate::http::error::AppError;
 use crate::http::input::Secret;
@@ -6,7 +6,7 @@ use crate::http::input::Secret;
 const MIN_CHARS: usize = 8;
 const MAX_CHARS: usize = 128;
 
-/// 8 to 128 characters; which ones is the customer's choice (product §9: upper case, lower case and digits are advice).
+/// 8 to 128 characters; which ones is the customer's choice (docs/product.md §9: upper case, lower case and digits are advice).
 #[derive(Debug, Clone)]
 pub struct Password(Secret);
 

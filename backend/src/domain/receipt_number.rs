@@ -1,4 +1,4 @@
-//! The receipt number, made by the app: the idempotency key of a purchase per customer (contract §2).
+//! The receipt number, made by the app: the idempotency key of a purchase per customer (docs/contract.md §2).
 
 use serde::{Deserialize, Serialize};
 

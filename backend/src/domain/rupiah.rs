@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::whole;
 use crate::http::error::AppError;
 
-/// The most one top-up or one service may be worth (contract §4).
+/// The most one top-up or one service may be worth (docs/contract.md §4).
 pub const MAX_RUPIAH: i64 = 20_000_000;
 
 /// A whole-rupiah amount that came from outside; the range is checked where its meaning is known.

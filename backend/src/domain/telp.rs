@@ -1,4 +1,4 @@
-//! WhatsApp numbers, parsed once (contract §1).
+//! WhatsApp numbers, parsed once (docs/contract.md §1).
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::whole::Whole;
 use crate::http::error::AppError;
 
-/// The only country code there is (product §9).
+/// The only country code there is (docs/product.md §9).
 pub const COUNTRY_CODE: &str = "62";
 
 /// A number without its country code, as it is stored: `81234567890`.
@@ -61,7 +61,7 @@ impl<'de> Deserialize<'de> for Telp {
     }
 }
 
-/// `country_code` of a request: `62`, as text or as a number, and nothing else (contract §1).
+/// `country_code` of a request: `62`, as text or as a number, and nothing else (docs/contract.md §1).
 #[derive(Debug, Clone, Copy)]
 pub struct CountryCode;
 

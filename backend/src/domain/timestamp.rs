@@ -13,7 +13,7 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checke
 /// Milliseconds between the Unix epoch and PostgreSQL's (2000-01-01).
 const PG_EPOCH_MS: i64 = 946_684_800_000;
 
-/// An instant in epoch milliseconds; `timestamptz` in PostgreSQL, RFC 3339 UTC in JSON (contract §1).
+/// An instant in epoch milliseconds; `timestamptz` in PostgreSQL, RFC 3339 UTC in JSON (docs/contract.md §1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 

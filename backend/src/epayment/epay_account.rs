@@ -1,4 +1,4 @@
-//! An E-Pay account as the customer sees it (product §3, customer global; contract §2).
+//! An E-Pay account as the customer sees it (docs/product.md §3, customer global; docs/contract.md §2).
 
 use serde::Serialize;
 use tokio_postgres::Row;

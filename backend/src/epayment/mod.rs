@@ -1,4 +1,4 @@
-//! E-Pay accounts, top-ups and refunds (product §7).
+//! E-Pay accounts, top-ups and refunds (docs/product.md §7).
 
 pub mod epay_account;
 pub mod get_detail_refund;

@@ -1,4 +1,4 @@
-//! The envelope of every JSON answer (contract §1).
+//! The envelope of every JSON answer (docs/contract.md §1).
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

@@ -1,4 +1,4 @@
-//! Whose address a request counts against (design: money, security).
+//! Whose address a request counts against (docs/decisions/0021-only-listed-proxies-name-an-address.md).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

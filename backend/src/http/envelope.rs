@@ -1,4 +1,4 @@
-//! An envelope (contract §1) for the refusals that the framework makes by itself, such as a range outside of a file.
+//! An envelope (docs/contract.md §1) for the refusals that the framework makes by itself, such as a range outside of a file.
 
 use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};

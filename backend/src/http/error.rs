@@ -1,4 +1,4 @@
-//! Every refusal there is, with its status and its message to the letter (contract §1, table).
+//! Every refusal there is, with its status and its message to the letter (docs/contract.md §1, table).
 
 use std::borrow::Cow;
 

@@ -17,7 +17,7 @@ pub fn query_config() -> QueryConfig {
         .error_handler(|_, req| AppError::bad_input(format!("parameter alamat tidak sesuai: {}", req.query_string())).into())
 }
 
-/// `""` is "no filter" in the app's requests; an id there is a number or a string (contract §2).
+/// `""` is "no filter" in the app's requests; an id there is a number or a string (docs/contract.md §2).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Filter(pub Option<crate::domain::id::Id>);
 
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Filter {
     }
 }
 
-/// How many rows a page may have: 1 to 100 (contract §2).
+/// How many rows a page may have: 1 to 100 (docs/contract.md §2).
 #[derive(Debug, Clone, Copy)]
 pub struct Page {
     pub limit: i64,

@@ -1,4 +1,4 @@
-//! JSON bodies: read within a limit and a time, and refused with the field and what would be right (contract §1).
+//! JSON bodies: read within a limit and a time, and refused with the field and what would be right (docs/contract.md §1).
 
 use std::ops::Deref;
 use std::time::Duration;

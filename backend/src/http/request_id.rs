@@ -1,5 +1,5 @@
-//! The outermost layer: `x-request-id` on every answer (contract §1) and in every log line of the request, a count of each
-//! answer, and an envelope for what no other layer has caught, panics included.
+//! The outermost layer: `x-request-id` on every answer (docs/contract.md §1) and in every log line of the request, a count of
+//! each answer, and an envelope for what no other layer has caught, panics included.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Accounts with a balance for many customers at once, for load tests (contract §4, `pelanggan/bulk`).
+//! Accounts with a balance for many customers at once, for load tests (docs/contract.md §4, `pelanggan/bulk`).
 
 use deadpool_postgres::Transaction;
 

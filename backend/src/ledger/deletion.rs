@@ -1,4 +1,4 @@
-//! Deletion of a use: what refunds have left of its price goes back (contract §2). The use stays in the history.
+//! Deletion of a use: what refunds have left of its price goes back (docs/contract.md §2). The use stays in the history.
 
 use deadpool_postgres::Transaction;
 

@@ -1,5 +1,6 @@
 //! The purchase's movements of money, each one statement: the compare-and-set on the state and the double entry that
-//! belongs to it commit together or not at all. Lock order: machine, purchase, wallet (design: money 6).
+//! belongs to it commit together or not at all. Lock order: machine, purchase, wallet
+//! (docs/decisions/0006-compare-and-set-in-one-lock-order.md).
 
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;

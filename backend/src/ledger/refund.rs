@@ -1,4 +1,4 @@
-//! Refund of a use, in part or in whole, any number of times; together never more than was paid (contract §4).
+//! Refund of a use, in part or in whole, any number of times; together never more than was paid (docs/contract.md §4).
 
 use deadpool_postgres::Transaction;
 

@@ -1,4 +1,4 @@
-//! Top-up: the outlet issues e-money (its account K) into a wallet. The first one opens the account there (contract §4).
+//! Top-up: the outlet issues e-money (its account K) into a wallet. The first one opens the account there (docs/contract.md §4).
 
 use deadpool_postgres::Transaction;
 
@@ -11,7 +11,7 @@ const DEFAULT_PACKAGE: &str = "Top-Up";
 /// 9999-12-31T23:59:59.999Z, the last instant that RFC 3339 can write.
 const LAST_INSTANT_MS: i64 = 253_402_300_799_999;
 
-/// The kind of an E-Pay account (product §9).
+/// The kind of an E-Pay account (docs/product.md §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountKind {
     /// 1: expires at `masa_aktif`; a later top-up may move that on, never back.

@@ -1,4 +1,4 @@
-//! The customer's socket: who may connect, what a session watches, and how ticks reach it (contract §3).
+//! The customer's socket: who may connect, what a session watches, and how ticks reach it (docs/contract.md §3).
 
 pub mod handler;
 pub mod hub;

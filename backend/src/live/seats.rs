@@ -1,4 +1,4 @@
-//! Seats: a customer has at most so many sockets (contract §3), and all of them end with the token they came with.
+//! Seats: a customer has at most so many sockets (docs/contract.md §3), and all of them end with the token they came with.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What a socket watches: subscribe, unsubscribe, and the snapshot in the acknowledgement (contract §3).
+//! What a socket watches: subscribe, unsubscribe, and the snapshot in the acknowledgement (docs/contract.md §3).
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! The alarm clock of a worker thread: one wheel and one sleeping task for all its machines and sessions (design: realtime,
-//! timers).
+//! The alarm clock of a worker thread: one wheel and one sleeping task for all its machines and sessions
+//! (docs/decisions/0016-a-countdown-is-a-deadline.md).
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};

@@ -1,4 +1,5 @@
-//! Finds a machine's actor, or makes one (design: realtime, who owns what). All machines of an outlet live on one worker thread.
+//! Finds a machine's actor, or makes one (docs/decisions/0017-an-outlet-ticks-together-on-one-thread.md). All machines of an
+//! outlet live on one worker thread.
 
 use std::sync::{Arc, RwLock};
 

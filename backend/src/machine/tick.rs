@@ -1,4 +1,4 @@
-//! What is told of a countdown, and when (contract §3).
+//! What is told of a countdown, and when (docs/contract.md §3).
 
 use actix_socketio::codec::Frame;
 use serde::Serialize;

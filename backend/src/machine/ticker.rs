@@ -1,5 +1,6 @@
-//! The ticks of a countdown (contract §3): the actor of a machine owns its ticker, and the alarm clock of their thread rings it. A
-//! tick is a call and no message, because an actor that is woken for each costs processor time that grows with the machines.
+//! The ticks of a countdown (docs/contract.md §3): the actor of a machine owns its ticker, and the alarm clock of their thread
+//! rings it. A tick is a call and no message, because an actor that is woken for each costs processor time that grows with the
+//! machines.
 
 use std::cell::Cell;
 use std::rc::Rc;

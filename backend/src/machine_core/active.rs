@@ -177,7 +177,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.out.push(Effect::Show { ends_at: self.running().map(|p| p.ends_at), news: None });
     }
 
-    /// Puts what has just been learned on the board, and tells who watches when it is a new state (contract §3).
+    /// Puts what has just been learned on the board, and tells who watches when it is a new state (docs/contract.md §3).
     fn announce(&mut self, before: PurchaseState, p: &Purchase, now: Timestamp) {
         let ends_at = (p.state == PurchaseState::Running).then_some(p.ends_at);
         let news = match p.state {

@@ -109,7 +109,7 @@ pub enum Effect<B, S> {
     Ended(Vec<S>),
 }
 
-/// What has just become of a countdown (contract §3).
+/// What has just become of a countdown (docs/contract.md §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
     Runs {

@@ -1,4 +1,4 @@
-//! What is counted of the customers' sockets and of the countdowns (contract §3).
+//! What is counted of the customers' sockets and of the countdowns (docs/contract.md §3).
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: the same key and body gives the same answer, and moves money once (contract §4).
+//! `Idempotency-Key`: the same key and body gives the same answer, and moves money once (docs/contract.md §4).
 //!
 //! The key is claimed by inserting its row; a call at the same moment waits there until the first one commits, then reads its
 //! answer. The answer is stored in the transaction of the change. Refusals (404, 409, 422) are remembered like successes, so that a

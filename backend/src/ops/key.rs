@@ -1,4 +1,4 @@
-//! Operators' API keys, `nyk_<id>_<random>`: who calls, and what that key may do and see (contract §4).
+//! Operators' API keys, `nyk_<id>_<random>`: who calls, and what that key may do and see (docs/contract.md §4).
 
 use std::fmt;
 use std::future::{Ready, ready};

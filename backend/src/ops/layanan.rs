@@ -19,7 +19,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::ShortText;
 
-/// The longest service, in seconds (contract §4).
+/// The longest service, in seconds (docs/contract.md §4).
 const MAX_DURATION_S: i64 = 86_400;
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -1,4 +1,4 @@
-//! The operators' side (contract §4): keys with roles, everything audited, money moved once per `Idempotency-Key`.
+//! The operators' side (docs/contract.md §4): keys with roles, everything audited, money moved once per `Idempotency-Key`.
 
 pub mod give_back;
 pub mod hapus;

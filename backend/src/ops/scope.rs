@@ -1,4 +1,4 @@
-//! What a key sees: someone else's is answered like what does not exist (contract §1).
+//! What a key sees: someone else's is answered like what does not exist (docs/contract.md §1).
 
 use deadpool_postgres::GenericClient;
 

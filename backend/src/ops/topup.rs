@@ -123,7 +123,8 @@ pub async fn topup(
     .await
 }
 
-/// A bonus is the owner's to give: whoever stands at the till with a `kasir` key sells a rupiah for a rupiah (contract §7).
+/// A bonus is the owner's to give: whoever stands at the till with a `kasir` key sells a rupiah for a rupiah
+/// (docs/contract.md §7).
 fn no_bonus(operator: &Operator, package: &Package) -> Result<(), AppError> {
     let bonus = operator.role == Role::Kasir && package.quota != package.nominal;
     if bonus { Err(AppError::NotAllowed("bonus hanya lewat paket")) } else { Ok(()) }

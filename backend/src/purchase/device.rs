@@ -1,4 +1,4 @@
-//! What is said to a device, and what it says (contract §6).
+//! What is said to a device, and what it says (docs/contract.md §6).
 
 use uuid::Uuid;
 

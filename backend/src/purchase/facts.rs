@@ -10,7 +10,7 @@ use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
-/// What the customer asks for: the body of `create_snap_transaksi` (product §3) and who asks.
+/// What the customer asks for: the body of `create_snap_transaksi` (docs/product.md §3) and who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     pub id_customer_global: i64,
@@ -24,7 +24,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// The same number and body is the same purchase (contract §2); this is the body, canonically.
+    /// The same number and body is the same purchase (docs/contract.md §2); this is the body, canonically.
     pub fn body_hash(&self) -> Vec<u8> {
         use sha2::{Digest, Sha256};
         let text = format!(

@@ -1,4 +1,5 @@
-//! The purchase: one pure `step` (design: money 2), the rules of refusal, and what is read and written for them.
+//! The purchase: one pure `step` (docs/decisions/0002-the-purchase-is-one-pure-function.md), the rules of refusal, and what is
+//! read and written for them.
 
 pub mod device;
 pub mod facts;

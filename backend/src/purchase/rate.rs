@@ -1,4 +1,4 @@
-//! How many purchases a customer may ask for in a minute (contract §7): each that is refused leaves a row behind.
+//! How many purchases a customer may ask for in a minute (docs/contract.md §7): each that is refused leaves a row behind.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};

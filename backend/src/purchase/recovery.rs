@@ -1,4 +1,5 @@
-//! Nothing is forgotten: open purchases come back at boot, and what a timer or a message lost is found again (design: money 7, 8).
+//! Nothing is forgotten: open purchases come back at boot, and what a timer or a message lost is found again
+//! (docs/decisions/0007-a-machine-never-awaits-in-its-mailbox.md, docs/decisions/0008-recovery-at-each-edge.md).
 
 use std::time::Duration;
 

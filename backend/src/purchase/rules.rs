@@ -1,11 +1,11 @@
-//! Who may buy what: the refusals of `create_snap_transaksi` in the order of contract §1's table.
+//! Who may buy what: the refusals of `create_snap_transaksi` in the order of the table of docs/contract.md §1.
 
 use super::facts::{Facts, MachineFacts, Order, ServiceFacts};
 use super::state::PurchaseState;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 
-/// A refusal that a repeat of the same receipt hears again (contract §2).
+/// A refusal that a repeat of the same receipt hears again (docs/contract.md §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     EpayNotFound,

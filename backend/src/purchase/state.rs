@@ -52,8 +52,8 @@ impl PurchaseState {
     pub const fn open(self) -> bool {
         self.undecided() || matches!(self, Self::Running)
     }
-    /// `snap_transaksi_detail[].status` (contract §2): 1 held, 2 command sent or unsure, 3 running, 4 finished. `None` for a
-    /// purchase that never started: its detail is 404.
+    /// `snap_transaksi_detail[].status` (docs/contract.md §2): 1 held, 2 command sent or unsure, 3 running, 4 finished. `None`
+    /// for a purchase that never started: its detail is 404.
     pub const fn detail_status(self) -> Option<u8> {
         match self {
             Self::Held => Some(1),

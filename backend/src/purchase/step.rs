@@ -1,5 +1,6 @@
-//! The purchase as one pure function (design: money 2 and 8). No clock, no database, no device: `step` says what the next
-//! state is, what must be committed for it, and what to tell the device once that is done.
+//! The purchase as one pure function (docs/decisions/0002-the-purchase-is-one-pure-function.md,
+//! docs/decisions/0008-recovery-at-each-edge.md). No clock, no database, no device: `step` says what the next state is, what must
+//! be committed for it, and what to tell the device once that is done.
 
 use uuid::Uuid;
 
@@ -68,7 +69,7 @@ impl Purchase {
     }
 }
 
-/// What a device answers to a command (contract §6).
+/// What a device answers to a command (docs/contract.md §6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AckResult {
     Started,

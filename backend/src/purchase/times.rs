@@ -1,4 +1,4 @@
-//! The purchase's times, in milliseconds (contract §1, §5; design: money 8).
+//! The purchase's times, in milliseconds (docs/contract.md §1, §5; docs/decisions/0008-recovery-at-each-edge.md).
 
 /// A command's `exp`: how long after the hold a device may still start.
 pub const CMD_LIFE_MS: i64 = 10_000;

@@ -1,10 +1,11 @@
-//! The customer's code, shown to the cashier for a top-up: `NYC1.<kid>.<payload>.<mac>`, good for 5 minutes (contract §2).
+//! The customer's code, shown to the cashier for a top-up: `NYC1.<kid>.<payload>.<mac>`, good for 5 minutes
+//! (docs/contract.md §2).
 
 use crate::domain::timestamp::Timestamp;
 use crate::secrets::Secrets;
 
 const PREFIX: &str = "NYC1";
-/// How long a code is good, in milliseconds (contract §2).
+/// How long a code is good, in milliseconds (docs/contract.md §2).
 pub const LIFE_MS: i64 = 5 * 60 * 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! `sampai`: what a history page has to know to go on as of the first one (contract §2).
+//! `sampai`: what a history page has to know to go on as of the first one (docs/contract.md §2).
 //!
 //! Ledger ids are given out before their transactions commit, so "ids up to the newest" is not enough: a row with a lower id
 //! may commit after the first page was read and would shift every later page by one. So the transactions that were in progress

@@ -1,4 +1,4 @@
-//! `GET /scan/v1/transaksi/get_epayment/{id}`: the accounts that can pay at owner `{id}` (contract §2).
+//! `GET /scan/v1/transaksi/get_epayment/{id}`: the accounts that can pay at owner `{id}` (docs/contract.md §2).
 
 use actix_web::{HttpResponse, web};
 
@@ -9,7 +9,7 @@ use crate::epayment::epay_account::{AkunEpay, epay_sql};
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
-/// Usable (product §5): an outlet, a balance, and no expiry that has passed.
+/// Usable (docs/product.md §5): an outlet, a balance, and no expiry that has passed.
 const USABLE: &str = epay_sql!(
     "WHERE c.id_customer_global = $1 AND c.owner_idowner = $2 AND o.idoutlet IS NOT NULL AND q.saldo > 0 \
      AND (q.jenis_emoney = 2 OR q.masa_aktif >= $3) ORDER BY c.idcustomer"

@@ -1,4 +1,4 @@
-//! `POST /scan/v1/transaksi/get_layanan`: the machine behind a sticker and the services it offers (contract §2).
+//! `POST /scan/v1/transaksi/get_layanan`: the machine behind a sticker and the services it offers (docs/contract.md §2).
 
 use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};

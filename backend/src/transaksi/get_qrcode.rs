@@ -1,4 +1,4 @@
-//! `GET /scan/v1/transaksi/get_qrcode`: the customer's code for the cashier (product §2, Top Up).
+//! `GET /scan/v1/transaksi/get_qrcode`: the customer's code for the cashier (docs/product.md §2, Top Up).
 
 use actix_web::{HttpResponse, web};
 use base64::Engine;

@@ -1,4 +1,4 @@
-//! `POST /scan/v1/transaksi/list_history`: every movement of the customer's money, newest first (product §2, History).
+//! `POST /scan/v1/transaksi/list_history`: every movement of the customer's money, newest first (docs/product.md §2, History).
 
 use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Scanning, buying and looking back (product §7, `/v1/transaksi`).
+//! Scanning, buying and looking back (docs/product.md §7, `/v1/transaksi`).
 
 pub mod create_snap_transaksi;
 pub mod cursor;

@@ -1,4 +1,5 @@
-//! A use of a machine as the customer sees it (product §3, snap transaction): one shape for the dashboard and both details.
+//! A use of a machine as the customer sees it (docs/product.md §3, snap transaction): one shape for the dashboard and both
+//! details.
 
 use serde::Serialize;
 use tokio_postgres::Row;
@@ -81,7 +82,7 @@ pub struct OutletRingkas {
 }
 
 impl SnapTransaksi {
-    /// `None` for a purchase that never started, which has no detail (contract §2).
+    /// `None` for a purchase that never started, which has no detail (docs/contract.md §2).
     pub fn from_row(row: &Row, now: Timestamp) -> Result<Option<Self>, AppError> {
         let state: PurchaseState = row.try_get("state")?;
         let Some(status) = state.detail_status() else { return Ok(None) };

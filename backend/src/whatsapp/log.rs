@@ -1,4 +1,5 @@
-//! The development sender: messages go to `/dev/whatsapp` (contract §5); the log tells that one came, never its code or to whom.
+//! The development sender: messages go to `/dev/whatsapp` (docs/contract.md §5); the log tells that one came, never its code or
+//! to whom.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

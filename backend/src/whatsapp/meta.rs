@@ -1,5 +1,6 @@
-//! WhatsApp Cloud API: an authentication template, in which the code appears twice (design: money, security;
-//! developers.facebook.com, "Authentication templates" and "Error codes").
+//! WhatsApp Cloud API: an authentication template, in which the code appears twice
+//! (docs/decisions/0022-codes-come-by-a-whatsapp-template.md; developers.facebook.com, "Authentication templates" and "Error
+//! codes").
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,4 @@
-//! Who may read: nobody without a token, nobody another's rows (contract §1).
+//! Who may read: nobody without a token, nobody another's rows (docs/contract.md §1).
 
 use serde_json::json;
 

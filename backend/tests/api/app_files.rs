@@ -1,4 +1,4 @@
-//! The built app on the server's own port (contract §5).
+//! The built app on the server's own port (docs/contract.md §5).
 
 use std::path::PathBuf;
 

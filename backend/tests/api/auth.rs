@@ -1,4 +1,4 @@
-//! Registering and resetting a password: every row of contract §1's table that is theirs.
+//! Registering and resetting a password: every row of the table of docs/contract.md §1 that is theirs.
 
 use nyala::auth::session::authenticate;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! How long codes live, how many tries they take, and how many are sent (contract §1, below the table).
+//! How long codes live, how many tries they take, and how many are sent (docs/contract.md §1, below the table).
 
 use serde_json::{Value, json};
 

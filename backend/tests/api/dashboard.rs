@@ -1,4 +1,4 @@
-//! `get_dashboard` (product §2, Dashboard; contract §2).
+//! `get_dashboard` (docs/product.md §2, Dashboard; docs/contract.md §2).
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The details behind a history row (product §2, History; contract §2).
+//! The details behind a history row (docs/product.md §2, History; docs/contract.md §2).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What only development has answers nobody who came through a proxy or by a name (contract §5).
+//! What only development has answers nobody who came through a proxy or by a name (docs/contract.md §5).
 
 use actix_web::rt::net::TcpStream;
 use serde_json::json;

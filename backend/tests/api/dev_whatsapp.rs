@@ -1,4 +1,4 @@
-//! `/dev/whatsapp` (contract §5).
+//! `/dev/whatsapp` (docs/contract.md §5).
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! E-Pay accounts and the customer's code (contract §2; product §5).
+//! E-Pay accounts and the customer's code (docs/contract.md §2; docs/product.md §5).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

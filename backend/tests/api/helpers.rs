@@ -40,7 +40,7 @@ pub struct Customer {
     pub token: String,
 }
 
-/// An answer in the envelope of contract §1, which is checked of every one.
+/// An answer in the envelope of docs/contract.md §1, which is checked of every one.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,

@@ -1,4 +1,4 @@
-//! `list_history` (product §2, History; contract §2).
+//! `list_history` (docs/product.md §2, History; docs/contract.md §2).
 
 use nyala::db::lock;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Whatever is sent to the calls that need no login, the answer is a 4xx in the envelope, never a 5xx (contract §1).
+//! Whatever is sent to the calls that need no login, the answer is a 4xx in the envelope, never a 5xx (docs/contract.md §1).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Passwords: wrong ones, too many wrong ones, too many at once (contract §1; design: money, security).
+//! Passwords: wrong ones, too many wrong ones, too many at once (docs/contract.md §1;
+//! docs/decisions/0018-a-guess-is-refused-before-it-is-hashed.md).
 
 use std::net::IpAddr;
 

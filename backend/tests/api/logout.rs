@@ -1,4 +1,4 @@
-//! Logging out on the server (contract §7).
+//! Logging out on the server (docs/contract.md §7).
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use nyala::auth::session::authenticate;

@@ -1,4 +1,5 @@
-//! The WhatsApp Cloud API, played by a local server that checks what it is sent (design: money, security).
+//! The WhatsApp Cloud API, played by a local server that checks what it is sent
+//! (docs/decisions/0022-codes-come-by-a-whatsapp-template.md).
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

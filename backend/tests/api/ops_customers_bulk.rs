@@ -1,4 +1,4 @@
-//! Customers in bulk for load tests (contract §4): root, development only.
+//! Customers in bulk for load tests (docs/contract.md §4): root, development only.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Deletions and refunds (contract §4): together never more than was paid.
+//! Deletions and refunds (docs/contract.md §4): together never more than was paid.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `Idempotency-Key` (contract §4): the same key and body gives the same answer, once.
+//! `Idempotency-Key` (docs/contract.md §4): the same key and body gives the same answer, once.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

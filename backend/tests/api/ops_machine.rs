@@ -1,4 +1,4 @@
-//! Machines and their stickers (contract §4).
+//! Machines and their stickers (docs/contract.md §4).
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Owners, outlets and services (contract §4).
+//! Owners, outlets and services (docs/contract.md §4).
 
 use serde_json::{Value, json};
 

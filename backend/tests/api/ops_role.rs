@@ -1,4 +1,4 @@
-//! Who may do what, and who sees what (contract §4): someone else's is answered like what does not exist.
+//! Who may do what, and who sees what (docs/contract.md §4): someone else's is answered like what does not exist.
 
 use serde_json::{Value, json};
 

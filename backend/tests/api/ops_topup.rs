@@ -1,4 +1,4 @@
-//! Top-ups at the cashier (contract §4).
+//! Top-ups at the cashier (docs/contract.md §4).
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is forgotten, and when (contract §7).
+//! What is forgotten, and when (docs/contract.md §7).
 
 use nyala::db::{lock, prune};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Buying: one winner, one charge, and every refusal in contract §1's order.
+//! Buying: one winner, one charge, and every refusal in the order of docs/contract.md §1.
 
 use futures_util::future::join_all;
 use nyala::machine::device::sim::Mode;

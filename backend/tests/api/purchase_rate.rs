@@ -1,4 +1,4 @@
-//! How many purchases a customer may ask for in a minute (contract §7).
+//! How many purchases a customer may ask for in a minute (docs/contract.md §7).
 
 use futures_util::future::join_all;
 

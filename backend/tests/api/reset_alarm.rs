@@ -1,4 +1,4 @@
-//! Guessed codes (contract §1, docs/limits.md): what strangers may try, and what a customer notices of it.
+//! Guessed codes (docs/contract.md §1, docs/limits.md): what strangers may try, and what a customer notices of it.
 
 use nyala::auth::line::Line;
 use nyala::auth::password;

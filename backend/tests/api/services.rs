@@ -1,4 +1,4 @@
-//! `get_layanan`: the machine behind a sticker and its services (contract §2).
+//! `get_layanan`: the machine behind a sticker and its services (docs/contract.md §2).
 
 use serde_json::{Value, json};
 

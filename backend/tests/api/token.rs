@@ -1,4 +1,4 @@
-//! Tokens on every request (contract §1).
+//! Tokens on every request (docs/contract.md §1).
 
 use nyala::auth::session::{Ended, TokenEnded, authenticate};
 

@@ -3,7 +3,7 @@ import { useAuth } from '@/shared/lib/auth-store'
 import { paths } from '@/shared/lib/paths'
 import { isTelp } from '@/shared/lib/telp'
 
-/** Routes explicitly without login: somebody who has a token belongs on the dashboard (product.md §2). */
+/** Routes explicitly without login: somebody who has a token belongs on the dashboard (docs/product.md §2). */
 export function PublicOnly() {
   const token = useAuth((state) => state.token)
   return token ? <Navigate to={paths.dashboard} replace /> : <Outlet />

@@ -35,7 +35,7 @@ const RiwayatPage = lazyPage(() => import('@/features/riwayat/riwayat-page'))
 const AkunPage = lazyPage(() => import('@/features/akun/akun-page'))
 const TopUpPage = lazyPage(() => import('@/features/top-up/top-up-page'))
 
-/** The one table of routes (product.md §2, without the demo pages). */
+/** The one table of routes (docs/product.md §2, without the demo pages). */
 export function AppRoutes() {
   return (
     <Routes>

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// A tick of a machine (contract §3).
+/// A tick of a machine (docs/contract.md §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
     pub idmesin: i64,

@@ -1,4 +1,4 @@
-//! One subscription, and the rules of contract §3 that its ticks must keep.
+//! One subscription, and the rules of docs/contract.md §3 that its ticks must keep.
 
 use super::clock::{Clock, Us};
 use super::heartbeat::{Heartbeat, Snapshot};

@@ -45,7 +45,7 @@ pub static METRICS: &[Metric] = &[
     load("measured_s", "s", "Length of the measurement"),
     less("sessions_lost", "", "Sessions that broke after they had joined"),
     less("sessions_given_up", "", "Sessions that could not join, or not come back, in five more tries"),
-    load("expected", "", "Phase ticks that had to arrive, by contract §3 and the measured phase of each outlet"),
+    load("expected", "", "Phase ticks that had to arrive, by docs/contract.md §3 and the measured phase of each outlet"),
     load("deliveries", "", "Phase ticks that arrived, each counted once"),
     more("deliveries_per_s", "/s", "Deliveries in a second of the measurement"),
     less("missed", "", "Phase ticks that did not arrive"),

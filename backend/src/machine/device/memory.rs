@@ -1,5 +1,5 @@
-//! What a device does with a command (contract §6), and nothing else: no clock of its own, no journal, no waiting. So the same
-//! device stands behind the server and inside the simulation in virtual time.
+//! What a device does with a command (docs/contract.md §6), and nothing else: no clock of its own, no journal, no waiting. So the
+//! same device stands behind the server and inside the simulation in virtual time.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ const KNOWN: usize = 16;
 /// `late`: how long after the start every answer about it waits.
 pub(super) const LATE_MS: i64 = 9_000;
 
-/// What is wrong with a device (contract §5).
+/// What is wrong with a device (docs/contract.md §5).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

@@ -1,5 +1,5 @@
 //! Simulated devices (driver `sim`, the default): they answer in 100–300 ms, keep their own time and memory across a crash of
-//! the server, and have the faults of contract §5.
+//! the server, and have the faults of docs/contract.md §5.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! The `nyala` binary (contract §4), beside a running server and without one: one file per group of commands.
+//! The `nyala` binary (docs/contract.md §4), beside a running server and without one: one file per group of commands.
 
 mod key;
 mod ledger;

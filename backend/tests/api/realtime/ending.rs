@@ -1,4 +1,4 @@
-//! A session lives as long as its token (contract §1, §3).
+//! A session lives as long as its token (docs/contract.md §1, §3).
 
 use serde_json::{Value, json};
 

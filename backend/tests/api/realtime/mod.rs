@@ -1,4 +1,4 @@
-//! The customer's socket against the whole server, over the wire (contract §3).
+//! The customer's socket against the whole server, over the wire (docs/contract.md §3).
 
 mod connect;
 mod ending;

@@ -1,4 +1,4 @@
-//! Sockets that have not logged in: nobody can take up all there are (contract §7).
+//! Sockets that have not logged in: nobody can take up all there are (docs/contract.md §7).
 
 use nyala::http::client_ip::Block;
 use serde_json::{Value, json};

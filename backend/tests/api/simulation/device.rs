@@ -1,5 +1,5 @@
-//! Devices of contract §6 and the network before them: messages are lost, doubled, late and out of order; devices lose power
-//! and memory, refuse, fall silent and go offline.
+//! Devices of docs/contract.md §6 and the network before them: messages are lost, doubled, late and out of order; devices lose
+//! power and memory, refuse, fall silent and go offline.
 
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::memory::{DeviceMemory, Mode};

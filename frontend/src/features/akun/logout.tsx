@@ -6,7 +6,10 @@ import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
 import { Button } from '@/shared/ui/button'
 
-/** Removes the token and has the server end it, goes to the root and reloads: nothing of this customer stays in memory (product.md §4). */
+/**
+ * Removes the token and has the server end it, goes to the root and reloads: nothing of this customer stays
+ * in memory (docs/product.md §4).
+ */
 function logout(): void {
   const { token, signOut } = useAuth.getState()
   if (!signOut()) {

@@ -11,7 +11,7 @@ import { emptyForm, type PasswordForm, passwordDraft } from './password-draft'
 
 type Step = 'closed' | 'form' | 'code'
 
-/** Changing the password: the form, then the code (product.md §4). `telp` is the customer's own number. */
+/** Changing the password: the form, then the code (docs/product.md §4). `telp` is the customer's own number. */
 export function usePasswordChange(telp: string) {
   const [initial] = useState(() => passwordDraft.read())
   const [form, setForm] = useState<PasswordForm>(initial ?? emptyForm)

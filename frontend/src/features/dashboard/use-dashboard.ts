@@ -20,7 +20,7 @@ const kept = offlineSnapshot(
     isRecord(data) && isRecord(data.dashboard) && Array.isArray(data.epay),
 )
 
-/** Purchases not finished; the server sends only those, the app filters all the same (contract §2). */
+/** Purchases not finished; the server sends only those, the app filters all the same (docs/contract.md §2). */
 export function unfinished(dashboard: Dashboard | undefined): SnapTransaksi[] {
   return (dashboard?.list_snap_transaksi ?? []).filter(
     ({ snap_transaksi_detail: [detail] }) => detail !== undefined && detail.status !== FINISHED,

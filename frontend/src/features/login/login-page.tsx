@@ -65,7 +65,7 @@ export default function LoginPage() {
   )
 }
 
-/** `password is incorrect` as it is, any other answer `Akun tidak ditemukan` (product.md §8). */
+/** `password is incorrect` as it is, any other answer `Akun tidak ditemukan` (docs/product.md §8). */
 function tellFailure(error: unknown): void {
   const failure = asApiError(error)
   const { title, body } = explain(failure)

@@ -53,7 +53,7 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
   )
 }
 
-/** Tells what went wrong (product.md §8) and says where to go on, null to stay. */
+/** Tells what went wrong (docs/product.md §8) and says where to go on, null to stay. */
 function afterFailure(error: unknown): string | null {
   const { status, message } = asApiError(error)
   const { title, body } = explain(error)

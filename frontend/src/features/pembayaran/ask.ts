@@ -7,7 +7,7 @@ const LONGEST_PAUSE_MS = 60_000
 /** The server gives an unsure purchase back within fifteen minutes: by then it has an answer, or there is no network. */
 const GIVE_UP_MS = 20 * 60_000
 
-/** Of the contract's table: the server has decided, and a repeat of this receipt hears the same. */
+/** Of the table of docs/contract.md §1: the server has decided, and a repeat of this receipt hears the same. */
 const DECIDED = [404, 409, 422]
 
 /** What came of a purchase. */

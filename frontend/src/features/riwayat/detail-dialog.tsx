@@ -30,7 +30,7 @@ async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: Ab
   }
 }
 
-/** One entry's detail. What cannot be shown is told, and the dialog closes (product.md §8). */
+/** One entry's detail. What cannot be shown is told, and the dialog closes (docs/product.md §8). */
 export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose: () => void }) {
   const { ref_type, ref_id, entri } = entry
   const detail = useQuery({

@@ -101,7 +101,7 @@ function Body({ history, onOpen }: BodyProps) {
   )
 }
 
-/** A failed list is told once at the top, whatever is still on the screen (product.md §8). */
+/** A failed list is told once at the top, whatever is still on the screen (docs/product.md §8). */
 function useTellFailure(error: Error | null): void {
   useEffect(() => {
     if (!error) return

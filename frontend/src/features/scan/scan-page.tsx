@@ -141,7 +141,7 @@ function GalleryButton({ disabled, load, onText }: GalleryProps) {
   )
 }
 
-/** product.md §8: no E-Pay balance for this outlet; top up at the cashier first. */
+/** docs/product.md §8: no E-Pay balance for this outlet; top up at the cashier first. */
 function NoEpayDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const navigate = useNavigate()
   return (

@@ -14,7 +14,7 @@ import { useSubmit } from '@/shared/lib/use-submit'
 
 /**
  * From a sticker's text or a typed code to the service list: the machine, then whether there is an
- * E-Pay to pay with (product.md §8). Failures stay on this screen.
+ * E-Pay to pay with (docs/product.md §8). Failures stay on this screen.
  */
 export function useFindMachine() {
   const client = useQueryClient()

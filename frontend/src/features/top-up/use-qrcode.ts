@@ -5,7 +5,7 @@ import { keys } from '@/shared/api/keys'
 
 /** A new code this often: each is good for five minutes, so the cashier never meets a dying one. */
 const REFRESH_MS = 2 * 60_000
-/** Older than this a code is not shown: the cashier would be refused (contract §2: five minutes). */
+/** Older than this a code is not shown: the cashier would be refused (docs/contract.md §2: five minutes). */
 const LIFE_MS = 5 * 60_000
 
 /** The customer's QR as base64 PNG, fetched again every two minutes and on return to the screen. */

@@ -32,7 +32,7 @@ export function requestOtpForgot(telp: string): Promise<Nothing> {
   })
 }
 
-/** `telp` without prefix; the call carries it with 62 (product.md §3). */
+/** `telp` without prefix; the call carries it with 62 (docs/product.md §3). */
 export function forgotPassword(telp: string, otp: string, password: string): Promise<Nothing> {
   const body = { otp, telp: `${COUNTRY_CODE}${telp}`, password }
   return call((init) => api.POST('/scan/v1/auth/forgot_password', { ...init, body }), { auth: false })

@@ -37,7 +37,7 @@ export function explain(error: unknown): { title: string; body?: string | undefi
   return { title: message || added.failure.server }
 }
 
-/** The same as lines below a title that the specification gives. */
+/** The same as lines below a title that docs/product.md gives. */
 export function explanation(error: unknown): string[] {
   const { title, body } = explain(error)
   return body ? [title, body] : [title]

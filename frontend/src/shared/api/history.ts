@@ -1,10 +1,10 @@
 import { api, call } from '@/shared/api/client'
 import type { History, RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
 
-/** Rows of history asked for at a time (product.md §9). */
+/** Rows of history asked for at a time (docs/product.md §9). */
 export const HISTORY_LIMIT = 20
 
-/** product.md §9: all (empty), uses, top-ups. */
+/** docs/product.md §9: all (empty), uses, top-ups. */
 const KINDS = ['', 'snap_transaksi', 'pembelian_emoney'] as const
 export type HistoryKind = (typeof KINDS)[number]
 

@@ -3,7 +3,7 @@ import { useAuth } from '@/shared/lib/auth-store'
 
 /**
  * For a call about the customer's own account: when that is gone (404), the session ends as it does with
- * a 401 (product.md §4, §8). Anything else is a failure of the moment and ends nothing.
+ * a 401 (docs/product.md §4, §8). Anything else is a failure of the moment and ends nothing.
  */
 export async function ofOwnAccount<T>(answer: Promise<T>): Promise<T> {
   try {

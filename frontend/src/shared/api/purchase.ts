@@ -1,7 +1,7 @@
 import { api, call } from '@/shared/api/client'
 import type { AkunEpay, CreateSnapTransaksi, Layanan, Started } from '@/shared/api/model'
 
-/** Services asked for at a time (product.md §9). */
+/** Services asked for at a time (docs/product.md §9). */
 export const SERVICE_LIMIT = 10
 /** The server waits 8 s for the device; above that the connection is the trouble. */
 const PURCHASE_TIMEOUT_MS = 20_000

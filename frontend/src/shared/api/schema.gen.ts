@@ -302,7 +302,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes the customer's name; `updated_at` stays, because it moves only with the password (contract §2). */
+        /** Changes the customer's name; `updated_at` stays, because it moves only with the password (docs/contract.md §2). */
         post: operations["update_nama"];
         delete?: never;
         options?: never;
@@ -470,7 +470,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All E-Pay accounts, oldest first; the app decides which to show (product §5). */
+        /** All E-Pay accounts, oldest first; the app decides which to show (docs/product.md §5). */
         get: operations["get_user_epayment_by_id_customer_global"];
         put?: never;
         post?: never;
@@ -555,7 +555,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A use by its receipt number. 404 when it is not the customer's or never started (contract §2). */
+        /** A use by its receipt number. 404 when it is not the customer's or never started (docs/contract.md §2). */
         get: operations["get_detail_snap_transaksi"];
         put?: never;
         post?: never;
@@ -1348,7 +1348,7 @@ export interface components {
             tl: number | null;
         };
         /**
-         * @description What is wrong with a device (contract §5).
+         * @description What is wrong with a device (docs/contract.md §5).
          * @enum {string}
          */
         Mode: "ok" | "refuse" | "silent" | "late" | "offline";

@@ -1,4 +1,4 @@
-/** Words of our own: what the specification leaves open. Quoted strings live in `spec.ts`. */
+/** Words of our own: what docs/product.md leaves open. Quoted strings live in `spec.ts`. */
 export const added = {
   brand: 'Nyala',
   months: [

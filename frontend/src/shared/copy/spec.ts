@@ -1,5 +1,5 @@
 /**
- * Every string the product specification quotes, to the letter (the English ones too).
+ * Every string that docs/product.md quotes, to the letter (the English ones too).
  * Words of our own live in `added.ts`.
  */
 export const spec = {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { isRecord, slot } from '@/shared/lib/storage'
 
-/** Time between two codes for the same number and purpose (product.md §9). */
+/** Time between two codes for the same number and purpose (docs/product.md §9). */
 const COOLDOWN_MS = 60_000
 
 export type Purpose = 'register' | 'forgot' | 'password'

@@ -14,7 +14,7 @@ const isCurrent = (account: AkunEpay, now: number): boolean => {
   return at === null || at >= now
 }
 
-/** Usable (product.md §5): an outlet, a balance that is not zero, and not expired unless of type 2. */
+/** Usable (docs/product.md §5): an outlet, a balance that is not zero, and not expired unless of type 2. */
 export function isUsable(account: AkunEpay, now: number): boolean {
   return (
     account.outlet !== null &&

@@ -3,7 +3,7 @@ import { added } from '@/shared/copy/added'
 // Numbers and dates are written by hand: the first use of `Intl` in another language than the phone's keeps a weak phone
 // busy for a tenth of a second, just before the first balance is drawn.
 
-/** Whole rupiah as `Rp 85.000`, negative as `-Rp 8.000`; decimals only when there are any (product.md §9). */
+/** Whole rupiah as `Rp 85.000`, negative as `-Rp 8.000`; decimals only when there are any (docs/product.md §9). */
 export function rupiah(value: number): string {
   const [whole = '', cents = ''] = Math.abs(value).toFixed(2).split('.')
   const digits = [whole.replace(/\B(?=(\d{3})+$)/g, '.'), cents.replace(/0+$/, '')].filter(Boolean).join(',')
@@ -54,7 +54,7 @@ export function formatMonth(instant: string | number | Date): string {
   return b ? `${added.months[Number(b.month) - 1]} ${b.year}` : '-'
 }
 
-/** Whole minutes of a duration in seconds, floored (product.md §9). */
+/** Whole minutes of a duration in seconds, floored (docs/product.md §9). */
 export function wholeMinutes(duration_s: number): number {
   return Math.floor(duration_s / 60)
 }

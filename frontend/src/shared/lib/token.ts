@@ -1,4 +1,4 @@
-/** Where the session's token is kept (product.md §6). */
+/** Where the session's token is kept (docs/product.md §6). */
 export const TOKEN_KEY = 'token'
 
 export function readToken(): string | null {

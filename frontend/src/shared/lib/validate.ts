@@ -2,7 +2,7 @@ import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { longEnough } from '@/shared/lib/password-advice'
 
-/** What is wrong with a form, field by field in the form's order; empty when it may be sent (product.md §5). */
+/** What is wrong with a form, field by field in the form's order; empty when it may be sent (docs/product.md §5). */
 export type Faults<F extends string> = { readonly [field in F]?: string }
 
 /** Words of a name; inner blanks collapse. */
