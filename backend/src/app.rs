@@ -31,7 +31,7 @@ pub struct Inner {
     pub db: Db,
     /// Connections that each worker thread may have (`Db::widen`).
     pub connections_per_thread: usize,
-    /// The connection of `purchase::recovery` alone: it goes on while all others wait behind a lock.
+    /// The connection of `machine::recovery` alone: it goes on while all others wait behind a lock.
     pub recovery: Db,
     /// Whether the database takes writes.
     pub writes: Writes,

@@ -8,9 +8,9 @@ use config::Source;
 use serde::{Deserialize, Serialize};
 
 use crate::db::share;
+use crate::domain::secret::Secret;
 use crate::http::client_ip::Block;
-use crate::http::input::Secret;
-use crate::purchase::fault::POINTS;
+use crate::machine::fault::POINTS;
 use crate::server::VITAL_TASKS;
 use crate::telemetry;
 

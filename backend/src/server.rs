@@ -31,7 +31,7 @@ use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use crate::live::handler::Sockets;
 use crate::machine::alarm;
-use crate::purchase::recovery;
+use crate::machine::recovery;
 use crate::router;
 use crate::telemetry;
 

@@ -13,9 +13,9 @@ use crate::auth::line::Line;
 use crate::auth::requester::Requester;
 use crate::auth::{PasswordChange, TokenData, change_password, logged_in, password};
 use crate::domain::password::Password;
+use crate::domain::secret::Secret;
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
-use crate::http::input::Secret;
 use crate::http::json::Json;
 use crate::http::schema::SixDigits;
 

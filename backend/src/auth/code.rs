@@ -8,7 +8,7 @@ use std::fmt;
 use crate::app::AppState;
 use crate::domain::otp::Otp;
 use crate::domain::telp::Telp;
-use crate::domain::timestamp::Timestamp;
+use crate::domain::timestamp::{Timestamp, seconds_up};
 use crate::http::client_ip::Address;
 use crate::http::error::AppError;
 use crate::whatsapp::CodeMessage;
@@ -178,11 +178,6 @@ async fn wait_s(
         }
     }
     Ok((wait_ms > 0).then(|| seconds_up(wait_ms)))
-}
-
-/// Whole seconds, rounded up, so that waiting them is enough.
-pub fn seconds_up(ms: i64) -> u32 {
-    u32::try_from(ms.saturating_add(999) / 1000).unwrap_or(u32::MAX)
 }
 
 /// A code that was sent starts to count; one that was not is forgotten.

@@ -2,10 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::code::seconds_up;
 use super::recent::Recent;
 use crate::config;
-use crate::domain::timestamp::Timestamp;
+use crate::domain::timestamp::{Timestamp, seconds_up};
 use crate::http::client_ip::Address;
 use crate::http::error::AppError;
 

@@ -10,10 +10,10 @@ use super::requester::Requester;
 use super::{PasswordChange, change_password, password, remember_phone};
 use crate::app::AppState;
 use crate::domain::password::Password;
+use crate::domain::secret::Secret;
 use crate::domain::telp::Telp;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
-use crate::http::input::Secret;
 use crate::http::json::Json;
 use crate::http::schema::SixDigits;
 

@@ -9,10 +9,10 @@ use super::login_limits::Who;
 use super::requester::Requester;
 use super::{TokenData, logged_in, password};
 use crate::app::AppState;
+use crate::domain::secret::Secret;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
-use crate::http::input::Secret;
 use crate::http::json::Json;
 
 #[derive(Debug, Deserialize, ToSchema)]

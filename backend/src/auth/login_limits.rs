@@ -6,12 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use prometheus_client::metrics::counter::Counter;
 
-use super::code::seconds_up;
 use super::known_phone::KnownPhone;
 use super::recent::Recent;
 use crate::config;
 use crate::domain::telp::Telp;
-use crate::domain::timestamp::Timestamp;
+use crate::domain::timestamp::{Timestamp, seconds_up};
 use crate::http::client_ip::Address;
 use crate::http::error::AppError;
 

@@ -13,8 +13,8 @@ use super::argon::Argon;
 use super::fair_queue::{Bounds, FairQueue};
 use super::line::Line;
 use crate::app::AppState;
+use crate::domain::secret::Secret;
 use crate::http::error::AppError;
-use crate::http::input::Secret;
 
 /// Some three seconds of one thread's work, of which one group has a quarter and known phones the last quarter.
 const BOUNDS: Bounds = Bounds { total: 128, strangers: 96, per_group: 32 };

@@ -11,10 +11,10 @@ use super::{TokenData, logged_in, password};
 use crate::app::AppState;
 use crate::domain::name::Name;
 use crate::domain::password::Password;
+use crate::domain::secret::Secret;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
-use crate::http::input::Secret;
 use crate::http::json::Json;
 use crate::http::schema::{FullName, SixDigits};
 

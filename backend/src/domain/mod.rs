@@ -1,5 +1,6 @@
 //! Values that are parsed once at the door and trusted afterwards.
 
+pub mod error;
 pub mod id;
 pub mod machine_code;
 pub mod name;
@@ -7,6 +8,7 @@ pub mod otp;
 pub mod password;
 pub mod receipt_number;
 pub mod rupiah;
+pub mod secret;
 pub mod telp;
 pub mod text;
 pub mod timestamp;

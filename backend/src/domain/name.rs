@@ -1,7 +1,7 @@
 //! A customer's name (docs/contract.md §1).
 
 use super::text::is_unreadable;
-use crate::http::error::AppError;
+use crate::domain::error::DomainError;
 
 /// The longest name kept, in characters other than blanks.
 pub const MAX_LETTERS: usize = 99;
@@ -16,16 +16,16 @@ pub struct Name {
 impl Name {
     /// Trims and collapses blanks. 422 `Nama Akun Minimal 2 Kata` below two words, 400 with more than [`MAX_LETTERS`] characters
     /// that are no blanks or with control characters other than blanks.
-    pub fn parse(text: &str) -> Result<Self, AppError> {
+    pub fn parse(text: &str) -> Result<Self, DomainError> {
         let mut words = text.split_whitespace();
-        let first = words.next().ok_or(AppError::NameTooShort)?.to_owned();
+        let first = words.next().ok_or(DomainError::NameTooShort)?.to_owned();
         let last = words.collect::<Vec<_>>().join(" ");
         if last.is_empty() {
-            return Err(AppError::NameTooShort);
+            return Err(DomainError::NameTooShort);
         }
         let whole = first.chars().chain(last.chars()).filter(|c| !c.is_whitespace());
         if whole.clone().any(is_unreadable) || whole.count() > MAX_LETTERS {
-            return Err(AppError::bad_input(format!("nama harus paling banyak {MAX_LETTERS} huruf tanpa karakter kendali")));
+            return Err(DomainError::malformed(format!("nama harus paling banyak {MAX_LETTERS} huruf tanpa karakter kendali")));
         }
         Ok(Self { first, last })
     }

@@ -1,7 +1,7 @@
 //! A new password (docs/contract.md §1).
 
-use crate::http::error::AppError;
-use crate::http::input::Secret;
+use crate::domain::error::DomainError;
+use crate::domain::secret::Secret;
 
 const MIN_CHARS: usize = 8;
 const MAX_CHARS: usize = 128;
@@ -12,9 +12,9 @@ pub struct Password(Secret);
 
 impl Password {
     /// 422 below 8 and above 128 characters.
-    pub fn parse(text: Secret) -> Result<Self, AppError> {
+    pub fn parse(text: Secret) -> Result<Self, DomainError> {
         // The contract has one sentence for both ends.
-        if (MIN_CHARS..=MAX_CHARS).contains(&text.chars().count()) { Ok(Self(text)) } else { Err(AppError::PasswordTooShort) }
+        if (MIN_CHARS..=MAX_CHARS).contains(&text.chars().count()) { Ok(Self(text)) } else { Err(DomainError::PasswordTooShort) }
     }
 
     pub fn as_str(&self) -> &str {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::whole;
-use crate::http::error::AppError;
+use crate::domain::error::DomainError;
 
 /// The most one top-up or one service may be worth (docs/contract.md §4).
 pub const MAX_RUPIAH: i64 = 20_000_000;
@@ -19,11 +19,11 @@ impl Rupiah {
     }
 
     /// The amount when it lies in `min..=MAX_RUPIAH`, else a 400 that names `field` and the range.
-    pub fn within(self, field: &str, min: i64) -> Result<i64, AppError> {
+    pub fn within(self, field: &str, min: i64) -> Result<i64, DomainError> {
         if (min..=MAX_RUPIAH).contains(&self.0) {
             Ok(self.0)
         } else {
-            Err(AppError::bad_input(format!("{field} harus {min} sampai {MAX_RUPIAH} rupiah")))
+            Err(DomainError::malformed(format!("{field} harus {min} sampai {MAX_RUPIAH} rupiah")))
         }
     }
 }

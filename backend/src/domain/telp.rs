@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::whole::Whole;
-use crate::http::error::AppError;
+use crate::domain::error::DomainError;
 
 /// The only country code there is (docs/product.md §9).
 pub const COUNTRY_CODE: &str = "62";
@@ -17,8 +17,8 @@ pub struct Telp(String);
 
 impl Telp {
     /// Takes `81234567890`, `081234567890`, `6281234567890` and `+62…`, with blanks, dots and dashes anywhere.
-    pub fn parse(text: &str) -> Result<Self, AppError> {
-        let bad = || AppError::bad_input("telp harus nomor WhatsApp Indonesia, misalnya 81234567890");
+    pub fn parse(text: &str) -> Result<Self, DomainError> {
+        let bad = || DomainError::malformed("telp harus nomor WhatsApp Indonesia, misalnya 81234567890");
         let bare: String = text.chars().filter(|c| !matches!(c, ' ' | '-' | '.')).collect();
         let national = if let Some(rest) = bare.strip_prefix('+') {
             rest.strip_prefix(COUNTRY_CODE).ok_or_else(bad)?

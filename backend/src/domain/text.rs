@@ -1,6 +1,6 @@
 //! Short texts that people type and other people read: names, places, reasons.
 
-use crate::http::error::AppError;
+use crate::domain::error::DomainError;
 
 /// The longest name of an outlet, a service, a machine, a package or a place, in characters.
 pub const MAX_NAME_CHARS: usize = 100;
@@ -15,10 +15,10 @@ pub fn is_unreadable(c: char) -> bool {
 
 /// `text` trimmed; a 400 that names `field` when nothing is left, when it is longer than `max_chars` or when it holds a
 /// control character (PostgreSQL keeps no NUL, and a line break would forge lines in what prints it).
-pub fn parse(field: &str, text: &str, max_chars: usize) -> Result<String, AppError> {
+pub fn parse(field: &str, text: &str, max_chars: usize) -> Result<String, DomainError> {
     let text = text.trim();
     if text.is_empty() || text.chars().count() > max_chars || text.chars().any(is_unreadable) {
-        return Err(AppError::bad_input(format!("{field} harus 1 sampai {max_chars} karakter tanpa karakter kendali")));
+        return Err(DomainError::malformed(format!("{field} harus 1 sampai {max_chars} karakter tanpa karakter kendali")));
     }
     Ok(text.to_owned())
 }

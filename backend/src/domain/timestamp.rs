@@ -124,6 +124,11 @@ pub fn wall_clock() -> Timestamp {
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
+/// Whole seconds, rounded up, so that waiting them is enough.
+pub fn seconds_up(ms: i64) -> u32 {
+    u32::try_from(ms.saturating_add(999) / 1000).unwrap_or(u32::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,10 @@ use actix_web::{HttpResponse, ResponseError};
 
 use super::answer::Empty;
 use crate::db::writes;
+use crate::domain::error::DomainError;
+use crate::domain::timestamp::seconds_up;
+use crate::purchase::rate::TooSoon;
+use crate::purchase::rules::Refusal;
 
 /// Seconds after which a busy server is worth another try: whatever waited behind a lock has ended by then (`database.lock_ms`).
 const BUSY_RETRY_S: u32 = 3;
@@ -44,10 +48,8 @@ pub enum AppError {
     OtpInvalid,
     #[error("hashedPassword is not the hash of the given password")]
     OldPasswordWrong,
-    #[error("Nama Akun Minimal 2 Kata")]
-    NameTooShort,
-    #[error("kata sandi minimal 8 karakter")]
-    PasswordTooShort,
+    #[error(transparent)]
+    Value(#[from] DomainError),
     #[error("Mesin Not found")]
     MachineNotFound,
     #[error("nomor nota sudah dipakai")]
@@ -98,7 +100,7 @@ impl AppError {
 
     pub fn status(&self) -> StatusCode {
         match self {
-            Self::BadInput(_) => StatusCode::BAD_REQUEST,
+            Self::BadInput(_) | Self::Value(DomainError::Malformed(_)) => StatusCode::BAD_REQUEST,
             Self::Unauthorized | Self::OperatorUnauthorized | Self::PasswordIncorrect => StatusCode::UNAUTHORIZED,
             Self::Forbidden | Self::NotAllowed(_) | Self::CrossSite => StatusCode::FORBIDDEN,
             Self::RecordNotFound
@@ -116,8 +118,7 @@ impl AppError {
             | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::OtpInvalid
             | Self::OldPasswordWrong
-            | Self::NameTooShort
-            | Self::PasswordTooShort
+            | Self::Value(DomainError::NameTooShort | DomainError::PasswordTooShort)
             | Self::ReceiptTaken
             | Self::BalanceTooLow
             | Self::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -145,6 +146,26 @@ impl ResponseError for AppError {
             _ => {}
         }
         answer.json(Empty { status: status.as_u16(), message: self.to_string(), data: None })
+    }
+}
+
+impl From<Refusal> for AppError {
+    fn from(t: Refusal) -> Self {
+        match t {
+            Refusal::EpayNotFound => Self::EpayNotFound,
+            Refusal::MachineNotFound => Self::MachineNotFound,
+            Refusal::ServiceNotFound => Self::ServiceNotFound,
+            Refusal::PriceChanged => Self::PriceChanged,
+            Refusal::MachineOffline => Self::MachineOffline,
+            Refusal::MachineBusy => Self::MachineBusy,
+            Refusal::BalanceTooLow => Self::BalanceTooLow,
+        }
+    }
+}
+
+impl From<TooSoon> for AppError {
+    fn from(soon: TooSoon) -> Self {
+        Self::TooMany { retry_s: seconds_up(soon.wait_ms) }
     }
 }
 

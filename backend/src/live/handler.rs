@@ -10,8 +10,8 @@ use super::topic;
 use super::watcher::{WatchRequest, Watcher, tell};
 use crate::app::AppState;
 use crate::auth::session::authenticate;
+use crate::domain::secret::Secret;
 use crate::http::error::AppError;
-use crate::http::input::Secret;
 use crate::machine::alarm::{self, Wakes};
 use crate::machine::wheel::TimerKey;
 

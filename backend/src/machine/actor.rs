@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use super::alarm::{self, Wakes};
 use super::board::Board;
 use super::device::record;
+use super::fault;
 use super::registry::Location;
 use super::tick::Tick;
 use super::ticker::{Run, Ticker};
@@ -19,13 +20,12 @@ use crate::app::AppState;
 use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
-use crate::ledger::purchase as ledger;
+use crate::ledger::{facts, purchase as ledger};
 use crate::live::hub::{self, Broadcast};
 use crate::machine_core::{self as core, Effect, Machine, Outcome, Unanswered, Waiter};
 use crate::purchase::device::Command;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{Held, Op, Purchase};
-use crate::purchase::{facts, fault};
 
 /// A request that waits for a purchase.
 pub type Buyer = oneshot::Sender<Outcome>;

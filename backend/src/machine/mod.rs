@@ -4,6 +4,8 @@ pub mod actor;
 pub mod alarm;
 pub mod board;
 pub mod device;
+pub mod fault;
+pub mod recovery;
 pub mod registry;
 pub mod tick;
 pub mod ticker;

@@ -1,14 +1,8 @@
-//! Everything a purchase's rules need, read in one round trip.
-
-use tokio_postgres::Row;
-use uuid::Uuid;
+//! What a purchase's rules need to know.
 
 use super::state::PurchaseState;
-use super::step::{Exchange, Purchase};
-use crate::db::pool::DbClient;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 /// What the customer asks for: the body of `create_snap_transaksi` (docs/product.md §3) and who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,121 +77,4 @@ pub struct Facts {
     pub epay: Option<Epay>,
     pub machine: Option<MachineFacts>,
     pub service: Option<ServiceFacts>,
-}
-
-const FACTS: &str = "
-SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
-       c.owner_idowner, q.saldo, q.jenis_emoney, q.masa_aktif,
-       m.idoutlet AS machine_outlet, m.idowner AS machine_owner, m.nama AS machine_name, m.driver,
-       m.online AND NOT m.perlu_petugas AS online, p.id IS NOT NULL AS busy,
-       l.idoutlet AS service_outlet, l.nama AS service_name, l.durasi_s, l.harga
-FROM (SELECT 1) one
-LEFT JOIN nota n ON n.id_customer_global = $1 AND n.no_nota = $2
-LEFT JOIN snap_transaksi t ON t.id_customer_global = $1 AND t.no_nota = $2
-LEFT JOIN customer c ON c.idcustomer = $3 AND c.id_customer_global = $1
-LEFT JOIN quota_emoney q ON q.idcustomer = c.idcustomer
-LEFT JOIN mesin m ON m.idmesin = $4 AND m.aktif
-LEFT JOIN snap_transaksi p ON p.idmesin = $4 AND p.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
-LEFT JOIN layanan l ON l.idlayanan = $5 AND l.aktif";
-
-pub async fn read(client: &DbClient, p: &Order) -> Result<Facts, AppError> {
-    let stmt = client.prepare_cached(FACTS).await?;
-    let row = client
-        .query_one(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.idcustomer, &p.idmesin, &p.idlayanan])
-        .await?;
-    Ok(Facts { receipt: receipt(&row)?, epay: epay(&row)?, machine: machine(&row)?, service: service(&row)? })
-}
-
-fn receipt(row: &Row) -> Result<Option<KnownReceipt>, AppError> {
-    let Some(body_hash) = row.try_get("body_hash")? else { return Ok(None) };
-    let id: Option<i64> = row.try_get("idtransaksi")?;
-    let state: Option<&str> = row.try_get("state")?;
-    Ok(Some(KnownReceipt {
-        body_hash,
-        refusal: row.try_get("tolak")?,
-        purchase: id.zip(state.and_then(PurchaseState::from_stored)),
-    }))
-}
-
-fn epay(row: &Row) -> Result<Option<Epay>, AppError> {
-    let Some(idowner) = row.try_get("owner_idowner")? else { return Ok(None) };
-    let balance: Option<i64> = row.try_get("saldo")?;
-    let wallet = match balance {
-        Some(balance) => {
-            Some(Wallet { balance, jenis_emoney: row.try_get("jenis_emoney")?, masa_aktif: row.try_get("masa_aktif")? })
-        }
-        None => None,
-    };
-    Ok(Some(Epay { idowner, wallet }))
-}
-
-fn machine(row: &Row) -> Result<Option<MachineFacts>, AppError> {
-    let Some(idoutlet) = row.try_get("machine_outlet")? else { return Ok(None) };
-    Ok(Some(MachineFacts {
-        idoutlet,
-        idowner: row.try_get("machine_owner")?,
-        name: row.try_get("machine_name")?,
-        driver: row.try_get("driver")?,
-        online: row.try_get("online")?,
-        busy: row.try_get("busy")?,
-    }))
-}
-
-fn service(row: &Row) -> Result<Option<ServiceFacts>, AppError> {
-    let Some(idoutlet) = row.try_get("service_outlet")? else { return Ok(None) };
-    Ok(Some(ServiceFacts {
-        idoutlet,
-        name: row.try_get("service_name")?,
-        duration_s: row.try_get("durasi_s")?,
-        price: row.try_get("harga")?,
-    }))
-}
-
-/// A machine with an open purchase, as an actor needs it.
-#[derive(Debug, Clone)]
-pub struct OpenPurchase {
-    pub idmesin: i64,
-    pub idoutlet: i64,
-    pub driver: String,
-    pub purchase: Purchase,
-}
-
-const OPEN: &str = "
-SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at,
-       EXISTS (SELECT FROM outbox o WHERE o.idtransaksi = t.id AND o.op = 'stop') AS stop_requested
-FROM snap_transaksi t JOIN mesin m USING (idmesin)
-WHERE t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')";
-
-/// Every open purchase there is: what a start resumes.
-pub async fn all_open(client: &DbClient) -> Result<Vec<OpenPurchase>, AppError> {
-    client.query(OPEN, &[]).await?.iter().map(open_purchase).collect()
-}
-
-/// The open purchase of one machine.
-pub async fn open_at(client: &DbClient, idmesin: i64) -> Result<Option<Purchase>, AppError> {
-    let stmt = client.prepare_cached(&format!("{OPEN} AND t.idmesin = $1")).await?;
-    let row = client.query_opt(&stmt, &[&idmesin]).await?;
-    row.as_ref().map(open_purchase).transpose().map(|t| t.map(|t| t.purchase))
-}
-
-fn open_purchase(row: &Row) -> Result<OpenPurchase, AppError> {
-    let state: &str = row.try_get("state")?;
-    let state = PurchaseState::from_stored(state).ok_or_else(|| AppError::internal(format!("unknown state {state}")))?;
-    let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
-    let cmd_id: Uuid = row.try_get("cmd_id")?;
-    Ok(OpenPurchase {
-        idmesin: row.try_get("idmesin")?,
-        idoutlet: row.try_get("idoutlet")?,
-        driver: row.try_get("driver")?,
-        purchase: Purchase {
-            id: row.try_get("id")?,
-            cmd_id,
-            epoch: row.try_get("cmd_epoch")?,
-            duration_s: i64::from(row.try_get::<_, i32>("durasi_s")?),
-            created_at: row.try_get("created_at")?,
-            state,
-            ends_at: ends_at.unwrap_or_default(),
-            exchange: Exchange { stop_requested: row.try_get("stop_requested")?, ..Exchange::default() },
-        },
-    })
 }

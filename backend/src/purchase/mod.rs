@@ -1,11 +1,9 @@
-//! The purchase: one pure `step` (docs/decisions/0002-the-purchase-is-one-pure-function.md), the rules of refusal, and what is
-//! read and written for them.
+//! The purchase, pure: its states, one `step` (docs/decisions/0002-the-purchase-is-one-pure-function.md), the rules of refusal, its
+//! times, and what is said to a device.
 
 pub mod device;
 pub mod facts;
-pub mod fault;
 pub mod rate;
-pub mod recovery;
 pub mod rules;
 pub mod state;
 pub mod step;

@@ -3,14 +3,18 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use crate::auth::code::seconds_up;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 const WINDOW_MS: i64 = 60_000;
 /// Orders that are remembered of all customers together: 4,000 a second for a minute, in about 30 MiB. Past it the oldest are
 /// forgotten, which only lets their customers ask again sooner.
 const MAX_ORDERS: usize = 1 << 18;
+
+/// The customer has asked for as many as a minute allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooSoon {
+    pub wait_ms: i64,
+}
 
 /// The orders of the last minute.
 #[derive(Debug)]
@@ -40,8 +44,8 @@ impl PurchaseRate {
     /// Counts the order of a receipt that is not decided yet; a repeat counts once.
     ///
     /// # Errors
-    /// `TooMany` with the seconds until the customer may ask for another.
-    pub fn admit(&self, id_customer_global: i64, receipt: u64, now: Timestamp) -> Result<(), AppError> {
+    /// [`TooSoon`] until the customer may ask for another.
+    pub fn admit(&self, id_customer_global: i64, receipt: u64, now: Timestamp) -> Result<(), TooSoon> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.forget_until(now.plus_ms(-WINDOW_MS));
         let order = (id_customer_global, receipt);
@@ -50,7 +54,7 @@ impl PurchaseRate {
         }
         let own = recent.of.get(&id_customer_global);
         if let Some(oldest) = own.filter(|own| own.len() >= self.per_customer).and_then(VecDeque::front) {
-            return Err(AppError::TooMany { retry_s: seconds_up(now.ms_until(oldest.plus_ms(WINDOW_MS))) });
+            return Err(TooSoon { wait_ms: now.ms_until(oldest.plus_ms(WINDOW_MS)) });
         }
         recent.remember(now, order);
         Ok(())
@@ -101,10 +105,10 @@ mod tests {
         rate.admit(1, 10, at(30_000)).unwrap();
         rate.admit(2, 10, at(30_000)).unwrap();
         let refused = rate.admit(1, 12, at(30_001)).unwrap_err();
-        assert!(matches!(refused, AppError::TooMany { retry_s: 30 }), "{refused:?}");
+        assert_eq!(refused, TooSoon { wait_ms: 29_999 });
         rate.admit(1, 12, at(60_000)).unwrap();
         let refused = rate.admit(1, 13, at(60_000)).unwrap_err();
-        assert!(matches!(refused, AppError::TooMany { retry_s: 30 }), "{refused:?}");
+        assert_eq!(refused, TooSoon { wait_ms: 30_000 });
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::facts::{Facts, MachineFacts, Order, ServiceFacts};
 use super::state::PurchaseState;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 /// A refusal that a repeat of the same receipt hears again (docs/contract.md §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,20 +42,6 @@ impl Refusal {
 
     fn from_stored(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.as_str() == text)
-    }
-}
-
-impl From<Refusal> for AppError {
-    fn from(t: Refusal) -> Self {
-        match t {
-            Refusal::EpayNotFound => Self::EpayNotFound,
-            Refusal::MachineNotFound => Self::MachineNotFound,
-            Refusal::ServiceNotFound => Self::ServiceNotFound,
-            Refusal::PriceChanged => Self::PriceChanged,
-            Refusal::MachineOffline => Self::MachineOffline,
-            Refusal::MachineBusy => Self::MachineBusy,
-            Refusal::BalanceTooLow => Self::BalanceTooLow,
-        }
     }
 }
 

@@ -137,7 +137,7 @@ pub async fn get_layanan(
 
 /// Nothing but blanks finds every service.
 pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
-    if text.trim().is_empty() { Ok(String::new()) } else { text::parse("search", text, MAX_SEARCH_CHARS) }
+    if text.trim().is_empty() { Ok(String::new()) } else { Ok(text::parse("search", text, MAX_SEARCH_CHARS)?) }
 }
 
 /// The active machine of a sticker that is not revoked, or of a typed code.

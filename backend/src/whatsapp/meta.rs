@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{CodeMessage, SEND_LIMIT, SendError, Sender};
 use crate::config;
-use crate::http::input::Secret;
+use crate::domain::secret::Secret;
 
 /// The longest answer that is read.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;

@@ -20,6 +20,7 @@ mod helpers;
 mod history;
 mod hostile;
 mod known_phone;
+mod layers;
 mod ledger;
 mod locks;
 mod login;

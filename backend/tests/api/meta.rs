@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use nyala::config::SenderKind;
-use nyala::http::input::Secret;
+use nyala::domain::secret::Secret;
 use serde_json::{Value, json};
 
 use crate::auth::{TELP, otp_body, register_body};

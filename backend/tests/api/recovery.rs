@@ -1,6 +1,6 @@
 //! Purchases whose timer or message was lost are found again, whatever else is stuck.
 
-use nyala::purchase::recovery::OVERDUE;
+use nyala::machine::recovery::OVERDUE;
 
 use crate::arrange::receipt;
 use crate::helpers::TestApp;

@@ -7,7 +7,7 @@ pub mod fill;
 use clap::Args;
 use nyala::db::migrate;
 use nyala::machine::device::record;
-use nyala::purchase::recovery;
+use nyala::machine::recovery;
 use tokio_postgres::Client;
 
 use crate::results::Figures;

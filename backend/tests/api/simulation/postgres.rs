@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use nyala::db::pool::{Db, DbClient, PoolLimits, StatementLimits};
 use nyala::domain::timestamp::Timestamp;
+use nyala::ledger::facts;
 use nyala::ledger::purchase as ledger;
 use nyala::ledger::refund::refund;
 use nyala::ledger::refundable::{self, Grounds, Visible};
 use nyala::ledger::topup::{AccountKind, Package, WalletRef, topup};
 use nyala::machine::device::record::record;
-use nyala::purchase::facts::{self, MachineFacts, Order, ServiceFacts};
+use nyala::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use nyala::purchase::rules::decide;
 use nyala::purchase::state::PurchaseState;
 use nyala::purchase::step::Held;

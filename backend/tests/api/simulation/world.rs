@@ -25,6 +25,8 @@ pub const CUSTOMERS: usize = 4;
 const PRESSES: u32 = 30;
 /// How long trouble is made. Then everything heals and the world must come to rest.
 const TROUBLE_MS: i64 = 60 * 60_000;
+/// Far more than any history needs: one that never ends is found.
+const MOST_HAPPENINGS: u64 = 500_000;
 /// Some customers run out of it.
 pub const BALANCE: i64 = 80_000;
 pub const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
@@ -215,6 +217,7 @@ impl World {
     pub fn run(&mut self) {
         while let Some(Reverse(due)) = self.queue.pop() {
             self.now = due.at;
+            assert!(self.number < MOST_HAPPENINGS, "the world comes to rest");
             if self.verbose {
                 println!("{:>9} {:?}", T0.ms_until(self.now), due.what);
             }

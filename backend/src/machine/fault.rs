@@ -4,7 +4,7 @@
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::step::Change;
+use crate::purchase::step::Change;
 
 /// Every edge between two things that a crash could part.
 pub const POINTS: &[&str] = &[

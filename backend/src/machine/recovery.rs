@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio_postgres::Row;
 
-use super::facts;
+use super::actor::Input;
+use super::registry::Location;
 use crate::app::AppState;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
-use crate::machine::actor::Input;
-use crate::machine::registry::Location;
+use crate::ledger::facts;
 
 /// How often lost work is looked for.
 const EVERY: Duration = Duration::from_secs(1);
@@ -87,7 +87,7 @@ async fn reap(state: &AppState, round: u64) -> Result<(), AppError> {
     let now = state.clock.now();
     let client = state.recovery.get().await?;
     let overdue = client.prepare_cached(OVERDUE).await?;
-    let gave_up: Timestamp = now.plus_ms(-LATE_MS - super::times::GIVE_UP_MS);
+    let gave_up: Timestamp = now.plus_ms(-LATE_MS - crate::purchase::times::GIVE_UP_MS);
     let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await?;
     tell_all(state, &late, || Input::LookAgain)?;
     let relay_before = now.plus_ms(-RELAY_AFTER_MS);
