@@ -42,18 +42,13 @@ impl<T> Waiter for oneshot::Sender<T> {
 /// What a machine's actor is told.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
+#[expect(clippy::large_enum_variant, reason = "almost everything that is told is an input")]
 pub enum Tell {
     Input(Input),
     /// Somebody watches where nobody did: ticks are wanted.
     Watched,
     /// Leave memory, unless something came up since the registry forgot this actor.
     Leave,
-}
-
-impl From<Input> for Tell {
-    fn from(input: Input) -> Self {
-        Self::Input(input)
-    }
 }
 
 pub struct MachineActor {
@@ -157,7 +152,7 @@ impl MachineActor {
         let answered = async move {
             match db.get().await {
                 Ok(client) => work(client).await,
-                Err(e) => Err(e.into()),
+                Err(e) => Err(e),
             }
         };
         ctx.spawn(answered.into_actor(self).map(move |result, actor, ctx| {

@@ -162,3 +162,44 @@ fn after_a_lost_answer_nothing_is_done_until_what_is_stored_is_read() {
     let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), later.plus_ms(510));
     assert_eq!(answers(&effects), [(1, Outcome::Started)]);
 }
+
+#[test]
+fn a_reading_older_than_what_was_learned_since_is_not_believed() {
+    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(7, running(5));
+    assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
+    let end = T0.plus_ms(60_000);
+    assert!(matches!(machine.on(Input::Alarm, end)[..], [Effect::Apply { .. }]));
+    machine.on(Input::Applied(Ok(true)), end);
+    let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), end);
+    assert!(matches!(effects[..], [Effect::Load]), "{effects:?}");
+    assert_eq!(machine.running(), None);
+}
+
+#[test]
+fn a_hold_whose_answer_was_lost_is_looked_for() {
+    let mut machine = free();
+    machine.on(start(1, phone(1)), T0);
+    let effects = machine.on(Input::Held(Err(Unanswered)), T0);
+    assert_eq!(answers(&effects), [(1, Outcome::Busy)]);
+    assert!(effects.iter().any(|e| matches!(e, Effect::Load)));
+}
+
+#[test]
+fn a_change_that_found_another_state_is_read_and_who_waits_reads_the_facts() {
+    let mut machine = free();
+    machine.on(start(1, phone(1)), T0);
+    machine.on(won(5), T0);
+    machine.on(Input::Alarm, T0.plus_ms(1_000));
+    assert!(matches!(machine.on(Input::Applied(Ok(false)), T0.plus_ms(1_000))[..], [Effect::Load]));
+    assert_eq!(machine.wake_at(), None, "what is in doubt wakes nothing");
+    let effects = machine.on(Input::Loaded(Ok(None)), T0.plus_ms(1_010));
+    assert_eq!(answers(&effects), [(1, Outcome::ReadAgain)]);
+}
+
+#[test]
+fn a_start_waits_for_a_reading_that_is_under_way() {
+    let mut machine = free();
+    assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
+    assert!(machine.on(start(1, phone(1)), T0).is_empty());
+    assert!(holds(&machine.on(Input::Loaded(Ok(None)), T0)));
+}
