@@ -3,7 +3,6 @@
 mod compare;
 mod html;
 pub mod metrics;
-mod plot;
 mod summary;
 pub mod threshold;
 
@@ -125,7 +124,8 @@ impl Report {
         let told = |e: &dyn std::fmt::Display| format!("--report {}: {e}", dir.display());
         let json = serde_json::to_string_pretty(self).map_err(|e| told(&e))?;
         std::fs::write(dir.join(JSON), json + "\n").map_err(|e| told(&e))?;
-        std::fs::write(dir.join(PAGE), html::page(self, old)).map_err(|e| told(&e))
+        let page = html::page(self, old).map_err(|e| told(&e))?;
+        std::fs::write(dir.join(PAGE), page).map_err(|e| told(&e))
     }
 
     /// Whether nothing was measured.

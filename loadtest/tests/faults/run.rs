@@ -31,6 +31,10 @@ pub struct Told {
     pub said: String,
     pub report: Value,
     pub page: String,
+    /// What the page draws.
+    pub data: Value,
+    /// What is on it then.
+    pub drawn: String,
 }
 
 impl Told {
@@ -62,14 +66,24 @@ impl Told {
     pub fn faulty(&self, name: &str) {
         let verdict = self.said.lines().find(|line| line.starts_with("Faults were seen: ")).unwrap_or_default();
         assert!(verdict.contains(&format!("{name} ")), "{name}: {}", self.said);
-        assert!(self.page.contains("verdict bad"), "the page says so too");
+        assert_eq!(self.data["is_clean"], false, "the page says so too");
+        assert_eq!(self.data["verdict"], verdict);
     }
 
     #[track_caller]
     pub fn clean(&self) {
         assert_eq!(self.code, Some(0), "{}", self.said);
-        assert!(self.said.contains("Clean: no fault was seen") && self.page.contains("verdict good"), "{}", self.said);
+        assert!(self.said.contains("Clean: no fault was seen") && self.data["is_clean"] == true, "{}", self.said);
     }
+}
+
+/// A page as its script draws it.
+fn drawn(page: &Path) -> String {
+    let browser = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser.js");
+    let page = std::fs::File::open(page).expect("a page");
+    let node = Command::new("node").arg(browser).stdin(page).output().expect("node");
+    assert!(node.status.success(), "{}", String::from_utf8_lossy(&node.stderr));
+    String::from_utf8(node.stdout).expect("text")
 }
 
 /// Runs a scenario against a server with `faults`.
@@ -80,7 +94,10 @@ pub fn measure(faults: Faults, args: &[&str]) -> Told {
     let said = said(&out);
     let json = std::fs::read_to_string(folder.join("report.json")).unwrap_or_else(|e| panic!("{e}: {said}"));
     let page = std::fs::read_to_string(folder.join("report.html")).expect("a page");
-    let told = Told { code: out.status.code(), said, report: serde_json::from_str(&json).expect("JSON"), page };
+    let data = page.split_once("application/json\">").and_then(|(_, rest)| rest.split_once("</script>")).expect("its data").0;
+    let data = serde_json::from_str(data).expect("JSON in the page");
+    let drawn = drawn(&folder.join("report.html"));
+    let told = Told { code: out.status.code(), said, report: serde_json::from_str(&json).expect("JSON"), page, data, drawn };
     let _ = std::fs::remove_dir_all(folder);
     told
 }
