@@ -9,7 +9,7 @@ pub use targets::{codec, qr, token, websocket};
 
 /// One place where bytes of strangers are read.
 #[derive(Clone, Copy)]
-pub struct Target {
+pub struct FuzzTarget {
     pub name: &'static str,
     /// Panics when `bytes` break what must hold.
     pub run: fn(bytes: &[u8]),
@@ -18,18 +18,18 @@ pub struct Target {
 }
 
 /// All of them; the folder of what was found for one has its name.
-pub const TARGETS: [Target; 4] = [
-    Target { name: "codec", run: codec::run, seeds: codec::seeds },
-    Target { name: "websocket", run: websocket::run, seeds: websocket::seeds },
-    Target { name: "qr", run: qr::run, seeds: qr::seeds },
-    Target { name: "token", run: token::run, seeds: token::seeds },
+pub const TARGETS: [FuzzTarget; 4] = [
+    FuzzTarget { name: "codec", run: codec::run, seeds: codec::seeds },
+    FuzzTarget { name: "websocket", run: websocket::run, seeds: websocket::seeds },
+    FuzzTarget { name: "qr", run: qr::run, seeds: qr::seeds },
+    FuzzTarget { name: "token", run: token::run, seeds: token::seeds },
 ];
 
 /// The target of that name.
 ///
 /// # Errors
 /// When there is none; the message names those that there are.
-pub fn target(name: &str) -> Result<Target, String> {
+pub fn target(name: &str) -> Result<FuzzTarget, String> {
     let names = || TARGETS.map(|t| t.name).join(", ");
     TARGETS.into_iter().find(|t| t.name == name).ok_or_else(|| format!("`{name}` is no target: there are {}", names()))
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use nyala_fuzz::{Target, target};
+use nyala_fuzz::{FuzzTarget, target};
 
-static TARGET: LazyLock<Target> = LazyLock::new(|| {
+static TARGET: LazyLock<FuzzTarget> = LazyLock::new(|| {
     let name = std::env::var("NYALA_FUZZ_TARGET").unwrap_or_default();
     target(&name).unwrap_or_else(|why| {
         eprintln!("fuzz: NYALA_FUZZ_TARGET: {why}");

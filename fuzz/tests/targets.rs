@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use nyala_fuzz::{TARGETS, Target};
+use nyala_fuzz::{FuzzTarget, TARGETS};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -67,7 +67,7 @@ impl Change {
 }
 
 /// Seeds and what was found, by name.
-fn kept(target: &Target) -> Vec<(String, Vec<u8>)> {
+fn kept(target: &FuzzTarget) -> Vec<(String, Vec<u8>)> {
     let seeds = (target.seeds)().into_iter().enumerate().map(|(n, seed)| (format!("seed {n} of {}", target.name), seed));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("found").join(target.name);
     let files = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("a file").path());

@@ -23,7 +23,7 @@ const INFO_BYTES: usize = 4096;
 
 /// What a process wants the database for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// To run it for long: never shares, so that a second server is refused.
     Serve,
     /// To use it for a moment, whoever runs it.
