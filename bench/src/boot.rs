@@ -4,16 +4,16 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clap::Args;
+use nyala_loadtest::server::Server;
 use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::durations::Durations;
 use crate::purchase::buy;
 use crate::results::Figures;
-use crate::server::{self, Place, Server};
-use crate::shop::Shop;
-use crate::times::Times;
-use crate::{Error, db};
+use crate::server::Scratch;
+use crate::{BenchError, db, shop};
 
 const CLIENTS: u32 = 32;
 /// For making the purchases, whatever the machine.
@@ -43,34 +43,33 @@ impl Resume {
 
     /// # Errors
     /// When the server does not come back with all of them.
-    pub async fn run(&self) -> Result<Figures, Error> {
-        let place = Place::make()?;
-        let mut server = Server::start(&place).await?;
-        let key = server.root_key(&place)?;
+    pub async fn run(&self) -> Result<Figures, BenchError> {
+        let scratch = Scratch::make()?;
+        let mut server = scratch.start().await?;
         let purchases = self.purchases as usize;
-        let shop = Rc::new(Shop::open(server.address, &key, purchases, purchases).await?);
+        let shop = Rc::new(shop::open(&server, purchases, purchases).await?);
         let bought = buy(&server, &shop, CLIENTS, 0..purchases, LIMIT).await?;
         if bought.purchases != purchases {
             return Err(format!("{} of {purchases} purchases in {} s", bought.purchases, LIMIT.as_secs()).into());
         }
         {
-            let postgres = db::open(&place.data())?;
+            let postgres = db::open(&scratch.data())?;
             db::settle(&db::connect(&postgres).await?).await?;
         }
-        let (mut resume, mut whole) = (Times::default(), Times::default());
+        let (mut resume, mut whole) = (Durations::default(), Durations::default());
         for _ in 0..self.times {
-            server.kill()?;
-            server = Server::start(&place).await?;
-            resume.add(resumed(&place, purchases)?);
-            whole.add(server.ready_after);
+            server.kill_program().await?;
+            server.start().await?;
+            resume.add(resumed(&server, purchases)?);
+            whole.add(server.ready_after());
         }
-        server.stop()?;
+        server.stop().await?;
         Ok(self.figures(&resume, &whole))
     }
 
-    fn figures(&self, resume: &Times, whole: &Times) -> Figures {
+    fn figures(&self, resume: &Durations, whole: &Durations) -> Figures {
         let told =
-            |all: &Times| format!("**{:.0} ms** median, {:.0} ms at most, of {} kills", all.ms(0.5), all.ms(1.0), all.len());
+            |all: &Durations| format!("**{:.0} ms** median, {:.0} ms at most, of {} kills", all.ms(0.5), all.ms(1.0), all.len());
         Figures::list(
             format!("Resuming {} running purchases at boot", self.purchases),
             &[
@@ -86,9 +85,9 @@ impl Resume {
 }
 
 /// What the log of the last start says: from "PostgreSQL runs" to "open purchases resumed".
-fn resumed(place: &Place, purchases: usize) -> Result<Duration, Error> {
-    let log = server::log(place)?;
-    let at = |what: &str| -> Result<&Value, Error> {
+fn resumed(server: &Server, purchases: usize) -> Result<Duration, BenchError> {
+    let log: Vec<Value> = server.log().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let at = |what: &str| -> Result<&Value, BenchError> {
         let found = log.iter().find(|line| message(line).contains(what));
         found.ok_or_else(|| format!("the server's log does not say `{what}`").into())
     };
@@ -104,6 +103,6 @@ fn message(line: &Value) -> &str {
     line["fields"]["message"].as_str().or(line["message"].as_str()).unwrap_or_default()
 }
 
-fn instant(line: &Value) -> Result<OffsetDateTime, Error> {
+fn instant(line: &Value) -> Result<OffsetDateTime, BenchError> {
     Ok(OffsetDateTime::parse(line["timestamp"].as_str().unwrap_or_default(), &Rfc3339)?)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use embedded_postgres::{Postgres, Settings};
 use tokio_postgres::{Client, NoTls};
 
-use crate::Error;
+use crate::BenchError;
 
 /// The database of a private PostgreSQL that the server uses.
 const DATABASE: &str = "postgres";
@@ -16,7 +16,7 @@ const MAX_CONNECTIONS: u16 = 62;
 ///
 /// # Errors
 /// Why it cannot run.
-pub fn open(data_dir: &Path) -> Result<Postgres, Error> {
+pub fn open(data_dir: &Path) -> Result<Postgres, BenchError> {
     Ok(Postgres::attach_or_start(&settings(data_dir, false))?)
 }
 
@@ -24,7 +24,7 @@ pub fn open(data_dir: &Path) -> Result<Postgres, Error> {
 ///
 /// # Errors
 /// Why it cannot be made.
-pub fn make(data_dir: &Path) -> Result<Postgres, Error> {
+pub fn make(data_dir: &Path) -> Result<Postgres, BenchError> {
     Ok(Postgres::start(&settings(data_dir, true))?)
 }
 
@@ -43,7 +43,7 @@ fn settings(data_dir: &Path, create: bool) -> Settings {
 
 /// # Errors
 /// When the database takes no connection.
-pub async fn connect(postgres: &Postgres) -> Result<Client, Error> {
+pub async fn connect(postgres: &Postgres) -> Result<Client, BenchError> {
     let (client, connection) = tokio_postgres::connect(&postgres.connection_string(DATABASE), NoTls).await?;
     // ends with the client; its error is the client's too
     tokio::spawn(connection);
@@ -54,7 +54,7 @@ pub async fn connect(postgres: &Postgres) -> Result<Client, Error> {
 ///
 /// # Errors
 /// When the database refuses.
-pub async fn settle(client: &Client) -> Result<(), Error> {
+pub async fn settle(client: &Client) -> Result<(), BenchError> {
     client.batch_execute("VACUUM ANALYZE").await?;
     Ok(client.batch_execute("CHECKPOINT").await?)
 }

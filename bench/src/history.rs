@@ -3,15 +3,17 @@
 use std::time::Instant;
 
 use clap::Args;
+use nyala_loadtest::http::{KeptConnection, TIME_LIMIT};
+use nyala_loadtest::server::Server;
+use nyala_loadtest::shop::{PRICE, Shop};
 use serde_json::json;
 use tokio_postgres::Client;
 
-use crate::http::Http;
+use crate::durations::Durations;
 use crate::results::Figures;
-use crate::server::{Place, Server};
-use crate::shop::{DURATION_S, PRICE, Shop};
-use crate::times::Times;
-use crate::{Error, db};
+use crate::server::Scratch;
+use crate::shop::{self, DURATION_S};
+use crate::{BenchError, db};
 
 const PATH: &str = "/scan/v1/transaksi/list_history";
 /// The app's page (docs/product.md §9).
@@ -42,7 +44,7 @@ ORDER BY b.i, k.n;
 SET session_replication_role = origin;";
 
 #[derive(Debug, PartialEq, Eq, Args)]
-pub struct History {
+pub struct HistoryPages {
     /// Rows of the ledger; every second one is a row of somebody's history
     #[arg(long, default_value_t = Self::default().rows, value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]
     pub rows: u32,
@@ -54,13 +56,13 @@ pub struct History {
     calls: u32,
 }
 
-impl Default for History {
+impl Default for HistoryPages {
     fn default() -> Self {
         Self { rows: 1_000_000, customers: 100, calls: 200 }
     }
 }
 
-impl History {
+impl HistoryPages {
     /// A rough figure.
     pub fn quick() -> Self {
         Self { rows: 100_000, customers: 20, calls: 50 }
@@ -68,13 +70,13 @@ impl History {
 
     /// # Errors
     /// When the rows cannot be made, or a page is not the expected one.
-    pub async fn run(&self) -> Result<Figures, Error> {
+    pub async fn run(&self) -> Result<Figures, BenchError> {
         let mut pages = Pages::open(self).await?;
         let own = self.rows / 2 / self.customers;
         let mut lines =
             vec![format!("{} rows in the ledger, {own} purchases in each of {} histories", pages.rows, self.customers)];
         for (name, skip) in [("First page", 0), ("Page 51", 50 * PAGE), ("The oldest page", own - PAGE)] {
-            let mut times = Times::default();
+            let mut times = Durations::default();
             for _ in 0..self.calls {
                 let asked = Instant::now();
                 pages.next(skip).await?;
@@ -88,18 +90,18 @@ impl History {
             ));
         }
         lines.push("Aim: at most 5 ms".to_owned());
-        pages.close()?;
+        pages.close().await?;
         Ok(Figures::list(format!("History, {} rows, {} customers", self.rows, self.customers), &lines))
     }
 
-    async fn fill(&self, client: &Client, shop: &Shop) -> Result<(), Error> {
+    async fn fill(&self, client: &Client, shop: &Shop) -> Result<(), BenchError> {
         let numbers = [
             ("{purchases}", i64::from(self.rows / 2)),
             ("{customers}", self.customers.into()),
-            ("{machine}", shop.machine[0]),
-            ("{service}", shop.idlayanan),
+            ("{machine}", shop.machines[0].idmesin),
+            ("{service}", shop.machines[0].idlayanan),
             ("{durasi}", DURATION_S.into()),
-            ("{harga}", PRICE.into()),
+            ("{harga}", PRICE.cast_signed()),
         ];
         let sql = numbers.iter().fold(FILL.to_owned(), |sql, (name, n)| sql.replace(name, &n.to_string()));
         Ok(client.batch_execute(&sql).await?)
@@ -110,46 +112,46 @@ impl History {
 pub struct Pages {
     /// Of the ledger, everything counted.
     rows: i64,
-    http: Http,
+    http: KeptConnection,
     shop: Shop,
     /// Whose page comes next.
     at: usize,
     server: Server,
-    _place: Place,
+    _scratch: Scratch,
 }
 
 impl Pages {
     /// # Errors
     /// When the rows cannot be made.
-    pub async fn open(history: &History) -> Result<Self, Error> {
-        let place = Place::make()?;
-        let server = Server::start(&place).await?;
-        let key = server.root_key(&place)?;
-        let shop = Shop::open(server.address, &key, 1, history.customers as usize).await?;
-        let postgres = db::open(&place.data())?;
+    pub async fn open(history: &HistoryPages) -> Result<Self, BenchError> {
+        let scratch = Scratch::make()?;
+        let server = scratch.start().await?;
+        let shop = shop::open(&server, 1, history.customers as usize).await?;
+        let postgres = db::open(&scratch.data())?;
         let client = db::connect(&postgres).await?;
         history.fill(&client, &shop).await?;
         db::settle(&client).await?;
         let rows = client.query_one("SELECT count(*) FROM ledger_transfer", &[]).await?.get(0);
-        let http = Http::connect(server.address).await?;
-        Ok(Self { rows, http, shop, at: 0, server, _place: place })
+        let http = KeptConnection::open(server.address()).await?;
+        Ok(Self { rows, http, shop, at: 0, server, _scratch: scratch })
     }
 
     /// The page after `skip` rows of the next customer.
     ///
     /// # Errors
     /// When it is not a full page.
-    pub async fn next(&mut self, skip: u32) -> Result<(), Error> {
+    pub async fn next(&mut self, skip: u32) -> Result<(), BenchError> {
         let body = json!({ "skip": skip, "limit": PAGE, "jenis": "", "outlet": "" });
-        let customer = &self.shop.customer[self.at];
-        self.at = (self.at + 1) % self.shop.customer.len();
-        let page = self.http.data(PATH, &customer.token, &body).await?;
-        if page["returned"] == PAGE { Ok(()) } else { Err(format!("a page of {PAGE} rows was expected: {page}").into()) }
+        let auth = format!("Bearer {}", self.shop.customers[self.at].token);
+        self.at = (self.at + 1) % self.shop.customers.len();
+        let answer = self.http.ask("POST", PATH, &[("authorization", &auth)], &body, TIME_LIMIT).await?;
+        let is_full = answer.status == 200 && answer.data["returned"] == PAGE;
+        if is_full { Ok(()) } else { Err(format!("a page of {PAGE} rows was expected: {answer:?}").into()) }
     }
 
     /// # Errors
     /// When the server does not stop.
-    pub fn close(self) -> Result<(), Error> {
-        self.server.stop()
+    pub async fn close(mut self) -> Result<(), BenchError> {
+        Ok(self.server.stop().await?)
     }
 }

@@ -3,13 +3,12 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use nyala_loadtest::process::Used;
 
-use crate::cpu::{Used, resident_kib};
 use crate::memory::grown_by;
 use crate::results::Figures;
-use crate::server::{Place, Server};
-use crate::shop::Shop;
-use crate::{Error, db, running};
+use crate::server::{Scratch, pid};
+use crate::{BenchError, db, running, shop};
 
 /// After the start, until what came with it is done.
 const SETTLE: Duration = Duration::from_secs(5);
@@ -38,19 +37,19 @@ impl Idle {
 
     /// # Errors
     /// When the server does not resume them all.
-    pub async fn run(&self) -> Result<Figures, Error> {
-        let place = Place::make()?;
-        let (none, empty_kib) = self.measure(&place, 0).await?;
-        let server = Server::start(&place).await?;
-        let shop = Shop::open(server.address, &server.root_key(&place)?, 1, 1).await?;
-        server.stop()?;
+    pub async fn run(&self) -> Result<Figures, BenchError> {
+        let scratch = Scratch::make()?;
+        let (none, empty_kib) = self.measure(&scratch, 0).await?;
+        let mut server = scratch.start().await?;
+        let shop = shop::open(&server, 1, 1).await?;
+        server.stop().await?;
         {
-            let postgres = db::open(&place.data())?;
+            let postgres = db::open(&scratch.data())?;
             let client = db::connect(&postgres).await?;
             running::fill(&client, &shop, self.machines as usize).await?;
             db::settle(&client).await?;
         }
-        let (all, kib) = self.measure(&place, self.machines).await?;
+        let (all, kib) = self.measure(&scratch, self.machines).await?;
         Ok(Figures::list(
             format!("{} running machines that nobody watches", self.machines),
             &[
@@ -70,18 +69,18 @@ impl Idle {
     }
 
     /// The share of a core in per cent and the resident memory in KiB of a server with so many machines in its database.
-    async fn measure(&self, place: &Place, machines: u32) -> Result<(f64, f64), Error> {
-        let server = Server::start(place).await?;
+    async fn measure(&self, scratch: &Scratch, machines: u32) -> Result<(f64, f64), BenchError> {
+        let mut server = scratch.start().await?;
         let actors = server.metric("nyala_machine_actors").await?;
         if actors != f64::from(machines) {
             return Err(format!("{machines} machines run, and the server has {actors} actors").into());
         }
         tokio::time::sleep(SETTLE).await;
-        let (before, began) = (Used::of(server.pid())?, Instant::now());
+        let (before, began) = (Used::of(pid(&server)?)?, Instant::now());
         tokio::time::sleep(Duration::from_secs(self.seconds.into())).await;
-        let share = 100.0 * (Used::of(server.pid())? - before).as_secs_f64() / began.elapsed().as_secs_f64();
-        let kib = resident_kib(server.pid())?;
-        server.stop()?;
-        Ok((share, kib))
+        let after = Used::of(pid(&server)?)?;
+        let share = 100.0 * (after.cpu_us - before.cpu_us) as f64 / 1e6 / began.elapsed().as_secs_f64();
+        server.stop().await?;
+        Ok((share, after.rss_kib as f64))
     }
 }

@@ -1,10 +1,9 @@
-//! What `nyala-bench` and the criterion benches share: a server of their own, a shop in it, calls, figures.
+//! What `nyala-bench` and the criterion benches share: a server of their own, a shop in it, figures. What asks, watches and starts servers is the load test's.
 
 pub mod boot;
-pub mod cpu;
 pub mod db;
+pub mod durations;
 pub mod history;
-pub mod http;
 pub mod idle;
 pub mod logins;
 pub mod memory;
@@ -18,8 +17,7 @@ pub mod server;
 pub mod sessions;
 pub mod shop;
 pub mod table;
-pub mod times;
 pub mod websocket;
 
 /// Whatever stopped a measurement, told on standard error.
-pub type Error = Box<dyn std::error::Error + Send + Sync>;
+pub type BenchError = Box<dyn std::error::Error + Send + Sync>;

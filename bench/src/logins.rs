@@ -7,15 +7,15 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use nyala_loadtest::http::KeptConnection;
 use serde_json::json;
 use tokio::task::{JoinHandle, LocalSet};
 
-use crate::Error;
-use crate::http::Http;
+use crate::BenchError;
+use crate::durations::Durations;
 use crate::results::Figures;
-use crate::server::{Place, Server};
-use crate::shop::{PASSWORD, Shop};
-use crate::times::Times;
+use crate::server::Scratch;
+use crate::shop::{self, PASSWORD};
 
 const PATH: &str = "/scan/v1/auth/login";
 /// Where the guesses come from.
@@ -52,7 +52,7 @@ struct Seen {
     guesses: BTreeMap<u16, usize>,
     logins: BTreeMap<u16, usize>,
     /// Of the logins that succeeded.
-    times: Times,
+    times: Durations,
 }
 
 impl Logins {
@@ -63,20 +63,21 @@ impl Logins {
 
     /// # Errors
     /// Whatever keeps the server from running.
-    pub async fn run(&self) -> Result<Figures, Error> {
-        let place = Place::make()?;
-        let server = Server::start(&place).await?;
+    pub async fn run(&self) -> Result<Figures, BenchError> {
+        let scratch = Scratch::make()?;
+        let mut server = scratch.start().await?;
         let customers = self.real * self.seconds;
-        let shop = Shop::open(server.address, &server.root_key(&place)?, 1, customers as usize).await?;
-        let numbers: Rc<[String]> = shop.customer.into_iter().map(|p| p.telp).collect();
+        let shop = shop::open(&server, 1, customers as usize).await?;
+        let numbers: Rc<[String]> = shop.customers.iter().map(|c| c.telp.clone()).collect();
         let (began, seen) = (Instant::now(), Rc::new(RefCell::new(Seen::default())));
         let all = LocalSet::new();
-        let guessers: Vec<JoinHandle<()>> =
-            (0..GUESSERS).map(|n| all.spawn_local(self.guess(n, server.address, began, numbers.clone(), seen.clone()))).collect();
+        let guessers: Vec<JoinHandle<()>> = (0..GUESSERS)
+            .map(|n| all.spawn_local(self.guess(n, server.address(), began, numbers.clone(), seen.clone())))
+            .collect();
         let every = Duration::from_secs(1) / self.real;
         for n in 0..customers {
             let (telp, seen, at) = (numbers[n as usize].clone(), seen.clone(), began + every * n);
-            let address = server.address;
+            let address = server.address();
             all.spawn_local(async move {
                 tokio::time::sleep_until(at.into()).await;
                 let (status, took) = log_in(address, n, &telp).await;
@@ -90,7 +91,7 @@ impl Logins {
         all.run_until(tokio::time::sleep(Duration::from_secs(self.seconds.into()))).await;
         guessers.iter().for_each(JoinHandle::abort);
         all.await;
-        server.stop()?;
+        server.stop().await?;
         let seen = seen.borrow();
         Ok(self.figures(&seen))
     }
@@ -159,14 +160,20 @@ async fn log_in(address: SocketAddr, n: u32, telp: &str) -> (u16, Duration) {
     (status, began.elapsed())
 }
 
-async fn ask(http: &mut Option<Http>, address: SocketAddr, from: IpAddr, telp: &str, password: &str) -> Result<u16, Error> {
+async fn ask(
+    http: &mut Option<KeptConnection>,
+    address: SocketAddr,
+    from: IpAddr,
+    telp: &str,
+    password: &str,
+) -> Result<u16, BenchError> {
     let body = json!({ "country_code": "62", "telp": telp, "password": password }).to_string();
     let answer = async {
         let http = match http {
             Some(http) => http,
-            None => http.insert(Http::connect_from(from, address).await?),
+            None => http.insert(KeptConnection::open_from(from, address).await?),
         };
-        Ok::<_, Error>(http.post(PATH, "", &body).await?.status)
+        Ok::<_, BenchError>(http.ask_raw("POST", PATH, "", &body).await?.status)
     };
     tokio::time::timeout(GIVEN_UP, answer).await?
 }

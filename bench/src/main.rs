@@ -6,17 +6,17 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use nyala_bench::boot::Resume;
-use nyala_bench::history::History;
+use nyala_bench::history::HistoryPages;
 use nyala_bench::idle::Idle;
 use nyala_bench::logins::Logins;
-use nyala_bench::memory::Memory;
+use nyala_bench::memory::SessionMemory;
 use nyala_bench::peers::Peers;
 use nyala_bench::plans::Plans;
-use nyala_bench::purchase::Purchase;
+use nyala_bench::purchase::PurchaseSpeed;
 use nyala_bench::results::Figures;
 use nyala_bench::sessions::Sessions;
 use nyala_bench::table::Table;
-use nyala_bench::{Error, results};
+use nyala_bench::{BenchError, results};
 
 /// Measures servers of its own, on a private database in a folder that is removed afterwards.
 #[derive(Debug, Parser)]
@@ -34,11 +34,11 @@ enum What {
     /// Everything below up to the logins, one after the other
     All(All),
     /// Purchases per second over HTTP, beside pgbench with the same two statements
-    Purchase(Purchase),
+    Purchase(PurchaseSpeed),
     /// How long running purchases take to come back when the server was killed
     Resume(Resume),
     /// How long a page of the history takes
-    History(History),
+    History(HistoryPages),
     /// How long recovery's own questions to the database take
     Plans(Plans),
     /// What running machines cost that nobody watches
@@ -46,7 +46,7 @@ enum What {
     /// How long many sockets take to subscribe while ticks go out, and to come back when all of them were cut
     Sessions(Sessions),
     /// What a session keeps in the server's memory
-    Memory(Memory),
+    Memory(SessionMemory),
     /// Whether customers log in while somebody at one address guesses passwords
     Logins(Logins),
     /// Ticks, beside other Socket.IO servers and the floor
@@ -67,23 +67,23 @@ impl What {
     fn parts(self) -> Vec<Self> {
         match self {
             Self::All(All { quick: true }) => vec![
-                Self::Purchase(Purchase::quick()),
+                Self::Purchase(PurchaseSpeed::quick()),
                 Self::Resume(Resume::quick()),
-                Self::History(History::quick()),
+                Self::History(HistoryPages::quick()),
                 Self::Plans(Plans::quick()),
                 Self::Idle(Idle::quick()),
                 Self::Sessions(Sessions::quick()),
-                Self::Memory(Memory::quick()),
+                Self::Memory(SessionMemory::quick()),
                 Self::Logins(Logins::quick()),
             ],
             Self::All(All { quick: false }) => vec![
-                Self::Purchase(Purchase::default()),
+                Self::Purchase(PurchaseSpeed::default()),
                 Self::Resume(Resume::default()),
-                Self::History(History::default()),
+                Self::History(HistoryPages::default()),
                 Self::Plans(Plans::default()),
                 Self::Idle(Idle::default()),
                 Self::Sessions(Sessions::default()),
-                Self::Memory(Memory::default()),
+                Self::Memory(SessionMemory::default()),
                 Self::Logins(Logins::default()),
             ],
             one => vec![one],
@@ -93,20 +93,20 @@ impl What {
     /// Whether it is measured as it is promised. Anything less is only printed, so that it takes no place of what was.
     fn is_whole(&self) -> bool {
         match self {
-            Self::Purchase(purchase) => *purchase == Purchase::default(),
+            Self::Purchase(purchase) => *purchase == PurchaseSpeed::default(),
             Self::Resume(resume) => *resume == Resume::default(),
-            Self::History(history) => *history == History::default(),
+            Self::History(history) => *history == HistoryPages::default(),
             Self::Plans(plans) => *plans == Plans::default(),
             Self::Idle(idle) => *idle == Idle::default(),
             Self::Sessions(sessions) => *sessions == Sessions::default(),
-            Self::Memory(memory) => *memory == Memory::default(),
+            Self::Memory(memory) => *memory == SessionMemory::default(),
             Self::Logins(logins) => *logins == Logins::default(),
             Self::Peers(peers) => peers.is_whole(),
             Self::Table(_) | Self::All(_) => false,
         }
     }
 
-    async fn run(&self) -> Result<Option<Figures>, Error> {
+    async fn run(&self) -> Result<Option<Figures>, BenchError> {
         Ok(Some(match self {
             Self::Purchase(purchase) => purchase.run().await?,
             Self::Resume(resume) => resume.run().await?,
@@ -126,7 +126,7 @@ impl What {
     }
 }
 
-fn run(Cli { what, results }: Cli) -> Result<(), Error> {
+fn run(Cli { what, results }: Cli) -> Result<(), BenchError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     for part in what.parts() {
         if let Some(figures) = runtime.block_on(part.run())? {

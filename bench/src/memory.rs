@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use nyala_loadtest::process::Used;
 
-use crate::cpu::resident_kib;
 use crate::results::Figures;
-use crate::server::{Place, Server};
+use crate::server::{Scratch, pid};
 use crate::sessions::{SOCKETS_PER_CUSTOMER, acknowledged};
-use crate::shop::Shop;
 use crate::websocket::Websocket;
-use crate::{Error, db, running};
+use crate::{BenchError, db, running, shop};
 
 /// Sessions that are opened at the same time.
 const AT_ONCE: usize = 32;
@@ -21,7 +20,7 @@ const SETTLE: Duration = Duration::from_secs(5);
 const MACHINES: usize = 10_000;
 
 #[derive(Debug, PartialEq, Eq, Args)]
-pub struct Memory {
+pub struct SessionMemory {
     /// Sessions when the memory is looked at first
     #[arg(long, default_value_t = Self::default().few, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     few: u32,
@@ -30,13 +29,13 @@ pub struct Memory {
     many: u32,
 }
 
-impl Default for Memory {
+impl Default for SessionMemory {
     fn default() -> Self {
         Self { few: 5000, many: 19_800 }
     }
 }
 
-impl Memory {
+impl SessionMemory {
     /// A rough figure.
     pub fn quick() -> Self {
         Self { few: 500, many: 2000 }
@@ -44,31 +43,31 @@ impl Memory {
 
     /// # Errors
     /// When a session is refused.
-    pub async fn run(&self) -> Result<Figures, Error> {
+    pub async fn run(&self) -> Result<Figures, BenchError> {
         let (few, many) = (self.few as usize, self.many as usize);
         if few >= many {
             return Err(format!("--few {few} must be less than --many {many}").into());
         }
-        let place = Place::make()?;
-        let server = Server::start(&place).await?;
-        let shop = Shop::open(server.address, &server.root_key(&place)?, 1, many.div_ceil(SOCKETS_PER_CUSTOMER)).await?;
-        server.stop()?;
+        let scratch = Scratch::make()?;
+        let mut server = scratch.start().await?;
+        let shop = shop::open(&server, 1, many.div_ceil(SOCKETS_PER_CUSTOMER)).await?;
+        server.stop().await?;
         let machines = {
-            let postgres = db::open(&place.data())?;
+            let postgres = db::open(&scratch.data())?;
             running::fill(&db::connect(&postgres).await?, &shop, MACHINES).await?
         };
-        let server = Server::start(&place).await?;
+        let mut server = scratch.start().await?;
         let visits: Vec<(&str, i64)> =
-            (0..many).map(|i| (shop.customer[i / SOCKETS_PER_CUSTOMER].token.as_str(), machines[i % machines.len()])).collect();
-        let first = open(server.address, &visits[..few]).await?;
+            (0..many).map(|i| (&*shop.customers[i / SOCKETS_PER_CUSTOMER].token, machines[i % machines.len()])).collect();
+        let first = open(server.address(), &visits[..few]).await?;
         tokio::time::sleep(SETTLE).await;
-        let before = resident_kib(server.pid())?;
-        let rest = open(server.address, &visits[few..]).await?;
+        let before = Used::of(pid(&server)?)?.rss_kib as f64;
+        let rest = open(server.address(), &visits[few..]).await?;
         tokio::time::sleep(SETTLE).await;
-        let after = resident_kib(server.pid())?;
+        let after = Used::of(pid(&server)?)?.rss_kib as f64;
         let open = server.metric("nyala_sessions").await?;
         drop((first, rest));
-        server.stop()?;
+        server.stop().await?;
         if open != f64::from(self.many) {
             return Err(format!("{many} sessions were opened, and the server has {open}").into());
         }
@@ -98,11 +97,11 @@ pub fn grown_by(before: f64, after: f64, many: u32) -> Option<f64> {
 }
 
 /// A session for each token, which watches its machine.
-async fn open(address: SocketAddr, visits: &[(&str, i64)]) -> Result<Vec<Websocket>, Error> {
+async fn open(address: SocketAddr, visits: &[(&str, i64)]) -> Result<Vec<Websocket>, BenchError> {
     let all = visits.iter().map(async |(token, idmesin)| {
         let mut websocket = Websocket::upgraded(address, token).await?;
         acknowledged(&mut websocket, *idmesin).await?;
-        Ok::<_, Error>(websocket)
+        Ok::<_, BenchError>(websocket)
     });
     stream::iter(all).buffer_unordered(AT_ONCE).try_collect().await
 }

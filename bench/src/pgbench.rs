@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 
 use embedded_postgres::{Postgres, SUPERUSER};
 use nyala::ledger::purchase::{HOLD, POST};
+use nyala_loadtest::shop::{PRICE, Shop, TestCustomer};
 
-use crate::Error;
-use crate::shop::{DURATION_S, PRICE, Shop};
+use crate::BenchError;
+use crate::shop::{DURATION_S, global};
 
 /// pgbench's own threads, as many as it takes not to be the limit.
 const THREADS: &str = "2";
@@ -18,7 +19,7 @@ const THREADS: &str = "2";
 ///
 /// # Errors
 /// When pgbench is missing or a purchase fails.
-pub fn run(postgres: &Postgres, shop: &Shop, clients: u32, machines: usize) -> Result<f64, Error> {
+pub fn run(postgres: &Postgres, shop: &Shop, clients: u32, machines: usize) -> Result<f64, BenchError> {
     let script = script(shop, machines, clients)?;
     let each = machines / clients as usize;
     let mut child = Command::new(program()?)
@@ -46,28 +47,22 @@ pub fn run(postgres: &Postgres, shop: &Shop, clients: u32, machines: usize) -> R
 }
 
 /// One purchase: both statements, each its own transaction, with pgbench's variables where the server puts parameters.
-fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, Error> {
-    let (customer, each_thread) = (&shop.customer[0], machines / clients as usize);
-    let machine = shop.machine[machines];
-    let regular = shop.machine[machines..].iter().zip(machine..).all(|(&a, b)| a == b)
-        && shop
-            .customer
-            .iter()
-            .zip(0..)
-            .all(|(p, n)| p.id_customer_global == customer.id_customer_global + n && p.idcustomer == customer.idcustomer + n);
+fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, BenchError> {
+    let (customer, machine, each_thread) = (&shop.customers[0], &shop.machines[machines], machines / clients as usize);
+    let first = global(customer)?;
+    let is_nth = |c: &TestCustomer, n| c.id_customer_global == Some(first + n) && c.idcustomer == customer.idcustomer + n;
+    let regular = shop.machines[machines..].iter().zip(machine.idmesin..).all(|(m, id)| m.idmesin == id)
+        && shop.customers.iter().zip(0..).all(|(c, n)| is_nth(c, n));
     if !regular {
         return Err("the ids of a fresh database are not in sequence".into());
     }
     let mut text = format!("\\set k :client_id * {each_thread} + :n\n\\set n :n + 1\n");
-    for (name, first) in [
-        ("global", customer.id_customer_global),
-        ("customer", customer.idcustomer),
-        ("mesin", machine),
-        ("nota", 900_000_000_000_000),
-    ] {
+    for (name, first) in
+        [("global", first), ("customer", customer.idcustomer), ("mesin", machine.idmesin), ("nota", 900_000_000_000_000)]
+    {
         writeln!(text, "\\set {name} {first} + :k")?;
     }
-    let (owner, outlet, service) = (shop.idowner.to_string(), shop.idoutlet.to_string(), shop.idlayanan.to_string());
+    let (owner, outlet, service) = (shop.idowner.to_string(), machine.idoutlet.to_string(), machine.idlayanan.to_string());
     let (price, duration_s, hash) = (PRICE.to_string(), DURATION_S.to_string(), format!("'\\x{}'::bytea", "5a".repeat(32)));
     let hold: [&str; 15] = [
         ":global",
@@ -100,7 +95,7 @@ fn fill(statement: &str, values: &[&str]) -> String {
 }
 
 /// pgbench of the newest PostgreSQL of the system, else of the search path.
-fn program() -> Result<PathBuf, Error> {
+fn program() -> Result<PathBuf, BenchError> {
     let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut installed: Vec<PathBuf> = installed.map(|version| version.path()).collect();
     let version = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.parse::<f32>().ok()).unwrap_or(0.0);

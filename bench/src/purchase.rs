@@ -6,21 +6,22 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use nyala_loadtest::http::KeptConnection;
+use nyala_loadtest::process::{Used, family_cpu_us};
+use nyala_loadtest::server::Server;
+use nyala_loadtest::shop::{PAY, Shop};
 
-use crate::cpu::Used;
-use crate::http::Http;
+use crate::durations::Durations;
 use crate::results::Figures;
-use crate::server::{Place, Server};
-use crate::shop::Shop;
-use crate::times::Times;
-use crate::{Error, db, pgbench};
+use crate::server::{Scratch, pid};
+use crate::shop::{self, nth_order};
+use crate::{BenchError, db, pgbench};
 
 /// Purchases before the measurement.
 const WARM_UP: usize = 500;
-const PATH: &str = "/scan/v1/transaksi/create_snap_transaksi";
 
 #[derive(Debug, PartialEq, Eq, Args)]
-pub struct Purchase {
+pub struct PurchaseSpeed {
     /// Connections that buy at the same time, of HTTP and of pgbench
     #[arg(long, default_value_t = Self::default().clients, value_parser = clap::value_parser!(u32).range(1..=1000))]
     clients: u32,
@@ -32,7 +33,7 @@ pub struct Purchase {
     machines: u32,
 }
 
-impl Default for Purchase {
+impl Default for PurchaseSpeed {
     fn default() -> Self {
         Self { clients: 32, seconds: 10, machines: 10_000 }
     }
@@ -42,7 +43,7 @@ impl Default for Purchase {
 pub struct Bought {
     pub purchases: usize,
     pub took: Duration,
-    pub times: Times,
+    pub times: Durations,
 }
 
 impl Bought {
@@ -51,7 +52,7 @@ impl Bought {
     }
 }
 
-impl Purchase {
+impl PurchaseSpeed {
     /// A rough figure.
     pub fn quick() -> Self {
         Self { machines: 2000, ..Self::default() }
@@ -59,33 +60,33 @@ impl Purchase {
 
     /// # Errors
     /// The first purchase that does not succeed, or whatever keeps either side from running.
-    pub async fn run(&self) -> Result<Figures, Error> {
-        let place = Place::make()?;
-        let server = Server::start(&place).await?;
-        let key = server.root_key(&place)?;
+    pub async fn run(&self) -> Result<Figures, BenchError> {
+        let scratch = Scratch::make()?;
+        let mut server = scratch.start().await?;
         let machines = self.machines as usize;
-        let shop = Rc::new(Shop::open(server.address, &key, 2 * machines + WARM_UP, machines).await?);
+        let shop = Rc::new(shop::open(&server, 2 * machines + WARM_UP, machines).await?);
         let limit = Duration::from_secs(self.seconds.into());
         // Statistics of tables that were never used mislead the planner; no shop that is busy has such.
         buy(&server, &shop, self.clients, 2 * machines..2 * machines + WARM_UP, limit).await?;
-        let postgres = db::open(&place.data())?;
+        let postgres = db::open(&scratch.data())?;
         db::settle(&db::connect(&postgres).await?).await?;
 
-        let before = Used::now(server.pid(), postgres.pid())?;
+        let (pid, postmaster) = (pid(&server)?, postgres.pid().cast_unsigned());
+        let before = used_us(pid, postmaster)?;
         let bought = buy(&server, &shop, self.clients, 0..machines, limit).await?;
-        let used = Used::now(server.pid(), postgres.pid())?.since(before);
+        let after = used_us(pid, postmaster)?;
         drop(postgres);
-        server.stop()?;
+        server.stop().await?;
 
-        let postgres = db::open(&place.data())?;
+        let postgres = db::open(&scratch.data())?;
         db::settle(&db::connect(&postgres).await?).await?;
         let floor = pgbench::run(&postgres, &shop, self.clients, machines)?;
-        Ok(self.figures(&bought, used, floor))
+        Ok(self.figures(&bought, std::array::from_fn(|who| after[who].saturating_sub(before[who])), floor))
     }
 
-    fn figures(&self, bought: &Bought, used: Used, floor: f64) -> Figures {
+    fn figures(&self, bought: &Bought, used_us: [u64; 3], floor: f64) -> Figures {
         let rate = bought.per_second();
-        let each = |d: Duration| d.as_secs_f64() * 1e6 / bought.purchases as f64;
+        let [server, postgres, clients] = used_us.map(|us| us as f64 / bought.purchases as f64);
         Figures::list(
             format!("Purchases, {} clients, {} machines", self.clients, self.machines),
             &[
@@ -99,14 +100,16 @@ impl Purchase {
                 format!("pgbench, the same two statements, `synchronous_commit` on: **{floor:.0} purchases/s**"),
                 format!("Ratio: **{:.0} %** (aim: at least 70 %)", 100.0 * rate / floor),
                 format!(
-                    "Processor time per purchase: server {:.0} µs, PostgreSQL {:.0} µs, the buying clients {:.0} µs",
-                    each(used.server),
-                    each(used.postgres),
-                    each(used.bench)
+                    "Processor time per purchase: server {server:.0} µs, PostgreSQL {postgres:.0} µs, the buying clients {clients:.0} µs"
                 ),
             ],
         )
     }
+}
+
+/// Processor time used so far by the server, the database and this program, in microseconds.
+fn used_us(server: u32, postmaster: u32) -> Result<[u64; 3], BenchError> {
+    Ok([Used::of(server)?.cpu_us, family_cpu_us(postmaster)?, Used::of(std::process::id())?.cpu_us])
 }
 
 /// Buys these machines of `shop` over `clients` connections, until `limit` at the latest.
@@ -119,13 +122,13 @@ pub async fn buy(
     clients: u32,
     machines: Range<usize>,
     limit: Duration,
-) -> Result<Bought, Error> {
+) -> Result<Bought, BenchError> {
     let (first, end) = (machines.start, machines.end);
     let next = Rc::new(Cell::new(first));
-    let times = Rc::new(RefCell::new(Times::default()));
+    let times = Rc::new(RefCell::new(Durations::default()));
     let mut connections = Vec::new();
     for _ in 0..clients {
-        connections.push(Http::connect(server.address).await?);
+        connections.push(KeptConnection::open(server.address()).await?);
     }
     let started = Instant::now();
     let buyers = tokio::task::LocalSet::new();
@@ -134,11 +137,11 @@ pub async fn buy(
         let (next, times, shop) = (next.clone(), times.clone(), shop.clone());
         all.push(buyers.spawn_local(async move {
             while next.get() < end && started.elapsed() < limit {
-                let (token, body) = shop.order(next.replace(next.get() + 1));
+                let (token, body) = nth_order(&shop, next.replace(next.get() + 1));
                 let asked = Instant::now();
-                let answer = http.post(PATH, token, &body).await?;
+                let answer = http.ask_raw("POST", PAY, token, &body).await?;
                 if answer.status != 200 {
-                    return Err(Error::from(format!("{body}: {} {}", answer.status, answer.body)));
+                    return Err(BenchError::from(format!("{body}: {} {}", answer.status, answer.body)));
                 }
                 times.borrow_mut().add(asked.elapsed());
             }

@@ -6,7 +6,7 @@ use std::process::Command;
 use time::OffsetDateTime;
 use time::macros::format_description;
 
-use crate::Error;
+use crate::BenchError;
 
 const HEAD: &str =
     "# Results\n\nWritten by `make bench` and `make bench PEERS=1`: a section for each measurement, the last one of its kind.\n";
@@ -31,7 +31,7 @@ impl Figures {
 ///
 /// # Errors
 /// When the file cannot be read or written.
-pub fn put(file: Option<&Path>, figures: &Figures) -> Result<(), Error> {
+pub fn put(file: Option<&Path>, figures: &Figures) -> Result<(), BenchError> {
     let section = format!("{}\n\n{}\n{}\n", figures.title, figures.body, circumstances()?);
     println!("## {section}");
     let Some(file) = file else { return Ok(()) };
@@ -73,7 +73,7 @@ fn figures_of(section: &str) -> Vec<&str> {
 ///
 /// # Errors
 /// When the time cannot be written.
-pub fn circumstances() -> Result<String, Error> {
+pub fn circumstances() -> Result<String, BenchError> {
     let now = OffsetDateTime::now_utc().format(format_description!("[year]-[month]-[day] [hour]:[minute] UTC"))?;
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|l| l.strip_prefix("model name")).map_or("?", |l| l.trim_start_matches([' ', '\t', ':']));

@@ -1,9 +1,10 @@
 //! Many machines that run, at many outlets: put into the database, found by the server when it starts.
 
+use nyala_loadtest::shop::{PRICE, Shop};
 use tokio_postgres::Client;
 
-use crate::Error;
-use crate::shop::{PRICE, Shop};
+use crate::BenchError;
+use crate::shop::global;
 
 const MACHINES_PER_OUTLET: usize = 8;
 /// Machine `n` runs for an hour and a half from `n` fiftieths of a second ago, so that none ends during a measurement. Without triggers
@@ -30,14 +31,14 @@ SET session_replication_role = origin;";
 ///
 /// # Errors
 /// What the database says against it.
-pub async fn fill(client: &Client, shop: &Shop, machines: usize) -> Result<Vec<i64>, Error> {
-    let buyer = shop.customer.first().ok_or("a shop without customers")?;
+pub async fn fill(client: &Client, shop: &Shop, machines: usize) -> Result<Vec<i64>, BenchError> {
+    let buyer = shop.customers.first().ok_or("a shop without customers")?;
     let numbers = [
         ("{machines}", i64::try_from(machines)?),
         ("{per_outlet}", i64::try_from(MACHINES_PER_OUTLET)?),
         ("{owner}", shop.idowner),
-        ("{harga}", PRICE.into()),
-        ("{global}", buyer.id_customer_global),
+        ("{harga}", PRICE.cast_signed()),
+        ("{global}", global(buyer)?),
         ("{customer}", buyer.idcustomer),
     ];
     let sql = numbers.iter().fold(FILL.to_owned(), |sql, (name, n)| sql.replace(name, &n.to_string()));

@@ -8,10 +8,9 @@ use futures_util::future::try_join_all;
 
 use crate::results::Figures;
 use crate::running;
-use crate::server::{Place, Server};
-use crate::shop::Shop;
+use crate::server::Scratch;
 use crate::websocket::Websocket;
-use crate::{Error, db};
+use crate::{BenchError, db, shop};
 
 /// For all of them to have done a step.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -41,27 +40,27 @@ impl Sessions {
 
     /// # Errors
     /// When a socket is refused, or hears nothing for a minute.
-    pub async fn run(&self) -> Result<Figures, Error> {
-        let (place, n) = (Place::make()?, self.sockets as usize);
-        let server = Server::start(&place).await?;
-        let shop = Shop::open(server.address, &server.root_key(&place)?, 1, n.div_ceil(SOCKETS_PER_CUSTOMER)).await?;
-        server.stop()?;
+    pub async fn run(&self) -> Result<Figures, BenchError> {
+        let (scratch, n) = (Scratch::make()?, self.sockets as usize);
+        let mut server = scratch.start().await?;
+        let shop = shop::open(&server, 1, n.div_ceil(SOCKETS_PER_CUSTOMER)).await?;
+        server.stop().await?;
         let machines = {
-            let postgres = db::open(&place.data())?;
+            let postgres = db::open(&scratch.data())?;
             running::fill(&db::connect(&postgres).await?, &shop, 2 * n).await?
         };
-        let server = Server::start(&place).await?;
-        let tokens: Vec<&str> = (0..n).map(|i| shop.customer[i / SOCKETS_PER_CUSTOMER].token.as_str()).collect();
+        let mut server = scratch.start().await?;
+        let tokens: Vec<&str> = (0..n).map(|i| &*shop.customers[i / SOCKETS_PER_CUSTOMER].token).collect();
         let (first, second) = machines.split_at(n);
 
-        let (mut sockets, connected) = connect(server.address, &tokens, first).await?;
+        let (mut sockets, connected) = connect(server.address(), &tokens, first).await?;
         tokio::time::sleep(PAUSE).await;
         let subscribed = subscribe(&mut sockets, second).await?;
         tokio::time::sleep(PAUSE).await;
         drop(sockets);
-        let (sockets, reconnected) = connect(server.address, &tokens, first).await?;
+        let (sockets, reconnected) = connect(server.address(), &tokens, first).await?;
         drop(sockets);
-        server.stop()?;
+        server.stop().await?;
         let told = |d: Duration| format!("**{:.2} s**", d.as_secs_f64());
         Ok(Figures::list(
             format!("{n} sockets that subscribe and come back"),
@@ -82,18 +81,18 @@ impl Sessions {
 }
 
 /// Opens a socket for each token, all at once, each of which subscribes to its machine.
-async fn connect(address: SocketAddr, tokens: &[&str], machines: &[i64]) -> Result<(Vec<Websocket>, Duration), Error> {
+async fn connect(address: SocketAddr, tokens: &[&str], machines: &[i64]) -> Result<(Vec<Websocket>, Duration), BenchError> {
     let began = Instant::now();
     let all = tokens.iter().zip(machines).map(async |(token, idmesin)| {
         let mut socket = Websocket::connect(address, token).await?;
         acknowledged(&mut socket, *idmesin).await?;
-        Ok::<_, Error>(socket)
+        Ok::<_, BenchError>(socket)
     });
     let sockets = tokio::time::timeout(LIMIT, try_join_all(all)).await??;
     Ok((sockets, began.elapsed()))
 }
 
-async fn subscribe(sockets: &mut [Websocket], machines: &[i64]) -> Result<Duration, Error> {
+async fn subscribe(sockets: &mut [Websocket], machines: &[i64]) -> Result<Duration, BenchError> {
     let began = Instant::now();
     let all = sockets.iter_mut().zip(machines).map(async |(socket, idmesin)| acknowledged(socket, *idmesin).await);
     tokio::time::timeout(LIMIT, try_join_all(all)).await??;
@@ -104,8 +103,8 @@ async fn subscribe(sockets: &mut [Websocket], machines: &[i64]) -> Result<Durati
 ///
 /// # Errors
 /// When the answer says otherwise.
-pub async fn acknowledged(socket: &mut Websocket, idmesin: i64) -> Result<(), Error> {
+pub async fn acknowledged(socket: &mut Websocket, idmesin: i64) -> Result<(), BenchError> {
     let answer = socket.subscribe(idmesin).await?;
-    let runs = answer["status"] == 200 && answer["tl"].as_i64().is_some_and(|tl| tl > 0);
-    if runs { Ok(()) } else { Err(format!("machine {idmesin} should run: {answer}").into()) }
+    let runs = answer.status == 200 && answer.tl.is_some_and(|tl| tl > 0);
+    if runs { Ok(()) } else { Err(format!("machine {idmesin} should run: {answer:?}").into()) }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, results};
+use crate::{BenchError, results};
 
 /// A change of less is noise, in per cent.
 const NOISE: f64 = 5.0;
@@ -53,7 +53,7 @@ impl Table {
     ///
     /// # Errors
     /// When nothing was measured, or a file is not what it should be.
-    pub fn run(&self) -> Result<(), Error> {
+    pub fn run(&self) -> Result<(), BenchError> {
         let mut now = BTreeMap::new();
         collect(&self.criterion, &mut now)?;
         if now.is_empty() {
@@ -77,7 +77,7 @@ impl Table {
 }
 
 /// Every measured median below `dir`, by its name.
-fn collect(dir: &Path, found: &mut BTreeMap<String, f64>) -> Result<(), Error> {
+fn collect(dir: &Path, found: &mut BTreeMap<String, f64>) -> Result<(), BenchError> {
     for entry in fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))? {
         let path = entry?.path();
         if !path.is_dir() {

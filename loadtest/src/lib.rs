@@ -1,4 +1,5 @@
-//! Load for a whole Nyala server, through its public doors, and honest figures of what it bore.
+//! Load for a whole Nyala server, through its public doors, and honest figures of what it bore. `bench` asks, starts
+//! servers and opens its shop with it.
 
 pub mod crash;
 pub mod engine;

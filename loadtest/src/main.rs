@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use nyala_loadtest::crash::Crash;
-use nyala_loadtest::scenario::Outcome;
+use nyala_loadtest::scenario::Verdict;
 use nyala_loadtest::scenario::finish::Finish;
 use nyala_loadtest::scenario::hot::Hot;
 use nyala_loadtest::scenario::journey::Journey;
-use nyala_loadtest::scenario::purchase::Purchase;
+use nyala_loadtest::scenario::purchase::Purchases;
 use nyala_loadtest::scenario::soak::Soak;
 use nyala_loadtest::scenario::storm::Storm;
 use nyala_loadtest::scenario::trial::Try;
@@ -44,7 +44,7 @@ enum Command {
     /// Hundreds press pay on one machine: exactly one may win it
     Hot(Hot),
     /// Customers scan, pay, watch and see the end, at an arrival rate
-    Purchase(Purchase),
+    Purchase(Purchases),
     /// New customers register, are topped up, buy and read their history
     Journey(Journey),
     /// Purchases and watchers for hours: does memory grow?
@@ -81,11 +81,11 @@ fn main() -> ExitCode {
         Command::Hot(hot) => hot.run(),
         Command::Purchase(purchase) => purchase.run(),
         Command::Soak(soak) => soak.run(),
-        Command::Crash(crash) => crash.run().map(|()| Outcome::Fine),
+        Command::Crash(crash) => crash.run().map(|()| Verdict::Fine),
     };
     match done {
-        Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::Crossed) => ExitCode::from(EXIT_CROSSED),
+        Ok(Verdict::Fine) => ExitCode::SUCCESS,
+        Ok(Verdict::Crossed) => ExitCode::from(EXIT_CROSSED),
         Err(why) => {
             eprintln!("nyala-loadtest: {why}");
             ExitCode::FAILURE

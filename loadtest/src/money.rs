@@ -9,8 +9,8 @@ use tokio::task::JoinSet;
 
 use crate::http::Pool;
 use crate::options::Common;
-use crate::run::Run;
-use crate::shop::{BALANCE, Customer, PRICE};
+use crate::run::Measurement;
+use crate::shop::{BALANCE, PRICE, TestCustomer};
 
 const BALANCES: &str = "/scan/v1/dashboard/get_user_epayment_by_id_customer_global";
 /// Wrong balances, and unknown ones, that are told one by one.
@@ -26,7 +26,7 @@ enum Look {
 }
 
 /// Looks at the balance of every one of `customers`, and lets the ledger be verified.
-pub async fn check(run: &mut Run, pool: &Pool, common: &Common, customers: &[Arc<Customer>]) {
+pub async fn check(run: &mut Measurement, pool: &Pool, common: &Common, customers: &[Arc<TestCustomer>]) {
     let (began, all) = (Instant::now(), customers.len() as u64);
     run.ui.part("balances", all);
     let mut looks = JoinSet::new();
@@ -55,7 +55,7 @@ pub async fn check(run: &mut Run, pool: &Pool, common: &Common, customers: &[Arc
     verify(run, common).await;
 }
 
-async fn look(pool: &Pool, customer: &Customer) -> Look {
+async fn look(pool: &Pool, customer: &TestCustomer) -> Look {
     let whose = customer.idcustomer;
     let answer = match pool.call("GET", BALANCES, &customer.token, &Value::Null).await {
         Ok(answer) if answer.status == 200 => answer,
@@ -82,7 +82,7 @@ async fn look(pool: &Pool, customer: &Customer) -> Look {
 }
 
 /// `nyala audit verify`, when the program is known.
-async fn verify(run: &mut Run, common: &Common) {
+async fn verify(run: &mut Measurement, common: &Common) {
     let Some(program) = common.program() else {
         return run
             .note("The ledger was not verified: give --nyala FILE and --data-dir DIR to run `nyala audit verify` at the end.");

@@ -19,16 +19,45 @@ impl Used {
     /// # Errors
     /// One line when there is no such process.
     pub fn of(pid: u32) -> Result<Self, String> {
+        let stat = Stat::of(pid)?;
+        let status = read(pid, "status")?;
+        // One that has ended has none, though its parent has not seen it yet.
+        let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let rss = rss.ok_or_else(|| format!("process {pid} has ended"))?;
+        let rss_kib = rss.trim().trim_end_matches("kB").trim().parse().unwrap_or(0);
+        Ok(Self { cpu_us: stat.own_us, rss_kib })
+    }
+}
+
+/// Processor time that a process and its children have used, those that ended too, in microseconds.
+///
+/// # Errors
+/// One line when there is no such process.
+pub fn family_cpu_us(pid: u32) -> Result<u64, String> {
+    let parent = Stat::of(pid)?;
+    let all = std::fs::read_dir("/proc").map_err(|e| format!("/proc: {e}"))?.flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    // One that ends meanwhile is counted by its parent the next time.
+    let children = pids.filter_map(|child| Stat::of(child).ok()).filter(|stat| stat.parent == u64::from(pid));
+    Ok(parent.own_us + parent.ended_us + children.map(|stat| stat.own_us).sum::<u64>())
+}
+
+/// What proc_pid_stat(5) says.
+struct Stat {
+    parent: u64,
+    own_us: u64,
+    /// Of its children that have ended.
+    ended_us: u64,
+}
+
+impl Stat {
+    fn of(pid: u32) -> Result<Self, String> {
         let stat = read(pid, "stat")?;
         // The name before it may hold anything, a parenthesis too.
         let fields: Vec<&str> = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect()).unwrap_or_default();
         let number = |i: usize| fields.get(i).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0);
-        let status = read(pid, "status")?;
-        // One that has ended has none, though its parent has not seen it yet.
-        let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let rss = rss.ok_or_else(|| format!("--server-pid {pid}: the process has ended"))?;
-        let rss_kib = rss.trim().trim_end_matches("kB").trim().parse().unwrap_or(0);
-        Ok(Self { cpu_us: (number(11) + number(12)) * US_PER_TICK, rss_kib })
+        let us = |i: usize| number(i) * US_PER_TICK;
+        Ok(Self { parent: number(1), own_us: us(11) + us(12), ended_us: us(13) + us(14) })
     }
 }
 
@@ -47,12 +76,12 @@ pub fn thread_wait_us() -> u64 {
 
 fn read(pid: u32, what: &str) -> Result<String, String> {
     let path = format!("/proc/{pid}/{what}");
-    std::fs::read_to_string(&path).map_err(|e| format!("--server-pid {pid}: {path}: {e}"))
+    std::fs::read_to_string(&path).map_err(|e| format!("{path}: {e}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Used, thread_wait_us};
+    use super::{Used, family_cpu_us, thread_wait_us};
 
     #[test]
     fn the_kernel_tells_how_long_a_thread_waited() {
@@ -67,6 +96,7 @@ mod tests {
     fn this_process_has_used_something() {
         let used = Used::of(std::process::id()).unwrap();
         assert!(used.rss_kib > 100, "{used:?}");
-        assert!(Used::of(u32::MAX).unwrap_err().contains("--server-pid"));
+        assert!(family_cpu_us(std::process::id()).unwrap() >= used.cpu_us);
+        assert!(Used::of(u32::MAX).unwrap_err().contains("/proc/4294967295/"));
     }
 }

@@ -11,10 +11,12 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::http::ask;
+use crate::http::{KeptConnection, ask};
 
-/// How long the server may take to come up, its database's recovery included.
-const UP_WITHIN: Duration = Duration::from_secs(60);
+/// How long the server may take to come up, a new database or its recovery included.
+const UP_WITHIN: Duration = Duration::from_secs(120);
+/// Draining and the database's shutdown together.
+const STOPPED_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub struct Server {
@@ -22,9 +24,12 @@ pub struct Server {
     config_dir: PathBuf,
     data_dir: PathBuf,
     /// Settings besides those of every such server.
-    settings: &'static [(&'static str, &'static str)],
+    settings: Vec<(&'static str, String)>,
     process: Option<Child>,
     address: SocketAddr,
+    /// Where the log of the last start begins.
+    log_from: usize,
+    ready_after: Duration,
 }
 
 impl Drop for Server {
@@ -43,7 +48,7 @@ impl Server {
         program: PathBuf,
         config_dir: &Path,
         data_dir: PathBuf,
-        settings: &'static [(&'static str, &'static str)],
+        settings: &[(&'static str, &str)],
     ) -> Result<Self, String> {
         if !program.is_file() {
             return Err(format!("{} is not there: `make server` makes it, or NYALA_BIN names it", program.display()));
@@ -53,9 +58,11 @@ impl Server {
             program,
             config_dir: config_dir.to_owned(),
             data_dir,
-            settings,
+            settings: settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
             process: None,
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
+            log_from: 0,
+            ready_after: Duration::ZERO,
         })
     }
 
@@ -76,6 +83,21 @@ impl Server {
         &self.data_dir
     }
 
+    /// From the last start of the program until it said that it is ready.
+    pub fn ready_after(&self) -> Duration {
+        self.ready_after
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.data_dir.join("server.log")
+    }
+
+    /// What it has logged since its last start.
+    pub fn log(&self) -> String {
+        let log = std::fs::read(self.log_path()).unwrap_or_default();
+        String::from_utf8_lossy(log.get(self.log_from..).unwrap_or_default()).into_owned()
+    }
+
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -90,30 +112,34 @@ impl Server {
             .env("NYALA__PURCHASE__PER_CUSTOMER_MINUTE", "1000000")
             // All sessions come from one address, and at once.
             .env("NYALA__REALTIME__UNJOINED_PER_ADDRESS", "1000000")
-            .envs(self.settings.iter().copied());
+            .envs(self.settings.iter().map(|(name, value)| (name, value)));
         command
     }
 
     /// Starts the server and waits until it is ready.
     pub async fn start(&mut self) -> Result<(), String> {
-        let log_path = self.data_dir.join("server.log");
-        let log = std::fs::OpenOptions::new().create(true).append(true).open(&log_path).map_err(|e| e.to_string())?;
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(self.log_path()).map_err(|e| e.to_string())?;
+        self.log_from = log.metadata().map_or(0, |log| log.len() as usize);
         let mut command = self.command(&["serve"]);
         command.stdout(Stdio::piped()).stderr(log);
         // Ctrl-C is for this program: the server has to answer until its balances were looked at. It is never left behind either.
         die_with_parent(&mut command, Signal::SIGKILL);
+        let began = Instant::now();
         let mut child = command.spawn().map_err(|e| format!("cannot start: {e}"))?;
         let stdout = child.stdout.take().ok_or("no standard output")?;
         self.process = Some(child);
         let first_line = tokio::task::spawn_blocking(move || BufReader::new(stdout).lines().next());
         let line = tokio::time::timeout(UP_WITHIN, first_line).await.map_err(|_| "the server does not come up")?;
-        let line =
-            line.map_err(|e| e.to_string())?.ok_or_else(|| format!("the server ended at once: {}", last_line(&log_path)))?;
+        let line = line
+            .map_err(|e| e.to_string())?
+            .ok_or_else(|| format!("the server ended at once: {}", last_line(&self.log_path())))?;
         let line = line.map_err(|e| e.to_string())?;
         let url = line.split_whitespace().last().unwrap_or_default();
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         self.address = address.parse().map_err(|_| format!("no address in `{line}`"))?;
-        self.ready().await
+        self.ready().await?;
+        self.ready_after = began.elapsed();
+        Ok(())
     }
 
     async fn ready(&mut self) -> Result<(), String> {
@@ -123,11 +149,22 @@ impl Server {
                 return Ok(());
             }
             if let Some(status) = self.process.as_mut().and_then(|s| s.try_wait().ok().flatten()) {
-                return Err(format!("the server ended ({status}), see {}", self.data_dir.join("server.log").display()));
+                return Err(format!("the server ended ({status}), see {}", self.log_path().display()));
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
         Err("the server does not become ready".to_owned())
+    }
+
+    /// A number that `/metrics` tells.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub async fn metric(&self, name: &str) -> Result<f64, String> {
+        let page = async { KeptConnection::open(self.address).await?.ask_raw("GET", "/metrics", "", "").await };
+        let page = page.await.map_err(|e| format!("/metrics: {e}"))?.body;
+        let number = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        number.and_then(|number| number.parse().ok()).ok_or_else(|| format!("/metrics has no {name}"))
     }
 
     /// The server's program, killed.
@@ -161,8 +198,17 @@ impl Server {
         let Some(mut server) = self.process.take() else { return Ok(()) };
         let pid = i32::try_from(server.id()).map_err(|e| e.to_string())?;
         kill(Pid::from_raw(pid), Signal::SIGTERM).map_err(|e| e.to_string())?;
-        let status =
-            tokio::task::spawn_blocking(move || server.wait()).await.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+        let asked = Instant::now();
+        let status = loop {
+            if let Some(status) = server.try_wait().map_err(|e| e.to_string())? {
+                break status;
+            }
+            if asked.elapsed() > STOPPED_WITHIN {
+                self.process = Some(server);
+                return Err("the server did not stop".to_owned());
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        };
         if status.success() { Ok(()) } else { Err(format!("the server ended with {status} after SIGTERM")) }
     }
 

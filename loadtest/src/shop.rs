@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::engine::Topic;
-use crate::http::{Answer, Pool};
+use crate::http::{Pool, ServerAnswer};
 use crate::report::metrics::Values;
 
 /// Rupiah of every service.
@@ -21,6 +21,8 @@ pub const BALANCE: u64 = 20_000_000;
 const BULK: usize = 20_000;
 /// How long a bulk call may take.
 const BULK_WITHIN: Duration = Duration::from_secs(60);
+/// Where a purchase is asked for.
+pub const PAY: &str = "/scan/v1/transaksi/create_snap_transaksi";
 /// Where the customers' numbers begin.
 const TELP_PREFIX: &str = "8199";
 /// How often a purchase is sent once more when nobody knows what became of it, and after what time.
@@ -30,7 +32,7 @@ const PURCHASE_AGAIN: Duration = Duration::from_millis(100);
 const PURCHASE_WITHIN: Duration = Duration::from_secs(12);
 
 #[derive(Debug, Clone)]
-pub struct Machine {
+pub struct TestMachine {
     pub idmesin: i64,
     pub qr: String,
     pub idoutlet: i64,
@@ -39,15 +41,17 @@ pub struct Machine {
     pub group: u32,
 }
 
-impl Machine {
+impl TestMachine {
     pub const fn topic(&self) -> Topic {
         Topic { idmesin: self.idmesin, group: self.group }
     }
 }
 
 #[derive(Debug)]
-pub struct Customer {
+pub struct TestCustomer {
     pub token: Arc<str>,
+    /// None of one who registered: only operators are told.
+    pub id_customer_global: Option<i64>,
     pub idcustomer: i64,
     pub telp: String,
     receipts: AtomicU64,
@@ -57,9 +61,10 @@ pub struct Customer {
     open: AtomicU64,
 }
 
-impl Customer {
-    pub fn new(token: Arc<str>, idcustomer: i64, telp: String) -> Self {
-        Self { token, idcustomer, telp, receipts: AtomicU64::new(0), paid: AtomicU64::new(0), open: AtomicU64::new(0) }
+impl TestCustomer {
+    pub fn new(token: Arc<str>, id_customer_global: Option<i64>, idcustomer: i64, telp: String) -> Self {
+        let none = || AtomicU64::new(0);
+        Self { token, id_customer_global, idcustomer, telp, receipts: none(), paid: none(), open: none() }
     }
 
     /// A receipt number that this customer has not had.
@@ -132,8 +137,8 @@ pub struct Wish {
 pub struct Shop {
     pub idowner: i64,
     pub groups: usize,
-    pub machines: Vec<Machine>,
-    pub customers: Vec<Arc<Customer>>,
+    pub machines: Vec<TestMachine>,
+    pub customers: Vec<Arc<TestCustomer>>,
     pub undecided: Arc<Undecided>,
 }
 
@@ -143,7 +148,7 @@ impl Shop {
     pub async fn open(pool: &Pool, key: &str, wish: Wish) -> Result<Self, String> {
         let owner = ops(pool, key, "owner", &json!({ "nama": "Uji Beban" })).await?;
         let idowner = id(&owner["idowner"])?;
-        let per_outlet = wish.machines_per_outlet.clamp(1, BULK);
+        let per_outlet = wish.machines_per_outlet.max(1);
         let groups = wish.machines.div_ceil(per_outlet).max(1);
         let mut outlets = JoinSet::new();
         for group in 0..groups {
@@ -165,8 +170,8 @@ impl Shop {
     ///
     /// # Errors
     /// The kind of error: what the server refused it with, or that nobody knows after all tries.
-    pub async fn buy(&self, pool: &Pool, customer: &Customer, machine: &Machine) -> Result<(), String> {
-        let order = order(customer, machine);
+    pub async fn buy(&self, pool: &Pool, customer: &TestCustomer, machine: &TestMachine) -> Result<(), String> {
+        let order = order(&customer.receipt(), customer, machine);
         let mut last = String::new();
         customer.pays();
         for _ in 0..PURCHASE_TRIES {
@@ -194,10 +199,10 @@ impl Shop {
     }
 }
 
-/// The body of a purchase, with a receipt of its own.
-pub fn order(customer: &Customer, machine: &Machine) -> Value {
+/// The body of a purchase with that receipt number.
+pub fn order(receipt: &str, customer: &TestCustomer, machine: &TestMachine) -> Value {
     json!({
-        "id": customer.receipt(), "idcustomer": customer.idcustomer, "idmesin": machine.idmesin, "idoutlet": machine.idoutlet,
+        "id": receipt, "idcustomer": customer.idcustomer, "idmesin": machine.idmesin, "idoutlet": machine.idoutlet,
         "idsnap_layanan": machine.idlayanan, "total": PRICE, "grandtotal": PRICE,
     })
 }
@@ -206,8 +211,8 @@ pub fn order(customer: &Customer, machine: &Machine) -> Value {
 ///
 /// # Errors
 /// When no answer came.
-pub async fn pay(pool: &Pool, customer: &Customer, order: &Value) -> io::Result<Answer> {
-    pool.call_within(PURCHASE_WITHIN, "POST", "/scan/v1/transaksi/create_snap_transaksi", &customer.token, order).await
+pub async fn pay(pool: &Pool, customer: &TestCustomer, order: &Value) -> io::Result<ServerAnswer> {
+    pool.call_within(PURCHASE_WITHIN, "POST", PAY, &customer.token, order).await
 }
 
 /// An operator's call that has to succeed; its data.
@@ -231,24 +236,35 @@ async fn outlet(
     group: usize,
     machines: usize,
     duration_s: u32,
-) -> Result<Vec<Machine>, String> {
+) -> Result<Vec<TestMachine>, String> {
     let place = json!({
         "idowner": idowner, "nama": format!("Uji {}", group + 1), "kota": "Bandung", "latitude": -6.9, "longitude": 107.6,
     });
     let idoutlet = id(&ops(pool, key, "outlet", &place).await?["idoutlet"])?;
     let service = json!({ "idoutlet": idoutlet, "nama": "Cuci Uji", "durasi": duration_s, "harga": PRICE });
     let idlayanan = id(&ops(pool, key, "layanan", &service).await?["id"])?;
-    let many = json!({ "idoutlet": idoutlet, "jumlah": machines, "awalan": "Mesin", "driver": "sim" });
-    let made = ops(pool, key, "mesin/bulk", &many).await?;
     let group = u32::try_from(group).map_err(|e| e.to_string())?;
     let machine = |m: &Value| {
         let qr = m["qr"].as_str().ok_or("a machine without qr")?.to_owned();
-        Ok(Machine { idmesin: id(&m["id"])?, qr, idoutlet, idlayanan, group })
+        Ok::<_, String>(TestMachine { idmesin: id(&m["id"])?, qr, idoutlet, idlayanan, group })
     };
-    list(&made["mesin"])?.iter().map(machine).collect()
+    let mut all = Vec::with_capacity(machines);
+    while all.len() < machines {
+        let count = (machines - all.len()).min(BULK);
+        let many = json!({ "idoutlet": idoutlet, "jumlah": count, "awalan": "Mesin", "driver": "sim" });
+        let made = ops(pool, key, "mesin/bulk", &many).await?;
+        let made = list(&made["mesin"])?;
+        if made.is_empty() {
+            return Err("/ops/v1/mesin/bulk made no machine".to_owned());
+        }
+        for m in made {
+            all.push(machine(m)?);
+        }
+    }
+    Ok(all)
 }
 
-async fn customers(pool: &Pool, key: &str, idoutlet: i64, wanted: usize) -> Result<Vec<Arc<Customer>>, String> {
+async fn customers(pool: &Pool, key: &str, idoutlet: i64, wanted: usize) -> Result<Vec<Arc<TestCustomer>>, String> {
     let mut all = Vec::with_capacity(wanted);
     while all.len() < wanted {
         let count = (wanted - all.len()).min(BULK);
@@ -260,8 +276,8 @@ async fn customers(pool: &Pool, key: &str, idoutlet: i64, wanted: usize) -> Resu
         }
         for c in made {
             let text = |name: &str| c[name].as_str().ok_or_else(|| format!("a customer without {name}"));
-            let customer = Customer::new(text("token")?.into(), id(&c["idcustomer"])?, text("telp")?.to_owned());
-            all.push(Arc::new(customer));
+            let (global, own) = (id(&c["id_customer_global"])?, id(&c["idcustomer"])?);
+            all.push(Arc::new(TestCustomer::new(text("token")?.into(), Some(global), own, text("telp")?.to_owned())));
         }
     }
     Ok(all)

@@ -12,8 +12,9 @@ use nyala::ledger::purchase::{Held, apply, hold};
 use nyala::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use nyala::purchase::step::Change;
 use nyala_bench::db;
-use nyala_bench::server::{Place, Server};
-use nyala_bench::shop::{DURATION_S, PRICE, Shop};
+use nyala_bench::server::Scratch;
+use nyala_bench::shop::{self, DURATION_S, global};
+use nyala_loadtest::shop::{PRICE, Shop};
 use tokio::runtime::Runtime;
 
 /// A customer's balance is enough for two thousand purchases.
@@ -29,7 +30,7 @@ struct Till {
     service: ServiceFacts,
     bought: usize,
     _postgres: Postgres,
-    _place: Place,
+    _scratch: Scratch,
 }
 
 pub fn bench(criterion: &mut Criterion) {
@@ -43,21 +44,21 @@ pub fn bench(criterion: &mut Criterion) {
 impl Till {
     fn open() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let place = Place::make().unwrap();
+        let scratch = Scratch::make().unwrap();
         let shop = runtime.block_on(async {
-            let server = Server::start(&place).await.unwrap();
-            let shop = Shop::open(server.address, &server.root_key(&place).unwrap(), 1, CUSTOMERS).await.unwrap();
-            server.stop().unwrap();
+            let mut server = scratch.start().await.unwrap();
+            let shop = shop::open(&server, 1, CUSTOMERS).await.unwrap();
+            server.stop().await.unwrap();
             shop
         });
-        let postgres = db::open(&place.data()).unwrap();
+        let postgres = db::open(&scratch.data()).unwrap();
         let pool = Db::new(&postgres.connection_string("postgres"), 1, LIMITS).unwrap();
         let facts = runtime.block_on(async {
             let client = pool.get().await.unwrap();
             facts::read(&client, &order(&shop, 0)).await.unwrap()
         });
         let (machine, service) = (facts.machine.unwrap(), facts.service.unwrap());
-        Self { runtime, shop, pool, machine, service, bought: 0, _postgres: postgres, _place: place }
+        Self { runtime, shop, pool, machine, service, bought: 0, _postgres: postgres, _scratch: scratch }
     }
 
     /// The time that `n` purchases take; that their runs end is not in it.
@@ -94,15 +95,15 @@ async fn buy(
 }
 
 fn order(shop: &Shop, n: usize) -> Order {
-    let customer = &shop.customer[n % CUSTOMERS];
+    let (customer, machine) = (&shop.customers[n % CUSTOMERS], &shop.machines[0]);
     Order {
-        id_customer_global: customer.id_customer_global,
+        id_customer_global: global(customer).unwrap(),
         receipt_number: ReceiptNumber::parse(&format!("SLF{n:015}")).unwrap(),
         idcustomer: customer.idcustomer,
-        idmesin: shop.machine[0],
-        idoutlet: shop.idoutlet,
-        idlayanan: shop.idlayanan,
-        total: PRICE.into(),
-        grandtotal: PRICE.into(),
+        idmesin: machine.idmesin,
+        idoutlet: machine.idoutlet,
+        idlayanan: machine.idlayanan,
+        total: PRICE.cast_signed(),
+        grandtotal: PRICE.cast_signed(),
     }
 }

@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::load::{Load, Run};
+use super::load::{Load, PeerRun};
 use super::peer::Peer;
 use crate::memory::grown_by;
 
 /// The runs of one load, by server and round.
 #[derive(Debug, Default)]
-pub struct Runs(BTreeMap<Peer, BTreeMap<u32, Run>>);
+pub struct Runs(BTreeMap<Peer, BTreeMap<u32, PeerRun>>);
 
 impl Runs {
-    pub fn add(&mut self, peer: Peer, round: u32, run: Run) {
+    pub fn add(&mut self, peer: Peer, round: u32, run: PeerRun) {
         self.0.entry(peer).or_default().insert(round, run);
     }
 
-    fn of(&self, peer: Peer) -> impl Iterator<Item = (&u32, &Run)> {
+    fn of(&self, peer: Peer) -> impl Iterator<Item = (&u32, &PeerRun)> {
         self.0.get(&peer).into_iter().flatten()
     }
 
     /// One figure of all runs of a server.
-    fn spread(&self, peer: Peer, figure: impl Fn(&Run) -> f64) -> Option<Spread> {
+    fn spread(&self, peer: Peer, figure: impl Fn(&PeerRun) -> f64) -> Option<Spread> {
         Spread::of(self.of(peer).map(|(_, run)| figure(run)).collect())
     }
 
@@ -101,8 +101,8 @@ impl Spread {
 mod tests {
     use super::*;
 
-    fn run(cpu_us: f64, rss_kib: f64) -> Run {
-        Run { cpu_us, jitter_p99_ms: 1.0, missed: 1, rss_kib }
+    fn run(cpu_us: f64, rss_kib: f64) -> PeerRun {
+        PeerRun { cpu_us, jitter_p99_ms: 1.0, missed: 1, rss_kib }
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use nyala_loadtest::report::{Point, Report};
 
-use super::peer::{Peer, Running, beside};
-use crate::Error;
+use super::peer::{Peer, RunningPeer, beside};
+use crate::BenchError;
 
 /// The core of the load; the servers have the one before it.
 const LOAD_CORE: &str = "1";
@@ -32,7 +32,7 @@ pub struct Load {
 
 /// What a run found.
 #[derive(Debug, Clone, Copy)]
-pub struct Run {
+pub struct PeerRun {
     /// Microseconds of the server's processor time a delivery.
     pub cpu_us: f64,
     /// Milliseconds between two ticks of a machine, more or less than they should be.
@@ -50,7 +50,7 @@ impl fmt::Display for Load {
     }
 }
 
-impl fmt::Display for Run {
+impl fmt::Display for PeerRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cpu_us, jitter_p99_ms, missed, rss_kib } = self;
         write!(f, "{cpu_us:.2} µs, jitter p99 {jitter_p99_ms:.2} ms, {missed} missed, {:.1} MiB", rss_kib / KIB_PER_MIB)
@@ -61,7 +61,7 @@ impl fmt::Display for Run {
 ///
 /// # Errors
 /// Why the server or the load test did not get through.
-pub async fn run(peer: Peer, load: &Load) -> Result<Run, Error> {
+pub async fn run(peer: Peer, load: &Load) -> Result<PeerRun, BenchError> {
     let mut server = peer.start(load).await?;
     let report = std::env::temp_dir().join(format!("nyala-bench-{}-report", std::process::id()));
     let found = put_on(&mut server, load, &report).await.and_then(|()| read(&report));
@@ -70,7 +70,7 @@ pub async fn run(peer: Peer, load: &Load) -> Result<Run, Error> {
     found
 }
 
-async fn put_on(server: &mut Running, load: &Load, report: &Path) -> Result<(), Error> {
+async fn put_on(server: &mut RunningPeer, load: &Load, report: &Path) -> Result<(), BenchError> {
     let mut tool = Command::new("taskset");
     tool.args(["-c", LOAD_CORE]).arg(beside("nyala-loadtest")?).args(["watch", "--quiet", "--report"]).arg(report);
     // the ledger is not what is measured
@@ -81,7 +81,7 @@ async fn put_on(server: &mut Running, load: &Load, report: &Path) -> Result<(), 
         ("--per-session", load.per_session),
         ("--ticks-per-second", load.ticks_per_second),
         ("--seconds", load.seconds),
-        ("--server-pid", server.pid.cast_unsigned()),
+        ("--server-pid", server.pid),
     ] {
         tool.args([name, &value.to_string()]);
     }
@@ -106,33 +106,30 @@ async fn put_on(server: &mut Running, load: &Load, report: &Path) -> Result<(), 
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).trim().to_owned().into()) }
 }
 
-fn read(report: &Path) -> Result<Run, Error> {
-    let report: Value = serde_json::from_slice(&fs::read(report.join("report.json"))?)?;
-    let metric = |name: &str| report["metrics"][name].as_f64().ok_or_else(|| format!("the load test's report has no {name}"));
-    Ok(Run {
+fn read(report: &Path) -> Result<PeerRun, BenchError> {
+    let report = Report::read(report)?;
+    let metric = |name: &str| report.metrics.get(name).ok_or_else(|| format!("the load test's report has no {name}"));
+    Ok(PeerRun {
         cpu_us: metric("server_cpu_us_per_delivery")?,
         jitter_p99_ms: metric("jitter_p99_ms")?,
         missed: metric("missed")? as u64,
-        rss_kib: last_rss_mib(&report).ok_or("the load test's report has no memory of the server")? * KIB_PER_MIB,
+        rss_kib: last_rss_mib(&report.timeline).ok_or("the load test's report has no memory of the server")? * KIB_PER_MIB,
     })
 }
 
-fn last_rss_mib(report: &Value) -> Option<f64> {
-    report["timeline"].as_array()?.last()?["server_rss_mib"].as_f64()
+fn last_rss_mib(timeline: &[Point]) -> Option<f64> {
+    timeline.last()?.server_rss_mib
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
-    use super::last_rss_mib;
+    use super::{Point, last_rss_mib};
 
     #[test]
     fn memory_is_that_of_the_end() {
-        let second = |mib: Option<f64>| json!({ "server_rss_mib": mib });
-        let report = json!({ "metrics": { "server_rss_mib": 90.0 }, "timeline": [second(Some(90.0)), second(Some(60.0))] });
-        assert_eq!(last_rss_mib(&report), Some(60.0));
-        assert_eq!(last_rss_mib(&json!({ "timeline": [second(None)] })), None);
-        assert_eq!(last_rss_mib(&json!({ "timeline": [] })), None);
+        let second = |server_rss_mib: Option<f64>| Point { server_rss_mib, ..Point::default() };
+        assert_eq!(last_rss_mib(&[second(Some(90.0)), second(Some(60.0))]), Some(60.0));
+        assert_eq!(last_rss_mib(&[second(None)]), None);
+        assert_eq!(last_rss_mib(&[]), None);
     }
 }

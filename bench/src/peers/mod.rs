@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::Error;
+use crate::BenchError;
 use crate::results::Figures;
 use figures::Runs;
 use load::Load;
@@ -64,7 +64,7 @@ impl Peers {
 
     /// # Errors
     /// When Nyala or the floor cannot be measured. Another server that fails is told and left out.
-    pub async fn run(&self) -> Result<Figures, Error> {
+    pub async fn run(&self) -> Result<Figures, BenchError> {
         let all =
             Load { sessions: self.sessions, machines: self.machines, per_session: 1, ticks_per_second: 1, seconds: self.seconds };
         let few = Load { sessions: self.sessions / FEWER, ..all };
@@ -99,7 +99,7 @@ impl Peers {
     }
 
     /// `pairs` rounds, of which the servers other than Nyala and the floor take part in the first.
-    async fn measure(&self, load: &Load, pairs: u32) -> Result<Runs, Error> {
+    async fn measure(&self, load: &Load, pairs: u32) -> Result<Runs, BenchError> {
         let mut runs = Runs::default();
         for round in 0..pairs {
             let mut peers = self.only.clone();

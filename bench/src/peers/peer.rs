@@ -9,11 +9,12 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use nyala_loadtest::server::Server;
 use serde_json::Value;
 
 use super::load::Load;
-use crate::Error;
-use crate::server::{Place, Server};
+use crate::BenchError;
+use crate::server::Scratch;
 
 /// The core of every server; the load has the next one.
 const SERVER_CORE: &str = "0";
@@ -76,7 +77,7 @@ impl Peer {
     ///
     /// # Errors
     /// Why it cannot run.
-    pub async fn start(self, load: &Load) -> Result<Running, Error> {
+    pub async fn start(self, load: &Load) -> Result<RunningPeer, BenchError> {
         match self {
             Self::Nyala => nyala(load).await,
             Self::Floor => program("peer-floor", load),
@@ -99,22 +100,22 @@ fn locked_crate(name: &str) -> Option<String> {
 }
 
 /// A server that runs; killed when dropped.
-pub struct Running {
+pub struct RunningPeer {
     pub port: u16,
-    pub pid: i32,
+    pub pid: u32,
     /// Nyala's key of an operator, to prepare machines and customers with; the others have theirs from the start.
     pub key: Option<String>,
     held: Held,
 }
 
-impl Running {
+impl RunningPeer {
     /// Gives Nyala its core as soon as all `machines` of the load have an actor; the others have theirs from the start. It prepares on
     /// every core there is, for to buy thousands of machines is not what is measured here; its database keeps them all, and has nothing
     /// to do while machines tick.
     ///
     /// # Errors
     /// When its threads cannot be moved.
-    pub async fn settle(&mut self, machines: u32) -> Result<(), Error> {
+    pub async fn settle(&mut self, machines: u32) -> Result<(), BenchError> {
         let Held::Nyala { server, pinned: pinned @ false, .. } = &mut self.held else { return Ok(()) };
         if server.metric("nyala_machine_actors").await? < f64::from(machines) {
             return Ok(());
@@ -127,7 +128,7 @@ impl Running {
 
 /// Whatever has to live as long as the server; fields drop in this order.
 enum Held {
-    Nyala { server: Server, _place: Place, pinned: bool },
+    Nyala { server: Box<Server>, _scratch: Scratch, pinned: bool },
     Child { _child: Killed },
 }
 
@@ -141,17 +142,22 @@ impl Drop for Killed {
     }
 }
 
-async fn nyala(load: &Load) -> Result<Running, Error> {
-    let mut place = Place::make()?;
-    place.set("NYALA__HTTP__WORKERS", 1);
-    place.set("NYALA__DEV__TICKS_PER_SECOND", load.ticks_per_second);
-    let server = Server::start(&place).await?;
-    let key = server.root_key(&place)?;
-    let (port, pid) = (server.address.port(), server.pid());
-    Ok(Running { port, pid, key: Some(key), held: Held::Nyala { server, _place: place, pinned: false } })
+async fn nyala(load: &Load) -> Result<RunningPeer, BenchError> {
+    let mut scratch = Scratch::make()?;
+    scratch.set("NYALA__HTTP__WORKERS", 1);
+    scratch.set("NYALA__DEV__TICKS_PER_SECOND", load.ticks_per_second);
+    let server = scratch.start().await?;
+    let key = server.root_key().await?;
+    let (port, pid) = (server.address().port(), crate::server::pid(&server)?);
+    Ok(RunningPeer {
+        port,
+        pid,
+        key: Some(key),
+        held: Held::Nyala { server: Box::new(server), _scratch: scratch, pinned: false },
+    })
 }
 
-fn program(name: &str, load: &Load) -> Result<Running, Error> {
+fn program(name: &str, load: &Load) -> Result<RunningPeer, BenchError> {
     let path = beside(name)?;
     let mut command = Command::new("taskset");
     command.args(["-c", SERVER_CORE]).arg(path);
@@ -162,13 +168,13 @@ fn program(name: &str, load: &Load) -> Result<Running, Error> {
 ///
 /// # Errors
 /// When it was not built.
-pub fn beside(name: &str) -> Result<PathBuf, Error> {
+pub fn beside(name: &str) -> Result<PathBuf, BenchError> {
     let path = std::env::current_exe()?.with_file_name(name);
     if path.is_file() { Ok(path) } else { Err(format!("{} is missing: make bench PEERS=1 builds it", path.display()).into()) }
 }
 
 /// taskset replaces itself by the server, so that its process is the server's.
-fn child(mut command: Command, load: &Load) -> Result<Running, Error> {
+fn child(mut command: Command, load: &Load) -> Result<RunningPeer, BenchError> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     command
         .env("PORT", port.to_string())
@@ -187,7 +193,7 @@ fn child(mut command: Command, load: &Load) -> Result<Running, Error> {
     }
     match listening.recv_timeout(LISTENING_WITHIN) {
         Ok(line) if line.starts_with("listening") => {
-            Ok(Running { port, pid: child.0.id().cast_signed(), key: None, held: Held::Child { _child: child } })
+            Ok(RunningPeer { port, pid: child.0.id(), key: None, held: Held::Child { _child: child } })
         }
         Ok(line) => Err(format!("{command:?} should say that it listens: {line:?}").into()),
         Err(e) => Err(format!("{command:?} does not say that it listens: {e}").into()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_postgres::Client;
 
-use crate::Error;
+use crate::BenchError;
 
 #[derive(Debug, Default)]
 pub struct Explained {
@@ -20,7 +20,7 @@ pub struct Explained {
 ///
 /// # Errors
 /// What PostgreSQL says against it.
-pub async fn explain(client: &Client, call: &str) -> Result<Explained, Error> {
+pub async fn explain(client: &Client, call: &str) -> Result<Explained, BenchError> {
     let row = client.query_one(&format!("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE {call}"), &[]).await?;
     let told: Value = row.try_get(0)?;
     let ms = told[0]["Execution Time"].as_f64().ok_or_else(|| format!("no time in {told}"))?;

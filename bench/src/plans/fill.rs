@@ -3,7 +3,7 @@
 use tokio_postgres::Client;
 
 use super::Plans;
-use crate::Error;
+use crate::BenchError;
 
 /// The moment at which the statements are asked.
 const NOW: &str = "TIMESTAMPTZ '2026-06-01 00:00:00+00'";
@@ -50,7 +50,7 @@ SET session_replication_role = origin;";
 
 /// # Errors
 /// When a row breaks a rule.
-pub async fn fill(client: &Client, plans: &Plans) -> Result<(), Error> {
+pub async fn fill(client: &Client, plans: &Plans) -> Result<(), BenchError> {
     let numbers = [
         ("{purchases}", plans.purchases),
         ("{machines}", plans.machines),

@@ -10,10 +10,10 @@ use nyala::machine::device::record;
 use nyala::machine::recovery;
 use tokio_postgres::Client;
 
+use crate::durations::Durations;
 use crate::results::Figures;
-use crate::server::Place;
-use crate::times::Times;
-use crate::{Error, db};
+use crate::server::Scratch;
+use crate::{BenchError, db};
 use explain::Explained;
 
 /// The indexes that exist for these statements (`migrations/V20261127__lost_work.sql`): the figures "without" are taken without them.
@@ -60,7 +60,7 @@ pub struct Measured {
     pub scanned: Vec<String>,
     /// Rows that its scans took or rejected.
     pub looked_at: f64,
-    pub times: Times,
+    pub times: Durations,
 }
 
 impl Plans {
@@ -71,7 +71,7 @@ impl Plans {
 
     /// # Errors
     /// When the database cannot be made or filled.
-    pub async fn run(&self) -> Result<Figures, Error> {
+    pub async fn run(&self) -> Result<Figures, BenchError> {
         let lines: Vec<String> = self.measure().await?.iter().map(Measured::line).collect();
         let (purchases, machines) = (self.purchases, self.machines);
         let mut figures = Figures::list(format!("Recovery's statements, {purchases} purchases, {machines} machines"), &lines);
@@ -83,12 +83,12 @@ impl Plans {
     ///
     /// # Errors
     /// When the database cannot be made or filled, or a statement fails.
-    pub async fn measure(&self) -> Result<Vec<Measured>, Error> {
+    pub async fn measure(&self) -> Result<Vec<Measured>, BenchError> {
         if self.machines >= self.purchases {
             return Err(format!("--machines {} must be fewer than --purchases {}", self.machines, self.purchases).into());
         }
-        let place = Place::make()?;
-        let postgres = db::make(&place.data())?;
+        let scratch = Scratch::make()?;
+        let postgres = db::make(&scratch.data())?;
         let mut client = db::connect(&postgres).await?;
         migrate::run(&mut client).await?;
         fill::fill(&client, self).await?;
@@ -115,12 +115,12 @@ impl Plans {
         arguments: &str,
         generic: bool,
         indexed: bool,
-    ) -> Result<Measured, Error> {
+    ) -> Result<Measured, BenchError> {
         let call = format!("{statement}({})", fill::at(arguments));
         let kind = if generic { "force_generic_plan" } else { "force_custom_plan" };
         let without = if indexed { String::new() } else { format!("DROP INDEX {INDEXES};") };
         client.batch_execute(&format!("BEGIN; SET LOCAL plan_cache_mode = {kind}; {without}")).await?;
-        let (mut times, mut last) = (Times::default(), Explained::default());
+        let (mut times, mut last) = (Durations::default(), Explained::default());
         for _ in 0..self.calls {
             client.batch_execute("SAVEPOINT clean").await?;
             last = explain::explain(client, &call).await?;

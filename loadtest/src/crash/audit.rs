@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use super::SETTLED_WITHIN;
-use super::customer::{Customer, Told};
-use super::shop::{BALANCE, PRICE, Shop, get};
+use super::payer::{Known, Payer};
+use super::{Market, SETTLED_WITHIN};
+use crate::http::{ServerAnswer, ask};
 use crate::server::Server;
-use crate::shop::list;
+use crate::shop::{BALANCE, PRICE, list};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Old receipts that each customer sends once more.
@@ -28,10 +28,10 @@ const DEVICES: &str = "perangkat-sim.jsonl";
 /// Everything that was under way is decided, and right. All customers ask at once.
 pub async fn settle(
     site: &Server,
-    shop: &Arc<Shop>,
-    customers: Vec<Customer>,
+    market: &Arc<Market>,
+    customers: Vec<Payer>,
     devices: &mut Devices,
-) -> Result<Vec<Customer>, String> {
+) -> Result<Vec<Payer>, String> {
     let (since, to) = (Instant::now(), site.address());
     let customers = each(customers, move |mut customer| async move {
         while customer.ask_again(to).await? > 0 {
@@ -41,8 +41,8 @@ pub async fn settle(
         Ok(customer)
     })
     .await?;
-    for machine in &shop.machines {
-        while status(to, &shop.key, *machine).await? != "idle" {
+    for machine in market.shop.machines.iter().map(|m| m.idmesin) {
+        while status(to, &market.key, machine).await? != "idle" {
             in_time(since, &format!("machine {machine} is still held"))?;
             tokio::time::sleep(LOOK_EVERY).await;
         }
@@ -60,9 +60,9 @@ pub async fn settle(
 }
 
 /// Lets every customer do something, all at once.
-async fn each<F>(customers: Vec<Customer>, act: impl Fn(Customer) -> F) -> Result<Vec<Customer>, String>
+async fn each<F>(customers: Vec<Payer>, act: impl Fn(Payer) -> F) -> Result<Vec<Payer>, String>
 where
-    F: Future<Output = Result<Customer, String>> + Send + 'static,
+    F: Future<Output = Result<Payer, String>> + Send + 'static,
 {
     let mut doing = JoinSet::new();
     for customer in customers {
@@ -72,7 +72,7 @@ where
     while let Some(done) = doing.join_next().await {
         back.push(done.map_err(|e| e.to_string())??);
     }
-    back.sort_by_key(Customer::index);
+    back.sort_by_key(Payer::index);
     Ok(back)
 }
 
@@ -87,16 +87,21 @@ async fn status(to: SocketAddr, key: &str, machine: i64) -> Result<String, Strin
 }
 
 /// A confirmed purchase costs its price once; everything else costs nothing.
-async fn balance(to: SocketAddr, customer: &Customer) -> Result<(), String> {
-    let paid = i64::try_from(customer.paid()).map_err(|e| e.to_string())?;
-    let answer = get(to, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", customer.token()).await?;
-    let account = list(&answer.data)?.iter().find(|a| a["idcustomer"] == customer.idcustomer());
+async fn balance(to: SocketAddr, customer: &Payer) -> Result<(), String> {
+    let (paid, whose) = (i64::try_from(customer.paid()).map_err(|e| e.to_string())?, customer.account().idcustomer);
+    let answer = get(to, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", &customer.account().token).await?;
+    let account = list(&answer.data)?.iter().find(|a| a["idcustomer"] == whose);
     let left = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64()).ok_or_else(|| format!("no balance in {answer:?}"))?;
-    let expected = BALANCE - paid * PRICE;
+    let expected = BALANCE.cast_signed() - paid * PRICE.cast_signed();
     if left == expected {
         return Ok(());
     }
-    Err(format!("customer {}: {paid} receipts are paid, so {expected} must be left, not {left}", customer.idcustomer()))
+    Err(format!("customer {whose}: {paid} receipts are paid, so {expected} must be left, not {left}"))
+}
+
+async fn get(to: SocketAddr, path: &str, token: &str) -> Result<ServerAnswer, String> {
+    let auth = format!("Bearer {token}");
+    ask(to, "GET", path, &[("authorization", &auth)], &Value::Null).await.map_err(|e| format!("{path}: {e}"))
 }
 
 /// What the devices remember of all rounds.
@@ -134,9 +139,9 @@ impl Devices {
 }
 
 /// Every run that a device remembers was paid for, and every confirmed purchase ran.
-fn runs(devices: &Devices, customers: &[Customer]) -> Result<(), String> {
+fn runs(devices: &Devices, customers: &[Payer]) -> Result<(), String> {
     let started = devices.started.len();
-    let paid: usize = customers.iter().map(Customer::paid).sum();
-    let open = customers.iter().flat_map(Customer::receipts).filter(|(_, r)| r.told == Told::Nothing).count();
+    let paid: usize = customers.iter().map(Payer::paid).sum();
+    let open = customers.iter().flat_map(Payer::receipts).filter(|(_, r)| r.told == Known::Nothing).count();
     if started == paid && open == 0 { Ok(()) } else { Err(format!("{started} runs for {paid} paid receipts")) }
 }

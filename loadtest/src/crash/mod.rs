@@ -2,9 +2,8 @@
 //! that was told must be true, every rupiah in its place, and every machine free.
 
 mod audit;
-mod customer;
 mod flow;
-mod shop;
+mod payer;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,12 +14,14 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use audit::Devices;
-use customer::Customer;
 use flow::{Flow, Kills};
-use shop::Shop;
+use payer::Payer;
+use serde_json::json;
 
+use crate::http::Pool;
 use crate::options::at_least_1;
 use crate::server::{self, Server};
+use crate::shop::{PRICE, Shop, Wish, id, ops};
 
 /// How long after a crash a purchase may stay undecided, and a machine of short services in use.
 const SETTLED_WITHIN: Duration = Duration::from_secs(15);
@@ -31,6 +32,9 @@ const PURCHASES: u64 = 50;
 const KILLED_AFTER_MS: u64 = 600;
 /// How long the customers may take to begin so many.
 const BEGUN_WITHIN: Duration = Duration::from_secs(15);
+
+/// Seconds that the two services run.
+const SERVICES_S: [u32; 2] = [1, 2];
 
 /// Devices that answer at once.
 const SETTINGS: [(&str, &str); 2] = [("NYALA__MESIN__SIM_MIN_MS", "5"), ("NYALA__MESIN__SIM_MAX_MS", "60")];
@@ -68,6 +72,25 @@ enum Victim {
     Both,
 }
 
+/// What is sold while everything dies, where, and the key to look at it with.
+struct Market {
+    key: String,
+    shop: Shop,
+    services: [i64; 2],
+}
+
+impl Market {
+    async fn open(server: &Server, machines: usize, customers: usize) -> Result<Self, String> {
+        let (key, pool) = (server.root_key().await?, Pool::new(server.address(), 1));
+        let wish = Wish { machines, machines_per_outlet: machines, customers, duration_s: SERVICES_S[0] };
+        let shop = Shop::open(&pool, &key, wish).await?;
+        let first = shop.machines.first().ok_or("a shop without machines")?;
+        let second = json!({ "idoutlet": first.idoutlet, "nama": "Cuci Lama", "durasi": SERVICES_S[1], "harga": PRICE });
+        let services = [first.idlayanan, id(&ops(&pool, &key, "layanan", &second).await?["id"])?];
+        Ok(Self { key, shop, services })
+    }
+}
+
 impl Crash {
     pub fn run(self) -> Result<(), String> {
         let seed = self.seed.unwrap_or_else(|| rand::rng().random());
@@ -83,13 +106,13 @@ impl Crash {
             self.data_dir.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("nyala-crash-{}", std::process::id())));
         let mut site = Server::new(server::program()?, &self.config_dir, data_dir, &SETTINGS)?;
         site.start().await?;
-        let shop = Arc::new(Shop::open(&site, self.machines, self.customers).await?);
-        let mut customers: Vec<Customer> = (0..self.customers).map(|n| Customer::new(&shop, n, rng.random())).collect();
+        let market = Arc::new(Market::open(&site, self.machines, self.customers).await?);
+        let mut customers: Vec<Payer> = (0..self.customers).map(|n| Payer::new(&market, n, rng.random())).collect();
         let (since, mut kills, mut devices) = (Instant::now(), Kills::default(), Devices::default());
         for round in 1..=self.rounds {
             let happened = async {
                 let (back, victim) = self.round(&mut site, customers, &mut kills, &mut rng).await?;
-                let settled = audit::settle(&site, &shop, back, &mut devices).await;
+                let settled = audit::settle(&site, &market, back, &mut devices).await;
                 settled.map_err(|why| format!("after killing {victim:?}: {why}"))
             };
             customers = happened.await.map_err(|why| format!("round {round}: {why}"))?;
@@ -112,10 +135,10 @@ impl Crash {
     async fn round(
         &self,
         site: &mut Server,
-        customers: Vec<Customer>,
+        customers: Vec<Payer>,
         kills: &mut Kills,
         rng: &mut StdRng,
-    ) -> Result<(Vec<Customer>, Victim), String> {
+    ) -> Result<(Vec<Payer>, Victim), String> {
         let flow = Arc::new(Flow::default());
         let address = site.address();
         let buying: Vec<_> = customers

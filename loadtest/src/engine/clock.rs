@@ -10,14 +10,14 @@ pub type Us = i64;
 const DRIFT_PPM: i64 = 20;
 
 #[derive(Debug, Clone)]
-pub struct Clock {
+pub struct ServerClock {
     began: Instant,
     /// The server's microseconds less ours are between these.
     low: i64,
     high: i64,
 }
 
-impl Clock {
+impl ServerClock {
     pub fn new(began: Instant) -> Self {
         Self { began, low: i64::MIN, high: i64::MAX }
     }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn many_answers_pin_the_clock_down() {
-        let mut clock = Clock::new(Instant::now());
+        let mut clock = ServerClock::new(Instant::now());
         assert_eq!(clock.server_us(5), None);
         // The server is 1,000,000 ms and 300 µs ahead.
         for n in 0..1000_i64 {
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_stepped_clock_begins_anew() {
-        let mut clock = Clock::new(Instant::now());
+        let mut clock = ServerClock::new(Instant::now());
         clock.answered(0, 100, 1_000);
         clock.answered(1_000, 1_100, 9_000);
         let server = clock.server_us(1_050).unwrap();

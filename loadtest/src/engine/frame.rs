@@ -12,7 +12,7 @@ pub enum Opcode {
 
 /// A frame of the server, still in the buffer that it was read into.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
+pub struct ServerFrame<'a> {
     pub opcode: Opcode,
     pub payload: &'a [u8],
     /// Bytes of head and payload together.
@@ -32,7 +32,7 @@ const MASK: [u8; 4] = [0x6e, 0x79, 0x61, 0x6c];
 ///
 /// # Errors
 /// A frame that a server may not send here.
-pub fn next(bytes: &[u8]) -> Result<Option<Frame<'_>>, Broken> {
+pub fn next(bytes: &[u8]) -> Result<Option<ServerFrame<'_>>, Broken> {
     let [first, second, rest @ ..] = bytes else { return Ok(None) };
     if first & 0x80 == 0 {
         return Err(Broken("fragmented frame"));
@@ -58,7 +58,7 @@ pub fn next(bytes: &[u8]) -> Result<Option<Frame<'_>>, Broken> {
         return Err(Broken("frame of more than 1 MiB"));
     }
     let end = head + usize::try_from(length).unwrap_or(usize::MAX);
-    Ok(bytes.get(head..end).map(|payload| Frame { opcode, payload, bytes: end }))
+    Ok(bytes.get(head..end).map(|payload| ServerFrame { opcode, payload, bytes: end }))
 }
 
 /// Appends a client's text frame.

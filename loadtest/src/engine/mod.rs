@@ -1,10 +1,10 @@
 //! Thousands of Socket.IO sessions on one thread: readiness events, one shared buffer, no task and no buffer a session.
 
 pub mod clock;
-mod frame;
+pub mod frame;
 pub mod heartbeat;
 mod phase;
-mod session;
+pub mod session;
 pub mod stats;
 pub mod subscriptions;
 mod swarm;
@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use mio::Waker;
 use tokio::sync::mpsc;
 
-pub use session::{Message, message};
+pub use session::{ServerMessage, message};
 use stats::Second;
 use swarm::Swarm;
 pub use watch::{Counting, Heard};
@@ -56,7 +56,7 @@ pub struct Plan {
 
 /// What a scenario asks of the engine.
 #[derive(Debug, Clone, Copy)]
-pub enum Command {
+pub enum EngineCommand {
     /// Count the phase ticks of a window of so many milliseconds from now on.
     OpenWindow {
         ms: i64,
@@ -81,14 +81,14 @@ pub enum Command {
 
 /// What the engine tells.
 #[derive(Debug)]
-pub enum Report {
+pub enum Told {
     Second(Box<Second>),
     /// Every session is live or has given up, so many microseconds after the beginning or the storm.
     Settled {
         after_us: i64,
         live: usize,
     },
-    /// Of a subscription that [`Command::Subscribe`] made: the answer's status, and whether the machine runs.
+    /// Of a subscription that [`EngineCommand::Subscribe`] made: the answer's status, and whether the machine runs.
     Subscribed {
         session: usize,
         idmesin: i64,
@@ -104,17 +104,17 @@ pub enum Report {
 }
 
 /// A running engine; it stops when dropped.
-pub struct Engine {
-    commands: std_mpsc::SyncSender<Command>,
+pub struct SessionEngine {
+    commands: std_mpsc::SyncSender<EngineCommand>,
     waker: Arc<Waker>,
-    reports: mpsc::Receiver<Report>,
+    reports: mpsc::Receiver<Told>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Commands that may wait for the engine.
 const MAX_COMMANDS: usize = 16 * 1024;
 
-impl Engine {
+impl SessionEngine {
     /// Starts it: its sessions begin to connect.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl Engine {
     }
 
     /// Asks it to do something; nothing happens when it has ended.
-    pub fn tell(&self, command: Command) {
+    pub fn tell(&self, command: EngineCommand) {
         if self.commands.send(command).is_ok() {
             // An engine that cannot be woken looks at its commands within a second.
             let _ = self.waker.wake();
@@ -137,14 +137,14 @@ impl Engine {
     }
 
     /// The next thing that it tells; `None` when it has ended.
-    pub async fn next(&mut self) -> Option<Report> {
+    pub async fn next(&mut self) -> Option<Told> {
         self.reports.recv().await
     }
 }
 
-impl Drop for Engine {
+impl Drop for SessionEngine {
     fn drop(&mut self) {
-        self.tell(Command::Stop);
+        self.tell(EngineCommand::Stop);
         self.reports.close();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

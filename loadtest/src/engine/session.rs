@@ -39,7 +39,7 @@ impl Stage {
 const MAX_UNSENT_BYTES: usize = 64 * 1024;
 
 #[derive(Debug)]
-pub struct Session {
+pub(super) struct ClientSession {
     pub stream: Option<TcpStream>,
     pub stage: Stage,
     /// Of a frame that is not whole yet.
@@ -58,7 +58,7 @@ pub struct Session {
     pub leaving: i64,
 }
 
-impl Session {
+impl ClientSession {
     pub fn new() -> Self {
         Self {
             stream: None,
@@ -117,7 +117,7 @@ impl Session {
 
 /// A message of the server that is no tick.
 #[derive(Debug, PartialEq)]
-pub enum Message {
+pub enum ServerMessage {
     /// The transport is open; pings come this often, in milliseconds, and may be late by so much.
     Open {
         ping_interval_ms: i64,
@@ -150,30 +150,30 @@ struct Refusal {
 }
 
 /// What a text frame says, when it is no tick.
-pub fn message(payload: &[u8]) -> Message {
-    let Ok(text) = std::str::from_utf8(payload) else { return Message::Unreadable };
+pub fn message(payload: &[u8]) -> ServerMessage {
+    let Ok(text) = std::str::from_utf8(payload) else { return ServerMessage::Unreadable };
     match text.as_bytes() {
-        b"2" => Message::Ping,
-        b"1" | b"41" => Message::Bye,
-        b"6" => Message::Noop,
-        [b'0', ..] => serde_json::from_str::<Open>(&text[1..]).map_or(Message::Unreadable, |open| Message::Open {
+        b"2" => ServerMessage::Ping,
+        b"1" | b"41" => ServerMessage::Bye,
+        b"6" => ServerMessage::Noop,
+        [b'0', ..] => serde_json::from_str::<Open>(&text[1..]).map_or(ServerMessage::Unreadable, |open| ServerMessage::Open {
             ping_interval_ms: open.ping_interval,
             ping_timeout_ms: open.ping_timeout,
         }),
-        [b'4', b'0', ..] => Message::Joined,
+        [b'4', b'0', ..] => ServerMessage::Joined,
         [b'4', b'4', ..] => {
-            serde_json::from_str::<Refusal>(&text[2..]).map_or(Message::Unreadable, |r| Message::Refused(r.message))
+            serde_json::from_str::<Refusal>(&text[2..]).map_or(ServerMessage::Unreadable, |r| ServerMessage::Refused(r.message))
         }
-        [b'4', b'3', ..] => answer(&text[2..]).unwrap_or(Message::Unreadable),
-        [b'4', b'2', ..] => Message::Noop,
-        _ => Message::Unreadable,
+        [b'4', b'3', ..] => answer(&text[2..]).unwrap_or(ServerMessage::Unreadable),
+        [b'4', b'2', ..] => ServerMessage::Noop,
+        _ => ServerMessage::Unreadable,
     }
 }
 
-fn answer(text: &str) -> Option<Message> {
+fn answer(text: &str) -> Option<ServerMessage> {
     let (id, list) = text.split_at(text.find('[')?);
     let (told,) = serde_json::from_str::<(Snapshot,)>(list).ok()?;
-    Some(Message::Answer { id: id.parse().ok()?, told })
+    Some(ServerMessage::Answer { id: id.parse().ok()?, told })
 }
 
 /// Appends the frame that joins with `token`.
@@ -191,10 +191,10 @@ pub fn unsubscribe(out: &mut Vec<u8>, id: usize, idmesin: i64) {
     frame::text(out, &format!(r#"42{id}["unsubscribe","heartbeat/{idmesin}"]"#));
 }
 
-/// The request for a websocket. The key need not be secret: it only shows that the server speaks the protocol.
-pub fn upgrade_request(host: &str) -> String {
+/// The request for a websocket of a new session, or of the one that `session` names (`&sid=…`). The key need not be secret: it only shows that the server speaks the protocol.
+pub fn upgrade_request(host: &str, session: &str) -> String {
     format!(
-        "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        "GET /socket.io/?EIO=4&transport=websocket{session} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: bnlhbGEtbG9hZHRlc3Qtaw==\r\n\r\n"
     )
 }
@@ -220,16 +220,19 @@ mod tests {
     #[test]
     fn the_servers_messages_are_told_apart() {
         let open = br#"0{"sid":"a","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":65536}"#;
-        assert_eq!(message(open), Message::Open { ping_interval_ms: 25_000, ping_timeout_ms: 20_000 });
-        assert_eq!(message(b"2"), Message::Ping);
-        assert_eq!(message(br#"40{"sid":"b"}"#), Message::Joined);
-        assert_eq!(message(br#"44{"message":"unauthorized"}"#), Message::Refused("unauthorized".to_owned()));
+        assert_eq!(message(open), ServerMessage::Open { ping_interval_ms: 25_000, ping_timeout_ms: 20_000 });
+        assert_eq!(message(b"2"), ServerMessage::Ping);
+        assert_eq!(message(br#"40{"sid":"b"}"#), ServerMessage::Joined);
+        assert_eq!(message(br#"44{"message":"unauthorized"}"#), ServerMessage::Refused("unauthorized".to_owned()));
         let told = Snapshot { status: 200, tl: Some(5), ends_at: Some(9), server_time: Some(4) };
-        assert_eq!(message(br#"4311[{"status":200,"tl":5,"ends_at":9,"server_time":4}]"#), Message::Answer { id: 11, told });
+        assert_eq!(
+            message(br#"4311[{"status":200,"tl":5,"ends_at":9,"server_time":4}]"#),
+            ServerMessage::Answer { id: 11, told }
+        );
         let told = Snapshot { status: 404, tl: None, ends_at: None, server_time: None };
-        assert_eq!(message(br#"430[{"status":404,"message":"x"}]"#), Message::Answer { id: 0, told });
+        assert_eq!(message(br#"430[{"status":404,"message":"x"}]"#), ServerMessage::Answer { id: 0, told });
         for odd in [&b"43[]"[..], b"0", b"9", b"\xff", b"44"] {
-            assert_eq!(message(odd), Message::Unreadable, "{odd:?}");
+            assert_eq!(message(odd), ServerMessage::Unreadable, "{odd:?}");
         }
     }
 

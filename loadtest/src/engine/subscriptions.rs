@@ -1,17 +1,17 @@
 //! What all sessions watch, and what their ticks say. No sockets, and no time but what the caller says: an hour can be played in a
 //! second.
 
-use super::clock::{Clock, Us};
+use super::clock::{ServerClock, Us};
 use super::heartbeat::{self, Snapshot};
 use super::phase::Phase;
 use super::stats::Second;
-use super::watch::{Books, Counting, Heard, Watch};
+use super::watch::{Books, Counting, Heard, WatchedTopic};
 use super::{Plan, Topic};
 
 /// `width` of them a session, one after the other.
 pub struct Subscriptions {
     width: usize,
-    watches: Vec<Watch>,
+    watches: Vec<WatchedTopic>,
     /// Which of them the scenario wants to hear of.
     told: Vec<bool>,
     /// By session: which of its subscriptions the next tick is probably of.
@@ -54,10 +54,10 @@ pub struct Answered {
 impl Subscriptions {
     pub fn new(plan: &Plan) -> Self {
         let (sessions, width) = (plan.tokens.len(), plan.topics_per_session);
-        let mut watches = vec![Watch::new(0, 0); sessions * width];
+        let mut watches = vec![WatchedTopic::new(0, 0); sessions * width];
         for (session, topics) in plan.topics.iter().enumerate() {
             for (slot, topic) in topics.iter().take(width).enumerate() {
-                watches[session * width + slot] = Watch::new(topic.idmesin, topic.group);
+                watches[session * width + slot] = WatchedTopic::new(topic.idmesin, topic.group);
             }
         }
         Self {
@@ -87,7 +87,7 @@ impl Subscriptions {
     }
 
     /// A text frame of `session` that was here at `at`.
-    pub fn tick(&mut self, session: usize, payload: &[u8], at: Us, clock: &mut Clock, second: &mut Second) -> Ticked {
+    pub fn tick(&mut self, session: usize, payload: &[u8], at: Us, clock: &mut ServerClock, second: &mut Second) -> Ticked {
         second.counters.frames += 1;
         let Some(tick) = heartbeat::parse(payload) else { return Ticked::Unreadable };
         let first = session * self.width;
@@ -116,7 +116,7 @@ impl Subscriptions {
         slot: usize,
         told: &Snapshot,
         (asked, at): (Us, Us),
-        clock: &mut Clock,
+        clock: &mut ServerClock,
         second: &mut Second,
     ) -> Option<Answered> {
         let place = session * self.width + slot;
@@ -138,7 +138,7 @@ impl Subscriptions {
     pub fn add(&mut self, session: usize, topic: Topic) -> Option<usize> {
         let first = session * self.width;
         let slot = self.watches[first..first + self.width].iter().position(|w| w.idmesin == 0)?;
-        self.watches[first + slot] = Watch::new(topic.idmesin, topic.group);
+        self.watches[first + slot] = WatchedTopic::new(topic.idmesin, topic.group);
         self.told[first + slot] = true;
         Some(slot)
     }
@@ -147,7 +147,7 @@ impl Subscriptions {
     pub fn remove(&mut self, session: usize, idmesin: i64) -> bool {
         let Some((slot, _)) = self.of(session).find(|(_, of)| *of == idmesin) else { return false };
         let place = session * self.width + slot;
-        self.watches[place] = Watch::new(0, 0);
+        self.watches[place] = WatchedTopic::new(0, 0);
         self.told[place] = false;
         true
     }
@@ -182,7 +182,7 @@ impl Subscriptions {
     }
 
     /// Judges the window.
-    pub fn close_window(&mut self, now: i64, clock: &Clock, second: &mut Second) {
+    pub fn close_window(&mut self, now: i64, clock: &ServerClock, second: &mut Second) {
         self.each(clock, second, |watch, phase, books| watch.close_window(now, phase, books));
         self.counting = Counting::Not;
     }
@@ -193,11 +193,11 @@ impl Subscriptions {
     }
 
     /// Looks which final ticks are overdue at `now`.
-    pub fn check(&mut self, now: i64, clock: &Clock, second: &mut Second) {
+    pub fn check(&mut self, now: i64, clock: &ServerClock, second: &mut Second) {
         self.each(clock, second, |watch, phase, books| watch.check(now, phase, books));
     }
 
-    fn each(&mut self, clock: &Clock, second: &mut Second, mut act: impl FnMut(&mut Watch, &Phase, &mut Books<'_>)) {
+    fn each(&mut self, clock: &ServerClock, second: &mut Second, mut act: impl FnMut(&mut WatchedTopic, &Phase, &mut Books<'_>)) {
         let mut books = Books { counters: &mut second.counters, spans: &mut second.spans, clock, counting: self.counting };
         for watch in self.watches.iter_mut().filter(|w| w.idmesin != 0) {
             act(watch, &self.phases[watch.group as usize], &mut books);

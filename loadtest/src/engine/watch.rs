@@ -1,6 +1,6 @@
 //! One subscription, and the rules of docs/contract.md §3 that its ticks must keep.
 
-use super::clock::{Clock, Us};
+use super::clock::{ServerClock, Us};
 use super::heartbeat::{Heartbeat, Snapshot};
 use super::phase::Phase;
 use super::stats::{Counters, Spans};
@@ -39,7 +39,7 @@ pub enum Counting {
 
 /// Server times are epoch milliseconds, 0 where there is none.
 #[derive(Debug, Clone)]
-pub struct Watch {
+pub struct WatchedTopic {
     /// 0: free.
     pub idmesin: i64,
     /// Whose phase it has.
@@ -69,11 +69,11 @@ pub struct Watch {
 pub struct Books<'a> {
     pub counters: &'a mut Counters,
     pub spans: &'a mut Spans,
-    pub clock: &'a Clock,
+    pub clock: &'a ServerClock,
     pub counting: Counting,
 }
 
-impl Watch {
+impl WatchedTopic {
     pub fn new(idmesin: i64, group: u32) -> Self {
         Self {
             idmesin,

@@ -3,12 +3,12 @@
 mod pool;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 pub use pool::Pool;
@@ -20,15 +20,22 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// What a kept connection keeps of its buffer.
 const KEPT_BYTES: usize = 4096;
 
+/// An answer as it came.
+#[derive(Debug)]
+pub struct RawAnswer {
+    pub status: u16,
+    pub body: String,
+}
+
 /// An answer in the server's envelope.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct ServerAnswer {
     pub status: u16,
     pub message: String,
     pub data: Value,
 }
 
-impl Answer {
+impl ServerAnswer {
     /// The kind of error that this answer to `call` is. One 429 is like the other: how many seconds each says to wait makes no kind.
     pub fn refusal_of(&self, call: &str) -> String {
         match self.status {
@@ -40,13 +47,17 @@ impl Answer {
 
 /// Asks on a connection of its own; an error when the server died under it, was not there, or answered something that is no
 /// envelope.
-pub async fn ask(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> io::Result<Answer> {
-    let request = request(to, method, path, &[headers, &[("connection", "close")]].concat(), body);
+pub async fn ask(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> io::Result<ServerAnswer> {
+    let request = request(to, method, path, &[headers, &[("connection", "close")]].concat(), &written(body));
     timeout(TIME_LIMIT, exchange(to, request.as_bytes())).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
 }
 
-fn request(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> String {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
+/// No body for null.
+fn written(body: &Value) -> String {
+    if body.is_null() { String::new() } else { body.to_string() }
+}
+
+fn request(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
     let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {to}\r\ncontent-length: {}\r\n", body.len());
     if !body.is_empty() {
         head.push_str("content-type: application/json\r\n");
@@ -57,28 +68,41 @@ fn request(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], b
     format!("{head}\r\n{body}")
 }
 
-async fn exchange(to: SocketAddr, request: &[u8]) -> io::Result<Answer> {
+async fn exchange(to: SocketAddr, request: &[u8]) -> io::Result<ServerAnswer> {
     let mut stream = TcpStream::connect(to).await?;
     stream.write_all(request).await?;
     let mut bytes = Vec::new();
     stream.take(MAX_ANSWER_BYTES).read_to_end(&mut bytes).await?;
     let (_, answer) = parse(&bytes)?.filter(|(used, _)| *used == bytes.len()).ok_or_else(cut_off)?;
-    Ok(answer)
+    opened(&answer)
 }
 
 /// A connection that is kept for the next request.
-pub struct Connection {
+pub struct KeptConnection {
     to: SocketAddr,
     stream: TcpStream,
     read: Vec<u8>,
 }
 
-impl Connection {
+impl KeptConnection {
     /// # Errors
     /// When nobody listens.
     pub async fn open(to: SocketAddr) -> io::Result<Self> {
-        let stream =
-            timeout(TIME_LIMIT, TcpStream::connect(to)).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        Self::over(to, TcpStream::connect(to)).await
+    }
+
+    /// From an address of the loopback, so that the server takes it for somebody else.
+    ///
+    /// # Errors
+    /// Also when the system has no such address.
+    pub async fn open_from(from: IpAddr, to: SocketAddr) -> io::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::new(from, 0))?;
+        Self::over(to, socket.connect(to)).await
+    }
+
+    async fn over(to: SocketAddr, connecting: impl Future<Output = io::Result<TcpStream>>) -> io::Result<Self> {
+        let stream = timeout(TIME_LIMIT, connecting).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
         stream.set_nodelay(true)?;
         Ok(Self { to, stream, read: Vec::new() })
     }
@@ -98,7 +122,28 @@ impl Connection {
         headers: &[(&str, &str)],
         body: &Value,
         limit: Duration,
-    ) -> io::Result<Answer> {
+    ) -> io::Result<ServerAnswer> {
+        opened(&self.exchange(method, path, headers, &written(body), limit).await?)
+    }
+
+    /// The same for what has no envelope, or is not to be looked into. Nobody's request when `token` is empty.
+    ///
+    /// # Errors
+    /// When no answer came, or it is no HTTP.
+    pub async fn ask_raw(&mut self, method: &str, path: &str, token: &str, body: &str) -> io::Result<RawAnswer> {
+        let auth = format!("Bearer {token}");
+        let all = [("authorization", auth.as_str())];
+        self.exchange(method, path, if token.is_empty() { &[] } else { &all }, body, TIME_LIMIT).await
+    }
+
+    async fn exchange(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+        limit: Duration,
+    ) -> io::Result<RawAnswer> {
         let request = request(self.to, method, path, headers, body);
         let answer = async {
             self.stream.write_all(request.as_bytes()).await?;
@@ -107,7 +152,7 @@ impl Connection {
         timeout(limit, answer).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }
 
-    async fn answer(&mut self) -> io::Result<Answer> {
+    async fn answer(&mut self) -> io::Result<RawAnswer> {
         loop {
             if let Some((used, answer)) = parse(&self.read)? {
                 self.read.drain(..used);
@@ -126,16 +171,21 @@ fn cut_off() -> io::Error {
 }
 
 /// The first answer in `bytes`, and how long it is; `None` when it is not whole yet: its body has the length that was announced.
-fn parse(bytes: &[u8]) -> io::Result<Option<(usize, Answer)>> {
+fn parse(bytes: &[u8]) -> io::Result<Option<(usize, RawAnswer)>> {
     let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else { return Ok(None) };
     let (status, length) = head(&bytes[..end]).ok_or_else(cut_off)?;
     let Some(body) = bytes.get(end + 4..end + 4 + length) else { return Ok(None) };
+    let body = String::from_utf8(body.to_vec()).map_err(|_| cut_off())?;
+    Ok(Some((end + 4 + length, RawAnswer { status, body })))
+}
+
+/// What is in the envelope.
+fn opened(answer: &RawAnswer) -> io::Result<ServerAnswer> {
     let envelope = |mut envelope: Value| {
         let message = envelope.get("message")?.as_str()?.to_owned();
-        Some(Answer { status, message, data: envelope.get_mut("data")?.take() })
+        Some(ServerAnswer { status: answer.status, message, data: envelope.get_mut("data")?.take() })
     };
-    let answer = serde_json::from_slice(body).ok().and_then(envelope).ok_or_else(cut_off)?;
-    Ok(Some((end + 4 + length, answer)))
+    serde_json::from_str(&answer.body).ok().and_then(envelope).ok_or_else(cut_off)
 }
 
 /// Status and content length.
@@ -148,13 +198,14 @@ fn head(bytes: &[u8]) -> Option<(u16, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{opened, parse};
 
     #[test]
     fn an_answer_is_whole_or_none() {
         let whole = "HTTP/1.1 409 Conflict\r\nContent-Length: 46\r\n\r\n{\"status\":409,\"message\":\"penuh\",\"data\":null}  ";
         let (used, answer) = parse(whole.as_bytes()).unwrap().unwrap();
         assert_eq!(used, whole.len());
+        let answer = opened(&answer).unwrap();
         assert_eq!((answer.status, answer.message.as_str()), (409, "penuh"));
         for cut in [0, 10, 40, 60, whole.len() - 1] {
             assert!(parse(&whole.as_bytes()[..cut]).unwrap().is_none(), "{cut}");

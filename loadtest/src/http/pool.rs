@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::{Answer, Connection, TIME_LIMIT};
+use super::{KeptConnection, ServerAnswer, TIME_LIMIT};
 
 /// Connections that are lent out and taken back.
 #[derive(Clone)]
@@ -16,7 +16,7 @@ pub struct Pool(Arc<Inner>);
 
 struct Inner {
     to: SocketAddr,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<KeptConnection>>,
     permits: Semaphore,
 }
 
@@ -34,7 +34,7 @@ impl Pool {
     ///
     /// # Errors
     /// When no answer came.
-    pub async fn call(&self, method: &str, path: &str, token: &str, body: &Value) -> io::Result<Answer> {
+    pub async fn call(&self, method: &str, path: &str, token: &str, body: &Value) -> io::Result<ServerAnswer> {
         self.call_within(TIME_LIMIT, method, path, token, body).await
     }
 
@@ -43,7 +43,14 @@ impl Pool {
     ///
     /// # Errors
     /// When no answer came.
-    pub async fn call_within(&self, limit: Duration, method: &str, path: &str, token: &str, body: &Value) -> io::Result<Answer> {
+    pub async fn call_within(
+        &self,
+        limit: Duration,
+        method: &str,
+        path: &str,
+        token: &str,
+        body: &Value,
+    ) -> io::Result<ServerAnswer> {
         let _permit = self.0.permits.acquire().await.map_err(io::Error::other)?;
         let (auth, once) = (format!("Bearer {token}"), format!("{:032x}", rand::random::<u128>()));
         let all = [("authorization", auth.as_str()), ("idempotency-key", once.as_str())];
@@ -55,16 +62,16 @@ impl Pool {
                 Err(_) => {}
             }
         }
-        let mut fresh = Connection::open(self.0.to).await?;
+        let mut fresh = KeptConnection::open(self.0.to).await?;
         let answer = fresh.ask(method, path, headers, body, limit).await?;
         Ok(self.keep(fresh, answer))
     }
 
-    fn idle(&self) -> Option<Connection> {
+    fn idle(&self) -> Option<KeptConnection> {
         self.0.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    fn keep(&self, connection: Connection, answer: Answer) -> Answer {
+    fn keep(&self, connection: KeptConnection, answer: ServerAnswer) -> ServerAnswer {
         self.0.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         answer
     }

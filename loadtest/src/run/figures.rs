@@ -1,6 +1,6 @@
 //! A measurement becomes its figures.
 
-use super::Run;
+use super::Measurement;
 use crate::engine::stats::Times;
 use crate::options::shown_command;
 use crate::report::metrics::{Values, shown};
@@ -20,7 +20,7 @@ const LIMITS: [(&str, &str); 2] = [
     ("pay", "NYALA__PURCHASE__PER_CUSTOMER_MINUTE (60 by default)"),
 ];
 
-impl Run {
+impl Measurement {
     /// Everything together.
     pub fn report(mut self, target: &Target) -> Report {
         self.end();

@@ -5,7 +5,7 @@ mod figures;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::engine::stats::{Counters, Errors, Second, Spans, Times};
-use crate::engine::{Engine, Report as Told};
+use crate::engine::{SessionEngine, Told};
 use crate::interrupt::Interrupt;
 use crate::options::Common;
 use crate::process::{Used, thread_cpu_us, thread_wait_us};
@@ -50,7 +50,7 @@ struct Cost {
     server_us: u64,
 }
 
-pub struct Run {
+pub struct Measurement {
     pub ui: Ui,
     pub interrupt: Interrupt,
     pub values: Values,
@@ -78,11 +78,12 @@ pub struct Run {
     started_at: i64,
 }
 
-impl Run {
+impl Measurement {
     /// # Errors
     /// One line when the server's process is not there.
     pub fn new(scenario: &'static str, common: &Common, interrupt: Interrupt) -> Result<Self, String> {
-        let last_server = common.server_pid.map(Used::of).transpose()?;
+        let last_server =
+            common.server_pid.map(|pid| Used::of(pid).map_err(|e| format!("--server-pid {pid}: {e}"))).transpose()?;
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Ok(Self {
             ui: Ui::new(common.quiet),
@@ -163,7 +164,7 @@ impl Run {
     /// When the engine has ended by itself.
     pub async fn take(
         &mut self,
-        engine: &mut Engine,
+        engine: &mut SessionEngine,
         deadline: Instant,
         mut done: impl FnMut(&mut Self, &Told) -> bool,
     ) -> Result<bool, String> {

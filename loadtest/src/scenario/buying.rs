@@ -11,11 +11,11 @@ use tokio::task::JoinSet;
 use super::errand::{self, Errand};
 use super::steps::{drain, join_all, open_shop};
 use super::watching::MAX_TOPICS;
-use crate::engine::{Command, Engine, Heard, Plan, Report as Told, Topic};
+use crate::engine::{EngineCommand, Heard, Plan, SessionEngine, Told, Topic};
 use crate::http::Pool;
 use crate::options::{Common, at_least_1};
 use crate::report::metrics::shown;
-use crate::run::Run;
+use crate::run::Measurement;
 use crate::shop::{Shop, Wish};
 use crate::target::{Target, make_room};
 
@@ -53,10 +53,10 @@ struct Running {
 }
 
 /// Everything that a measurement of purchases needs.
-pub struct Counter {
+pub struct Checkout {
     pub shop: Arc<Shop>,
     pub pool: Pool,
-    engine: Engine,
+    engine: SessionEngine,
     errands: JoinSet<Errand>,
     free_machines: VecDeque<usize>,
     free_customers: VecDeque<usize>,
@@ -79,12 +79,12 @@ impl Buying {
     /// One line on what made it impossible.
     pub async fn open(
         &self,
-        run: &mut Run,
+        run: &mut Measurement,
         common: &Common,
         target: &Target,
         watchers: usize,
         per_session: usize,
-    ) -> Result<Option<Counter>, String> {
+    ) -> Result<Option<Checkout>, String> {
         if !(self.rate > 0.0 && self.rate <= 100_000.0) || self.durasi == 0 {
             return Err("--rate must be above 0 and at most 100,000, --durasi at least 1".to_owned());
         }
@@ -115,7 +115,7 @@ impl Buying {
             let first = s.checked_sub(buyers).map(|watcher| watcher * per_session);
             first.map_or_else(Vec::new, |first| (0..per_session).map(|k| shop.machines[(first + k) % machines].topic()).collect())
         };
-        let mut engine = Engine::start(Plan {
+        let mut engine = SessionEngine::start(Plan {
             address: target.address,
             host: target.host.clone(),
             tokens: shop.customers.iter().map(|c| c.token.clone()).collect(),
@@ -129,8 +129,8 @@ impl Buying {
         if !join_all(run, &mut engine, sessions).await? {
             return Ok(None);
         }
-        engine.tell(Command::CountRuns);
-        Ok(Some(Counter {
+        engine.tell(EngineCommand::CountRuns);
+        Ok(Some(Checkout {
             pool: Pool::new(target.address, REQUESTS_AT_ONCE),
             engine,
             errands: JoinSet::new(),
@@ -151,12 +151,12 @@ impl Buying {
     }
 }
 
-impl Counter {
+impl Checkout {
     /// Purchases arrive for so long; then those that are under way are waited for.
     ///
     /// # Errors
     /// When the engine ended by itself.
-    pub async fn serve(&mut self, run: &mut Run, buying: &Buying, length: Duration) -> Result<(), String> {
+    pub async fn serve(&mut self, run: &mut Measurement, buying: &Buying, length: Duration) -> Result<(), String> {
         run.begin();
         run.ui.part("buying", length.as_secs());
         let interrupt = run.interrupt.clone();
@@ -192,7 +192,7 @@ impl Counter {
         self.errands.is_empty() && self.running.is_empty()
     }
 
-    fn arrives(&mut self, run: &mut Run, planned: Instant) {
+    fn arrives(&mut self, run: &mut Measurement, planned: Instant) {
         run.deeds.planned += 1;
         let (Some(machine), Some(customer)) = (self.free_machines.pop_front(), self.free_customers.pop_front()) else {
             return failed(run, "no machine was free: give more --machines");
@@ -201,7 +201,7 @@ impl Counter {
     }
 
     /// A purchase is decided: who paid watches the machine.
-    fn paid(&mut self, run: &mut Run, errand: Errand) {
+    fn paid(&mut self, run: &mut Measurement, errand: Errand) {
         run.deeds.behind.took(errand.behind);
         match errand.outcome {
             Ok(took) => {
@@ -212,7 +212,7 @@ impl Counter {
                 let since = Instant::now().checked_sub(took.pay).unwrap_or_else(Instant::now);
                 self.running.insert(errand.customer, Running { machine: errand.machine, since });
                 let topic = self.shop.machines[errand.machine].topic();
-                self.engine.tell(Command::Subscribe { session: errand.customer, topic });
+                self.engine.tell(EngineCommand::Subscribe { session: errand.customer, topic });
             }
             Err(why) => {
                 failed(run, &why);
@@ -222,7 +222,7 @@ impl Counter {
         }
     }
 
-    fn heard(&mut self, run: &mut Run, told: &Told, length: Duration) {
+    fn heard(&mut self, run: &mut Measurement, told: &Told, length: Duration) {
         match told {
             Told::Second(second) => {
                 run.second(second);
@@ -266,13 +266,13 @@ impl Counter {
     fn finished(&mut self, session: usize) -> bool {
         let Some(running) = self.running.remove(&session) else { return false };
         let idmesin = self.shop.machines[running.machine].idmesin;
-        self.engine.tell(Command::Unsubscribe { session, idmesin });
+        self.engine.tell(EngineCommand::Unsubscribe { session, idmesin });
         self.free_machines.push_back(running.machine);
         self.free_customers.push_back(session);
         true
     }
 
-    fn give_up(&mut self, run: &mut Run) {
+    fn give_up(&mut self, run: &mut Measurement) {
         let late = |(session, r): (&usize, &Running)| (r.since.elapsed() > self.durasi + FINAL_WITHIN).then_some(*session);
         let late: Vec<usize> = self.running.iter().filter_map(late).collect();
         for session in late {
@@ -282,12 +282,12 @@ impl Counter {
     }
 }
 
-fn done(run: &mut Run) {
+fn done(run: &mut Measurement) {
     run.deeds.done += 1;
     run.latest.0 += 1;
 }
 
-fn failed(run: &mut Run, why: &str) {
+fn failed(run: &mut Measurement, why: &str) {
     run.deeds.failed += 1;
     run.errors.add(why, 1);
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Pool};
-use crate::shop::{Customer, Machine, Shop};
+use crate::http::{Pool, ServerAnswer};
+use crate::shop::{Shop, TestCustomer, TestMachine};
 
 /// What a purchase took: each from the planned moment, except `pay`.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,13 @@ pub async fn buy(pool: Pool, shop: Arc<Shop>, customer: usize, machine: usize, p
     Errand { customer, machine, behind, outcome }
 }
 
-async fn steps(pool: &Pool, shop: &Shop, customer: &Customer, machine: &Machine, planned: Instant) -> Result<Took, String> {
+async fn steps(
+    pool: &Pool,
+    shop: &Shop,
+    customer: &TestCustomer,
+    machine: &TestMachine,
+    planned: Instant,
+) -> Result<Took, String> {
     scan(pool, &customer.token, machine).await?;
     let scan = planned.elapsed();
     epay(pool, customer, shop.idowner).await?;
@@ -45,14 +51,14 @@ async fn steps(pool: &Pool, shop: &Shop, customer: &Customer, machine: &Machine,
 ///
 /// # Errors
 /// The kind of error.
-pub async fn scan(pool: &Pool, token: &str, machine: &Machine) -> Result<(), String> {
+pub async fn scan(pool: &Pool, token: &str, machine: &TestMachine) -> Result<(), String> {
     let body = json!({ "qr": machine.qr, "limit": 10, "skip": 0, "search": "" });
     let data = asked("scan", pool.call("POST", "/scan/v1/transaksi/get_layanan", token, &body).await)?;
     let offers = data["data_layanan"].as_array().is_some_and(|all| all.iter().any(|l| l["id"] == machine.idlayanan));
     if data["data_mesin"]["id"] == machine.idmesin && offers { Ok(()) } else { Err("scan: another machine".to_owned()) }
 }
 
-async fn epay(pool: &Pool, customer: &Customer, idowner: i64) -> Result<(), String> {
+async fn epay(pool: &Pool, customer: &TestCustomer, idowner: i64) -> Result<(), String> {
     let path = format!("/scan/v1/transaksi/get_epayment/{idowner}");
     let data = asked("get_epayment", pool.call("GET", &path, &customer.token, &Value::Null).await)?;
     let there = data.as_array().is_some_and(|all| all.iter().any(|a| a["idcustomer"] == customer.idcustomer));
@@ -63,7 +69,7 @@ async fn epay(pool: &Pool, customer: &Customer, idowner: i64) -> Result<(), Stri
 ///
 /// # Errors
 /// The kind of error.
-pub fn asked(what: &str, answer: std::io::Result<Answer>) -> Result<Value, String> {
+pub fn asked(what: &str, answer: std::io::Result<ServerAnswer>) -> Result<Value, String> {
     match answer {
         Ok(answer) if answer.status == 200 => Ok(answer.data),
         Ok(answer) => Err(answer.refusal_of(what)),

@@ -9,15 +9,15 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::steps::{drain, join_all, open_shop};
-use super::{Outcome, run};
-use crate::engine::{Command, Engine, Plan, Report as Told};
+use super::{Verdict, run};
+use crate::engine::{EngineCommand, Plan, SessionEngine, Told};
 use crate::http::Pool;
 use crate::interrupt::Interrupt;
 use crate::money;
 use crate::options::{Common, at_least_1};
 use crate::report::Report;
-use crate::run::Run;
-use crate::shop::{Machine, PRICE, Shop, Wish, ops};
+use crate::run::Measurement;
+use crate::shop::{PRICE, Shop, TestMachine, Wish, ops};
 use crate::target::{Target, make_room};
 
 /// The shortest run: the last machines are started so long before the end.
@@ -50,7 +50,7 @@ pub struct Finish {
 impl Finish {
     /// # Errors
     /// One line on what made it impossible.
-    pub fn run(&self) -> Result<Outcome, String> {
+    pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
 
@@ -58,7 +58,7 @@ impl Finish {
         make_room(self.sessions + self.starts_per_second)?;
         let target = self.common.target()?;
         let key = self.common.root_key()?;
-        let mut run = Run::new("finish", &self.common, interrupt)?;
+        let mut run = Measurement::new("finish", &self.common, interrupt)?;
         run.ui.part("preparing", 1);
         let pool = run.prepare(target.ready()).await?;
         let wish = Wish {
@@ -75,12 +75,12 @@ impl Finish {
         Ok(run.report(&target))
     }
 
-    async fn join(&self, run: &mut Run, target: &Target, shop: &Shop) -> Result<Option<Engine>, String> {
+    async fn join(&self, run: &mut Measurement, target: &Target, shop: &Shop) -> Result<Option<SessionEngine>, String> {
         run.values.count("sessions", self.sessions as u64);
         run.values.count("machines", self.machines as u64);
         run.values.count("subscriptions", self.sessions as u64);
         run.before_sessions();
-        let mut engine = Engine::start(Plan {
+        let mut engine = SessionEngine::start(Plan {
             address: target.address,
             host: target.host.clone(),
             tokens: shop.customers.iter().take(self.sessions).map(|c| c.token.clone()).collect(),
@@ -96,13 +96,13 @@ impl Finish {
 
     async fn end_together(
         &self,
-        run: &mut Run,
-        engine: &mut Engine,
+        run: &mut Measurement,
+        engine: &mut SessionEngine,
         target: &Target,
         shop: &Arc<Shop>,
         key: &str,
     ) -> Result<(), String> {
-        engine.tell(Command::CountRuns);
+        engine.tell(EngineCommand::CountRuns);
         run.begin();
         let waves = self.machines.div_ceil(self.starts_per_second);
         let longest_s = waves - 1 + SHORTEST_S;
@@ -111,7 +111,7 @@ impl Finish {
         run.ui.part("running", longest_s as u64 + LEAD.as_secs());
         let starts = self.start_in_waves(target, shop, key, first);
         let all = self.sessions as u64;
-        let heard = |run: &mut Run, told: &Told, end: Instant| {
+        let heard = |run: &mut Measurement, told: &Told, end: Instant| {
             if let Told::Second(second) = told {
                 let line = run.line(&format!("{} of {all} final ticks, ", run.counters.finals), second);
                 let elapsed = run.elapsed().as_secs();
@@ -190,7 +190,7 @@ async fn start_outlet(
     let mut buys = JoinSet::new();
     for m in machines.iter().copied() {
         let (pool, shop) = (pool.clone(), shop.clone());
-        let machine = Machine { idlayanan, ..shop.machines[m].clone() };
+        let machine = TestMachine { idlayanan, ..shop.machines[m].clone() };
         buys.spawn(async move { (m, shop.buy(&pool, &shop.customers[m], &machine).await) });
     }
     while let Some(bought) = buys.join_next().await {

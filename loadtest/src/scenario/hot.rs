@@ -9,18 +9,17 @@ use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 use super::steps::open_shop;
-use super::{Outcome, run};
-use crate::http::{Answer, Connection};
+use super::{Verdict, run};
+use crate::http::{KeptConnection, ServerAnswer};
 use crate::interrupt::Interrupt;
 use crate::money;
 use crate::options::{Common, at_least_1};
 use crate::report::Report;
-use crate::run::Run;
-use crate::shop::{Customer, Machine, Shop, Undecided, Wish, order};
+use crate::run::Measurement;
+use crate::shop::{PAY, Shop, TestCustomer, TestMachine, Undecided, Wish, order};
 use crate::target::{Target, make_room};
 
 const IN_USE: &str = "mesin sedang digunakan";
-const PAY: &str = "/scan/v1/transaksi/create_snap_transaksi";
 /// The server itself answers after 8 s.
 const PRESS_WITHIN: Duration = Duration::from_secs(12);
 /// How often an answer that decides nothing is asked for again.
@@ -53,7 +52,7 @@ enum Press {
 impl Hot {
     /// # Errors
     /// One line on what made it impossible.
-    pub fn run(&self) -> Result<Outcome, String> {
+    pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
 
@@ -61,7 +60,7 @@ impl Hot {
         make_room(self.customers)?;
         let target = self.common.target()?;
         let key = self.common.root_key()?;
-        let mut run = Run::new("hot", &self.common, interrupt)?;
+        let mut run = Measurement::new("hot", &self.common, interrupt)?;
         run.ui.part("preparing", 1);
         let pool = run.prepare(target.ready()).await?;
         let wish =
@@ -92,13 +91,13 @@ impl Hot {
     }
 
     /// How many won.
-    async fn round(&self, run: &mut Run, target: &Target, shop: &Shop, machine: &Machine) -> Result<u64, String> {
+    async fn round(&self, run: &mut Measurement, target: &Target, shop: &Shop, machine: &TestMachine) -> Result<u64, String> {
         // Opened before, so that all requests leave together.
         let mut ready = Vec::with_capacity(shop.customers.len());
         for customer in &shop.customers {
             run.deeds.planned += 1;
-            match Connection::open(target.address).await {
-                Ok(connection) => ready.push((connection, customer.clone(), order(customer, machine))),
+            match KeptConnection::open(target.address).await {
+                Ok(connection) => ready.push((connection, customer.clone(), order(&customer.receipt(), customer, machine))),
                 Err(e) => {
                     run.deeds.failed += 1;
                     run.errors.add(&format!("connect: {e}"), 1);
@@ -146,7 +145,13 @@ impl Hot {
 }
 
 /// Presses until something is decided; a repeat has the same receipt, so it is the same press, and is counted.
-async fn press(connection: Connection, customer: &Customer, order: &Value, undecided: &Undecided, planned: Instant) -> Press {
+async fn press(
+    connection: KeptConnection,
+    customer: &TestCustomer,
+    order: &Value,
+    undecided: &Undecided,
+    planned: Instant,
+) -> Press {
     let auth = format!("Bearer {}", customer.token);
     let (address, mut kept) = (connection.address(), Some(connection));
     let mut last = String::new();
@@ -155,10 +160,10 @@ async fn press(connection: Connection, customer: &Customer, order: &Value, undec
         let asked = async {
             let mut open = match kept.take() {
                 Some(open) => open,
-                None => Connection::open(address).await?,
+                None => KeptConnection::open(address).await?,
             };
             let answer = open.ask("POST", PAY, &[("authorization", &auth)], order, PRESS_WITHIN).await?;
-            Ok::<(Connection, Answer), std::io::Error>((open, answer))
+            Ok::<(KeptConnection, ServerAnswer), std::io::Error>((open, answer))
         };
         match asked.await {
             Ok((_, answer)) if answer.status == 200 => {

@@ -10,15 +10,15 @@ use tokio::task::JoinSet;
 
 use super::errand::{asked, scan};
 use super::steps::open_shop;
-use super::{Outcome, run};
+use super::{Verdict, run};
 use crate::http::Pool;
 use crate::interrupt::Interrupt;
 use crate::money;
 use crate::options::{Common, length_s};
 use crate::report::Report;
 use crate::report::metrics::shown;
-use crate::run::Run;
-use crate::shop::{BALANCE, Customer, Machine, PRICE, Shop, Wish, ops};
+use crate::run::Measurement;
+use crate::shop::{BALANCE, PRICE, Shop, TestCustomer, TestMachine, Wish, ops};
 use crate::target::make_room;
 
 const REQUESTS_AT_ONCE: usize = 256;
@@ -48,7 +48,7 @@ pub struct Journey {
 struct Ended {
     behind: Duration,
     /// Whoever has an account, wherever the journey ended.
-    customer: Option<Arc<Customer>>,
+    customer: Option<Arc<TestCustomer>>,
     /// The time since the planned moment, or the kind of error.
     outcome: Result<Duration, String>,
 }
@@ -56,7 +56,7 @@ struct Ended {
 impl Journey {
     /// # Errors
     /// One line on what made it impossible.
-    pub fn run(&self) -> Result<Outcome, String> {
+    pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
 
@@ -67,7 +67,7 @@ impl Journey {
         make_room(REQUESTS_AT_ONCE)?;
         let target = self.common.target()?;
         let key = self.common.root_key()?;
-        let mut run = Run::new("journey", &self.common, interrupt)?;
+        let mut run = Measurement::new("journey", &self.common, interrupt)?;
         let planned = (self.rate * self.seconds as f64).ceil() as usize;
         run.ui.part("preparing", 1);
         let ready = run.prepare(target.ready()).await?;
@@ -84,12 +84,12 @@ impl Journey {
     /// Those who came as far as the top-up: their money has to be right, whatever came then.
     async fn all(
         &self,
-        run: &mut Run,
+        run: &mut Measurement,
         pool: &Pool,
         shop: &Arc<Shop>,
         key: &str,
         planned: usize,
-    ) -> Result<Vec<Arc<Customer>>, String> {
+    ) -> Result<Vec<Arc<TestCustomer>>, String> {
         run.begin();
         run.ui.part("journeys", planned as u64);
         let (began, interrupt) = (Instant::now(), run.interrupt.clone());
@@ -145,17 +145,17 @@ impl Journey {
 }
 
 /// A new customer with money.
-async fn open(pool: &Pool, machine: &Machine, key: &str) -> Result<Arc<Customer>, String> {
+async fn open(pool: &Pool, machine: &TestMachine, key: &str) -> Result<Arc<TestCustomer>, String> {
     let telp = format!("{TELP_PREFIX}{:09}", rand::rng().random_range(0..1_000_000_000));
     let token = register(pool, &telp).await?;
     let topup = json!({ "telp": telp, "idoutlet": machine.idoutlet, "nominal": BALANCE });
     let account = ops(pool, key, "topup", &topup).await.map_err(|e| format!("top-up: {e}"))?;
     let idcustomer = account["idcustomer"].as_i64().ok_or("top-up: no account")?;
-    Ok(Arc::new(Customer::new(token.into(), idcustomer, telp)))
+    Ok(Arc::new(TestCustomer::new(token.into(), None, idcustomer, telp)))
 }
 
 /// What she came for, and what she finds in the history then.
-async fn buy(pool: &Pool, machine: &Machine, shop: &Shop, customer: &Customer) -> Result<(), String> {
+async fn buy(pool: &Pool, machine: &TestMachine, shop: &Shop, customer: &TestCustomer) -> Result<(), String> {
     scan(pool, &customer.token, machine).await?;
     shop.buy(pool, customer, machine).await?;
     history(pool, customer).await
@@ -173,7 +173,7 @@ async fn register(pool: &Pool, telp: &str) -> Result<String, String> {
 }
 
 /// Both movements are in the history, and nothing else.
-async fn history(pool: &Pool, customer: &Customer) -> Result<(), String> {
+async fn history(pool: &Pool, customer: &TestCustomer) -> Result<(), String> {
     let page = json!({ "skip": 0, "limit": 20, "jenis": "", "outlet": "" });
     let data = asked("history", pool.call("POST", HISTORY, &customer.token, &page).await)?;
     let values: Vec<i64> =

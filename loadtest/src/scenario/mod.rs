@@ -24,7 +24,7 @@ const NEVER: [&str; 3] = ["balances_wrong", "audit_broken", "rounds_without_one_
 
 /// What a scenario came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Verdict {
     Fine,
     /// A threshold was crossed.
     Crossed,
@@ -34,7 +34,7 @@ pub enum Outcome {
 ///
 /// # Errors
 /// One line on what made it impossible.
-pub fn run<F>(common: &Common, scenario: impl FnOnce(crate::interrupt::Interrupt) -> F) -> Result<Outcome, String>
+pub fn run<F>(common: &Common, scenario: impl FnOnce(crate::interrupt::Interrupt) -> F) -> Result<Verdict, String>
 where
     F: Future<Output = Result<Report, String>>,
 {
@@ -53,7 +53,7 @@ where
         ui::out(&format!("Failed: {line}"));
     }
     if !crossed.is_empty() {
-        return Ok(Outcome::Crossed);
+        return Ok(Verdict::Crossed);
     }
-    if report.is_empty() { Err("nothing was measured".to_owned()) } else { Ok(Outcome::Fine) }
+    if report.is_empty() { Err("nothing was measured".to_owned()) } else { Ok(Verdict::Fine) }
 }

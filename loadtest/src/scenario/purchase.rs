@@ -5,12 +5,12 @@ use std::time::Duration;
 use clap::Args;
 
 use super::buying::Buying;
-use super::{Outcome, run};
+use super::{Verdict, run};
 use crate::interrupt::Interrupt;
 use crate::money;
 use crate::options::{Common, length_s};
 use crate::report::Report;
-use crate::run::Run;
+use crate::run::Measurement;
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
@@ -18,7 +18,7 @@ use crate::run::Run;
   nyala-loadtest purchase --rate 200 --durasi 3 --report out --nyala target/release/nyala --data-dir data
 
 Times count from the planned moment, so a server that stalls is seen as it is by those who wait.")]
-pub struct Purchase {
+pub struct Purchases {
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]
@@ -28,16 +28,16 @@ pub struct Purchase {
     pub seconds: u64,
 }
 
-impl Purchase {
+impl Purchases {
     /// # Errors
     /// One line on what made it impossible.
-    pub fn run(&self) -> Result<Outcome, String> {
+    pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
 
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
         let target = self.common.target()?;
-        let mut run = Run::new("purchase", &self.common, interrupt)?;
+        let mut run = Measurement::new("purchase", &self.common, interrupt)?;
         if let Some(mut counter) = self.buying.open(&mut run, &self.common, &target, 0, 1).await? {
             counter.serve(&mut run, &self.buying, Duration::from_secs(self.seconds)).await?;
             let (pool, shop) = (counter.pool.clone(), counter.shop.clone());

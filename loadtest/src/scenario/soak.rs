@@ -5,12 +5,12 @@ use std::time::Duration;
 use clap::Args;
 
 use super::buying::Buying;
-use super::{Outcome, run};
+use super::{Verdict, run};
 use crate::interrupt::Interrupt;
 use crate::money;
 use crate::options::Common;
 use crate::report::Report;
-use crate::run::Run;
+use crate::run::Measurement;
 use crate::shop::{BALANCE, PRICE};
 
 /// Four weeks: customers' tokens live for thirty days.
@@ -39,7 +39,7 @@ pub struct Soak {
 impl Soak {
     /// # Errors
     /// One line on what made it impossible.
-    pub fn run(&self) -> Result<Outcome, String> {
+    pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
 
@@ -59,7 +59,7 @@ impl Soak {
             ));
         }
         let target = self.common.target()?;
-        let mut run = Run::new("soak", &self.common, interrupt)?;
+        let mut run = Measurement::new("soak", &self.common, interrupt)?;
         let opened = self.buying.open(&mut run, &self.common, &target, self.watchers, self.per_session).await?;
         if let Some(mut counter) = opened {
             run.values.count("subscriptions", (self.watchers * self.per_session) as u64);

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use crate::engine::{Engine, Report as Told};
+use crate::engine::{SessionEngine, Told};
 use crate::http::Pool;
 use crate::report::metrics::shown;
-use crate::run::Run;
+use crate::run::Measurement;
 use crate::shop::{Shop, Wish};
 
 /// Machines that are started at once.
 const STARTS_AT_ONCE: usize = 256;
 
 /// Takes reports until `last` or for two seconds, Ctrl-C or not.
-pub async fn drain(run: &mut Run, engine: &mut Engine, last: impl FnMut(&mut Run, &Told) -> bool) {
+pub async fn drain(run: &mut Measurement, engine: &mut SessionEngine, last: impl FnMut(&mut Measurement, &Told) -> bool) {
     let before = std::mem::take(&mut run.interrupt);
     // An engine that has ended has nothing more to tell.
     let _ = run.take(engine, Instant::now() + Duration::from_secs(2), last).await;
@@ -26,7 +26,7 @@ pub async fn drain(run: &mut Run, engine: &mut Engine, last: impl FnMut(&mut Run
 ///
 /// # Errors
 /// When none could join.
-pub async fn join_all(run: &mut Run, engine: &mut Engine, sessions: usize) -> Result<bool, String> {
+pub async fn join_all(run: &mut Measurement, engine: &mut SessionEngine, sessions: usize) -> Result<bool, String> {
     run.ui.part("joining", sessions as u64);
     let began = Instant::now();
     let mut settled = None;
@@ -67,7 +67,7 @@ pub async fn join_all(run: &mut Run, engine: &mut Engine, sessions: usize) -> Re
 ///
 /// # Errors
 /// One line with the call that was refused.
-pub async fn open_shop(run: &mut Run, pool: &Pool, key: &str, wish: Wish) -> Result<Arc<Shop>, String> {
+pub async fn open_shop(run: &mut Measurement, pool: &Pool, key: &str, wish: Wish) -> Result<Arc<Shop>, String> {
     let began = Instant::now();
     let shop = run.prepare(Shop::open(pool, key, wish)).await?;
     let took = began.elapsed().as_secs_f64();
@@ -80,7 +80,7 @@ pub async fn open_shop(run: &mut Run, pool: &Pool, key: &str, wish: Wish) -> Res
 ///
 /// # Errors
 /// One line when a machine could not be started.
-pub async fn start_all(run: &mut Run, pool: &Pool, shop: &Arc<Shop>) -> Result<(), String> {
+pub async fn start_all(run: &mut Measurement, pool: &Pool, shop: &Arc<Shop>) -> Result<(), String> {
     let total = shop.machines.len();
     run.ui.part("starting", total as u64);
     let wide = Pool::new(pool.address(), STARTS_AT_ONCE);

@@ -6,15 +6,15 @@ use clap::Args;
 
 use super::steps::drain;
 use super::watching::Watching;
-use super::{Outcome, run};
+use super::{Verdict, run};
 use crate::engine::stats::Spans;
-use crate::engine::{Command, Engine, Report as Told};
+use crate::engine::{EngineCommand, SessionEngine, Told};
 use crate::interrupt::Interrupt;
 use crate::listener;
 use crate::money;
 use crate::options::{Common, at_least_1, length_s};
 use crate::report::Report;
-use crate::run::Run;
+use crate::run::Measurement;
 
 /// Between two storms.
 const CALM: Duration = Duration::from_secs(3);
@@ -41,7 +41,7 @@ pub struct Storm {
 impl Storm {
     /// # Errors
     /// One line on what made it impossible.
-    pub fn run(&self) -> Result<Outcome, String> {
+    pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
 
@@ -51,7 +51,7 @@ impl Storm {
         let in_flight = self.watching.in_flight.or(Some(self.watching.sessions));
         let watching = Watching { in_flight, ..self.watching.clone() };
         watching.check()?;
-        let mut run = Run::new("storm", &self.common, interrupt)?;
+        let mut run = Measurement::new("storm", &self.common, interrupt)?;
         let cast = watching.cast(&mut run, &self.common, &target).await?;
         if let Some(mut engine) = watching.join(&mut run, &target, &cast).await? {
             // From here on connect and subscribe times are those of the storms; what the joining took comes with the next second.
@@ -73,14 +73,14 @@ impl Storm {
     }
 
     /// `false` after Ctrl-C.
-    async fn all(&self, run: &mut Run, engine: &mut Engine) -> Result<bool, String> {
+    async fn all(&self, run: &mut Measurement, engine: &mut SessionEngine) -> Result<bool, String> {
         let began = Instant::now();
         run.ui.part("storms", self.storms as u64);
         // Of each storm that was seen to its end: how long it took, if all came back, and who did not.
         let (mut took_us, mut absent) = (Vec::new(), Vec::new());
         let mut going = true;
         for n in 1..=self.storms {
-            engine.tell(Command::Storm);
+            engine.tell(EngineCommand::Storm);
             let mut back = None;
             let storm = Instant::now();
             going = run

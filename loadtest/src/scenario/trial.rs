@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::Outcome;
+use super::Verdict;
 use super::watch::Watch;
 use super::watching::Watching;
 use crate::options::{Common, at_least_1, length_s};
@@ -49,7 +49,7 @@ fn shown(program: &Path) -> String {
 impl Try {
     /// # Errors
     /// One line on what made it impossible.
-    pub fn run(&self) -> Result<Outcome, String> {
+    pub fn run(&self) -> Result<Verdict, String> {
         // Before a server is started for nothing.
         self.report.as_deref().map_or(Ok(()), Report::make_room)?;
         let fit = sessions_that_fit()?;

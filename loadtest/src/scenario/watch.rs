@@ -3,12 +3,12 @@
 use clap::Args;
 
 use super::watching::Watching;
-use super::{Outcome, run};
+use super::{Verdict, run};
 use crate::interrupt::Interrupt;
 use crate::money;
 use crate::options::Common;
 use crate::report::Report;
-use crate::run::Run;
+use crate::run::Measurement;
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
@@ -25,14 +25,14 @@ pub struct Watch {
 impl Watch {
     /// # Errors
     /// One line on what made it impossible.
-    pub fn run(&self) -> Result<Outcome, String> {
+    pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
 
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
         let target = self.common.target()?;
         self.watching.check()?;
-        let mut run = Run::new("watch", &self.common, interrupt)?;
+        let mut run = Measurement::new("watch", &self.common, interrupt)?;
         let cast = self.watching.cast(&mut run, &self.common, &target).await?;
         if let Some(mut engine) = self.watching.join(&mut run, &target, &cast).await? {
             self.watching.window(&mut run, &mut engine).await?;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::steps::{drain, join_all, open_shop, start_all};
-use crate::engine::{Command, Engine, Plan, Report as Told, Topic};
+use crate::engine::{EngineCommand, Plan, SessionEngine, Told, Topic};
 use crate::http::Pool;
 use crate::options::{Common, at_least_1, length_s};
-use crate::run::Run;
+use crate::run::Measurement;
 use crate::shop::{Shop, Wish};
 use crate::target::{Target, make_room};
 
@@ -88,7 +88,7 @@ impl Watching {
     ///
     /// # Errors
     /// One line on what made it impossible.
-    pub async fn cast(&self, run: &mut Run, common: &Common, target: &Target) -> Result<Cast, String> {
+    pub async fn cast(&self, run: &mut Measurement, common: &Common, target: &Target) -> Result<Cast, String> {
         if self.bare {
             run.prepare(target.reach()).await?;
             let topic = |n: usize| Topic { idmesin: n as i64 + 1, group: u32::try_from(n).unwrap_or(u32::MAX) };
@@ -123,7 +123,7 @@ impl Watching {
     ///
     /// # Errors
     /// When none could join.
-    pub async fn join(&self, run: &mut Run, target: &Target, cast: &Cast) -> Result<Option<Engine>, String> {
+    pub async fn join(&self, run: &mut Measurement, target: &Target, cast: &Cast) -> Result<Option<SessionEngine>, String> {
         let sessions = cast.tokens.len();
         let topics = &cast.topics;
         let of_session = |s: usize| (0..self.per_session).map(|k| topics[(s * self.per_session + k) % topics.len()]).collect();
@@ -131,7 +131,7 @@ impl Watching {
         run.values.count("machines", self.machines as u64);
         run.values.count("subscriptions", (sessions * self.per_session) as u64);
         run.before_sessions();
-        let mut engine = Engine::start(Plan {
+        let mut engine = SessionEngine::start(Plan {
             address: target.address,
             host: target.host.clone(),
             tokens: cast.tokens.clone().into(),
@@ -149,7 +149,7 @@ impl Watching {
     ///
     /// # Errors
     /// When the engine ended by itself.
-    pub async fn window(&self, run: &mut Run, engine: &mut Engine) -> Result<(), String> {
+    pub async fn window(&self, run: &mut Measurement, engine: &mut SessionEngine) -> Result<(), String> {
         run.ui.part("warm-up", self.warmup);
         let (began, warmup) = (Instant::now(), self.warmup);
         let going = run
@@ -165,7 +165,7 @@ impl Watching {
             return Ok(());
         }
         let length = Duration::from_secs(self.seconds);
-        engine.tell(Command::OpenWindow { ms: i64::try_from(length.as_millis()).unwrap_or(i64::MAX) });
+        engine.tell(EngineCommand::OpenWindow { ms: i64::try_from(length.as_millis()).unwrap_or(i64::MAX) });
         run.begin();
         run.ui.part("watching", self.seconds);
         let total = self.seconds;
@@ -185,7 +185,7 @@ impl Watching {
             let rest = Duration::from_millis(self.period_ms()) + GRACE;
             run.take(engine, Instant::now() + rest, |_, _| false).await?;
         }
-        engine.tell(Command::CloseWindow);
+        engine.tell(EngineCommand::CloseWindow);
         drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
         run.values.set("deliveries_per_s", run.counters.deliveries as f64 / measured.max(0.001));
         Ok(())

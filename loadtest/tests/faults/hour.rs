@@ -5,10 +5,10 @@ use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use nyala_loadtest::engine::clock::Clock;
+use nyala_loadtest::engine::clock::ServerClock;
 use nyala_loadtest::engine::stats::Second;
 use nyala_loadtest::engine::subscriptions::{Subscriptions, Ticked};
-use nyala_loadtest::engine::{Heard, Message, Plan, Topic, heartbeat, message};
+use nyala_loadtest::engine::{Heard, Plan, ServerMessage, Topic, heartbeat, message};
 use serde_json::json;
 
 use crate::fake::room::Line;
@@ -58,7 +58,7 @@ struct Hour {
     outlets: Vec<i64>,
     said: Arc<Mutex<Vec<(u64, String)>>>,
     watched: Subscriptions,
-    clock: Clock,
+    clock: ServerClock,
     second: Second,
     plan: BinaryHeap<Reverse<(i64, Deed)>>,
     paid: u64,
@@ -103,7 +103,7 @@ impl Hour {
             outlets,
             said: Arc::default(),
             watched,
-            clock: Clock::new(Instant::now()),
+            clock: ServerClock::new(Instant::now()),
             second: Second::new().unwrap(),
             plan: BinaryHeap::new(),
             paid: 0,
@@ -188,7 +188,7 @@ impl Hour {
                     Ticked::Of { .. } => {}
                     odd => panic!("{odd:?}: {text}"),
                 }
-            } else if let Message::Answer { id, told } = message(text.as_bytes())
+            } else if let ServerMessage::Answer { id, told } = message(text.as_bytes())
                 && id < MACHINES
             {
                 let times = (us(now - UNDER_WAY_MS), at);

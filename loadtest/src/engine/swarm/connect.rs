@@ -5,7 +5,7 @@ use std::io;
 use mio::net::TcpStream;
 use mio::{Interest, Token};
 
-use super::super::session::{Session, Stage};
+use super::super::session::{ClientSession, Stage};
 use super::{MAX_TRIES, REST, Swarm};
 
 /// Why a connection ended, and whether it is worth another try.
@@ -110,6 +110,6 @@ impl Swarm {
     }
 }
 
-fn flushed(session: &mut Session) -> Result<(), Lost> {
+fn flushed(session: &mut ClientSession) -> Result<(), Lost> {
     session.flush().map_err(|e| Lost::broken(&e))
 }

@@ -2,11 +2,11 @@
 
 use std::io::{self, Read};
 
-use super::super::Report;
+use super::super::Told;
 use super::super::clock::Us;
 use super::super::frame::{self, Opcode};
 use super::super::heartbeat;
-use super::super::session::{self, Message, Stage};
+use super::super::session::{self, ServerMessage, Stage};
 use super::super::subscriptions::Ticked;
 use super::super::watch::Heard;
 use super::connect::Lost;
@@ -85,29 +85,29 @@ impl Swarm {
                     self.answered(i);
                 }
                 if is_told && what != Heard::Tick {
-                    self.tell(Report::Heard { session: i, idmesin, what });
+                    self.tell(Told::Heard { session: i, idmesin, what });
                 }
             }
         }
     }
 
-    fn message(&mut self, i: usize, message: Message, at: Us) -> Result<(), Lost> {
+    fn message(&mut self, i: usize, message: ServerMessage, at: Us) -> Result<(), Lost> {
         let mut out = Vec::new();
         match message {
-            Message::Open { ping_interval_ms, ping_timeout_ms } => {
+            ServerMessage::Open { ping_interval_ms, ping_timeout_ms } => {
                 self.silent_after = (ping_interval_ms + ping_timeout_ms) * 1000 + SILENCE_MARGIN;
                 session::join(&mut out, &self.plan.tokens[i]);
             }
-            Message::Joined if self.sessions[i].stage == Stage::Joining => {
+            ServerMessage::Joined if self.sessions[i].stage == Stage::Joining => {
                 self.second.spans.connect.record(at - self.sessions[i].since);
                 self.subscribe_all(i, &mut out);
             }
-            Message::Ping => frame::text(&mut out, "3"),
-            Message::Refused(why) => return Err(Lost::for_good(format!("join refused: {why}"))),
-            Message::Answer { id, told } => self.subscribed(i, id, told, at),
-            Message::Bye => return Err(Lost::again("ended by the server")),
-            Message::Joined | Message::Noop => {}
-            Message::Unreadable => self.second.errors.add("unreadable message", 1),
+            ServerMessage::Ping => frame::text(&mut out, "3"),
+            ServerMessage::Refused(why) => return Err(Lost::for_good(format!("join refused: {why}"))),
+            ServerMessage::Answer { id, told } => self.subscribed(i, id, told, at),
+            ServerMessage::Bye => return Err(Lost::again("ended by the server")),
+            ServerMessage::Joined | ServerMessage::Noop => {}
+            ServerMessage::Unreadable => self.second.errors.add("unreadable message", 1),
         }
         if out.is_empty() { Ok(()) } else { self.sessions[i].send(&out).map_err(|e| Lost::broken(&e)) }
     }
@@ -138,7 +138,7 @@ impl Swarm {
         };
         if answer.is_told {
             let runs = told.ends_at.is_some();
-            self.tell(Report::Subscribed { session: i, idmesin: answer.idmesin, status: told.status, runs });
+            self.tell(Told::Subscribed { session: i, idmesin: answer.idmesin, status: told.status, runs });
         }
         if answer.is_first {
             self.answered(i);

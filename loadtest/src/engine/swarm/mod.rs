@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use mio::{Events, Poll, Token, Waker};
 use tokio::sync::mpsc;
 
-use super::clock::{Clock, Us};
-use super::session::{self, Session};
+use super::clock::{ServerClock, Us};
+use super::session::{self, ClientSession};
 use super::stats::Second;
 use super::subscriptions::Subscriptions;
-use super::{Command, Plan, Report};
+use super::{EngineCommand, Plan, Told};
 use crate::process::{thread_cpu_us, thread_wait_us};
 
 const WAKE: Token = Token(usize::MAX);
@@ -48,11 +48,11 @@ pub struct Swarm {
     request: String,
     poll: Poll,
     waker: Arc<Waker>,
-    inbox: std_mpsc::Receiver<Command>,
-    outbox: mpsc::Sender<Report>,
-    sessions: Vec<Session>,
+    inbox: std_mpsc::Receiver<EngineCommand>,
+    outbox: mpsc::Sender<Told>,
+    sessions: Vec<ClientSession>,
     watched: Subscriptions,
-    clock: Clock,
+    clock: ServerClock,
     second: Second,
     buffer: Box<[u8]>,
     queue: VecDeque<usize>,
@@ -68,19 +68,19 @@ pub struct Swarm {
 }
 
 impl Swarm {
-    pub fn new(plan: Plan, inbox: std_mpsc::Receiver<Command>, outbox: mpsc::Sender<Report>) -> Result<Self, String> {
+    pub fn new(plan: Plan, inbox: std_mpsc::Receiver<EngineCommand>, outbox: mpsc::Sender<Told>) -> Result<Self, String> {
         let poll = Poll::new().map_err(|e| format!("cannot wait for sockets: {e}"))?;
         let waker = Waker::new(poll.registry(), WAKE).map_err(|e| format!("cannot wait for sockets: {e}"))?;
         let sessions = plan.tokens.len();
         Ok(Self {
-            request: session::upgrade_request(&plan.host),
+            request: session::upgrade_request(&plan.host, ""),
             poll,
             waker: Arc::new(waker),
             inbox,
             outbox,
-            sessions: (0..sessions).map(|_| Session::new()).collect(),
+            sessions: (0..sessions).map(|_| ClientSession::new()).collect(),
             watched: Subscriptions::new(&plan),
-            clock: Clock::new(Instant::now()),
+            clock: ServerClock::new(Instant::now()),
             second: Second::new()?,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             queue: (0..sessions).collect(),
@@ -126,7 +126,7 @@ impl Swarm {
                 std::thread::sleep(GATHER);
             }
             while let Ok(command) = self.inbox.try_recv() {
-                if matches!(command, Command::Stop) {
+                if matches!(command, EngineCommand::Stop) {
                     return;
                 }
                 self.obey(command);
@@ -151,11 +151,11 @@ impl Swarm {
             self.gathering = None;
             self.watched.all_joined();
             let after_us = self.clock.now() - since;
-            self.tell(Report::Settled { after_us, live: self.live });
+            self.tell(Told::Settled { after_us, live: self.live });
         }
     }
 
-    fn tell(&mut self, report: Report) {
+    fn tell(&mut self, report: Told) {
         if let Err(mpsc::error::TrySendError::Full(_)) = self.outbox.try_send(report) {
             self.second.errors.add("the tool's own queue of reports was full", 1);
         }
@@ -171,7 +171,7 @@ impl Swarm {
         self.second.joining = self.sessions.len() - self.live - self.given_up;
         self.second.clock_error_us = self.clock.error_us();
         (self.last_cpu_us, self.last_wait_us) = (cpu, wait);
-        let listening = self.outbox.try_send(Report::Second(Box::new(self.second.clone())));
+        let listening = self.outbox.try_send(Told::Second(Box::new(self.second.clone())));
         self.second.clear();
         !matches!(listening, Err(mpsc::error::TrySendError::Closed(_)))
     }

@@ -2,20 +2,20 @@
 
 use super::super::clock::Us;
 use super::super::session::{self, Stage};
-use super::super::{Command, Report, Topic};
+use super::super::{EngineCommand, Told, Topic};
 use super::connect::Lost;
 use super::{JOIN_WITHIN, PROBES, SECOND, Swarm};
 
 impl Swarm {
-    pub(super) fn obey(&mut self, command: Command) {
+    pub(super) fn obey(&mut self, command: EngineCommand) {
         match command {
-            Command::OpenWindow { ms } => self.watched.open_window(self.server_ms(), ms),
-            Command::CloseWindow => self.watched.close_window(self.server_ms(), &self.clock, &mut self.second),
-            Command::CountRuns => self.watched.count_runs(),
-            Command::Storm => self.storm(),
-            Command::Subscribe { session, topic } => self.subscribe_one(session, topic),
-            Command::Unsubscribe { session, idmesin } => self.unsubscribe_one(session, idmesin),
-            Command::Stop => {}
+            EngineCommand::OpenWindow { ms } => self.watched.open_window(self.server_ms(), ms),
+            EngineCommand::CloseWindow => self.watched.close_window(self.server_ms(), &self.clock, &mut self.second),
+            EngineCommand::CountRuns => self.watched.count_runs(),
+            EngineCommand::Storm => self.storm(),
+            EngineCommand::Subscribe { session, topic } => self.subscribe_one(session, topic),
+            EngineCommand::Unsubscribe { session, idmesin } => self.unsubscribe_one(session, idmesin),
+            EngineCommand::Stop => {}
         }
     }
 
@@ -42,7 +42,7 @@ impl Swarm {
         let slot = if is_live { self.watched.add(i, topic) } else { None };
         match slot {
             Some(slot) => self.ask_again(i, slot, topic.idmesin),
-            None => self.tell(Report::Subscribed { session: i, idmesin: topic.idmesin, status: 0, runs: false }),
+            None => self.tell(Told::Subscribed { session: i, idmesin: topic.idmesin, status: 0, runs: false }),
         }
     }
 

@@ -7,20 +7,20 @@ use super::*;
 struct Desk {
     counters: Counters,
     spans: Spans,
-    clock: Clock,
+    clock: ServerClock,
     phase: Phase,
-    watch: Watch,
+    watch: WatchedTopic,
 }
 
 impl Desk {
     fn new() -> Self {
-        let mut clock = Clock::new(Instant::now());
+        let mut clock = ServerClock::new(Instant::now());
         clock.answered(0, 0, 0);
         let spans = Spans::new().unwrap();
-        Self { counters: Counters::default(), spans, clock, phase: Phase::new(1000), watch: Watch::new(7, 0) }
+        Self { counters: Counters::default(), spans, clock, phase: Phase::new(1000), watch: WatchedTopic::new(7, 0) }
     }
 
-    fn run(&mut self, counting: Counting, act: impl FnOnce(&mut Watch, &mut Phase, &mut Books<'_>)) -> &Counters {
+    fn run(&mut self, counting: Counting, act: impl FnOnce(&mut WatchedTopic, &mut Phase, &mut Books<'_>)) -> &Counters {
         let mut books = Books { counters: &mut self.counters, spans: &mut self.spans, clock: &self.clock, counting };
         act(&mut self.watch, &mut self.phase, &mut books);
         &self.counters

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 /// Every single time, because there are few.
 #[derive(Debug, Clone, Default)]
-pub struct Times(Vec<Duration>);
+pub struct Durations(Vec<Duration>);
 
-impl Times {
+impl Durations {
     pub fn add(&mut self, took: Duration) {
         self.0.push(took);
     }
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn a_quantile_is_a_time_that_was_there() {
-        let mut times = Times::default();
+        let mut times = Durations::default();
         assert!(times.is_empty() && times.ms(0.5) == 0.0);
         (1..=200).rev().for_each(|ms| times.add(Duration::from_millis(ms)));
         assert_eq!((times.ms(0.0), times.ms(0.5), times.ms(0.99), times.ms(1.0)), (1.0, 100.0, 198.0, 200.0));
