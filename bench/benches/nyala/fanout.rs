@@ -68,7 +68,8 @@ pub fn bench(criterion: &mut Criterion) {
 impl Stage {
     fn open() -> Self {
         let (came, coming) = mpsc::channel();
-        let limits = Limits { ping_interval: Duration::from_secs(3600), ..Limits::default() };
+        // All clients come from one address, and at once.
+        let limits = Limits { ping_interval: Duration::from_secs(3600), unjoined_per_address: CLIENTS, ..Limits::default() };
         let sockets = socket_io(Config { limits, ..Config::default() }, Audience(came));
         let (orders, inbox) = channel::unbounded_channel();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
