@@ -12,6 +12,7 @@ pub mod headers;
 pub mod in_flight;
 pub mod input;
 pub mod json;
+pub mod kept_body;
 pub mod request_id;
 pub mod schema;
 pub mod unrouted;

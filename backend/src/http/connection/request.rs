@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use actix_http::{ConnectionType, Payload};
-use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
+use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{Payload as Body, ServiceRequest, ServiceResponse};
 use actix_web::error::PayloadError;
 use actix_web::http::Method;
@@ -14,13 +14,13 @@ use actix_web::middleware::Next;
 use actix_web::web::Bytes;
 use actix_web::{Error, HttpMessage as _, ResponseError};
 use futures_util::{FutureExt as _, Stream, StreamExt as _};
-use pin_project_lite::pin_project;
 
 use super::Intake;
 use crate::http::error::AppError;
+use crate::http::kept_body::KeptBody;
 
 /// A request that has begun; it is answered when this is dropped.
-struct Begun {
+pub struct Begun {
     intake: Intake,
     /// Kept until then: of a body without a reader the parser would throw away what comes, for as long as it comes.
     body: Option<Pieces>,
@@ -67,32 +67,11 @@ impl Stream for Pieces {
     }
 }
 
-pin_project! {
-    /// An answer on its way.
-    pub struct Answering<B> {
-        #[pin]
-        body: B,
-        _begun: Option<Begun>,
-    }
-}
-
-impl<B: MessageBody> MessageBody for Answering<B> {
-    type Error = B::Error;
-
-    fn size(&self) -> BodySize {
-        self.body.size()
-    }
-
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, B::Error>>> {
-        self.project().body.poll_next(cx)
-    }
-}
-
 /// The outermost layer. An answer that comes before its request's body has ended closes the connection.
 pub async fn middleware<B: MessageBody + 'static>(
     mut req: ServiceRequest,
     next: Next<B>,
-) -> Result<ServiceResponse<Answering<B>>, Error> {
+) -> Result<ServiceResponse<KeptBody<B, Option<Begun>>>, Error> {
     let intake = req.request().conn_data::<Intake>().cloned();
     let begun = intake.map(|intake| {
         intake.begin();
@@ -114,7 +93,7 @@ pub async fn middleware<B: MessageBody + 'static>(
             res.response_mut().head_mut().set_connection_type(ConnectionType::Close);
         }
     }
-    Ok(res.map_body(|_, body| Answering { body, _begun: begun }))
+    Ok(res.map_body(|_, body| KeptBody::new(body, begun)))
 }
 
 /// No route reads a body that comes with GET or HEAD (RFC 9110 §9.3.1: it has no meaning there, and may be refused).
