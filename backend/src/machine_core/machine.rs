@@ -200,6 +200,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 active.buyers = start.buyers;
                 self.learned += 1;
                 self.active = Some(active);
+                self.loaded = true;
                 self.feed(PurchaseEvent::Wake, now);
             }
             Ok(Held::Lost(refusal)) => {
@@ -275,7 +276,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 self.take_over(stored, now);
             }
             Err(Unanswered) if self.loaded => self.load_at = Some(now.plus_ms(super::active::LOAD_AFTER_MS)),
-            Err(Unanswered) => return std::mem::take(&mut self.early).into_iter().for_each(|input| self.turn_away(input)),
+            Err(Unanswered) => std::mem::take(&mut self.early).into_iter().for_each(|input| self.turn_away(input)),
         }
         self.take_early(now);
         self.next_start(now);
@@ -362,7 +363,8 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 }
 
 impl<B, S> Input<B, S> {
+    /// A start does not: its facts have just been read, and the hold finds out what has changed since.
     fn needs_what_is_stored(&self) -> bool {
-        matches!(self, Self::Start(_) | Self::Await { .. } | Self::Stop { .. } | Self::Said(_))
+        matches!(self, Self::Await { .. } | Self::Stop { .. } | Self::Said(_))
     }
 }

@@ -110,22 +110,33 @@ fn a_repeat_of_another_purchase_reads_again_when_the_hold_is_answered() {
 #[test]
 fn one_that_was_made_anew_reads_first_and_believes_later() {
     let mut machine: Machine<Phone, Phone> = Machine::new(7);
-    assert!(matches!(machine.on(start(1, phone(1)), T0)[..], [Effect::Load]));
-    assert!(machine.on(wait(5, phone(2)), T0).is_empty(), "read once");
+    assert!(matches!(machine.on(wait(5, phone(2)), T0)[..], [Effect::Load]));
+    assert!(machine.on(start(1, phone(1)), T0).is_empty(), "read once");
     let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
-    assert_eq!(answers(&effects), [(1, Outcome::Refused(Refusal::MachineBusy)), (2, Outcome::Started)]);
+    assert_eq!(answers(&effects), [(2, Outcome::Started), (1, Outcome::Refused(Refusal::MachineBusy))]);
     assert!(effects.iter().any(|e| matches!(e, Effect::Show { ends_at: Some(_), .. })), "it is on the board");
     assert_eq!(machine.wake_at(), Some(T0.plus_ms(60_000)));
 }
 
 #[test]
+fn a_start_on_one_that_was_made_anew_finds_out_by_its_hold() {
+    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    assert!(holds(&machine.on(start(1, phone(1)), T0)));
+    let effects = machine.on(Input::Held(Ok(Held::Lost(Refusal::MachineBusy))), T0);
+    assert_eq!(answers(&effects), [(1, Outcome::Refused(Refusal::MachineBusy))]);
+    assert!(effects.iter().any(|e| matches!(e, Effect::Load)), "somebody holds it that is not known here");
+}
+
+#[test]
 fn one_that_cannot_read_decides_nothing_and_reads_for_the_next() {
     let mut machine: Machine<Phone, Phone> = Machine::new(7);
-    machine.on(start(1, phone(1)), T0);
-    assert_eq!(answers(&machine.on(Input::Loaded(Err(Unanswered)), T0)), [(1, Outcome::Busy)]);
-    assert!(machine.is_idle());
-    assert!(matches!(machine.on(start(2, phone(2)), T0)[..], [Effect::Load]));
-    assert!(holds(&machine.on(Input::Loaded(Ok(None)), T0)));
+    machine.on(wait(5, phone(1)), T0);
+    machine.on(start(1, phone(2)), T0);
+    let effects = machine.on(Input::Loaded(Err(Unanswered)), T0);
+    assert_eq!(answers(&effects), [(1, Outcome::Busy)]);
+    assert!(holds(&effects), "a start needs no reading");
+    assert!(machine.on(wait(5, phone(3)), T0).is_empty());
+    assert!(machine.on(Input::Held(Ok(Held::Changed)), T0).iter().any(|e| matches!(e, Effect::Load)));
 }
 
 #[test]
