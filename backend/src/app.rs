@@ -9,12 +9,14 @@ use crate::config::ServerSettings;
 use crate::db::pool::{Db, PoolLimits, StatementLimits};
 use crate::db::writes::Writes;
 use crate::db::{lock, migrate};
+use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::{Clock, Timestamp};
 use crate::health::threads::Threads;
 use crate::http::body::Room;
 use crate::http::in_flight::InFlight;
 use crate::live::hub::Hubs;
 use crate::live::seats::Seats;
+use crate::machine::device::Drivers;
 use crate::machine::device::sim::Sim;
 use crate::machine::registry::Registry;
 use crate::metrics::ServerMetrics;
@@ -47,7 +49,9 @@ pub struct Inner {
     pub hubs: Arc<Hubs>,
     pub seats: Arc<Seats>,
     /// The simulated devices (driver `sim`).
-    pub sim: Sim,
+    pub sim: Arc<Sim>,
+    /// Who speaks with the devices.
+    pub drivers: Drivers,
     pub in_flight: InFlight,
     pub bodies: Room,
     /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
@@ -66,11 +70,17 @@ type StartError = Box<dyn std::error::Error + Send + Sync>;
 impl AppState {
     /// Migrates the database at `url`, reads its clock and the keys, and puts the state together. Starts nothing.
     pub async fn build(config: ServerSettings, url: &str) -> Result<Self, StartError> {
-        Self::build_with(config, url, None).await
+        Self::build_with(config, url, None, Drivers::default()).await
     }
 
-    /// The same with a clock of the caller's: every rule takes its time from it.
-    pub async fn build_with(config: ServerSettings, url: &str, clock: Option<Clock>) -> Result<Self, StartError> {
+    /// The same with a clock of the caller's, from which every rule takes its time, and with drivers beside the simulated one or in
+    /// its place.
+    pub async fn build_with(
+        config: ServerSettings,
+        url: &str,
+        clock: Option<Clock>,
+        drivers: Drivers,
+    ) -> Result<Self, StartError> {
         let ms = Duration::from_millis;
         let limits = PoolLimits {
             wait: ms(config.database.wait_ms),
@@ -90,7 +100,11 @@ impl AppState {
         };
         let auth = AuthState::new(&secrets, &config)?;
         let whatsapp = WhatsApp::new(&config.whatsapp);
-        let sim = Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?;
+        let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
+        let drivers = match drivers.get(DriverKind::Sim) {
+            Some(_) => drivers,
+            None => drivers.with(DriverKind::Sim, sim.clone()),
+        };
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
         let (metrics, machine, ready) = (ServerMetrics::new(&db, &auth, &bodies), Registry::default(), AtomicBool::new(false));
         let (hubs, seats, in_flight) = (Arc::default(), Arc::default(), InFlight::default());
@@ -112,6 +126,7 @@ impl AppState {
             hubs,
             seats,
             sim,
+            drivers,
             in_flight,
             bodies,
             ready,

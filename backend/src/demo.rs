@@ -7,12 +7,13 @@ use serde_json::json;
 use crate::auth::argon;
 use crate::db::audit::{self, AuditEntry};
 use crate::db::pool::Db;
+use crate::domain::driver_kind::DriverKind;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::ledger::topup::{AccountKind, Package, WalletRef};
 use crate::ops::layanan::{self, Offer};
-use crate::ops::mesin::{self, Driver};
+use crate::ops::mesin;
 use crate::ops::outlet::{self, Premises};
 use crate::ops::pelanggan_bulk;
 use crate::ops::scope::Outlet;
@@ -103,7 +104,7 @@ async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Tim
         for (name, duration_s, price) in SERVICES {
             layanan::offer(tx, idoutlet, &Offer { name: name.to_owned(), duration_s, price }, now).await?;
         }
-        mesin::install(tx, secrets, outlet, &names, Driver::Sim, now).await?;
+        mesin::install(tx, secrets, outlet, &names, DriverKind::Sim, now).await?;
         opened.push(outlet);
     }
     Ok(opened)

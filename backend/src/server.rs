@@ -30,8 +30,7 @@ use crate::http::connection::{self, Connection, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use crate::live::handler::Sockets;
-use crate::machine::alarm;
-use crate::machine::recovery;
+use crate::machine::{alarm, device, recovery};
 use crate::router;
 use crate::telemetry;
 
@@ -86,7 +85,8 @@ fn prepare(io: &TcpStream) {
 }
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 10] = ["alarm", "hub", "turn", "wheel", "reaper", "pruning", "log", "clock", "seats", "passwords"];
+pub const VITAL_TASKS: [&str; 12] =
+    ["alarm", "hub", "turn", "wheel", "reaper", "pruning", "log", "clock", "seats", "passwords", "devices", "sim"];
 
 /// The workers and the customers' sockets.
 pub struct RunningServer {
@@ -229,7 +229,7 @@ fn socket_error(error: EngineError) -> String {
 /// How long the worker threads may take to come up.
 const WORKERS_UP: Duration = Duration::from_secs(10);
 
-/// After `start`: open purchases come back to their machines, then the server is ready and lost work is looked for.
+/// After `start`: devices are spoken with, open purchases come back to their machines, then the server is ready and lost work is looked for.
 pub async fn open(state: &AppState) -> Result<(), AppError> {
     let all = state.config.workers();
     let up = async {
@@ -238,6 +238,7 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
         }
     };
     actix_web::rt::time::timeout(WORKERS_UP, up).await.map_err(|_| AppError::internal("worker threads did not come up"))?;
+    device::start(state).map_err(AppError::internal)?;
     let resumed = recovery::resume(state).await?;
     tracing::info!(resumed, "open purchases resumed");
     state.writes.watch();

@@ -5,13 +5,14 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::app::AppState;
+use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::Id;
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
-use crate::machine::actor::Input;
 use crate::machine::device::record::record_said;
 use crate::machine::device::sim::Mode;
+use crate::machine::device::{self, Heard};
 use crate::machine::registry::Location;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -28,12 +29,12 @@ pub struct Fault {
 pub async fn mesin_fault(state: web::Data<AppState>, id: web::Path<String>, body: Json<Fault>) -> Result<HttpResponse, AppError> {
     let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
     let location = Location::find(&state, idmesin).await?;
-    if location.driver != "sim" {
+    if location.driver != DriverKind::Sim {
         return Err(AppError::Unprocessable("hanya mesin simulasi yang dapat diberi gangguan"));
     }
     let now = state.clock.now();
     let said = state.sim.set_mode(idmesin, body.mode, now);
-    state.machine.tell(&state, &location, Input::Said(said.clone()))?;
+    device::deliver(&state, Heard { from: location, event: said.clone(), at: now })?;
     // Stored before the answer, so that whoever asked finds it so.
     record_said(&state, idmesin, &said).await?;
     Ok(answer::done("OK"))

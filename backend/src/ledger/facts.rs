@@ -4,6 +4,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::db::pool::DbClient;
+use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, Order, ServiceFacts, Wallet};
@@ -83,7 +84,7 @@ fn service(row: &Row) -> Result<Option<ServiceFacts>, AppError> {
 pub struct OpenPurchase {
     pub idmesin: i64,
     pub idoutlet: i64,
-    pub driver: String,
+    pub driver: DriverKind,
     pub purchase: Purchase,
 }
 

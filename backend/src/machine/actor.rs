@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::alarm::{self, Wakes};
 use super::board::Board;
-use super::device::record;
+use super::device::{self, record};
 use super::fault;
 use super::registry::Location;
 use super::tick::Tick;
@@ -42,7 +42,6 @@ impl<T> Waiter for oneshot::Sender<T> {
 /// What a machine's actor is told.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-#[expect(clippy::large_enum_variant, reason = "almost everything that is told is an input")]
 pub enum Tell {
     Input(Input),
     /// Somebody watches where nobody did: ticks are wanted.
@@ -123,7 +122,7 @@ impl MachineActor {
                 let work = async move |client: DbClient| record::record(&client, idmesin, online, runs, foreign, at).await;
                 self.ask(ctx, "a device's state was not stored; its next word will be", work, |_, done| Input::Recorded(done));
             }
-            Effect::Command(cmd) => self.command(&cmd, ctx),
+            Effect::Command(cmd) => self.command(cmd),
             Effect::Answered { after_ms } => {
                 self.state.metrics.device_answered(Duration::from_millis(after_ms.unsigned_abs()));
             }
@@ -165,18 +164,11 @@ impl MachineActor {
         }));
     }
 
-    fn command(&self, cmd: &Command, ctx: &mut Ctx) {
-        let reply = super::device::command(&self.state, &self.location.driver, cmd);
-        if cmd.op == Op::Start {
+    fn command(&self, cmd: Command) {
+        let op = cmd.op;
+        device::command(&self.state, self.location, cmd);
+        if op == Op::Start {
             self.fault("after_send");
-        }
-        let Some(reply) = reply else { return };
-        let deliver = move |ctx: &mut Ctx| reply.events.iter().for_each(|e| ctx.notify(Tell::Input(Input::Said(e.clone()))));
-        match u64::try_from(reply.after_ms) {
-            Ok(ms) if ms > 0 => {
-                ctx.run_later(Duration::from_millis(ms), move |_, ctx| deliver(ctx));
-            }
-            _ => deliver(ctx),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::SeqCst};
 use crate::domain::timestamp::Timestamp;
 
 const NOT_RUNNING: i64 = 0;
+const NEVER: i64 = 0;
 
 #[derive(Debug)]
 pub struct Board {
@@ -16,6 +17,8 @@ pub struct Board {
     all: AtomicU32,
     /// The actor is being told that somebody watches.
     told: AtomicBool,
+    /// When the device was last heard: epoch milliseconds, or `NEVER`.
+    device_heard_at: AtomicI64,
 }
 
 impl Board {
@@ -26,6 +29,7 @@ impl Board {
             watchers: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             all: AtomicU32::new(0),
             told: AtomicBool::new(false),
+            device_heard_at: AtomicI64::new(NEVER),
         }
     }
 
@@ -38,6 +42,17 @@ impl Board {
     /// Written before the change is broadcast: whoever joins in between sees it here, or hears it.
     pub fn set_ends_at(&self, ends_at: Option<Timestamp>) {
         self.ends_at.store(ends_at.map_or(NOT_RUNNING, Timestamp::ms), SeqCst);
+    }
+
+    /// When the device behind the machine last said anything; `None` before its first word since the actor was made.
+    pub fn device_heard_at(&self) -> Option<Timestamp> {
+        let ms = self.device_heard_at.load(SeqCst);
+        (ms != NEVER).then(|| Timestamp::from_ms(ms))
+    }
+
+    /// It said something at `at`; words may come out of order.
+    pub fn device_heard(&self, at: Timestamp) {
+        self.device_heard_at.fetch_max(at.ms(), SeqCst);
     }
 
     /// One more on `thread`; true when the actor is to be told. It is added before it looks, so that of a watcher who comes in the
@@ -88,6 +103,16 @@ mod tests {
         assert_eq!((0..1_000).filter(|_| told(&board)).count(), 1);
         board.heard();
         assert!(told(&board));
+    }
+
+    #[test]
+    fn an_older_word_takes_no_newer_ones_place() {
+        let board = Board::new(1);
+        assert_eq!(board.device_heard_at(), None);
+        for ms in [1_000, 3_000, 2_000] {
+            board.device_heard(Timestamp::from_ms(ms));
+        }
+        assert_eq!(board.device_heard_at(), Some(Timestamp::from_ms(3_000)));
     }
 
     #[test]

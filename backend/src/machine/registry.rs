@@ -13,6 +13,8 @@ use dashmap::mapref::one::RefMut;
 use super::actor::{Input, MachineActor, Tell};
 use super::board::Board;
 use crate::app::AppState;
+use crate::domain::driver_kind::DriverKind;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::Purchase;
@@ -22,12 +24,12 @@ pub const MAILBOX: usize = 256;
 /// How often a mailbox that closed between finding and telling is looked up again.
 const TRIES: usize = 3;
 
-/// Which machine, and what its actor must know to be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A machine's address: which it is, where it stands, and what drives it. Enough to make its actor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
     pub idmesin: i64,
     pub idoutlet: i64,
-    pub driver: String,
+    pub driver: DriverKind,
 }
 
 impl Location {
@@ -40,7 +42,7 @@ impl Location {
         let stmt = client.prepare_cached("SELECT idoutlet, driver FROM mesin WHERE idmesin = $1").await?;
         let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(AppError::MachineNotFound)?;
         let location = Self { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? };
-        state.machine.location.insert(idmesin, location.clone());
+        state.machine.location.insert(idmesin, location);
         Ok(location)
     }
 }
@@ -74,7 +76,7 @@ impl Registry {
 
     /// Where a machine is, when that was asked before.
     pub fn location(&self, idmesin: i64) -> Option<Location> {
-        self.location.get(&idmesin).map(|a| a.clone())
+        self.location.get(&idmesin).map(|a| *a)
     }
 
     /// Tells the machine's actor, making one when there is none.
@@ -95,6 +97,29 @@ impl Registry {
             }
         }
         Err(AppError::Unavailable)
+    }
+
+    /// Tells the machine's actor when there is one, and makes none; whether there was one.
+    pub fn tell_if_present(&self, idmesin: i64, input: Input) -> Result<bool, AppError> {
+        // Sent before the entry's lock is let go, as `tell` does.
+        let Some(resident) = self.actors.get(&idmesin) else { return Ok(false) };
+        match resident.addr.try_send(Tell::Input(input)) {
+            Ok(()) => Ok(true),
+            Err(SendError::Full(_)) => Err(AppError::Unavailable),
+            Err(SendError::Closed(_)) => Ok(false),
+        }
+    }
+
+    /// The machine's device said something at `at`; kept as long as its actor.
+    pub fn device_heard(&self, idmesin: i64, at: Timestamp) {
+        if let Some(resident) = self.actors.get(&idmesin) {
+            resident.board.device_heard(at);
+        }
+    }
+
+    /// When the machine's device was last heard, if its actor has been there since.
+    pub fn device_heard_at(&self, idmesin: i64) -> Option<Timestamp> {
+        self.actors.get(&idmesin).and_then(|resident| resident.board.device_heard_at())
     }
 
     /// Brings a machine's actor back with its open purchase; one that is there already is told to look.
@@ -148,10 +173,10 @@ impl Registry {
     ) -> Result<RefMut<'a, i64, Resident>, AppError> {
         let home = self.home(location.idoutlet).ok_or(AppError::Unavailable)?;
         // So that after a restart ten thousand phones find the machines that run without a question to the database.
-        self.location.entry(location.idmesin).or_insert_with(|| location.clone());
+        self.location.entry(location.idmesin).or_insert(*location);
         let board = Arc::new(Board::new(self.workers()));
         board.set_ends_at(active.as_ref().filter(|p| p.state == PurchaseState::Running).map(|p| p.ends_at));
-        let (state, location, shown) = (state.clone(), location.clone(), board.clone());
+        let (state, location, shown) = (state.clone(), *location, board.clone());
         // The mailbox is there before its actor: what many tell at once waits until the thread has made it.
         let (sender, mailbox) = channel(MAILBOX);
         home.spawn_fn(move || {

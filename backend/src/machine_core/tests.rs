@@ -6,6 +6,7 @@ use std::rc::Rc;
 use uuid::Uuid;
 
 use super::{Effect, Input, Machine, Outcome, Start, Unanswered, Waiter};
+use crate::domain::driver_kind::DriverKind;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::DeviceEvent;
@@ -44,7 +45,7 @@ fn start(receipt: u32, buyer: Phone) -> Told {
         grandtotal: 10_000,
     };
     let name = || "Cuci".to_owned();
-    let machine = MachineFacts { idoutlet: 1, idowner: 1, name: name(), driver: "sim".to_owned(), online: true, busy: false };
+    let machine = MachineFacts { idoutlet: 1, idowner: 1, name: name(), driver: DriverKind::Sim, online: true, busy: false };
     let service = ServiceFacts { idoutlet: 1, name: name(), duration_s: 60, price: 10_000 };
     Input::Start(Start { order, machine, service, buyers: vec![buyer] })
 }

@@ -56,6 +56,10 @@ pub struct ServerMetrics {
     purchases: Family<StateLabel, Counter>,
     open: Family<StateLabel, Gauge>,
     device_answer: Histogram,
+    /// Commands that found no room on their way to the devices.
+    pub device_commands_lost: Counter,
+    /// What devices said, and found no room on its way to their machines.
+    pub device_words_lost: Counter,
     codes: Family<ResultLabel, Counter>,
     database_up: Gauge,
     clock_distance: Gauge<f64, AtomicU64>,
@@ -73,6 +77,8 @@ impl ServerMetrics {
             purchases: Family::default(),
             open: Family::default(),
             device_answer: waits(),
+            device_commands_lost: Counter::default(),
+            device_words_lost: Counter::default(),
             codes: Family::default(),
             database_up: Gauge::default(),
             clock_distance: Gauge::default(),
@@ -101,6 +107,12 @@ impl ServerMetrics {
             Unit::Seconds,
             self.device_answer.clone(),
         );
+        all.register(
+            "device_commands_lost",
+            "Commands that found no room on their way to the devices",
+            self.device_commands_lost.clone(),
+        );
+        all.register("device_words_lost", "What devices said and found no room for", self.device_words_lost.clone());
         all.register("codes", "One-time codes given to WhatsApp, by result", self.codes.clone());
         all.register("password_queue_length", "Passwords waiting to be hashed", auth.waiting_passwords().clone());
         all.register(

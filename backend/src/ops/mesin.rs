@@ -14,6 +14,7 @@ use super::scope::{self, Outlet};
 use crate::app::AppState;
 use crate::config::ServerSettings;
 use crate::db::audit::{self, AuditEntry};
+use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::Id;
 use crate::domain::machine_code::MachineCode;
 use crate::domain::text;
@@ -28,32 +29,12 @@ use crate::secrets::Secrets;
 /// Times new codes are drawn for machines whose code was taken: of 32^7 codes, a second time is already rare.
 const MAX_DRAWS: usize = 8;
 
-/// What drives a machine.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Driver {
-    /// Simulated; not in production, where nobody would get any washing done.
-    #[default]
-    Sim,
-    /// A device on the MQTT broker.
-    Mqtt,
-}
-
-impl Driver {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sim => "sim",
-            Self::Mqtt => "mqtt",
-        }
+/// 422 for simulated machines in production: their runs would be sold and never happen.
+pub fn allowed(driver: DriverKind, config: &ServerSettings) -> Result<(), AppError> {
+    if driver == DriverKind::Sim && config.is_production() {
+        return Err(AppError::Unprocessable("mesin simulasi (driver sim) tidak ada di produksi, gunakan mqtt"));
     }
-
-    /// 422 for simulated machines in production: their runs would be sold and never happen.
-    pub fn allowed(self, config: &ServerSettings) -> Result<(), AppError> {
-        if self == Self::Sim && config.is_production() {
-            return Err(AppError::Unprocessable("mesin simulasi (driver sim) tidak ada di produksi, gunakan mqtt"));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -63,7 +44,7 @@ pub struct NewMesin {
     nama: String,
     /// `sim` when left out.
     #[serde(default)]
-    driver: Driver,
+    driver: DriverKind,
 }
 
 /// A machine and what is printed on its sticker.
@@ -88,7 +69,7 @@ pub struct MesinMade {
 pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: Json<NewMesin>) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
-    body.driver.allowed(&state.config)?;
+    allowed(body.driver, &state.config)?;
     let now = state.clock.now();
     let mut client = state.db.get().await?;
     let tx = client.transaction().await?;
@@ -118,7 +99,7 @@ pub async fn install(
     secrets: &Secrets,
     outlet: Outlet,
     names: &[String],
-    driver: Driver,
+    driver: DriverKind,
     now: Timestamp,
 ) -> Result<Vec<MesinMade>, AppError> {
     let mut made: Vec<Option<MesinMade>> = vec![None; names.len()];

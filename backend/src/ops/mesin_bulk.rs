@@ -6,10 +6,11 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::key::{Minimal, SUPERVISOR};
-use super::mesin::{Driver, MesinMade, install};
+use super::mesin::{MesinMade, allowed, install};
 use super::scope;
 use crate::app::AppState;
 use crate::db::audit::{self, AuditEntry};
+use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::Id;
 use crate::domain::{text, whole};
 use crate::http::answer::{self, Answer, Empty};
@@ -31,7 +32,7 @@ pub struct ManyMesin {
     awalan: String,
     /// `sim` when left out.
     #[serde(default)]
-    driver: Driver,
+    driver: DriverKind,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -57,7 +58,7 @@ pub async fn mesin_bulk(
     if !(1..=MAX_COUNT).contains(&body.jumlah) {
         return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_COUNT}")));
     }
-    body.driver.allowed(&state.config)?;
+    allowed(body.driver, &state.config)?;
     let awalan = text::parse("awalan", &body.awalan, text::MAX_NAME_CHARS - NUMBER_CHARS)?;
     // "Mesin" makes "Mesin 1", "M-" makes "M-1"
     let gap = if awalan.ends_with(char::is_alphanumeric) { " " } else { "" };

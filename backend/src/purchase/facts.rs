@@ -1,6 +1,7 @@
 //! What a purchase's rules need to know.
 
 use super::state::PurchaseState;
+use crate::domain::driver_kind::DriverKind;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
 
@@ -58,7 +59,7 @@ pub struct MachineFacts {
     pub idoutlet: i64,
     pub idowner: i64,
     pub name: String,
-    pub driver: String,
+    pub driver: DriverKind,
     pub online: bool,
     pub busy: bool,
 }

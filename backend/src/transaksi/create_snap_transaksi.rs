@@ -119,7 +119,7 @@ async fn buy(state: &AppState, order: &Order) -> Result<(), AppError> {
                 ask(|buyer| state.machine.tell(state, &location, Input::Await { idtransaksi, buyer })).await?
             }
             Decision::Allowed { machine, service } => {
-                let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver.clone() };
+                let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver };
                 let order = order.clone();
                 ask(|buyer| {
                     let start = Start { order, machine, service, buyers: vec![buyer] };

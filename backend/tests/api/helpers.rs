@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use actix_server::ServerHandle;
 use actix_web::http::header::HeaderMap;
@@ -12,7 +12,9 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use nyala::app::AppState;
 use nyala::config::ServerSettings;
 use nyala::db::lock;
+use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::{Clock, Timestamp, wall_clock};
+use nyala::machine::device::{Driver, Drivers};
 use nyala::server;
 use serde_json::Value;
 use tokio_postgres::Client;
@@ -114,6 +116,7 @@ pub async fn call(
 pub struct Setup {
     config: ServerSettings,
     clock: Clock,
+    drivers: Drivers,
     send_buffer_bytes: Option<usize>,
 }
 
@@ -129,12 +132,23 @@ impl Setup {
         config.dev.seed_demo = false;
         config.dev.routes = true;
         let now_s = wall_clock().ms() / 1000;
-        Self { config, clock: Clock::standing_at(Timestamp::from_ms(now_s * 1000)), send_buffer_bytes: None }
+        Self {
+            config,
+            clock: Clock::standing_at(Timestamp::from_ms(now_s * 1000)),
+            drivers: Drivers::default(),
+            send_buffer_bytes: None,
+        }
     }
 
     /// A clock that runs from the present on.
     pub fn running_clock(mut self) -> Self {
         self.clock = Clock::running_from(wall_clock());
+        self
+    }
+
+    /// Has `driver` speak with the devices of a kind.
+    pub fn driver(mut self, kind: DriverKind, driver: Arc<dyn Driver>) -> Self {
+        self.drivers = self.drivers.with(kind, driver);
         self
     }
 
@@ -182,11 +196,11 @@ impl TestApp {
         Setup::new().start().await
     }
 
-    async fn start(Setup { mut config, clock, send_buffer_bytes }: Setup) -> Self {
+    async fn start(Setup { mut config, clock, drivers, send_buffer_bytes }: Setup) -> Self {
         let database = Database::create().await;
         config.data.dir = database.scratch_dir();
         let data_dir = config.data.dir.clone();
-        let state = AppState::build_with(config, &database.url(), Some(clock.clone())).await.expect("state");
+        let state = AppState::build_with(config, &database.url(), Some(clock.clone()), drivers).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
         if let Some(bytes) = send_buffer_bytes {
             // Accepted connections inherit it.

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 
 use futures_util::future::join_all;
+use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::receipt_number::ReceiptNumber;
 use nyala::domain::timestamp::Timestamp;
 use nyala::ledger::purchase::{apply, hold};
@@ -95,7 +96,7 @@ impl Hand<'_> {
         };
         let Outlet { idoutlet, idowner, .. } = self.shop.outlet;
         let facts =
-            MachineFacts { idoutlet, idowner, name: "Mesin".to_owned(), driver: "sim".to_owned(), online: true, busy: false };
+            MachineFacts { idoutlet, idowner, name: "Mesin".to_owned(), driver: DriverKind::Sim, online: true, busy: false };
         let service = ServiceFacts { idoutlet, name: "Cuci".to_owned(), duration_s: 60, price };
         let client = app.state.db.get().await.unwrap();
         match hold(&client, &order, &facts, &service, app.now()).await.unwrap() {

@@ -15,6 +15,7 @@ mod database;
 mod detail;
 mod dev_door;
 mod dev_whatsapp;
+mod driver;
 mod epay;
 mod helpers;
 mod history;

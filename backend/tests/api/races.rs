@@ -7,6 +7,7 @@ use actix_web::rt::time::sleep;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
+use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::actor::Input;
 use nyala::machine::device::sim::Mode;
@@ -76,7 +77,7 @@ impl TestApp {
     }
 
     fn location(&self, shop: Shop) -> Location {
-        Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: "sim".to_owned() }
+        Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: DriverKind::Sim }
     }
 }
 

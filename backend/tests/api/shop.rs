@@ -1,7 +1,8 @@
 //! A shop to buy in: an outlet, a machine, a service, and the orders of its customers.
 
-use nyala::machine::actor::Input;
+use nyala::domain::driver_kind::DriverKind;
 use nyala::machine::device::sim::Mode;
+use nyala::machine::device::{self, Heard};
 use nyala::machine::registry::Location;
 use serde_json::{Value, json};
 
@@ -73,8 +74,8 @@ impl TestApp {
     /// Puts a fault on a simulated machine, and lets the server hear what the device says of itself.
     pub async fn fault(&self, shop: Shop, mode: Mode) {
         let said = self.state.sim.set_mode(shop.idmesin, mode, self.now());
-        let location = Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: "sim".to_owned() };
-        self.state.machine.tell(&self.state, &location, Input::Said(said)).unwrap();
+        let from = Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: DriverKind::Sim };
+        device::deliver(&self.state, Heard { from, event: said, at: self.now() }).unwrap();
     }
 }
 

@@ -1,21 +1,181 @@
-//! What stands behind a machine. A driver takes commands and never blocks; what the device says comes back to its machine's actor.
+//! What stands behind a machine. A driver takes commands and never blocks; what its devices say comes back over one bounded channel
+//! and is brought to the machines' actors.
 
 pub mod memory;
 pub mod record;
 pub mod sim;
 
-use sim::Reply;
+use std::sync::Arc;
 
+use actix_socketio::vital;
+use prometheus_client::metrics::counter::Counter;
+use tokio::sync::mpsc;
+
+use super::actor::Input;
+use super::registry::Location;
 use crate::app::AppState;
-use crate::purchase::device::Command;
+use crate::domain::driver_kind::DriverKind;
+use crate::domain::timestamp::{Clock, Timestamp};
+use crate::http::error::AppError;
+use crate::purchase::device::{Command, DeviceEvent};
 
-/// Gives a command to the machine's driver; simulated devices answer through the returned reply.
-pub fn command(state: &AppState, driver: &str, cmd: &Command) -> Option<Reply> {
-    match driver {
-        "sim" => state.sim.command(cmd, state.clock.now()),
-        other => {
-            tracing::error!(driver = other, idmesin = cmd.idmesin, "no such driver; the command is not sent");
-            None
+/// Words that may wait until they are brought to their actors.
+const WORDS: usize = 8_192;
+
+/// Speaks with all devices of one kind.
+pub trait Driver: Send + Sync + 'static {
+    /// Called once, before any machine is bought from. What devices say goes into `uplink`, from any thread.
+    ///
+    /// # Errors
+    /// When there is no thread or no port to be had: the server does not start.
+    fn start(&self, uplink: Uplink) -> std::io::Result<()>;
+
+    /// Sends a command on its way to the device of `to`. Never blocks, and promises nothing: a command may be lost anywhere, and the
+    /// purchase's rules send it again.
+    ///
+    /// # Errors
+    /// When it is known not to have left.
+    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost>;
+}
+
+/// There was no room for it, or nobody to take it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no room on the way to the devices")]
+pub struct Lost;
+
+/// The drivers of this server, by what they drive.
+#[derive(Clone, Default)]
+pub struct Drivers {
+    sim: Option<Arc<dyn Driver>>,
+    mqtt: Option<Arc<dyn Driver>>,
+}
+
+impl Drivers {
+    /// With `driver` for machines of this kind.
+    pub fn with(mut self, kind: DriverKind, driver: Arc<dyn Driver>) -> Self {
+        match kind {
+            DriverKind::Sim => self.sim = Some(driver),
+            DriverKind::Mqtt => self.mqtt = Some(driver),
         }
+        self
+    }
+
+    pub fn get(&self, kind: DriverKind) -> Option<&dyn Driver> {
+        match kind {
+            DriverKind::Sim => self.sim.as_deref(),
+            DriverKind::Mqtt => self.mqtt.as_deref(),
+        }
+    }
+}
+
+/// Something that a device said.
+#[derive(Debug)]
+pub struct Heard {
+    pub from: Location,
+    pub event: DeviceEvent,
+    /// When it arrived at this server.
+    pub at: Timestamp,
+}
+
+/// The way of the devices' words into the server.
+#[derive(Debug, Clone)]
+pub struct Uplink {
+    words: mpsc::Sender<Heard>,
+    clock: Clock,
+    lost: Counter,
+}
+
+impl Uplink {
+    fn new(clock: Clock, lost: Counter, room: usize) -> (Self, mpsc::Receiver<Heard>) {
+        let (words, heard) = mpsc::channel(room);
+        (Self { words, clock, lost }, heard)
+    }
+
+    /// A device has just said something. Never blocks: beyond the bound it is lost, as on any network, and a query brings it again.
+    pub fn heard(&self, from: Location, event: DeviceEvent) {
+        if let Err(mpsc::error::TrySendError::Full(lost)) = self.words.try_send(Heard { from, event, at: self.now() }) {
+            self.lost.inc();
+            tracing::warn!(error = "too many wait", idmesin = lost.from.idmesin, "a device's word is lost");
+        }
+    }
+
+    /// The time by the server's clock.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+/// Starts every driver, and brings what their devices say to the actors from then on.
+pub fn start(state: &AppState) -> std::io::Result<()> {
+    let (uplink, heard) = Uplink::new(state.clock.clone(), state.metrics.device_words_lost.clone(), WORDS);
+    vital::spawn("devices", deliver_forever(state.clone(), heard));
+    DriverKind::ALL.into_iter().filter_map(|kind| state.drivers.get(kind)).try_for_each(|driver| driver.start(uplink.clone()))
+}
+
+/// Gives a command to the machine's driver.
+pub fn command(state: &AppState, to: Location, cmd: Command) {
+    let Some(driver) = state.drivers.get(to.driver) else {
+        let error = to.driver.as_str();
+        return tracing::error!(error, idmesin = to.idmesin, "no such driver; the command is not sent");
+    };
+    if let Err(lost) = driver.command(to, cmd) {
+        state.metrics.device_commands_lost.inc();
+        tracing::warn!(error = %lost, idmesin = to.idmesin, "a command is lost; it is sent again when no answer comes");
+    }
+}
+
+async fn deliver_forever(state: AppState, mut words: mpsc::Receiver<Heard>) {
+    while let Some(heard) = words.recv().await {
+        let idmesin = heard.from.idmesin;
+        if let Err(e) = deliver(&state, heard) {
+            state.metrics.device_words_lost.inc();
+            tracing::warn!(error = %e, idmesin, "a device's word is lost: its machine takes no more");
+        }
+    }
+}
+
+/// Brings a device's word to its machine's actor.
+pub fn deliver(state: &AppState, Heard { from, event, at }: Heard) -> Result<(), AppError> {
+    let told = match event {
+        // It is about an open purchase, whose machine has an actor: with none there is nobody whom it concerns.
+        DeviceEvent::Ack { .. } => state.machine.tell_if_present(from.idmesin, Input::Said(event)).map(drop),
+        // Whether a machine is online, waits for staff or runs unpaid is kept on record by its actor, which is made for it. A driver
+        // that hears the same of thousands of idle machines says only what is new.
+        DeviceEvent::State { .. } => state.machine.tell(state, &from, Input::Said(event)),
+    };
+    state.machine.device_heard(from.idmesin, at);
+    told
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::purchase::step::AckResult;
+
+    pub(crate) const T0: Timestamp = Timestamp::from_ms(1_000_000);
+
+    pub(crate) fn machine(idmesin: i64) -> Location {
+        Location { idmesin, idoutlet: 1, driver: DriverKind::Sim }
+    }
+
+    /// With the end that the server hears by, and what counts the words that found no room.
+    pub(crate) fn uplink(room: usize) -> (Uplink, mpsc::Receiver<Heard>, Counter) {
+        let lost = Counter::default();
+        let (uplink, heard) = Uplink::new(Clock::standing_at(T0), lost.clone(), room);
+        (uplink, heard, lost)
+    }
+
+    #[test]
+    fn a_word_that_finds_no_room_is_lost_and_counted() {
+        let (uplink, mut heard, lost) = uplink(2);
+        for idmesin in 1..=3 {
+            uplink.heard(machine(idmesin), DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Done });
+        }
+        let first = heard.try_recv().unwrap();
+        assert_eq!((first.from, first.at, lost.get()), (machine(1), T0, 1));
+        assert_eq!(heard.try_recv().unwrap().from, machine(2));
+        heard.try_recv().unwrap_err();
     }
 }

@@ -1,33 +1,80 @@
 //! Simulated devices (driver `sim`, the default): they answer in 100–300 ms, keep their own time and memory across a crash of
 //! the server, and have the faults of docs/contract.md §5.
 
+mod wire;
+
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 
+use actix_socketio::vital;
 use dashmap::DashMap;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::memory::DeviceMemory;
 pub use super::memory::Mode;
+use super::{Driver, Lost, Uplink};
 use crate::domain::timestamp::Timestamp;
+use crate::machine::registry::Location;
 use crate::purchase::device::{Command, DeviceEvent};
 
 const JOURNAL: &str = "perangkat-sim.jsonl";
 /// Lines in the journal before it is written anew at the next start.
 const COMPACT_LINES: usize = 10_000;
 
-/// What a device will say, and how long after the command.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Reply {
-    pub after_ms: i64,
-    pub events: Vec<DeviceEvent>,
+/// All simulated devices of this server, and the wire to them.
+pub struct Sim {
+    devices: Arc<Devices>,
+    /// To the wire's thread; there once that runs, which ends with this.
+    commands: OnceLock<SyncSender<(Location, Command)>>,
 }
 
-/// All simulated devices of this server.
-pub struct Sim {
+impl Sim {
+    /// Reads what the devices remembered from `<dir>/perangkat-sim.jsonl`; they answer within `answer_ms`.
+    pub fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
+        Ok(Self { devices: Arc::new(Devices::open(dir, answer_ms)?), commands: OnceLock::new() })
+    }
+
+    /// Sets what is wrong with a device; the answer is what it says at once about being reachable.
+    pub fn set_mode(&self, idmesin: i64, mode: Mode, now: Timestamp) -> DeviceEvent {
+        self.devices.set_mode(idmesin, mode, now)
+    }
+
+    /// Machines that cannot be reached.
+    pub fn offline(&self) -> Vec<i64> {
+        self.devices.offline()
+    }
+}
+
+impl Driver for Sim {
+    fn start(&self, uplink: Uplink) -> std::io::Result<()> {
+        let (commands, taken) = sync_channel(wire::COMMANDS);
+        let devices = self.devices.clone();
+        let work = move || wire::run(&devices, &taken, &uplink);
+        thread::Builder::new().name("sim".to_owned()).spawn(move || vital::run("sim", work))?;
+        // A second wire would end here, as nobody can send into it.
+        let _ = self.commands.set(commands);
+        Ok(())
+    }
+
+    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
+        self.commands.get().and_then(|commands| commands.try_send((to, cmd)).ok()).ok_or(Lost)
+    }
+}
+
+/// What a device will say, and how long after the command.
+#[derive(Debug, PartialEq, Eq)]
+struct Reply {
+    after_ms: i64,
+    events: Vec<DeviceEvent>,
+}
+
+/// The devices themselves.
+struct Devices {
     devices: DashMap<i64, DeviceMemory>,
     journal: Mutex<File>,
     answer_ms: (i64, i64),
@@ -39,9 +86,8 @@ struct Line {
     memory: DeviceMemory,
 }
 
-impl Sim {
-    /// Reads what the devices remembered from `<dir>/perangkat-sim.jsonl`; they answer within `answer_ms`.
-    pub fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
+impl Devices {
+    fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
         let path = dir.join(JOURNAL);
         let (devices, lines) = read(&path)?;
         if lines > COMPACT_LINES {
@@ -53,7 +99,7 @@ impl Sim {
     }
 
     /// Does what the device would do on `cmd` at `now`; `None`: not a word.
-    pub fn command(&self, cmd: &Command, now: Timestamp) -> Option<Reply> {
+    fn command(&self, cmd: &Command, now: Timestamp) -> Option<Reply> {
         let mut memory = self.devices.entry(cmd.idmesin).or_default();
         let handled = memory.handle(cmd, now)?;
         if handled.changed {
@@ -64,16 +110,14 @@ impl Sim {
         Some(Reply { after_ms: answer_ms.max(handled.after_ms), events: handled.events })
     }
 
-    /// Sets what is wrong with a device; the answer is what it says at once about being reachable.
-    pub fn set_mode(&self, idmesin: i64, mode: Mode, now: Timestamp) -> DeviceEvent {
+    fn set_mode(&self, idmesin: i64, mode: Mode, now: Timestamp) -> DeviceEvent {
         let mut memory = self.devices.entry(idmesin).or_default();
         memory.mode = mode;
         self.write(idmesin, &memory);
         memory.state(now)
     }
 
-    /// Machines that cannot be reached.
-    pub fn offline(&self) -> Vec<i64> {
+    fn offline(&self) -> Vec<i64> {
         self.devices.iter().filter(|d| d.mode == Mode::Offline).map(|d| *d.key()).collect()
     }
 
@@ -136,18 +180,17 @@ mod tests {
     use uuid::Uuid;
 
     use super::super::memory::LATE_MS;
+    use super::super::tests::{T0, machine, uplink};
     use super::*;
     use crate::purchase::device::DeviceRun;
     use crate::purchase::step::{AckResult, Op};
-
-    const T0: Timestamp = Timestamp::from_ms(1_000_000);
 
     fn cmd(op: Op, cmd_id: Uuid, epoch: i64) -> Command {
         Command { idmesin: 1, cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000) }
     }
 
-    fn sim(dir: &Path) -> Sim {
-        Sim::open(dir, (0, 0)).unwrap()
+    fn sim(dir: &Path) -> Devices {
+        Devices::open(dir, (0, 0)).unwrap()
     }
 
     fn scratch() -> PathBuf {
@@ -225,5 +268,37 @@ mod tests {
         let id = Uuid::new_v4();
         assert_eq!(sim.command(&cmd(Op::Start, id, 1), T0).unwrap().after_ms, LATE_MS);
         assert_eq!(sim.command(&cmd(Op::Query, id, 1), T0.plus_ms(4_000)).unwrap().after_ms, 5_000);
+    }
+
+    #[test]
+    fn answers_come_when_they_are_due_and_a_silent_device_gives_none() {
+        let dir = scratch();
+        let sim = Sim::open(&dir, (0, 0)).unwrap();
+        let (uplink, mut heard, _) = uplink(8);
+        let id = Uuid::new_v4();
+        assert_eq!(sim.command(machine(1), cmd(Op::Start, id, 1)), Err(Lost), "before there is a wire");
+        sim.start(uplink).unwrap();
+        sim.set_mode(1, Mode::Silent, T0);
+        sim.set_mode(2, Mode::Late, T0);
+        for idmesin in 1..=3 {
+            sim.command(machine(idmesin), Command { idmesin, ..cmd(Op::Start, id, 1) }).unwrap();
+        }
+        let first = heard.blocking_recv().unwrap();
+        assert_eq!((first.from, first.event, first.at), (machine(3), ack(id, AckResult::Started), T0));
+        // The late one's answer is not due for nine seconds.
+        drop(sim);
+        assert!(heard.blocking_recv().is_none(), "its thread ends with it");
+    }
+
+    #[test]
+    fn one_command_more_than_the_wire_holds_is_lost() {
+        let dir = scratch();
+        let sim = Sim::open(&dir, (0, 0)).unwrap();
+        let (commands, taken) = sync_channel(2);
+        assert!(sim.commands.set(commands).is_ok());
+        let send = || sim.command(machine(1), cmd(Op::Query, Uuid::nil(), 0));
+        assert_eq!((send(), send(), send()), (Ok(()), Ok(()), Err(Lost)));
+        taken.recv().unwrap();
+        assert_eq!(send(), Ok(()));
     }
 }

@@ -8,9 +8,9 @@ use super::Site;
 #[actix_web::test]
 async fn a_purchase_older_than_fifteen_minutes_hears_its_device_first() {
     let mut site = Site::new().await;
-    site.start("after_send").await;
+    site.start("before_post").await;
     let shop = site.shop(3_600).await;
-    site.buy(&shop).await.expect_err("killed after sending");
+    site.buy(&shop).await.expect_err("killed when the device had started");
     site.killed().await;
     let away =
         "UPDATE snap_transaksi SET created_at = created_at - interval '20 minutes', cmd_exp = cmd_exp - interval '20 minutes'";

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use nyala::db::pool::{Db, DbClient, PoolLimits, StatementLimits};
+use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
 use nyala::ledger::facts;
 use nyala::ledger::purchase as ledger;
@@ -152,7 +153,7 @@ async fn hold(
 ) -> Result<(), nyala::http::error::AppError> {
     let Chain { idoutlet, idowner, .. } = *chain;
     let name = || "Mesin".to_owned();
-    let machine = MachineFacts { idoutlet, idowner, name: name(), driver: "sim".to_owned(), online: true, busy: false };
+    let machine = MachineFacts { idoutlet, idowner, name: name(), driver: DriverKind::Sim, online: true, busy: false };
     let service = ServiceFacts { idoutlet, name: name(), duration_s: SERVICES_S[order.service], price: PRICE };
     let here = ledger::hold(client, &chain.order(order), &machine, &service, now).await?;
     if let (Held::Won { idtransaksi, cmd_id, .. }, Ok(purchase)) = (&here, held) {

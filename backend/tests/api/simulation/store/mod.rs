@@ -6,6 +6,7 @@ mod rows;
 
 use std::collections::HashMap;
 
+use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
 use nyala::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, ServiceFacts, Wallet};
 use nyala::purchase::rules::{Decision, Refusal, decide};
@@ -97,7 +98,7 @@ impl Store {
                 idoutlet: OUTLET,
                 idowner: OWNER,
                 name: "Mesin".to_owned(),
-                driver: "sim".to_owned(),
+                driver: DriverKind::Sim,
                 online: machine.online && !machine.needs_staff,
                 busy: self.open().any(|(_, p)| p.order.machine == order.machine),
             }),

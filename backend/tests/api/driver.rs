@@ -1,0 +1,168 @@
+//! A driver of a test's own behind `machine::device::Driver`: what a purchase asks of whatever speaks with devices, and nothing else.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use actix_web::rt::time::sleep;
+use nyala::domain::driver_kind::DriverKind;
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::{Driver, Lost, Uplink};
+use nyala::machine::registry::Location;
+use nyala::purchase::device::{Command, DeviceEvent, DeviceRun};
+use nyala::purchase::step::{AckResult, Op};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::helpers::{Setup, TestApp};
+use crate::operator::Scope;
+use crate::shop::{PRICE, Shop, buy};
+
+/// What a device knows: whom it runs for, and until when.
+type Run = (Uuid, Timestamp);
+
+/// Devices on a thread of their own, which do as docs/contract.md §6 says. They say nothing of themselves until they are plugged in.
+#[derive(Default)]
+struct Fake {
+    link: OnceLock<(Uplink, SyncSender<(Location, Command)>)>,
+    /// Commands that the network will lose.
+    loses: AtomicUsize,
+    /// What reached a device.
+    told: Arc<Mutex<Vec<Op>>>,
+}
+
+impl Driver for Fake {
+    fn start(&self, uplink: Uplink) -> std::io::Result<()> {
+        let (commands, taken) = sync_channel(16);
+        let (up, told) = (uplink.clone(), self.told.clone());
+        std::thread::Builder::new().spawn(move || obey(&taken, &up, &told))?;
+        assert!(self.link.set((uplink, commands)).is_ok(), "started once");
+        Ok(())
+    }
+
+    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
+        if self.loses.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok() {
+            return Err(Lost);
+        }
+        let (_, commands) = self.link.get().ok_or(Lost)?;
+        commands.try_send((to, cmd)).map_err(|_| Lost)
+    }
+}
+
+impl Fake {
+    fn say(&self, from: Location, event: DeviceEvent) {
+        self.link.get().expect("started").0.heard(from, event);
+    }
+
+    fn plug_in(&self, from: Location) {
+        self.say(from, DeviceEvent::State { online: true, run: None });
+    }
+
+    fn told(&self) -> Vec<Op> {
+        self.told.lock().unwrap().clone()
+    }
+}
+
+fn obey(commands: &Receiver<(Location, Command)>, uplink: &Uplink, told: &Mutex<Vec<Op>>) {
+    let mut runs: HashMap<i64, Run> = HashMap::new();
+    while let Ok((to, cmd)) = commands.recv() {
+        told.lock().unwrap().push(cmd.op);
+        let now = uplink.now();
+        let known = runs.get(&to.idmesin).copied().filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id);
+        match (cmd.op, known) {
+            (Op::Start, None) if now <= cmd.exp => _ = runs.insert(to.idmesin, (cmd.cmd_id, now.plus_ms(cmd.duration_s * 1000))),
+            (Op::Stop, Some(_)) => _ = runs.insert(to.idmesin, (cmd.cmd_id, now)),
+            _ => {}
+        }
+        let run = runs.get(&to.idmesin).copied();
+        let runs_now = run.filter(|(_, ends_at)| *ends_at > now);
+        if cmd.op != Op::Start {
+            let run = runs_now.map(|(cmd_id, ends_at)| DeviceRun { cmd_id, left_ms: now.ms_until(ends_at) });
+            uplink.heard(to, DeviceEvent::State { online: true, run });
+        }
+        let result = match run.filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id) {
+            Some(_) if runs_now.is_some() => AckResult::Started,
+            Some(_) => AckResult::Done,
+            None => AckResult::Expired,
+        };
+        uplink.heard(to, DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
+    }
+}
+
+/// A server whose machines of driver `mqtt` are the fake's, and one of them in a shop.
+async fn with_fake() -> (TestApp, Arc<Fake>, Shop) {
+    let fake = Arc::new(Fake::default());
+    let app = Setup::new().running_clock().driver(DriverKind::Mqtt, fake.clone()).start().await;
+    let shop = app.shop(600).await;
+    let idmesin = app.faked(shop).await;
+    (app, fake, Shop { idmesin, ..shop })
+}
+
+impl TestApp {
+    async fn faked(&self, shop: Shop) -> i64 {
+        let key = self.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+        let body = json!({"idoutlet": shop.outlet.idoutlet, "nama": "Mesin 1", "driver": "mqtt"});
+        self.ops(&key, "mesin", &body).await.ok()["id"].as_i64().unwrap()
+    }
+
+    async fn plugged_in(&self, fake: &Fake, shop: Shop) {
+        fake.plug_in(place(shop));
+        let online = "SELECT online::INT::BIGINT FROM mesin WHERE idmesin = $1";
+        while self.insert(online, &[&shop.idmesin]).await == 0 {
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+fn place(shop: Shop) -> Location {
+    Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: DriverKind::Mqtt }
+}
+
+#[actix_web::test]
+async fn a_purchase_and_its_stop_go_through_whatever_drives_the_machine() {
+    let (app, fake, shop) = with_fake().await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    app.buy(&siti, &buy(1, shop, epay)).await.expect(409, "mesin sedang offline");
+    assert_eq!((fake.told(), app.state.machine.device_heard_at(shop.idmesin)), (vec![], None));
+    let before = app.now();
+    app.plugged_in(&fake, shop).await;
+    let order = buy(2, shop, epay);
+    app.buy(&siti, &order).await.ok();
+    assert_eq!((app.states(&order.receipt).await, app.balance(epay).await), (vec!["RUNNING".to_owned()], 0));
+    assert!(app.state.machine.device_heard_at(shop.idmesin).unwrap() >= before);
+    let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+    app.ops(&key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await.ok();
+    assert_eq!(app.states(&order.receipt).await, ["STOPPED"]);
+    assert_eq!(fake.told(), [Op::Start, Op::Stop]);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_command_that_is_lost_on_its_way_is_counted_and_sent_again() {
+    let (app, fake, shop) = with_fake().await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    app.plugged_in(&fake, shop).await;
+    fake.loses.store(1, Ordering::SeqCst);
+    app.buy(&siti, &buy(1, shop, epay)).await.ok();
+    assert_eq!(app.state.metrics.device_commands_lost.get(), 1);
+    // The second one comes late enough to be asked how much of the run is left.
+    assert_eq!(fake.told().first(), Some(&Op::Start));
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn an_acknowledgement_that_concerns_nobody_makes_no_actor_and_a_state_does() {
+    let (app, fake, shop) = with_fake().await;
+    let other = Shop { idmesin: app.faked(shop).await, ..shop };
+    fake.say(place(shop), DeviceEvent::Ack { cmd_id: Uuid::new_v4(), result: AckResult::Done });
+    // Words are brought in their order.
+    app.plugged_in(&fake, other).await;
+    let machine = &app.state.machine;
+    assert_eq!((machine.actors(), machine.device_heard_at(shop.idmesin)), (1, None));
+    assert!(machine.device_heard_at(other.idmesin).is_some());
+    assert_eq!((fake.told(), app.state.metrics.device_words_lost.get()), (vec![], 0));
+}
