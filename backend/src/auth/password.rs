@@ -62,7 +62,7 @@ impl QueuePlace {
 
     async fn ask<T>(&self, work: impl FnOnce(Reply<T>) -> Work) -> Result<T, AppError> {
         let (reply, answer) = oneshot::channel();
-        let job = Job { work: work(reply), _place: self.0.clone() };
+        let job = Job { work: work(reply), place: self.0.clone() };
         self.0.shared.push(self.0.line, job)?;
         let answer = answer.await.map_err(|_| self.0.shared.refuse())?;
         answer.map_err(|e| AppError::internal(e.to_string()))
@@ -90,7 +90,7 @@ enum Work {
 
 struct Job {
     work: Work,
-    _place: Arc<Held>,
+    place: Arc<Held>,
 }
 
 struct Shared {
@@ -197,15 +197,21 @@ impl Drop for Ends {
     }
 }
 
+/// The place is free before its answer is out: whoever has that may ask for the next one.
+fn answer<T>(reply: Reply<T>, result: Result<T, HashError>, place: Arc<Held>) {
+    drop(place);
+    let _ = reply.send(result);
+}
+
 fn work(of: &Ends) {
     // Linux keeps it per thread. A kernel that refuses it hashes all the same.
     let _ = rustix::process::nice(NICE);
     let mut argon = Argon::default();
-    while let Some(job) = of.0.next() {
+    while let Some(Job { work, place }) = of.0.next() {
         // A caller who has gone needs no answer; nor does one who goes while it is made.
-        match job.work {
-            Work::Hash { password, reply } if !reply.is_closed() => drop(reply.send(argon.hash(&password))),
-            Work::Verify { password, hash, reply } if !reply.is_closed() => drop(reply.send(argon.verify(&password, &hash))),
+        match work {
+            Work::Hash { password, reply } if !reply.is_closed() => answer(reply, argon.hash(&password), place),
+            Work::Verify { password, hash, reply } if !reply.is_closed() => answer(reply, argon.verify(&password, &hash), place),
             Work::Hash { .. } | Work::Verify { .. } => {}
         }
     }
