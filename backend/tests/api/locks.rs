@@ -3,14 +3,15 @@
 
 use std::time::Duration;
 
-use actix_web::rt::time::sleep;
+use actix_web::rt::time::{sleep, timeout};
 use futures_util::future::{join, join_all};
 use nyala::machine::device::sim::Mode;
 use serde_json::json;
+use tokio::sync::oneshot;
 
 use crate::helpers::{Customer, Setup, TestApp};
 use crate::operator::Scope;
-use crate::races::quick;
+use crate::races::{PATIENCE, quick};
 use crate::shop::{Order, PRICE, Shop, buy};
 
 const BUSY: &str = "layanan sedang sibuk, coba lagi";
@@ -29,18 +30,24 @@ impl TestApp {
     async fn lock_waiters(&self, n: i64) {
         const WAIT: &str = "SELECT count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        while self.insert(WAIT, &[]).await < n {
-            sleep(LOOK_EVERY).await;
-        }
+        let all = async {
+            while self.insert(WAIT, &[]).await < n {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        timeout(PATIENCE, all).await.unwrap_or_else(|_| panic!("{n} wait for a lock"));
     }
 
     /// Waits until somebody who waited for a lock has given up.
     async fn given_up(&self) {
         const STILL: &str = "SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'";
         let pid = self.lock_waiter().await;
-        while self.db.query_opt(STILL, &[&pid]).await.unwrap().is_some() {
-            sleep(LOOK_EVERY).await;
-        }
+        let gone = async {
+            while self.db.query_opt(STILL, &[&pid]).await.unwrap().is_some() {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        timeout(PATIENCE, gone).await.expect("whoever waited gives up");
     }
 
     async fn id_of(&self, order: &Order) -> i64 {
@@ -156,7 +163,8 @@ async fn a_void_behind_a_lock_is_made_once() {
 
 #[actix_web::test]
 async fn the_end_of_a_run_behind_a_lock_comes_later() {
-    let till = Till::open(1).await;
+    // Long enough for the row to be held before it ends.
+    let till = Till::open(3).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let id = till.app.id_of(&till.order).await;
     till.stall("snap_transaksi", id, async || ()).await;
@@ -171,8 +179,13 @@ async fn a_stop_behind_a_lock_is_obeyed_later() {
     till.app.buy(&till.siti, &till.order).await.ok();
     let id = till.app.id_of(&till.order).await;
     let (path, why) = (format!("mesin/{}/stop", till.shop.idmesin), json!({"alasan": "pintu terbuka"}));
-    let stall = till.stall("snap_transaksi", id, async || ());
-    let (answer, ()) = join(till.app.ops(&key, &path, &why), stall).await;
+    let (held, is_held) = oneshot::channel();
+    let stall = till.stall("snap_transaksi", id, async || held.send(()).unwrap());
+    let stop = async {
+        is_held.await.unwrap();
+        till.app.ops(&key, &path, &why).await
+    };
+    let (answer, ()) = join(stop, stall).await;
     answer.ok();
     assert_eq!(till.app.states(&till.order.receipt).await, ["STOPPED"]);
     till.ends_with(0).await;

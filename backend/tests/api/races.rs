@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use actix_web::rt::time::sleep;
+use actix_web::rt::time::{sleep, timeout};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
@@ -30,6 +30,9 @@ pub fn quick() -> Setup {
     })
 }
 
+/// Longer than anything that comes takes, so that what never comes is a failure and no standstill.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
 const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala";
 
 impl TestApp {
@@ -48,12 +51,15 @@ impl TestApp {
     /// Waits until somebody waits for a lock; the backend's process id.
     pub async fn lock_waiter(&self) -> i32 {
         const WAITS: &str = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        loop {
-            if let Some(row) = self.db.query_opt(WAITS, &[]).await.unwrap() {
-                return row.get(0);
+        let waits = async {
+            loop {
+                if let Some(row) = self.db.query_opt(WAITS, &[]).await.unwrap() {
+                    return row.get(0);
+                }
+                sleep(Duration::from_millis(5)).await;
             }
-            sleep(Duration::from_millis(5)).await;
-        }
+        };
+        timeout(PATIENCE, waits).await.expect("somebody waits for a lock")
     }
 
     /// The database hangs up on whoever waits for a lock.
