@@ -194,6 +194,10 @@ async fn a_body_that_nobody_reads_is_refused_with_get_and_head() {
             assert!(answer.to_lowercase().contains("connection: close\r\n"), "{method} {path} {length}: {answer}");
         }
     }
+    let post = "/scan/v1/auth/login";
+    let answer =
+        to_the_end(send(&app, format!("GET {post} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n").as_bytes()).await).await;
+    assert!(answer.starts_with("HTTP/1.1 405 "), "a route that takes no GET says that: {answer}");
     drop(kept_alive(&app).await);
 }
 

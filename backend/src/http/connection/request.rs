@@ -9,7 +9,7 @@ use actix_http::{ConnectionType, Payload};
 use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{Payload as Body, ServiceRequest, ServiceResponse};
 use actix_web::error::PayloadError;
-use actix_web::http::Method;
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Bytes;
 use actix_web::{Error, HttpMessage as _, ResponseError};
@@ -18,6 +18,9 @@ use futures_util::{FutureExt as _, Stream, StreamExt as _};
 use super::Intake;
 use crate::http::error::AppError;
 use crate::http::kept_body::KeptBody;
+
+/// Where the app's socket polls.
+const POLLING: &str = "/socket.io/";
 
 /// A request that has begun; it is answered when this is dropped.
 pub struct Begun {
@@ -96,15 +99,24 @@ pub async fn middleware<B: MessageBody + 'static>(
     Ok(res.map_body(|_, body| KeptBody::new(body, begun)))
 }
 
-/// No route reads a body that comes with GET or HEAD (RFC 9110 §9.3.1: it has no meaning there, and may be refused).
+/// No route reads a body that comes with GET or HEAD (RFC 9110 §9.3.1: it has no meaning there, and may be refused). One that takes neither
+/// says so all the same.
 pub async fn refuse_unread_bodies<B: MessageBody + 'static>(
     req: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B, BoxBody>>, Error> {
-    if [Method::GET, Method::HEAD].contains(req.method()) && !matches!(req.parts().1, Payload::None) {
-        let told =
-            format!("permintaan {} tidak boleh membawa isi; kirim tanpa Content-Length dan Transfer-Encoding", req.method());
-        return Ok(req.into_response(AppError::bad_input(told).error_response()).map_into_right_body());
+    if ![Method::GET, Method::HEAD].contains(req.method()) || matches!(req.parts().1, Payload::None) {
+        return next.call(req).await.map(ServiceResponse::map_into_left_body);
     }
-    next.call(req).await.map(ServiceResponse::map_into_left_body)
+    let told = format!("permintaan {} tidak boleh membawa isi; kirim tanpa Content-Length dan Transfer-Encoding", req.method());
+    let refusal = AppError::bad_input(told).error_response();
+    // A poll would hold it for as long as it waits.
+    if req.path().starts_with(POLLING) {
+        return Ok(req.into_response(refusal).map_into_right_body());
+    }
+    let res = next.call(req).await?;
+    if res.status() == StatusCode::METHOD_NOT_ALLOWED {
+        return Ok(res.map_into_left_body());
+    }
+    Ok(res.into_response(refusal).map_into_right_body())
 }
