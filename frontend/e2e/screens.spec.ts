@@ -43,11 +43,13 @@ for (const { colorScheme, width } of looks) {
       await page.getByLabel('Nama Akun').fill('Rina Wijaya')
       await page.getByRole('button', { name: 'Daftar' }).click()
       await expect(page).toHaveURL(`/otp/${telp}`)
+      await expect(page.getByRole('heading', { name: 'Verifikasi nomor' })).toBeVisible()
       await expectFineScreen(page)
       await page.goto(`/forgotPasswordOtp/${telp}`)
       await typeOtp(page, '123456')
       await page.getByRole('button', { name: 'Simpan' }).click()
       await expect(page).toHaveURL(`/changePassword/${telp}`)
+      await expect(page.getByRole('heading', { name: 'Kata sandi baru' })).toBeVisible()
       await expectFineScreen(page)
     })
 

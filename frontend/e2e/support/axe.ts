@@ -35,8 +35,11 @@ async function settle(page: Page): Promise<void> {
 export async function expectFineScreen(page: Page): Promise<void> {
   // The address changes first: the heading may still be the last screen's, and one that is still being fetched has none yet.
   await expect(page.locator('h1')).toBeAttached()
+  // A message comes and goes when it likes, also while axe measures: without motion it is never half there.
+  await page.emulateMedia({ reducedMotion: 'reduce' })
   await settle(page)
   await expect(page.locator('h1')).toBeAttached()
   await expectAccessible(page)
   await expectNoSideways(page)
+  await page.emulateMedia({ reducedMotion: null })
 }
