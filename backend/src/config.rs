@@ -6,21 +6,24 @@ use std::path::{Path, PathBuf};
 
 use config::Source;
 use serde::{Deserialize, Serialize};
+use tracing_subscriber::EnvFilter;
 
-use crate::db::share;
+use crate::domain::address::Block;
 use crate::domain::secret::Secret;
-use crate::http::client_ip::Block;
-use crate::machine::fault::POINTS;
-use crate::server::VITAL_TASKS;
-use crate::telemetry;
+use crate::purchase::edge::POINTS;
 
 mod environment;
 mod ranges;
+mod share;
 
 /// Settings that are lists: in the environment and in flags their items are separated by commas.
 const LISTS: [&str; 2] = ["http.trusted_proxies", "http.allowed_origins"];
 /// `data.dir` in `config/default.toml`.
 const DEFAULT_DATA_DIR: &str = "data";
+
+/// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
+pub const VITAL_TASKS: [&str; 12] =
+    ["alarm", "hub", "turn", "wheel", "reaper", "pruning", "log", "clock", "seats", "passwords", "devices", "sim"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -160,6 +163,16 @@ pub struct LogSettings {
     pub filter: String,
 }
 
+impl LogSettings {
+    /// What `log.filter` lets through.
+    ///
+    /// # Errors
+    /// When it is no filter.
+    pub fn filter(&self) -> Result<EnvFilter, ConfigError> {
+        EnvFilter::try_new(&self.filter).map_err(|e| ConfigError::Filter { filter: self.filter.clone(), why: e.to_string() })
+    }
+}
+
 /// Only for development; production refuses to start when one of these is not at its default.
 #[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -178,6 +191,8 @@ pub enum ConfigError {
     Read(#[from] config::ConfigError),
     #[error("`--set {0}` must look like section.key=value")]
     Flag(String),
+    #[error("log.filter = \"{filter}\" is no filter; use a level such as \"info\", or \"nyala=debug,info\" ({why})")]
+    Filter { filter: String, why: String },
     #[error("{0}")]
     Refused(String),
 }
@@ -244,9 +259,7 @@ impl ServerSettings {
             let (lock_ms, statement_ms) = (self.database.lock_ms, self.database.statement_ms);
             return refuse(format!("database.lock_ms = {lock_ms} must be below database.statement_ms = {statement_ms}"));
         }
-        if let Err(why) = telemetry::filter(&self.log) {
-            return refuse(why.to_string());
-        }
+        self.log.filter()?;
         if self.mesin.sim_min_ms > self.mesin.sim_max_ms {
             return refuse("mesin.sim_min_ms must not be above mesin.sim_max_ms".to_owned());
         }

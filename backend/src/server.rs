@@ -84,10 +84,6 @@ fn prepare(io: &TcpStream) {
     let _ = set_user_timeout(io, DEAD_PEER);
 }
 
-/// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 12] =
-    ["alarm", "hub", "turn", "wheel", "reaper", "pruning", "log", "clock", "seats", "passwords", "devices", "sim"];
-
 /// The workers and the customers' sockets.
 pub struct RunningServer {
     pub handle: ServerHandle,

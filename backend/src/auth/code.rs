@@ -6,10 +6,10 @@
 use std::fmt;
 
 use crate::app::AppState;
+use crate::domain::address::Address;
 use crate::domain::otp::Otp;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::{Timestamp, seconds_up};
-use crate::http::client_ip::Address;
 use crate::http::error::AppError;
 use crate::whatsapp::CodeMessage;
 

@@ -4,8 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::recent::Recent;
 use crate::config;
+use crate::domain::address::Address;
 use crate::domain::timestamp::{Timestamp, seconds_up};
-use crate::http::client_ip::Address;
 use crate::http::error::AppError;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;

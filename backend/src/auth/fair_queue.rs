@@ -170,7 +170,7 @@ impl<T> Waiting<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::client_ip::Address;
+    use crate::domain::address::Address;
 
     /// A job that knows its line, as the real ones do.
     type Job = (Line, u32);

@@ -1,6 +1,6 @@
 //! Who stands together while passwords wait to be hashed (docs/limits.md).
 
-use crate::http::client_ip::Address;
+use crate::domain::address::Address;
 
 /// A line, of which nobody else makes a longer one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -9,9 +9,9 @@ use prometheus_client::metrics::counter::Counter;
 use super::known_phone::KnownPhone;
 use super::recent::Recent;
 use crate::config;
+use crate::domain::address::Address;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::{Timestamp, seconds_up};
-use crate::http::client_ip::Address;
 use crate::http::error::AppError;
 
 const WINDOW_MS: i64 = 15 * 60 * 1000;

@@ -6,8 +6,9 @@ use super::known_phone::KnownPhone;
 use super::line::Line;
 use super::request_otp::registered;
 use crate::app::AppState;
+use crate::domain::address::Address;
 use crate::domain::telp::Telp;
-use crate::http::client_ip::{Address, counted};
+use crate::http::client_ip::counted;
 use crate::http::error::AppError;
 
 /// Where a request came from.

@@ -3,8 +3,8 @@
 use deadpool_postgres::Transaction;
 use serde_json::Value;
 
+use super::error::DbError;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 const INSERT: &str = "INSERT INTO audit_log (aktor, aksi, objek, isi, created_at) VALUES ($1, $2, $3, $4, $5)";
 
@@ -17,7 +17,7 @@ pub struct AuditEntry<'a> {
     pub content: Value,
 }
 
-pub async fn write(tx: &Transaction<'_>, entry: &AuditEntry<'_>, now: Timestamp) -> Result<(), AppError> {
+pub async fn write(tx: &Transaction<'_>, entry: &AuditEntry<'_>, now: Timestamp) -> Result<(), DbError> {
     let stmt = tx.prepare_cached(INSERT).await?;
     tx.execute(&stmt, &[&entry.principal, &entry.action, &entry.object, &entry.content, &now]).await?;
     Ok(())

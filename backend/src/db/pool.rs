@@ -14,7 +14,7 @@ use tokio_postgres::NoTls;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::http::error::AppError;
+use super::error::DbError;
 
 pub type DbClient = deadpool_postgres::Client;
 
@@ -101,8 +101,8 @@ impl Db {
         }
     }
 
-    /// A connection of this thread's pool; `Unavailable` when none comes free in time.
-    pub async fn get(&self) -> Result<DbClient, AppError> {
+    /// A connection of this thread's pool; `Busy` when none comes free in time.
+    pub async fn get(&self) -> Result<DbClient, DbError> {
         let pool = self.pool()?;
         let asked = Instant::now();
         let got = pool.get().await;
@@ -111,7 +111,7 @@ impl Db {
     }
 
     /// This thread's pool.
-    fn pool(&self) -> Result<Pool, AppError> {
+    fn pool(&self) -> Result<Pool, DbError> {
         POOLS.with_borrow_mut(|pools| match pools.get(&self.0.id) {
             Some(pool) => Ok(pool.clone()),
             None => self.build().inspect(|pool| {
@@ -140,7 +140,7 @@ impl Db {
         &self.0.config
     }
 
-    fn build(&self) -> Result<Pool, AppError> {
+    fn build(&self) -> Result<Pool, DbError> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let (limits, mut config) = (self.0.limits, self.0.config.clone());
         if let Some(StatementLimits { whole, lock }) = limits.statement {
@@ -158,7 +158,7 @@ impl Db {
             .runtime(Runtime::Tokio1)
             .timeouts(Timeouts { wait: Some(limits.wait), create: Some(limits.connect), recycle: Some(limits.connect) })
             .build()
-            .map_err(AppError::internal)
+            .map_err(DbError::broken)
     }
 }
 

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use tokio_postgres::error::SqlState;
 
+use super::error::DbError;
 use super::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 /// A probe writes at most this often.
 const PROBE_EVERY_MS: i64 = 5_000;
@@ -61,7 +61,7 @@ impl Writes {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn succeed(&self, client: &mut DbClient, now: Timestamp) -> Result<bool, AppError> {
+    pub async fn succeed(&self, client: &mut DbClient, now: Timestamp) -> Result<bool, DbError> {
         if self.is_due(now) {
             let failing = self.0.failing.load(Ordering::Relaxed);
             let probed = if failing { ask_for_room(client, now).await } else { touch(client, now).await };

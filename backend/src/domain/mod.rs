@@ -1,5 +1,6 @@
 //! Values that are parsed once at the door and trusted afterwards.
 
+pub mod address;
 pub mod driver_kind;
 pub mod error;
 pub mod id;

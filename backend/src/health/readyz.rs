@@ -32,7 +32,7 @@ pub async fn readyz(state: web::Data<AppState>) -> HttpResponse {
 async fn ask_database(state: &AppState) -> Result<bool, AppError> {
     let mut client = state.db.get().await?;
     client.batch_execute("SELECT 1").await?;
-    state.writes.succeed(&mut client, state.clock.now()).await
+    Ok(state.writes.succeed(&mut client, state.clock.now()).await?)
 }
 
 fn not_ready(why: &str) -> HttpResponse {

@@ -1,99 +1,18 @@
 //! Whose address a request counts against (docs/decisions/0021-only-listed-proxies-name-an-address.md).
 
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_socketio::Site;
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
-use serde::{Deserialize, Serialize, Serializer};
 
-/// An address block such as `10.0.0.0/8`, `::1` or `192.0.2.7`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block {
-    base: IpAddr,
-    prefix_bits: u8,
-}
-
-impl Block {
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` bukan alamat atau blok alamat seperti 10.0.0.0/8");
-        let (addr, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
-        let base: IpAddr = addr.parse().map_err(|_| bad())?;
-        let max = if base.is_ipv4() { 32 } else { 128 };
-        let prefix_bits = prefix.map_or(Ok(max), |p| p.parse().map_err(|_| bad()))?;
-        if prefix_bits > max { Err(bad()) } else { Ok(Self { base, prefix_bits }) }
-    }
-
-    fn contains(&self, ip: IpAddr) -> bool {
-        match (self.base, ip) {
-            (IpAddr::V4(a), IpAddr::V4(b)) => {
-                same_prefix(u128::from(a.to_bits()) << 96, u128::from(b.to_bits()) << 96, self.prefix_bits)
-            }
-            (IpAddr::V6(a), IpAddr::V6(b)) => same_prefix(a.to_bits(), b.to_bits(), self.prefix_bits),
-            _ => false,
-        }
-    }
-}
-
-fn same_prefix(a: u128, b: u128, bits: u8) -> bool {
-    bits == 0 || (a ^ b) >> (128 - u32::from(bits)) == 0
-}
-
-impl<'de> Deserialize<'de> for Block {
-    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(d)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
-    }
-}
-
-impl Serialize for Block {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(&format_args!("{}/{}", self.base, self.prefix_bits))
-    }
-}
+use crate::domain::address::{Address, Block};
 
 const FORWARDED: &str = "x-forwarded-for";
 
 /// Whether a proxy that is not trusted was warned about: one line is enough, and each request of a stranger could make another.
 static WARNED: AtomicBool = AtomicBool::new(false);
-
-/// What a limit counts: an IPv4 address, or the /64 of an IPv6 one, given by its upper half.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Address {
-    V4(u32),
-    V6(u64),
-}
-
-impl Address {
-    /// The upper 48 bits of an IPv6 address, which is what one customer of a provider may have; `None` for IPv4.
-    pub fn site(self) -> Option<u64> {
-        match self {
-            Self::V4(_) => None,
-            Self::V6(upper) => Some(upper >> 16),
-        }
-    }
-}
-
-impl From<IpAddr> for Address {
-    fn from(ip: IpAddr) -> Self {
-        match ip {
-            IpAddr::V4(v4) => Self::V4(v4.to_bits()),
-            IpAddr::V6(v6) => Self::V6((v6.to_bits() >> 64) as u64),
-        }
-    }
-}
-
-/// `192.0.2.1` or `2001:db8:1:2::/64`.
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::V4(bits) => Ipv4Addr::from_bits(*bits).fmt(f),
-            Self::V6(upper) => write!(f, "{}/64", Ipv6Addr::from_bits(u128::from(*upper) << 64)),
-        }
-    }
-}
 
 /// The address a limit counts: the right-most `X-Forwarded-For` entry that is not a trusted proxy, and only when the peer is
 /// one; IPv6 per /64.

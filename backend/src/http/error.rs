@@ -6,9 +6,11 @@ use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
 use super::answer::Empty;
-use crate::db::writes;
+use crate::db::error::DbError;
 use crate::domain::error::DomainError;
 use crate::domain::timestamp::seconds_up;
+use crate::ledger::error::LedgerError;
+use crate::machine::error::MachineError;
 use crate::purchase::rate::TooSoon;
 use crate::purchase::rules::Refusal;
 
@@ -169,37 +171,39 @@ impl From<TooSoon> for AppError {
     }
 }
 
-/// A connection that broke, a lock or a statement that took too long and a database without room mean "later"; everything else
-/// that PostgreSQL refuses is a defect of ours.
-impl From<tokio_postgres::Error> for AppError {
-    fn from(e: tokio_postgres::Error) -> Self {
-        let later = match e.code() {
-            // Operator intervention (a shutdown, a statement's time-out), insufficient resources, transaction rollback (a
-            // deadlock), a lock that was not had, a database that may only be read, a disk that fails: PostgreSQL's error classes.
-            Some(code) => ["57", "53", "58", "40", "55P03", "25006", "08"].iter().any(|class| code.code().starts_with(class)),
-            None => !is_type_error(&e),
-        };
-        if writes::cannot_write(&e) {
-            writes::failed();
-        }
-        if later {
-            tracing::warn!(error = &e as &dyn std::error::Error, "the database cannot take it now");
-            Self::Unavailable
-        } else {
-            Self::internal(e)
+impl From<DbError> for AppError {
+    fn from(e: DbError) -> Self {
+        match e {
+            DbError::Busy => Self::Unavailable,
+            DbError::Broken(source) => Self::Internal(source),
         }
     }
 }
 
-/// Whether the error came from converting a value rather than from the connection.
-fn is_type_error(e: &tokio_postgres::Error) -> bool {
-    let text = e.to_string();
-    text.starts_with("error serializing") || text.starts_with("error deserializing") || text.starts_with("query returned")
+impl From<tokio_postgres::Error> for AppError {
+    fn from(e: tokio_postgres::Error) -> Self {
+        DbError::from(e).into()
+    }
 }
 
-impl From<deadpool_postgres::PoolError> for AppError {
-    fn from(e: deadpool_postgres::PoolError) -> Self {
-        tracing::warn!(error = &e as &dyn std::error::Error, "no database connection");
-        Self::Unavailable
+impl From<LedgerError> for AppError {
+    fn from(e: LedgerError) -> Self {
+        match e {
+            LedgerError::Value(value) => value.into(),
+            LedgerError::NotFound(what) => Self::NotFound(what),
+            LedgerError::Conflict(why) => Self::Conflict(why),
+            LedgerError::Unprocessable(why) => Self::Unprocessable(why),
+            LedgerError::Db(e) => e.into(),
+        }
+    }
+}
+
+impl From<MachineError> for AppError {
+    fn from(e: MachineError) -> Self {
+        match e {
+            MachineError::NotFound => Self::MachineNotFound,
+            MachineError::Busy => Self::Unavailable,
+            MachineError::Db(e) => e.into(),
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use deadpool_postgres::Transaction;
 
+use super::error::LedgerError;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 /// Where the accounts are opened, with how much in each (0: opened, never topped up).
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ const FILL: &str = "
     FROM sale s JOIN accounts r USING (idcustomer) JOIN akun k ON k.idoutlet = $4 AND k.jenis = 'K'";
 
 /// Opens an account for each of `customers`, who have none there. Gives `(id_customer_global, idcustomer)`.
-pub async fn open(tx: &Transaction<'_>, customers: &[i64], bulk: BulkTopUp<'_>) -> Result<Vec<(i64, i64)>, AppError> {
+pub async fn open(tx: &Transaction<'_>, customers: &[i64], bulk: BulkTopUp<'_>) -> Result<Vec<(i64, i64)>, LedgerError> {
     let BulkTopUp { idoutlet, idowner, balance, principal, now } = bulk;
     let rows = tx.query(OPEN, &[&customers, &idoutlet, &idowner, &balance, &now]).await?;
     if balance > 0 {
@@ -51,7 +51,7 @@ pub async fn open(tx: &Transaction<'_>, customers: &[i64], bulk: BulkTopUp<'_>) 
         let (accounts, owners, wallets) = (column(0), column(1), column(2));
         let moved = tx.execute(FILL, &[&accounts, &owners, &wallets, &idoutlet, &idowner, &balance, &now, &principal]).await?;
         if usize::try_from(moved) != Ok(rows.len()) {
-            return Err(AppError::internal(format!("outlet {idoutlet} has no account K")));
+            return Err(LedgerError::internal(format!("outlet {idoutlet} has no account K")));
         }
     }
     Ok(rows.iter().map(|r| (r.get(1), r.get(0))).collect())

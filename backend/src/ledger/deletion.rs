@@ -2,13 +2,13 @@
 
 use deadpool_postgres::Transaction;
 
+use super::error::LedgerError;
 use super::refundable::{GivenBack, Grounds, Refundable, Way, give_back};
-use crate::http::error::AppError;
 
 /// Deletes the use; 409 when it is deleted already. The amount may be 0 when refunds gave everything back.
-pub async fn delete(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grounds<'_>) -> Result<GivenBack, AppError> {
+pub async fn delete(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grounds<'_>) -> Result<GivenBack, LedgerError> {
     if refundable.deleted {
-        return Err(AppError::Conflict("transaksi ini sudah dihapus"));
+        return Err(LedgerError::Conflict("transaksi ini sudah dihapus"));
     }
     give_back(tx, refundable, Way::Deletion, refundable.left, grounds).await
 }

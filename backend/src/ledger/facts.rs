@@ -3,10 +3,10 @@
 use tokio_postgres::Row;
 use uuid::Uuid;
 
+use crate::db::error::DbError;
 use crate::db::pool::DbClient;
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 use crate::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, Order, ServiceFacts, Wallet};
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{Exchange, Purchase};
@@ -26,7 +26,7 @@ LEFT JOIN mesin m ON m.idmesin = $4 AND m.aktif
 LEFT JOIN snap_transaksi p ON p.idmesin = $4 AND p.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
 LEFT JOIN layanan l ON l.idlayanan = $5 AND l.aktif";
 
-pub async fn read(client: &DbClient, p: &Order) -> Result<Facts, AppError> {
+pub async fn read(client: &DbClient, p: &Order) -> Result<Facts, DbError> {
     let stmt = client.prepare_cached(FACTS).await?;
     let row = client
         .query_one(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.idcustomer, &p.idmesin, &p.idlayanan])
@@ -34,7 +34,7 @@ pub async fn read(client: &DbClient, p: &Order) -> Result<Facts, AppError> {
     Ok(Facts { receipt: receipt(&row)?, epay: epay(&row)?, machine: machine(&row)?, service: service(&row)? })
 }
 
-fn receipt(row: &Row) -> Result<Option<KnownReceipt>, AppError> {
+fn receipt(row: &Row) -> Result<Option<KnownReceipt>, DbError> {
     let Some(body_hash) = row.try_get("body_hash")? else { return Ok(None) };
     let id: Option<i64> = row.try_get("idtransaksi")?;
     let state: Option<&str> = row.try_get("state")?;
@@ -45,7 +45,7 @@ fn receipt(row: &Row) -> Result<Option<KnownReceipt>, AppError> {
     }))
 }
 
-fn epay(row: &Row) -> Result<Option<Epay>, AppError> {
+fn epay(row: &Row) -> Result<Option<Epay>, DbError> {
     let Some(idowner) = row.try_get("owner_idowner")? else { return Ok(None) };
     let balance: Option<i64> = row.try_get("saldo")?;
     let wallet = match balance {
@@ -57,7 +57,7 @@ fn epay(row: &Row) -> Result<Option<Epay>, AppError> {
     Ok(Some(Epay { idowner, wallet }))
 }
 
-fn machine(row: &Row) -> Result<Option<MachineFacts>, AppError> {
+fn machine(row: &Row) -> Result<Option<MachineFacts>, DbError> {
     let Some(idoutlet) = row.try_get("machine_outlet")? else { return Ok(None) };
     Ok(Some(MachineFacts {
         idoutlet,
@@ -69,7 +69,7 @@ fn machine(row: &Row) -> Result<Option<MachineFacts>, AppError> {
     }))
 }
 
-fn service(row: &Row) -> Result<Option<ServiceFacts>, AppError> {
+fn service(row: &Row) -> Result<Option<ServiceFacts>, DbError> {
     let Some(idoutlet) = row.try_get("service_outlet")? else { return Ok(None) };
     Ok(Some(ServiceFacts {
         idoutlet,
@@ -95,20 +95,20 @@ FROM snap_transaksi t JOIN mesin m USING (idmesin)
 WHERE t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')";
 
 /// Every open purchase there is: what a start resumes.
-pub async fn all_open(client: &DbClient) -> Result<Vec<OpenPurchase>, AppError> {
+pub async fn all_open(client: &DbClient) -> Result<Vec<OpenPurchase>, DbError> {
     client.query(OPEN, &[]).await?.iter().map(open_purchase).collect()
 }
 
 /// The open purchase of one machine.
-pub async fn open_at(client: &DbClient, idmesin: i64) -> Result<Option<Purchase>, AppError> {
+pub async fn open_at(client: &DbClient, idmesin: i64) -> Result<Option<Purchase>, DbError> {
     let stmt = client.prepare_cached(&format!("{OPEN} AND t.idmesin = $1")).await?;
     let row = client.query_opt(&stmt, &[&idmesin]).await?;
     row.as_ref().map(open_purchase).transpose().map(|t| t.map(|t| t.purchase))
 }
 
-fn open_purchase(row: &Row) -> Result<OpenPurchase, AppError> {
+fn open_purchase(row: &Row) -> Result<OpenPurchase, DbError> {
     let state: &str = row.try_get("state")?;
-    let state = PurchaseState::from_stored(state).ok_or_else(|| AppError::internal(format!("unknown state {state}")))?;
+    let state = PurchaseState::from_stored(state).ok_or_else(|| DbError::broken(format!("unknown state {state}")))?;
     let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
     let cmd_id: Uuid = row.try_get("cmd_id")?;
     Ok(OpenPurchase {

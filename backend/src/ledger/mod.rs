@@ -3,6 +3,7 @@
 
 pub mod bulk_topup;
 pub mod deletion;
+pub mod error;
 pub mod facts;
 pub mod purchase;
 pub mod refund;

@@ -5,9 +5,9 @@
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
+use crate::db::error::DbError;
 use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::step::{Change, Held};
@@ -45,7 +45,7 @@ pub async fn hold(
     machine: &MachineFacts,
     service: &ServiceFacts,
     now: Timestamp,
-) -> Result<Held, AppError> {
+) -> Result<Held, DbError> {
     let stmt = client.prepare_cached(HOLD).await?;
     let cmd_id = Uuid::new_v4();
     let params: [&(dyn tokio_postgres::types::ToSql + Sync); 15] = [
@@ -141,7 +141,7 @@ WITH t AS (
 SELECT no_nota FROM t";
 
 /// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload.
-pub async fn apply(client: &DbClient, id: i64, change: Change, now: Timestamp) -> Result<Option<String>, AppError> {
+pub async fn apply(client: &DbClient, id: i64, change: Change, now: Timestamp) -> Result<Option<String>, DbError> {
     let row = match change {
         Change::MarkSent => {
             let stmt = client.prepare_cached(MARK).await?;
@@ -185,7 +185,7 @@ INSERT INTO nota (id_customer_global, no_nota, body_hash, tolak, created_at) VAL
 ON CONFLICT DO NOTHING RETURNING TRUE";
 
 /// Remembers a refusal. `false`: the receipt number was claimed meanwhile, so read the facts again.
-pub async fn remember_refusal(client: &DbClient, p: &Order, why: Refusal, now: Timestamp) -> Result<bool, AppError> {
+pub async fn remember_refusal(client: &DbClient, p: &Order, why: Refusal, now: Timestamp) -> Result<bool, DbError> {
     let stmt = client.prepare_cached(REFUSAL).await?;
     let row = client
         .query_opt(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.body_hash(), &why.as_str(), &now])

@@ -2,8 +2,8 @@
 
 use deadpool_postgres::Transaction;
 
+use super::error::LedgerError;
 use super::refundable::{GivenBack, Grounds, Refundable, Way, give_back};
-use crate::http::error::AppError;
 
 /// Gives `nominal` rupiah back; 422 when less than that is left of the price.
 pub async fn refund(
@@ -11,9 +11,9 @@ pub async fn refund(
     refundable: &Refundable,
     nominal: i64,
     grounds: Grounds<'_>,
-) -> Result<GivenBack, AppError> {
+) -> Result<GivenBack, LedgerError> {
     if nominal > refundable.left {
-        return Err(AppError::Unprocessable("nominal melebihi sisa harga yang belum dikembalikan"));
+        return Err(LedgerError::Unprocessable("nominal melebihi sisa harga yang belum dikembalikan"));
     }
     give_back(tx, refundable, Way::Refund, nominal, grounds).await
 }

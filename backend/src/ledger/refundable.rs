@@ -3,9 +3,9 @@
 use deadpool_postgres::Transaction;
 use tokio_postgres::Row;
 
+use super::error::LedgerError;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 use crate::purchase::state::PurchaseState;
 
 /// Which uses the caller may see; `None` is no limit.
@@ -35,28 +35,28 @@ const LOCK: &str = "
 
 /// Finds and locks the use. 404 when there is none within `visible`, 409 when two customers share the number, 422 before it
 /// runs (detail status below 3) or when it never did.
-pub async fn lock(tx: &Transaction<'_>, receipt: &ReceiptNumber, visible: Visible) -> Result<Refundable, AppError> {
+pub async fn lock(tx: &Transaction<'_>, receipt: &ReceiptNumber, visible: Visible) -> Result<Refundable, LedgerError> {
     let stmt = tx.prepare_cached(LOCK).await?;
     let rows = tx.query(&stmt, &[&receipt.as_str(), &visible.idowner, &visible.idoutlet, &visible.idcustomer]).await?;
     let refundable = match rows.as_slice() {
-        [] => return Err(AppError::NotFound("transaksi tidak ditemukan")),
+        [] => return Err(LedgerError::NotFound("transaksi tidak ditemukan")),
         [row] => read(row)?,
-        _ => return Err(AppError::Conflict("nomor nota ini dipakai lebih dari satu pelanggan, sertakan idcustomer")),
+        _ => return Err(LedgerError::Conflict("nomor nota ini dipakai lebih dari satu pelanggan, sertakan idcustomer")),
     };
     match refundable.state {
         PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped => Ok(refundable),
         PurchaseState::Refused | PurchaseState::Expired => {
-            Err(AppError::Unprocessable("mesin tidak pernah menyala, saldo sudah dikembalikan"))
+            Err(LedgerError::Unprocessable("mesin tidak pernah menyala, saldo sudah dikembalikan"))
         }
         PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => {
-            Err(AppError::Unprocessable("mesin belum menyala, tunggu sampai berjalan"))
+            Err(LedgerError::Unprocessable("mesin belum menyala, tunggu sampai berjalan"))
         }
     }
 }
 
-fn read(row: &Row) -> Result<Refundable, AppError> {
+fn read(row: &Row) -> Result<Refundable, LedgerError> {
     let state: &str = row.get(3);
-    let state = PurchaseState::from_stored(state).ok_or_else(|| AppError::internal(format!("unknown state {state}")))?;
+    let state = PurchaseState::from_stored(state).ok_or_else(|| LedgerError::internal(format!("unknown state {state}")))?;
     Ok(Refundable { id: row.get(0), left: row.get(1), deleted: row.get(2), state })
 }
 
@@ -109,7 +109,7 @@ pub(super) async fn give_back(
     way: Way,
     amount: i64,
     grounds: Grounds<'_>,
-) -> Result<GivenBack, AppError> {
+) -> Result<GivenBack, LedgerError> {
     let kind = match way {
         Way::Deletion => "hapus",
         Way::Refund => "refund",
@@ -118,6 +118,6 @@ pub(super) async fn give_back(
     let row = tx
         .query_opt(&stmt, &[&refundable.id, &amount, &kind, &grounds.principal, &grounds.reason, &grounds.now])
         .await?
-        .ok_or_else(|| AppError::internal(format!("use {} runs but was never paid", refundable.id)))?;
+        .ok_or_else(|| LedgerError::internal(format!("use {} runs but was never paid", refundable.id)))?;
     Ok(GivenBack { entry: row.get(0), idcustomer: row.get(1), amount, balance: row.get(2) })
 }

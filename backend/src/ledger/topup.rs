@@ -2,10 +2,11 @@
 
 use deadpool_postgres::Transaction;
 
+use super::error::LedgerError;
+use crate::domain::error::DomainError;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::text;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 const DEFAULT_PACKAGE: &str = "Top-Up";
 /// 9999-12-31T23:59:59.999Z, the last instant that RFC 3339 can write.
@@ -22,14 +23,14 @@ pub enum AccountKind {
 
 impl AccountKind {
     /// 2 unless asked otherwise; 1 needs `masa_aktif` (epoch ms), 2 refuses it. Every failure is a 400.
-    pub fn parse(kind: Option<i64>, expires_ms: Option<i64>) -> Result<Self, AppError> {
+    pub fn parse(kind: Option<i64>, expires_ms: Option<i64>) -> Result<Self, DomainError> {
         match (kind.unwrap_or(2), expires_ms) {
             (1, Some(ms)) if (1..=LAST_INSTANT_MS).contains(&ms) => Ok(Self::Expiring { masa_aktif: Timestamp::from_ms(ms) }),
-            (1, Some(_)) => Err(AppError::bad_input("masa_aktif harus milidetik epoch sampai tahun 9999")),
-            (1, None) => Err(AppError::bad_input("jenis_emoney 1 perlu masa_aktif (milidetik epoch)")),
+            (1, Some(_)) => Err(DomainError::malformed("masa_aktif harus milidetik epoch sampai tahun 9999")),
+            (1, None) => Err(DomainError::malformed("jenis_emoney 1 perlu masa_aktif (milidetik epoch)")),
             (2, None) => Ok(Self::Lasting),
-            (2, Some(_)) => Err(AppError::bad_input("jenis_emoney 2 tidak kedaluwarsa, jangan isi masa_aktif")),
-            _ => Err(AppError::bad_input("jenis_emoney harus 1 atau 2")),
+            (2, Some(_)) => Err(DomainError::malformed("jenis_emoney 2 tidak kedaluwarsa, jangan isi masa_aktif")),
+            _ => Err(DomainError::malformed("jenis_emoney harus 1 atau 2")),
         }
     }
 
@@ -59,7 +60,7 @@ pub struct Package {
 
 impl Package {
     /// `quota` defaults to `nominal`, both 1 to 20,000,000; `name` to `Top-Up`. Every failure is a 400.
-    pub fn parse(nominal: Rupiah, quota: Option<Rupiah>, name: Option<&str>, kind: AccountKind) -> Result<Self, AppError> {
+    pub fn parse(nominal: Rupiah, quota: Option<Rupiah>, name: Option<&str>, kind: AccountKind) -> Result<Self, DomainError> {
         let nominal = nominal.within("nominal", 1)?;
         let quota = quota.map_or(Ok(nominal), |q| q.within("quota", 1))?;
         let name = text::parse("nama_paket", name.unwrap_or(DEFAULT_PACKAGE), text::MAX_NAME_CHARS)?;
@@ -125,19 +126,19 @@ pub async fn topup(
     package: &Package,
     principal: &str,
     now: Timestamp,
-) -> Result<ToppedUp, AppError> {
+) -> Result<ToppedUp, LedgerError> {
     if package.kind.masa_aktif().is_some_and(|until| until <= now) {
-        return Err(AppError::bad_input("masa_aktif harus di masa depan"));
+        return Err(DomainError::malformed("masa_aktif harus di masa depan").into());
     }
     if let Some(done) = apply(tx, wallet, package, principal, now).await? {
         return Ok(done);
     }
     open(tx, wallet, package.kind, now).await?;
     let done = apply(tx, wallet, package, principal, now).await?;
-    done.ok_or(AppError::Conflict("rekening E-Pay di outlet itu berjenis lain"))
+    done.ok_or(LedgerError::Conflict("rekening E-Pay di outlet itu berjenis lain"))
 }
 
-async fn open(tx: &Transaction<'_>, wallet: WalletRef, kind: AccountKind, now: Timestamp) -> Result<(), AppError> {
+async fn open(tx: &Transaction<'_>, wallet: WalletRef, kind: AccountKind, now: Timestamp) -> Result<(), LedgerError> {
     let WalletRef { id_customer_global, idoutlet, idowner } = wallet;
     let stmt = tx.prepare_cached(OPEN).await?;
     tx.execute(&stmt, &[&id_customer_global, &idoutlet, &idowner, &kind.number(), &kind.masa_aktif(), &now]).await?;
@@ -150,7 +151,7 @@ async fn apply(
     package: &Package,
     principal: &str,
     now: Timestamp,
-) -> Result<Option<ToppedUp>, AppError> {
+) -> Result<Option<ToppedUp>, LedgerError> {
     let WalletRef { id_customer_global, idoutlet, .. } = wallet;
     let (kind, masa_aktif) = (package.kind.number(), package.kind.masa_aktif());
     let stmt = tx.prepare_cached(APPLY).await?;
@@ -172,7 +173,7 @@ async fn apply(
         .await?;
     let Some(row) = row else { return Ok(None) };
     if row.get::<_, i64>(3) != 1 {
-        return Err(AppError::internal(format!("outlet {idoutlet} has no account K")));
+        return Err(LedgerError::internal(format!("outlet {idoutlet} has no account K")));
     }
     Ok(Some(ToppedUp { idpembelian_emoney: row.get(0), idcustomer: row.get(1), balance: row.get(2) }))
 }

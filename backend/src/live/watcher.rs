@@ -78,6 +78,11 @@ pub fn tell(ack: Option<Ack>, status: u16, message: &str) {
     }
 }
 
+/// With the status and the sentence of a call that failed for the same reason.
+fn refuse(ack: Option<Ack>, why: &AppError) {
+    tell(ack, why.status().as_u16(), &why.to_string());
+}
+
 impl Watcher {
     pub fn new(state: AppState, socket: Socket) -> Self {
         Self { state, socket, watching: Rc::default() }
@@ -112,7 +117,7 @@ impl Watcher {
     }
 
     async fn look_up(self, idmesin: i64) {
-        let found = Location::find(&self.state, idmesin).await;
+        let found = Location::find(&self.state, idmesin).await.map_err(AppError::from);
         let mut watching = self.watching.borrow_mut();
         let waited = watching.queue.iter().position(|(of, _)| *of == idmesin).map(|at| watching.queue.swap_remove(at).1);
         watching.queue.shrink_to_fit(); // a phone that only watches holds no queue
@@ -120,7 +125,7 @@ impl Watcher {
             match &found {
                 _ if !request.watch => unsubscribe(&mut watching, request),
                 Ok(location) => self.watch(&mut watching, location, request.ack),
-                Err(e) => tell(request.ack, e.status().as_u16(), &e.to_string()),
+                Err(e) => refuse(request.ack, e),
             }
         }
     }
@@ -147,7 +152,7 @@ impl Watcher {
             }
             Err(e) => {
                 hub::leave(subscription);
-                tell(ack, e.status().as_u16(), &e.to_string());
+                refuse(ack, &e.into());
             }
         }
     }

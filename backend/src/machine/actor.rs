@@ -17,13 +17,14 @@ use super::tick::Tick;
 use super::ticker::{Run, Ticker};
 use super::wheel::TimerKey;
 use crate::app::AppState;
+use crate::db::error::DbError;
 use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 use crate::ledger::{facts, purchase as ledger};
 use crate::live::hub::{self, Broadcast};
 use crate::machine_core::{self as core, Effect, Machine, Outcome, Unanswered, Waiter};
 use crate::purchase::device::Command;
+use crate::purchase::edge;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{Held, Op, Purchase};
 
@@ -97,7 +98,7 @@ impl MachineActor {
                 });
             }
             Effect::Apply { next, change, at, .. } => {
-                let (before, after) = fault::around(change);
+                let (before, after) = edge::around(change);
                 self.fault(before);
                 let (id, became, fault_point) = (next.id, next.state, self.state.config.dev.fault_point.clone());
                 let work = async move |client: DbClient| {
@@ -144,7 +145,7 @@ impl MachineActor {
         &self,
         ctx: &mut Ctx,
         failed: &'static str,
-        work: impl AsyncFnOnce(DbClient) -> Result<T, AppError> + 'static,
+        work: impl AsyncFnOnce(DbClient) -> Result<T, DbError> + 'static,
         tell: impl FnOnce(&Self, Result<T, Unanswered>) -> Input + 'static,
     ) {
         let (db, idmesin) = (self.state.db.clone(), self.location.idmesin);

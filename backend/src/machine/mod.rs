@@ -4,6 +4,7 @@ pub mod actor;
 pub mod alarm;
 pub mod board;
 pub mod device;
+pub mod error;
 pub mod fault;
 pub mod recovery;
 pub mod registry;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio_postgres::Row;
 
 use super::actor::Input;
+use super::error::MachineError;
 use super::registry::Location;
 use crate::app::AppState;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 use crate::ledger::facts;
 
 /// How often lost work is looked for.
@@ -23,7 +23,7 @@ const ASK_EVERY_ROUNDS: u64 = 15;
 const BATCH: i64 = 1_000;
 
 /// Every open purchase gets its machine's actor back. Returns how many.
-pub async fn resume(state: &AppState) -> Result<usize, AppError> {
+pub async fn resume(state: &AppState) -> Result<usize, MachineError> {
     let client = state.recovery.get().await?;
     let open = facts::all_open(&client).await?;
     let n = open.len();
@@ -83,7 +83,7 @@ DELETE FROM outbox WHERE id = ANY(ARRAY(
 /// Machines that wait for staff, $1 at most; in any order, so that all have their turn when they are more than a batch.
 pub const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas ORDER BY random() LIMIT $1";
 
-async fn reap(state: &AppState, round: u64) -> Result<(), AppError> {
+async fn reap(state: &AppState, round: u64) -> Result<(), MachineError> {
     let now = state.clock.now();
     let client = state.recovery.get().await?;
     let overdue = client.prepare_cached(OVERDUE).await?;
@@ -104,7 +104,7 @@ async fn reap(state: &AppState, round: u64) -> Result<(), AppError> {
 }
 
 /// Tells each of these machines; one whose mailbox is full does not keep the others from hearing it.
-fn tell_all(state: &AppState, rows: &[Row], input: impl Fn() -> Input) -> Result<(), AppError> {
+fn tell_all(state: &AppState, rows: &[Row], input: impl Fn() -> Input) -> Result<(), MachineError> {
     for row in rows {
         let location = location(row)?;
         if let Err(e) = state.machine.tell(state, &location, input()) {
@@ -114,6 +114,6 @@ fn tell_all(state: &AppState, rows: &[Row], input: impl Fn() -> Input) -> Result
     Ok(())
 }
 
-fn location(row: &Row) -> Result<Location, AppError> {
+fn location(row: &Row) -> Result<Location, MachineError> {
     Ok(Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? })
 }

@@ -12,10 +12,10 @@ use dashmap::mapref::one::RefMut;
 
 use super::actor::{Input, MachineActor, Tell};
 use super::board::Board;
+use super::error::MachineError;
 use crate::app::AppState;
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::Purchase;
 
@@ -34,13 +34,13 @@ pub struct Location {
 
 impl Location {
     /// Of a machine known by its id alone; 404 when there is none.
-    pub async fn find(state: &AppState, idmesin: i64) -> Result<Self, AppError> {
+    pub async fn find(state: &AppState, idmesin: i64) -> Result<Self, MachineError> {
         if let Some(known) = state.machine.location(idmesin) {
             return Ok(known);
         }
         let client = state.db.get().await?;
         let stmt = client.prepare_cached("SELECT idoutlet, driver FROM mesin WHERE idmesin = $1").await?;
-        let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(AppError::MachineNotFound)?;
+        let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(MachineError::NotFound)?;
         let location = Self { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? };
         state.machine.location.insert(idmesin, location);
         Ok(location)
@@ -80,14 +80,14 @@ impl Registry {
     }
 
     /// Tells the machine's actor, making one when there is none.
-    pub fn tell(&self, state: &AppState, location: &Location, input: Input) -> Result<(), AppError> {
+    pub fn tell(&self, state: &AppState, location: &Location, input: Input) -> Result<(), MachineError> {
         let mut tell = Tell::Input(input);
         for _ in 0..TRIES {
             // Sent before the entry's lock is let go, so that an actor which is forgotten has all it was told in its mailbox.
             let resident = self.find_or_start(state, location)?;
             match resident.addr.try_send(tell) {
                 Ok(()) => return Ok(()),
-                Err(SendError::Full(_)) => return Err(AppError::Unavailable),
+                Err(SendError::Full(_)) => return Err(MachineError::Busy),
                 Err(SendError::Closed(back)) => {
                     let addr = resident.addr.clone();
                     drop(resident);
@@ -96,16 +96,16 @@ impl Registry {
                 }
             }
         }
-        Err(AppError::Unavailable)
+        Err(MachineError::Busy)
     }
 
     /// Tells the machine's actor when there is one, and makes none; whether there was one.
-    pub fn tell_if_present(&self, idmesin: i64, input: Input) -> Result<bool, AppError> {
+    pub fn tell_if_present(&self, idmesin: i64, input: Input) -> Result<bool, MachineError> {
         // Sent before the entry's lock is let go, as `tell` does.
         let Some(resident) = self.actors.get(&idmesin) else { return Ok(false) };
         match resident.addr.try_send(Tell::Input(input)) {
             Ok(()) => Ok(true),
-            Err(SendError::Full(_)) => Err(AppError::Unavailable),
+            Err(SendError::Full(_)) => Err(MachineError::Busy),
             Err(SendError::Closed(_)) => Ok(false),
         }
     }
@@ -123,7 +123,7 @@ impl Registry {
     }
 
     /// Brings a machine's actor back with its open purchase; one that is there already is told to look.
-    pub fn resume(&self, state: &AppState, location: &Location, active: Purchase) -> Result<(), AppError> {
+    pub fn resume(&self, state: &AppState, location: &Location, active: Purchase) -> Result<(), MachineError> {
         if let Entry::Vacant(vacant) = self.actors.entry(location.idmesin) {
             return self.start(state, location, vacant, Some(active)).map(drop);
         }
@@ -132,7 +132,7 @@ impl Registry {
 
     /// One more watcher from `thread`; the machine's board tells what it shows. The watcher counts before the entry's lock is let
     /// go, so that passivation cannot come between.
-    pub fn watch(&self, state: &AppState, location: &Location, thread: usize) -> Result<Arc<Board>, AppError> {
+    pub fn watch(&self, state: &AppState, location: &Location, thread: usize) -> Result<Arc<Board>, MachineError> {
         let resident = self.find_or_start(state, location)?;
         if resident.board.join(thread) {
             // Bounded: the board lets one such word be on its way.
@@ -157,7 +157,7 @@ impl Registry {
         }
     }
 
-    fn find_or_start(&self, state: &AppState, location: &Location) -> Result<RefMut<'_, i64, Resident>, AppError> {
+    fn find_or_start(&self, state: &AppState, location: &Location) -> Result<RefMut<'_, i64, Resident>, MachineError> {
         match self.actors.entry(location.idmesin) {
             Entry::Occupied(known) => Ok(known.into_ref()),
             Entry::Vacant(vacant) => self.start(state, location, vacant, None),
@@ -170,8 +170,8 @@ impl Registry {
         location: &Location,
         vacant: VacantEntry<'a, i64, Resident>,
         active: Option<Purchase>,
-    ) -> Result<RefMut<'a, i64, Resident>, AppError> {
-        let home = self.home(location.idoutlet).ok_or(AppError::Unavailable)?;
+    ) -> Result<RefMut<'a, i64, Resident>, MachineError> {
+        let home = self.home(location.idoutlet).ok_or(MachineError::Busy)?;
         // So that after a restart ten thousand phones find the machines that run without a question to the database.
         self.location.entry(location.idmesin).or_insert(*location);
         let board = Arc::new(Board::new(self.workers()));

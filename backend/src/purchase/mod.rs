@@ -2,6 +2,7 @@
 //! times, and what is said to a device.
 
 pub mod device;
+pub mod edge;
 pub mod facts;
 pub mod rate;
 pub mod rules;

@@ -1,9 +1,16 @@
 //! A QR text as a PNG picture.
 
 use png::{BitDepth, ColorType, Encoder};
+use qrcode::types::QrError;
 use qrcode::{Color, EcLevel, QrCode};
 
-use crate::http::error::AppError;
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    #[error("the text fits no QR code: {0}")]
+    Code(#[from] QrError),
+    #[error("the picture cannot be written: {0}")]
+    Png(#[from] png::EncodingError),
+}
 
 /// Pixels of one QR module: a byte of a 1-bit picture.
 const MODULE_PX: usize = 8;
@@ -15,8 +22,8 @@ const DARK: u8 = 0x00;
 
 /// A 1-bit greyscale PNG with error correction M (a scratched sticker or a cracked screen still reads). One bit a pixel,
 /// because a worker thread that draws does not tick.
-pub fn render(text: &str) -> Result<Vec<u8>, AppError> {
-    let code = QrCode::with_error_correction_level(text, EcLevel::M).map_err(AppError::internal)?;
+pub fn render(text: &str) -> Result<Vec<u8>, PictureError> {
+    let code = QrCode::with_error_correction_level(text, EcLevel::M)?;
     let modules = code.width();
     let side = modules + 2 * QUIET_MODULES;
     let mut picture = vec![LIGHT; side * QUIET_MODULES * MODULE_PX];
@@ -28,7 +35,7 @@ pub fn render(text: &str) -> Result<Vec<u8>, AppError> {
         picture.extend(line.repeat(MODULE_PX));
     }
     picture.resize(side * side * MODULE_PX, LIGHT);
-    encode(side * MODULE_PX, &picture).map_err(AppError::internal)
+    Ok(encode(side * MODULE_PX, &picture)?)
 }
 
 fn encode(side_px: usize, picture: &[u8]) -> Result<Vec<u8>, png::EncodingError> {

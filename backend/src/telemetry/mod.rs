@@ -13,12 +13,12 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 pub use repeats::{tell_forever, tell_rest};
 
-use crate::config::{LogFormat, LogSettings};
+use crate::config::{ConfigError, LogFormat, LogSettings};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    #[error("log.filter = \"{filter}\" is no filter; use a level such as \"info\", or \"nyala=debug,info\" ({why})")]
-    Filter { filter: String, why: String },
+    #[error(transparent)]
+    Filter(#[from] ConfigError),
     #[error("logging was set up twice")]
     Twice,
 }
@@ -41,11 +41,6 @@ pub fn init_for_command() {
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
 }
 
-/// What `log.filter` lets through.
-pub fn filter(log: &LogSettings) -> Result<EnvFilter, TelemetryError> {
-    EnvFilter::try_new(&log.filter).map_err(|e| TelemetryError::Filter { filter: log.filter.clone(), why: e.to_string() })
-}
-
 type Lines = Box<dyn Subscriber + Send + Sync>;
 
 fn subscriber<W>(log: &LogSettings, writer: W, colours: bool) -> Result<Lines, TelemetryError>
@@ -53,7 +48,7 @@ where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let (registry, lines) = (
-        tracing_subscriber::registry().with(filter(log)?).with(NoStrangers),
+        tracing_subscriber::registry().with(log.filter()?).with(NoStrangers),
         tracing_subscriber::fmt::layer().with_writer(writer),
     );
     Ok(match log.format {

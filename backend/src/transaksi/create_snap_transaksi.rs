@@ -18,6 +18,7 @@ use crate::http::json::Json;
 use crate::ledger::facts;
 use crate::ledger::purchase::remember_refusal;
 use crate::machine::actor::{Buyer, Input};
+use crate::machine::error::MachineError;
 use crate::machine::registry::Location;
 use crate::machine_core::{Outcome, Start};
 use crate::purchase::facts::Order;
@@ -146,11 +147,11 @@ async fn buy(state: &AppState, order: &Order) -> Result<(), AppError> {
 /// Remembers the refusal; `false` when the receipt was claimed meanwhile and the facts must be read again.
 async fn refuse(state: &AppState, order: &Order, why: Refusal) -> Result<bool, AppError> {
     let client = state.db.get().await?;
-    remember_refusal(&client, order, why, state.clock.now()).await
+    Ok(remember_refusal(&client, order, why, state.clock.now()).await?)
 }
 
 /// Asks an actor; one that went away before answering means that the facts must be read again.
-async fn ask(tell: impl FnOnce(Buyer) -> Result<(), AppError>) -> Result<Outcome, AppError> {
+async fn ask(tell: impl FnOnce(Buyer) -> Result<(), MachineError>) -> Result<Outcome, AppError> {
     let (buyer, answer) = oneshot::channel();
     tell(buyer)?;
     Ok(answer.await.unwrap_or(Outcome::ReadAgain))

@@ -17,5 +17,5 @@ use crate::qr;
 )]
 pub async fn get_qrcode(state: web::Data<AppState>, customer: Customer) -> Result<HttpResponse, AppError> {
     let text = qr::customer::make(&state.secrets, customer.id, state.clock.now());
-    Ok(ok(STANDARD.encode(qr::png::render(&text)?)))
+    Ok(ok(STANDARD.encode(qr::png::render(&text).map_err(AppError::internal)?)))
 }

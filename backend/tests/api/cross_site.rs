@@ -1,6 +1,6 @@
 //! Pages of other sites change nothing, and no page but the app's own loads anything (`http.allowed_origins`, CSP).
 
-use nyala::http::client_ip::Block;
+use nyala::domain::address::Block;
 use serde_json::{Value, json};
 
 use crate::auth::login_body;

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use nyala::auth::argon;
 use nyala::auth::line::Line;
 use nyala::auth::password::{self, QueuePlace};
-use nyala::http::client_ip::{Address, Block};
+use nyala::domain::address::{Address, Block};
 
 use crate::auth::{TELP, login_body};
 use crate::helpers::{Answer, PASSWORD, Setup, TestApp};

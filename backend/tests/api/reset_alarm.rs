@@ -2,7 +2,7 @@
 
 use nyala::auth::line::Line;
 use nyala::auth::password;
-use nyala::http::client_ip::Block;
+use nyala::domain::address::Block;
 use serde_json::json;
 
 use crate::auth::{TELP, other_code, otp_body, register_body};

@@ -9,7 +9,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::oneshot;
 
-use crate::http::client_ip::Address;
+use crate::domain::address::Address;
 
 /// Addresses are ranked by the bytes that they hold; of equals, the one with the oldest body comes last.
 type Rank = (usize, Reverse<u64>, Address);

@@ -12,11 +12,11 @@ use prometheus_client::metrics::counter::Counter;
 use tokio::sync::mpsc;
 
 use super::actor::Input;
+use super::error::MachineError;
 use super::registry::Location;
 use crate::app::AppState;
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::{Clock, Timestamp};
-use crate::http::error::AppError;
 use crate::purchase::device::{Command, DeviceEvent};
 
 /// Words that may wait until they are brought to their actors.
@@ -135,7 +135,7 @@ async fn deliver_forever(state: AppState, mut words: mpsc::Receiver<Heard>) {
 }
 
 /// Brings a device's word to its machine's actor.
-pub fn deliver(state: &AppState, Heard { from, event, at }: Heard) -> Result<(), AppError> {
+pub fn deliver(state: &AppState, Heard { from, event, at }: Heard) -> Result<(), MachineError> {
     let told = match event {
         // It is about an open purchase, whose machine has an actor: with none there is nobody whom it concerns.
         DeviceEvent::Ack { .. } => state.machine.tell_if_present(from.idmesin, Input::Said(event)).map(drop),

@@ -3,9 +3,9 @@
 use uuid::Uuid;
 
 use crate::app::AppState;
+use crate::db::error::DbError;
 use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 use crate::purchase::device::DeviceEvent;
 
 /// A device that reports no run is free of the staff flag; a run that nobody paid for is audited, never charged. $1 machine, $2 online,
@@ -28,14 +28,14 @@ pub async fn record(
     runs: bool,
     foreign: Option<Uuid>,
     now: Timestamp,
-) -> Result<(), AppError> {
+) -> Result<(), DbError> {
     let stmt = client.prepare_cached(RECORD).await?;
     client.execute(&stmt, &[&idmesin, &online, &runs, &foreign, &now]).await?;
     Ok(())
 }
 
 /// Stores at once what a device just said of being reachable; its machine's actor hears the rest.
-pub async fn record_said(state: &AppState, idmesin: i64, said: &DeviceEvent) -> Result<(), AppError> {
+pub async fn record_said(state: &AppState, idmesin: i64, said: &DeviceEvent) -> Result<(), DbError> {
     let DeviceEvent::State { online, run } = said else { return Ok(()) };
     let client = state.db.get().await?;
     record(&client, idmesin, *online, run.is_some(), None, state.clock.now()).await

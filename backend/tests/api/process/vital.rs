@@ -29,7 +29,7 @@ async fn ends(task: &str) {
 
 #[actix_web::test]
 async fn its_panic_ends_the_process_with_a_line_that_names_it() {
-    for task in nyala::server::VITAL_TASKS {
+    for task in nyala::config::VITAL_TASKS {
         ends(task).await;
     }
 }

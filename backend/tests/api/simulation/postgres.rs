@@ -172,7 +172,7 @@ async fn give_back(
 ) -> Result<refundable::GivenBack, nyala::http::error::AppError> {
     let visible = Visible { idcustomer: Some(idcustomer), ..Visible::default() };
     let use_ = refundable::lock(tx, receipt, visible).await?;
-    refund(tx, &use_, amount, Grounds { principal: "uji", reason: "uji", now }).await
+    Ok(refund(tx, &use_, amount, Grounds { principal: "uji", reason: "uji", now }).await?)
 }
 
 /// Everything that is stored is the same on both sides.

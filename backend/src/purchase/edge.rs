@@ -1,0 +1,34 @@
+//! The edges of a purchase: what a crash could part, by name.
+
+use super::step::Change;
+
+/// Every edge between two things that a crash could part.
+pub const POINTS: &[&str] = &[
+    "before_hold",
+    "after_hold",
+    "after_send",
+    "before_post",
+    "after_post",
+    "before_void",
+    "after_void",
+    "before_sent",
+    "after_sent",
+    "before_unsure",
+    "after_unsure",
+    "before_finish",
+    "after_finish",
+    "before_stop",
+    "after_stop",
+];
+
+/// The edges before and after a change.
+pub const fn around(change: Change) -> (&'static str, &'static str) {
+    match change {
+        Change::MarkSent => ("before_sent", "after_sent"),
+        Change::MarkUnsure => ("before_unsure", "after_unsure"),
+        Change::Run { .. } | Change::RunAndFinish { .. } => ("before_post", "after_post"),
+        Change::Finish | Change::Sooner { .. } => ("before_finish", "after_finish"),
+        Change::Stop { .. } => ("before_stop", "after_stop"),
+        Change::Refuse | Change::Expire | Change::GiveUp => ("before_void", "after_void"),
+    }
+}
