@@ -1,17 +1,15 @@
 //! Nyala: self-service laundry machines paid from prepaid balances. ARCHITECTURE.md has the map.
 
-pub mod akun;
+pub mod api;
 pub mod app;
 pub mod app_files;
 pub mod auth;
 pub mod cli;
 pub mod config;
-pub mod dashboard;
 pub mod db;
 pub mod demo;
 pub mod dev;
 pub mod domain;
-pub mod epayment;
 pub mod health;
 pub mod http;
 pub mod ledger;
@@ -27,5 +25,4 @@ pub mod router;
 pub mod secrets;
 pub mod server;
 pub mod telemetry;
-pub mod transaksi;
 pub mod whatsapp;

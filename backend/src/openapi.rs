@@ -15,11 +15,12 @@ use utoipa::openapi::{Content, HeaderBuilder, PathItem, Ref, RefOr, Response, Re
 use utoipa::{Modify, OpenApi, ToSchema};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
+use crate::api::{akun, auth, dashboard, epayment, transaksi};
 use crate::http::answer::Empty;
 use crate::http::error::AppError;
 use crate::ops::pelanggan_bulk::{self, ManyPelanggan};
 use crate::ops::topup::{self, TopUp};
-use crate::{akun, auth, dashboard, dev, epayment, health, ops, transaksi};
+use crate::{dev, health, ops};
 
 /// Every route there is; a test holds it against the router.
 #[derive(OpenApi)]

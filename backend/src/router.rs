@@ -5,18 +5,11 @@ use actix_web::web::{self, ServiceConfig};
 
 use crate::config::ServerSettings;
 use crate::http::{input, unrouted};
-use crate::{akun, auth, dashboard, dev, epayment, health, openapi, ops, transaksi};
+use crate::{api, dev, health, openapi, ops};
 
 pub fn routes(cfg: &mut ServiceConfig, config: &ServerSettings) {
     cfg.app_data(input::path_config()).app_data(input::query_config());
-    cfg.service(
-        web::scope("/scan/v1")
-            .service(web::scope("/auth").configure(auth::routes))
-            .service(web::scope("/dashboard").configure(dashboard::routes))
-            .service(web::scope("/transaksi").configure(transaksi::routes))
-            .service(web::scope("/epayment").configure(epayment::routes))
-            .service(web::scope("/akun").configure(akun::routes)),
-    );
+    cfg.service(web::scope("/scan/v1").configure(api::routes));
     cfg.service(web::scope("/ops/v1").wrap(from_fn(ops::key::middleware)).configure(ops::routes));
     if config.dev.routes {
         cfg.service(web::scope("/dev").wrap(from_fn(dev::door::middleware)).configure(dev::routes)).configure(openapi::docs);

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 
 use super::known_phone::KnownPhone;
 use super::line::Line;
-use super::request_otp::registered;
+use crate::api::auth::request_otp::registered;
 use crate::app::AppState;
 use crate::domain::address::Address;
 use crate::domain::telp::Telp;

@@ -10,3 +10,28 @@ pub mod profile;
 pub mod prune;
 pub mod source;
 pub mod writes;
+
+use crate::domain::timestamp::{Clock, Timestamp};
+use error::DbError;
+use pool::{Db, DbClient};
+
+/// The database, and the clock that every instant in it comes from. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub db: Db,
+    pub clock: Clock,
+}
+
+impl Store {
+    /// A connection of this thread.
+    ///
+    /// # Errors
+    /// `Busy` when none comes free in time.
+    pub async fn get(&self) -> Result<DbClient, DbError> {
+        self.db.get().await
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}

@@ -6,12 +6,12 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::input::Filter;
+use crate::api::transaksi::cursor::{Cursor, MAX_IN_PROGRESS};
 use crate::domain::id::{Id, MAX_DIGITS};
 use crate::domain::name::MAX_LETTERS;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::telp::{COUNTRY_CODE, CountryCode, Telp};
 use crate::domain::text::{MAX_NAME_CHARS, MAX_REASON_CHARS};
-use crate::transaksi::cursor::{Cursor, MAX_IN_PROGRESS};
 
 /// What `str::trim` takes off: Unicode's White_Space.
 const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
@@ -162,10 +162,10 @@ mod tests {
     use regex::Regex;
 
     use super::*;
+    use crate::api::transaksi::get_layanan::search_of;
     use crate::domain::name::Name;
     use crate::domain::text;
     use crate::ops::pelanggan_bulk::PhonePrefix;
-    use crate::transaksi::get_layanan::search_of;
 
     /// Texts that are near what a pattern takes: its own, and those of one character more, less or other.
     fn near(pattern: &str) -> impl Strategy<Value = String> + use<> {

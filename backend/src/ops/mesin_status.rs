@@ -5,12 +5,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::key::Operator;
+use crate::api::transaksi::get_layanan::StatusMesin;
 use crate::app::AppState;
 use crate::domain::id::Id;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::transaksi::get_layanan::StatusMesin;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MesinNow {

@@ -2,10 +2,10 @@
 
 use actix_web::{HttpResponse, web};
 
+use crate::api::auth::customer::Customer;
+use crate::api::epayment::epay_account::{AkunEpay, epay_sql};
 use crate::app::AppState;
-use crate::auth::customer::Customer;
 use crate::domain::id::Id;
-use crate::epayment::epay_account::{AkunEpay, epay_sql};
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 

@@ -4,8 +4,8 @@ use actix_web::{HttpResponse, web};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::api::auth::customer::Customer;
 use crate::app::AppState;
-use crate::auth::customer::Customer;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 use crate::qr;

@@ -4,11 +4,13 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::code::CodePurpose;
-use super::code_try;
-use super::requester::Requester;
-use super::{PasswordChange, change_password, password, remember_phone};
+use super::remember_phone;
 use crate::app::AppState;
+use crate::auth::change_password::{PasswordChange, change_password};
+use crate::auth::code::CodePurpose;
+use crate::auth::code_try;
+use crate::auth::password;
+use crate::auth::requester::Requester;
 use crate::domain::password::Password;
 use crate::domain::secret::Secret;
 use crate::domain::telp::Telp;

@@ -2,12 +2,12 @@
 
 use actix_web::{HttpResponse, web};
 
+use crate::api::auth::customer::Customer;
+use crate::api::transaksi::snap::{self, SnapTransaksi, snap_sql};
 use crate::app::AppState;
-use crate::auth::customer::Customer;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
-use crate::transaksi::snap::{self, SnapTransaksi, snap_sql};
 
 const ONE: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.no_nota = $2");
 

@@ -5,8 +5,8 @@ use actix_web::http::header;
 use actix_web::{FromRequest, HttpRequest, web};
 use futures_util::future::LocalBoxFuture;
 
-use super::session::authenticate;
 use crate::app::AppState;
+use crate::auth::session::authenticate;
 use crate::http::error::AppError;
 
 /// The customer whose bearer token came with the request; 401 without a good one.

@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
+use crate::api::auth::customer::Customer;
+use crate::api::transaksi::cursor::Cursor;
 use crate::app::AppState;
-use crate::auth::customer::Customer;
 use crate::domain::timestamp::Timestamp;
 use crate::domain::whole;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 use crate::http::input::{Filter, Page};
 use crate::http::json::Json;
-use crate::transaksi::cursor::Cursor;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ListHistory {

@@ -5,11 +5,11 @@ use futures_util::future::try_join;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::api::auth::customer::Customer;
+use crate::api::transaksi::snap::{SnapTransaksi, snap_sql};
 use crate::app::AppState;
-use crate::auth::customer::Customer;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
-use crate::transaksi::snap::{SnapTransaksi, snap_sql};
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Dashboard {

@@ -4,13 +4,13 @@ use actix_web::{HttpResponse, web};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::api::auth::customer::Customer;
+use crate::api::transaksi::snap::OutletRingkas;
 use crate::app::AppState;
-use crate::auth::customer::Customer;
 use crate::domain::id::Id;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
-use crate::transaksi::snap::OutletRingkas;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DetailTopUp {

@@ -4,8 +4,8 @@ use actix_web::{HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::api::auth::customer::Customer;
 use crate::app::AppState;
-use crate::auth::customer::Customer;
 use crate::domain::name::Name;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;

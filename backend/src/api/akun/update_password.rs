@@ -5,13 +5,15 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::credentials;
+use crate::api::auth::customer::Customer;
+use crate::api::auth::{TokenData, logged_in};
 use crate::app::AppState;
+use crate::auth::change_password::{PasswordChange, change_password};
 use crate::auth::code::CodePurpose;
 use crate::auth::code_try;
-use crate::auth::customer::Customer;
 use crate::auth::line::Line;
+use crate::auth::password;
 use crate::auth::requester::Requester;
-use crate::auth::{PasswordChange, TokenData, change_password, logged_in, password};
 use crate::domain::password::Password;
 use crate::domain::secret::Secret;
 use crate::http::answer::{Answer, Empty};

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
+use crate::api::auth::customer::Customer;
 use crate::app::AppState;
-use crate::auth::customer::Customer;
 use crate::db::pool::DbClient;
 use crate::domain::machine_code::MachineCode;
 use crate::domain::timestamp::Timestamp;

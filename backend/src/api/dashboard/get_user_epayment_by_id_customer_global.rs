@@ -2,9 +2,9 @@
 
 use actix_web::{HttpResponse, web};
 
+use crate::api::auth::customer::Customer;
+use crate::api::epayment::epay_account::{AkunEpay, epay_sql};
 use crate::app::AppState;
-use crate::auth::customer::Customer;
-use crate::epayment::epay_account::{AkunEpay, epay_sql};
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 

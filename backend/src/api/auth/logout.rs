@@ -3,8 +3,8 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::customer::bearer;
-use super::session::{Session, authenticate};
 use crate::app::AppState;
+use crate::auth::session::{Session, authenticate};
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 

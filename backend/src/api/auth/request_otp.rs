@@ -4,8 +4,8 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::code::{self, Asker, CodePurpose, Recipient};
 use crate::app::AppState;
+use crate::auth::code::{self, Asker, CodePurpose, Recipient};
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Empty, done};
 use crate::http::client_ip::counted;

@@ -4,11 +4,12 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::line::Line;
-use super::login_limits::Who;
-use super::requester::Requester;
-use super::{TokenData, logged_in, password};
+use super::{TokenData, logged_in};
 use crate::app::AppState;
+use crate::auth::line::Line;
+use crate::auth::login_limits::Who;
+use crate::auth::password;
+use crate::auth::requester::Requester;
 use crate::domain::secret::Secret;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Answer, Empty};

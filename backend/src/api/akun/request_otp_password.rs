@@ -3,10 +3,10 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::credentials;
+use crate::api::auth::customer::Customer;
+use crate::api::auth::request_otp::SENT;
 use crate::app::AppState;
 use crate::auth::code::{self, Asker, CodePurpose, Recipient};
-use crate::auth::customer::Customer;
-use crate::auth::request_otp::SENT;
 use crate::http::answer::{Empty, done};
 use crate::http::client_ip::counted;
 use crate::http::error::AppError;

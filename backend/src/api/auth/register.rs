@@ -4,11 +4,12 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::code::CodePurpose;
-use super::code_try::{self, RightCode};
-use super::requester::Requester;
-use super::{TokenData, logged_in, password};
+use super::{TokenData, logged_in};
 use crate::app::AppState;
+use crate::auth::code::CodePurpose;
+use crate::auth::code_try::{self, RightCode};
+use crate::auth::password;
+use crate::auth::requester::Requester;
 use crate::domain::name::Name;
 use crate::domain::password::Password;
 use crate::domain::secret::Secret;

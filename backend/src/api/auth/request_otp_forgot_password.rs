@@ -2,10 +2,10 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::code::{self, Asker, CodePurpose, Recipient};
 use super::request_otp::{OtpRequest, SENT, registered};
-use super::requester::Requester;
 use crate::app::AppState;
+use crate::auth::code::{self, Asker, CodePurpose, Recipient};
+use crate::auth::requester::Requester;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 use crate::http::json::Json;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
+use crate::api::auth::customer::Customer;
 use crate::app::AppState;
-use crate::auth::customer::Customer;
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::rupiah::Rupiah;

@@ -1,0 +1,55 @@
+//! Logging in and out, registering, one-time codes (docs/contract.md §1).
+
+pub mod customer;
+pub mod forgot_password;
+pub mod login;
+pub mod logout;
+pub mod register;
+pub mod request_otp;
+pub mod request_otp_forgot_password;
+
+use actix_web::web::{ServiceConfig, post};
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::AppState;
+use crate::http::answer::ok_with;
+use crate::http::client_ip::over_tls;
+use crate::http::error::AppError;
+
+/// The data of an answer that logs in.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TokenData {
+    /// A JWT whose claims hold `id_customer_global`.
+    pub token: String,
+}
+
+/// The answer that logs customer `id` in: a token of version `version`, and the phone is known from now on.
+pub fn logged_in(state: &AppState, req: &HttpRequest, message: &str, id: i64, version: i32) -> Result<HttpResponse, AppError> {
+    let token = state.auth.tokens.mint(id, version, state.clock.now())?;
+    let mut answer = ok_with(message, TokenData { token });
+    remember_phone(state, req, &mut answer, id, version)?;
+    Ok(answer)
+}
+
+/// Makes the phone that asked known as one of customer `id`, who has just proved to be that.
+pub fn remember_phone(
+    state: &AppState,
+    req: &HttpRequest,
+    answer: &mut HttpResponse,
+    id: i64,
+    version: i32,
+) -> Result<(), AppError> {
+    let over_tls = over_tls(req, &state.config.http.trusted_proxies);
+    state.auth.known_phones.remember(answer, id, version, over_tls, state.clock.now())
+}
+
+pub fn routes(cfg: &mut ServiceConfig) {
+    cfg.route("/login", post().to(login::login))
+        .route("/logout", post().to(logout::logout))
+        .route("/register", post().to(register::register))
+        .route("/request_otp", post().to(request_otp::request_otp))
+        .route("/request_otp_forgot_password", post().to(request_otp_forgot_password::request_otp_forgot_password))
+        .route("/forgot_password", post().to(forgot_password::forgot_password));
+}

@@ -1,0 +1,18 @@
+//! The customers' calls (docs/contract.md §1), a file each: what it reads, its rule, its answer.
+
+pub mod akun;
+pub mod auth;
+pub mod dashboard;
+pub mod epayment;
+pub mod transaksi;
+
+use actix_web::web::{ServiceConfig, scope};
+
+/// Below `/scan/v1`.
+pub fn routes(cfg: &mut ServiceConfig) {
+    cfg.service(scope("/auth").configure(auth::routes))
+        .service(scope("/dashboard").configure(dashboard::routes))
+        .service(scope("/transaksi").configure(transaksi::routes))
+        .service(scope("/epayment").configure(epayment::routes))
+        .service(scope("/akun").configure(akun::routes));
+}
