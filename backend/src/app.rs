@@ -1,24 +1,27 @@
-//! What every request and every actor shares, and how it is put together.
+//! The server's parts, put together here and nowhere else.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use actix_web::web::{Data, ServiceConfig};
 
 use crate::auth::AuthState;
 use crate::config::ServerSettings;
+use crate::db::clock::database_now;
 use crate::db::pool::{Db, PoolLimits, StatementLimits};
 use crate::db::writes::Writes;
-use crate::db::{lock, migrate};
+use crate::db::{Store, lock, migrate};
 use crate::domain::driver_kind::DriverKind;
-use crate::domain::timestamp::{Clock, Timestamp};
-use crate::health::threads::Threads;
+use crate::domain::timestamp::Clock;
 use crate::http::body::Room;
+use crate::http::cross_site;
 use crate::http::in_flight::InFlight;
 use crate::live::hub::Hubs;
 use crate::live::seats::Seats;
 use crate::machine::device::Drivers;
 use crate::machine::device::sim::Sim;
-use crate::machine::registry::Registry;
+use crate::machine::registry::{self as machine, Machines};
+use crate::machine::threads::Threads;
 use crate::metrics::ServerMetrics;
 use crate::purchase::rate::PurchaseRate;
 use crate::secrets::Secrets;
@@ -29,33 +32,26 @@ use crate::whatsapp::WhatsApp;
 pub struct AppState(Arc<Inner>);
 
 pub struct Inner {
-    pub config: ServerSettings,
-    pub db: Db,
+    pub config: Arc<ServerSettings>,
+    pub store: Store,
     /// Connections that each worker thread may have (`Db::widen`).
     pub connections_per_thread: usize,
-    /// The connection of `machine::recovery` alone: it goes on while all others wait behind a lock.
-    pub recovery: Db,
     /// Whether the database takes writes.
     pub writes: Writes,
     /// Whether the worker threads turn.
     pub threads: Threads,
-    pub clock: Clock,
-    pub secrets: Secrets,
-    pub auth: AuthState,
-    pub whatsapp: WhatsApp,
-    pub metrics: ServerMetrics,
-    pub machine: Registry,
-    pub purchase_rate: PurchaseRate,
+    pub secrets: Arc<Secrets>,
+    pub auth: Arc<AuthState>,
+    pub whatsapp: Arc<WhatsApp>,
+    pub metrics: Arc<ServerMetrics>,
+    pub machines: Machines,
+    pub purchase_rate: Arc<PurchaseRate>,
     pub hubs: Arc<Hubs>,
     pub seats: Arc<Seats>,
     /// The simulated devices (driver `sim`).
     pub sim: Arc<Sim>,
-    /// Who speaks with the devices.
-    pub drivers: Drivers,
     pub in_flight: InFlight,
     pub bodies: Room,
-    /// False while starting and after SIGTERM: `/readyz` tells, and no purchase begins.
-    ready: AtomicBool,
 }
 
 impl std::ops::Deref for AppState {
@@ -106,45 +102,59 @@ impl AppState {
             None => drivers.with(DriverKind::Sim, sim.clone()),
         };
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
-        let (metrics, machine, ready) = (ServerMetrics::new(&db, &auth, &bodies), Registry::default(), AtomicBool::new(false));
-        let (hubs, seats, in_flight) = (Arc::default(), Arc::default(), InFlight::default());
-        let purchase_rate = PurchaseRate::new(config.purchase.per_customer_minute);
-        Ok(Self(Arc::new(Inner {
-            config,
-            db,
-            connections_per_thread,
+        let store = Store { db, clock };
+        let metrics = ServerMetrics::new(&store.db, &auth, &bodies);
+        let hubs = Arc::<Hubs>::default();
+        let machines = Machines::new(machine::Parts {
+            store: store.clone(),
             recovery,
+            drivers,
+            listeners: hubs.clone(),
+            metrics: metrics.machines.clone(),
+            idle: Duration::from_secs(config.mesin.idle_s.max(1)),
+            ticks_per_second: config.dev.ticks_per_second,
+            fault_point: config.dev.fault_point.clone(),
+        });
+        let purchase_rate = Arc::new(PurchaseRate::new(config.purchase.per_customer_minute));
+        Ok(Self(Arc::new(Inner {
+            config: Arc::new(config),
+            store,
+            connections_per_thread,
             writes: Writes::default(),
             threads: Threads::default(),
-            clock,
-            secrets,
-            auth,
-            whatsapp,
-            metrics,
-            machine,
+            secrets: Arc::new(secrets),
+            auth: Arc::new(auth),
+            whatsapp: Arc::new(whatsapp),
+            metrics: Arc::new(metrics),
+            machines,
             purchase_rate,
             hubs,
-            seats,
+            seats: Arc::default(),
             sim,
-            drivers,
-            in_flight,
+            in_flight: InFlight::default(),
             bodies,
-            ready,
         })))
     }
 
-    pub fn is_ready(&self) -> bool {
-        self.ready.load(Ordering::Acquire)
+    /// Gives each handler and middleware what it asks for by its type (`web::Data<Store>`, `web::Data<Machines>`, …).
+    pub fn provide(&self, to: &mut ServiceConfig) {
+        to.app_data(Data::new(self.store.clone()))
+            .app_data(Data::new(self.writes.clone()))
+            .app_data(Data::new(self.threads.clone()))
+            .app_data(Data::new(self.machines.clone()))
+            .app_data(Data::new(self.in_flight.clone()))
+            .app_data(Data::new(self.bodies.clone()))
+            .app_data(Data::new(self.config.http.clone()))
+            .app_data(Data::new(self.metrics.http.clone()))
+            .app_data(Data::new(cross_site::origins(&self.config.http)))
+            .app_data(Data::from(self.config.clone()))
+            .app_data(Data::from(self.secrets.clone()))
+            .app_data(Data::from(self.auth.clone()))
+            .app_data(Data::from(self.whatsapp.clone()))
+            .app_data(Data::from(self.metrics.clone()))
+            .app_data(Data::from(self.purchase_rate.clone()))
+            .app_data(Data::from(self.sim.clone()));
     }
-
-    pub fn set_ready(&self, ready: bool) {
-        self.ready.store(ready, Ordering::Release);
-    }
-}
-
-/// The database's clock, which all instants derive from (docs/decisions/0016-a-countdown-is-a-deadline.md).
-pub async fn database_now(client: &tokio_postgres::Client) -> Result<Timestamp, tokio_postgres::Error> {
-    Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
 }
 
 /// Whether stickers or tokens may have been made for this database: then its keys must be there

@@ -15,15 +15,13 @@ use crate::ledger::topup::{AccountKind, Package, WalletRef};
 use crate::ops::layanan::{self, Offer};
 use crate::ops::mesin;
 use crate::ops::outlet::{self, Premises};
-use crate::ops::pelanggan_bulk;
+use crate::ops::pelanggan_bulk::{self, PASSWORD};
 use crate::ops::scope::Outlet;
 use crate::ops::topup;
 use crate::secrets::Secrets;
 
 /// The demo customer's number, as it is stored.
 pub const TELP: &str = "81234567890";
-/// The password of the demo customer and of customers made in bulk.
-pub const PASSWORD: &str = "Rahasia123";
 
 /// Serialises several processes that would seed the same database.
 const SEED_LOCK: i64 = 0x4e59_414c_4105;

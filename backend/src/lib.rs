@@ -25,4 +25,5 @@ pub mod router;
 pub mod secrets;
 pub mod server;
 pub mod telemetry;
+pub mod unrouted;
 pub mod whatsapp;

@@ -17,6 +17,7 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::api::{akun, auth, dashboard, epayment, transaksi};
 use crate::http::answer::Empty;
+use crate::http::dev_door;
 use crate::http::error::AppError;
 use crate::ops::pelanggan_bulk::{self, ManyPelanggan};
 use crate::ops::topup::{self, TopUp};
@@ -101,8 +102,7 @@ pub fn routes(cfg: &mut ServiceConfig) {
 /// A page to try the calls on, below `/docs` (development only).
 pub fn docs(cfg: &mut ServiceConfig) {
     let pages = SwaggerUi::new("/{_:.*}").config(Config::from("/openapi.json"));
-    cfg.service(web::redirect("/docs", "/docs/"))
-        .service(web::scope("/docs").wrap(from_fn(dev::door::middleware)).service(pages));
+    cfg.service(web::redirect("/docs", "/docs/")).service(web::scope("/docs").wrap(from_fn(dev_door::middleware)).service(pages));
 }
 
 async fn openapi_json() -> Result<HttpResponse, AppError> {

@@ -4,15 +4,17 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, ServiceConfig};
 
 use crate::config::ServerSettings;
-use crate::http::{input, unrouted};
-use crate::{api, dev, health, openapi, ops};
+use crate::http::{dev_door, input};
+use crate::{api, dev, health, openapi, ops, unrouted};
 
 pub fn routes(cfg: &mut ServiceConfig, config: &ServerSettings) {
     cfg.app_data(input::path_config()).app_data(input::query_config());
     cfg.service(web::scope("/scan/v1").configure(api::routes));
-    cfg.service(web::scope("/ops/v1").wrap(from_fn(ops::key::middleware)).configure(ops::routes));
+    cfg.service(
+        web::scope("/ops/v1").wrap(from_fn(ops::key::middleware)).configure(|cfg| ops::routes(cfg, web::to(unrouted::unrouted))),
+    );
     if config.dev.routes {
-        cfg.service(web::scope("/dev").wrap(from_fn(dev::door::middleware)).configure(dev::routes)).configure(openapi::docs);
+        cfg.service(web::scope("/dev").wrap(from_fn(dev_door::middleware)).configure(dev::routes)).configure(openapi::docs);
     }
     cfg.configure(health::routes).configure(openapi::routes).default_service(web::to(unrouted::unrouted));
 }

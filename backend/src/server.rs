@@ -23,9 +23,9 @@ use futures_util::future::LocalBoxFuture;
 use socket2::{Domain, Socket, Type};
 
 use crate::app::AppState;
-use crate::config::ServerSettings;
+use crate::config::{HttpSettings, ServerSettings};
 use crate::db::{clock, prune};
-use crate::http::body::{self, BodyError};
+use crate::http::body::{self, BodyError, Room};
 use crate::http::connection::{self, Connection, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
@@ -99,18 +99,15 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket).before_answer(add_headers);
     let (shared, polling) = (state.clone(), sockets.clone());
-    let origins = web::Data::new(cross_site::origins(&state.config));
     let service = move || {
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
-        shared.db.widen(shared.connections_per_thread);
+        shared.store.db.widen(shared.connections_per_thread);
         shared.hubs.start(shared.metrics.realtime.clone());
-        alarm::start(&shared.clock, shared.threads.join());
+        alarm::start(&shared.store.clock, shared.threads.join());
         shared.writes.watch();
-        shared.machine.add_worker(actix::Arbiter::current());
+        shared.machines.add_worker(actix::Arbiter::current());
         let (state, polling) = (shared.clone(), polling.clone());
         let app = App::new()
-            .app_data(web::Data::new(state.clone()))
-            .app_data(origins.clone())
             .wrap(from_fn(envelope::middleware))
             .wrap(from_fn(connection::refuse_unread_bodies))
             .wrap(from_fn(cross_site::middleware))
@@ -119,6 +116,7 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
             .wrap(from_fn(in_flight::middleware))
             .wrap(from_fn(request_id::middleware))
             .wrap(from_fn(connection::middleware))
+            .configure(|cfg| state.provide(cfg))
             .configure(|cfg| polling.configure(cfg))
             .configure(|cfg| router::routes(cfg, &state.config));
         let http = HttpService::build()
@@ -165,11 +163,11 @@ fn socket_config(state: &AppState) -> actix_socketio::Config {
     let callers = Callers::new(move |headers, peer| Caller {
         address: client_ip::of(peer, headers, &of.config.http.trusted_proxies),
         // All phones of a customer together: neither a login more nor an old phone has a share of its own.
-        known: of.auth.known_phones.of_headers(headers, of.clock.now()).map(|phone| phone.customer.cast_unsigned()),
+        known: of.auth.known_phones.of_headers(headers, of.store.now()).map(|phone| phone.customer.cast_unsigned()),
     });
     let of = state.clone();
     let sites = Sites::new(move |headers, peer| client_ip::asked_site(peer, headers, &of.config.http.trusted_proxies));
-    let origins = cross_site::origins(config);
+    let origins = cross_site::origins(&config.http);
     let bodies = Bodies::new(read_body);
     actix_socketio::Config {
         origins,
@@ -186,8 +184,9 @@ fn socket_config(state: &AppState) -> actix_socketio::Config {
 fn read_body(req: &HttpRequest, body: Payload, max: usize) -> LocalBoxFuture<'static, Result<Bytes, EngineError>> {
     let req = req.clone();
     Box::pin(async move {
-        let state = req.app_data::<web::Data<AppState>>().ok_or(EngineError::NoRoom)?;
-        let enter = || state.bodies.enter(client_ip::counted(&req, &state.config.http.trusted_proxies));
+        let bodies = req.app_data::<web::Data<Room>>().ok_or(EngineError::NoRoom)?;
+        let http = req.app_data::<web::Data<HttpSettings>>().ok_or(EngineError::NoRoom)?;
+        let enter = || bodies.enter(client_ip::counted(&req, &http.trusted_proxies));
         body::read(body, body::declared(&req), max, enter).await.map_err(|why| match why {
             BodyError::TooLarge => EngineError::PayloadTooLarge,
             BodyError::Broken => EngineError::BadRequest,
@@ -229,21 +228,22 @@ const WORKERS_UP: Duration = Duration::from_secs(10);
 pub async fn open(state: &AppState) -> Result<(), AppError> {
     let all = state.config.workers();
     let up = async {
-        while state.machine.workers() < all {
+        while state.machines.workers() < all {
             actix_web::rt::time::sleep(Duration::from_millis(2)).await;
         }
     };
     actix_web::rt::time::timeout(WORKERS_UP, up).await.map_err(|_| AppError::internal("worker threads did not come up"))?;
-    device::start(state).map_err(AppError::internal)?;
-    let resumed = recovery::resume(state).await?;
+    device::start(&state.machines).map_err(AppError::internal)?;
+    let resumed = recovery::resume(&state.machines).await?;
+    state.sim.record_reach(&state.store.db).await?;
     tracing::info!(resumed, "open purchases resumed");
     state.writes.watch();
-    vital::spawn("reaper", recovery::reap_forever(state.clone()));
-    vital::spawn("pruning", prune::forever(state.clone()));
+    vital::spawn("reaper", recovery::reap_forever(state.machines.clone()));
+    vital::spawn("pruning", prune::forever(state.store.clone()));
     vital::spawn("log", telemetry::tell_forever());
-    vital::spawn("clock", clock::watch(state.clone()));
+    vital::spawn("clock", clock::watch(state.store.clone(), state.metrics.clock_distance.clone()));
     let seats = state.clone();
     vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth.versions).await });
-    state.set_ready(true);
+    state.machines.set_open(true);
     Ok(())
 }

@@ -25,8 +25,8 @@ pub async fn change_password(state: &AppState, change: PasswordChange) -> Result
 }
 
 async fn commit(state: &AppState, change: &PasswordChange) -> Result<Option<(i64, i32)>, AppError> {
-    let now = state.clock.now();
-    let mut client = state.db.get().await?;
+    let now = state.store.now();
+    let mut client = state.store.get().await?;
     let tx = client.transaction().await?;
     code_try::consume(&tx, &change.code, now).await?;
     let stmt = tx

@@ -71,7 +71,7 @@ pub struct Recipient {
 /// Sends a new code. 429 within the cooldown or over a limit, 503 when it could not be sent, which counts against nothing.
 pub async fn send(state: &AppState, purpose: CodePurpose, to: Recipient) -> Result<(), AppError> {
     let Recipient { telp, by, alarm_since } = to;
-    let message = CodeMessage { telp, code: Otp::random(), at: state.clock.now() };
+    let message = CodeMessage { telp, code: Otp::random(), at: state.store.now() };
     let id =
         reserve(state, purpose, &message, &Counted { by: by.to_string(), own: matches!(by, Asker::Customer(_)), alarm_since })
             .await?;
@@ -99,7 +99,7 @@ struct Counted {
 /// Writes the code down as undecided, when no limit forbids it.
 async fn reserve(state: &AppState, purpose: CodePurpose, message: &CodeMessage, counted: &Counted) -> Result<i64, AppError> {
     let (now, telp, purpose_text) = (message.at, message.telp.as_str(), purpose.as_str());
-    let mut client = state.db.get().await?;
+    let mut client = state.store.get().await?;
     let tx = client.transaction().await?;
     tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&LIMIT_LOCK]).await?;
     if let Some(retry_s) = wait_s(state, &tx, purpose, message, counted).await? {
@@ -182,10 +182,10 @@ async fn wait_s(
 
 /// A code that was sent starts to count; one that was not is forgotten.
 async fn settle(state: &AppState, id: i64, sent: bool) -> Result<(), AppError> {
-    let client = state.db.get().await?;
+    let client = state.store.get().await?;
     if sent {
         let stmt = client.prepare_cached("UPDATE kode_otp SET sent_at = $2 WHERE id = $1").await?;
-        client.execute(&stmt, &[&id, &state.clock.now()]).await?;
+        client.execute(&stmt, &[&id, &state.store.now()]).await?;
     } else {
         let stmt = client.prepare_cached("DELETE FROM kode_otp WHERE id = $1").await?;
         client.execute(&stmt, &[&id]).await?;

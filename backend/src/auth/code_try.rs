@@ -62,13 +62,13 @@ async fn strangers_try(
     telp: &Telp,
     code: &str,
 ) -> Result<Tried, AppError> {
-    let now = state.clock.now();
+    let now = state.store.now();
     let auth = &state.auth;
     let reset = (purpose == CodePurpose::ForgotPassword).then(|| auth.reset_alarm.begin(now)).transpose()?;
     let attempt = auth.code_limits.reserve(requester.address, now)?;
     let tried = look(state, purpose, telp, code, reset.as_ref().and_then(|reset| reset.alarm_since)).await;
     if let (Ok(Tried::Wrong), Some(reset)) = (&tried, reset) {
-        reset.wrong(state.clock.now());
+        reset.wrong(state.store.now());
     }
     if matches!(tried, Ok(Tried::Right(_)) | Err(_)) {
         auth.code_limits.give_back(&attempt);
@@ -84,7 +84,7 @@ async fn look(
     code: &str,
     alarm_since: Option<Timestamp>,
 ) -> Result<Tried, AppError> {
-    let client = state.db.get().await?;
+    let client = state.store.get().await?;
     let stmt = client
         .prepare_cached(
             "WITH newest AS (
@@ -97,7 +97,7 @@ async fn look(
         )
         .await?;
     let tries = if alarm_since.is_some() { TRIES_IN_ALARM } else { MAX_TRIES };
-    let row = client.query_opt(&stmt, &[&telp.as_str(), &purpose.as_str(), &state.clock.now(), &tries, &alarm_since]).await?;
+    let row = client.query_opt(&stmt, &[&telp.as_str(), &purpose.as_str(), &state.store.now(), &tries, &alarm_since]).await?;
     let Some(row) = row else { return Ok(Tried::NoCode) };
     Ok(match row.try_get::<_, Option<i64>>(0)?.zip(row.try_get::<_, Option<&[u8]>>(1)?) {
         None => Tried::Dead,

@@ -23,7 +23,7 @@ impl Requester {
     pub fn of(req: &HttpRequest, state: &AppState) -> Self {
         Self {
             address: counted(req, &state.config.http.trusted_proxies),
-            phone: state.auth.known_phones.of_headers(req.headers(), state.clock.now()),
+            phone: state.auth.known_phones.of_headers(req.headers(), state.store.now()),
         }
     }
 

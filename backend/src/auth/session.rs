@@ -156,9 +156,9 @@ async fn read(client: &DbClient, id: i64, now: Timestamp) -> Result<Known, AppEr
 /// The session of `token`, for requests and for the socket alike; `Unauthorized` when the token is not ours, has run out, is
 /// older than the password, or was logged out with.
 pub async fn authenticate(state: &AppState, token: &str) -> Result<Session, AppError> {
-    let now = state.clock.now();
+    let now = state.store.now();
     let claims = state.auth.tokens.read(token, now)?;
-    if !state.auth.versions.lets(&state.db, &claims, now).await? {
+    if !state.auth.versions.lets(&state.store.db, &claims, now).await? {
         return Err(AppError::Unauthorized);
     }
     let exp = Timestamp::from_ms(claims.exp.saturating_mul(1000));

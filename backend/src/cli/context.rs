@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::{CommonArgs, Failure};
-use crate::app::{database_now, has_rows};
+use crate::app::has_rows;
 use crate::config::ServerSettings;
+use crate::db::clock::database_now;
 use crate::db::lock::LockError;
 use crate::db::pool::{Db, DbClient, PoolLimits};
 use crate::db::source::{Purpose, Source};

@@ -24,17 +24,17 @@ pub async fn enter_production(state: &AppState) -> Result<(), Failure> {
     if !state.config.is_production() {
         return Ok(());
     }
-    if demo::has_public_passwords(&state.db).await? {
+    if demo::has_public_passwords(&state.store.db).await? {
         return Err(Failure::new(
             "the production profile refuses this database: it has demo or load-test customers, whose password everybody knows; \
              begin with an empty one (data.dir or DATABASE_URL)",
         ));
     }
-    if demo::has_simulated_machines(&state.db).await? {
+    if demo::has_simulated_machines(&state.store.db).await? {
         return Err(Failure::new(
             "the production profile refuses this database: it has simulated machines (driver sim), whose runs customers would pay \
              for and never get; begin with an empty one (data.dir or DATABASE_URL)",
         ));
     }
-    Ok(profile::remember_production(&*state.db.get().await?, state.clock.now()).await?)
+    Ok(profile::remember_production(&*state.store.get().await?, state.store.now()).await?)
 }

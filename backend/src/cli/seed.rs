@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::{CommonArgs, Failure, context, profile};
 use crate::demo::{self, Seeded};
+use crate::ops::pelanggan_bulk;
 
 #[derive(Debug, Args)]
 pub struct Seed {
@@ -22,7 +23,7 @@ impl Seed {
             Ok(demo::seed(&k.db, &k.secrets_or_new().await?, k.now).await?)
         })?;
         match seeded {
-            Seeded::Now => println!("the demo is seeded; log in as {} / {}", demo::TELP, demo::PASSWORD),
+            Seeded::Now => println!("the demo is seeded; log in as {} / {}", demo::TELP, pelanggan_bulk::PASSWORD),
             Seeded::Before => println!("the demo was seeded before; nothing changed"),
             Seeded::NotEmpty => return Err(Failure::new("the database is not empty; the demo is seeded into an empty one only")),
         }

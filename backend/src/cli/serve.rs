@@ -16,6 +16,7 @@ use crate::db::lock::{self, ServerLock};
 use crate::db::pool;
 use crate::db::source::{Purpose, Source};
 use crate::demo::{self, Seeded};
+use crate::ops::pelanggan_bulk;
 use crate::server::{self, RunningServer};
 use crate::telemetry;
 
@@ -69,7 +70,7 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     drop(client);
     let state = AppState::build(config, source.url()).await?;
     profile::enter_production(&state).await?;
-    if state.config.dev.seed_demo && demo::seed(&state.db, &state.secrets, state.clock.now()).await? == Seeded::Now {
+    if state.config.dev.seed_demo && demo::seed(&state.store.db, &state.secrets, state.store.now()).await? == Seeded::Now {
         tracing::info!("the demo is seeded");
     }
     let address = listener.local_addr()?;
@@ -95,7 +96,7 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
 fn banner(config: &ServerSettings, address: std::net::SocketAddr) {
     let mut text = format!("Nyala is open at http://{address}/\n");
     if config.dev.seed_demo {
-        text += &format!("  demo login:        {} / {}\n", demo::TELP, demo::PASSWORD);
+        text += &format!("  demo login:        {} / {}\n", demo::TELP, pelanggan_bulk::PASSWORD);
     }
     if config.dev.routes {
         text += &format!("  WhatsApp messages: http://{address}/dev/whatsapp\n  API documents:     http://{address}/docs/\n");
@@ -117,7 +118,7 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
 
 /// Unready first, so that a load balancer stops sending; then running requests get their time. Idle connections get none.
 async fn drain(state: &AppState, running: &RunningServer) {
-    state.set_ready(false);
+    state.machines.set_open(false);
     let at_most = Duration::from_secs(state.config.http.drain_s);
     tracing::info!(at_most_s = at_most.as_secs(), "stopping: unready, draining");
     let answered = tokio::time::timeout(at_most, state.in_flight.none());
@@ -157,5 +158,5 @@ async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) 
 
 async fn bring_back(state: &AppState, postgres: &embedded_postgres::Postgres) -> Result<ServerLock, Failure> {
     postgres.restart()?;
-    Ok(ServerLock::wait(state.db.config()).await?)
+    Ok(ServerLock::wait(state.store.db.config()).await?)
 }

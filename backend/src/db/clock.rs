@@ -1,10 +1,16 @@
 //! How far the server's clock (`Clock`) is from the database's, which it was set by once.
 
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use crate::app::{AppState, database_now};
+use prometheus_client::metrics::gauge::Gauge;
+
+use super::Store;
+use super::error::DbError;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
+
+/// Seconds that the database's clock is ahead, as the metrics show it.
+pub type Ahead = Gauge<f64, AtomicU64>;
 
 /// How often it is looked at.
 const EVERY: Duration = Duration::from_secs(15);
@@ -13,14 +19,14 @@ const FAR_MS: u64 = 1_000;
 /// Back within this, it is told once that it is over: a distance that wavers around the limit is one story.
 const NEAR_MS: u64 = 500;
 
-/// Runs until the process ends.
-pub async fn watch(state: AppState) {
+/// Runs until the process ends; `ahead_s` is what the metrics show of it.
+pub async fn watch(store: Store, ahead_s: Ahead) {
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut story = Story::default();
     loop {
         every.tick().await;
-        match measure(&state).await {
+        match measure(&store, &ahead_s).await {
             Ok(distance_ms) => match story.goes_on(distance_ms) {
                 Some(Turn::Far) => tracing::warn!(
                     distance_ms,
@@ -35,17 +41,22 @@ pub async fn watch(state: AppState) {
     }
 }
 
-/// Milliseconds that the database's clock is ahead (negative: behind), for the metrics too.
+/// Milliseconds that the database's clock is ahead (negative: behind); `ahead_s` shows it from then on, in seconds.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn measure(state: &AppState) -> Result<i64, AppError> {
-    let client = state.db.get().await?;
-    let asked = state.clock.now();
+pub async fn measure(store: &Store, ahead_s: &Ahead) -> Result<i64, DbError> {
+    let client = store.get().await?;
+    let asked = store.now();
     let theirs = database_now(&client).await?;
-    let distance_ms = outside(asked, state.clock.now(), theirs);
-    state.metrics.clock_distance(distance_ms);
+    let distance_ms = outside(asked, store.now(), theirs);
+    ahead_s.set(distance_ms as f64 / 1000.0);
     Ok(distance_ms)
+}
+
+/// The database's clock, which all instants derive from (docs/decisions/0016-a-countdown-is-a-deadline.md).
+pub async fn database_now(client: &tokio_postgres::Client) -> Result<Timestamp, tokio_postgres::Error> {
+    Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
 }
 
 /// Theirs was read at some moment between `asked` and `answered`: only what lies outside is certain, so that a slow answer is no distance.

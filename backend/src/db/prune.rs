@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::app::AppState;
-use crate::http::error::AppError;
+use super::Store;
+use super::error::DbError;
 
 const EVERY: Duration = Duration::from_secs(3600);
 /// Rows of a batch, and the pause after one that was full: 20,000 rows a second at most, and nobody waits behind them.
@@ -48,12 +48,12 @@ pub const PRUNABLE: [Prunable; 4] = [
 ];
 
 /// Runs until the process ends.
-pub async fn forever(state: AppState) {
+pub async fn forever(store: Store) {
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         every.tick().await;
-        if let Err(e) = prune(&state).await {
+        if let Err(e) = prune(&store).await {
             tracing::warn!(error = %e, "old rows were not forgotten; it will be tried again");
         }
     }
@@ -63,10 +63,10 @@ pub async fn forever(state: AppState) {
 ///
 /// # Errors
 /// What first kept one kind from being forgotten; all others are, and what a finished batch has forgotten stays forgotten.
-pub async fn prune(state: &AppState) -> Result<u64, AppError> {
+pub async fn prune(store: &Store) -> Result<u64, DbError> {
     let (mut rows, mut failed) = (0, None);
     for prunable in &PRUNABLE {
-        match prune_all(state, prunable).await {
+        match prune_all(store, prunable).await {
             Ok(n) => rows += n,
             Err(e) => failed = failed.or(Some(e)),
         }
@@ -74,10 +74,10 @@ pub async fn prune(state: &AppState) -> Result<u64, AppError> {
     failed.map_or(Ok(rows), Err)
 }
 
-async fn prune_all(state: &AppState, prunable: &Prunable) -> Result<u64, AppError> {
+async fn prune_all(store: &Store, prunable: &Prunable) -> Result<u64, DbError> {
     let mut rows = 0;
     loop {
-        let batch = prune_batch(state, prunable).await?;
+        let batch = prune_batch(store, prunable).await?;
         rows += batch;
         if batch < BATCH.unsigned_abs() {
             return Ok(rows);
@@ -86,8 +86,8 @@ async fn prune_all(state: &AppState, prunable: &Prunable) -> Result<u64, AppErro
     }
 }
 
-async fn prune_batch(state: &AppState, prunable: &Prunable) -> Result<u64, AppError> {
-    let client = state.db.get().await?;
+async fn prune_batch(store: &Store, prunable: &Prunable) -> Result<u64, DbError> {
+    let client = store.get().await?;
     let stmt = client.prepare_cached(prunable.sql).await?;
-    Ok(client.execute(&stmt, &[&state.clock.now().plus_ms(-prunable.kept_ms), &BATCH]).await?)
+    Ok(client.execute(&stmt, &[&store.now().plus_ms(-prunable.kept_ms), &BATCH]).await?)
 }

@@ -4,16 +4,16 @@ use actix_web::{HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::Id;
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::machine::device::record::record_said;
-use crate::machine::device::sim::Mode;
+use crate::machine::device::sim::{Mode, Sim};
 use crate::machine::device::{self, Heard};
-use crate::machine::registry::Location;
+use crate::machine::registry::Machines;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Fault {
@@ -26,16 +26,22 @@ pub struct Fault {
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 403, description = "Sent by a page of another site, through a proxy or by a name", body = Empty), (status = 404, body = Empty),
         (status = 422, description = "The machine is not simulated", body = Empty))
 )]
-pub async fn mesin_fault(state: web::Data<AppState>, id: web::Path<String>, body: Json<Fault>) -> Result<HttpResponse, AppError> {
+pub async fn mesin_fault(
+    store: web::Data<Store>,
+    machines: web::Data<Machines>,
+    sim: web::Data<Sim>,
+    id: web::Path<String>,
+    body: Json<Fault>,
+) -> Result<HttpResponse, AppError> {
     let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
-    let location = Location::find(&state, idmesin).await?;
+    let location = machines.find(idmesin).await?;
     if location.driver != DriverKind::Sim {
         return Err(AppError::Unprocessable("hanya mesin simulasi yang dapat diberi gangguan"));
     }
-    let now = state.clock.now();
-    let said = state.sim.set_mode(idmesin, body.mode, now);
-    device::deliver(&state, Heard { from: location, event: said.clone(), at: now })?;
+    let now = store.now();
+    let said = sim.set_mode(idmesin, body.mode, now);
+    device::deliver(&machines, Heard { from: location, event: said.clone(), at: now })?;
     // Stored before the answer, so that whoever asked finds it so.
-    record_said(&state, idmesin, &said).await?;
+    record_said(&store, idmesin, &said).await?;
     Ok(answer::done("OK"))
 }

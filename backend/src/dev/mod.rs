@@ -1,7 +1,6 @@
 //! Routes of development alone: they exist only when `dev.routes` is set, which production refuses, and `door` lets in only who
 //! came straight to this machine.
 
-pub mod door;
 pub mod mesin_fault;
 pub mod whatsapp;
 

@@ -5,13 +5,12 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::app::AppState;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{Answer, Empty, ok};
 use crate::http::error::AppError;
 use crate::http::schema::NumberOrNothing;
-use crate::whatsapp::{CodeMessage, log};
+use crate::whatsapp::{CodeMessage, WhatsApp, log};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -46,10 +45,10 @@ impl From<&CodeMessage> for WhatsAppMessage {
 )]
 pub async fn whatsapp(
     req: HttpRequest,
-    state: web::Data<AppState>,
+    whatsapp: web::Data<WhatsApp>,
     query: web::Query<WhatsAppQuery>,
 ) -> Result<HttpResponse, AppError> {
-    let log = state.whatsapp.log.as_ref().ok_or(AppError::NotFound("pesan dikirim lewat WhatsApp sungguhan"))?;
+    let log = whatsapp.log.as_ref().ok_or(AppError::NotFound("pesan dikirim lewat WhatsApp sungguhan"))?;
     // In a query a plus is a blank, which a number may hold: `+62…` still reads as a number.
     let telp = query.telp.as_deref().filter(|t| !t.is_empty()).map(Telp::parse).transpose()?;
     let messages: Vec<WhatsAppMessage> = log.sent(telp.as_ref()).iter().map(WhatsAppMessage::from).collect();

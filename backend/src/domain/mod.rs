@@ -1,6 +1,7 @@
 //! Values that are parsed once at the door and trusted afterwards.
 
 pub mod address;
+pub mod cursor;
 pub mod driver_kind;
 pub mod error;
 pub mod id;
@@ -14,4 +15,5 @@ pub mod secret;
 pub mod telp;
 pub mod text;
 pub mod timestamp;
+pub mod wait;
 pub mod whole;

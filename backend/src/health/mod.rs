@@ -3,7 +3,6 @@
 pub mod healthz;
 pub mod metrics;
 pub mod readyz;
-pub mod threads;
 
 use actix_web::web::{ServiceConfig, get};
 

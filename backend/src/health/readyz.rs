@@ -5,9 +5,11 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 
-use crate::app::AppState;
+use crate::db::Store;
+use crate::db::error::DbError;
+use crate::db::writes::Writes;
 use crate::http::answer::{Empty, done, with_status};
-use crate::http::error::AppError;
+use crate::machine::registry::Machines;
 
 /// How long the database may take to answer.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
@@ -17,11 +19,11 @@ const DATABASE_LIMIT: Duration = Duration::from_secs(2);
     get, path = "/readyz", tag = "health",
     responses((status = 200, body = Empty), (status = 503, body = Empty, description = "Starting, stopping, no database, or one that cannot write"))
 )]
-pub async fn readyz(state: web::Data<AppState>) -> HttpResponse {
-    if !state.is_ready() {
+pub async fn readyz(store: web::Data<Store>, writes: web::Data<Writes>, machines: web::Data<Machines>) -> HttpResponse {
+    if !machines.are_open() {
         return not_ready("sedang mulai atau berhenti");
     }
-    match tokio::time::timeout(DATABASE_LIMIT, ask_database(&state)).await {
+    match tokio::time::timeout(DATABASE_LIMIT, ask_database(&store, &writes)).await {
         Ok(Ok(true)) => done("OK"),
         Ok(Ok(false)) => not_ready("basis data tidak dapat menyimpan"),
         Ok(Err(_)) | Err(_) => not_ready("basis data tidak menjawab"),
@@ -29,10 +31,10 @@ pub async fn readyz(state: web::Data<AppState>) -> HttpResponse {
 }
 
 /// Whether it writes; an error when it does not even answer.
-async fn ask_database(state: &AppState) -> Result<bool, AppError> {
-    let mut client = state.db.get().await?;
+async fn ask_database(store: &Store, writes: &Writes) -> Result<bool, DbError> {
+    let mut client = store.get().await?;
     client.batch_execute("SELECT 1").await?;
-    Ok(state.writes.succeed(&mut client, state.clock.now()).await?)
+    writes.succeed(&mut client, store.now()).await
 }
 
 fn not_ready(why: &str) -> HttpResponse {

@@ -8,7 +8,7 @@ use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpResponse, web};
 
-use crate::app::AppState;
+use crate::config::HttpSettings;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST");
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, idempotency-key, x-request-id");
@@ -46,6 +46,6 @@ fn permit(headers: &mut HeaderMap, origin: HeaderValue) {
 /// The request's origin, when the settings list it. Socket.IO, which polls across origins, sees to its own.
 fn allowed_origin(req: &ServiceRequest) -> Option<HeaderValue> {
     let origin = req.headers().get(header::ORIGIN).filter(|_| !req.path().starts_with("/socket.io"))?;
-    let listed = &req.app_data::<web::Data<AppState>>()?.config.http.allowed_origins;
+    let listed = &req.app_data::<web::Data<HttpSettings>>()?.allowed_origins;
     listed.iter().any(|o| o.as_bytes().eq_ignore_ascii_case(origin.as_bytes())).then(|| origin.clone())
 }

@@ -14,8 +14,7 @@ use actix_web::{Error, ResponseError, web};
 
 use super::client_ip;
 use super::error::AppError;
-use crate::app::AppState;
-use crate::config::ServerSettings;
+use crate::config::HttpSettings;
 
 /// The methods that change nothing (RFC 9110 §9.2.1).
 const SAFE: [Method; 3] = [Method::GET, Method::HEAD, Method::OPTIONS];
@@ -24,8 +23,8 @@ const SAFE: [Method; 3] = [Method::GET, Method::HEAD, Method::OPTIONS];
 static WARNED: AtomicBool = AtomicBool::new(false);
 
 /// The origins whose pages may use the calls and the sockets, beside the server's own.
-pub fn origins(config: &ServerSettings) -> Origins {
-    match config.http.allowed_origins.as_slice() {
+pub fn origins(http: &HttpSettings) -> Origins {
+    match http.allowed_origins.as_slice() {
         [] => Origins::SameOrigin,
         list => Origins::List(list.to_vec()),
     }
@@ -44,13 +43,13 @@ pub async fn middleware<B: MessageBody + 'static>(
 }
 
 fn is_foreign(req: &ServiceRequest) -> bool {
-    let (Some(state), Some(origins)) = (req.app_data::<web::Data<AppState>>(), req.app_data::<web::Data<Origins>>()) else {
+    let (Some(http), Some(origins)) = (req.app_data::<web::Data<HttpSettings>>(), req.app_data::<web::Data<Origins>>()) else {
         return false;
     };
     if SAFE.contains(req.method()) || req.path().starts_with("/socket.io") {
         return false;
     }
-    let site = client_ip::asked_site(req.request().peer_addr(), req.headers(), &state.config.http.trusted_proxies);
+    let site = client_ip::asked_site(req.request().peer_addr(), req.headers(), &http.trusted_proxies);
     let foreign = !origins.allow(req.headers(), site);
     if foreign && !WARNED.swap(true, Ordering::Relaxed) {
         let origin = req.headers().get(ORIGIN).map_or("(not told)".into(), |v| String::from_utf8_lossy(v.as_bytes()));

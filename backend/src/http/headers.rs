@@ -8,7 +8,7 @@ use actix_web::middleware::Next;
 use actix_web::web;
 
 use super::client_ip;
-use crate::app::AppState;
+use crate::config::HttpSettings;
 
 /// Names and values, in lower case.
 const SECURITY: [(&str, &str); 3] =
@@ -18,7 +18,7 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const HOST_MAX_BYTES: usize = 255 + 6;
 
 pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<B>, Error> {
-    let trusted = req.app_data::<web::Data<AppState>>().map_or(&[][..], |state| &state.config.http.trusted_proxies);
+    let trusted = req.app_data::<web::Data<HttpSettings>>().map_or(&[][..], |http| &http.trusted_proxies);
     let host = client_ip::asked_site(req.request().peer_addr(), req.headers(), trusted).host.map(str::to_owned);
     let mut res = next.call(req).await?;
     add(res.headers_mut(), host.as_deref());

@@ -11,7 +11,7 @@ use actix_web::{Error, web};
 use tokio::sync::Notify;
 
 use super::kept_body::KeptBody;
-use crate::app::AppState;
+use crate::machine::registry::Machines;
 
 /// Requests of the whole process. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -58,10 +58,10 @@ pub async fn middleware<B: MessageBody + 'static>(
     req: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<KeptBody<B, Option<Guard>>>, Error> {
-    let state = req.app_data::<web::Data<AppState>>().cloned();
-    let guard = state.as_ref().map(|s| s.in_flight.enter());
+    let guard = req.app_data::<web::Data<InFlight>>().map(|requests| requests.enter());
+    let machines = req.app_data::<web::Data<Machines>>().cloned();
     let mut res = next.call(req).await?;
-    if state.is_some_and(|s| !s.is_ready()) {
+    if machines.is_some_and(|machines| !machines.are_open()) {
         res.response_mut().head_mut().set_connection_type(actix_http::ConnectionType::Close);
     }
     Ok(res.map_body(|_, body| KeptBody::new(body, guard)))

@@ -9,10 +9,10 @@ use futures_util::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
-use super::body::{self, BodyError};
+use super::body::{self, BodyError, Room};
 use super::client_ip;
 use super::error::AppError;
-use crate::app::AppState;
+use crate::config::HttpSettings;
 
 /// The largest body a customer's or an operator's call may have.
 pub const BODY_LIMIT_BYTES: usize = 64 * 1024;
@@ -55,8 +55,10 @@ async fn read(req: &HttpRequest, payload: Payload) -> Result<web::Bytes, AppErro
     if declared.is_some_and(|bytes| bytes > BODY_LIMIT_BYTES as u64) {
         return Err(too_large());
     }
-    let state = req.app_data::<web::Data<AppState>>().ok_or_else(|| AppError::internal("the server's state is missing"))?;
-    let enter = || state.bodies.enter(client_ip::counted(req, &state.config.http.trusted_proxies));
+    let (Some(bodies), Some(http)) = (req.app_data::<web::Data<Room>>(), req.app_data::<web::Data<HttpSettings>>()) else {
+        return Err(AppError::internal("the room for bodies is missing"));
+    };
+    let enter = || bodies.enter(client_ip::counted(req, &http.trusted_proxies));
     let read = actix_web::rt::time::timeout(BODY_WITHIN, body::read(payload, declared, BODY_LIMIT_BYTES, enter));
     let read = read.await.map_err(|_| AppError::bad_input("isi permintaan terlalu lama dikirim, coba lagi"))?;
     read.map_err(|why| match why {

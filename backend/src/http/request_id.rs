@@ -15,7 +15,7 @@ use tracing::Instrument;
 
 use super::error::AppError;
 use super::headers;
-use crate::app::AppState;
+use super::metrics::HttpMetrics;
 
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -32,7 +32,7 @@ pub async fn middleware<B: MessageBody + 'static>(mut req: ServiceRequest, next:
         req.head_mut().method = Method::GET;
     }
     let route = req.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
-    let state = req.app_data::<web::Data<AppState>>().cloned();
+    let metrics = req.app_data::<web::Data<HttpMetrics>>().cloned();
     // At the level of errors, so that it is there whatever `log.filter` leaves out.
     let span = tracing::error_span!("http", request_id = %id, %method, path = %without_numbers(req.path()), nota = tracing::field::Empty);
     async move {
@@ -49,8 +49,8 @@ pub async fn middleware<B: MessageBody + 'static>(mut req: ServiceRequest, next:
             Err(_) => Err(Uncaught { id, source: AppError::internal("the request's handler panicked").into() }),
         };
         let status = answered.as_ref().map_or_else(Uncaught::status_code, |res| res.status()).as_u16();
-        if let Some(state) = state {
-            state.metrics.http(&route, &method, status, started.elapsed());
+        if let Some(metrics) = metrics {
+            metrics.answered(&route, &method, status, started.elapsed());
         }
         let elapsed_ms = started.elapsed().as_millis();
         if status >= 500 {

@@ -6,7 +6,7 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::input::Filter;
-use crate::api::transaksi::cursor::{Cursor, MAX_IN_PROGRESS};
+use crate::domain::cursor::{Cursor, MAX_IN_PROGRESS};
 use crate::domain::id::{Id, MAX_DIGITS};
 use crate::domain::name::MAX_LETTERS;
 use crate::domain::receipt_number::ReceiptNumber;

@@ -56,7 +56,7 @@ impl Handler for Sockets {
         }
         let login: Login = connect.auth.read().map_err(|_| unauthorized())?;
         // Before that, machines that run look idle: their purchases are not back yet.
-        while !state.is_ready() {
+        while !state.machines.are_open() {
             actix_web::rt::time::sleep(READY_EVERY).await;
         }
         let socket = connect.socket;

@@ -5,25 +5,16 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-use actix_socketio::codec::Frame;
 use actix_socketio::{Socket, vital};
 use slab::Slab;
 use tokio::sync::mpsc;
 
+use super::metrics::RealtimeMetrics;
 use crate::machine::board::Board;
-use crate::metrics::RealtimeMetrics;
+use crate::machine::listeners::{Broadcast, Listeners};
 
 /// Batches that may wait for a thread. A thread that stalls longer loses ticks, which later ones replace, but no final ones.
 const MAX_BATCHES: usize = 1024;
-
-/// One frame for everybody who watches a machine.
-#[derive(Debug, Clone)]
-pub struct Broadcast {
-    pub idmesin: i64,
-    pub frame: Frame,
-    /// A later one replaces it: it may be dropped for a slow phone.
-    pub volatile: bool,
-}
 
 /// The hubs of all threads, by the number of their worker.
 #[derive(Default)]
@@ -103,17 +94,18 @@ pub fn leave(subscription: Subscription) {
     });
 }
 
-/// Tells everybody who watches, on every thread.
-pub fn publish(broadcast: Broadcast, board: &Board) {
-    with(|hub| {
-        for thread in board.threads() {
-            if thread == hub.thread {
-                hub.deliver(&broadcast);
-            } else {
-                hub.gather(thread, broadcast.clone());
+impl Listeners for Hubs {
+    fn publish(&self, broadcast: Broadcast, board: &Board) {
+        with(|hub| {
+            for thread in board.threads() {
+                if thread == hub.thread {
+                    hub.deliver(&broadcast);
+                } else {
+                    hub.gather(thread, broadcast.clone());
+                }
             }
-        }
-    });
+        });
+    }
 }
 
 impl Hub {
@@ -169,6 +161,7 @@ impl Hub {
 
 #[cfg(test)]
 mod tests {
+    use actix_socketio::codec::Frame;
     use tokio::task::yield_now;
 
     use super::*;
@@ -187,14 +180,14 @@ mod tests {
         board.join(1);
 
         for batches in 1..=MAX_BATCHES {
-            publish(broadcast(true), &board);
+            hubs.publish(broadcast(true), &board);
             while inbox.len() < batches {
                 yield_now().await;
             }
         }
         assert_eq!(metrics.ticks_dropped.get(), 0);
-        publish(broadcast(true), &board);
-        publish(broadcast(false), &board);
+        hubs.publish(broadcast(true), &board);
+        hubs.publish(broadcast(false), &board);
         while metrics.ticks_dropped.get() == 0 {
             yield_now().await;
         }

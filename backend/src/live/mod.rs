@@ -2,6 +2,7 @@
 
 pub mod handler;
 pub mod hub;
+pub mod metrics;
 pub mod seats;
 pub mod topic;
 pub mod watcher;

@@ -107,7 +107,7 @@ impl Watcher {
         if watching.topics.len() + watching.queue.len() >= self.max_topics() {
             return self.too_many(request.ack);
         }
-        if let Some(location) = self.state.machine.location(request.idmesin) {
+        if let Some(location) = self.state.machines.location(request.idmesin) {
             return self.watch(&mut watching, &location, request.ack);
         }
         // The first time anybody asks for this machine, its outlet has to be read.
@@ -117,7 +117,7 @@ impl Watcher {
     }
 
     async fn look_up(self, idmesin: i64) {
-        let found = Location::find(&self.state, idmesin).await.map_err(AppError::from);
+        let found = self.state.machines.find(idmesin).await.map_err(AppError::from);
         let mut watching = self.watching.borrow_mut();
         let waited = watching.queue.iter().position(|(of, _)| *of == idmesin).map(|at| watching.queue.swap_remove(at).1);
         watching.queue.shrink_to_fit(); // a phone that only watches holds no queue
@@ -144,7 +144,7 @@ impl Watcher {
         let Some(subscription) = hub::enter(location.idmesin, self.socket.clone()) else {
             return tell(ack, 503, &AppError::Unavailable.to_string());
         };
-        match self.state.machine.watch(&self.state, location, hub::thread()) {
+        match self.state.machines.watch(location, hub::thread()) {
             Ok(board) => {
                 snapshot(&self.state, &board, ack);
                 watching.topics.reserve_exact(1); // most phones watch one machine
@@ -179,7 +179,7 @@ impl Watcher {
 /// Computed when it is sent, so that `tl` falls strictly from here to the next tick.
 fn snapshot(state: &AppState, board: &Board, ack: Option<Ack>) {
     let Some(ack) = ack else { return };
-    let now = state.clock.now();
+    let now = state.store.now();
     let ends_at = board.ends_at().filter(|at| *at > now);
     let tl = ends_at.map(|at| now.ms_until(at));
     let _ = ack.send(&Snapshot { status: 200, tl, ends_at: ends_at.map(|at| at.ms()), server_time: now.ms() });

@@ -12,16 +12,15 @@ use super::alarm::{self, Wakes};
 use super::board::Board;
 use super::device::{self, record};
 use super::fault;
-use super::registry::Location;
+use super::listeners::Broadcast;
+use super::registry::{Location, Machines};
 use super::tick::Tick;
 use super::ticker::{Run, Ticker};
 use super::wheel::TimerKey;
-use crate::app::AppState;
 use crate::db::error::DbError;
 use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
 use crate::ledger::{facts, purchase as ledger};
-use crate::live::hub::{self, Broadcast};
 use crate::machine_core::{self as core, Effect, Machine, Outcome, Unanswered, Waiter};
 use crate::purchase::device::Command;
 use crate::purchase::edge;
@@ -52,7 +51,7 @@ pub enum Tell {
 }
 
 pub struct MachineActor {
-    state: AppState,
+    machines: Machines,
     location: Location,
     machine: Machine<Buyer, Operator>,
     board: Arc<Board>,
@@ -64,12 +63,12 @@ type Ctx = Context<MachineActor>;
 
 impl MachineActor {
     /// `open`: its purchase, when that has just been read.
-    pub fn new(state: AppState, location: Location, board: Arc<Board>, open: Option<Purchase>) -> Self {
+    pub fn new(machines: Machines, location: Location, board: Arc<Board>, open: Option<Purchase>) -> Self {
         let idmesin = location.idmesin;
         Self {
-            ticker: Ticker::new(state.clone(), &location, board.clone()),
+            ticker: Ticker::new(machines.clone(), &location, board.clone()),
             machine: open.map_or_else(|| Machine::new(idmesin), |p| Machine::with_purchase(idmesin, p)),
-            state,
+            machines,
             location,
             board,
             alarm: None,
@@ -77,7 +76,7 @@ impl MachineActor {
     }
 
     fn on(&mut self, input: Input, ctx: &mut Ctx) {
-        let now = self.state.clock.now();
+        let now = self.machines.parts().store.now();
         for effect in self.machine.on(input, now) {
             self.perform(effect, now, ctx);
         }
@@ -100,7 +99,7 @@ impl MachineActor {
             Effect::Apply { next, change, at, .. } => {
                 let (before, after) = edge::around(change);
                 self.fault(before);
-                let (id, became, fault_point) = (next.id, next.state, self.state.config.dev.fault_point.clone());
+                let (id, became, fault_point) = (next.id, next.state, self.machines.parts().fault_point.clone());
                 let work = async move |client: DbClient| {
                     let result = ledger::apply(&client, id, change, at).await;
                     fault::point(&fault_point, after);
@@ -110,7 +109,7 @@ impl MachineActor {
                 };
                 self.ask(ctx, "a change of a purchase was not confirmed", work, move |actor, done| {
                     if done == Ok(true) {
-                        actor.state.metrics.purchase_became(became);
+                        actor.machines.metrics().purchase_became(became);
                     }
                     Input::Applied(done)
                 });
@@ -125,14 +124,14 @@ impl MachineActor {
             }
             Effect::Command(cmd) => self.command(cmd),
             Effect::Answered { after_ms } => {
-                self.state.metrics.device_answered(Duration::from_millis(after_ms.unsigned_abs()));
+                self.machines.metrics().device_answered(Duration::from_millis(after_ms.unsigned_abs()));
             }
             // The board first: whoever joins now reads it.
             Effect::Show { ends_at, news } => {
                 self.board.set_ends_at(ends_at);
                 if let Some(news) = news {
                     let frame = Tick::of(news, now).frame(idmesin);
-                    hub::publish(Broadcast { idmesin, frame, volatile: false }, &self.board);
+                    self.machines.parts().listeners.publish(Broadcast { idmesin, frame, volatile: false }, &self.board);
                 }
             }
             Effect::Answer { buyers, outcome } => buyers.into_iter().for_each(|buyer| _ = buyer.send(outcome)),
@@ -148,7 +147,7 @@ impl MachineActor {
         work: impl AsyncFnOnce(DbClient) -> Result<T, DbError> + 'static,
         tell: impl FnOnce(&Self, Result<T, Unanswered>) -> Input + 'static,
     ) {
-        let (db, idmesin) = (self.state.db.clone(), self.location.idmesin);
+        let (db, idmesin) = (self.machines.parts().store.db.clone(), self.location.idmesin);
         let answered = async move {
             match db.get().await {
                 Ok(client) => work(client).await,
@@ -167,7 +166,7 @@ impl MachineActor {
 
     fn command(&self, cmd: Command) {
         let op = cmd.op;
-        device::command(&self.state, self.location, cmd);
+        device::command(&self.machines, self.location, cmd);
         if op == Op::Start {
             self.fault("after_send");
         }
@@ -188,7 +187,7 @@ impl MachineActor {
     }
 
     fn fault(&self, name: &str) {
-        fault::point(&self.state.config.dev.fault_point, name);
+        fault::point(&self.machines.parts().fault_point, name);
     }
 }
 
@@ -208,10 +207,10 @@ impl Actor for MachineActor {
     type Context = Ctx;
 
     fn started(&mut self, ctx: &mut Ctx) {
-        self.state.metrics.realtime.actors.inc();
-        self.state.metrics.realtime.actors_started.inc();
-        ctx.run_interval(Duration::from_secs(self.state.config.mesin.idle_s.max(1)), |actor, ctx| {
-            if actor.machine.is_idle() && actor.state.machine.forget(actor.location.idmesin, &ctx.address()) {
+        self.machines.metrics().actors.inc();
+        self.machines.metrics().actors_started.inc();
+        ctx.run_interval(self.machines.parts().idle, |actor, ctx| {
+            if actor.machine.is_idle() && actor.machines.forget(actor.location.idmesin, &ctx.address()) {
                 // What was told before that is in the mailbox, and the mailbox comes first.
                 ctx.notify(Tell::Leave);
             }
@@ -220,7 +219,7 @@ impl Actor for MachineActor {
     }
 
     fn stopped(&mut self, _: &mut Ctx) {
-        self.state.metrics.realtime.actors.dec();
+        self.machines.metrics().actors.dec();
     }
 }
 
@@ -242,7 +241,7 @@ impl Handler<Tell> for MachineActor {
             Tell::Leave => {
                 // Something came up: it stays, unless another one has its place already.
                 let stays = !self.machine.is_idle();
-                if !(stays && self.state.machine.remember(self.location.idmesin, ctx.address(), &self.board)) {
+                if !(stays && self.machines.remember(self.location.idmesin, ctx.address(), &self.board)) {
                     ctx.stop();
                 }
             }

@@ -10,10 +10,10 @@ use actix_socketio::{Closer, vital};
 use tokio::sync::Notify;
 
 use super::actor::{Input, MachineActor, Tell};
+use super::threads::Turning;
 use super::ticker::Ticker;
 use super::wheel::{TimerKey, Wheel};
 use crate::domain::timestamp::{Clock, Timestamp};
-use crate::health::threads::Turning;
 
 /// How long the task sleeps at most, so that a clock that jumped (a suspend, a test) is noticed.
 const MAX_SLEEP: Duration = Duration::from_millis(250);

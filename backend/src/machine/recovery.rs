@@ -7,8 +7,7 @@ use tokio_postgres::Row;
 
 use super::actor::Input;
 use super::error::MachineError;
-use super::registry::Location;
-use crate::app::AppState;
+use super::registry::{Location, Machines};
 use crate::domain::timestamp::Timestamp;
 use crate::ledger::facts;
 
@@ -23,31 +22,24 @@ const ASK_EVERY_ROUNDS: u64 = 15;
 const BATCH: i64 = 1_000;
 
 /// Every open purchase gets its machine's actor back. Returns how many.
-pub async fn resume(state: &AppState) -> Result<usize, MachineError> {
-    let client = state.recovery.get().await?;
+pub async fn resume(machines: &Machines) -> Result<usize, MachineError> {
+    let client = machines.parts().recovery.get().await?;
     let open = facts::all_open(&client).await?;
     let n = open.len();
     for t in open {
         let location = Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver };
-        state.machine.resume(state, &location, t.purchase)?;
+        machines.resume(&location, t.purchase)?;
     }
-    let stmt = client.prepare_cached(SIM_ONLINE).await?;
-    client.execute(&stmt, &[&state.sim.offline()]).await?;
     Ok(n)
 }
 
-/// What simulated devices said of being reachable may have been lost with the process that heard it; they say it again, as a
-/// broker keeps the last word of a real one.
-const SIM_ONLINE: &str = "
-UPDATE mesin SET online = NOT online WHERE driver = 'sim' AND online = (idmesin = ANY($1))";
-
 /// Runs until the process ends.
-pub async fn reap_forever(state: AppState) {
+pub async fn reap_forever(machines: Machines) {
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     for round in 0_u64.. {
         every.tick().await;
-        if let Err(e) = reap(&state, round).await {
+        if let Err(e) = reap(&machines, round).await {
             tracing::warn!(error = %e, "looking for lost work failed; it will be tried again");
         }
     }
@@ -83,31 +75,31 @@ DELETE FROM outbox WHERE id = ANY(ARRAY(
 /// Machines that wait for staff, $1 at most; in any order, so that all have their turn when they are more than a batch.
 pub const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas ORDER BY random() LIMIT $1";
 
-async fn reap(state: &AppState, round: u64) -> Result<(), MachineError> {
-    let now = state.clock.now();
-    let client = state.recovery.get().await?;
+async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
+    let now = machines.parts().store.now();
+    let client = machines.parts().recovery.get().await?;
     let overdue = client.prepare_cached(OVERDUE).await?;
     let gave_up: Timestamp = now.plus_ms(-LATE_MS - crate::purchase::times::GIVE_UP_MS);
     let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await?;
-    tell_all(state, &late, || Input::LookAgain)?;
+    tell_all(machines, &late, || Input::LookAgain)?;
     let relay_before = now.plus_ms(-RELAY_AFTER_MS);
     let sweep = client.prepare_cached(SWEEP).await?;
     client.execute(&sweep, &[&relay_before, &BATCH]).await?;
     let relay = client.prepare_cached(RELAY).await?;
     let due = client.query(&relay, &[&relay_before, &now.plus_ms(RELAY_AFTER_MS), &BATCH]).await?;
-    tell_all(state, &due, || Input::LookAgain)?;
+    tell_all(machines, &due, || Input::LookAgain)?;
     if round.is_multiple_of(ASK_EVERY_ROUNDS) {
         let staff = client.query(STAFF, &[&BATCH]).await?;
-        tell_all(state, &staff, || Input::AskDevice)?;
+        tell_all(machines, &staff, || Input::AskDevice)?;
     }
     Ok(())
 }
 
 /// Tells each of these machines; one whose mailbox is full does not keep the others from hearing it.
-fn tell_all(state: &AppState, rows: &[Row], input: impl Fn() -> Input) -> Result<(), MachineError> {
+fn tell_all(machines: &Machines, rows: &[Row], input: impl Fn() -> Input) -> Result<(), MachineError> {
     for row in rows {
         let location = location(row)?;
-        if let Err(e) = state.machine.tell(state, &location, input()) {
+        if let Err(e) = machines.tell(&location, input()) {
             tracing::warn!(error = %e, idmesin = location.idmesin, "a machine cannot be told to look again; it will be tried again");
         }
     }

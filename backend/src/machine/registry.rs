@@ -1,7 +1,9 @@
-//! Finds a machine's actor, or makes one (docs/decisions/0017-an-outlet-ticks-together-on-one-thread.md). All machines of an
+//! The machines of this server: finds a machine's actor, or makes one (docs/decisions/0017-an-outlet-ticks-together-on-one-thread.md). All machines of an
 //! outlet live on one worker thread.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use actix::dev::channel::channel;
 use actix::prelude::SendError;
@@ -12,8 +14,12 @@ use dashmap::mapref::one::RefMut;
 
 use super::actor::{Input, MachineActor, Tell};
 use super::board::Board;
+use super::device::Drivers;
 use super::error::MachineError;
-use crate::app::AppState;
+use super::listeners::Listeners;
+use super::metrics::MachineMetrics;
+use crate::db::Store;
+use crate::db::pool::Db;
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::state::PurchaseState;
@@ -32,66 +38,110 @@ pub struct Location {
     pub driver: DriverKind,
 }
 
-impl Location {
-    /// Of a machine known by its id alone; 404 when there is none.
-    pub async fn find(state: &AppState, idmesin: i64) -> Result<Self, MachineError> {
-        if let Some(known) = state.machine.location(idmesin) {
-            return Ok(known);
-        }
-        let client = state.db.get().await?;
-        let stmt = client.prepare_cached("SELECT idoutlet, driver FROM mesin WHERE idmesin = $1").await?;
-        let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(MachineError::NotFound)?;
-        let location = Self { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? };
-        state.machine.location.insert(idmesin, location);
-        Ok(location)
-    }
-}
-
 struct Resident {
     addr: Addr<MachineActor>,
     board: Arc<Board>,
 }
 
-#[derive(Default)]
-pub struct Registry {
+/// What machines stand on.
+pub struct Parts {
+    pub store: Store,
+    /// The connection of `recovery` alone: it goes on while all others wait behind a lock.
+    pub recovery: Db,
+    pub drivers: Drivers,
+    pub listeners: Arc<dyn Listeners>,
+    pub metrics: MachineMetrics,
+    /// After how long without anything to do an actor leaves.
+    pub idle: Duration,
+    pub ticks_per_second: i64,
+    /// The edge of a purchase at which the process is to be killed (`fault`); empty: none.
+    pub fault_point: String,
+}
+
+/// All machines of this server. Cheap to clone.
+#[derive(Clone)]
+pub struct Machines(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
     actors: DashMap<i64, Resident>,
     /// Where each machine is, once it had an actor or somebody asked: machines neither move nor vanish.
     location: DashMap<i64, Location>,
     workers: RwLock<Vec<ArbiterHandle>>,
+    open: AtomicBool,
 }
 
-impl Registry {
+impl Machines {
+    /// Nobody's home yet, and closed.
+    pub fn new(parts: Parts) -> Self {
+        let (actors, location, workers, open) = Default::default();
+        Self(Arc::new(Inner { parts, actors, location, workers, open }))
+    }
+
+    pub(super) fn parts(&self) -> &Parts {
+        &self.0.parts
+    }
+
+    pub fn metrics(&self) -> &MachineMetrics {
+        &self.0.parts.metrics
+    }
+
+    /// Whether purchases may begin: not while the server starts, whose open purchases are not back yet, and not while it stops.
+    pub fn are_open(&self) -> bool {
+        self.0.open.load(Ordering::Acquire)
+    }
+
+    pub fn set_open(&self, open: bool) {
+        self.0.open.store(open, Ordering::Release);
+    }
+
+    /// Where the machine is that is known by its id alone.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none.
+    pub async fn find(&self, idmesin: i64) -> Result<Location, MachineError> {
+        if let Some(known) = self.location(idmesin) {
+            return Ok(known);
+        }
+        let client = self.0.parts.store.get().await?;
+        let stmt = client.prepare_cached("SELECT idoutlet, driver FROM mesin WHERE idmesin = $1").await?;
+        let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(MachineError::NotFound)?;
+        let location = Location { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? };
+        self.0.location.insert(idmesin, location);
+        Ok(location)
+    }
+
     /// A worker thread offers itself as a home for actors.
     pub fn add_worker(&self, worker: ArbiterHandle) {
-        self.workers.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(worker);
+        self.0.workers.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(worker);
     }
 
     pub fn workers(&self) -> usize {
-        self.workers.read().unwrap_or_else(std::sync::PoisonError::into_inner).len()
+        self.0.workers.read().unwrap_or_else(std::sync::PoisonError::into_inner).len()
     }
 
     pub fn actors(&self) -> usize {
-        self.actors.len()
+        self.0.actors.len()
     }
 
     /// Where a machine is, when that was asked before.
     pub fn location(&self, idmesin: i64) -> Option<Location> {
-        self.location.get(&idmesin).map(|a| *a)
+        self.0.location.get(&idmesin).map(|a| *a)
     }
 
     /// Tells the machine's actor, making one when there is none.
-    pub fn tell(&self, state: &AppState, location: &Location, input: Input) -> Result<(), MachineError> {
+    pub fn tell(&self, location: &Location, input: Input) -> Result<(), MachineError> {
         let mut tell = Tell::Input(input);
         for _ in 0..TRIES {
             // Sent before the entry's lock is let go, so that an actor which is forgotten has all it was told in its mailbox.
-            let resident = self.find_or_start(state, location)?;
+            let resident = self.find_or_start(location)?;
             match resident.addr.try_send(tell) {
                 Ok(()) => return Ok(()),
                 Err(SendError::Full(_)) => return Err(MachineError::Busy),
                 Err(SendError::Closed(back)) => {
                     let addr = resident.addr.clone();
                     drop(resident);
-                    self.actors.remove_if(&location.idmesin, |_, known| known.addr == addr);
+                    self.0.actors.remove_if(&location.idmesin, |_, known| known.addr == addr);
                     tell = back;
                 }
             }
@@ -102,7 +152,7 @@ impl Registry {
     /// Tells the machine's actor when there is one, and makes none; whether there was one.
     pub fn tell_if_present(&self, idmesin: i64, input: Input) -> Result<bool, MachineError> {
         // Sent before the entry's lock is let go, as `tell` does.
-        let Some(resident) = self.actors.get(&idmesin) else { return Ok(false) };
+        let Some(resident) = self.0.actors.get(&idmesin) else { return Ok(false) };
         match resident.addr.try_send(Tell::Input(input)) {
             Ok(()) => Ok(true),
             Err(SendError::Full(_)) => Err(MachineError::Busy),
@@ -112,28 +162,28 @@ impl Registry {
 
     /// The machine's device said something at `at`; kept as long as its actor.
     pub fn device_heard(&self, idmesin: i64, at: Timestamp) {
-        if let Some(resident) = self.actors.get(&idmesin) {
+        if let Some(resident) = self.0.actors.get(&idmesin) {
             resident.board.device_heard(at);
         }
     }
 
     /// When the machine's device was last heard, if its actor has been there since.
     pub fn device_heard_at(&self, idmesin: i64) -> Option<Timestamp> {
-        self.actors.get(&idmesin).and_then(|resident| resident.board.device_heard_at())
+        self.0.actors.get(&idmesin).and_then(|resident| resident.board.device_heard_at())
     }
 
     /// Brings a machine's actor back with its open purchase; one that is there already is told to look.
-    pub fn resume(&self, state: &AppState, location: &Location, active: Purchase) -> Result<(), MachineError> {
-        if let Entry::Vacant(vacant) = self.actors.entry(location.idmesin) {
-            return self.start(state, location, vacant, Some(active)).map(drop);
+    pub fn resume(&self, location: &Location, active: Purchase) -> Result<(), MachineError> {
+        if let Entry::Vacant(vacant) = self.0.actors.entry(location.idmesin) {
+            return self.start(location, vacant, Some(active)).map(drop);
         }
-        self.tell(state, location, Input::LookAgain)
+        self.tell(location, Input::LookAgain)
     }
 
     /// One more watcher from `thread`; the machine's board tells what it shows. The watcher counts before the entry's lock is let
     /// go, so that passivation cannot come between.
-    pub fn watch(&self, state: &AppState, location: &Location, thread: usize) -> Result<Arc<Board>, MachineError> {
-        let resident = self.find_or_start(state, location)?;
+    pub fn watch(&self, location: &Location, thread: usize) -> Result<Arc<Board>, MachineError> {
+        let resident = self.find_or_start(location)?;
         if resident.board.join(thread) {
             // Bounded: the board lets one such word be on its way.
             resident.addr.do_send(Tell::Watched);
@@ -143,12 +193,12 @@ impl Registry {
 
     /// Forgets an idle actor, unless somebody watches. Only the actor itself asks, right before it stops.
     pub fn forget(&self, idmesin: i64, addr: &Addr<MachineActor>) -> bool {
-        self.actors.remove_if(&idmesin, |_, known| known.addr == *addr && !known.board.is_watched()).is_some()
+        self.0.actors.remove_if(&idmesin, |_, known| known.addr == *addr && !known.board.is_watched()).is_some()
     }
 
     /// Takes a forgotten actor back that was told something in the meantime; `false` when another one has its place.
     pub fn remember(&self, idmesin: i64, addr: Addr<MachineActor>, board: &Arc<Board>) -> bool {
-        match self.actors.entry(idmesin) {
+        match self.0.actors.entry(idmesin) {
             Entry::Occupied(_) => false,
             Entry::Vacant(vacant) => {
                 vacant.insert(Resident { addr, board: board.clone() });
@@ -157,30 +207,29 @@ impl Registry {
         }
     }
 
-    fn find_or_start(&self, state: &AppState, location: &Location) -> Result<RefMut<'_, i64, Resident>, MachineError> {
-        match self.actors.entry(location.idmesin) {
+    fn find_or_start(&self, location: &Location) -> Result<RefMut<'_, i64, Resident>, MachineError> {
+        match self.0.actors.entry(location.idmesin) {
             Entry::Occupied(known) => Ok(known.into_ref()),
-            Entry::Vacant(vacant) => self.start(state, location, vacant, None),
+            Entry::Vacant(vacant) => self.start(location, vacant, None),
         }
     }
 
     fn start<'a>(
         &self,
-        state: &AppState,
         location: &Location,
         vacant: VacantEntry<'a, i64, Resident>,
         active: Option<Purchase>,
     ) -> Result<RefMut<'a, i64, Resident>, MachineError> {
         let home = self.home(location.idoutlet).ok_or(MachineError::Busy)?;
         // So that after a restart ten thousand phones find the machines that run without a question to the database.
-        self.location.entry(location.idmesin).or_insert(*location);
+        self.0.location.entry(location.idmesin).or_insert(*location);
         let board = Arc::new(Board::new(self.workers()));
         board.set_ends_at(active.as_ref().filter(|p| p.state == PurchaseState::Running).map(|p| p.ends_at));
-        let (state, location, shown) = (state.clone(), *location, board.clone());
+        let (machines, location, shown) = (self.clone(), *location, board.clone());
         // The mailbox is there before its actor: what many tell at once waits until the thread has made it.
         let (sender, mailbox) = channel(MAILBOX);
         home.spawn_fn(move || {
-            let actor = MachineActor::new(state, location, shown, active);
+            let actor = MachineActor::new(machines, location, shown, active);
             actix_web::rt::spawn(Context::with_receiver(mailbox).into_future(actor));
         });
         let addr = Addr::new(sender);
@@ -188,7 +237,7 @@ impl Registry {
     }
 
     fn home(&self, idoutlet: i64) -> Option<ArbiterHandle> {
-        let workers = self.workers.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let workers = self.0.workers.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         let n = i64::try_from(workers.len()).ok().filter(|n| *n > 0)?;
         workers.get(usize::try_from(idoutlet.rem_euclid(n)).ok()?).cloned()
     }

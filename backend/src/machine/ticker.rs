@@ -8,15 +8,14 @@ use std::sync::Arc;
 
 use super::alarm::{self, Wakes};
 use super::board::Board;
-use super::registry::Location;
+use super::listeners::Broadcast;
+use super::registry::{Location, Machines};
 use super::tick::{self, Cadence, Tick};
 use super::wheel::TimerKey;
-use crate::app::AppState;
 use crate::domain::timestamp::Timestamp;
-use crate::live::hub::{self, Broadcast};
 
 pub struct Ticker {
-    state: AppState,
+    machines: Machines,
     board: Arc<Board>,
     idmesin: i64,
     cadence: Cadence,
@@ -33,9 +32,9 @@ pub struct Run {
 }
 
 impl Ticker {
-    pub fn new(state: AppState, location: &Location, board: Arc<Board>) -> Rc<Self> {
-        let cadence = Cadence::of(location.idoutlet, state.config.dev.ticks_per_second);
-        Rc::new(Self { state, board, idmesin: location.idmesin, cadence, run: Cell::new(None), next: Cell::new(None) })
+    pub fn new(machines: Machines, location: &Location, board: Arc<Board>) -> Rc<Self> {
+        let cadence = Cadence::of(location.idoutlet, machines.parts().ticks_per_second);
+        Rc::new(Self { machines, board, idmesin: location.idmesin, cadence, run: Cell::new(None), next: Cell::new(None) })
     }
 
     /// From now on `run` is what is told to whoever watches; the actor calls this whenever either may have changed.
@@ -46,18 +45,18 @@ impl Ticker {
         if let Some((_, key)) = self.next.take() {
             alarm::cancel(key);
         }
-        self.arm(self.state.clock.now());
+        self.arm(self.machines.parts().store.now());
     }
 
     /// The alarm rang.
     pub fn ring(self: &Rc<Self>) {
         let (Some((due, _)), Some(run)) = (self.next.take(), self.run.get()) else { return };
-        let now = self.state.clock.now();
+        let now = self.machines.parts().store.now();
         // A late one may have come too near to the end; before its time it is when the clock was put back.
         if due <= now && !tick::is_near_end(now, run.ends_at) {
-            self.state.metrics.realtime.tick_lateness(due.ms_until(now));
+            self.machines.metrics().tick_lateness(due.ms_until(now));
             let frame = Tick::running(run.ends_at, now).frame(self.idmesin);
-            hub::publish(Broadcast { idmesin: self.idmesin, frame, volatile: true }, &self.board);
+            self.machines.parts().listeners.publish(Broadcast { idmesin: self.idmesin, frame, volatile: true }, &self.board);
         }
         self.arm(now);
     }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::give_back::{self, MoneyBack};
 use super::idempotency::{IdempotencyKey, IdempotentCall};
 use super::key::{Minimal, SUPERVISOR};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::text;
@@ -41,15 +41,15 @@ pub struct Hapus {
 pub async fn hapus(
     by: Minimal<SUPERVISOR>,
     key: IdempotencyKey,
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
     body: Json<Hapus>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
-    let (now, principal) = (state.clock.now(), operator.principal());
+    let (now, principal) = (store.now(), operator.principal());
     let grounds = Grounds { principal: &principal, reason: &reason, now };
     let call = IdempotentCall::new(&operator, key, "hapus", &*body, now)?;
-    let mut client = state.db.get().await?;
+    let mut client = store.get().await?;
     call.once(&mut client, async |tx| {
         let refundable = refundable::lock(tx, &body.idtransaksi, give_back::visible(&operator, body.idcustomer)).await?;
         let back = ledger::deletion::delete(tx, &refundable, grounds).await?;

@@ -12,7 +12,7 @@ use actix_web::{Error, FromRequest, HttpMessage, HttpRequest, ResponseError, web
 use rand::RngCore;
 use sha2::{Digest, Sha256};
 
-use crate::app::AppState;
+use crate::db::Store;
 use crate::http::error::AppError;
 
 const PREFIX: &str = "nyk_";
@@ -118,13 +118,13 @@ pub async fn middleware<B: MessageBody + 'static>(
 const FIND: &str = "SELECT role, idowner, idoutlet FROM kunci_operator WHERE id = $1 AND hash = $2 AND revoked_at IS NULL";
 
 async fn authenticate(req: &ServiceRequest) -> Result<Operator, AppError> {
-    let state = req.app_data::<web::Data<AppState>>().ok_or_else(|| AppError::internal("no state"))?;
+    let store = req.app_data::<web::Data<Store>>().ok_or_else(|| AppError::internal("no store"))?;
     let bearer = req.headers().get(header::AUTHORIZATION).and_then(|v| v.to_str().ok()).and_then(|v| v.split_once(' '));
     let (id, secret) = bearer
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .and_then(|(_, key)| split(key.trim()))
         .ok_or(AppError::OperatorUnauthorized)?;
-    let client = state.db.get().await?;
+    let client = store.get().await?;
     let stmt = client.prepare_cached(FIND).await?;
     let row = client.query_opt(&stmt, &[&id, &hash(secret)]).await?.ok_or(AppError::OperatorUnauthorized)?;
     let role = row.get::<_, &str>(0).parse().map_err(|e: String| AppError::internal(e))?;

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::key::{Minimal, SUPERVISOR};
 use super::scope;
-use crate::app::AppState;
+use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::rupiah::Rupiah;
@@ -56,11 +56,7 @@ pub struct Offer {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn layanan(
-    by: Minimal<SUPERVISOR>,
-    state: web::Data<AppState>,
-    body: Json<NewLayanan>,
-) -> Result<HttpResponse, AppError> {
+pub async fn layanan(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json<NewLayanan>) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let duration_s = i32::try_from(body.durasi).ok().filter(|_| (1..=MAX_DURATION_S).contains(&body.durasi));
     let offered = Offer {
@@ -68,8 +64,8 @@ pub async fn layanan(
         duration_s: duration_s.ok_or_else(|| AppError::bad_input(format!("durasi harus 1 sampai {MAX_DURATION_S} detik")))?,
         price: body.harga.within("harga", 0)?,
     };
-    let now = state.clock.now();
-    let mut client = state.db.get().await?;
+    let now = store.now();
+    let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
     let id = offer(&tx, outlet.idoutlet, &offered, now).await?;

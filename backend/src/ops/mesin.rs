@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 
 use super::key::{Minimal, SUPERVISOR};
 use super::scope::{self, Outlet};
-use crate::app::AppState;
 use crate::config::ServerSettings;
+use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::Id;
@@ -66,15 +66,21 @@ pub struct MesinMade {
         (status = 422, description = "A simulated machine in production", body = Empty),
     )
 )]
-pub async fn mesin(by: Minimal<SUPERVISOR>, state: web::Data<AppState>, body: Json<NewMesin>) -> Result<HttpResponse, AppError> {
+pub async fn mesin(
+    by: Minimal<SUPERVISOR>,
+    store: web::Data<Store>,
+    secrets: web::Data<Secrets>,
+    settings: web::Data<ServerSettings>,
+    body: Json<NewMesin>,
+) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
-    allowed(body.driver, &state.config)?;
-    let now = state.clock.now();
-    let mut client = state.db.get().await?;
+    allowed(body.driver, &settings)?;
+    let now = store.now();
+    let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
-    let made = install(&tx, &state.secrets, outlet, std::slice::from_ref(&name), body.driver, now).await?;
+    let made = install(&tx, &secrets, outlet, std::slice::from_ref(&name), body.driver, now).await?;
     let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
     let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver });
     audit::write(

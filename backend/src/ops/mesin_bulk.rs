@@ -8,7 +8,8 @@ use utoipa::ToSchema;
 use super::key::{Minimal, SUPERVISOR};
 use super::mesin::{MesinMade, allowed, install};
 use super::scope;
-use crate::app::AppState;
+use crate::config::ServerSettings;
+use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::Id;
@@ -17,6 +18,7 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{NUMBER_CHARS, NamePrefix};
+use crate::secrets::Secrets;
 
 /// Machines that one call makes at most.
 const MAX_COUNT: u32 = 20_000;
@@ -51,23 +53,25 @@ pub struct ManyMesinMade {
 )]
 pub async fn mesin_bulk(
     by: Minimal<SUPERVISOR>,
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
+    secrets: web::Data<Secrets>,
+    settings: web::Data<ServerSettings>,
     body: Json<ManyMesin>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     if !(1..=MAX_COUNT).contains(&body.jumlah) {
         return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_COUNT}")));
     }
-    allowed(body.driver, &state.config)?;
+    allowed(body.driver, &settings)?;
     let awalan = text::parse("awalan", &body.awalan, text::MAX_NAME_CHARS - NUMBER_CHARS)?;
     // "Mesin" makes "Mesin 1", "M-" makes "M-1"
     let gap = if awalan.ends_with(char::is_alphanumeric) { " " } else { "" };
     let names: Vec<String> = (1..=body.jumlah).map(|n| format!("{awalan}{gap}{n}")).collect();
-    let now = state.clock.now();
-    let mut client = state.db.get().await?;
+    let now = store.now();
+    let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
-    let mesin = install(&tx, &state.secrets, outlet, &names, body.driver, now).await?;
+    let mesin = install(&tx, &secrets, outlet, &names, body.driver, now).await?;
     let ids: Vec<i64> = mesin.iter().map(|m| m.id).collect();
     let content = json!({ "jumlah": body.jumlah, "awalan": awalan, "driver": body.driver, "idmesin": ids });
     let object = format!("outlet:{}", outlet.idoutlet);

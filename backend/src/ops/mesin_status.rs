@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::key::Operator;
 use crate::api::transaksi::get_layanan::StatusMesin;
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
@@ -37,18 +37,14 @@ WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT 
     get, path = "/ops/v1/mesin/{id}", tag = "operator", security(("operator" = [])), params(("id" = inline(Id), Path)),
     responses((status = 200, body = Answer<MesinNow>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
-pub async fn mesin_status(
-    operator: Operator,
-    state: web::Data<AppState>,
-    id: web::Path<String>,
-) -> Result<HttpResponse, AppError> {
+pub async fn mesin_status(operator: Operator, store: web::Data<Store>, id: web::Path<String>) -> Result<HttpResponse, AppError> {
     let id = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
-    let client = state.db.get().await?;
+    let client = store.get().await?;
     let stmt = client.prepare_cached(READ).await?;
     let row = client.query_opt(&stmt, &[&id, &operator.idowner, &operator.idoutlet]).await?.ok_or(AppError::MachineNotFound)?;
     let (online, receipt): (bool, Option<String>) = (row.try_get("online")?, row.try_get("no_nota")?);
     let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
-    let now = state.clock.now();
+    let now = store.now();
     Ok(answer::ok(MesinNow {
         id,
         nama: row.try_get("nama")?,

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
 use super::key::{Minimal, Operator, SUPERVISOR};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::text;
 use crate::http::answer::{self, Empty};
@@ -16,7 +16,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::machine::actor::Input;
-use crate::machine::registry::Location;
+use crate::machine::registry::{Location, Machines};
 use crate::purchase::times::ANSWER_WAIT_MS;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -51,16 +51,17 @@ SELECT m.idoutlet, m.driver, t.id FROM m LEFT JOIN t ON TRUE";
 )]
 pub async fn mesin_stop(
     by: Minimal<SUPERVISOR>,
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
+    machines: web::Data<Machines>,
     id: web::Path<String>,
     body: Json<StopRequest>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
-    let (location, idtransaksi) = request(&state, &operator, idmesin, &reason).await?;
+    let (location, idtransaksi) = request(&store, &operator, idmesin, &reason).await?;
     let (waits, ended) = oneshot::channel();
-    state.machine.tell(&state, &location, Input::Stop { idtransaksi, operator: waits })?;
+    machines.tell(&location, Input::Stop { idtransaksi, operator: waits })?;
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
         Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),
@@ -70,11 +71,11 @@ pub async fn mesin_stop(
     }
 }
 
-async fn request(state: &AppState, operator: &Operator, idmesin: i64, reason: &str) -> Result<(Location, i64), AppError> {
-    let client = state.db.get().await?;
+async fn request(store: &Store, operator: &Operator, idmesin: i64, reason: &str) -> Result<(Location, i64), AppError> {
+    let client = store.get().await?;
     let stmt = client.prepare_cached(REQUEST).await?;
     let row = client
-        .query_opt(&stmt, &[&idmesin, &operator.idowner, &operator.idoutlet, &state.clock.now(), &operator.principal(), &reason])
+        .query_opt(&stmt, &[&idmesin, &operator.idowner, &operator.idoutlet, &store.now(), &operator.principal(), &reason])
         .await?
         .ok_or(AppError::MachineNotFound)?;
     let idtransaksi: Option<i64> = row.try_get(2)?;

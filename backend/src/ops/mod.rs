@@ -16,19 +16,18 @@ pub mod refund;
 pub mod scope;
 pub mod topup;
 
+use actix_web::Route;
 use actix_web::web::{self, ServiceConfig};
 
-use crate::http::unrouted;
-
-/// The routes below `/ops/v1`, which [`key::middleware`] guards.
-pub fn routes(cfg: &mut ServiceConfig) {
+/// The routes below `/ops/v1`, which [`key::middleware`] guards; `wrong_method` answers what none of them takes.
+pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
     cfg.route("/owner", web::post().to(owner::owner))
         .route("/outlet", web::post().to(outlet::outlet))
         .route("/layanan", web::post().to(layanan::layanan))
         .route("/mesin", web::post().to(mesin::mesin))
         .route("/mesin/bulk", web::post().to(mesin_bulk::mesin_bulk))
         // Other methods are told so; otherwise `bulk` would be taken for a machine's id.
-        .service(web::resource("/mesin/bulk").default_service(web::to(unrouted::unrouted)))
+        .service(web::resource("/mesin/bulk").default_service(wrong_method))
         .route("/mesin/{id}", web::get().to(mesin_status::mesin_status))
         .route("/mesin/{id}/stop", web::post().to(mesin_stop::mesin_stop))
         .route("/topup", web::post().to(topup::topup))

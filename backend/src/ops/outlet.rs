@@ -7,7 +7,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::key::{Minimal, OWNER};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::text;
@@ -70,15 +70,15 @@ impl Premises {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn outlet(by: Minimal<OWNER>, state: web::Data<AppState>, body: Json<NewOutlet>) -> Result<HttpResponse, AppError> {
+pub async fn outlet(by: Minimal<OWNER>, store: web::Data<Store>, body: Json<NewOutlet>) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let premises = Premises::parse(&body)?;
     let unknown = AppError::NotFound("owner tidak ditemukan");
     if operator.idowner.is_some_and(|own| own != body.idowner.get()) {
         return Err(unknown);
     }
-    let now = state.clock.now();
-    let mut client = state.db.get().await?;
+    let now = store.now();
+    let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let idoutlet = open(&tx, body.idowner.get(), &premises, now).await?.ok_or(unknown)?;
     let content = json!({

@@ -6,7 +6,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::key::{Minimal, ROOT};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::text;
 use crate::http::answer::{self, Answer, Empty};
@@ -33,10 +33,10 @@ pub struct OwnerMade {
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
     )
 )]
-pub async fn owner(by: Minimal<ROOT>, state: web::Data<AppState>, body: Json<NewOwner>) -> Result<HttpResponse, AppError> {
+pub async fn owner(by: Minimal<ROOT>, store: web::Data<Store>, body: Json<NewOwner>) -> Result<HttpResponse, AppError> {
     let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
-    let now = state.clock.now();
-    let mut client = state.db.get().await?;
+    let now = store.now();
+    let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let stmt = tx.prepare_cached("INSERT INTO owner_usaha (nama, created_at) VALUES ($1, $2) RETURNING idowner").await?;
     let idowner: i64 = tx.query_one(&stmt, &[&name, &now]).await?.get(0);

@@ -11,17 +11,17 @@ use utoipa::openapi::schema::{AnyOf, ObjectBuilder, SchemaType, Type};
 
 use super::key::{Minimal, Operator, ROOT};
 use super::scope;
-use crate::app::AppState;
-use crate::auth::argon;
+use crate::auth::{AuthState, argon};
+use crate::config::ServerSettings;
+use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
-use crate::demo::PASSWORD;
-use crate::dev::door;
 use crate::domain::id::Id;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::{COUNTRY_CODE, Telp};
 use crate::domain::timestamp::Timestamp;
 use crate::domain::whole;
 use crate::http::answer::{self, Answer, Empty};
+use crate::http::dev_door;
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{NumberPrefix, null, with};
@@ -37,6 +37,9 @@ const TELP_DIGITS: usize = 11;
 pub const BULK_LOCK: i64 = 0x4e59_414c_4104;
 /// What a new customer's `token_version` is.
 const FIRST_VERSION: i32 = 1;
+
+/// The password of the demo customer and of customers made in bulk.
+pub const PASSWORD: &str = "Rahasia123";
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ManyPelanggan {
@@ -85,14 +88,16 @@ pub fn together() -> [AnyOf; 1] {
 pub async fn pelanggan_bulk(
     by: Minimal<ROOT>,
     req: HttpRequest,
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
+    auth: web::Data<AuthState>,
+    settings: web::Data<ServerSettings>,
     body: Json<ManyPelanggan>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    if !state.config.dev.routes {
+    if !settings.dev.routes {
         return Err(AppError::NotFound("hanya ada dalam mode pengembangan"));
     }
-    door::check(req.version(), req.headers())?;
+    dev_door::check(req.version(), req.headers())?;
     if !(1..=MAX_COUNT).contains(&body.jumlah) {
         return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_COUNT}")));
     }
@@ -103,8 +108,8 @@ pub async fn pelanggan_bulk(
     let prefix = PhonePrefix::parse(&body.awalan_telp)?;
     let hash = web::block(|| argon::hash_here(PASSWORD)).await.map_err(AppError::internal)?;
     let hash = hash.map_err(|e| AppError::internal(e.to_string()))?;
-    let now = state.clock.now();
-    let mut client = state.db.get().await?;
+    let now = store.now();
+    let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let made = register(&tx, &prefix, body.jumlah, &hash, now).await?;
     let accounts = accounts(&tx, &operator, &made, body.idoutlet, balance, now).await?;
@@ -112,7 +117,7 @@ pub async fn pelanggan_bulk(
     let object = "customer_global:massal".to_owned();
     audit::write(&tx, &AuditEntry { principal: &operator.principal(), action: ACTION, object, content }, now).await?;
     tx.commit().await?;
-    let tokens = &state.auth.tokens;
+    let tokens = &auth.tokens;
     let pelanggan = made.into_iter().map(|(id, telp)| {
         let token = tokens.mint(id, FIRST_VERSION, now)?;
         Ok(PelangganMade { id_customer_global: id, telp, idcustomer: accounts.get(&id).copied(), token })

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::give_back::{self, MoneyBack};
 use super::idempotency::{IdempotencyKey, IdempotentCall};
 use super::key::{Minimal, SUPERVISOR};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::{text, whole};
@@ -45,7 +45,7 @@ pub struct Refund {
 pub async fn refund(
     by: Minimal<SUPERVISOR>,
     key: IdempotencyKey,
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
     body: Json<Refund>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
@@ -53,10 +53,10 @@ pub async fn refund(
     if body.nominal < 1 {
         return Err(AppError::bad_input("nominal harus paling sedikit 1 rupiah"));
     }
-    let (now, principal) = (state.clock.now(), operator.principal());
+    let (now, principal) = (store.now(), operator.principal());
     let grounds = Grounds { principal: &principal, reason: &reason, now };
     let call = IdempotentCall::new(&operator, key, "refund", &*body, now)?;
-    let mut client = state.db.get().await?;
+    let mut client = store.get().await?;
     call.once(&mut client, async |tx| {
         let refundable = refundable::lock(tx, &body.idtransaksi, give_back::visible(&operator, body.idcustomer)).await?;
         let back = ledger::refund::refund(tx, &refundable, body.nominal, grounds).await?;

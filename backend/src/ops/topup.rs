@@ -10,7 +10,7 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, OneOf, SchemaType, Type};
 use super::idempotency::{IdempotencyKey, IdempotentCall};
 use super::key::{Operator, Role};
 use super::scope;
-use crate::app::AppState;
+use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::rupiah::Rupiah;
@@ -23,6 +23,7 @@ use crate::http::json::Json;
 use crate::http::schema::{ShortText, null, with};
 use crate::ledger::topup::{self, AccountKind, Package, ToppedUp, WalletRef};
 use crate::qr::customer::{self, QrError};
+use crate::secrets::Secrets;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct TopUp {
@@ -97,7 +98,8 @@ enum Payee<'a> {
 pub async fn topup(
     operator: Operator,
     key: IdempotencyKey,
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
+    secrets: web::Data<Secrets>,
     body: Json<TopUp>,
 ) -> Result<HttpResponse, AppError> {
     let payee = match (&body.telp, &body.qr) {
@@ -107,15 +109,15 @@ pub async fn topup(
     };
     let kind = AccountKind::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
     let package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), kind)?;
-    let now = state.clock.now();
+    let now = store.now();
     let call = IdempotentCall::new(&operator, key, "topup", &*body, now)?;
-    let mut client = state.db.get().await?;
+    let mut client = store.get().await?;
     call.once(&mut client, async |tx| {
         no_bonus(&operator, &package)?;
         let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
         let id_customer_global = match payee {
             Payee::Telp(telp) => by_telp(tx, telp).await?,
-            Payee::Qr(text) => by_qr(&state, text, now)?,
+            Payee::Qr(text) => by_qr(&secrets, text, now)?,
         };
         let wallet = WalletRef { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };
         Ok(TopUpMade::from(sell(tx, wallet, &package, &operator.principal(), now).await?))
@@ -136,8 +138,8 @@ pub async fn by_telp(client: &impl GenericClient, telp: &Telp) -> Result<i64, Ap
     client.query_opt(&stmt, &[&telp.as_str()]).await?.map(|r| r.get(0)).ok_or(AppError::TelpUnknown)
 }
 
-fn by_qr(state: &AppState, text: &str, now: Timestamp) -> Result<i64, AppError> {
-    customer::parse(text, &state.secrets, now).map_err(|e| match e {
+fn by_qr(secrets: &Secrets, text: &str, now: Timestamp) -> Result<i64, AppError> {
+    customer::parse(text, secrets, now).map_err(|e| match e {
         QrError::Foreign => AppError::Unprocessable("itu bukan kode QR pelanggan Nyala"),
         QrError::Expired => {
             AppError::Unprocessable("kode QR pelanggan sudah kedaluwarsa, minta pelanggan membuka ulang halaman Top Up")

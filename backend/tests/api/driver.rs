@@ -126,13 +126,13 @@ async fn a_purchase_and_its_stop_go_through_whatever_drives_the_machine() {
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
     let epay = app.balance_of(&siti, shop, PRICE).await;
     app.buy(&siti, &buy(1, shop, epay)).await.expect(409, "mesin sedang offline");
-    assert_eq!((fake.told(), app.state.machine.device_heard_at(shop.idmesin)), (vec![], None));
+    assert_eq!((fake.told(), app.state.machines.device_heard_at(shop.idmesin)), (vec![], None));
     let before = app.now();
     app.plugged_in(&fake, shop).await;
     let order = buy(2, shop, epay);
     app.buy(&siti, &order).await.ok();
     assert_eq!((app.states(&order.receipt).await, app.balance(epay).await), (vec!["RUNNING".to_owned()], 0));
-    assert!(app.state.machine.device_heard_at(shop.idmesin).unwrap() >= before);
+    assert!(app.state.machines.device_heard_at(shop.idmesin).unwrap() >= before);
     let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
     app.ops(&key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await.ok();
     assert_eq!(app.states(&order.receipt).await, ["STOPPED"]);
@@ -148,7 +148,7 @@ async fn a_command_that_is_lost_on_its_way_is_counted_and_sent_again() {
     app.plugged_in(&fake, shop).await;
     fake.loses.store(1, Ordering::SeqCst);
     app.buy(&siti, &buy(1, shop, epay)).await.ok();
-    assert_eq!(app.state.metrics.device_commands_lost.get(), 1);
+    assert_eq!(app.state.metrics.machines.device_commands_lost.get(), 1);
     // The second one comes late enough to be asked how much of the run is left.
     assert_eq!(fake.told().first(), Some(&Op::Start));
     app.assert_no_violation().await;
@@ -161,8 +161,8 @@ async fn an_acknowledgement_that_concerns_nobody_makes_no_actor_and_a_state_does
     fake.say(place(shop), DeviceEvent::Ack { cmd_id: Uuid::new_v4(), result: AckResult::Done });
     // Words are brought in their order.
     app.plugged_in(&fake, other).await;
-    let machine = &app.state.machine;
+    let machine = &app.state.machines;
     assert_eq!((machine.actors(), machine.device_heard_at(shop.idmesin)), (1, None));
     assert!(machine.device_heard_at(other.idmesin).is_some());
-    assert_eq!((fake.told(), app.state.metrics.device_words_lost.get()), (vec![], 0));
+    assert_eq!((fake.told(), app.state.metrics.machines.device_words_lost.get()), (vec![], 0));
 }

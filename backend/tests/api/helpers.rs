@@ -210,7 +210,7 @@ impl TestApp {
         let (server, running) = server::start(&state, listener).expect("server");
         actix_web::rt::spawn(server);
         server::open(&state).await.expect("open");
-        let (db, _) = lock::connect(state.db.config()).await.expect("database");
+        let (db, _) = lock::connect(state.store.db.config()).await.expect("database");
         let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(30)).finish();
         Self { state, clock, db, base_url, http, server: running.handle, data_dir, _database: database }
     }

@@ -140,7 +140,7 @@ async fn a_row_committed_late_with_a_lower_id_never_shifts_a_page() {
     let epay = app.epay(&siti, outlet, None).await;
     app.topup(epay, 1000).await;
     let late_row = app.topup(app.epay(&budi, outlet, None).await, 5000).await;
-    let (mut other, _closed) = lock::connect(app.state.db.config()).await.unwrap();
+    let (mut other, _closed) = lock::connect(app.state.store.db.config()).await.unwrap();
     let late = other.transaction().await.unwrap();
     // The row's own columns matter here, not what it is for.
     let copied = late

@@ -98,7 +98,7 @@ impl Hand<'_> {
         let facts =
             MachineFacts { idoutlet, idowner, name: "Mesin".to_owned(), driver: DriverKind::Sim, online: true, busy: false };
         let service = ServiceFacts { idoutlet, name: "Cuci".to_owned(), duration_s: 60, price };
-        let client = app.state.db.get().await.unwrap();
+        let client = app.state.store.db.get().await.unwrap();
         match hold(&client, &order, &facts, &service, app.now()).await.unwrap() {
             Held::Won { idtransaksi, .. } => {
                 self.gained(-price);
@@ -113,7 +113,7 @@ impl Hand<'_> {
     async fn decide(&self, rng: &mut StdRng) {
         let Some(usage) = self.pick(rng) else { return };
         let now: Timestamp = self.shop.app.now();
-        let client = self.shop.app.state.db.get().await.unwrap();
+        let client = self.shop.app.state.store.db.get().await.unwrap();
         let change = match rng.random_range(0..6) {
             0 | 1 => Change::Run { started_at: now, ends_at: now },
             2 => Change::RunAndFinish { started_at: now, ends_at: now },

@@ -215,7 +215,7 @@ async fn recovery_has_a_connection_of_its_own() {
     let till = Till::open(1).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     till.app.until(&till.order.receipt, "FINISHED").await;
-    let taken = till.app.state.db.get().await.unwrap();
+    let taken = till.app.state.store.db.get().await.unwrap();
     till.app.insert(STOP, &[&till.app.now()]).await;
     while till.app.insert("SELECT count(*) FROM outbox", &[]).await > 0 {
         sleep(LOOK_EVERY).await;
@@ -230,8 +230,8 @@ async fn never_more_connections_than_the_setting_says() {
     let page = async |_| app.get("/scan/v1/dashboard/get_dashboard", Some(&siti.token)).await.ok();
     for _ in 0..5 {
         join_all((0..60).map(page)).await;
-        drop(app.state.db.get().await.unwrap());
-        let open = app.state.db.usage().open;
+        drop(app.state.store.db.get().await.unwrap());
+        let open = app.state.store.db.usage().open;
         assert!((3..=6).contains(&open), "{open} connections");
     }
 }

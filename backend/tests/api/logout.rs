@@ -72,12 +72,12 @@ async fn a_token_stays_dead_until_it_runs_out_and_is_forgotten_then() {
     for _ in 0..2 {
         // Past what is remembered: it is read again.
         app.advance_s(15 * DAY_S - 1);
-        prune::prune(&app.state).await.unwrap();
+        prune::prune(&app.state.store).await.unwrap();
         app.assert_dead(&siti.token).await;
         assert_eq!(app.ended_tokens().await, 1);
     }
     app.advance_s(2);
-    prune::prune(&app.state).await.unwrap();
+    prune::prune(&app.state.store).await.unwrap();
     assert_eq!(app.ended_tokens().await, 0);
     app.assert_dead(&siti.token).await;
 }

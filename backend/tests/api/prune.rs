@@ -29,14 +29,14 @@ async fn a_refusal_is_forgotten_after_a_day_and_a_purchase_never() {
     let wallet = "UPDATE quota_emoney SET credits_posted = credits_posted + $2 WHERE idcustomer = $1 RETURNING saldo";
     app.insert(wallet, &[&epay, &PRICE]).await;
     app.advance_s(DAY_S - 60);
-    prune::prune(&app.state).await.unwrap();
+    prune::prune(&app.state.store).await.unwrap();
     app.buy(&siti, &refused).await.expect(422, "saldo epay tidak cukup");
     app.advance_s(60);
-    prune::prune(&app.state).await.unwrap();
+    prune::prune(&app.state.store).await.unwrap();
     app.buy(&siti, &refused).await.ok();
     assert_eq!(app.balance(epay).await, 0);
     app.advance_s(28 * DAY_S);
-    prune::prune(&app.state).await.unwrap();
+    prune::prune(&app.state.store).await.unwrap();
     app.buy(&siti, &bought).await.ok();
     app.buy(&siti, &refused).await.ok();
     assert_eq!(app.balance(epay).await, 0, "neither is charged again");
@@ -52,7 +52,7 @@ async fn a_used_key_is_forgotten_after_thirty_days() {
     let body = json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 500});
     for (later_s, balance) in [(0, 1_500), (30 * DAY_S - 60, 1_500), (60, 2_000)] {
         app.advance_s(later_s);
-        prune::prune(&app.state).await.unwrap();
+        prune::prune(&app.state.store).await.unwrap();
         app.ops_once(&key, "once", "topup", &body).await.ok();
         assert_eq!(app.balance(epay).await, balance);
     }
@@ -67,15 +67,15 @@ async fn a_mountain_goes_in_batches_around_the_rows_that_somebody_holds() {
     let app = app().await;
     let siti = app.register_customer(TELP, "Siti", "Rahmawati").await;
     app.db.execute(REFUSALS, &[&siti.id, &app.now().plus_ms(-DAY_S * 1000 + 60_000)]).await.unwrap();
-    prune::prune(&app.state).await.unwrap();
+    prune::prune(&app.state.store).await.unwrap();
     assert_eq!(app.insert(LEFT, &[]).await, 2_500, "not yet");
     app.advance_s(60);
-    let (other, _) = lock::connect(app.state.db.config()).await.unwrap();
+    let (other, _) = lock::connect(app.state.store.db.config()).await.unwrap();
     other.batch_execute("BEGIN; SELECT FROM nota ORDER BY no_nota LIMIT 3 FOR UPDATE").await.unwrap();
-    prune::prune(&app.state).await.unwrap();
+    prune::prune(&app.state.store).await.unwrap();
     assert_eq!(app.insert(LEFT, &[]).await, 3);
     other.batch_execute("COMMIT").await.unwrap();
-    prune::prune(&app.state).await.unwrap();
+    prune::prune(&app.state.store).await.unwrap();
     assert_eq!(app.insert(LEFT, &[]).await, 0);
 }
 
@@ -86,8 +86,8 @@ async fn what_keeps_one_kind_of_rows_keeps_no_other() {
     app.send_code(TELP).await;
     app.advance_s(30 * DAY_S);
     app.db.batch_execute("ALTER TABLE nota RENAME TO elsewhere").await.unwrap();
-    prune::prune(&app.state).await.unwrap_err();
+    prune::prune(&app.state.store).await.unwrap_err();
     assert_eq!(app.insert(LEFT, &[]).await, 0);
     app.db.batch_execute("ALTER TABLE elsewhere RENAME TO nota").await.unwrap();
-    prune::prune(&app.state).await.unwrap();
+    prune::prune(&app.state.store).await.unwrap();
 }

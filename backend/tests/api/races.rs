@@ -38,7 +38,7 @@ const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin ti
 impl TestApp {
     /// A connection of its own in the middle of a transaction that holds the row of a table, as one that changes it does.
     pub async fn locked(&self, table: &str, id: i64) -> Client {
-        let (other, _) = nyala::db::lock::connect(self.state.db.config()).await.unwrap();
+        let (other, _) = nyala::db::lock::connect(self.state.store.db.config()).await.unwrap();
         let key = match table {
             "mesin" => "idmesin",
             "quota_emoney" => "idcustomer",
@@ -260,8 +260,8 @@ async fn looking_again_at_every_moment_changes_nothing() {
             let nag = async {
                 while app.states(&order.receipt).await != ["FINISHED"] {
                     // A full mailbox refuses, which is its limit; the pause lets the actor do what it is looked at for.
-                    let _ = app.state.machine.tell(&app.state, &location, Input::LookAgain);
-                    let _ = app.state.machine.tell(&app.state, &location, Input::AskDevice);
+                    let _ = app.state.machines.tell(&location, Input::LookAgain);
+                    let _ = app.state.machines.tell(&location, Input::AskDevice);
                     sleep(Duration::from_millis(1)).await;
                 }
             };
@@ -283,7 +283,7 @@ async fn a_machine_whose_actor_is_not_made_yet_takes_a_whole_mailbox() {
     let answers: Vec<_> = (0..MAILBOX)
         .map(|_| {
             let (buyer, answer) = oneshot::channel();
-            app.state.machine.tell(&app.state, &location, Input::Await { idtransaksi: -1, buyer }).unwrap();
+            app.state.machines.tell(&location, Input::Await { idtransaksi: -1, buyer }).unwrap();
             answer
         })
         .collect();
@@ -307,7 +307,7 @@ async fn no_word_is_lost_when_an_actor_leaves_memory() {
             let mut said = 0;
             while app.now() < until {
                 let (waiter, answer) = oneshot::channel();
-                app.state.machine.tell(&app.state, location, Input::Await { idtransaksi: -1, buyer: waiter }).unwrap();
+                app.state.machines.tell(location, Input::Await { idtransaksi: -1, buyer: waiter }).unwrap();
                 answer.await.expect("an answer to everything that was taken");
                 said += 1;
             }
@@ -316,7 +316,7 @@ async fn no_word_is_lost_when_an_actor_leaves_memory() {
     });
     let said: i32 = join_all(talks).await.into_iter().sum();
     assert!(said > 1_000, "only {said} words");
-    while app.state.machine.actors() > 0 {
+    while app.state.machines.actors() > 0 {
         sleep(Duration::from_millis(20)).await;
     }
 }

@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
 use nyala::db::clock;
-use nyala::health::threads::STUCK_AFTER_MS;
+use nyala::machine::threads::STUCK_AFTER_MS;
 
 use crate::arrange::receipt;
 use crate::cross_site::addresses;
@@ -39,7 +39,7 @@ pub async fn raw(app: &TestApp, method: &str, path: &str, headers: &[(&str, &str
 /// The database goes away as a crashed or unreachable one does.
 async fn lose_database(app: &TestApp) {
     let name: String = app.db.query_one("SELECT current_database()::TEXT", &[]).await.unwrap().get(0);
-    let mut elsewhere = app.state.db.config().clone();
+    let mut elsewhere = app.state.store.db.config().clone();
     elsewhere.dbname("postgres");
     let (admin, _) = nyala::db::lock::connect(&elsewhere).await.unwrap();
     admin.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
@@ -134,10 +134,10 @@ async fn ready_while_it_takes_work_and_the_database_answers() {
     let app = TestApp::spawn().await;
     app.get("/healthz", None).await.expect(200, "OK");
     app.get("/readyz", None).await.expect(200, "OK");
-    app.state.set_ready(false);
+    app.state.machines.set_open(false);
     app.get("/readyz", None).await.expect(503, "sedang mulai atau berhenti");
     app.get("/healthz", None).await.expect(200, "OK");
-    app.state.set_ready(true);
+    app.state.machines.set_open(true);
     lose_database(&app).await;
     app.get("/readyz", None).await.expect(503, "basis data tidak menjawab");
     app.get("/healthz", None).await.expect(200, "OK");
@@ -215,7 +215,7 @@ async fn ready_again_while_a_dump_runs() {
     full_disk(&app, true).await;
     app.buy(&siti, &buy(1, shop, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
     ready().await.expect(503, "basis data tidak dapat menyimpan");
-    let (dump, _) = nyala::db::lock::connect(app.state.db.config()).await.unwrap();
+    let (dump, _) = nyala::db::lock::connect(app.state.store.db.config()).await.unwrap();
     dump.batch_execute("BEGIN; LOCK TABLE write_probe IN ACCESS SHARE MODE").await.unwrap();
     ready().await.expect(503, "basis data tidak dapat menyimpan");
     full_disk(&app, false).await;
@@ -302,9 +302,9 @@ async fn metrics_count_what_happened_and_name_nobody() {
 async fn the_distance_from_the_databases_clock_is_a_metric() {
     let app = TestApp::spawn().await;
     for ahead_s in [-30, 0, 30] {
-        let theirs = nyala::app::database_now(&app.db).await.unwrap();
+        let theirs = nyala::db::clock::database_now(&app.db).await.unwrap();
         app.clock.set(theirs.plus_ms(-ahead_s * 1000));
-        clock::measure(&app.state).await.unwrap();
+        clock::measure(&app.state.store, &app.state.metrics.clock_distance).await.unwrap();
         let told_s = sample(&raw(&app, "GET", "/metrics", &[]).await.body, "nyala_clock_distance_seconds").unwrap();
         // The clock stands while the two are asked.
         assert!((ahead_s as f64..ahead_s as f64 + 20.0).contains(&told_s), "{told_s} s, not {ahead_s} s");

@@ -75,7 +75,7 @@ impl TestApp {
     pub async fn fault(&self, shop: Shop, mode: Mode) {
         let said = self.state.sim.set_mode(shop.idmesin, mode, self.now());
         let from = Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: DriverKind::Sim };
-        device::deliver(&self.state, Heard { from, event: said, at: self.now() }).unwrap();
+        device::deliver(&self.state.machines, Heard { from, event: said, at: self.now() }).unwrap();
     }
 }
 

@@ -34,7 +34,7 @@ pub async fn update_nama(
     body: Json<UpdateNamaRequest>,
 ) -> Result<HttpResponse, AppError> {
     let name = Name::parse(&body.nama)?;
-    let client = state.db.get().await?;
+    let client = state.store.get().await?;
     let stmt = client.prepare_cached("UPDATE customer_global SET nama_awal = $2, nama_akhir = $3 WHERE id = $1").await?;
     client.execute(&stmt, &[&customer.id, &name.first, &name.last]).await?;
     Ok(done("Nama Berhasil Di Ubah"))

@@ -41,16 +41,16 @@ pub async fn login(req: HttpRequest, state: web::Data<AppState>, body: Json<Logi
     let requester = Requester::of(&req, &state);
     let limits = &state.auth.login_limits;
     if requester.phone.is_none() {
-        limits.admit(requester.address, state.clock.now())?;
+        limits.admit(requester.address, state.store.now())?;
     }
     let Some(account) = find(&state, &telp).await? else {
         // Told apart from a wrong password (the table), so that hashing anything would hide nothing.
-        limits.unknown_number(requester.address, state.clock.now())?;
+        limits.unknown_number(requester.address, state.store.now())?;
         return Err(AppError::RecordNotFound);
     };
     let known_as = requester.known_as(account.id, account.version);
     let stranger = Who::Stranger { number: telp, address: requester.address };
-    let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), state.clock.now())?;
+    let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), state.store.now())?;
     let right = is_right(&state, requester.line(known_as), &password, &account.hash).await;
     if !matches!(right, Ok(false)) {
         limits.give_back(&attempt);
@@ -69,7 +69,7 @@ struct Account {
 }
 
 async fn find(state: &AppState, telp: &Telp) -> Result<Option<Account>, AppError> {
-    let client = state.db.get().await?;
+    let client = state.store.get().await?;
     let stmt = client.prepare_cached("SELECT id, password_hash, token_version FROM customer_global WHERE telp = $1").await?;
     let row = client.query_opt(&stmt, &[&telp.as_str()]).await?;
     row.map(|row| Ok(Account { id: row.try_get(0)?, hash: row.try_get(1)?, version: row.try_get(2)? })).transpose()

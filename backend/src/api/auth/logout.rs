@@ -26,8 +26,8 @@ pub async fn logout(req: HttpRequest, state: web::Data<AppState>) -> Result<Http
 }
 
 async fn end(state: &AppState, session: &Session) -> Result<(), AppError> {
-    let now = state.clock.now();
-    let mut client = state.db.get().await?;
+    let now = state.store.now();
+    let mut client = state.store.get().await?;
     let tx = client.transaction().await?;
     let stmt = tx
         .prepare_cached(

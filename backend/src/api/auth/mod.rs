@@ -27,7 +27,7 @@ pub struct TokenData {
 
 /// The answer that logs customer `id` in: a token of version `version`, and the phone is known from now on.
 pub fn logged_in(state: &AppState, req: &HttpRequest, message: &str, id: i64, version: i32) -> Result<HttpResponse, AppError> {
-    let token = state.auth.tokens.mint(id, version, state.clock.now())?;
+    let token = state.auth.tokens.mint(id, version, state.store.now())?;
     let mut answer = ok_with(message, TokenData { token });
     remember_phone(state, req, &mut answer, id, version)?;
     Ok(answer)
@@ -42,7 +42,7 @@ pub fn remember_phone(
     version: i32,
 ) -> Result<(), AppError> {
     let over_tls = over_tls(req, &state.config.http.trusted_proxies);
-    state.auth.known_phones.remember(answer, id, version, over_tls, state.clock.now())
+    state.auth.known_phones.remember(answer, id, version, over_tls, state.store.now())
 }
 
 pub fn routes(cfg: &mut ServiceConfig) {

@@ -66,8 +66,8 @@ pub async fn register(
 
 /// The account and the end of its code, both or neither.
 async fn insert(state: &AppState, code: &RightCode, telp: &Telp, name: &Name, hash: &str) -> Result<(i64, i32), AppError> {
-    let now = state.clock.now();
-    let mut client = state.db.get().await?;
+    let now = state.store.now();
+    let mut client = state.store.get().await?;
     let tx = client.transaction().await?;
     code_try::consume(&tx, code, now).await?;
     let stmt = tx

@@ -45,7 +45,7 @@ pub async fn request_otp(req: HttpRequest, state: web::Data<AppState>, body: Jso
 
 /// The id and the token version of `telp`'s account, when it has one.
 pub async fn registered(state: &AppState, telp: &Telp) -> Result<Option<(i64, i32)>, AppError> {
-    let client = state.db.get().await?;
+    let client = state.store.get().await?;
     let stmt = client.prepare_cached("SELECT id, token_version FROM customer_global WHERE telp = $1").await?;
     let row = client.query_opt(&stmt, &[&telp.as_str()]).await?;
     row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()

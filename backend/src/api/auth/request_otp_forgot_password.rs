@@ -33,7 +33,7 @@ pub async fn request_otp_forgot_password(
     // customer's own gets its own all the same.
     let (by, alarm_since) = match requester.known_as(id, version) {
         Some(_) => (Asker::Customer(id), None),
-        None => (Asker::Address(requester.address), state.auth.reset_alarm.since(state.clock.now())),
+        None => (Asker::Address(requester.address), state.auth.reset_alarm.since(state.store.now())),
     };
     code::send(&state, CodePurpose::ForgotPassword, Recipient { telp, by, alarm_since }).await?;
     Ok(done(SENT))

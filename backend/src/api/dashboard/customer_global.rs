@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::Timestamp;
@@ -35,13 +35,13 @@ pub struct CustomerGlobal {
     responses((status = 200, body = Answer<CustomerGlobal>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn customer_global(
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
     customer: Customer,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const UNKNOWN: AppError = AppError::NotFound("akun tidak ditemukan");
     let id = Id::parse(&id).filter(|id| id.get() == customer.id).ok_or(UNKNOWN)?;
-    let client = state.db.get().await?;
+    let client = store.get().await?;
     let stmt =
         client.prepare_cached("SELECT id, nama_awal, nama_akhir, telp, updated_at FROM customer_global WHERE id = $1").await?;
     let row = client.query_opt(&stmt, &[&id.get()]).await?.ok_or(UNKNOWN)?;

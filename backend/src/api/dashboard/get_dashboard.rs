@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
 use crate::api::transaksi::snap::{SnapTransaksi, snap_sql};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
@@ -40,12 +40,12 @@ const OPEN: &str = snap_sql!(
     get, path = "/scan/v1/dashboard/get_dashboard", tag = "dashboard", security(("pelanggan" = [])),
     responses((status = 200, body = Answer<Dashboard>))
 )]
-pub async fn get_dashboard(state: web::Data<AppState>, customer: Customer) -> Result<HttpResponse, AppError> {
-    let client = state.db.get().await?;
+pub async fn get_dashboard(store: web::Data<Store>, customer: Customer) -> Result<HttpResponse, AppError> {
+    let client = store.get().await?;
     let (names, open) = try_join(client.prepare_cached(CUSTOMER), client.prepare_cached(OPEN)).await?;
     let (names, open) = try_join(client.query_opt(&names, &[&customer.id]), client.query(&open, &[&customer.id])).await?;
     let names = names.ok_or(AppError::Unauthorized)?;
-    let now = state.clock.now();
+    let now = store.now();
     let mut list_snap_transaksi = Vec::with_capacity(open.len());
     for row in &open {
         list_snap_transaksi.extend(SnapTransaksi::from_row(row, now)?);

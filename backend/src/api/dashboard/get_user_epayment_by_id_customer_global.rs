@@ -4,7 +4,7 @@ use actix_web::{HttpResponse, web};
 
 use crate::api::auth::customer::Customer;
 use crate::api::epayment::epay_account::{AkunEpay, epay_sql};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
@@ -16,10 +16,10 @@ const ALL: &str = epay_sql!("WHERE c.id_customer_global = $1 ORDER BY c.idcustom
     responses((status = 200, body = Answer<Vec<AkunEpay>>))
 )]
 pub async fn get_user_epayment_by_id_customer_global(
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
     customer: Customer,
 ) -> Result<HttpResponse, AppError> {
-    let client = state.db.get().await?;
+    let client = store.get().await?;
     let stmt = client.prepare_cached(ALL).await?;
     let rows = client.query(&stmt, &[&customer.id]).await?;
     Ok(ok(AkunEpay::from_rows(&rows)?))

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::auth::customer::Customer;
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
@@ -44,14 +44,14 @@ const ONE: &str = "SELECT t.no_nota, l.created_at, l.jumlah FROM snap_transaksi 
     responses((status = 200, body = Answer<DetailRefund>))
 )]
 pub async fn get_detail_refund(
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
     customer: Customer,
     id: web::Path<String>,
     which: web::Query<Which>,
 ) -> Result<HttpResponse, AppError> {
     let unknown = AppError::NotFound("Transaksi ini tidak ditemukan");
     let Some(receipt_number) = ReceiptNumber::parse(&id) else { return Err(unknown) };
-    let client = state.db.get().await?;
+    let client = store.get().await?;
     let stmt = client.prepare_cached(ONE).await?;
     let row =
         client.query_opt(&stmt, &[&customer.id, &receipt_number.as_str(), &which.entri.map(Id::get)]).await?.ok_or(unknown)?;

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
 use crate::api::transaksi::snap::OutletRingkas;
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{Answer, ok};
@@ -40,14 +40,10 @@ const ONE: &str = "SELECT p.id::TEXT, p.created_at, p.harga_paket, p.quota, p.na
     params(("id" = inline(Id), Path, description = "idpembelian_emoney")),
     responses((status = 200, body = Answer<DetailTopUp>))
 )]
-pub async fn get_epayment(
-    state: web::Data<AppState>,
-    customer: Customer,
-    id: web::Path<String>,
-) -> Result<HttpResponse, AppError> {
+pub async fn get_epayment(store: web::Data<Store>, customer: Customer, id: web::Path<String>) -> Result<HttpResponse, AppError> {
     let unknown = AppError::NotFound("Transaksi ini tidak ditemukan");
     let Some(id) = Id::parse(&id) else { return Err(unknown) };
-    let client = state.db.get().await?;
+    let client = store.get().await?;
     let stmt = client.prepare_cached(ONE).await?;
     let row = client.query_opt(&stmt, &[&id.get(), &customer.id]).await?.ok_or(unknown)?;
     let (nama_outlet, kota): (String, String) = (row.try_get(5)?, row.try_get(6)?);

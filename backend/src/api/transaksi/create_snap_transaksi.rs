@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::rupiah::Rupiah;
@@ -19,9 +19,10 @@ use crate::ledger::facts;
 use crate::ledger::purchase::remember_refusal;
 use crate::machine::actor::{Buyer, Input};
 use crate::machine::error::MachineError;
-use crate::machine::registry::Location;
+use crate::machine::registry::{Location, Machines};
 use crate::machine_core::{Outcome, Start};
 use crate::purchase::facts::Order;
+use crate::purchase::rate::PurchaseRate;
 use crate::purchase::rules::{Decision, Refusal, decide};
 use crate::purchase::state::PurchaseState;
 use crate::purchase::times::ANSWER_WAIT_MS;
@@ -69,7 +70,9 @@ pub struct Started {
     )
 )]
 pub async fn create_snap_transaksi(
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
+    machines: web::Data<Machines>,
+    rate: web::Data<PurchaseRate>,
     me: Customer,
     body: Json<Request>,
 ) -> Result<HttpResponse, AppError> {
@@ -86,7 +89,7 @@ pub async fn create_snap_transaksi(
     };
     tracing::Span::current().record("nota", order.receipt_number.as_str());
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
-    match tokio::time::timeout(wait, buy(&state, &order)).await {
+    match tokio::time::timeout(wait, buy(&store, &machines, &rate, &order)).await {
         Ok(done) => done?,
         Err(_) => return Err(AppError::MachineSilent),
     }
@@ -95,17 +98,17 @@ pub async fn create_snap_transaksi(
 }
 
 /// Comes back when the outcome of `order` is known, as a success or as the refusal to answer with.
-async fn buy(state: &AppState, order: &Order) -> Result<(), AppError> {
-    if !state.is_ready() {
+async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Order) -> Result<(), AppError> {
+    if !machines.are_open() {
         return Err(AppError::Unavailable);
     }
     for _ in 0..TRIES {
         let decision = {
-            let client = state.db.get().await?;
-            decide(order, facts::read(&client, order).await?, state.clock.now())
+            let client = store.get().await?;
+            decide(order, facts::read(&client, order).await?, store.now())
         };
         if decision.is_new() {
-            state.purchase_rate.admit(order.id_customer_global, order.receipt_number.digits(), state.clock.now())?;
+            rate.admit(order.id_customer_global, order.receipt_number.digits(), store.now())?;
         }
         let outcome = match decision {
             Decision::ReceiptTaken => return Err(AppError::ReceiptTaken),
@@ -116,15 +119,15 @@ async fn buy(state: &AppState, order: &Order) -> Result<(), AppError> {
                 Outcome::Started
             }
             Decision::Purchased { idtransaksi, .. } => {
-                let location = Location::find(state, order.idmesin).await?;
-                ask(|buyer| state.machine.tell(state, &location, Input::Await { idtransaksi, buyer })).await?
+                let location = machines.find(order.idmesin).await?;
+                ask(|buyer| machines.tell(&location, Input::Await { idtransaksi, buyer })).await?
             }
             Decision::Allowed { machine, service } => {
                 let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver };
                 let order = order.clone();
                 ask(|buyer| {
                     let start = Start { order, machine, service, buyers: vec![buyer] };
-                    state.machine.tell(state, &location, Input::Start(start))
+                    machines.tell(&location, Input::Start(start))
                 })
                 .await?
             }
@@ -135,7 +138,7 @@ async fn buy(state: &AppState, order: &Order) -> Result<(), AppError> {
             Outcome::Busy => return Err(AppError::Unavailable),
             Outcome::ReadAgain => {}
             Outcome::Refused(why) => {
-                if refuse(state, order, why).await? {
+                if refuse(store, order, why).await? {
                     return Err(why.into());
                 }
             }
@@ -145,9 +148,9 @@ async fn buy(state: &AppState, order: &Order) -> Result<(), AppError> {
 }
 
 /// Remembers the refusal; `false` when the receipt was claimed meanwhile and the facts must be read again.
-async fn refuse(state: &AppState, order: &Order, why: Refusal) -> Result<bool, AppError> {
-    let client = state.db.get().await?;
-    Ok(remember_refusal(&client, order, why, state.clock.now()).await?)
+async fn refuse(store: &Store, order: &Order, why: Refusal) -> Result<bool, AppError> {
+    let client = store.get().await?;
+    Ok(remember_refusal(&client, order, why, store.now()).await?)
 }
 
 /// Asks an actor; one that went away before answering means that the facts must be read again.

@@ -4,7 +4,7 @@ use actix_web::{HttpResponse, web};
 
 use crate::api::auth::customer::Customer;
 use crate::api::transaksi::snap::{self, SnapTransaksi, snap_sql};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
@@ -18,11 +18,11 @@ const DELETED: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.no_nota =
     responses((status = 200, body = Answer<SnapTransaksi>))
 )]
 pub async fn get_detail_snap_hapus(
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
     customer: Customer,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
-    let found = snap::find(&state, DELETED, customer.id, &id).await?;
+    let found = snap::find(&store, DELETED, customer.id, &id).await?;
     let snap = found.ok_or(AppError::NotFound("Transaksi ini tidak ditemukan"))?;
     Ok(ok(SnapTransaksi { is_delete: true, ..snap }))
 }

@@ -4,7 +4,7 @@ use actix_web::{HttpResponse, web};
 
 use crate::api::auth::customer::Customer;
 use crate::api::transaksi::snap::{self, SnapTransaksi, snap_sql};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
@@ -18,10 +18,10 @@ const ONE: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.no_nota = $2"
     responses((status = 200, body = Answer<SnapTransaksi>))
 )]
 pub async fn get_detail_snap_transaksi(
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
     customer: Customer,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
-    let found = snap::find(&state, ONE, customer.id, &id).await?;
+    let found = snap::find(&store, ONE, customer.id, &id).await?;
     Ok(ok(found.ok_or(AppError::NotFound("Transaksi ini gagal dibuat"))?))
 }

@@ -4,7 +4,7 @@ use actix_web::{HttpResponse, web};
 
 use crate::api::auth::customer::Customer;
 use crate::api::epayment::epay_account::{AkunEpay, epay_sql};
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::id::Id;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
@@ -21,14 +21,10 @@ const USABLE: &str = epay_sql!(
     params(("id" = inline(Id), Path, description = "data_mesin.idowner")),
     responses((status = 200, body = Answer<Vec<AkunEpay>>))
 )]
-pub async fn get_epayment(
-    state: web::Data<AppState>,
-    customer: Customer,
-    id: web::Path<String>,
-) -> Result<HttpResponse, AppError> {
+pub async fn get_epayment(store: web::Data<Store>, customer: Customer, id: web::Path<String>) -> Result<HttpResponse, AppError> {
     let idowner = Id::parse(&id).ok_or(AppError::NotFound("pemilik tidak ditemukan"))?;
-    let client = state.db.get().await?;
+    let client = store.get().await?;
     let stmt = client.prepare_cached(USABLE).await?;
-    let rows = client.query(&stmt, &[&customer.id, &idowner.get(), &state.clock.now()]).await?;
+    let rows = client.query(&stmt, &[&customer.id, &idowner.get(), &store.now()]).await?;
     Ok(ok(AkunEpay::from_rows(&rows)?))
 }

@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
-use crate::app::AppState;
+use crate::db::Store;
 use crate::db::pool::DbClient;
 use crate::domain::machine_code::MachineCode;
 use crate::domain::timestamp::Timestamp;
@@ -18,6 +18,7 @@ use crate::http::json::Json;
 use crate::http::schema::{MAX_SEARCH_CHARS, SearchText};
 use crate::purchase::state::PurchaseState;
 use crate::qr;
+use crate::secrets::Secrets;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct GetLayanan {
@@ -120,15 +121,16 @@ const SERVICES: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM l
     responses((status = 200, body = Answer<Layanan>), (status = 404, body = Empty, description = "Unknown, revoked or foreign QR"))
 )]
 pub async fn get_layanan(
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
+    secrets: web::Data<Secrets>,
     _customer: Customer,
     body: Json<GetLayanan>,
 ) -> Result<HttpResponse, AppError> {
     let page = Page::parse(body.limit, body.skip)?;
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
-    let client = state.db.get().await?;
-    let row = find_machine(&state, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
-    let data_mesin = data_mesin(&row, state.clock.now())?;
+    let client = store.get().await?;
+    let row = find_machine(&secrets, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
+    let data_mesin = data_mesin(&row, store.now())?;
     let stmt = client.prepare_cached(SERVICES).await?;
     let rows = client.query(&stmt, &[&data_mesin.outlet.idoutlet, &search, &page.limit, &page.skip]).await?;
     let data_layanan = rows.iter().map(data_layanan).collect::<Result<_, _>>()?;
@@ -141,8 +143,8 @@ pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
 }
 
 /// The active machine of a sticker that is not revoked, or of a typed code.
-async fn find_machine(state: &AppState, client: &DbClient, text: &str) -> Result<Option<Row>, AppError> {
-    if let Some((idmesin, versions)) = qr::machine::parse(text, &state.secrets) {
+async fn find_machine(secrets: &Secrets, client: &DbClient, text: &str) -> Result<Option<Row>, AppError> {
+    if let Some((idmesin, versions)) = qr::machine::parse(text, secrets) {
         let stmt = client.prepare_cached(BY_STICKER).await?;
         return Ok(client.query_opt(&stmt, &[&idmesin, &versions]).await?);
     }

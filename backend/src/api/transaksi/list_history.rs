@@ -6,8 +6,8 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
-use crate::api::transaksi::cursor::Cursor;
-use crate::app::AppState;
+use crate::db::Store;
+use crate::domain::cursor::Cursor;
 use crate::domain::timestamp::Timestamp;
 use crate::domain::whole;
 use crate::http::answer::{Answer, ok};
@@ -125,7 +125,7 @@ const PEMBELIAN_EMONEY: &str = history_sql!("l.kind = 'topup'");
     request_body = ListHistory, responses((status = 200, body = Answer<History>))
 )]
 pub async fn list_history(
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
     customer: Customer,
     body: Json<ListHistory>,
 ) -> Result<HttpResponse, AppError> {
@@ -144,7 +144,7 @@ pub async fn list_history(
     let max_id = sampai.as_ref().map(|s| s.max_id);
     let in_progress = sampai.map(|s| s.in_progress.iter().map(u64::to_string).collect::<Vec<_>>());
     let outlet = body.outlet.0.map(crate::domain::id::Id::get);
-    let client = state.db.get().await?;
+    let client = store.get().await?;
     let stmt = client.prepare_cached(sql).await?;
     let rows = client.query(&stmt, &[&customer.id, &page.limit, &page.skip, &max_id, &in_progress, &outlet]).await?;
     Ok(ok(history(&rows)?))

@@ -1,7 +1,6 @@
 //! Scanning, buying and looking back (docs/product.md §7, `/v1/transaksi`).
 
 pub mod create_snap_transaksi;
-pub mod cursor;
 pub mod get_detail_snap_hapus;
 pub mod get_detail_snap_transaksi;
 pub mod get_epayment;

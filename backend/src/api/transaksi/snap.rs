@@ -5,7 +5,7 @@ use serde::Serialize;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
@@ -110,14 +110,14 @@ impl SnapTransaksi {
 
 /// The customer's purchase with the receipt number `receipt_number` that `sql` selects by `($1 customer, $2 receipt)`.
 pub async fn find(
-    state: &AppState,
+    store: &Store,
     sql: &str,
     id_customer_global: i64,
     receipt_number: &str,
 ) -> Result<Option<SnapTransaksi>, AppError> {
     let Some(receipt_number) = ReceiptNumber::parse(receipt_number) else { return Ok(None) };
-    let client = state.db.get().await?;
+    let client = store.get().await?;
     let stmt = client.prepare_cached(sql).await?;
     let row = client.query_opt(&stmt, &[&id_customer_global, &receipt_number.as_str()]).await?;
-    row.map_or(Ok(None), |row| SnapTransaksi::from_row(&row, state.clock.now()))
+    row.map_or(Ok(None), |row| SnapTransaksi::from_row(&row, store.now()))
 }

@@ -13,8 +13,7 @@ use tokio::sync::mpsc;
 
 use super::actor::Input;
 use super::error::MachineError;
-use super::registry::Location;
-use crate::app::AppState;
+use super::registry::{Location, Machines};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::{Clock, Timestamp};
 use crate::purchase::device::{Command, DeviceEvent};
@@ -106,44 +105,45 @@ impl Uplink {
 }
 
 /// Starts every driver, and brings what their devices say to the actors from then on.
-pub fn start(state: &AppState) -> std::io::Result<()> {
-    let (uplink, heard) = Uplink::new(state.clock.clone(), state.metrics.device_words_lost.clone(), WORDS);
-    vital::spawn("devices", deliver_forever(state.clone(), heard));
-    DriverKind::ALL.into_iter().filter_map(|kind| state.drivers.get(kind)).try_for_each(|driver| driver.start(uplink.clone()))
+pub fn start(machines: &Machines) -> std::io::Result<()> {
+    let parts = machines.parts();
+    let (uplink, heard) = Uplink::new(parts.store.clock.clone(), parts.metrics.device_words_lost.clone(), WORDS);
+    vital::spawn("devices", deliver_forever(machines.clone(), heard));
+    DriverKind::ALL.into_iter().filter_map(|kind| parts.drivers.get(kind)).try_for_each(|driver| driver.start(uplink.clone()))
 }
 
 /// Gives a command to the machine's driver.
-pub fn command(state: &AppState, to: Location, cmd: Command) {
-    let Some(driver) = state.drivers.get(to.driver) else {
+pub fn command(machines: &Machines, to: Location, cmd: Command) {
+    let Some(driver) = machines.parts().drivers.get(to.driver) else {
         let error = to.driver.as_str();
         return tracing::error!(error, idmesin = to.idmesin, "no such driver; the command is not sent");
     };
     if let Err(lost) = driver.command(to, cmd) {
-        state.metrics.device_commands_lost.inc();
+        machines.metrics().device_commands_lost.inc();
         tracing::warn!(error = %lost, idmesin = to.idmesin, "a command is lost; it is sent again when no answer comes");
     }
 }
 
-async fn deliver_forever(state: AppState, mut words: mpsc::Receiver<Heard>) {
+async fn deliver_forever(machines: Machines, mut words: mpsc::Receiver<Heard>) {
     while let Some(heard) = words.recv().await {
         let idmesin = heard.from.idmesin;
-        if let Err(e) = deliver(&state, heard) {
-            state.metrics.device_words_lost.inc();
+        if let Err(e) = deliver(&machines, heard) {
+            machines.metrics().device_words_lost.inc();
             tracing::warn!(error = %e, idmesin, "a device's word is lost: its machine takes no more");
         }
     }
 }
 
 /// Brings a device's word to its machine's actor.
-pub fn deliver(state: &AppState, Heard { from, event, at }: Heard) -> Result<(), MachineError> {
+pub fn deliver(machines: &Machines, Heard { from, event, at }: Heard) -> Result<(), MachineError> {
     let told = match event {
         // It is about an open purchase, whose machine has an actor: with none there is nobody whom it concerns.
-        DeviceEvent::Ack { .. } => state.machine.tell_if_present(from.idmesin, Input::Said(event)).map(drop),
+        DeviceEvent::Ack { .. } => machines.tell_if_present(from.idmesin, Input::Said(event)).map(drop),
         // Whether a machine is online, waits for staff or runs unpaid is kept on record by its actor, which is made for it. A driver
         // that hears the same of thousands of idle machines says only what is new.
-        DeviceEvent::State { .. } => state.machine.tell(state, &from, Input::Said(event)),
+        DeviceEvent::State { .. } => machines.tell(&from, Input::Said(event)),
     };
-    state.machine.device_heard(from.idmesin, at);
+    machines.device_heard(from.idmesin, at);
     told
 }
 

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::app::AppState;
+use crate::db::Store;
 use crate::db::error::DbError;
 use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
@@ -35,8 +35,8 @@ pub async fn record(
 }
 
 /// Stores at once what a device just said of being reachable; its machine's actor hears the rest.
-pub async fn record_said(state: &AppState, idmesin: i64, said: &DeviceEvent) -> Result<(), DbError> {
+pub async fn record_said(store: &Store, idmesin: i64, said: &DeviceEvent) -> Result<(), DbError> {
     let DeviceEvent::State { online, run } = said else { return Ok(()) };
-    let client = state.db.get().await?;
-    record(&client, idmesin, *online, run.is_some(), None, state.clock.now()).await
+    let client = store.get().await?;
+    record(&client, idmesin, *online, run.is_some(), None, store.now()).await
 }

@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::memory::DeviceMemory;
 pub use super::memory::Mode;
 use super::{Driver, Lost, Uplink};
+use crate::db::error::DbError;
+use crate::db::pool::Db;
 use crate::domain::timestamp::Timestamp;
 use crate::machine::registry::Location;
 use crate::purchase::device::{Command, DeviceEvent};
@@ -25,6 +27,9 @@ use crate::purchase::device::{Command, DeviceEvent};
 const JOURNAL: &str = "perangkat-sim.jsonl";
 /// Lines in the journal before it is written anew at the next start.
 const COMPACT_LINES: usize = 10_000;
+
+/// $1: machines that cannot be reached.
+const REACH: &str = "UPDATE mesin SET online = NOT online WHERE driver = 'sim' AND online = (idmesin = ANY($1))";
 
 /// All simulated devices of this server, and the wire to them.
 pub struct Sim {
@@ -44,9 +49,16 @@ impl Sim {
         self.devices.set_mode(idmesin, mode, now)
     }
 
-    /// Machines that cannot be reached.
-    pub fn offline(&self) -> Vec<i64> {
-        self.devices.offline()
+    /// Keeps on record which devices can be reached, as a broker keeps the last word of a real one: what they said of it may have
+    /// been lost with the process that heard it.
+    ///
+    /// # Errors
+    /// When the database does not take it.
+    pub async fn record_reach(&self, db: &Db) -> Result<(), DbError> {
+        let client = db.get().await?;
+        let stmt = client.prepare_cached(REACH).await?;
+        client.execute(&stmt, &[&self.devices.offline()]).await?;
+        Ok(())
     }
 }
 

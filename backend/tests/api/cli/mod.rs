@@ -63,7 +63,7 @@ impl Said {
 
 /// Runs the program on the database and the keys of a server that runs.
 fn beside(app: &TestApp, args: &[&str]) -> Said {
-    let config = app.state.db.config();
+    let config = app.state.store.db.config();
     let host = match &config.get_hosts()[0] {
         Host::Unix(path) => path.display().to_string(),
         Host::Tcp(name) => name.clone(),

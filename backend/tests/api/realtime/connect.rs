@@ -98,7 +98,7 @@ async fn a_phone_that_comes_while_the_server_starts_waits_until_it_knows_what_ru
     let app = setup().start().await;
     let shop = app.shop(600).await;
     let siti = app.customer(1).await;
-    app.state.set_ready(false);
+    app.state.machines.set_open(false);
     let (phone, ends_at) = tokio::join!(
         async {
             let mut phone = Phone::join(&app, &siti.token).await;
@@ -115,8 +115,8 @@ async fn a_phone_that_comes_while_the_server_starts_waits_until_it_knows_what_ru
                 qr: String::new(),
             };
             app.running(epay, &machine, 1).await;
-            nyala::machine::recovery::resume(&app.state).await.unwrap();
-            app.state.set_ready(true);
+            nyala::machine::recovery::resume(&app.state.machines).await.unwrap();
+            app.state.machines.set_open(true);
             app.now().ms() + 600_000
         }
     );

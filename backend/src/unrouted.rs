@@ -3,15 +3,15 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::answer::with_status;
-use super::error::AppError;
-use crate::app::AppState;
+use crate::config::HttpSettings;
+use crate::http::answer::with_status;
+use crate::http::error::AppError;
 use crate::{app_files, openapi};
 
-pub async fn unrouted(req: HttpRequest, state: web::Data<AppState>) -> Result<HttpResponse, AppError> {
+pub async fn unrouted(req: HttpRequest, http: web::Data<HttpSettings>) -> Result<HttpResponse, AppError> {
     match req.match_pattern() {
         Some(pattern) => Ok(wrong_method(&req, openapi::methods(&pattern))),
-        None => app_files::serve(&req, &state.config.http.app_dir),
+        None => app_files::serve(&req, &http.app_dir),
     }
 }
 

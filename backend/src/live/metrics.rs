@@ -1,4 +1,4 @@
-//! What is counted of the customers' sockets and of the countdowns (docs/contract.md §3).
+//! What is counted of the customers' sockets (docs/contract.md §3).
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,16 +15,11 @@ pub struct RealtimeMetrics {
     /// Sockets that are logged in.
     pub sessions: Gauge,
     pub subscriptions: Gauge,
-    /// Machine actors alive.
-    pub actors: Gauge,
-    /// How many there have been: much more than machines means that they leave too soon.
-    pub actors_started: Counter,
     pub ticks_sent: Counter,
     /// Between threads; what a slow phone did not take is counted by the transport.
     pub ticks_dropped: Counter,
     /// From the connect packet to the answer.
     pub join_seconds: Histogram,
-    lateness_seconds: Histogram,
     transport: Arc<OnceLock<Arc<actix_socketio::Metrics>>>,
 }
 
@@ -33,42 +28,26 @@ impl Default for RealtimeMetrics {
         Self {
             sessions: Gauge::default(),
             subscriptions: Gauge::default(),
-            actors: Gauge::default(),
-            actors_started: Counter::default(),
             ticks_sent: Counter::default(),
             ticks_dropped: Counter::default(),
             join_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 16)),
-            lateness_seconds: Histogram::new(exponential_buckets(0.001, 2.0, 14)),
             transport: Arc::default(),
         }
     }
 }
 
 impl RealtimeMetrics {
-    /// How long after its moment a tick went out, in milliseconds.
-    pub fn tick_lateness(&self, late_ms: i64) {
-        self.lateness_seconds.observe(f64::from(u32::try_from(late_ms).unwrap_or(0)) / 1000.0);
-    }
-
     /// The sockets' own counters, once there are sockets.
     pub fn set_transport(&self, metrics: Arc<actix_socketio::Metrics>) {
         let _ = self.transport.set(metrics);
     }
 
-    pub(super) fn register(&self, all: &mut Registry) {
+    pub fn register(&self, all: &mut Registry) {
         all.register("sessions", "Customers' sockets that are logged in", self.sessions.clone());
         all.register("subscriptions", "Machines watched, summed over all sockets", self.subscriptions.clone());
-        all.register("machine_actors", "Machine actors alive", self.actors.clone());
-        all.register("machine_actors_started", "Machine actors made", self.actors_started.clone());
         all.register("ticks_sent", "Ticks handed to sockets", self.ticks_sent.clone());
         all.register("ticks_dropped", "Ticks dropped between threads", self.ticks_dropped.clone());
         all.register_with_unit("join", "From a socket's connect packet to its answer", Unit::Seconds, self.join_seconds.clone());
-        all.register_with_unit(
-            "tick_lateness",
-            "From a tick's moment to its sending",
-            Unit::Seconds,
-            self.lateness_seconds.clone(),
-        );
         all.register_collector(Box::new(Transport(self.transport.clone())));
     }
 }
