@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::web::{Data, ServiceConfig};
 
-use crate::auth::AuthState;
+use crate::auth::Auth;
 use crate::config::ServerSettings;
 use crate::db::clock::database_now;
 use crate::db::pool::{Db, PoolLimits, StatementLimits};
@@ -41,8 +41,8 @@ pub struct Inner {
     /// Whether the worker threads turn.
     pub threads: Threads,
     pub secrets: Arc<Secrets>,
-    pub auth: Arc<AuthState>,
-    pub whatsapp: Arc<WhatsApp>,
+    pub auth: Auth,
+    pub whatsapp: WhatsApp,
     pub metrics: Arc<ServerMetrics>,
     pub machines: Machines,
     pub purchase_rate: Arc<PurchaseRate>,
@@ -94,15 +94,15 @@ impl AppState {
             Some(clock) => clock,
             None => Clock::running_from(database_now(&client).await?),
         };
-        let auth = AuthState::new(&secrets, &config)?;
+        let store = Store { db, clock };
         let whatsapp = WhatsApp::new(&config.whatsapp);
+        let auth = Auth::new(&secrets, &config, store.clone(), whatsapp.clone())?;
         let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
         let drivers = match drivers.get(DriverKind::Sim) {
             Some(_) => drivers,
             None => drivers.with(DriverKind::Sim, sim.clone()),
         };
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
-        let store = Store { db, clock };
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies);
         let hubs = Arc::<Hubs>::default();
         let machines = Machines::new(machine::Parts {
@@ -123,8 +123,8 @@ impl AppState {
             writes: Writes::default(),
             threads: Threads::default(),
             secrets: Arc::new(secrets),
-            auth: Arc::new(auth),
-            whatsapp: Arc::new(whatsapp),
+            auth,
+            whatsapp,
             metrics: Arc::new(metrics),
             machines,
             purchase_rate,
@@ -149,8 +149,8 @@ impl AppState {
             .app_data(Data::new(cross_site::origins(&self.config.http)))
             .app_data(Data::from(self.config.clone()))
             .app_data(Data::from(self.secrets.clone()))
-            .app_data(Data::from(self.auth.clone()))
-            .app_data(Data::from(self.whatsapp.clone()))
+            .app_data(Data::new(self.auth.clone()))
+            .app_data(Data::new(self.whatsapp.clone()))
             .app_data(Data::from(self.metrics.clone()))
             .app_data(Data::from(self.purchase_rate.clone()))
             .app_data(Data::from(self.sim.clone()));

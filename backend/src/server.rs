@@ -30,6 +30,7 @@ use crate::http::connection::{self, Connection, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use crate::live::handler::Sockets;
+use crate::live::{self, Live};
 use crate::machine::{alarm, device, recovery};
 use crate::router;
 use crate::telemetry;
@@ -95,7 +96,15 @@ pub struct RunningServer {
 /// Not actix-web's `HttpServer`: below it, requests for a websocket are handed over as raw connections, so that no HTTP dispatcher
 /// and no buffer of it stays behind a session (docs/decisions/0014-below-actix-webs-httpserver.md).
 pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, RunningServer)> {
-    let sockets = socket_io(socket_config(state), Sockets(state.clone()));
+    let live = Live::new(live::Parts {
+        auth: state.auth.clone(),
+        machines: state.machines.clone(),
+        clock: state.store.clock.clone(),
+        seats: state.seats.clone(),
+        metrics: state.metrics.realtime.clone(),
+        settings: state.config.realtime.clone(),
+    });
+    let sockets = socket_io(socket_config(state), Sockets(live));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket).before_answer(add_headers);
     let (shared, polling) = (state.clone(), sockets.clone());

@@ -1,9 +1,9 @@
 //! A new password: it ends every older token (docs/contract.md §1).
 
+use super::Auth;
 use super::code_try::{self, RightCode};
-use crate::app::AppState;
+use super::error::AuthError;
 use crate::domain::telp::Telp;
-use crate::http::error::AppError;
 
 /// A password change that a code allows.
 pub struct PasswordChange {
@@ -19,14 +19,17 @@ pub struct PasswordChange {
 /// `Ok(None)` when there is no such number or the old password is not the present one any more: then nothing was changed.
 ///
 /// Runs to its end even when the caller goes away, so that a committed change is always told to the open sessions.
-pub async fn change_password(state: &AppState, change: PasswordChange) -> Result<Option<(i64, i32)>, AppError> {
-    let state = state.clone();
-    actix_web::rt::spawn(async move { commit(&state, &change).await }).await.map_err(AppError::internal)?
+///
+/// # Errors
+/// `OtpInvalid` when another request used the code first.
+pub async fn change_password(auth: &Auth, change: PasswordChange) -> Result<Option<(i64, i32)>, AuthError> {
+    let auth = auth.clone();
+    actix_web::rt::spawn(async move { commit(&auth, &change).await }).await.map_err(AuthError::broken)?
 }
 
-async fn commit(state: &AppState, change: &PasswordChange) -> Result<Option<(i64, i32)>, AppError> {
-    let now = state.store.now();
-    let mut client = state.store.get().await?;
+async fn commit(auth: &Auth, change: &PasswordChange) -> Result<Option<(i64, i32)>, AuthError> {
+    let now = auth.store.now();
+    let mut client = auth.store.get().await?;
     let tx = client.transaction().await?;
     code_try::consume(&tx, &change.code, now).await?;
     let stmt = tx
@@ -40,7 +43,7 @@ async fn commit(state: &AppState, change: &PasswordChange) -> Result<Option<(i64
     };
     let (id, version) = (row.try_get(0)?, row.try_get(1)?);
     tx.commit().await?;
-    state.auth.versions.changed(id, version, now);
-    state.auth.login_limits.forget(&change.telp);
+    auth.versions.changed(id, version, now);
+    auth.login_limits.forget(&change.telp);
     Ok(Some((id, version)))
 }

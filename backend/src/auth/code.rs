@@ -5,12 +5,16 @@
 
 use std::fmt;
 
-use crate::app::AppState;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+
+use super::Auth;
+use super::error::AuthError;
 use crate::domain::address::Address;
 use crate::domain::otp::Otp;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::{Timestamp, seconds_up};
-use crate::http::error::AppError;
 use crate::whatsapp::CodeMessage;
 
 const LIFE_MS: i64 = 5 * 60 * 1000;
@@ -59,6 +63,15 @@ impl fmt::Display for Asker {
     }
 }
 
+/// Codes given to WhatsApp.
+pub type Codes = Family<ResultLabel, Counter>;
+
+/// Whether WhatsApp took it.
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub struct ResultLabel {
+    result: &'static str,
+}
+
 /// Where a code goes, and what it counts against.
 #[derive(Debug)]
 pub struct Recipient {
@@ -68,25 +81,28 @@ pub struct Recipient {
     pub alarm_since: Option<Timestamp>,
 }
 
-/// Sends a new code. 429 within the cooldown or over a limit, 503 when it could not be sent, which counts against nothing.
-pub async fn send(state: &AppState, purpose: CodePurpose, to: Recipient) -> Result<(), AppError> {
+/// Sends a new code.
+///
+/// # Errors
+/// `TooMany` within the cooldown or over a limit, `CodeNotSent` when it could not be sent, which counts against nothing.
+pub async fn send(auth: &Auth, purpose: CodePurpose, to: Recipient) -> Result<(), AuthError> {
     let Recipient { telp, by, alarm_since } = to;
-    let message = CodeMessage { telp, code: Otp::random(), at: state.store.now() };
+    let message = CodeMessage { telp, code: Otp::random(), at: auth.store.now() };
     let id =
-        reserve(state, purpose, &message, &Counted { by: by.to_string(), own: matches!(by, Asker::Customer(_)), alarm_since })
+        reserve(auth, purpose, &message, &Counted { by: by.to_string(), own: matches!(by, Asker::Customer(_)), alarm_since })
             .await?;
-    let state = state.clone();
+    let auth = auth.clone();
     // On its own, because a caller who goes away must not leave a code that was sent and not counted.
     let sent = actix_web::rt::spawn(async move {
-        let sent = state.whatsapp.send(&message).await;
-        state.metrics.code(sent.is_ok());
-        settle(&state, id, sent.is_ok()).await?;
+        let sent = auth.whatsapp.send(&message).await;
+        auth.codes.get_or_create(&ResultLabel { result: if sent.is_ok() { "sent" } else { "failed" } }).inc();
+        settle(&auth, id, sent.is_ok()).await?;
         sent.map_err(|e| {
             tracing::warn!(error = %e, purpose = purpose.as_str(), "code not sent");
-            AppError::CodeNotSent
+            AuthError::CodeNotSent
         })
     });
-    sent.await.map_err(AppError::internal)?
+    sent.await.map_err(AuthError::broken)?
 }
 
 struct Counted {
@@ -97,13 +113,13 @@ struct Counted {
 }
 
 /// Writes the code down as undecided, when no limit forbids it.
-async fn reserve(state: &AppState, purpose: CodePurpose, message: &CodeMessage, counted: &Counted) -> Result<i64, AppError> {
+async fn reserve(auth: &Auth, purpose: CodePurpose, message: &CodeMessage, counted: &Counted) -> Result<i64, AuthError> {
     let (now, telp, purpose_text) = (message.at, message.telp.as_str(), purpose.as_str());
-    let mut client = state.store.get().await?;
+    let mut client = auth.store.get().await?;
     let tx = client.transaction().await?;
     tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&LIMIT_LOCK]).await?;
-    if let Some(retry_s) = wait_s(state, &tx, purpose, message, counted).await? {
-        return Err(AppError::TooMany { retry_s });
+    if let Some(retry_s) = wait_s(auth, &tx, purpose, message, counted).await? {
+        return Err(AuthError::TooMany { retry_s });
     }
     // Older codes of this number and purpose are of no more use: the new one is the newest, and past a day none is counted.
     let insert = tx
@@ -112,7 +128,7 @@ async fn reserve(state: &AppState, purpose: CodePurpose, message: &CodeMessage, 
              INSERT INTO kode_otp (tujuan, telp, hmac, ip, created_at, expires_at) VALUES ($2, $1, $3, $4, $5, $6) RETURNING id",
         )
         .await?;
-    let hmac = hmac(state, purpose, &message.telp, message.code.as_str());
+    let hmac = hmac(auth, purpose, &message.telp, message.code.as_str());
     let row = tx
         .query_one(
             &insert,
@@ -126,14 +142,14 @@ async fn reserve(state: &AppState, purpose: CodePurpose, message: &CodeMessage, 
 
 /// Seconds until the next code may be sent, when that is not now: the longest of the cooldown and the limits that are full.
 async fn wait_s(
-    state: &AppState,
+    auth: &Auth,
     tx: &deadpool_postgres::Transaction<'_>,
     purpose: CodePurpose,
     message: &CodeMessage,
     counted: &Counted,
-) -> Result<Option<u32>, AppError> {
+) -> Result<Option<u32>, AuthError> {
     let now = message.at;
-    let limits = &state.config.auth;
+    let limits = &auth.settings;
     // Without an alarm its limit has nothing to count; what was sent before it is worth nothing to anybody.
     let in_alarm = counted.alarm_since.map_or(now, |since| since.max(now.plus_ms(-HOUR_MS - UNDECIDED_MS)));
     // Each column is when the last code was sent that must have left its window before the next one may go.
@@ -181,11 +197,11 @@ async fn wait_s(
 }
 
 /// A code that was sent starts to count; one that was not is forgotten.
-async fn settle(state: &AppState, id: i64, sent: bool) -> Result<(), AppError> {
-    let client = state.store.get().await?;
+async fn settle(auth: &Auth, id: i64, sent: bool) -> Result<(), AuthError> {
+    let client = auth.store.get().await?;
     if sent {
         let stmt = client.prepare_cached("UPDATE kode_otp SET sent_at = $2 WHERE id = $1").await?;
-        client.execute(&stmt, &[&id, &state.store.now()]).await?;
+        client.execute(&stmt, &[&id, &auth.store.now()]).await?;
     } else {
         let stmt = client.prepare_cached("DELETE FROM kode_otp WHERE id = $1").await?;
         client.execute(&stmt, &[&id]).await?;
@@ -193,8 +209,8 @@ async fn settle(state: &AppState, id: i64, sent: bool) -> Result<(), AppError> {
     Ok(())
 }
 
-fn hmac(state: &AppState, purpose: CodePurpose, telp: &Telp, code: &str) -> [u8; 32] {
-    state.secrets.otp.mac(&message(purpose, telp, code))
+fn hmac(auth: &Auth, purpose: CodePurpose, telp: &Telp, code: &str) -> [u8; 32] {
+    auth.otp_key.mac(&message(purpose, telp, code))
 }
 
 /// What the HMAC is over. A number has digits only, so the last separator is unambiguous whatever was typed as the code.

@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::error::AuthError;
 use super::recent::Recent;
 use crate::config;
 use crate::domain::address::Address;
 use crate::domain::timestamp::{Timestamp, seconds_up};
-use crate::http::error::AppError;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 /// Failed tries that are remembered, about 15 MiB: 70 a second.
@@ -48,15 +48,15 @@ impl CodeLimits {
     /// Counts a try as failed, so that many at once learn no more than one after the other.
     ///
     /// # Errors
-    /// 429 with the seconds until the next one may be made.
-    pub fn reserve(&self, address: Address, now: Timestamp) -> Result<CodeTry, AppError> {
+    /// `TooMany` with the seconds until the next one may be made.
+    pub fn reserve(&self, address: Address, now: Timestamp) -> Result<CodeTry, AuthError> {
         let mut failed = self.lock();
         let mut wait_ms = failed.addresses.wait_ms(&address, self.per_address, now, |()| true);
         if let Some(site) = address.site() {
             wait_ms = wait_ms.max(failed.sites.wait_ms(&site, self.per_site, now, |()| true));
         }
         if wait_ms > 0 {
-            return Err(AppError::TooMany { retry_s: seconds_up(wait_ms) });
+            return Err(AuthError::TooMany { retry_s: seconds_up(wait_ms) });
         }
         let site = address.site().map(|site| (site, failed.sites.add(site, (), now)));
         Ok(CodeTry { address, id: failed.addresses.add(address, (), now), site })
@@ -88,7 +88,7 @@ mod tests {
     fn failed(limits: &CodeLimits, address: Address, ms: i64) -> u32 {
         match limits.reserve(address, at(ms)) {
             Ok(_) => 0,
-            Err(AppError::TooMany { retry_s }) => retry_s,
+            Err(AuthError::TooMany { retry_s }) => retry_s,
             Err(e) => panic!("{e}"),
         }
     }

@@ -3,13 +3,13 @@
 
 use tokio_postgres::Transaction;
 
+use super::Auth;
 use super::code::{CodePurpose, message};
+use super::error::AuthError;
 use super::known_phone::KnownPhone;
 use super::requester::Requester;
-use crate::app::AppState;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 const MAX_TRIES: i16 = 5;
 /// While reset codes are guessed.
@@ -31,44 +31,45 @@ enum Tried {
     Right(RightCode),
 }
 
-/// Claims one try of the newest code of `purpose` and `telp`, then compares. 422 `your otp is invalid` for a wrong, used or
-/// expired code and past its tries; 429 when too many failed at the requester's address, of whom who is `known_as` the number's
-/// customer is none; `Ok(None)` when none was ever sent.
+/// Claims one try of the newest code of `purpose` and `telp`, then compares; `Ok(None)` when none was ever sent.
+///
+/// # Errors
+/// `OtpInvalid` for a wrong, used or expired code and past its tries; `TooMany` when too many failed at the requester's address, of
+/// whom who is `known_as` the number's customer is none.
 pub async fn take_try(
-    state: &AppState,
+    auth: &Auth,
     requester: &Requester,
     known_as: Option<KnownPhone>,
     purpose: CodePurpose,
     telp: &Telp,
     code: &str,
-) -> Result<Option<RightCode>, AppError> {
+) -> Result<Option<RightCode>, AuthError> {
     let tried = if known_as.is_some() {
-        look(state, purpose, telp, code, None).await?
+        look(auth, purpose, telp, code, None).await?
     } else {
-        strangers_try(state, requester, purpose, telp, code).await?
+        strangers_try(auth, requester, purpose, telp, code).await?
     };
     match tried {
         Tried::NoCode => Ok(None),
-        Tried::Dead | Tried::Wrong => Err(AppError::OtpInvalid),
+        Tried::Dead | Tried::Wrong => Err(AuthError::OtpInvalid),
         Tried::Right(code) => Ok(Some(code)),
     }
 }
 
 /// A try that counts against the address, and of a reset over all.
 async fn strangers_try(
-    state: &AppState,
+    auth: &Auth,
     requester: &Requester,
     purpose: CodePurpose,
     telp: &Telp,
     code: &str,
-) -> Result<Tried, AppError> {
-    let now = state.store.now();
-    let auth = &state.auth;
+) -> Result<Tried, AuthError> {
+    let now = auth.store.now();
     let reset = (purpose == CodePurpose::ForgotPassword).then(|| auth.reset_alarm.begin(now)).transpose()?;
     let attempt = auth.code_limits.reserve(requester.address, now)?;
-    let tried = look(state, purpose, telp, code, reset.as_ref().and_then(|reset| reset.alarm_since)).await;
+    let tried = look(auth, purpose, telp, code, reset.as_ref().and_then(|reset| reset.alarm_since)).await;
     if let (Ok(Tried::Wrong), Some(reset)) = (&tried, reset) {
-        reset.wrong(state.store.now());
+        reset.wrong(auth.store.now());
     }
     if matches!(tried, Ok(Tried::Right(_)) | Err(_)) {
         auth.code_limits.give_back(&attempt);
@@ -78,13 +79,13 @@ async fn strangers_try(
 
 /// `alarm_since`: codes from before are worth nothing, and later ones one try.
 async fn look(
-    state: &AppState,
+    auth: &Auth,
     purpose: CodePurpose,
     telp: &Telp,
     code: &str,
     alarm_since: Option<Timestamp>,
-) -> Result<Tried, AppError> {
-    let client = state.store.get().await?;
+) -> Result<Tried, AuthError> {
+    let client = auth.store.get().await?;
     let stmt = client
         .prepare_cached(
             "WITH newest AS (
@@ -97,17 +98,20 @@ async fn look(
         )
         .await?;
     let tries = if alarm_since.is_some() { TRIES_IN_ALARM } else { MAX_TRIES };
-    let row = client.query_opt(&stmt, &[&telp.as_str(), &purpose.as_str(), &state.store.now(), &tries, &alarm_since]).await?;
+    let row = client.query_opt(&stmt, &[&telp.as_str(), &purpose.as_str(), &auth.store.now(), &tries, &alarm_since]).await?;
     let Some(row) = row else { return Ok(Tried::NoCode) };
     Ok(match row.try_get::<_, Option<i64>>(0)?.zip(row.try_get::<_, Option<&[u8]>>(1)?) {
         None => Tried::Dead,
-        Some((id, stored)) if state.secrets.otp.verifies(&message(purpose, telp, code), stored) => Tried::Right(RightCode { id }),
+        Some((id, stored)) if auth.otp_key.verifies(&message(purpose, telp, code), stored) => Tried::Right(RightCode { id }),
         Some(_) => Tried::Wrong,
     })
 }
 
-/// Marks the code used in the transaction of what it allows; 422 when another request was first.
-pub async fn consume(tx: &Transaction<'_>, code: &RightCode, now: Timestamp) -> Result<(), AppError> {
+/// Marks the code used in the transaction of what it allows.
+///
+/// # Errors
+/// `OtpInvalid` when another request was first.
+pub async fn consume(tx: &Transaction<'_>, code: &RightCode, now: Timestamp) -> Result<(), AuthError> {
     let used = tx.execute("UPDATE kode_otp SET used_at = $2 WHERE id = $1 AND used_at IS NULL", &[&code.id, &now]).await?;
-    if used == 1 { Ok(()) } else { Err(AppError::OtpInvalid) }
+    if used == 1 { Ok(()) } else { Err(AuthError::OtpInvalid) }
 }

@@ -6,14 +6,13 @@
 
 use std::fmt::Write;
 
-use actix_web::HttpResponse;
-use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
+use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use rand::RngCore;
 
+use super::error::AuthError;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 use crate::secrets::{Key, Secrets};
 
 /// The cookie's name.
@@ -61,24 +60,18 @@ impl KnownPhones {
         ours.take(MAX_TRIED).find_map(|value| self.read(value, now))
     }
 
-    /// Makes the phone that gets `answer` known as one on which `customer` logged in with token version `version`. `over_tls`
-    /// tells whether the request came encrypted.
-    pub fn remember(
-        &self,
-        answer: &mut HttpResponse,
-        customer: i64,
-        version: i32,
-        over_tls: bool,
-        now: Timestamp,
-    ) -> Result<(), AppError> {
+    /// A `Set-Cookie` that makes the phone which gets it known as one on which `customer` logged in with token version `version`.
+    /// `over_tls` tells whether the request came encrypted.
+    ///
+    /// # Errors
+    /// When it is no header, which nothing in it makes it.
+    pub fn cookie(&self, customer: i64, version: i32, over_tls: bool, now: Timestamp) -> Result<HeaderValue, AuthError> {
         let mut cookie =
             format!("{NAME}={}; Path=/; Max-Age={LIFE_S}; HttpOnly; SameSite=Strict", self.value(customer, version, now));
         if self.always_secure || over_tls {
             let _ = write!(cookie, "; Secure");
         }
-        let cookie = HeaderValue::from_str(&cookie).map_err(AppError::internal)?;
-        answer.headers_mut().append(SET_COOKIE, cookie);
-        Ok(())
+        HeaderValue::from_str(&cookie).map_err(AuthError::broken)
     }
 
     fn value(&self, customer: i64, version: i32, now: Timestamp) -> String {
@@ -167,9 +160,8 @@ mod tests {
     fn scripts_and_other_sites_do_not_get_it_and_plain_lines_neither() {
         for (always, over_tls, secure) in [(false, false, false), (false, true, true), (true, false, true)] {
             let phones = KnownPhones::new(&Secrets::random(), always);
-            let mut answer = HttpResponse::Ok().finish();
-            phones.remember(&mut answer, 7, 3, over_tls, NOW).unwrap();
-            let cookie = answer.headers().get(SET_COOKIE).unwrap().to_str().unwrap();
+            let cookie = phones.cookie(7, 3, over_tls, NOW).unwrap();
+            let cookie = cookie.to_str().unwrap();
             for part in ["Path=/", "Max-Age=34560000", "HttpOnly", "SameSite=Strict"] {
                 assert!(cookie.split("; ").any(|p| p == part), "{cookie}");
             }

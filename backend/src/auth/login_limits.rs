@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use prometheus_client::metrics::counter::Counter;
 
+use super::error::AuthError;
 use super::known_phone::KnownPhone;
 use super::recent::Recent;
 use crate::config;
 use crate::domain::address::Address;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::{Timestamp, seconds_up};
-use crate::http::error::AppError;
 
 const WINDOW_MS: i64 = 15 * 60 * 1000;
 /// Wrong passwords that are remembered, about 60 MiB with as many that turned out to be right or were not looked at, which push none
@@ -70,16 +70,16 @@ impl LoginLimits {
     /// Whether the address may try at all, told before anything else is looked at.
     ///
     /// # Errors
-    /// 429 with the seconds until it may.
-    pub fn admit(&self, address: Address, now: Timestamp) -> Result<(), AppError> {
+    /// `TooMany` with the seconds until it may.
+    pub fn admit(&self, address: Address, now: Timestamp) -> Result<(), AuthError> {
         self.refuse(self.lock().addresses.wait_ms(address, now))
     }
 
     /// Counts a try as wrong, so that many at once learn no more than one after the other.
     ///
     /// # Errors
-    /// 429 with the seconds until the next one may be made.
-    pub fn reserve(&self, who: Who, now: Timestamp) -> Result<Attempt, AppError> {
+    /// `TooMany` with the seconds until the next one may be made.
+    pub fn reserve(&self, who: Who, now: Timestamp) -> Result<Attempt, AuthError> {
         let mut failed = self.lock();
         let id = match &who {
             Who::Phone(phone) => {
@@ -113,7 +113,7 @@ impl LoginLimits {
     ///
     /// # Errors
     /// As [`LoginLimits::admit`].
-    pub fn unknown_number(&self, address: Address, now: Timestamp) -> Result<(), AppError> {
+    pub fn unknown_number(&self, address: Address, now: Timestamp) -> Result<(), AuthError> {
         let mut failed = self.lock();
         self.refuse(failed.addresses.wait_ms(address, now))?;
         failed.addresses.take(address, now);
@@ -130,12 +130,12 @@ impl LoginLimits {
         &self.refused
     }
 
-    fn refuse(&self, wait_ms: i64) -> Result<(), AppError> {
+    fn refuse(&self, wait_ms: i64) -> Result<(), AuthError> {
         if wait_ms <= 0 {
             return Ok(());
         }
         self.refused.inc();
-        Err(AppError::TooMany { retry_s: seconds_up(wait_ms) })
+        Err(AuthError::TooMany { retry_s: seconds_up(wait_ms) })
     }
 
     fn lock(&self) -> MutexGuard<'_, Failed> {
@@ -213,7 +213,7 @@ mod tests {
     fn wrong(limits: &LoginLimits, who: Who, ms: i64) -> u32 {
         match limits.reserve(who, at(ms)) {
             Ok(_) => 0,
-            Err(AppError::TooMany { retry_s }) => retry_s,
+            Err(AuthError::TooMany { retry_s }) => retry_s,
             Err(e) => panic!("{e}"),
         }
     }

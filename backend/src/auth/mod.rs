@@ -1,11 +1,13 @@
 //! Who somebody is: numbers, passwords, one-time codes, tokens and the limits before them
 //! (docs/decisions/0018-a-guess-is-refused-before-it-is-hashed.md).
 
+pub mod account;
 pub mod argon;
 pub mod change_password;
 pub mod code;
 mod code_limits;
 pub mod code_try;
+pub mod error;
 mod fair_queue;
 pub mod known_phone;
 pub mod line;
@@ -17,13 +19,24 @@ mod reset_alarm;
 pub mod session;
 pub mod token;
 
+use std::sync::Arc;
+
+use actix_web::http::header::{HeaderMap, HeaderValue};
 use prometheus_client::metrics::gauge::Gauge;
 
-use crate::config::ServerSettings;
-use crate::secrets::Secrets;
+use crate::config::{AuthSettings, ServerSettings};
+use crate::db::Store;
+use crate::domain::address::Address;
+use crate::secrets::{Key, Secrets};
+use crate::whatsapp::WhatsApp;
+use error::AuthError;
+use requester::Requester;
 
-/// What authentication keeps in memory.
-pub struct AuthState {
+/// Cheap to clone; one for the whole process.
+#[derive(Clone)]
+pub struct Auth(Arc<Inner>);
+
+pub struct Inner {
     pub tokens: token::Tokens,
     pub versions: session::Versions,
     pub known_phones: known_phone::KnownPhones,
@@ -31,13 +44,29 @@ pub struct AuthState {
     pub reset_alarm: reset_alarm::ResetAlarm,
     code_limits: code_limits::CodeLimits,
     passwords: password::Workers,
+    store: Store,
+    whatsapp: WhatsApp,
+    /// What codes are kept under.
+    otp_key: Key,
+    settings: AuthSettings,
+    codes: code::Codes,
 }
 
-impl AuthState {
+impl std::ops::Deref for Auth {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Auth {
     /// Starts the password threads.
-    pub fn new(secrets: &Secrets, config: &ServerSettings) -> std::io::Result<Self> {
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn new(secrets: &Secrets, config: &ServerSettings, store: Store, whatsapp: WhatsApp) -> std::io::Result<Self> {
         let login_limits = login_limits::LoginLimits::new(&config.auth);
-        Ok(Self {
+        Ok(Self(Arc::new(Inner {
             tokens: token::Tokens::new(secrets, config.auth.token_days),
             versions: session::Versions::default(),
             known_phones: known_phone::KnownPhones::new(secrets, config.is_production()),
@@ -45,7 +74,38 @@ impl AuthState {
             code_limits: code_limits::CodeLimits::new(&config.auth),
             passwords: password::Workers::start(login_limits.refused().clone())?,
             login_limits,
-        })
+            store,
+            whatsapp,
+            otp_key: secrets.otp.clone(),
+            settings: config.auth.clone(),
+            codes: code::Codes::default(),
+        })))
+    }
+
+    /// Who asks from `address` with these headers.
+    pub fn requester(&self, address: Address, headers: &HeaderMap) -> Requester {
+        Requester { address, phone: self.known_phones.of_headers(headers, self.store.now()) }
+    }
+
+    /// A token of version `version` for customer `id`, good from now on.
+    ///
+    /// # Errors
+    /// As [`token::Tokens::mint`].
+    pub fn token(&self, id: i64, version: i32) -> Result<String, AuthError> {
+        self.tokens.mint(id, version, self.store.now())
+    }
+
+    /// The cookie by which a phone is known from now on.
+    ///
+    /// # Errors
+    /// As [`known_phone::KnownPhones::cookie`].
+    pub fn phone_cookie(&self, id: i64, version: i32, over_tls: bool) -> Result<HeaderValue, AuthError> {
+        self.known_phones.cookie(id, version, over_tls, self.store.now())
+    }
+
+    /// Codes given to WhatsApp, by result, for the metrics.
+    pub fn codes(&self) -> &code::Codes {
+        &self.codes
     }
 
     /// How many passwords wait to be hashed, for the metrics.

@@ -9,12 +9,12 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::oneshot;
 
+use super::Auth;
 use super::argon::Argon;
+use super::error::AuthError;
 use super::fair_queue::{Bounds, FairQueue};
 use super::line::Line;
-use crate::app::AppState;
 use crate::domain::secret::Secret;
-use crate::http::error::AppError;
 
 /// Some three seconds of one thread's work, of which one group has a quarter and known phones the last quarter.
 const BOUNDS: Bounds = Bounds { total: 128, strangers: 96, per_group: 32 };
@@ -28,9 +28,9 @@ const NICE: i32 = 10;
 /// A place in the queue, before anything is given away that a refusal would waste.
 ///
 /// # Errors
-/// 429 when the line's group has its share or too many wait.
-pub fn reserve(state: &AppState, line: Line) -> Result<QueuePlace, AppError> {
-    let shared = &state.auth.passwords.shared;
+/// `TooMany` when the line's group has its share or too many wait.
+pub fn reserve(auth: &Auth, line: Line) -> Result<QueuePlace, AuthError> {
+    let shared = &auth.passwords.shared;
     let lost = shared.lock().queue.take_place(line).map_err(|_| shared.refuse())?;
     if lost.is_some() {
         shared.waiting.dec();
@@ -47,8 +47,8 @@ impl QueuePlace {
     /// The hash of `password` as a PHC string.
     ///
     /// # Errors
-    /// 429 when the place was lost to somebody with fewer.
-    pub async fn hash(&self, password: &str) -> Result<String, AppError> {
+    /// `TooMany` when the place was lost to somebody with fewer.
+    pub async fn hash(&self, password: &str) -> Result<String, AuthError> {
         self.ask(|reply| Work::Hash { password: Secret::new(password), reply }).await
     }
 
@@ -56,16 +56,16 @@ impl QueuePlace {
     ///
     /// # Errors
     /// As [`QueuePlace::hash`].
-    pub async fn verify(&self, password: &str, hash: &str) -> Result<bool, AppError> {
+    pub async fn verify(&self, password: &str, hash: &str) -> Result<bool, AuthError> {
         self.ask(|reply| Work::Verify { password: Secret::new(password), hash: hash.to_owned(), reply }).await
     }
 
-    async fn ask<T>(&self, work: impl FnOnce(Reply<T>) -> Work) -> Result<T, AppError> {
+    async fn ask<T>(&self, work: impl FnOnce(Reply<T>) -> Work) -> Result<T, AuthError> {
         let (reply, answer) = oneshot::channel();
         let job = Job { work: work(reply), place: self.0.clone() };
         self.0.shared.push(self.0.line, job)?;
         let answer = answer.await.map_err(|_| self.0.shared.refuse())?;
-        answer.map_err(|e| AppError::internal(e.to_string()))
+        answer.map_err(|e| AuthError::broken(e.to_string()))
     }
 }
 
@@ -111,16 +111,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn refuse(&self) -> AppError {
+    fn refuse(&self) -> AuthError {
         self.refused.inc();
-        AppError::TooMany { retry_s: RETRY_S }
+        AuthError::TooMany { retry_s: RETRY_S }
     }
 
-    fn push(&self, line: Line, job: Job) -> Result<(), AppError> {
+    fn push(&self, line: Line, job: Job) -> Result<(), AuthError> {
         let mut state = self.lock();
         if state.closed {
             drop(state); // before the job, whose place it guards
-            return Err(AppError::internal("the password threads are gone"));
+            return Err(AuthError::broken("the password threads are gone"));
         }
         self.waiting.inc();
         state.queue.push(line, job);

@@ -1,15 +1,12 @@
 //! Who asks, as far as limits care.
 
-use actix_web::HttpRequest;
-
+use super::Auth;
+use super::account::registered;
+use super::error::AuthError;
 use super::known_phone::KnownPhone;
 use super::line::Line;
-use crate::api::auth::request_otp::registered;
-use crate::app::AppState;
 use crate::domain::address::Address;
 use crate::domain::telp::Telp;
-use crate::http::client_ip::counted;
-use crate::http::error::AppError;
 
 /// Where a request came from.
 #[derive(Debug, Clone, Copy)]
@@ -20,24 +17,20 @@ pub struct Requester {
 }
 
 impl Requester {
-    pub fn of(req: &HttpRequest, state: &AppState) -> Self {
-        Self {
-            address: counted(req, &state.config.http.trusted_proxies),
-            phone: state.auth.known_phones.of_headers(req.headers(), state.store.now()),
-        }
-    }
-
     /// The phone, when customer `id` has logged in on it since the token version is `version`.
     pub fn known_as(&self, id: i64, version: i32) -> Option<KnownPhone> {
         self.phone.filter(|phone| phone.customer == id && phone.version == version)
     }
 
     /// As [`Requester::known_as`], of the account that `telp` has, if any.
-    pub async fn known_by_number(&self, state: &AppState, telp: &Telp) -> Result<Option<KnownPhone>, AppError> {
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn known_by_number(&self, auth: &Auth, telp: &Telp) -> Result<Option<KnownPhone>, AuthError> {
         if self.phone.is_none() {
             return Ok(None);
         }
-        let account = registered(state, telp).await?;
+        let account = registered(auth, telp).await?;
         Ok(account.and_then(|(id, version)| self.known_as(id, version)))
     }
 

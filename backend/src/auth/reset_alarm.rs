@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
+use super::error::AuthError;
 use super::recent::Recent;
 use crate::config;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 /// Wrong codes that are remembered. Far more than the alarm lets happen in an hour.
@@ -63,12 +63,12 @@ impl ResetAlarm {
     /// Begins a try with a stranger's code.
     ///
     /// # Errors
-    /// 429 when those that are not decided yet may raise the alarm: none of many at once is judged as if there were none.
-    pub fn begin(&self, now: Timestamp) -> Result<ResetTry<'_>, AppError> {
+    /// `TooMany` when those that are not decided yet may raise the alarm: none of many at once is judged as if there were none.
+    pub fn begin(&self, now: Timestamp) -> Result<ResetTry<'_>, AuthError> {
         let mut state = self.lock();
         let alarm_since = self.since_in(&mut state, now);
         if alarm_since.is_none() && state.wrong.count(&(), now) + state.open > self.wrong_per_hour {
-            return Err(AppError::TooMany { retry_s: RETRY_S });
+            return Err(AuthError::TooMany { retry_s: RETRY_S });
         }
         state.open += 1;
         Ok(ResetTry { of: self, alarm_since })

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use dashmap::DashMap;
 use tokio::sync::broadcast;
 
+use super::Auth;
+use super::error::AuthError;
 use super::token::{Claims, TokenId};
-use crate::app::AppState;
 use crate::db::pool::{Db, DbClient};
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 
 /// Customers of whom it is remembered which tokens are good. Full: everything is forgotten and read again.
 const MAX_CACHED: usize = 200_000;
@@ -114,7 +114,7 @@ impl Versions {
     }
 
     /// Whether a token that says this is good.
-    async fn lets(&self, db: &Db, claims: &Claims, now: Timestamp) -> Result<bool, AppError> {
+    async fn lets(&self, db: &Db, claims: &Claims, now: Timestamp) -> Result<bool, AuthError> {
         let id = claims.id_customer_global;
         if let Some(known) = self.known.get(&id)
             && (0..MAX_AGE_MS).contains(&known.read_at.ms_until(now))
@@ -135,7 +135,7 @@ impl Versions {
     }
 }
 
-async fn read(client: &DbClient, id: i64, now: Timestamp) -> Result<Known, AppError> {
+async fn read(client: &DbClient, id: i64, now: Timestamp) -> Result<Known, AuthError> {
     let stmt = client
         .prepare_cached(
             "SELECT c.token_version, e.token, e.expires_at FROM customer_global c
@@ -143,23 +143,25 @@ async fn read(client: &DbClient, id: i64, now: Timestamp) -> Result<Known, AppEr
         )
         .await?;
     let rows = client.query(&stmt, &[&id, &now]).await?;
-    let version = rows.first().ok_or(AppError::Unauthorized)?.try_get(0)?;
+    let version = rows.first().ok_or(AuthError::Unauthorized)?.try_get(0)?;
     let mut ended = Vec::new();
     for row in &rows {
         if let Some((token, exp)) = row.try_get::<_, Option<&[u8]>>(1)?.zip(row.try_get(2)?) {
-            ended.push((TokenId(token.try_into().map_err(AppError::internal)?), exp));
+            ended.push((TokenId(token.try_into().map_err(AuthError::broken)?), exp));
         }
     }
     Ok(Known { version, ended: ended.into(), read_at: now })
 }
 
-/// The session of `token`, for requests and for the socket alike; `Unauthorized` when the token is not ours, has run out, is
-/// older than the password, or was logged out with.
-pub async fn authenticate(state: &AppState, token: &str) -> Result<Session, AppError> {
-    let now = state.store.now();
-    let claims = state.auth.tokens.read(token, now)?;
-    if !state.auth.versions.lets(&state.store.db, &claims, now).await? {
-        return Err(AppError::Unauthorized);
+/// The session of `token`, for requests and for the socket alike.
+///
+/// # Errors
+/// `Unauthorized` when the token is not ours, has run out, is older than the password, or was logged out with.
+pub async fn authenticate(auth: &Auth, token: &str) -> Result<Session, AuthError> {
+    let now = auth.store.now();
+    let claims = auth.tokens.read(token, now)?;
+    if !auth.versions.lets(&auth.store.db, &claims, now).await? {
+        return Err(AuthError::Unauthorized);
     }
     let exp = Timestamp::from_ms(claims.exp.saturating_mul(1000));
     Ok(Session { id: claims.id_customer_global, exp, version: claims.ver, token: claims.token_id() })

@@ -8,8 +8,8 @@ use rand::RngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::error::AuthError;
 use crate::domain::timestamp::Timestamp;
-use crate::http::error::AppError;
 use crate::secrets::Secrets;
 
 /// For whom the tokens are meant; no other program's token passes.
@@ -78,23 +78,30 @@ impl Tokens {
     }
 
     /// A token of version `ver` for the customer `id`, good from `now` on.
-    pub fn mint(&self, id: i64, ver: i32, now: Timestamp) -> Result<String, AppError> {
+    ///
+    /// # Errors
+    /// When the library cannot sign it, which no claims make it do.
+    pub fn mint(&self, id: i64, ver: i32, now: Timestamp) -> Result<String, AuthError> {
         let iat = now.ms().div_euclid(1000);
         let mut random = [0; 16];
         rand::rng().fill_bytes(&mut random);
         let (exp, jti) = (iat + self.days * DAY_S, Some(B64.encode(random)));
         let claims = Claims { id_customer_global: id, ver, aud: AUDIENCE.to_owned(), iat, exp, jti };
-        jsonwebtoken::encode(&self.header, &claims, &self.encoding).map_err(AppError::internal)
+        jsonwebtoken::encode(&self.header, &claims, &self.encoding).map_err(AuthError::broken)
     }
 
-    /// The claims of a token that was made here and has not run out; `Unauthorized` otherwise. Its version is not looked at.
-    pub fn read(&self, token: &str, now: Timestamp) -> Result<Claims, AppError> {
+    /// The claims of a token that was made here and has not run out. Its version is not looked at.
+    ///
+    /// # Errors
+    /// `Unauthorized` for any other.
+    pub fn read(&self, token: &str, now: Timestamp) -> Result<Claims, AuthError> {
         if token.len() > MAX_TOKEN_BYTES {
-            return Err(AppError::Unauthorized);
+            return Err(AuthError::Unauthorized);
         }
-        let data = jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation).map_err(|_| AppError::Unauthorized)?;
+        let data =
+            jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation).map_err(|_| AuthError::Unauthorized)?;
         let live = data.claims.exp.saturating_mul(1000) > now.ms();
-        if live && data.header.kid == self.header.kid { Ok(data.claims) } else { Err(AppError::Unauthorized) }
+        if live && data.header.kid == self.header.kid { Ok(data.claims) } else { Err(AuthError::Unauthorized) }
     }
 }
 

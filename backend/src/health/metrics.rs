@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
 
-use crate::auth::AuthState;
+use crate::auth::Auth;
 use crate::db::Store;
 use crate::db::error::DbError;
 use crate::http::error::AppError;
@@ -24,7 +24,7 @@ const OPEN: &str =
 )]
 pub async fn metrics(
     store: web::Data<Store>,
-    auth: web::Data<AuthState>,
+    auth: web::Data<Auth>,
     counted: web::Data<ServerMetrics>,
 ) -> Result<HttpResponse, AppError> {
     let open = tokio::time::timeout(DATABASE_LIMIT, open_purchases(&store)).await.ok().and_then(Result::ok);

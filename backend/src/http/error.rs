@@ -6,6 +6,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
 use super::answer::Empty;
+use crate::auth::error::AuthError;
 use crate::db::error::DbError;
 use crate::domain::error::DomainError;
 use crate::domain::timestamp::seconds_up;
@@ -183,6 +184,19 @@ impl From<DbError> for AppError {
 impl From<tokio_postgres::Error> for AppError {
     fn from(e: tokio_postgres::Error) -> Self {
         DbError::from(e).into()
+    }
+}
+
+impl From<AuthError> for AppError {
+    fn from(e: AuthError) -> Self {
+        match e {
+            AuthError::Unauthorized => Self::Unauthorized,
+            AuthError::TooMany { retry_s } => Self::TooMany { retry_s },
+            AuthError::CodeNotSent => Self::CodeNotSent,
+            AuthError::OtpInvalid => Self::OtpInvalid,
+            AuthError::Db(e) => e.into(),
+            AuthError::Broken(source) => Self::Internal(source),
+        }
     }
 }
 

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 use actix_socketio::{CloseReason, Connect, Event, Handler, Refused, Socket};
 use serde::Deserialize;
 
+use super::Live;
 use super::seats::Seated;
 use super::topic;
 use super::watcher::{WatchRequest, Watcher, tell};
-use crate::app::AppState;
-use crate::auth::session::authenticate;
+use crate::auth::Auth;
+use crate::auth::error::AuthError;
+use crate::auth::session::{Session, authenticate};
 use crate::domain::secret::Secret;
-use crate::http::error::AppError;
 use crate::machine::alarm::{self, Wakes};
 use crate::machine::wheel::TimerKey;
 
@@ -19,11 +20,11 @@ use crate::machine::wheel::TimerKey;
 const READY_EVERY: Duration = Duration::from_millis(20);
 
 /// Serves every customer's socket.
-pub struct Sockets(pub AppState);
+pub struct Sockets(pub Live);
 
 /// One customer's socket, on its thread.
 pub struct Connected {
-    state: AppState,
+    live: Live,
     watcher: Watcher,
     expiry: Option<TimerKey>,
     _seated: Seated,
@@ -36,7 +37,7 @@ impl Drop for Connected {
         if let Some(key) = self.expiry {
             alarm::cancel(key);
         }
-        self.state.metrics.realtime.sessions.dec();
+        self.live.metrics.sessions.dec();
     }
 }
 
@@ -50,25 +51,25 @@ impl Handler for Sockets {
 
     async fn connect(&self, connect: Connect) -> Result<Connected, Refused> {
         let began = Instant::now();
-        let state = &self.0;
+        let live = &self.0;
         if connect.namespace() != "/" {
             return Err(Refused::invalid_namespace());
         }
         let login: Login = connect.auth.read().map_err(|_| unauthorized())?;
         // Before that, machines that run look idle: their purchases are not back yet.
-        while !state.machines.are_open() {
+        while !live.machines.are_open() {
             actix_web::rt::time::sleep(READY_EVERY).await;
         }
         let socket = connect.socket;
-        let session = checked(state, &login.token, &socket).await?;
-        let seated = state.seats.take(&session, socket.closer(), state.config.realtime.sockets_per_customer);
+        let session = checked(&live.auth, &login.token, &socket).await?;
+        let seated = live.seats.take(&session, socket.closer(), live.settings.sockets_per_customer);
         let seated = seated.ok_or_else(|| Refused::new("too many sockets"))?;
         // Again, now that the end of the token would find the seat.
-        checked(state, &login.token, &socket).await?;
+        checked(&live.auth, &login.token, &socket).await?;
         let expiry = alarm::set(session.exp, Wakes::Close(socket.closer()));
-        state.metrics.realtime.sessions.inc();
-        state.metrics.realtime.join_seconds.observe(began.elapsed().as_secs_f64());
-        Ok(Connected { state: state.clone(), watcher: Watcher::new(state.clone(), socket), expiry, _seated: seated })
+        live.metrics.sessions.inc();
+        live.metrics.join_seconds.observe(began.elapsed().as_secs_f64());
+        Ok(Connected { live: live.clone(), watcher: Watcher::new(live.clone(), socket), expiry, _seated: seated })
     }
 
     fn event(&self, session: &mut Connected, event: Event) {
@@ -89,9 +90,9 @@ impl Handler for Sockets {
 
 /// The customer of a good token. A database that cannot be asked closes the transport, so that the client comes back; a refusal
 /// would end its tries.
-async fn checked(state: &AppState, token: &str, socket: &Socket) -> Result<crate::auth::session::Session, Refused> {
-    authenticate(state, token).await.map_err(|e| {
-        if !matches!(e, AppError::Unauthorized) {
+async fn checked(auth: &Auth, token: &str, socket: &Socket) -> Result<Session, Refused> {
+    authenticate(auth, token).await.map_err(|e| {
+        if !matches!(e, AuthError::Unauthorized) {
             socket.close();
         }
         unauthorized()

@@ -6,3 +6,38 @@ pub mod metrics;
 pub mod seats;
 pub mod topic;
 pub mod watcher;
+
+use std::sync::Arc;
+
+use crate::auth::Auth;
+use crate::config::RealtimeSettings;
+use crate::domain::timestamp::Clock;
+use crate::machine::registry::Machines;
+use metrics::RealtimeMetrics;
+use seats::Seats;
+
+/// What the customers' sockets stand on. Cheap to clone; each of them holds it.
+#[derive(Clone)]
+pub struct Live(Arc<Parts>);
+
+pub struct Parts {
+    pub auth: Auth,
+    pub machines: Machines,
+    pub clock: Clock,
+    pub seats: Arc<Seats>,
+    pub metrics: RealtimeMetrics,
+    pub settings: RealtimeSettings,
+}
+
+impl Live {
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl std::ops::Deref for Live {
+    type Target = Parts;
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}

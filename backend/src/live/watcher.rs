@@ -7,8 +7,8 @@ use std::sync::Arc;
 use actix_socketio::{Ack, Socket};
 use serde::Serialize;
 
+use super::Live;
 use super::hub::{self, Subscription};
-use crate::app::AppState;
 use crate::http::error::AppError;
 use crate::machine::board::Board;
 use crate::machine::registry::Location;
@@ -26,7 +26,7 @@ pub struct WatchRequest {
 /// A socket as it watches machines. Cheap to clone; stays on its thread.
 #[derive(Clone)]
 pub struct Watcher {
-    state: AppState,
+    live: Live,
     socket: Socket,
     watching: Rc<RefCell<Watching>>,
 }
@@ -84,8 +84,8 @@ fn refuse(ack: Option<Ack>, why: &AppError) {
 }
 
 impl Watcher {
-    pub fn new(state: AppState, socket: Socket) -> Self {
-        Self { state, socket, watching: Rc::default() }
+    pub fn new(live: Live, socket: Socket) -> Self {
+        Self { live, socket, watching: Rc::default() }
     }
 
     /// Does what is asked, behind whatever still waits for the same machine.
@@ -102,12 +102,12 @@ impl Watcher {
             return unsubscribe(&mut watching, request);
         }
         if let Some(at) = watching.find(request.idmesin) {
-            return snapshot(&self.state, &watching.topics[at].1, request.ack);
+            return snapshot(&self.live, &watching.topics[at].1, request.ack);
         }
         if watching.topics.len() + watching.queue.len() >= self.max_topics() {
             return self.too_many(request.ack);
         }
-        if let Some(location) = self.state.machines.location(request.idmesin) {
+        if let Some(location) = self.live.machines.location(request.idmesin) {
             return self.watch(&mut watching, &location, request.ack);
         }
         // The first time anybody asks for this machine, its outlet has to be read.
@@ -117,7 +117,7 @@ impl Watcher {
     }
 
     async fn look_up(self, idmesin: i64) {
-        let found = self.state.machines.find(idmesin).await.map_err(AppError::from);
+        let found = self.live.machines.find(idmesin).await.map_err(AppError::from);
         let mut watching = self.watching.borrow_mut();
         let waited = watching.queue.iter().position(|(of, _)| *of == idmesin).map(|at| watching.queue.swap_remove(at).1);
         watching.queue.shrink_to_fit(); // a phone that only watches holds no queue
@@ -136,7 +136,7 @@ impl Watcher {
             return;
         }
         if let Some(at) = watching.find(location.idmesin) {
-            return snapshot(&self.state, &watching.topics[at].1, ack);
+            return snapshot(&self.live, &watching.topics[at].1, ack);
         }
         if watching.topics.len() >= self.max_topics() {
             return self.too_many(ack);
@@ -144,9 +144,9 @@ impl Watcher {
         let Some(subscription) = hub::enter(location.idmesin, self.socket.clone()) else {
             return tell(ack, 503, &AppError::Unavailable.to_string());
         };
-        match self.state.machines.watch(location, hub::thread()) {
+        match self.live.machines.watch(location, hub::thread()) {
             Ok(board) => {
-                snapshot(&self.state, &board, ack);
+                snapshot(&self.live, &board, ack);
                 watching.topics.reserve_exact(1); // most phones watch one machine
                 watching.topics.push((subscription, board));
             }
@@ -168,7 +168,7 @@ impl Watcher {
     }
 
     fn max_topics(&self) -> usize {
-        self.state.config.realtime.topics_per_session
+        self.live.settings.topics_per_session
     }
 
     fn too_many(&self, ack: Option<Ack>) {
@@ -177,9 +177,9 @@ impl Watcher {
 }
 
 /// Computed when it is sent, so that `tl` falls strictly from here to the next tick.
-fn snapshot(state: &AppState, board: &Board, ack: Option<Ack>) {
+fn snapshot(live: &Live, board: &Board, ack: Option<Ack>) {
     let Some(ack) = ack else { return };
-    let now = state.store.now();
+    let now = live.clock.now();
     let ends_at = board.ends_at().filter(|at| *at > now);
     let tl = ends_at.map(|at| now.ms_until(at));
     let _ = ack.send(&Snapshot { status: 200, tl, ends_at: ends_at.map(|at| at.ms()), server_time: now.ms() });

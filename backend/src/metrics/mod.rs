@@ -2,14 +2,12 @@
 //! and `_seconds`. Each room counts for itself; here it becomes one page.
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::auth::AuthState;
+use crate::auth::Auth;
 use crate::db::clock::Ahead;
 use crate::db::pool::Db;
 use crate::http::body::Room;
@@ -17,16 +15,10 @@ use crate::http::metrics::HttpMetrics;
 use crate::live::metrics::RealtimeMetrics;
 use crate::machine::metrics::MachineMetrics;
 
-#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ResultLabel {
-    result: &'static str,
-}
-
 /// What the server counts. One for the whole process.
 #[derive(Debug)]
 pub struct ServerMetrics {
     registry: Registry,
-    codes: Family<ResultLabel, Counter>,
     database_up: Gauge,
     pub clock_distance: Ahead,
     pub http: HttpMetrics,
@@ -36,10 +28,9 @@ pub struct ServerMetrics {
 
 impl ServerMetrics {
     /// `db` is asked for its connections at each scrape; `auth` and `bodies` count for themselves.
-    pub fn new(db: &Db, auth: &AuthState, bodies: &Room) -> Self {
+    pub fn new(db: &Db, auth: &Auth, bodies: &Room) -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("nyala"),
-            codes: Family::default(),
             database_up: Gauge::default(),
             clock_distance: Ahead::default(),
             http: HttpMetrics::default(),
@@ -50,7 +41,7 @@ impl ServerMetrics {
         metrics
     }
 
-    fn register(&mut self, db: &Db, auth: &AuthState, bodies: &Room) {
+    fn register(&mut self, db: &Db, auth: &Auth, bodies: &Room) {
         let all = &mut self.registry;
         self.http.register(all);
         self.machines.register(all);
@@ -62,7 +53,7 @@ impl ServerMetrics {
             bodies.bytes().clone(),
         );
         all.register("http_bodies_given_up", "Bodies given up because others needed their room", bodies.given_up().clone());
-        all.register("codes", "One-time codes given to WhatsApp, by result", self.codes.clone());
+        all.register("codes", "One-time codes given to WhatsApp, by result", auth.codes().clone());
         all.register("password_queue_length", "Passwords waiting to be hashed", auth.waiting_passwords().clone());
         all.register(
             "logins_refused",
@@ -85,11 +76,6 @@ impl ServerMetrics {
     /// Whether the database answered this scrape.
     pub fn database_up(&self, up: bool) {
         self.database_up.set(i64::from(up));
-    }
-
-    /// WhatsApp took a code, or it did not.
-    pub fn code(&self, sent: bool) {
-        self.codes.get_or_create(&ResultLabel { result: if sent { "sent" } else { "failed" } }).inc();
     }
 
     /// Everything in the OpenMetrics text format.

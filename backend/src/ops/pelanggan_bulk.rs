@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{AnyOf, ObjectBuilder, SchemaType, Type};
 
 use super::key::{Minimal, Operator, ROOT};
 use super::scope;
-use crate::auth::{AuthState, argon};
+use crate::auth::{Auth, argon};
 use crate::config::ServerSettings;
 use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
@@ -89,7 +89,7 @@ pub async fn pelanggan_bulk(
     by: Minimal<ROOT>,
     req: HttpRequest,
     store: web::Data<Store>,
-    auth: web::Data<AuthState>,
+    auth: web::Data<Auth>,
     settings: web::Data<ServerSettings>,
     body: Json<ManyPelanggan>,
 ) -> Result<HttpResponse, AppError> {

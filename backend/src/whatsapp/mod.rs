@@ -54,7 +54,8 @@ pub trait Sender: Send + Sync {
     fn send<'a>(&'a self, message: &'a CodeMessage) -> LocalBoxFuture<'a, Result<(), SendError>>;
 }
 
-/// The sender that the settings chose.
+/// The sender that the settings chose. Cheap to clone.
+#[derive(Clone)]
 pub struct WhatsApp {
     sender: Arc<dyn Sender>,
     /// What the development sender has sent; `None` with any other.

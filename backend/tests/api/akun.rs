@@ -111,7 +111,7 @@ async fn five_wrong_old_passwords_use_the_tries_up() {
         refused.expect(422, "hashedPassword is not the hash of the given password");
     }
     app.update_password(&siti, &code, PASSWORD, "SandiBaru1").await.expect(422, "your otp is invalid");
-    assert!(authenticate(&app.state, &siti.token).await.is_ok());
+    assert!(authenticate(&app.state.auth, &siti.token).await.is_ok());
 }
 
 #[actix_web::test]

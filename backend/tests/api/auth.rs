@@ -58,7 +58,7 @@ async fn a_code_registers_and_logs_in() {
     let code = app.send_code("+6281234567890").await;
     let data = app.post(REGISTER, None, &register_body("081234567890", &code)).await.ok();
     let token = data["token"].as_str().unwrap();
-    let session = authenticate(&app.state, token).await.unwrap();
+    let session = authenticate(&app.state.auth, token).await.unwrap();
     let account = app.get(&format!("/scan/v1/dashboard/customer_global/{}", session.id), Some(token)).await.ok();
     assert_eq!(
         account,
@@ -66,7 +66,7 @@ async fn a_code_registers_and_logs_in() {
                "updated_at": app.now().rfc3339()})
     );
     let again = app.login("6281234567890", PASSWORD).await.ok();
-    assert!(authenticate(&app.state, again["token"].as_str().unwrap()).await.is_ok());
+    assert!(authenticate(&app.state.auth, again["token"].as_str().unwrap()).await.is_ok());
 }
 
 #[actix_web::test]

@@ -174,7 +174,7 @@ async fn a_number_that_nobody_has_costs_no_hash() {
     let app = TestApp::spawn().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let line = Line::Address(address("127.0.0.1"));
-    let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state, line).unwrap()).collect();
+    let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state.auth, line).unwrap()).collect();
     app.login("81234567899", PASSWORD).await.expect(404, "record not found");
     assert_eq!(app.login(TELP, PASSWORD).await.retry_after_s(), 2);
     drop(places);
@@ -211,7 +211,7 @@ fn address(text: &str) -> Address {
 impl TestApp {
     /// As many places as these lines are given.
     fn take_places(&self, lines: impl Iterator<Item = Line>) -> Vec<QueuePlace> {
-        lines.filter_map(|line| password::reserve(&self.state, line).ok()).collect()
+        lines.filter_map(|line| password::reserve(&self.state.auth, line).ok()).collect()
     }
 }
 

@@ -86,7 +86,7 @@ async fn a_token_stays_dead_until_it_runs_out_and_is_forgotten_then() {
 async fn a_logout_that_another_process_took_is_seen_within_30_s() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
-    let session = authenticate(&app.state, &siti.token).await.unwrap();
+    let session = authenticate(&app.state.auth, &siti.token).await.unwrap();
     let other = app.token_of_a_new_login().await;
     app.db
         .execute("INSERT INTO ended_token VALUES ($1, $2, $3)", &[&siti.id, &session.token.0.as_slice(), &session.exp])
@@ -143,7 +143,7 @@ async fn it_is_told_to_whoever_holds_sessions_open() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let mut news = app.state.auth.versions.subscribe();
-    let session = authenticate(&app.state, &siti.token).await.unwrap();
+    let session = authenticate(&app.state.auth, &siti.token).await.unwrap();
     app.post("/scan/v1/auth/logout", Some(&siti.token), &Value::Null).await.ok();
     let told = news.recv().await.unwrap();
     assert_eq!((told.id, told.which), (siti.id, nyala::auth::session::Ended::One(session.token)));

@@ -188,7 +188,7 @@ async fn a_full_queue_takes_no_try() {
     let from = Phone::default();
     let code = app.reset_code(&from, TELP).await;
     let line = Line::Address("127.0.0.1".parse::<std::net::IpAddr>().unwrap().into());
-    let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state, line).unwrap()).collect();
+    let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state.auth, line).unwrap()).collect();
     assert_eq!(app.reset(&from, TELP, &code).await.retry_after_s(), 2);
     assert_eq!(app.tries().await, 0);
     drop(places);

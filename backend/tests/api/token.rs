@@ -8,22 +8,22 @@ use crate::helpers::TestApp;
 async fn a_token_is_its_customer() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    let session = authenticate(&app.state, &siti.token).await.unwrap();
+    let session = authenticate(&app.state.auth, &siti.token).await.unwrap();
     assert_eq!((session.id, session.version), (siti.id, 1));
     assert_eq!(app.now().ms_until(session.exp), 30 * 86_400_000);
     app.advance_s(30 * 86_400);
-    assert!(authenticate(&app.state, &siti.token).await.is_err());
+    assert!(authenticate(&app.state.auth, &siti.token).await.is_err());
 }
 
 #[actix_web::test]
 async fn a_change_in_this_process_ends_tokens_at_once_and_is_told() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    authenticate(&app.state, &siti.token).await.unwrap();
+    authenticate(&app.state.auth, &siti.token).await.unwrap();
     let mut news = app.state.auth.versions.subscribe();
     app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
     app.state.auth.versions.changed(siti.id, 2, app.now());
-    assert!(authenticate(&app.state, &siti.token).await.is_err());
+    assert!(authenticate(&app.state.auth, &siti.token).await.is_err());
     assert_eq!(news.recv().await.unwrap(), TokenEnded { id: siti.id, which: Ended::Older(2) });
 }
 
@@ -31,26 +31,26 @@ async fn a_change_in_this_process_ends_tokens_at_once_and_is_told() {
 async fn a_change_by_another_process_is_seen_within_30_s() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    authenticate(&app.state, &siti.token).await.unwrap();
+    authenticate(&app.state.auth, &siti.token).await.unwrap();
     app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
     app.advance_s(30);
-    assert!(authenticate(&app.state, &siti.token).await.is_err());
+    assert!(authenticate(&app.state.auth, &siti.token).await.is_err());
 }
 
 #[actix_web::test]
 async fn a_token_that_another_process_made_is_good_at_once() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    authenticate(&app.state, &siti.token).await.unwrap();
+    authenticate(&app.state.auth, &siti.token).await.unwrap();
     app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
     let newer = app.state.auth.tokens.mint(siti.id, 2, app.now()).unwrap();
-    authenticate(&app.state, &newer).await.unwrap();
-    assert!(authenticate(&app.state, &siti.token).await.is_err());
+    authenticate(&app.state.auth, &newer).await.unwrap();
+    assert!(authenticate(&app.state.auth, &siti.token).await.is_err());
 }
 
 #[actix_web::test]
 async fn a_token_of_nobody_is_refused() {
     let app = TestApp::spawn().await;
     let token = app.state.auth.tokens.mint(4711, 1, app.now()).unwrap();
-    assert!(authenticate(&app.state, &token).await.is_err());
+    assert!(authenticate(&app.state.auth, &token).await.is_err());
 }

@@ -6,7 +6,7 @@ pub mod update_password;
 
 use actix_web::web::{ServiceConfig, post};
 
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::telp::Telp;
 use crate::http::error::AppError;
 
@@ -17,8 +17,8 @@ pub fn routes(cfg: &mut ServiceConfig) {
 }
 
 /// The customer's number and password hash.
-async fn credentials(state: &AppState, id: i64) -> Result<(Telp, String), AppError> {
-    let client = state.store.get().await?;
+async fn credentials(store: &Store, id: i64) -> Result<(Telp, String), AppError> {
+    let client = store.get().await?;
     let stmt = client.prepare_cached("SELECT telp, password_hash FROM customer_global WHERE id = $1").await?;
     let row = client.query_opt(&stmt, &[&id]).await?.ok_or(AppError::Unauthorized)?;
     Ok((Telp::from_stored(row.try_get(0)?), row.try_get(1)?))

@@ -5,8 +5,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use super::credentials;
 use crate::api::auth::customer::Customer;
 use crate::api::auth::request_otp::SENT;
-use crate::app::AppState;
+use crate::auth::Auth;
 use crate::auth::code::{self, Asker, CodePurpose, Recipient};
+use crate::config::HttpSettings;
+use crate::db::Store;
 use crate::http::answer::{Empty, done};
 use crate::http::client_ip::counted;
 use crate::http::error::AppError;
@@ -23,11 +25,13 @@ use crate::http::error::AppError;
 )]
 pub async fn request_otp_password(
     req: HttpRequest,
-    state: web::Data<AppState>,
+    auth: web::Data<Auth>,
+    store: web::Data<Store>,
+    http: web::Data<HttpSettings>,
     customer: Customer,
 ) -> Result<HttpResponse, AppError> {
-    let (telp, _) = credentials(&state, customer.id).await?;
-    let by = Asker::Address(counted(&req, &state.config.http.trusted_proxies));
-    code::send(&state, CodePurpose::UpdatePassword, Recipient { telp, by, alarm_since: None }).await?;
+    let (telp, _) = credentials(&store, customer.id).await?;
+    let by = Asker::Address(counted(&req, &http.trusted_proxies));
+    code::send(&auth, CodePurpose::UpdatePassword, Recipient { telp, by, alarm_since: None }).await?;
     Ok(done(SENT))
 }

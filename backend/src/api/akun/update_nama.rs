@@ -5,7 +5,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
-use crate::app::AppState;
+use crate::db::Store;
 use crate::domain::name::Name;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
@@ -29,12 +29,12 @@ pub struct UpdateNamaRequest {
     )
 )]
 pub async fn update_nama(
-    state: web::Data<AppState>,
+    store: web::Data<Store>,
     customer: Customer,
     body: Json<UpdateNamaRequest>,
 ) -> Result<HttpResponse, AppError> {
     let name = Name::parse(&body.nama)?;
-    let client = state.store.get().await?;
+    let client = store.get().await?;
     let stmt = client.prepare_cached("UPDATE customer_global SET nama_awal = $2, nama_akhir = $3 WHERE id = $1").await?;
     client.execute(&stmt, &[&customer.id, &name.first, &name.last]).await?;
     Ok(done("Nama Berhasil Di Ubah"))

@@ -6,14 +6,15 @@ use utoipa::ToSchema;
 
 use super::credentials;
 use crate::api::auth::customer::Customer;
-use crate::api::auth::{TokenData, logged_in};
-use crate::app::AppState;
+use crate::api::auth::{TokenData, logged_in, requester};
+use crate::auth::Auth;
 use crate::auth::change_password::{PasswordChange, change_password};
 use crate::auth::code::CodePurpose;
 use crate::auth::code_try;
 use crate::auth::line::Line;
 use crate::auth::password;
-use crate::auth::requester::Requester;
+use crate::config::HttpSettings;
+use crate::db::Store;
 use crate::domain::password::Password;
 use crate::domain::secret::Secret;
 use crate::http::answer::{Answer, Empty};
@@ -45,23 +46,25 @@ pub struct UpdatePasswordRequest {
 )]
 pub async fn update_password(
     req: HttpRequest,
-    state: web::Data<AppState>,
+    auth: web::Data<Auth>,
+    store: web::Data<Store>,
+    http: web::Data<HttpSettings>,
     customer: Customer,
     body: Json<UpdatePasswordRequest>,
 ) -> Result<HttpResponse, AppError> {
     let UpdatePasswordRequest { otp, password_lama, password_baru } = body.into_inner();
     let password = Password::parse(password_baru)?;
-    let (telp, old_hash) = credentials(&state, customer.id).await?;
-    let requester = Requester::of(&req, &state);
-    let place = password::reserve(&state, Line::Customer(customer.id, requester.address))?;
-    let known_as = requester.known_by_number(&state, &telp).await?;
-    let code = code_try::take_try(&state, &requester, known_as, CodePurpose::UpdatePassword, &telp, &otp);
+    let (telp, old_hash) = credentials(&store, customer.id).await?;
+    let requester = requester(&req, &auth, &http);
+    let place = password::reserve(&auth, Line::Customer(customer.id, requester.address))?;
+    let known_as = requester.known_by_number(&auth, &telp).await?;
+    let code = code_try::take_try(&auth, &requester, known_as, CodePurpose::UpdatePassword, &telp, &otp);
     let code = code.await?.ok_or(AppError::OtpInvalid)?;
     if !place.verify(&password_lama, &old_hash).await? {
         return Err(AppError::OldPasswordWrong);
     }
     let hash = place.hash(password.as_str()).await?;
     let change = PasswordChange { code, telp, hash, old_hash: Some(old_hash) };
-    let (id, version) = change_password(&state, change).await?.ok_or(AppError::OldPasswordWrong)?;
-    logged_in(&state, &req, "Berhasil merubah sandi", id, version)
+    let (id, version) = change_password(&auth, change).await?.ok_or(AppError::OldPasswordWrong)?;
+    logged_in(&auth, &http, &req, "Berhasil merubah sandi", id, version)
 }

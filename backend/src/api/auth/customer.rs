@@ -5,7 +5,7 @@ use actix_web::http::header;
 use actix_web::{FromRequest, HttpRequest, web};
 use futures_util::future::LocalBoxFuture;
 
-use crate::app::AppState;
+use crate::auth::Auth;
 use crate::auth::session::authenticate;
 use crate::http::error::AppError;
 
@@ -21,11 +21,11 @@ impl FromRequest for Customer {
     type Future = LocalBoxFuture<'static, Result<Self, AppError>>;
 
     fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let state = req.app_data::<web::Data<AppState>>().cloned();
+        let auth = req.app_data::<web::Data<Auth>>().cloned();
         let token = bearer(req).map(str::to_owned);
         Box::pin(async move {
-            let state = state.ok_or_else(|| AppError::internal("no application state"))?;
-            let session = authenticate(&state, &token.ok_or(AppError::Unauthorized)?).await?;
+            let auth = auth.ok_or_else(|| AppError::internal("the app has no Auth"))?;
+            let session = authenticate(&auth, &token.ok_or(AppError::Unauthorized)?).await?;
             Ok(Self { id: session.id })
         })
     }

@@ -4,13 +4,13 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::remember_phone;
-use crate::app::AppState;
+use super::{remember_phone, requester};
+use crate::auth::Auth;
 use crate::auth::change_password::{PasswordChange, change_password};
 use crate::auth::code::CodePurpose;
 use crate::auth::code_try;
 use crate::auth::password;
-use crate::auth::requester::Requester;
+use crate::config::HttpSettings;
 use crate::domain::password::Password;
 use crate::domain::secret::Secret;
 use crate::domain::telp::Telp;
@@ -42,21 +42,22 @@ pub struct ForgotPasswordRequest {
 )]
 pub async fn forgot_password(
     req: HttpRequest,
-    state: web::Data<AppState>,
+    auth: web::Data<Auth>,
+    http: web::Data<HttpSettings>,
     body: Json<ForgotPasswordRequest>,
 ) -> Result<HttpResponse, AppError> {
     let ForgotPasswordRequest { otp, telp, password } = body.into_inner();
     let password = Password::parse(password)?;
-    let requester = Requester::of(&req, &state);
-    let known_as = requester.known_by_number(&state, &telp).await?;
-    let place = password::reserve(&state, requester.line(known_as))?;
-    let code = code_try::take_try(&state, &requester, known_as, CodePurpose::ForgotPassword, &telp, &otp);
+    let requester = requester(&req, &auth, &http);
+    let known_as = requester.known_by_number(&auth, &telp).await?;
+    let place = password::reserve(&auth, requester.line(known_as))?;
+    let code = code_try::take_try(&auth, &requester, known_as, CodePurpose::ForgotPassword, &telp, &otp);
     let code = code.await?.ok_or(AppError::RecordNotFound)?;
     let hash = place.hash(password.as_str()).await?;
     let change = PasswordChange { code, telp, hash, old_hash: None };
-    let (id, version) = change_password(&state, change).await?.ok_or(AppError::RecordNotFound)?;
+    let (id, version) = change_password(&auth, change).await?.ok_or(AppError::RecordNotFound)?;
     let mut answer = done("Sandi diperbaruhi");
     // The code came to the customer's own number, so that the login that follows is no stranger's.
-    remember_phone(&state, &req, &mut answer, id, version)?;
+    remember_phone(&auth, &http, &req, &mut answer, id, version)?;
     Ok(answer)
 }

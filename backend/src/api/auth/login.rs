@@ -4,12 +4,13 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{TokenData, logged_in};
-use crate::app::AppState;
+use super::{TokenData, logged_in, requester};
+use crate::auth::Auth;
 use crate::auth::line::Line;
 use crate::auth::login_limits::Who;
 use crate::auth::password;
-use crate::auth::requester::Requester;
+use crate::config::HttpSettings;
+use crate::db::Store;
 use crate::domain::secret::Secret;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Answer, Empty};
@@ -36,30 +37,36 @@ pub struct LoginRequest {
         (status = 429, description = "Too many wrong passwords; `Retry-After` in seconds", body = Empty),
     )
 )]
-pub async fn login(req: HttpRequest, state: web::Data<AppState>, body: Json<LoginRequest>) -> Result<HttpResponse, AppError> {
+pub async fn login(
+    req: HttpRequest,
+    auth: web::Data<Auth>,
+    store: web::Data<Store>,
+    http: web::Data<HttpSettings>,
+    body: Json<LoginRequest>,
+) -> Result<HttpResponse, AppError> {
     let LoginRequest { telp, password, .. } = body.into_inner();
-    let requester = Requester::of(&req, &state);
-    let limits = &state.auth.login_limits;
+    let requester = requester(&req, &auth, &http);
+    let limits = &auth.login_limits;
     if requester.phone.is_none() {
-        limits.admit(requester.address, state.store.now())?;
+        limits.admit(requester.address, store.now())?;
     }
-    let Some(account) = find(&state, &telp).await? else {
+    let Some(account) = find(&store, &telp).await? else {
         // Told apart from a wrong password (the table), so that hashing anything would hide nothing.
-        limits.unknown_number(requester.address, state.store.now())?;
+        limits.unknown_number(requester.address, store.now())?;
         return Err(AppError::RecordNotFound);
     };
     let known_as = requester.known_as(account.id, account.version);
     let stranger = Who::Stranger { number: telp, address: requester.address };
-    let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), state.store.now())?;
-    let right = is_right(&state, requester.line(known_as), &password, &account.hash).await;
+    let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), store.now())?;
+    let right = is_right(&auth, requester.line(known_as), &password, &account.hash).await;
     if !matches!(right, Ok(false)) {
         limits.give_back(&attempt);
     }
-    if right? { logged_in(&state, &req, "OK", account.id, account.version) } else { Err(AppError::PasswordIncorrect) }
+    if right? { logged_in(&auth, &http, &req, "OK", account.id, account.version) } else { Err(AppError::PasswordIncorrect) }
 }
 
-async fn is_right(state: &AppState, line: Line, password: &str, hash: &str) -> Result<bool, AppError> {
-    password::reserve(state, line)?.verify(password, hash).await
+async fn is_right(auth: &Auth, line: Line, password: &str, hash: &str) -> Result<bool, AppError> {
+    Ok(password::reserve(auth, line)?.verify(password, hash).await?)
 }
 
 struct Account {
@@ -68,8 +75,8 @@ struct Account {
     version: i32,
 }
 
-async fn find(state: &AppState, telp: &Telp) -> Result<Option<Account>, AppError> {
-    let client = state.store.get().await?;
+async fn find(store: &Store, telp: &Telp) -> Result<Option<Account>, AppError> {
+    let client = store.get().await?;
     let stmt = client.prepare_cached("SELECT id, password_hash, token_version FROM customer_global WHERE telp = $1").await?;
     let row = client.query_opt(&stmt, &[&telp.as_str()]).await?;
     row.map(|row| Ok(Account { id: row.try_get(0)?, hash: row.try_get(1)?, version: row.try_get(2)? })).transpose()

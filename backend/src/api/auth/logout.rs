@@ -3,8 +3,9 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::customer::bearer;
-use crate::app::AppState;
+use crate::auth::Auth;
 use crate::auth::session::{Session, authenticate};
+use crate::db::Store;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 
@@ -17,17 +18,17 @@ const MAX_ENDED: i64 = 1_000;
     post, path = "/scan/v1/auth/logout", tag = "auth", security(("pelanggan" = [])),
     responses((status = 200, body = Empty))
 )]
-pub async fn logout(req: HttpRequest, state: web::Data<AppState>) -> Result<HttpResponse, AppError> {
-    let session = authenticate(&state, bearer(&req).ok_or(AppError::Unauthorized)?).await?;
-    let state = AppState::clone(&state);
+pub async fn logout(req: HttpRequest, auth: web::Data<Auth>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+    let session = authenticate(&auth, bearer(&req).ok_or(AppError::Unauthorized)?).await?;
+    let (auth, store) = (Auth::clone(&auth), Store::clone(&store));
     // To its end even when the caller goes away, as the app does, so that a committed logout is always told to the open sockets.
-    actix_web::rt::spawn(async move { end(&state, &session).await }).await.map_err(AppError::internal)??;
+    actix_web::rt::spawn(async move { end(&auth, &store, &session).await }).await.map_err(AppError::internal)??;
     Ok(done("Berhasil Logout!"))
 }
 
-async fn end(state: &AppState, session: &Session) -> Result<(), AppError> {
-    let now = state.store.now();
-    let mut client = state.store.get().await?;
+async fn end(auth: &Auth, store: &Store, session: &Session) -> Result<(), AppError> {
+    let now = store.now();
+    let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let stmt = tx
         .prepare_cached(
@@ -39,7 +40,7 @@ async fn end(state: &AppState, session: &Session) -> Result<(), AppError> {
     let before: i64 = tx.query_one(&stmt, &[&session.id, &session.token.0.as_slice(), &session.exp]).await?.try_get(0)?;
     if before < MAX_ENDED {
         tx.commit().await?;
-        state.auth.versions.ended(session);
+        auth.versions.ended(session);
         return Ok(());
     }
     let all = tx
@@ -50,6 +51,6 @@ async fn end(state: &AppState, session: &Session) -> Result<(), AppError> {
         .await?;
     let version = tx.query_one(&all, &[&session.id]).await?.try_get(0)?;
     tx.commit().await?;
-    state.auth.versions.changed(session.id, version, now);
+    auth.versions.changed(session.id, version, now);
     Ok(())
 }

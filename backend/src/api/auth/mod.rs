@@ -8,14 +8,17 @@ pub mod register;
 pub mod request_otp;
 pub mod request_otp_forgot_password;
 
+use actix_web::http::header::SET_COOKIE;
 use actix_web::web::{ServiceConfig, post};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::app::AppState;
+use crate::auth::Auth;
+use crate::auth::requester::Requester;
+use crate::config::HttpSettings;
 use crate::http::answer::ok_with;
-use crate::http::client_ip::over_tls;
+use crate::http::client_ip::{counted, over_tls};
 use crate::http::error::AppError;
 
 /// The data of an answer that logs in.
@@ -26,23 +29,36 @@ pub struct TokenData {
 }
 
 /// The answer that logs customer `id` in: a token of version `version`, and the phone is known from now on.
-pub fn logged_in(state: &AppState, req: &HttpRequest, message: &str, id: i64, version: i32) -> Result<HttpResponse, AppError> {
-    let token = state.auth.tokens.mint(id, version, state.store.now())?;
-    let mut answer = ok_with(message, TokenData { token });
-    remember_phone(state, req, &mut answer, id, version)?;
+pub fn logged_in(
+    auth: &Auth,
+    http: &HttpSettings,
+    req: &HttpRequest,
+    message: &str,
+    id: i64,
+    version: i32,
+) -> Result<HttpResponse, AppError> {
+    let mut answer = ok_with(message, TokenData { token: auth.token(id, version)? });
+    remember_phone(auth, http, req, &mut answer, id, version)?;
     Ok(answer)
 }
 
 /// Makes the phone that asked known as one of customer `id`, who has just proved to be that.
 pub fn remember_phone(
-    state: &AppState,
+    auth: &Auth,
+    http: &HttpSettings,
     req: &HttpRequest,
     answer: &mut HttpResponse,
     id: i64,
     version: i32,
 ) -> Result<(), AppError> {
-    let over_tls = over_tls(req, &state.config.http.trusted_proxies);
-    state.auth.known_phones.remember(answer, id, version, over_tls, state.store.now())
+    let cookie = auth.phone_cookie(id, version, over_tls(req, &http.trusted_proxies))?;
+    answer.headers_mut().append(SET_COOKIE, cookie);
+    Ok(())
+}
+
+/// Who asks, as far as limits care.
+pub fn requester(req: &HttpRequest, auth: &Auth, http: &HttpSettings) -> Requester {
+    auth.requester(counted(req, &http.trusted_proxies), req.headers())
 }
 
 pub fn routes(cfg: &mut ServiceConfig) {

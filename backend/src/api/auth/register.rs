@@ -4,12 +4,13 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{TokenData, logged_in};
-use crate::app::AppState;
+use super::{TokenData, logged_in, requester};
+use crate::auth::Auth;
 use crate::auth::code::CodePurpose;
 use crate::auth::code_try::{self, RightCode};
 use crate::auth::password;
-use crate::auth::requester::Requester;
+use crate::config::HttpSettings;
+use crate::db::Store;
 use crate::domain::name::Name;
 use crate::domain::password::Password;
 use crate::domain::secret::Secret;
@@ -47,27 +48,28 @@ pub struct RegisterRequest {
 )]
 pub async fn register(
     req: HttpRequest,
-    state: web::Data<AppState>,
+    auth: web::Data<Auth>,
+    store: web::Data<Store>,
+    http: web::Data<HttpSettings>,
     body: Json<RegisterRequest>,
 ) -> Result<HttpResponse, AppError> {
     let RegisterRequest { otp, telp, password, nama, .. } = body.into_inner();
     let name = Name::parse(&nama)?;
     let password = Password::parse(password)?;
-    let requester = Requester::of(&req, &state);
+    let requester = requester(&req, &auth, &http);
     // Nobody is known as the customer of a number that has no account yet.
-    let place = password::reserve(&state, requester.line(None))?;
-    let code = code_try::take_try(&state, &requester, None, CodePurpose::Register, &telp, &otp)
-        .await?
-        .ok_or(AppError::RecordNotFound)?;
+    let place = password::reserve(&auth, requester.line(None))?;
+    let code =
+        code_try::take_try(&auth, &requester, None, CodePurpose::Register, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
     let hash = place.hash(password.as_str()).await?;
-    let (id, version) = insert(&state, &code, &telp, &name, &hash).await?;
-    logged_in(&state, &req, "Registrasi Berhasil", id, version)
+    let (id, version) = insert(&store, &code, &telp, &name, &hash).await?;
+    logged_in(&auth, &http, &req, "Registrasi Berhasil", id, version)
 }
 
 /// The account and the end of its code, both or neither.
-async fn insert(state: &AppState, code: &RightCode, telp: &Telp, name: &Name, hash: &str) -> Result<(i64, i32), AppError> {
-    let now = state.store.now();
-    let mut client = state.store.get().await?;
+async fn insert(store: &Store, code: &RightCode, telp: &Telp, name: &Name, hash: &str) -> Result<(i64, i32), AppError> {
+    let now = store.now();
+    let mut client = store.get().await?;
     let tx = client.transaction().await?;
     code_try::consume(&tx, code, now).await?;
     let stmt = tx

@@ -4,8 +4,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::app::AppState;
+use crate::auth::Auth;
+use crate::auth::account::registered;
 use crate::auth::code::{self, Asker, CodePurpose, Recipient};
+use crate::config::HttpSettings;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Empty, done};
 use crate::http::client_ip::counted;
@@ -33,20 +35,17 @@ pub struct OtpRequest {
         (status = 503, description = "`kode gagal dikirim, coba lagi`", body = Empty),
     )
 )]
-pub async fn request_otp(req: HttpRequest, state: web::Data<AppState>, body: Json<OtpRequest>) -> Result<HttpResponse, AppError> {
+pub async fn request_otp(
+    req: HttpRequest,
+    auth: web::Data<Auth>,
+    http: web::Data<HttpSettings>,
+    body: Json<OtpRequest>,
+) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
-    if registered(&state, &telp).await?.is_some() {
+    if registered(&auth, &telp).await?.is_some() {
         return Err(AppError::TelpTaken);
     }
-    let by = Asker::Address(counted(&req, &state.config.http.trusted_proxies));
-    code::send(&state, CodePurpose::Register, Recipient { telp, by, alarm_since: None }).await?;
+    let by = Asker::Address(counted(&req, &http.trusted_proxies));
+    code::send(&auth, CodePurpose::Register, Recipient { telp, by, alarm_since: None }).await?;
     Ok(done(SENT))
-}
-
-/// The id and the token version of `telp`'s account, when it has one.
-pub async fn registered(state: &AppState, telp: &Telp) -> Result<Option<(i64, i32)>, AppError> {
-    let client = state.store.get().await?;
-    let stmt = client.prepare_cached("SELECT id, token_version FROM customer_global WHERE telp = $1").await?;
-    let row = client.query_opt(&stmt, &[&telp.as_str()]).await?;
-    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
 }

@@ -2,10 +2,13 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::request_otp::{OtpRequest, SENT, registered};
-use crate::app::AppState;
+use super::request_otp::{OtpRequest, SENT};
+use super::requester;
+use crate::auth::Auth;
+use crate::auth::account::registered;
 use crate::auth::code::{self, Asker, CodePurpose, Recipient};
-use crate::auth::requester::Requester;
+use crate::config::HttpSettings;
+use crate::db::Store;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 use crate::http::json::Json;
@@ -23,18 +26,20 @@ use crate::http::json::Json;
 )]
 pub async fn request_otp_forgot_password(
     req: HttpRequest,
-    state: web::Data<AppState>,
+    auth: web::Data<Auth>,
+    store: web::Data<Store>,
+    http: web::Data<HttpSettings>,
     body: Json<OtpRequest>,
 ) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
-    let (id, version) = registered(&state, &telp).await?.ok_or(AppError::TelpUnknown)?;
-    let requester = Requester::of(&req, &state);
+    let (id, version) = registered(&auth, &telp).await?.ok_or(AppError::TelpUnknown)?;
+    let requester = requester(&req, &auth, &http);
     // While codes are guessed few go to strangers, who may also ask for as many as a number gets; a phone that is known as the
     // customer's own gets its own all the same.
     let (by, alarm_since) = match requester.known_as(id, version) {
         Some(_) => (Asker::Customer(id), None),
-        None => (Asker::Address(requester.address), state.auth.reset_alarm.since(state.store.now())),
+        None => (Asker::Address(requester.address), auth.reset_alarm.since(store.now())),
     };
-    code::send(&state, CodePurpose::ForgotPassword, Recipient { telp, by, alarm_since }).await?;
+    code::send(&auth, CodePurpose::ForgotPassword, Recipient { telp, by, alarm_since }).await?;
     Ok(done(SENT))
 }
