@@ -2,7 +2,6 @@
 
 pub mod api;
 pub mod app;
-pub mod app_files;
 pub mod auth;
 pub mod cli;
 pub mod config;
@@ -17,13 +16,9 @@ pub mod live;
 pub mod machine;
 pub mod machine_core;
 pub mod metrics;
-pub mod openapi;
 pub mod ops;
 pub mod purchase;
 pub mod qr;
-pub mod router;
 pub mod secrets;
-pub mod server;
 pub mod telemetry;
-pub mod unrouted;
 pub mod whatsapp;

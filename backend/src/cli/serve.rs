@@ -11,13 +11,13 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::{CommonArgs, Failure, context, profile};
 use crate::app::AppState;
+use crate::app::server::{self, RunningServer};
 use crate::config::ServerSettings;
 use crate::db::lock::{self, ServerLock};
 use crate::db::pool;
 use crate::db::source::{Purpose, Source};
 use crate::demo::{self, Seeded};
 use crate::ops::pelanggan_bulk;
-use crate::server::{self, RunningServer};
 use crate::telemetry;
 
 /// Time for sockets to close after SIGTERM.

@@ -81,7 +81,7 @@ async fn no_answer_waits_for_the_acknowledgement_of_its_first_part() {
     let mut client = AsyncStream::connect(app.address()).await.unwrap();
     let address = client.local_addr().unwrap();
     let request = format!("GET /openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n", app.address());
-    let body = nyala::openapi::document().unwrap();
+    let body = nyala::app::openapi::document().unwrap();
     for _ in 0..2 {
         client.write_all(request.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
@@ -107,7 +107,7 @@ async fn a_port_is_free_as_soon_as_its_server_is_gone() {
     let bind = |port: u16| {
         let mut config = Setup::new().config();
         config.http.port = port;
-        nyala::server::bind(&config).unwrap()
+        nyala::app::server::bind(&config).unwrap()
     };
     let listener = bind(0);
     let address = listener.local_addr().unwrap();

@@ -10,12 +10,12 @@ use actix_web::http::header::HeaderMap;
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
 use nyala::app::AppState;
+use nyala::app::server;
 use nyala::config::ServerSettings;
 use nyala::db::lock;
 use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::{Clock, Timestamp, wall_clock};
 use nyala::machine::device::{Driver, Drivers};
-use nyala::server;
 use serde_json::Value;
 use tokio_postgres::Client;
 

@@ -11,7 +11,7 @@ use crate::helpers::TestApp;
 const UNTOLD: [&str; 1] = ["/openapi.json"];
 
 pub fn document() -> Value {
-    serde_json::from_str(&nyala::openapi::document().unwrap()).unwrap()
+    serde_json::from_str(&nyala::app::openapi::document().unwrap()).unwrap()
 }
 
 /// `(method, path, operation)` of every call.
@@ -26,7 +26,7 @@ fn calls(document: &Value) -> Vec<(String, String, &Value)> {
 #[test]
 fn the_snapshot_is_fresh() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
-    let now = nyala::openapi::document().unwrap();
+    let now = nyala::app::openapi::document().unwrap();
     if std::env::var_os("UPDATE_OPENAPI").is_some() {
         std::fs::write(&file, &now).unwrap();
     }
@@ -159,7 +159,7 @@ async fn the_document_is_served_with_a_page_to_try_it() {
     let app = TestApp::spawn().await;
     let mut res = app.http.get(format!("{}/openapi.json", app.base_url)).send().await.unwrap();
     assert_eq!(res.status(), 200);
-    assert_eq!(res.body().limit(1 << 20).await.unwrap(), nyala::openapi::document().unwrap());
+    assert_eq!(res.body().limit(1 << 20).await.unwrap(), nyala::app::openapi::document().unwrap());
     let res = app.http.get(format!("{}/docs", app.base_url)).send().await.unwrap();
     assert_eq!(res.headers().get("location").unwrap(), "/docs/");
     let mut res = app.http.get(format!("{}/docs/", app.base_url)).send().await.unwrap();

@@ -1,5 +1,11 @@
 //! The server's parts, put together here and nowhere else.
 
+pub mod files;
+pub mod openapi;
+pub mod router;
+pub mod server;
+mod unrouted;
+
 use std::sync::Arc;
 use std::time::Duration;
 

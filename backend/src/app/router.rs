@@ -3,9 +3,10 @@
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, ServiceConfig};
 
+use super::{openapi, unrouted};
 use crate::config::ServerSettings;
 use crate::http::{dev_door, input};
-use crate::{api, dev, health, openapi, ops, unrouted};
+use crate::{api, dev, health, ops};
 
 pub fn routes(cfg: &mut ServiceConfig, config: &ServerSettings) {
     cfg.app_data(input::path_config()).app_data(input::query_config());

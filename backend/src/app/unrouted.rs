@@ -3,15 +3,15 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, web};
 
+use super::{files, openapi};
 use crate::config::HttpSettings;
 use crate::http::answer::with_status;
 use crate::http::error::AppError;
-use crate::{app_files, openapi};
 
 pub async fn unrouted(req: HttpRequest, http: web::Data<HttpSettings>) -> Result<HttpResponse, AppError> {
     match req.match_pattern() {
         Some(pattern) => Ok(wrong_method(&req, openapi::methods(&pattern))),
-        None => app_files::serve(&req, &http.app_dir),
+        None => files::serve(&req, &http.app_dir),
     }
 }
 

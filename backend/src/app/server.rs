@@ -23,6 +23,7 @@ use futures_util::future::LocalBoxFuture;
 use socket2::{Domain, Socket, Type};
 
 use crate::app::AppState;
+use crate::app::router;
 use crate::config::{HttpSettings, ServerSettings};
 use crate::db::{clock, prune};
 use crate::http::body::{self, BodyError, Room};
@@ -32,7 +33,6 @@ use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, req
 use crate::live::handler::Sockets;
 use crate::live::{self, Live};
 use crate::machine::{alarm, device, recovery};
-use crate::router;
 use crate::telemetry;
 
 /// How long an idle connection is kept for the next request.
