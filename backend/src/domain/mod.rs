@@ -15,5 +15,4 @@ pub mod secret;
 pub mod telp;
 pub mod text;
 pub mod timestamp;
-pub mod wait;
 pub mod whole;

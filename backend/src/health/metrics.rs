@@ -9,13 +9,12 @@ use crate::db::Store;
 use crate::db::error::DbError;
 use crate::http::error::AppError;
 use crate::metrics::ServerMetrics;
-use crate::purchase::state::PurchaseState;
+use crate::purchase::state::{PurchaseState, open_states};
 
 /// How long counting the open purchases may take.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
 
-const OPEN: &str =
-    "SELECT state, count(*) FROM snap_transaksi WHERE state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING') GROUP BY state";
+const OPEN: &str = concat!("SELECT state, count(*) FROM snap_transaksi WHERE state IN ", open_states!(), " GROUP BY state");
 
 /// Everything counted, in the OpenMetrics text format, base units. Answers without a database too (`nyala_database_up` 0).
 #[utoipa::path(

@@ -9,7 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::domain::wait::WAIT_BUCKETS_S;
+use crate::telemetry::WAIT_BUCKETS_S;
 
 /// The methods that any route knows; whatever else a stranger sends is one series.
 const METHODS: [Method; 4] = [Method::GET, Method::HEAD, Method::POST, Method::OPTIONS];

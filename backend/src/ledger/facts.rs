@@ -8,10 +8,11 @@ use crate::db::pool::DbClient;
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, Order, ServiceFacts, Wallet};
-use crate::purchase::state::PurchaseState;
+use crate::purchase::state::{PurchaseState, open_states};
 use crate::purchase::step::{Exchange, Purchase};
 
-const FACTS: &str = "
+const FACTS: &str = concat!(
+    "
 SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
        c.owner_idowner, q.saldo, q.jenis_emoney, q.masa_aktif,
        m.idoutlet AS machine_outlet, m.idowner AS machine_owner, m.nama AS machine_name, m.driver,
@@ -23,8 +24,11 @@ LEFT JOIN snap_transaksi t ON t.id_customer_global = $1 AND t.no_nota = $2
 LEFT JOIN customer c ON c.idcustomer = $3 AND c.id_customer_global = $1
 LEFT JOIN quota_emoney q ON q.idcustomer = c.idcustomer
 LEFT JOIN mesin m ON m.idmesin = $4 AND m.aktif
-LEFT JOIN snap_transaksi p ON p.idmesin = $4 AND p.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
-LEFT JOIN layanan l ON l.idlayanan = $5 AND l.aktif";
+LEFT JOIN snap_transaksi p ON p.idmesin = $4 AND p.state IN ",
+    open_states!(),
+    "
+LEFT JOIN layanan l ON l.idlayanan = $5 AND l.aktif"
+);
 
 pub async fn read(client: &DbClient, p: &Order) -> Result<Facts, DbError> {
     let stmt = client.prepare_cached(FACTS).await?;
@@ -88,11 +92,14 @@ pub struct OpenPurchase {
     pub purchase: Purchase,
 }
 
-const OPEN: &str = "
+const OPEN: &str = concat!(
+    "
 SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at,
        EXISTS (SELECT FROM outbox o WHERE o.idtransaksi = t.id AND o.op = 'stop') AS stop_requested
 FROM snap_transaksi t JOIN mesin m USING (idmesin)
-WHERE t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')";
+WHERE t.state IN ",
+    open_states!()
+);
 
 /// Every open purchase there is: what a start resumes.
 pub async fn all_open(client: &DbClient) -> Result<Vec<OpenPurchase>, DbError> {

@@ -2,10 +2,8 @@
 //! wallet's counters in one statement. Lock order: machine, purchase, wallet.
 
 pub mod bulk_topup;
-pub mod deletion;
 pub mod error;
 pub mod facts;
 pub mod purchase;
 pub mod refund;
-pub mod refundable;
 pub mod topup;

@@ -1,9 +1,90 @@
-//! Refund of a use, in part or in whole, any number of times; together never more than was paid (docs/contract.md §4).
+//! Money that goes back for a use: a refund, in part or in whole, any number of times, together never more than was paid
+//! (docs/contract.md §4); and a deletion, which gives back what refunds have left (docs/contract.md §2). Either locks the use that an operator
+//! names by its receipt number.
 
 use deadpool_postgres::Transaction;
+use tokio_postgres::Row;
 
 use super::error::LedgerError;
-use super::refundable::{GivenBack, Grounds, Refundable, Way, give_back};
+use crate::domain::receipt_number::ReceiptNumber;
+use crate::domain::timestamp::Timestamp;
+use crate::purchase::state::PurchaseState;
+
+/// Which uses the caller may see; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Visible {
+    pub idowner: Option<i64>,
+    pub idoutlet: Option<i64>,
+    pub idcustomer: Option<i64>,
+}
+
+/// A use whose row is locked. Amounts in rupiah.
+#[derive(Debug)]
+pub struct Refundable {
+    id: i64,
+    /// What refunds have left of the price.
+    left: i64,
+    deleted: bool,
+    state: PurchaseState,
+}
+
+/// $1 receipt, $2 owner, $3 outlet, $4 account.
+const LOCK: &str = "
+    SELECT id, grandtotal - dikembalikan, dihapus_at IS NOT NULL, state FROM snap_transaksi
+    WHERE no_nota = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)
+        AND ($4::BIGINT IS NULL OR idcustomer = $4)
+    ORDER BY id LIMIT 2 FOR UPDATE";
+
+/// Finds and locks the use. 404 when there is none within `visible`, 409 when two customers share the number, 422 before it
+/// runs (detail status below 3) or when it never did.
+pub async fn lock(tx: &Transaction<'_>, receipt: &ReceiptNumber, visible: Visible) -> Result<Refundable, LedgerError> {
+    let stmt = tx.prepare_cached(LOCK).await?;
+    let rows = tx.query(&stmt, &[&receipt.as_str(), &visible.idowner, &visible.idoutlet, &visible.idcustomer]).await?;
+    let refundable = match rows.as_slice() {
+        [] => return Err(LedgerError::NotFound("transaksi tidak ditemukan")),
+        [row] => read(row)?,
+        _ => return Err(LedgerError::Conflict("nomor nota ini dipakai lebih dari satu pelanggan, sertakan idcustomer")),
+    };
+    match refundable.state {
+        PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped => Ok(refundable),
+        PurchaseState::Refused | PurchaseState::Expired => {
+            Err(LedgerError::Unprocessable("mesin tidak pernah menyala, saldo sudah dikembalikan"))
+        }
+        PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => {
+            Err(LedgerError::Unprocessable("mesin belum menyala, tunggu sampai berjalan"))
+        }
+    }
+}
+
+fn read(row: &Row) -> Result<Refundable, LedgerError> {
+    let state: &str = row.get(3);
+    let state = PurchaseState::from_stored(state).ok_or_else(|| LedgerError::internal(format!("unknown state {state}")))?;
+    Ok(Refundable { id: row.get(0), left: row.get(1), deleted: row.get(2), state })
+}
+
+/// Money that came back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GivenBack {
+    /// The row of `ledger_transfer`.
+    pub entry: i64,
+    pub idcustomer: i64,
+    pub amount: i64,
+    pub balance: i64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Deletion,
+    Refund,
+}
+
+/// Who gives back, and why.
+#[derive(Debug, Clone, Copy)]
+pub struct Grounds<'a> {
+    pub principal: &'a str,
+    pub reason: &'a str,
+    pub now: Timestamp,
+}
 
 /// Gives `nominal` rupiah back; 422 when less than that is left of the price.
 pub async fn refund(
@@ -16,4 +97,50 @@ pub async fn refund(
         return Err(LedgerError::Unprocessable("nominal melebihi sisa harga yang belum dikembalikan"));
     }
     give_back(tx, refundable, Way::Refund, nominal, grounds).await
+}
+
+/// Deletes the use; 409 when it is deleted already. The amount may be 0 when refunds gave everything back.
+pub async fn delete(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grounds<'_>) -> Result<GivenBack, LedgerError> {
+    if refundable.deleted {
+        return Err(LedgerError::Conflict("transaksi ini sudah dihapus"));
+    }
+    give_back(tx, refundable, Way::Deletion, refundable.left, grounds).await
+}
+
+/// The money goes back the way it came: from where the post put it into the wallet that paid.
+/// $1 use, $2 amount, $3 kind, $4 actor, $5 reason, $6 now.
+const GIVE_BACK: &str = "
+    WITH used AS (
+        UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2::BIGINT,
+            dihapus_at = CASE WHEN $3::TEXT = 'hapus' THEN $6::TIMESTAMPTZ ELSE dihapus_at END
+        WHERE id = $1 RETURNING id, id_customer_global, idcustomer, idoutlet
+    ), wallet AS (
+        UPDATE quota_emoney q SET credits_posted = q.credits_posted + $2, updated_at = $6
+        FROM used u WHERE q.idcustomer = u.idcustomer RETURNING q.idcustomer, q.saldo
+    ), movement AS (
+        INSERT INTO ledger_transfer
+            (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
+        SELECT $3, paid.credit_akun, paid.debit_akun, $2, u.id, u.id_customer_global, u.idcustomer, u.idoutlet, $4::TEXT, $5::TEXT, $6
+        FROM used u JOIN ledger_transfer paid ON paid.idtransaksi = u.id AND paid.kind = 'post'
+        RETURNING id, idcustomer
+    )
+    SELECT m.id, w.idcustomer, w.saldo FROM movement m JOIN wallet w USING (idcustomer)";
+
+async fn give_back(
+    tx: &Transaction<'_>,
+    refundable: &Refundable,
+    way: Way,
+    amount: i64,
+    grounds: Grounds<'_>,
+) -> Result<GivenBack, LedgerError> {
+    let kind = match way {
+        Way::Deletion => "hapus",
+        Way::Refund => "refund",
+    };
+    let stmt = tx.prepare_cached(GIVE_BACK).await?;
+    let row = tx
+        .query_opt(&stmt, &[&refundable.id, &amount, &kind, &grounds.principal, &grounds.reason, &grounds.now])
+        .await?
+        .ok_or_else(|| LedgerError::internal(format!("use {} runs but was never paid", refundable.id)))?;
+    Ok(GivenBack { entry: row.get(0), idcustomer: row.get(1), amount, balance: row.get(2) })
 }

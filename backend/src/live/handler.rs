@@ -7,11 +7,11 @@ use serde::Deserialize;
 
 use super::Live;
 use super::seats::Seated;
-use super::topic;
 use super::watcher::{WatchRequest, Watcher, tell};
 use crate::auth::Auth;
 use crate::auth::error::AuthError;
 use crate::auth::session::{Session, authenticate};
+use crate::domain::id::Id;
 use crate::domain::secret::Secret;
 use crate::machine::alarm::{self, Wakes};
 use crate::machine::wheel::TimerKey;
@@ -73,7 +73,7 @@ impl Handler for Sockets {
     }
 
     fn event(&self, session: &mut Connected, event: Event) {
-        let topic = event.args.read::<(String,)>().ok().and_then(|(text,)| topic::parse(&text));
+        let topic = event.args.read::<(String,)>().ok().and_then(|(text,)| machine_of(&text));
         let ack = event.ack;
         match (event.name.as_str(), topic) {
             ("subscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: true, ack }),
@@ -101,4 +101,9 @@ async fn checked(auth: &Auth, token: &str, socket: &Socket) -> Result<Session, R
 
 fn unauthorized() -> Refused {
     Refused::new("unauthorized")
+}
+
+/// The machine that the topic `heartbeat/<idmesin>` is about; `None` when the text is no topic.
+fn machine_of(topic: &str) -> Option<i64> {
+    topic.strip_prefix("heartbeat/").and_then(Id::parse).map(Id::get)
 }

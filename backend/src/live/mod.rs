@@ -4,7 +4,6 @@ pub mod handler;
 pub mod hub;
 pub mod metrics;
 pub mod seats;
-pub mod topic;
 pub mod watcher;
 
 use std::sync::Arc;

@@ -9,10 +9,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::domain::wait::WAIT_BUCKETS_S;
 use crate::purchase::state::PurchaseState;
-
-const OPEN: [PurchaseState; 4] = [PurchaseState::Held, PurchaseState::Sent, PurchaseState::Unsure, PurchaseState::Running];
+use crate::telemetry::WAIT_BUCKETS_S;
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct StateLabel {
@@ -60,7 +58,7 @@ impl MachineMetrics {
     /// How many purchases are open by state, at this scrape; `None` when the database did not tell.
     pub fn purchases_open(&self, counted: Option<&[(PurchaseState, i64)]>) {
         let Some(counted) = counted else { return self.open.clear() };
-        for state in OPEN {
+        for state in PurchaseState::all_open() {
             let count = counted.iter().find(|(k, _)| *k == state).map_or(0, |(_, n)| *n);
             self.open.get_or_create(&StateLabel { state: state.as_str() }).set(count);
         }

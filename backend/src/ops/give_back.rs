@@ -10,7 +10,7 @@ use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::http::error::AppError;
-use crate::ledger::refundable::{GivenBack, Grounds, Visible};
+use crate::ledger::refund::{GivenBack, Grounds, Visible};
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MoneyBack {

@@ -15,8 +15,7 @@ use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::ledger;
-use crate::ledger::refundable::{self, Grounds};
+use crate::ledger::refund::{self, Grounds};
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Hapus {
@@ -51,8 +50,8 @@ pub async fn hapus(
     let call = IdempotentCall::new(&operator, key, "hapus", &*body, now)?;
     let mut client = store.get().await?;
     call.once(&mut client, async |tx| {
-        let refundable = refundable::lock(tx, &body.idtransaksi, give_back::visible(&operator, body.idcustomer)).await?;
-        let back = ledger::deletion::delete(tx, &refundable, grounds).await?;
+        let refundable = refund::lock(tx, &body.idtransaksi, give_back::visible(&operator, body.idcustomer)).await?;
+        let back = refund::delete(tx, &refundable, grounds).await?;
         give_back::record(tx, "hapus", &body.idtransaksi, back, grounds).await
     })
     .await

@@ -11,6 +11,7 @@ use crate::domain::id::Id;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::purchase::state::open_states;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MesinNow {
@@ -27,10 +28,14 @@ pub struct MesinNow {
     perlu_petugas: bool,
 }
 
-const READ: &str = "
+const READ: &str = concat!(
+    "
 SELECT m.nama, m.online AND NOT m.perlu_petugas AS online, m.perlu_petugas, t.no_nota, CASE WHEN t.state = 'RUNNING' THEN t.ends_at END AS ends_at
-FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
-WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT IS NULL OR m.idoutlet = $3)";
+FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
+    open_states!(),
+    "
+WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT IS NULL OR m.idoutlet = $3)"
+);
 
 /// What a machine does now.
 #[utoipa::path(

@@ -52,6 +52,12 @@ impl PurchaseState {
     pub const fn open(self) -> bool {
         self.undecided() || matches!(self, Self::Running)
     }
+
+    /// Those that hold a machine.
+    pub fn all_open() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|state| state.open())
+    }
+
     /// `snap_transaksi_detail[].status` (docs/contract.md §2): 1 held, 2 command sent or unsure, 3 running, 4 finished. `None`
     /// for a purchase that never started: its detail is 404.
     pub const fn detail_status(self) -> Option<u8> {
@@ -64,6 +70,14 @@ impl PurchaseState {
         }
     }
 }
+
+/// The states that hold a machine ([`PurchaseState::open`]), as SQL writes them after `IN`.
+macro_rules! open_states {
+    () => {
+        "('HELD', 'SENT', 'UNSURE', 'RUNNING')"
+    };
+}
+pub(crate) use open_states;
 
 type SqlError = Box<dyn std::error::Error + Sync + Send>;
 
@@ -93,6 +107,12 @@ mod tests {
             assert_eq!(PurchaseState::from_stored(state.as_str()), Some(state));
         }
         assert_eq!(PurchaseState::from_stored("held"), None);
+    }
+
+    #[test]
+    fn sql_asks_for_the_open_ones() {
+        let open: Vec<String> = PurchaseState::all_open().map(|state| format!("'{}'", state.as_str())).collect();
+        assert_eq!(open_states!(), format!("({})", open.join(", ")));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::api::transaksi::snap::{SnapTransaksi, snap_sql};
 use crate::db::Store;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
+use crate::purchase::state::open_states;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Dashboard {
@@ -31,9 +32,7 @@ pub struct CustomerGlobalRingkas {
 const CUSTOMER: &str = "SELECT id, nama_awal, nama_akhir, telp FROM customer_global WHERE id = $1";
 
 /// One open purchase a machine: a hundred are more than one customer's dashboard can show.
-const OPEN: &str = snap_sql!(
-    "WHERE t.id_customer_global = $1 AND t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING') ORDER BY t.id DESC LIMIT 100"
-);
+const OPEN: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.state IN ", open_states!(), " ORDER BY t.id DESC LIMIT 100");
 
 /// The customer's name and running machines.
 #[utoipa::path(

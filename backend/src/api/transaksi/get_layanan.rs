@@ -16,7 +16,7 @@ use crate::http::error::AppError;
 use crate::http::input::Page;
 use crate::http::json::Json;
 use crate::http::schema::{MAX_SEARCH_CHARS, SearchText};
-use crate::purchase::state::PurchaseState;
+use crate::purchase::state::{PurchaseState, open_states};
 use crate::qr;
 use crate::secrets::Secrets;
 
@@ -101,7 +101,7 @@ macro_rules! mesin_sql {
         concat!(
             "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas, t.state, t.ends_at, o.idoutlet, o.nama, o.kota \
              FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t \
-             ON t.idmesin = m.idmesin AND t.state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING') WHERE m.aktif AND ",
+             ON t.idmesin = m.idmesin AND t.state IN ", open_states!(), " WHERE m.aktif AND ",
             $which
         )
     };

@@ -13,11 +13,11 @@ use crate::purchase::state::PurchaseState;
 
 /// The query whose rows `SnapTransaksi::from_row` reads; the tail selects and orders them.
 macro_rules! snap_sql {
-    ($tail:literal) => {
+    ($($tail:tt)+) => {
         concat!(
             "SELECT t.no_nota, t.grandtotal, t.created_at, t.finished_at, t.ends_at, t.state, t.durasi_s, t.idmesin, t.nama_mesin, \
              t.nama_layanan, o.nama AS nama_outlet, o.kota FROM snap_transaksi t JOIN outlet o USING (idoutlet) ",
-            $tail
+            $($tail)+
         )
     };
 }

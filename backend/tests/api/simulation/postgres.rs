@@ -9,8 +9,7 @@ use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
 use nyala::ledger::facts;
 use nyala::ledger::purchase as ledger;
-use nyala::ledger::refund::refund;
-use nyala::ledger::refundable::{self, Grounds, Visible};
+use nyala::ledger::refund::{self, Grounds, Visible, refund};
 use nyala::ledger::topup::{AccountKind, Package, WalletRef, topup};
 use nyala::machine::device::record::record;
 use nyala::purchase::facts::{MachineFacts, Order, ServiceFacts};
@@ -169,9 +168,9 @@ async fn give_back(
     idcustomer: i64,
     amount: i64,
     now: Timestamp,
-) -> Result<refundable::GivenBack, nyala::http::error::AppError> {
+) -> Result<refund::GivenBack, nyala::http::error::AppError> {
     let visible = Visible { idcustomer: Some(idcustomer), ..Visible::default() };
-    let use_ = refundable::lock(tx, receipt, visible).await?;
+    let use_ = refund::lock(tx, receipt, visible).await?;
     Ok(refund(tx, &use_, amount, Grounds { principal: "uji", reason: "uji", now }).await?)
 }
 
