@@ -1,5 +1,5 @@
-//! Wrong passwords, counted before they are hashed (docs/limits.md). Ten a quarter of an hour are a customer's own mistakes; what is
-//! beyond the limits is a guess, and costs neither a hash nor the number's owner the login.
+//! Wrong passwords, counted before they are hashed (docs/limits.md; `auth.wrong_logins_*` in config/default.toml). Ten a quarter of an
+//! hour are a customer's own mistakes; what is beyond the limits is a guess, and costs neither a hash nor the number's owner the login.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -137,7 +137,7 @@ fn letters() -> String {
     format!("[{BLANK}]*([^{BLANK}{UNREADABLE}][{BLANK}]*){{2,{MAX_LETTERS}}}")
 }
 
-/// `transaksi::cursor::Cursor::parse`: what its `encode` writes, or nothing.
+/// `domain::cursor::Cursor::parse`: what its `encode` writes, or nothing.
 fn sampai() -> String {
     format!(r"^((0|[1-9a-f][0-9a-f]{{0,14}}|[1-7][0-9a-f]{{15}})(\.(0|[1-9a-f][0-9a-f]{{0,15}})){{0,{MAX_IN_PROGRESS}}})?$")
 }
