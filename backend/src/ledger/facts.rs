@@ -95,7 +95,7 @@ pub struct OpenPurchase {
 const OPEN: &str = concat!(
     "
 SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at,
-       EXISTS (SELECT FROM outbox o WHERE o.idtransaksi = t.id AND o.op = 'stop') AS stop_requested
+       t.stop_requested_at IS NOT NULL AS stop_requested
 FROM snap_transaksi t JOIN mesin m USING (idmesin)
 WHERE t.state IN ",
     open_states!()

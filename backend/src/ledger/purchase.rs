@@ -13,8 +13,9 @@ use crate::purchase::rules::Refusal;
 use crate::purchase::step::{Change, Held};
 use crate::purchase::times::CMD_LIFE_MS;
 
-/// Reserve the machine, hold the money, claim the receipt and write the command, in one transaction. The wallet is locked last:
-/// the insert may have to wait for the machine's purchase before, which is on its way to its own customer's wallet.
+/// Reserve the machine, hold the money and claim the receipt, in one transaction: a purchase that is held is a command that is due.
+/// The wallet is locked last: the insert may have to wait for the machine's purchase before, which is on its way to its own customer's
+/// wallet.
 pub const HOLD: &str = "
 WITH m AS (
     UPDATE mesin SET epoch = epoch + 1 WHERE idmesin = $4 AND online AND NOT perlu_petugas RETURNING epoch
@@ -33,8 +34,6 @@ WITH m AS (
     INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
     SELECT 'pending', q.idakun, r.idakun, $8, t.id, $1, $3, $6, 'pelanggan:' || $1, $10
     FROM t, q, akun r WHERE r.idoutlet = $6 AND r.jenis = 'R'
-), o AS (
-    INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at) SELECT t.id, $4, 'start', $10, $10 FROM t
 )
 SELECT t.id, m.epoch FROM t, m";
 
@@ -90,8 +89,6 @@ WITH t AS (
     INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
     SELECT 'post', p.debit_akun, p.credit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $6
     FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
-), o AS (
-    DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id AND outbox.op = 'start'
 )
 SELECT no_nota FROM t";
 
@@ -111,8 +108,6 @@ WITH locks AS MATERIALIZED (
     INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
     SELECT 'void', p.credit_akun, p.debit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $3
     FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
-), o AS (
-    DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id AND outbox.op = 'start'
 ), a AS (
     INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
     SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), $3 FROM t WHERE $4
@@ -125,20 +120,10 @@ const SOONER: &str = "
 UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING no_nota";
 
 const FINISH: &str = "
-WITH t AS (
-    UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2 RETURNING id, no_nota
-), o AS (
-    DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id
-)
-SELECT no_nota FROM t";
+UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2 RETURNING no_nota";
 
 const STOP: &str = "
-WITH t AS (
-    UPDATE snap_transaksi SET state = 'STOPPED', ends_at = $2, finished_at = $2 WHERE id = $1 AND state = 'RUNNING' RETURNING id, no_nota
-), o AS (
-    DELETE FROM outbox USING t WHERE outbox.idtransaksi = t.id
-)
-SELECT no_nota FROM t";
+UPDATE snap_transaksi SET state = 'STOPPED', ends_at = $2, finished_at = $2 WHERE id = $1 AND state = 'RUNNING' RETURNING no_nota";
 
 /// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload.
 pub async fn apply(client: &DbClient, id: i64, change: Change, now: Timestamp) -> Result<Option<String>, DbError> {

@@ -229,8 +229,11 @@ impl Handler<Tell> for MachineActor {
     fn handle(&mut self, tell: Tell, ctx: &mut Ctx) {
         match tell {
             Tell::Input(input) => {
-                if matches!(input, Input::Alarm) {
-                    self.alarm = None;
+                match input {
+                    Input::Alarm => self.alarm = None,
+                    // It is stored that it is to stop, and its device was not told.
+                    Input::Stop { .. } => self.fault("after_stop_request"),
+                    _ => {}
                 }
                 self.on(input, ctx);
             }

@@ -10,13 +10,16 @@ use super::error::MachineError;
 use super::registry::{Location, Machines};
 use crate::domain::timestamp::Timestamp;
 use crate::ledger::facts;
+use crate::purchase::times::{CMD_LIFE_MS, GIVE_UP_MS};
 
 /// How often lost work is looked for.
 const EVERY: Duration = Duration::from_secs(1);
-/// The outbox relay takes only rows older than this: the actor itself sends right after the commit.
+/// What is younger than this is not looked for: the actor itself sends right after the commit.
 const RELAY_AFTER_MS: i64 = 2_000;
 /// A deadline this far past means that its timer was lost.
 const LATE_MS: i64 = 1_000;
+/// Undecided purchases are looked at this often, because most of them have an actor that only waits for its device.
+const UNDECIDED_EVERY_ROUNDS: u64 = 4;
 /// Machines that wait for staff are asked this often whether they still run something.
 const ASK_EVERY_ROUNDS: u64 = 15;
 const BATCH: i64 = 1_000;
@@ -58,19 +61,22 @@ SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.id
     (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'UNSURE' AND created_at <= $2 ORDER BY created_at LIMIT $3)
 ) t";
 
-/// Commands whose machine has not acted on them: $1 now, less what the actor itself may take; $2 when they are due again, $3 rows at most.
+/// Commands whose machine has not acted on them: starts that expire by $1, which tells the age of their hold, and stops that were asked
+/// for by $2; $3 rows of each kind at most, in any order, so that all have their turn when they are more.
 pub const RELAY: &str = "
-UPDATE outbox o SET attempts = attempts + 1, available_at = $2 FROM mesin m
-WHERE o.id = ANY(ARRAY(SELECT id FROM outbox WHERE available_at <= $1 ORDER BY available_at LIMIT $3 FOR UPDATE SKIP LOCKED))
-  AND m.idmesin = o.idmesin
-RETURNING o.idmesin, m.idoutlet, m.driver";
+SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'HELD' AND cmd_exp <= $1 ORDER BY random() LIMIT $3)
+    UNION ALL
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'RUNNING' AND stop_requested_at <= $2 ORDER BY random() LIMIT $3)
+) t";
 
-/// A stop that came while its run ended is left behind: due by $1, $2 rows at most. One that somebody holds is left for the next time.
-pub const SWEEP: &str = "
-DELETE FROM outbox WHERE id = ANY(ARRAY(
-    SELECT o.id FROM outbox o JOIN snap_transaksi t ON t.id = o.idtransaksi
-    WHERE o.available_at <= $1 AND t.state NOT IN ('HELD', 'SENT', 'UNSURE', 'RUNNING')
-    ORDER BY o.available_at LIMIT $2 FOR UPDATE OF o SKIP LOCKED))";
+/// Purchases whose device was told and has said nothing: sent ones that expire by $1, unsure ones that were made by $2, as in `RELAY`.
+pub const UNDECIDED: &str = "
+SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'SENT' AND cmd_exp <= $1 ORDER BY random() LIMIT $3)
+    UNION ALL
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'UNSURE' AND created_at <= $2 ORDER BY random() LIMIT $3)
+) t";
 
 /// Machines that wait for staff, $1 at most; in any order, so that all have their turn when they are more than a batch.
 pub const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas ORDER BY random() LIMIT $1";
@@ -79,15 +85,19 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     let now = machines.parts().store.now();
     let client = machines.parts().recovery.get().await?;
     let overdue = client.prepare_cached(OVERDUE).await?;
-    let gave_up: Timestamp = now.plus_ms(-LATE_MS - crate::purchase::times::GIVE_UP_MS);
+    let gave_up: Timestamp = now.plus_ms(-LATE_MS - GIVE_UP_MS);
     let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await?;
     tell_all(machines, &late, || Input::LookAgain)?;
     let relay_before = now.plus_ms(-RELAY_AFTER_MS);
-    let sweep = client.prepare_cached(SWEEP).await?;
-    client.execute(&sweep, &[&relay_before, &BATCH]).await?;
+    let exp_until = relay_before.plus_ms(CMD_LIFE_MS);
     let relay = client.prepare_cached(RELAY).await?;
-    let due = client.query(&relay, &[&relay_before, &now.plus_ms(RELAY_AFTER_MS), &BATCH]).await?;
+    let due = client.query(&relay, &[&exp_until, &relay_before, &BATCH]).await?;
     tell_all(machines, &due, || Input::LookAgain)?;
+    if round.is_multiple_of(UNDECIDED_EVERY_ROUNDS) {
+        let undecided = client.prepare_cached(UNDECIDED).await?;
+        let waiting = client.query(&undecided, &[&exp_until, &relay_before, &BATCH]).await?;
+        tell_all(machines, &waiting, || Input::LookAgain)?;
+    }
     if round.is_multiple_of(ASK_EVERY_ROUNDS) {
         let staff = client.query(STAFF, &[&BATCH]).await?;
         tell_all(machines, &staff, || Input::AskDevice)?;

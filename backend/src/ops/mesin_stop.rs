@@ -25,15 +25,14 @@ pub struct StopRequest {
     alasan: String,
 }
 
-/// The command and its audit row; a repeat while it is under way changes nothing.
+/// The stop and its audit row. The purchase keeps when it was asked for first; from then on it is tried until the run ends.
 const REQUEST: &str = "
 WITH m AS (
     SELECT idmesin, idoutlet, driver FROM mesin
     WHERE idmesin = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)
 ), t AS (
-    SELECT t.id FROM snap_transaksi t JOIN m USING (idmesin) WHERE t.state = 'RUNNING'
-), o AS (
-    INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at) SELECT t.id, $1, 'stop', $4, $4 FROM t ON CONFLICT DO NOTHING
+    UPDATE snap_transaksi t SET stop_requested_at = COALESCE(t.stop_requested_at, $4) FROM m
+    WHERE t.idmesin = m.idmesin AND t.state = 'RUNNING' RETURNING t.id
 ), a AS (
     INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
     SELECT $5, 'mesin.stop', 'mesin:' || $1, jsonb_build_object('idtransaksi', t.id, 'alasan', $6::TEXT), $4 FROM t
@@ -65,7 +64,7 @@ pub async fn mesin_stop(
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
         Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),
-        // The actor let go of it: it will be told again through the outbox.
+        // The actor let go of it: recovery will tell it again.
         Ok(Err(_)) => Err(AppError::Unavailable),
         Err(_) => Err(AppError::StopSilent),
     }

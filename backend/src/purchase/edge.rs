@@ -17,6 +17,7 @@ pub const POINTS: &[&str] = &[
     "after_unsure",
     "before_finish",
     "after_finish",
+    "after_stop_request",
     "before_stop",
     "after_stop",
 ];

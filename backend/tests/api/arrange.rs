@@ -160,7 +160,7 @@ impl TestApp {
             .query_one(
                 "INSERT INTO snap_transaksi (id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin, nama_layanan,
                    durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at)
-                 SELECT $1, $2, $3, m.idowner, m.idmesin, m.idoutlet, l.idlayanan, m.nama, l.nama, l.durasi_s, l.harga, 'HELD', gen_random_uuid(), 1, $6, $6
+                 SELECT $1, $2, $3, m.idowner, m.idmesin, m.idoutlet, l.idlayanan, m.nama, l.nama, l.durasi_s, l.harga, 'HELD', gen_random_uuid(), 1, $6::TIMESTAMPTZ + interval '10 s', $6
                  FROM mesin m, layanan l WHERE m.idmesin = $4 AND l.idlayanan = $5 RETURNING id, grandtotal",
                 &[&epay.id_customer_global, &receipt, &epay.idcustomer, &machine.idmesin, &machine.idlayanan, &now],
             )

@@ -17,14 +17,25 @@ pub struct Database {
 }
 
 impl Database {
+    fn of_any_name() -> Self {
+        Self { name: format!("nyala_uji_{}", uuid::Uuid::new_v4().simple()) }
+    }
+
+    /// One without a schema.
+    pub async fn empty() -> Self {
+        let new = Self::of_any_name();
+        admin().await.batch_execute(&format!("CREATE DATABASE {}", new.name)).await.expect("a database for the test");
+        new
+    }
+
     pub async fn create() -> Self {
-        let name = format!("nyala_uji_{}", uuid::Uuid::new_v4().simple());
+        let new = Self::of_any_name();
         let admin = admin().await;
         admin.query_one("SELECT pg_advisory_lock($1)", &[&TEMPLATE_LOCK]).await.expect("template lock");
         let template = ensure_template(&admin).await;
         admin.query_one("SELECT pg_advisory_unlock($1)", &[&TEMPLATE_LOCK]).await.expect("template lock");
-        admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.expect("a database for the test");
-        Self { name }
+        admin.batch_execute(&format!("CREATE DATABASE {} TEMPLATE {template}", new.name)).await.expect("a database for the test");
+        new
     }
 
     /// A connection string.

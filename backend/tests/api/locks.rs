@@ -7,7 +7,6 @@ use actix_web::rt::time::{sleep, timeout};
 use futures_util::future::{join, join_all};
 use nyala::machine::device::sim::Mode;
 use serde_json::json;
-use tokio::sync::oneshot;
 
 use crate::helpers::{Customer, Setup, TestApp};
 use crate::operator::Scope;
@@ -172,21 +171,41 @@ async fn the_end_of_a_run_behind_a_lock_comes_later() {
     till.ends_with(0).await;
 }
 
+/// The device hears of the stop when somebody holds the purchase already.
 #[actix_web::test]
 async fn a_stop_behind_a_lock_is_obeyed_later() {
     let till = Till::open(600).await;
     let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let id = till.app.id_of(&till.order).await;
+    till.app.fault(till.shop, Mode::Silent).await;
     let (path, why) = (format!("mesin/{}/stop", till.shop.idmesin), json!({"alasan": "pintu terbuka"}));
-    let (held, is_held) = oneshot::channel();
-    let stall = till.stall("snap_transaksi", id, async || held.send(()).unwrap());
-    let stop = async {
-        is_held.await.unwrap();
-        till.app.ops(&key, &path, &why).await
+    let stop = till.app.ops(&key, &path, &why);
+    let device = async {
+        while till.app.insert("SELECT count(stop_requested_at) FROM snap_transaksi", &[]).await == 0 {
+            sleep(LOOK_EVERY).await;
+        }
+        till.stall("snap_transaksi", id, async || till.app.fault(till.shop, Mode::Ok).await).await;
+        till.app.until(&till.order.receipt, "STOPPED").await;
     };
-    let (answer, ()) = join(stop, stall).await;
-    answer.ok();
+    let (answer, ()) = join(stop, device).await;
+    assert!([200, 504].contains(&answer.status), "{answer:?}");
+    till.ends_with(0).await;
+}
+
+#[actix_web::test]
+async fn a_stop_that_was_asked_for_in_vain_left_nothing() {
+    let till = Till::open(600).await;
+    let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
+    till.app.buy(&till.siti, &till.order).await.ok();
+    let door = till.app.locked("snap_transaksi", till.app.id_of(&till.order).await).await;
+    let (path, why) = (format!("mesin/{}/stop", till.shop.idmesin), json!({"alasan": "pintu terbuka"}));
+    till.app.ops(&key, &path, &why).await.expect(503, BUSY);
+    door.batch_execute("COMMIT").await.unwrap();
+    let asked =
+        "SELECT count(stop_requested_at) + (SELECT count(*) FROM audit_log WHERE aksi = 'mesin.stop') FROM snap_transaksi";
+    assert_eq!(till.app.insert(asked, &[]).await, 0);
+    till.app.ops(&key, &path, &why).await.ok();
     assert_eq!(till.app.states(&till.order.receipt).await, ["STOPPED"]);
     till.ends_with(0).await;
 }
@@ -210,16 +229,11 @@ async fn a_top_up_that_waited_in_vain_moved_nothing_and_its_repeat_moves_it_once
 /// Recovery runs on the test's own thread here, and there the only other connection is taken.
 #[actix_web::test]
 async fn recovery_has_a_connection_of_its_own() {
-    const STOP: &str = "INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at)
-        SELECT id, idmesin, 'stop', $1, $1 FROM snap_transaksi RETURNING id";
-    let till = Till::open(1).await;
+    let till = Till::open(600).await;
     till.app.buy(&till.siti, &till.order).await.ok();
-    till.app.until(&till.order.receipt, "FINISHED").await;
     let taken = till.app.state.store.db.get().await.unwrap();
-    till.app.insert(STOP, &[&till.app.now()]).await;
-    while till.app.insert("SELECT count(*) FROM outbox", &[]).await > 0 {
-        sleep(LOOK_EVERY).await;
-    }
+    till.app.stop_unheard(&till.order.receipt).await;
+    till.app.until(&till.order.receipt, "STOPPED").await;
     drop(taken);
 }
 

@@ -51,3 +51,4 @@ mod shop;
 mod simulation;
 mod token;
 mod unfinished;
+mod upgrade;

@@ -218,8 +218,7 @@ async fn a_stop_that_meets_the_end_leaves_nothing_behind() {
     });
     let machines = join_all(runs).await;
     let open = "SELECT count(*) FROM snap_transaksi WHERE finished_at IS NULL";
-    let commands = "SELECT count(*) FROM outbox";
-    while app.insert(open, &[]).await + app.insert(commands, &[]).await > 0 {
+    while app.insert(open, &[]).await > 0 {
         sleep(Duration::from_millis(20)).await;
     }
     for (mine, (customer, idcustomer)) in machines.iter().zip(&customers) {
@@ -227,23 +226,6 @@ async fn a_stop_that_meets_the_end_leaves_nothing_behind() {
         app.buy(customer, &buy(2, *mine, *idcustomer)).await.ok();
     }
     app.assert_no_violation().await;
-}
-
-#[actix_web::test]
-async fn a_stop_left_over_from_an_ended_run_is_swept() {
-    let app = quick().start().await;
-    let shop = app.shop(1).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, PRICE).await;
-    let order = buy(1, shop, epay);
-    app.buy(&siti, &order).await.ok();
-    app.until(&order.receipt, "FINISHED").await;
-    let stop = "INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at)
-        SELECT id, idmesin, 'stop', $1, $1 FROM snap_transaksi RETURNING id";
-    app.insert(stop, &[&app.now()]).await;
-    while app.insert("SELECT count(*) FROM outbox", &[]).await > 0 {
-        sleep(Duration::from_millis(20)).await;
-    }
 }
 
 #[actix_web::test]

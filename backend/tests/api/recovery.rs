@@ -1,9 +1,19 @@
 //! Purchases whose timer or message was lost are found again, whatever else is stuck.
 
-use nyala::machine::recovery::OVERDUE;
+use nyala::machine::recovery::{OVERDUE, RELAY, UNDECIDED};
+use nyala::purchase::times::CMD_LIFE_MS;
 
 use crate::arrange::receipt;
 use crate::helpers::TestApp;
+use crate::races::quick;
+
+impl TestApp {
+    /// An operator's stop that is committed and told to nobody.
+    pub async fn stop_unheard(&self, receipt: &str) {
+        let stop = "UPDATE snap_transaksi SET stop_requested_at = $2 WHERE no_nota = $1 AND state = 'RUNNING'";
+        assert_eq!(self.db.execute(stop, &[&receipt, &self.now()]).await.unwrap(), 1, "it runs");
+    }
+}
 
 /// With room for one of each kind only: runs that stay stuck for ever, though more than a batch, keep no command and no unsure purchase
 /// from their turn.
@@ -33,4 +43,70 @@ async fn each_kind_of_lost_work_has_a_batch_of_its_own() {
     let found: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
     let of = |kind: &[i64]| kind.iter().filter(|idmesin| found.contains(idmesin)).count();
     assert_eq!((of(&machines[..4]), of(&machines[4..5]), of(&machines[5..])), (2, 1, 1), "{found:?} of {machines:?}");
+}
+
+/// Each kind of command that nobody acted on, with room for one of each only; what the actor is still at is left to it.
+#[actix_web::test]
+async fn commands_that_nobody_acted_on_are_found_once_they_are_old_enough() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, outlet, 200_000).await;
+    let mut machines = Vec::new();
+    for (n, state) in (0..).zip(["HELD", "HELD", "SENT", "UNSURE", "RUNNING", "RUNNING", "RUNNING"]) {
+        let machine = app.machine(outlet, &format!("Mesin {n}")).await;
+        let held = app.hold(epay, &machine, &receipt(n)).await;
+        match (n, state) {
+            (4 | 5, _) => {
+                app.started(&held).await;
+                app.stop_unheard(&held.receipt).await;
+            }
+            (_, "RUNNING") => app.started(&held).await,
+            _ => {
+                app.db.execute("UPDATE snap_transaksi SET state = $2 WHERE id = $1", &[&held.id, &state]).await.unwrap();
+            }
+        }
+        machines.push(machine.idmesin);
+    }
+    let found = async |sql: &str, age_ms: i64, of_each: i64| {
+        let until = app.now().plus_ms(-age_ms);
+        let rows = app.db.query(sql, &[&until.plus_ms(CMD_LIFE_MS), &until, &of_each]).await.unwrap();
+        let found: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+        machines.iter().zip(0..).filter(|(m, _)| found.contains(m)).map(|(_, n)| n).collect::<Vec<usize>>()
+    };
+    for sql in [RELAY, UNDECIDED] {
+        assert!(found(sql, 2_000, 10).await.is_empty(), "they are younger than that");
+    }
+    assert_eq!(found(RELAY, 0, 10).await, [0, 1, 4, 5]);
+    assert_eq!(found(UNDECIDED, 0, 10).await, [2, 3]);
+    let one_of_each = found(RELAY, 0, 1).await;
+    assert!(matches!(one_of_each[..], [0 | 1, 4 | 5]), "{one_of_each:?}");
+}
+
+#[actix_web::test]
+async fn a_start_and_a_stop_that_were_told_to_nobody_are_told() {
+    let app = quick().start().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, outlet, 200_000).await;
+    let held = app.hold(epay, &app.machine(outlet, "Mesin 1").await, &receipt(1)).await;
+    // While its command is good: later its money would go back.
+    app.until(&held.receipt, "RUNNING").await;
+    app.stop_unheard(&held.receipt).await;
+    app.until(&held.receipt, "STOPPED").await;
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn an_unsure_purchase_that_nobody_has_in_mind_is_asked_for() {
+    let app = quick().start().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, outlet, 200_000).await;
+    let unsure = app.hold(epay, &app.machine(outlet, "Mesin 1").await, &receipt(1)).await;
+    app.db.execute("UPDATE snap_transaksi SET state = 'UNSURE' WHERE id = $1", &[&unsure.id]).await.unwrap();
+    // Its device knows nothing of it.
+    app.until(&unsure.receipt, "EXPIRED").await;
+    assert_eq!(app.balance(epay.idcustomer).await, 200_000);
+    app.assert_no_violation().await;
 }

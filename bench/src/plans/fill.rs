@@ -10,7 +10,8 @@ const NOW: &str = "TIMESTAMPTZ '2026-06-01 00:00:00+00'";
 const CUSTOMERS: u32 = 1_000;
 /// Machines of an outlet.
 const PER_OUTLET: u32 = 100;
-/// Of each kind of work that recovery finds: runs whose end was missed, and machines that wait for staff.
+/// Of each kind of work that recovery finds: runs whose end was missed, purchases that are held or unsure, runs that are to stop, and
+/// machines that wait for staff.
 pub const DUE: u32 = 20;
 
 /// Purchase `i` is of machine `1 + i % machines`; the last ones, one of each machine, are open. Without triggers and foreign keys for
@@ -33,19 +34,17 @@ CREATE TEMP TABLE purchase AS
     FROM generate_series(1, {purchases}) i;
 INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT buyer, no_nota, '\\x00', at FROM purchase ORDER BY i;
 INSERT INTO snap_transaksi (id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin, nama_layanan,
-    durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at, started_at, ends_at, finished_at)
+    durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at, started_at, ends_at, finished_at, stop_requested_at)
 SELECT buyer, no_nota, buyer, 1, idmesin, 1 + (idmesin - 1) / {per_outlet}, 1 + (idmesin - 1) / {per_outlet}, 'M', 'Cuci', 3600, 10000, state,
     gen_random_uuid(), i, CASE WHEN state = 'HELD' THEN {now} + INTERVAL '8 s' ELSE at END,
     CASE WHEN state IN ('HELD', 'UNSURE') THEN {now} - INTERVAL '2 s' ELSE at END,
     CASE WHEN state IN ('RUNNING', 'FINISHED') THEN at END,
     CASE WHEN state = 'FINISHED' THEN at WHEN open_no <= {due} THEN {now} - INTERVAL '5 s' WHEN state = 'RUNNING' THEN {now} + INTERVAL '30 min' END,
-    CASE WHEN state = 'FINISHED' THEN at END
+    CASE WHEN state = 'FINISHED' THEN at END, CASE WHEN state = 'RUNNING' AND open_no > {machines} - {due} THEN {now} - INTERVAL '2 s' END
 FROM (
     SELECT *, CASE WHEN open_no <= 0 THEN 'FINISHED' WHEN open_no <= {due} THEN 'RUNNING' WHEN open_no <= 2 * {due} THEN 'HELD'
         WHEN open_no <= 3 * {due} THEN 'UNSURE' ELSE 'RUNNING' END AS state FROM purchase ORDER BY i
 ) b;
-INSERT INTO outbox (idtransaksi, idmesin, op, available_at, created_at)
-    SELECT id, idmesin, 'start', created_at, created_at FROM snap_transaksi WHERE state IN ('HELD', 'UNSURE');
 SET session_replication_role = origin;";
 
 /// # Errors

@@ -16,16 +16,16 @@ use crate::server::Scratch;
 use crate::{BenchError, db};
 use explain::Explained;
 
-/// The indexes that exist for these statements (`migrations/V20261127__lost_work.sql`): the figures "without" are taken without them.
-const INDEXES: &str =
-    "purchase_runs_until, purchase_command_until, purchase_unsure_since, purchase_command, machine_waits_for_staff";
+/// The indexes that exist for these statements (`migrations/V20261127__lost_work.sql`, `migrations/V20261129__outbox_goes.sql`): the
+/// figures "without" are taken without them.
+const INDEXES: &str = "purchase_runs_until, purchase_command_until, purchase_unsure_since, purchase_stop_requested, purchase_command, machine_waits_for_staff";
 
 /// The product's own statements, each with arguments on what `fill` makes. A device reports a run that is not its machine's open
 /// purchase: the worst case of `RECORD`, as it is looked up among all that the machine ever ran.
 const STATEMENTS: [(&str, &str, &str); 5] = [
     ("OVERDUE", recovery::OVERDUE, "{late}, {long_ago}, 1000"),
-    ("RELAY", recovery::RELAY, "{late}, {now}, 1000"),
-    ("SWEEP", recovery::SWEEP, "{late}, 1000"),
+    ("RELAY", recovery::RELAY, "{late} + INTERVAL '10 s', {late}, 1000"),
+    ("UNDECIDED", recovery::UNDECIDED, "{late} + INTERVAL '10 s', {late}, 1000"),
     ("STAFF", recovery::STAFF, "1000"),
     ("RECORD", record::RECORD, "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}"),
 ];

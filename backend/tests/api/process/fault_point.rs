@@ -143,9 +143,16 @@ async fn stop_case(point: &str, left: &str) {
     site.ask("POST", &path, &shop.key, &json!({"alasan": "pintu terbuka"})).await.expect_err("no answer");
     site.killed().await;
     assert_eq!(site.states().await, [left]);
+    let requested = "SELECT stop_requested_at IS NOT NULL FROM snap_transaksi";
+    assert!(site.db.query_one(requested, &[]).await.unwrap().get::<_, bool>(0), "the purchase says that it is to stop");
     site.start("").await;
     let end = Case { end: "STOPPED", ..STARTS };
     settle(&site, &shop, &end).await;
+}
+
+#[actix_web::test]
+async fn after_a_stop_is_asked_for() {
+    stop_case("after_stop_request", "RUNNING").await;
 }
 
 #[actix_web::test]

@@ -122,7 +122,8 @@ impl World {
             "every machine is for sale: {:?}",
             self.store.machines
         );
-        assert!(self.store.outbox.is_empty(), "no command is left over: {:?}", self.store.outbox);
+        let stopped = self.store.purchases.iter().filter(|p| p.stop_requested_at.is_some());
+        stopped.for_each(|p| assert!(p.ends_at.is_some(), "a stop of what never ran: {p:?}"));
         for (machine, device) in self.devices.iter().enumerate() {
             for run in &device.runs {
                 let paid = self.store.purchases.iter().find(|p| p.cmd_id == run.cmd_id && p.order.machine == machine);

@@ -19,6 +19,7 @@ use super::world::{Happening, MACHINES, World};
 const REAP_EVERY_MS: i64 = 1_000;
 const LATE_MS: i64 = 1_000;
 const RELAY_AFTER_MS: i64 = 2_000;
+const UNDECIDED_EVERY_ROUNDS: u32 = 4;
 const ASK_EVERY_ROUNDS: u32 = 15;
 /// Words of devices that are remembered, for judging how exact the server could be.
 const MAX_WORDS: usize = 64;
@@ -295,17 +296,10 @@ impl World {
         let now = self.now;
         let overdue: Vec<usize> = self.store.open().filter(|(_, p)| overdue(p, now)).map(|(_, p)| p.order.machine).collect();
         overdue.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
-        let mut due = Vec::new();
-        for row in &mut self.store.outbox {
-            if row.available_at <= now.plus_ms(-RELAY_AFTER_MS) {
-                row.available_at = now.plus_ms(RELAY_AFTER_MS);
-                due.push(row.purchase);
-            }
-        }
-        for purchase in due {
-            let machine = self.store.purchase(purchase).order.machine;
-            self.tell(machine, Input::LookAgain);
-        }
+        let undecided_too = round.is_multiple_of(UNDECIDED_EVERY_ROUNDS);
+        let due: Vec<usize> =
+            self.store.open().filter(|(_, p)| relayed(p, undecided_too, now)).map(|(_, p)| p.order.machine).collect();
+        due.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
         if round.is_multiple_of(ASK_EVERY_ROUNDS) {
             for machine in (0..MACHINES).filter(|m| self.store.machines[*m].needs_staff).collect::<Vec<_>>() {
                 self.tell(machine, Input::AskDevice);
@@ -325,5 +319,14 @@ fn overdue(p: &PurchaseRow, now: Timestamp) -> bool {
         PurchaseState::Running => p.ends_at.is_some_and(|at| at <= now.plus_ms(-LATE_MS)),
         PurchaseState::Held | PurchaseState::Sent => Store::exp(p) <= now.plus_ms(-LATE_MS),
         _ => p.created_at <= now.plus_ms(-LATE_MS - GIVE_UP_MS),
+    }
+}
+
+fn relayed(p: &PurchaseRow, undecided_too: bool, now: Timestamp) -> bool {
+    let before = now.plus_ms(-RELAY_AFTER_MS);
+    match p.state {
+        PurchaseState::Held => p.created_at <= before,
+        PurchaseState::Running => p.stop_requested_at.is_some_and(|at| at <= before),
+        _ => undecided_too && p.created_at <= before,
     }
 }

@@ -16,7 +16,7 @@ use nyala::purchase::times::CMD_LIFE_MS;
 use uuid::Uuid;
 
 pub use journal::{Asked, Stored, outcome, told};
-pub use rows::{Kind, MachineRow, Movement, OrderRow, OutboxOp, OutboxRow, PurchaseRow, WalletRow};
+pub use rows::{Kind, MachineRow, Movement, OrderRow, PurchaseRow, WalletRow};
 use rows::{id, index};
 
 /// Rupiah of every service.
@@ -37,7 +37,6 @@ pub struct Store {
     /// Purchase `n` is at `n - 1`.
     pub purchases: Vec<PurchaseRow>,
     pub ledger: Vec<Movement>,
-    pub outbox: Vec<OutboxRow>,
     /// Purchases whose run was found though nobody had paid for it.
     pub unpaid_runs: Vec<i64>,
     pub journal: Vec<Asked>,
@@ -53,7 +52,6 @@ impl Store {
             machines: vec![MachineRow { online: true, needs_staff: false, epoch: 0 }; machines],
             purchases: Vec::new(),
             ledger: (0..customers).map(topup).collect(),
-            outbox: Vec::new(),
             unpaid_runs: Vec::new(),
             journal: Vec::new(),
             receipts: HashMap::new(),
@@ -149,10 +147,10 @@ impl Store {
             finished_at: None,
             refunded: 0,
             gave_up: false,
+            stop_requested_at: None,
         });
         let id = id(self.purchases.len() - 1);
         self.moved(Kind::Pending, id, PRICE);
-        self.outbox.push(OutboxRow { purchase: id, op: OutboxOp::Start, available_at: now });
         Held::Won { idtransaksi: id, cmd_id, epoch }
     }
 
@@ -219,7 +217,6 @@ impl Store {
     fn end(&mut self, purchase: i64, state: PurchaseState, at: Timestamp) {
         self.become_(purchase, state);
         self.purchases[index(purchase)].finished_at = Some(at);
-        self.outbox.retain(|o| o.purchase != purchase);
     }
 
     /// The hold ends: posted when it runs or ran (`ends_at`), else voided.
@@ -234,7 +231,6 @@ impl Store {
             wallet.debits += PRICE;
         }
         self.moved(if ends_at.is_some() { Kind::Post } else { Kind::Void }, purchase, PRICE);
-        self.outbox.retain(|o| o.purchase != purchase || o.op != OutboxOp::Start);
     }
 
     fn moved(&mut self, kind: Kind, purchase: i64, amount: i64) {
@@ -260,9 +256,7 @@ impl Store {
     /// An operator's stop, as `ops::mesin_stop` writes it; the purchase that runs there.
     pub fn request_stop(&mut self, machine: usize, now: Timestamp) -> Option<i64> {
         let running = self.open().find(|(_, p)| p.order.machine == machine && p.state == PurchaseState::Running)?.0;
-        if !self.outbox.iter().any(|o| o.purchase == running && o.op == OutboxOp::Stop) {
-            self.outbox.push(OutboxRow { purchase: running, op: OutboxOp::Stop, available_at: now });
-        }
+        self.purchases[index(running)].stop_requested_at.get_or_insert(now);
         self.journal.push(Asked::Stop { purchase: running, now });
         Some(running)
     }
@@ -291,7 +285,7 @@ impl Store {
 
     fn open_at(&self, machine: usize) -> Option<Purchase> {
         let (id, p) = self.open().find(|(_, p)| p.order.machine == machine)?;
-        let stop_requested = self.outbox.iter().any(|o| o.purchase == id && o.op == OutboxOp::Stop);
+        let stop_requested = p.stop_requested_at.is_some();
         Some(Purchase {
             id,
             cmd_id: p.cmd_id,

@@ -66,6 +66,7 @@ pub struct PurchaseRow {
     pub finished_at: Option<Timestamp>,
     pub refunded: i64,
     pub gave_up: bool,
+    pub stop_requested_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,17 +105,4 @@ pub struct Movement {
     pub amount: i64,
     /// `None` for a top-up.
     pub purchase: Option<i64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutboxOp {
-    Start,
-    Stop,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub struct OutboxRow {
-    pub purchase: i64,
-    pub op: OutboxOp,
-    pub available_at: Timestamp,
 }
