@@ -26,7 +26,7 @@ use crate::live::hub::Hubs;
 use crate::live::seats::Seats;
 use crate::machine::device::Drivers;
 use crate::machine::device::sim::Sim;
-use crate::machine::registry::{self as machine, Machines};
+use crate::machine::machines::{self as machine, Machines};
 use crate::machine::threads::Threads;
 use crate::metrics::ServerMetrics;
 use crate::purchase::rate::PurchaseRate;

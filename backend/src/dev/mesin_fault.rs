@@ -13,7 +13,7 @@ use crate::http::json::Json;
 use crate::machine::device::record::record_said;
 use crate::machine::device::sim::{Mode, Sim};
 use crate::machine::device::{self, Heard};
-use crate::machine::registry::Machines;
+use crate::machine::machines::Machines;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Fault {

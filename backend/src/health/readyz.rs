@@ -9,7 +9,7 @@ use crate::db::Store;
 use crate::db::error::DbError;
 use crate::db::writes::Writes;
 use crate::http::answer::{Empty, done, with_status};
-use crate::machine::registry::Machines;
+use crate::machine::machines::Machines;
 
 /// How long the database may take to answer.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);

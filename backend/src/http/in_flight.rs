@@ -11,7 +11,7 @@ use actix_web::{Error, web};
 use tokio::sync::Notify;
 
 use super::kept_body::KeptBody;
-use crate::machine::registry::Machines;
+use crate::machine::machines::Machines;
 
 /// Requests of the whole process. Cheap to clone.
 #[derive(Debug, Clone, Default)]

@@ -65,7 +65,7 @@ pub async fn hold(
         &service.name,
     ];
     match client.query_opt(&stmt, &params).await {
-        Ok(Some(row)) => Ok(Held::Won { idtransaksi: row.try_get(0)?, cmd_id, epoch: row.try_get(1)? }),
+        Ok(Some(row)) => Ok(Held::Won { purchase_id: row.try_get(0)?, cmd_id, epoch: row.try_get(1)? }),
         Ok(None) => Ok(Held::Changed),
         Err(e) => match e.as_db_error().map(|db| (db.code(), db.constraint().unwrap_or_default())) {
             Some((code, "satu_pemakai_per_mesin")) if *code == SqlState::UNIQUE_VIOLATION => Ok(Held::Lost(Refusal::MachineBusy)),

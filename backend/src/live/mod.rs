@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::auth::Auth;
 use crate::config::RealtimeSettings;
 use crate::domain::timestamp::Clock;
-use crate::machine::registry::Machines;
+use crate::machine::machines::Machines;
 use metrics::RealtimeMetrics;
 use seats::Seats;
 

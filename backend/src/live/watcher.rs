@@ -11,9 +11,9 @@ use super::Live;
 use super::hub::{self, Subscription};
 use crate::http::error::AppError;
 use crate::machine::board::Board;
-use crate::machine::registry::Location;
+use crate::machine::machines::Location;
 
-/// Requests of one socket that may wait for machines' addresses.
+/// Requests of one socket that may wait for machines' locations.
 const MAX_WAITING: usize = 1024;
 
 /// A subscribe or an unsubscribe.

@@ -13,7 +13,7 @@ use super::board::Board;
 use super::device::{self, record};
 use super::fault;
 use super::listeners::Broadcast;
-use super::registry::{Location, Machines};
+use super::machines::{Location, Machines};
 use super::tick::Tick;
 use super::ticker::{Run, Ticker};
 use super::wheel::TimerKey;
@@ -46,7 +46,7 @@ pub enum Tell {
     Input(Input),
     /// Somebody watches where nobody did: ticks are wanted.
     Watched,
-    /// Leave memory, unless something came up since the registry forgot this actor.
+    /// Leave memory, unless something came up since `Machines` forgot this actor.
     Leave,
 }
 

@@ -1,4 +1,4 @@
-//! A machine's notice board: what its actor says of itself, and how many watch it from which thread. Shared by the registry, the
+//! A machine's notice board: what its actor says of itself, and how many watch it from which thread. Shared by `Machines`, the
 //! actor and the sessions, so that joining needs no word with the actor.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::SeqCst};

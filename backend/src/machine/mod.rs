@@ -1,4 +1,4 @@
-//! Machines: one actor each while somebody buys or watches, the registry that finds it, and the devices behind it.
+//! Machines: one actor each while somebody buys or watches, `Machines` that finds it, and the devices behind it.
 
 pub mod actor;
 pub mod alarm;
@@ -7,9 +7,9 @@ pub mod device;
 pub mod error;
 pub mod fault;
 pub mod listeners;
+pub mod machines;
 pub mod metrics;
 pub mod recovery;
-pub mod registry;
 pub mod threads;
 pub mod tick;
 pub mod ticker;

@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 
 use super::actor::Input;
 use super::error::MachineError;
-use super::registry::{Location, Machines};
+use super::machines::{Location, Machines};
 use crate::domain::timestamp::Timestamp;
 use crate::ledger::facts;
 use crate::purchase::times::{CMD_LIFE_MS, GIVE_UP_MS};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::alarm::{self, Wakes};
 use super::board::Board;
 use super::listeners::Broadcast;
-use super::registry::{Location, Machines};
+use super::machines::{Location, Machines};
 use super::tick::{self, Cadence, Tick};
 use super::wheel::TimerKey;
 use crate::domain::timestamp::Timestamp;

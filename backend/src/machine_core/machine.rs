@@ -101,8 +101,8 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
         match input {
             Input::Start(start) => self.start(start, now),
-            Input::Await { idtransaksi, buyer } => self.wait(idtransaksi, buyer),
-            Input::Stop { idtransaksi, operator } => self.stop(idtransaksi, operator, now),
+            Input::Await { purchase_id, buyer } => self.wait(purchase_id, buyer),
+            Input::Stop { purchase_id, operator } => self.stop(purchase_id, operator, now),
             Input::Held(result) => self.held(result, now),
             Input::Applied(result) => self.applied(result, now),
             Input::Loaded(result) => self.has_loaded(result, now),
@@ -194,9 +194,9 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     fn held(&mut self, result: Result<Held, Unanswered>, now: Timestamp) {
         let Some((start, at)) = self.holding.take() else { return };
         match result {
-            Ok(Held::Won { idtransaksi, cmd_id, epoch }) => {
+            Ok(Held::Won { purchase_id, cmd_id, epoch }) => {
                 let duration_s = i64::from(start.service.duration_s);
-                let mut active = Active::new(step::first(idtransaksi, cmd_id, epoch, duration_s, at, now));
+                let mut active = Active::new(step::first(purchase_id, cmd_id, epoch, duration_s, at, now));
                 active.buyers = start.buyers;
                 self.learned += 1;
                 self.active = Some(active);
@@ -221,9 +221,9 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.next_start(now);
     }
 
-    fn wait(&mut self, idtransaksi: i64, buyer: B) {
+    fn wait(&mut self, purchase_id: i64, buyer: B) {
         match &mut self.active {
-            Some(a) if a.p.id == idtransaksi => {
+            Some(a) if a.p.id == purchase_id => {
                 if let Some(outcome) = outcome(a.p.state) {
                     return self.answer(vec![buyer], outcome);
                 }
@@ -235,7 +235,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 }
             }
             // It may be the one whose hold is committed and not answered yet.
-            _ if self.holding.is_some() || self.loading.is_some() => self.put_off(Input::Await { idtransaksi, buyer }),
+            _ if self.holding.is_some() || self.loading.is_some() => self.put_off(Input::Await { purchase_id, buyer }),
             _ => {
                 self.answer(vec![buyer], Outcome::ReadAgain);
                 self.load();
@@ -243,9 +243,9 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
     }
 
-    fn stop(&mut self, idtransaksi: i64, operator: S, now: Timestamp) {
+    fn stop(&mut self, purchase_id: i64, operator: S, now: Timestamp) {
         match &mut self.active {
-            Some(a) if a.p.id == idtransaksi && a.operators.len() < MAX_WAITERS => {
+            Some(a) if a.p.id == purchase_id && a.operators.len() < MAX_WAITERS => {
                 a.operators.retain(|operator| !operator.gone());
                 a.operators.push(operator);
                 self.feed(PurchaseEvent::StopRequested, now);

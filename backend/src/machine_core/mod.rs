@@ -65,9 +65,9 @@ pub enum Input<B, S> {
     /// Buy.
     Start(Start<B>),
     /// Wait for the outcome of a purchase that is already there.
-    Await { idtransaksi: i64, buyer: B },
+    Await { purchase_id: i64, buyer: B },
     /// An operator's stop, which is stored. Answered when the run has ended; one that is dropped is to be asked again.
-    Stop { idtransaksi: i64, operator: S },
+    Stop { purchase_id: i64, operator: S },
     /// What became of [`Effect::Hold`].
     Held(Result<Held, Unanswered>),
     /// What became of [`Effect::Apply`]; `false`: the stored state was another one.

@@ -50,12 +50,12 @@ fn start(receipt: u32, buyer: Phone) -> Told {
     Input::Start(Start { order, machine, service, buyers: vec![buyer] })
 }
 
-fn wait(idtransaksi: i64, buyer: Phone) -> Told {
-    Input::Await { idtransaksi, buyer }
+fn wait(purchase_id: i64, buyer: Phone) -> Told {
+    Input::Await { purchase_id, buyer }
 }
 
-fn won(idtransaksi: i64) -> Told {
-    Input::Held(Ok(Held::Won { idtransaksi, cmd_id: Uuid::nil(), epoch: 1 }))
+fn won(purchase_id: i64) -> Told {
+    Input::Held(Ok(Held::Won { purchase_id, cmd_id: Uuid::nil(), epoch: 1 }))
 }
 
 fn running(id: i64) -> Purchase {

@@ -16,7 +16,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::machine::actor::Input;
-use crate::machine::registry::{Location, Machines};
+use crate::machine::machines::{Location, Machines};
 use crate::purchase::times::ANSWER_WAIT_MS;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -58,9 +58,9 @@ pub async fn mesin_stop(
     let Minimal(operator) = by;
     let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
-    let (location, idtransaksi) = request(&store, &operator, idmesin, &reason).await?;
+    let (location, purchase_id) = request(&store, &operator, idmesin, &reason).await?;
     let (waits, ended) = oneshot::channel();
-    machines.tell(&location, Input::Stop { idtransaksi, operator: waits })?;
+    machines.tell(&location, Input::Stop { purchase_id, operator: waits })?;
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
         Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),
@@ -77,7 +77,7 @@ async fn request(store: &Store, operator: &Operator, idmesin: i64, reason: &str)
         .query_opt(&stmt, &[&idmesin, &operator.idowner, &operator.idoutlet, &store.now(), &operator.principal(), &reason])
         .await?
         .ok_or(AppError::MachineNotFound)?;
-    let idtransaksi: Option<i64> = row.try_get(2)?;
-    let idtransaksi = idtransaksi.ok_or(AppError::Conflict("mesin tidak sedang berjalan"))?;
-    Ok((Location { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? }, idtransaksi))
+    let purchase_id: Option<i64> = row.try_get(2)?;
+    let purchase_id = purchase_id.ok_or(AppError::Conflict("mesin tidak sedang berjalan"))?;
+    Ok((Location { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? }, purchase_id))
 }

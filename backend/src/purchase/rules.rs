@@ -57,7 +57,7 @@ pub enum Decision {
     /// The receipt number belongs to another body.
     ReceiptTaken,
     /// The receipt is a purchase already.
-    Purchased { idtransaksi: i64, state: PurchaseState },
+    Purchased { purchase_id: i64, state: PurchaseState },
 }
 
 impl Decision {
@@ -73,8 +73,8 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
         if receipt.body_hash != p.body_hash() {
             return Decision::ReceiptTaken;
         }
-        if let Some((idtransaksi, state)) = receipt.purchase {
-            return Decision::Purchased { idtransaksi, state };
+        if let Some((purchase_id, state)) = receipt.purchase {
+            return Decision::Purchased { purchase_id, state };
         }
         if let Some(refusal) = receipt.refusal.as_deref().and_then(Refusal::from_stored) {
             return Decision::RefusedBefore(refusal);

@@ -138,7 +138,7 @@ pub enum Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
     Won {
-        idtransaksi: i64,
+        purchase_id: i64,
         cmd_id: Uuid,
         epoch: i64,
     },

@@ -10,7 +10,7 @@ use actix_web::rt::time::sleep;
 use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::{Driver, Lost, Uplink};
-use nyala::machine::registry::Location;
+use nyala::machine::machines::Location;
 use nyala::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala::purchase::step::{AckResult, Op};
 use serde_json::json;

@@ -100,9 +100,9 @@ impl Hand<'_> {
         let service = ServiceFacts { idoutlet, name: "Cuci".to_owned(), duration_s: 60, price };
         let client = app.state.store.db.get().await.unwrap();
         match hold(&client, &order, &facts, &service, app.now()).await.unwrap() {
-            Held::Won { idtransaksi, .. } => {
+            Held::Won { purchase_id, .. } => {
                 self.gained(-price);
-                self.uses.borrow_mut().push(Use { id: idtransaksi, price, receipt });
+                self.uses.borrow_mut().push(Use { id: purchase_id, price, receipt });
             }
             Held::Lost(Refusal::MachineBusy | Refusal::BalanceTooLow) | Held::Changed => {}
             Held::Lost(why) => panic!("{why:?}"),

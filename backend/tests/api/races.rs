@@ -11,7 +11,7 @@ use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::actor::Input;
 use nyala::machine::device::sim::Mode;
-use nyala::machine::registry::{Location, MAILBOX};
+use nyala::machine::machines::{Location, MAILBOX};
 use nyala::purchase::times::MAX_WAITING_STARTS;
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -265,7 +265,7 @@ async fn a_machine_whose_actor_is_not_made_yet_takes_a_whole_mailbox() {
     let answers: Vec<_> = (0..MAILBOX)
         .map(|_| {
             let (buyer, answer) = oneshot::channel();
-            app.state.machines.tell(&location, Input::Await { idtransaksi: -1, buyer }).unwrap();
+            app.state.machines.tell(&location, Input::Await { purchase_id: -1, buyer }).unwrap();
             answer
         })
         .collect();
@@ -289,7 +289,7 @@ async fn no_word_is_lost_when_an_actor_leaves_memory() {
             let mut said = 0;
             while app.now() < until {
                 let (waiter, answer) = oneshot::channel();
-                app.state.machines.tell(location, Input::Await { idtransaksi: -1, buyer: waiter }).unwrap();
+                app.state.machines.tell(location, Input::Await { purchase_id: -1, buyer: waiter }).unwrap();
                 answer.await.expect("an answer to everything that was taken");
                 said += 1;
             }

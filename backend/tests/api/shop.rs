@@ -3,7 +3,7 @@
 use nyala::domain::driver_kind::DriverKind;
 use nyala::machine::device::sim::Mode;
 use nyala::machine::device::{self, Heard};
-use nyala::machine::registry::Location;
+use nyala::machine::machines::Location;
 use serde_json::{Value, json};
 
 use crate::arrange::Outlet;

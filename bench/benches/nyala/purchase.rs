@@ -87,11 +87,11 @@ async fn buy(
     now: Timestamp,
     ends_at: Timestamp,
 ) -> i64 {
-    let Held::Won { idtransaksi, .. } = hold(client, order, machine, service, now).await.unwrap() else {
+    let Held::Won { purchase_id, .. } = hold(client, order, machine, service, now).await.unwrap() else {
         panic!("the machine is not free")
     };
-    assert!(apply(client, idtransaksi, Change::Run { started_at: now, ends_at }, now).await.unwrap().is_some());
-    idtransaksi
+    assert!(apply(client, purchase_id, Change::Run { started_at: now, ends_at }, now).await.unwrap().is_some());
+    purchase_id
 }
 
 fn order(shop: &Shop, n: usize) -> Order {

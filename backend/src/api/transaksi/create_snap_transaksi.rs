@@ -19,7 +19,7 @@ use crate::ledger::facts;
 use crate::ledger::purchase::remember_refusal;
 use crate::machine::actor::{Buyer, Input};
 use crate::machine::error::MachineError;
-use crate::machine::registry::{Location, Machines};
+use crate::machine::machines::{Location, Machines};
 use crate::machine_core::{Outcome, Start};
 use crate::purchase::facts::Order;
 use crate::purchase::rate::PurchaseRate;
@@ -118,9 +118,9 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
             Decision::Purchased { state: PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped, .. } => {
                 Outcome::Started
             }
-            Decision::Purchased { idtransaksi, .. } => {
+            Decision::Purchased { purchase_id, .. } => {
                 let location = machines.find(order.idmesin).await?;
-                ask(|buyer| machines.tell(&location, Input::Await { idtransaksi, buyer })).await?
+                ask(|buyer| machines.tell(&location, Input::Await { purchase_id, buyer })).await?
             }
             Decision::Allowed { machine, service } => {
                 let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver };

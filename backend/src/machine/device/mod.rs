@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use super::actor::Input;
 use super::error::MachineError;
-use super::registry::{Location, Machines};
+use super::machines::{Location, Machines};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::{Clock, Timestamp};
 use crate::purchase::device::{Command, DeviceEvent};

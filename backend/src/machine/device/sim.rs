@@ -21,7 +21,7 @@ use super::{Driver, Lost, Uplink};
 use crate::db::error::DbError;
 use crate::db::pool::Db;
 use crate::domain::timestamp::Timestamp;
-use crate::machine::registry::Location;
+use crate::machine::machines::Location;
 use crate::purchase::device::{Command, DeviceEvent};
 
 const JOURNAL: &str = "perangkat-sim.jsonl";

@@ -120,9 +120,9 @@ impl World {
             Decision::Purchased { state: PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped, .. } => {
                 self.hears(request, Told::Runs)
             }
-            Decision::Purchased { idtransaksi, .. } => {
+            Decision::Purchased { purchase_id, .. } => {
                 let buyer = self.phone(request);
-                self.tell(order.machine, Input::Await { idtransaksi, buyer });
+                self.tell(order.machine, Input::Await { purchase_id, buyer });
             }
             Decision::Allowed { machine, service } => {
                 let start = Start { order: order.order(), machine, service, buyers: vec![self.phone(request)] };

@@ -154,8 +154,8 @@ async fn hold(
     let machine = MachineFacts { idoutlet, idowner, name: name(), driver: DriverKind::Sim, online: true, busy: false };
     let service = ServiceFacts { idoutlet, name: name(), duration_s: SERVICES_S[order.service], price: PRICE };
     let here = ledger::hold(client, &chain.order(order), &machine, &service, now).await?;
-    if let (Held::Won { idtransaksi, cmd_id, .. }, Ok(purchase)) = (&here, held) {
-        chain.purchases.insert(purchase, (*idtransaksi, *cmd_id));
+    if let (Held::Won { purchase_id, cmd_id, .. }, Ok(purchase)) = (&here, held) {
+        chain.purchases.insert(purchase, (*purchase_id, *cmd_id));
     }
     assert_eq!(outcome(&here).map(drop), held.map(drop), "{order:?}");
     Ok(())

@@ -278,7 +278,7 @@ impl World {
         if self.server.up
             && let Some(purchase) = self.store.request_stop(machine, self.now)
         {
-            self.tell(machine, Input::Stop { idtransaksi: purchase, operator: Staff });
+            self.tell(machine, Input::Stop { purchase_id: purchase, operator: Staff });
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::{Devices, Reply};
 use crate::machine::device::Uplink;
-use crate::machine::registry::Location;
+use crate::machine::machines::Location;
 use crate::purchase::device::Command;
 
 /// Commands that may wait for the thread.

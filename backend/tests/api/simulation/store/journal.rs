@@ -53,7 +53,7 @@ pub fn told(decision: &Decision) -> String {
 /// A hold's outcome without ids of PostgreSQL's.
 pub fn outcome(held: &Held) -> Result<i64, Option<Refusal>> {
     match held {
-        Held::Won { idtransaksi, .. } => Ok(*idtransaksi),
+        Held::Won { purchase_id, .. } => Ok(*purchase_id),
         Held::Lost(why) => Err(Some(*why)),
         Held::Changed => Err(None),
     }

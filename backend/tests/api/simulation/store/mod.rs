@@ -151,7 +151,7 @@ impl Store {
         });
         let id = id(self.purchases.len() - 1);
         self.moved(Kind::Pending, id, PRICE);
-        Held::Won { idtransaksi: id, cmd_id, epoch }
+        Held::Won { purchase_id: id, cmd_id, epoch }
     }
 
     /// `ledger::remember_refusal`.

@@ -30,7 +30,7 @@ pub const MAILBOX: usize = 256;
 /// How often a mailbox that closed between finding and telling is looked up again.
 const TRIES: usize = 3;
 
-/// A machine's address: which it is, where it stands, and what drives it. Enough to make its actor.
+/// A machine's location: which it is, where it stands, and what drives it. Enough to make its actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
     pub idmesin: i64,
