@@ -3,7 +3,9 @@
 pub mod akun;
 pub mod auth;
 pub mod dashboard;
+pub mod epay_account;
 pub mod epayment;
+pub mod snap;
 pub mod transaksi;
 
 use actix_web::web::{ServiceConfig, scope};

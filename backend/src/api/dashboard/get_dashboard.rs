@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
-use crate::api::transaksi::snap::{SnapTransaksi, snap_sql};
+use crate::api::snap::{SnapTransaksi, snap_sql};
 use crate::db::Store;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;

@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 
 use crate::api::auth::customer::Customer;
-use crate::api::epayment::epay_account::{AkunEpay, epay_sql};
+use crate::api::epay_account::{AkunEpay, epay_sql};
 use crate::db::Store;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;

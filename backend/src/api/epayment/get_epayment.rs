@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
-use crate::api::transaksi::snap::OutletRingkas;
+use crate::api::snap::OutletRingkas;
 use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::timestamp::Timestamp;

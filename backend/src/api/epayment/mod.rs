@@ -1,6 +1,5 @@
 //! E-Pay accounts, top-ups and refunds (docs/product.md §7).
 
-pub mod epay_account;
 pub mod get_detail_refund;
 pub mod get_epayment;
 

@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 
 use crate::api::auth::customer::Customer;
-use crate::api::transaksi::snap::{self, SnapTransaksi, snap_sql};
+use crate::api::snap::{self, SnapTransaksi, snap_sql};
 use crate::db::Store;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::http::answer::{Answer, ok};

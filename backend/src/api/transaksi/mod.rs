@@ -7,7 +7,6 @@ pub mod get_epayment;
 pub mod get_layanan;
 pub mod get_qrcode;
 pub mod list_history;
-pub mod snap;
 
 use actix_web::web::{self, ServiceConfig};
 
