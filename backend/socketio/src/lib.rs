@@ -93,5 +93,5 @@ pub use engine::{
 };
 pub use limits::Limits;
 pub use metrics::{Counter, Metrics};
-pub use socket::{Ack, AckError, Answer, Args, Auth, Connect, Event, Handler, Refused, Socket, SocketIo, socket_io};
+pub use socket::{Ack, AckAnswer, AckError, Args, Connect, ConnectAuth, Event, Handler, Refused, Socket, SocketIo, socket_io};
 pub use transport::{Upgrades, set_user_timeout};

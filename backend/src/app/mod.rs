@@ -26,7 +26,7 @@ use crate::live::hub::Hubs;
 use crate::live::seats::Seats;
 use crate::machine::device::Drivers;
 use crate::machine::device::sim::Sim;
-use crate::machine::machines::{self as machine, Machines};
+use crate::machine::machines::{MachineParts, Machines};
 use crate::machine::threads::Threads;
 use crate::metrics::ServerMetrics;
 use crate::purchase::rate::PurchaseRate;
@@ -35,9 +35,9 @@ use crate::whatsapp::WhatsApp;
 
 /// Cheap to clone; one for the whole process.
 #[derive(Clone)]
-pub struct AppState(Arc<Inner>);
+pub struct AppState(Arc<ServerParts>);
 
-pub struct Inner {
+pub struct ServerParts {
     pub config: Arc<ServerSettings>,
     pub store: Store,
     /// Connections that each worker thread may have (`Db::widen`).
@@ -61,8 +61,8 @@ pub struct Inner {
 }
 
 impl std::ops::Deref for AppState {
-    type Target = Inner;
-    fn deref(&self) -> &Inner {
+    type Target = ServerParts;
+    fn deref(&self) -> &ServerParts {
         &self.0
     }
 }
@@ -111,7 +111,7 @@ impl AppState {
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies);
         let hubs = Arc::<Hubs>::default();
-        let machines = Machines::new(machine::Parts {
+        let machines = Machines::new(MachineParts {
             store: store.clone(),
             recovery,
             drivers,
@@ -122,7 +122,7 @@ impl AppState {
             fault_point: config.dev.fault_point.clone(),
         });
         let purchase_rate = Arc::new(PurchaseRate::new(config.purchase.per_customer_minute));
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(ServerParts {
             config: Arc::new(config),
             store,
             connections_per_thread,

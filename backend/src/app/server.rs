@@ -31,7 +31,7 @@ use crate::http::connection::{self, Connection, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use crate::live::handler::Sockets;
-use crate::live::{self, Live};
+use crate::live::{Live, LiveParts};
 use crate::machine::{alarm, device, recovery};
 use crate::telemetry;
 
@@ -96,7 +96,7 @@ pub struct RunningServer {
 /// Not actix-web's `HttpServer`: below it, requests for a websocket are handed over as raw connections, so that no HTTP dispatcher
 /// and no buffer of it stays behind a session (docs/decisions/0014-below-actix-webs-httpserver.md).
 pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, RunningServer)> {
-    let live = Live::new(live::Parts {
+    let live = Live::new(LiveParts {
         auth: state.auth.clone(),
         machines: state.machines.clone(),
         clock: state.store.clock.clone(),

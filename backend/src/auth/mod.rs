@@ -34,9 +34,9 @@ use requester::Requester;
 
 /// Cheap to clone; one for the whole process.
 #[derive(Clone)]
-pub struct Auth(Arc<Inner>);
+pub struct Auth(Arc<AuthParts>);
 
-pub struct Inner {
+pub struct AuthParts {
     pub tokens: token::Tokens,
     pub versions: session::Versions,
     pub known_phones: known_phone::KnownPhones,
@@ -53,8 +53,8 @@ pub struct Inner {
 }
 
 impl std::ops::Deref for Auth {
-    type Target = Inner;
-    fn deref(&self) -> &Inner {
+    type Target = AuthParts;
+    fn deref(&self) -> &AuthParts {
         &self.0
     }
 }
@@ -66,7 +66,7 @@ impl Auth {
     /// When the system gives no thread.
     pub fn new(secrets: &Secrets, config: &ServerSettings, store: Store, whatsapp: WhatsApp) -> std::io::Result<Self> {
         let login_limits = login_limits::LoginLimits::new(&config.auth);
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(AuthParts {
             tokens: token::Tokens::new(secrets, config.auth.token_days),
             versions: session::Versions::default(),
             known_phones: known_phone::KnownPhones::new(secrets, config.is_production()),

@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
+use deadpool_postgres::Client;
+use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-use super::error::DbError;
-use super::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
 
 /// A probe writes at most this often.
@@ -42,7 +42,7 @@ thread_local! {
 }
 
 /// Whether `e` means that nothing can be written now.
-pub fn cannot_write(e: &tokio_postgres::Error) -> bool {
+pub fn cannot_write(e: &Error) -> bool {
     e.code().is_some_and(|code| CANNOT_WRITE.contains(code))
 }
 
@@ -61,14 +61,14 @@ impl Writes {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn succeed(&self, client: &mut DbClient, now: Timestamp) -> Result<bool, DbError> {
+    pub async fn succeed(&self, client: &mut Client, now: Timestamp) -> Result<bool, Error> {
         if self.is_due(now) {
             let failing = self.0.failing.load(Ordering::Relaxed);
             let probed = if failing { ask_for_room(client, now).await } else { touch(client, now).await };
             match probed {
                 Ok(()) => self.0.failing.store(false, Ordering::Relaxed),
                 Err(e) if cannot_write(&e) => self.0.failing.store(true, Ordering::Relaxed),
-                Err(e) => return Err(e.into()),
+                Err(e) => return Err(e),
             }
         }
         Ok(!self.0.failing.load(Ordering::Relaxed))
@@ -82,12 +82,12 @@ impl Writes {
     }
 }
 
-async fn touch(client: &DbClient, now: Timestamp) -> Result<(), tokio_postgres::Error> {
+async fn touch(client: &Client, now: Timestamp) -> Result<(), Error> {
     let stmt = client.prepare_cached(TOUCH).await?;
     client.execute(&stmt, &[&now]).await.map(drop)
 }
 
-async fn ask_for_room(client: &mut DbClient, now: Timestamp) -> Result<(), tokio_postgres::Error> {
+async fn ask_for_room(client: &mut Client, now: Timestamp) -> Result<(), Error> {
     let tx = client.transaction().await?;
     tx.batch_execute(NEW).await?;
     tx.execute(FILL, &[&now, &vec![0_u8; ROOM_BYTES]]).await?;

@@ -34,7 +34,7 @@ pub async fn readyz(store: web::Data<Store>, writes: web::Data<Writes>, machines
 async fn ask_database(store: &Store, writes: &Writes) -> Result<bool, DbError> {
     let mut client = store.get().await?;
     client.batch_execute("SELECT 1").await?;
-    writes.succeed(&mut client, store.now()).await
+    Ok(writes.succeed(&mut client, store.now()).await?)
 }
 
 fn not_ready(why: &str) -> HttpResponse {

@@ -17,9 +17,9 @@ use seats::Seats;
 
 /// What the customers' sockets stand on. Cheap to clone; each of them holds it.
 #[derive(Clone)]
-pub struct Live(Arc<Parts>);
+pub struct Live(Arc<LiveParts>);
 
-pub struct Parts {
+pub struct LiveParts {
     pub auth: Auth,
     pub machines: Machines,
     pub clock: Clock,
@@ -29,14 +29,14 @@ pub struct Parts {
 }
 
 impl Live {
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: LiveParts) -> Self {
         Self(Arc::new(parts))
     }
 }
 
 impl std::ops::Deref for Live {
-    type Target = Parts;
-    fn deref(&self) -> &Parts {
+    type Target = LiveParts;
+    fn deref(&self) -> &LiveParts {
         &self.0
     }
 }

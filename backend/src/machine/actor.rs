@@ -30,8 +30,8 @@ use crate::purchase::step::{Held, Op, Purchase};
 /// A request that waits for a purchase.
 pub type Buyer = oneshot::Sender<Outcome>;
 /// An operator who waits for the end of a run.
-pub type Operator = oneshot::Sender<()>;
-pub type Input = core::Input<Buyer, Operator>;
+pub type StopWaiter = oneshot::Sender<()>;
+pub type MachineInput = core::Input<Buyer, StopWaiter>;
 
 impl<T> Waiter for oneshot::Sender<T> {
     fn gone(&self) -> bool {
@@ -43,7 +43,7 @@ impl<T> Waiter for oneshot::Sender<T> {
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub enum Tell {
-    Input(Input),
+    Input(MachineInput),
     /// Somebody watches where nobody did: ticks are wanted.
     Watched,
     /// Leave memory, unless something came up since `Machines` forgot this actor.
@@ -53,7 +53,7 @@ pub enum Tell {
 pub struct MachineActor {
     machines: Machines,
     location: Location,
-    machine: Machine<Buyer, Operator>,
+    machine: Machine<Buyer, StopWaiter>,
     board: Arc<Board>,
     alarm: Option<(Timestamp, TimerKey)>,
     ticker: Rc<Ticker>,
@@ -75,7 +75,7 @@ impl MachineActor {
         }
     }
 
-    fn on(&mut self, input: Input, ctx: &mut Ctx) {
+    fn on(&mut self, input: MachineInput, ctx: &mut Ctx) {
         let now = self.machines.parts().store.now();
         for effect in self.machine.on(input, now) {
             self.perform(effect, now, ctx);
@@ -83,7 +83,7 @@ impl MachineActor {
         self.arm(ctx);
     }
 
-    fn perform(&self, effect: Effect<Buyer, Operator>, now: Timestamp, ctx: &mut Ctx) {
+    fn perform(&self, effect: Effect<Buyer, StopWaiter>, now: Timestamp, ctx: &mut Ctx) {
         let idmesin = self.location.idmesin;
         match effect {
             Effect::Hold { order, machine, service, at } => {
@@ -93,7 +93,7 @@ impl MachineActor {
                     if matches!(held, Ok(Held::Won { .. })) {
                         actor.fault("after_hold");
                     }
-                    Input::Held(held)
+                    MachineInput::Held(held)
                 });
             }
             Effect::Apply { next, change, at, .. } => {
@@ -111,16 +111,18 @@ impl MachineActor {
                     if done == Ok(true) {
                         actor.machines.metrics().purchase_became(became);
                     }
-                    Input::Applied(done)
+                    MachineInput::Applied(done)
                 });
             }
             Effect::Load => {
                 let work = async move |client: DbClient| facts::open_at(&client, idmesin).await;
-                self.ask(ctx, "a machine's purchase cannot be read", work, |_, stored| Input::Loaded(stored));
+                self.ask(ctx, "a machine's purchase cannot be read", work, |_, stored| MachineInput::Loaded(stored));
             }
             Effect::Record { online, runs, foreign, at } => {
                 let work = async move |client: DbClient| record::record(&client, idmesin, online, runs, foreign, at).await;
-                self.ask(ctx, "a device's state was not stored; its next word will be", work, |_, done| Input::Recorded(done));
+                self.ask(ctx, "a device's state was not stored; its next word will be", work, |_, done| {
+                    MachineInput::Recorded(done)
+                });
             }
             Effect::Command(cmd) => self.command(cmd),
             Effect::Answered { after_ms } => {
@@ -145,7 +147,7 @@ impl MachineActor {
         ctx: &mut Ctx,
         failed: &'static str,
         work: impl AsyncFnOnce(DbClient) -> Result<T, DbError> + 'static,
-        tell: impl FnOnce(&Self, Result<T, Unanswered>) -> Input + 'static,
+        tell: impl FnOnce(&Self, Result<T, Unanswered>) -> MachineInput + 'static,
     ) {
         let (db, idmesin) = (self.machines.parts().store.db.clone(), self.location.idmesin);
         let answered = async move {
@@ -230,9 +232,9 @@ impl Handler<Tell> for MachineActor {
         match tell {
             Tell::Input(input) => {
                 match input {
-                    Input::Alarm => self.alarm = None,
+                    MachineInput::Alarm => self.alarm = None,
                     // It is stored that it is to stop, and its device was not told.
-                    Input::Stop { .. } => self.fault("after_stop_request"),
+                    MachineInput::Stop { .. } => self.fault("after_stop_request"),
                     _ => {}
                 }
                 self.on(input, ctx);

@@ -9,7 +9,7 @@ use actix::Addr;
 use actix_socketio::{Closer, vital};
 use tokio::sync::Notify;
 
-use super::actor::{Input, MachineActor, Tell};
+use super::actor::{MachineActor, MachineInput, Tell};
 use super::threads::Turning;
 use super::ticker::Ticker;
 use super::wheel::{TimerKey, Wheel};
@@ -81,7 +81,7 @@ async fn run(sooner: Rc<Notify>, turning: Turning) {
         // Woken outside the borrow: whoever wakes may set its next alarm at once.
         for whom in due.drain(..) {
             match whom {
-                Wakes::Machine(addr) => addr.do_send(Tell::Input(Input::Alarm)),
+                Wakes::Machine(addr) => addr.do_send(Tell::Input(MachineInput::Alarm)),
                 Wakes::Ticker(ticker) => ticker.upgrade().iter().for_each(Ticker::ring),
                 Wakes::Close(closer) => closer.close(),
             }

@@ -12,7 +12,7 @@ use dashmap::DashMap;
 use dashmap::mapref::entry::{Entry, VacantEntry};
 use dashmap::mapref::one::RefMut;
 
-use super::actor::{Input, MachineActor, Tell};
+use super::actor::{MachineActor, MachineInput, Tell};
 use super::board::Board;
 use super::device::Drivers;
 use super::error::MachineError;
@@ -44,7 +44,7 @@ struct Resident {
 }
 
 /// What machines stand on.
-pub struct Parts {
+pub struct MachineParts {
     pub store: Store,
     /// The connection of `recovery` alone: it goes on while all others wait behind a lock.
     pub recovery: Db,
@@ -63,7 +63,7 @@ pub struct Parts {
 pub struct Machines(Arc<Inner>);
 
 struct Inner {
-    parts: Parts,
+    parts: MachineParts,
     actors: DashMap<i64, Resident>,
     /// Where each machine is, once it had an actor or somebody asked: machines neither move nor vanish.
     location: DashMap<i64, Location>,
@@ -73,12 +73,12 @@ struct Inner {
 
 impl Machines {
     /// Nobody's home yet, and closed.
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: MachineParts) -> Self {
         let (actors, location, workers, open) = Default::default();
         Self(Arc::new(Inner { parts, actors, location, workers, open }))
     }
 
-    pub(super) fn parts(&self) -> &Parts {
+    pub(super) fn parts(&self) -> &MachineParts {
         &self.0.parts
     }
 
@@ -130,7 +130,7 @@ impl Machines {
     }
 
     /// Tells the machine's actor, making one when there is none.
-    pub fn tell(&self, location: &Location, input: Input) -> Result<(), MachineError> {
+    pub fn tell(&self, location: &Location, input: MachineInput) -> Result<(), MachineError> {
         let mut tell = Tell::Input(input);
         for _ in 0..TRIES {
             // Sent before the entry's lock is let go, so that an actor which is forgotten has all it was told in its mailbox.
@@ -150,7 +150,7 @@ impl Machines {
     }
 
     /// Tells the machine's actor when there is one, and makes none; whether there was one.
-    pub fn tell_if_present(&self, idmesin: i64, input: Input) -> Result<bool, MachineError> {
+    pub fn tell_if_present(&self, idmesin: i64, input: MachineInput) -> Result<bool, MachineError> {
         // Sent before the entry's lock is let go, as `tell` does.
         let Some(resident) = self.0.actors.get(&idmesin) else { return Ok(false) };
         match resident.addr.try_send(Tell::Input(input)) {
@@ -177,7 +177,7 @@ impl Machines {
         if let Entry::Vacant(vacant) = self.0.actors.entry(location.idmesin) {
             return self.start(location, vacant, Some(active)).map(drop);
         }
-        self.tell(location, Input::LookAgain)
+        self.tell(location, MachineInput::LookAgain)
     }
 
     /// One more watcher from `thread`; the machine's board tells what it shows. The watcher counts before the entry's lock is let

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_postgres::Row;
 
-use super::actor::Input;
+use super::actor::MachineInput;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
 use crate::domain::timestamp::Timestamp;
@@ -87,26 +87,26 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     let overdue = client.prepare_cached(OVERDUE).await?;
     let gave_up: Timestamp = now.plus_ms(-LATE_MS - GIVE_UP_MS);
     let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await?;
-    tell_all(machines, &late, || Input::LookAgain)?;
+    tell_all(machines, &late, || MachineInput::LookAgain)?;
     let relay_before = now.plus_ms(-RELAY_AFTER_MS);
     let exp_until = relay_before.plus_ms(CMD_LIFE_MS);
     let relay = client.prepare_cached(RELAY).await?;
     let due = client.query(&relay, &[&exp_until, &relay_before, &BATCH]).await?;
-    tell_all(machines, &due, || Input::LookAgain)?;
+    tell_all(machines, &due, || MachineInput::LookAgain)?;
     if round.is_multiple_of(UNDECIDED_EVERY_ROUNDS) {
         let undecided = client.prepare_cached(UNDECIDED).await?;
         let waiting = client.query(&undecided, &[&exp_until, &relay_before, &BATCH]).await?;
-        tell_all(machines, &waiting, || Input::LookAgain)?;
+        tell_all(machines, &waiting, || MachineInput::LookAgain)?;
     }
     if round.is_multiple_of(ASK_EVERY_ROUNDS) {
         let staff = client.query(STAFF, &[&BATCH]).await?;
-        tell_all(machines, &staff, || Input::AskDevice)?;
+        tell_all(machines, &staff, || MachineInput::AskDevice)?;
     }
     Ok(())
 }
 
 /// Tells each of these machines; one whose mailbox is full does not keep the others from hearing it.
-fn tell_all(machines: &Machines, rows: &[Row], input: impl Fn() -> Input) -> Result<(), MachineError> {
+fn tell_all(machines: &Machines, rows: &[Row], input: impl Fn() -> MachineInput) -> Result<(), MachineError> {
     for row in rows {
         let location = location(row)?;
         if let Err(e) = machines.tell(&location, input()) {

@@ -15,7 +15,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::machine::actor::Input;
+use crate::machine::actor::MachineInput;
 use crate::machine::machines::{Location, Machines};
 use crate::purchase::times::ANSWER_WAIT_MS;
 
@@ -60,7 +60,7 @@ pub async fn mesin_stop(
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     let (location, purchase_id) = request(&store, &operator, idmesin, &reason).await?;
     let (waits, ended) = oneshot::channel();
-    machines.tell(&location, Input::Stop { purchase_id, operator: waits })?;
+    machines.tell(&location, MachineInput::Stop { purchase_id, operator: waits })?;
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
         Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
-use nyala::machine::actor::Input;
+use nyala::machine::actor::MachineInput;
 use nyala::machine::device::sim::Mode;
 use nyala::machine::machines::{Location, MAILBOX};
 use nyala::purchase::times::MAX_WAITING_STARTS;
@@ -242,8 +242,8 @@ async fn looking_again_at_every_moment_changes_nothing() {
             let nag = async {
                 while app.states(&order.receipt).await != ["FINISHED"] {
                     // A full mailbox refuses, which is its limit; the pause lets the actor do what it is looked at for.
-                    let _ = app.state.machines.tell(&location, Input::LookAgain);
-                    let _ = app.state.machines.tell(&location, Input::AskDevice);
+                    let _ = app.state.machines.tell(&location, MachineInput::LookAgain);
+                    let _ = app.state.machines.tell(&location, MachineInput::AskDevice);
                     sleep(Duration::from_millis(1)).await;
                 }
             };
@@ -265,7 +265,7 @@ async fn a_machine_whose_actor_is_not_made_yet_takes_a_whole_mailbox() {
     let answers: Vec<_> = (0..MAILBOX)
         .map(|_| {
             let (buyer, answer) = oneshot::channel();
-            app.state.machines.tell(&location, Input::Await { purchase_id: -1, buyer }).unwrap();
+            app.state.machines.tell(&location, MachineInput::Await { purchase_id: -1, buyer }).unwrap();
             answer
         })
         .collect();
@@ -289,7 +289,7 @@ async fn no_word_is_lost_when_an_actor_leaves_memory() {
             let mut said = 0;
             while app.now() < until {
                 let (waiter, answer) = oneshot::channel();
-                app.state.machines.tell(location, Input::Await { purchase_id: -1, buyer: waiter }).unwrap();
+                app.state.machines.tell(location, MachineInput::Await { purchase_id: -1, buyer: waiter }).unwrap();
                 answer.await.expect("an answer to everything that was taken");
                 said += 1;
             }

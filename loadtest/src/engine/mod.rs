@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 pub use session::{ServerMessage, message};
 use stats::Second;
 use swarm::Swarm;
-pub use watch::{Counting, Heard};
+pub use watch::{Counting, TickKind};
 
 /// Reports that may wait for the scenario.
 const MAX_REPORTS: usize = 16 * 1024;
@@ -99,7 +99,7 @@ pub enum Told {
     Heard {
         session: usize,
         idmesin: i64,
-        what: Heard,
+        what: TickKind,
     },
 }
 

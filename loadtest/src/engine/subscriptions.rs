@@ -5,7 +5,7 @@ use super::clock::{ServerClock, Us};
 use super::heartbeat::{self, Snapshot};
 use super::phase::Phase;
 use super::stats::Second;
-use super::watch::{Books, Counting, Heard, WatchedTopic};
+use super::watch::{Books, Counting, TickKind, WatchedTopic};
 use super::{Plan, Topic};
 
 /// `width` of them a session, one after the other.
@@ -33,7 +33,7 @@ pub enum Ticked {
     },
     Of {
         idmesin: i64,
-        what: Heard,
+        what: TickKind,
         /// It counts as the answer of its subscription.
         is_answer: bool,
         /// The scenario wants to hear of it.

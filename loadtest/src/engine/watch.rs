@@ -19,7 +19,7 @@ const NEVER: i64 = i64::MAX;
 
 /// What a tick was to the subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
+pub enum TickKind {
     Tick,
     Start,
     Final,
@@ -173,28 +173,28 @@ impl WatchedTopic {
     }
 
     /// A tick that was here at `at`.
-    pub fn heard(&mut self, tick: &Heartbeat, at: Us, phase: &mut Phase, books: &mut Books<'_>) -> Heard {
+    pub fn heard(&mut self, tick: &Heartbeat, at: Us, phase: &mut Phase, books: &mut Books<'_>) -> TickKind {
         let Some(ends_at) = tick.ends_at else {
             books.counters.given_back += 1;
             books.counters.tl_wrong += u64::from(tick.tl != 0);
             self.leave_run(phase, books);
-            return Heard::GivenBack;
+            return TickKind::GivenBack;
         };
         if tick.tl < 1 {
             self.final_tick(tick, ends_at, at, phase, books);
-            return Heard::Final;
+            return TickKind::Final;
         }
         books.counters.tl_wrong += u64::from(tick.tl != ends_at - tick.server_time);
         if ends_at == self.ended {
             books.counters.unexpected += 1;
-            return Heard::Tick;
+            return TickKind::Tick;
         }
         if ends_at != self.ends_at {
             self.begins(tick, ends_at, phase, books);
-            return Heard::Start;
+            return TickKind::Start;
         }
         self.phase_tick(tick, ends_at, at, phase, books);
-        Heard::Tick
+        TickKind::Tick
     }
 
     fn begins(&mut self, tick: &Heartbeat, ends_at: i64, phase: &Phase, books: &mut Books<'_>) {

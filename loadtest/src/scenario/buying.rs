@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::errand::{self, Errand};
 use super::steps::{drain, join_all, open_shop};
 use super::watching::MAX_TOPICS;
-use crate::engine::{EngineCommand, Heard, Plan, SessionEngine, Told, Topic};
+use crate::engine::{EngineCommand, Plan, SessionEngine, TickKind, Told, Topic};
 use crate::http::Pool;
 use crate::options::{Common, at_least_1};
 use crate::report::metrics::shown;
@@ -235,7 +235,7 @@ impl Checkout {
             // What was on its way of the customer's machine before is not of this one.
             Told::Heard { session, idmesin, .. } | Told::Subscribed { session, idmesin, .. }
                 if !self.is_of(*session, *idmesin) => {}
-            Told::Heard { session, what: Heard::Final, .. } => {
+            Told::Heard { session, what: TickKind::Final, .. } => {
                 if self.finished(*session) {
                     done(run);
                 }

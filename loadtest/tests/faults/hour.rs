@@ -8,7 +8,7 @@ use std::time::Instant;
 use nyala_loadtest::engine::clock::ServerClock;
 use nyala_loadtest::engine::stats::Second;
 use nyala_loadtest::engine::subscriptions::{Subscriptions, Ticked};
-use nyala_loadtest::engine::{Heard, Plan, ServerMessage, Topic, heartbeat, message};
+use nyala_loadtest::engine::{Plan, ServerMessage, TickKind, Topic, heartbeat, message};
 use serde_json::json;
 
 use crate::fake::room::Line;
@@ -180,7 +180,7 @@ impl Hour {
             let session = usize::try_from(session).unwrap();
             if heartbeat::is(text.as_bytes()) {
                 match self.watched.tick(session, text.as_bytes(), at, &mut self.clock, &mut self.second) {
-                    Ticked::Of { idmesin, what: Heard::Final, is_told: true, .. } => {
+                    Ticked::Of { idmesin, what: TickKind::Final, is_told: true, .. } => {
                         self.watched.remove(session, idmesin);
                         let text = format!(r#"429["unsubscribe","heartbeat/{idmesin}"]"#);
                         socket::heard(&mut self.fake, &self.faults, session as u64, &text, now).expect("an answer");

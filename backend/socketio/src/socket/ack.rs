@@ -62,9 +62,9 @@ pub enum AckError {
 
 /// The answer of a client, to be awaited. A client may never answer: put a time-out around it.
 #[derive(Debug)]
-pub struct Answer(pub(super) oneshot::Receiver<Args>);
+pub struct AckAnswer(pub(super) oneshot::Receiver<Args>);
 
-impl Answer {
+impl AckAnswer {
     /// Waits for the answer.
     ///
     /// # Errors

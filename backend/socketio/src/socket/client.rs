@@ -10,7 +10,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::ack::Ack;
-use super::event::{Args, Auth, Event};
+use super::event::{Args, ConnectAuth, Event};
 use super::handle::{Socket, State};
 use super::handler::{Connect, Handler, Refused};
 use crate::codec::{Assembled, Assembler, Frame, Kind, Packet};
@@ -121,7 +121,7 @@ impl<H: Handler> Shared<H> {
         let namespace =
             if &*packet.namespace == "/" { ByteString::from_static("/") } else { ByteString::from(&*packet.namespace) };
         let socket = Socket::new(self.session.clone(), namespace);
-        let connect = Connect { socket: socket.clone(), auth: Auth::new(&packet.data) };
+        let connect = Connect { socket: socket.clone(), auth: ConnectAuth::new(&packet.data) };
         let task = actix_web::rt::spawn(self.clone().connecting(connect));
         let mut places = self.places.borrow_mut();
         places.reserve_exact(1); // nearly every session joins one namespace

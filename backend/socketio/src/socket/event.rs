@@ -78,9 +78,9 @@ fn inside(array: &str) -> &str {
 
 /// What a client sent along when it asked to join.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Auth(ByteString);
+pub struct ConnectAuth(ByteString);
 
-impl Auth {
+impl ConnectAuth {
     pub(super) fn new(json: &ByteString) -> Self {
         // Copied: the packet is a slice of a larger read.
         Self(if json.is_empty() { ByteString::from_static("{}") } else { ByteString::from(&**json) })

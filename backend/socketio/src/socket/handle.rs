@@ -10,7 +10,7 @@ use bytestring::ByteString;
 use serde::Serialize;
 use tokio::sync::oneshot;
 
-use super::ack::{AckError, Answer};
+use super::ack::{AckAnswer, AckError};
 use super::event::Args;
 use crate::codec::{Frame, Kind, Packet};
 use crate::engine::{Closer, Handle, Sid};
@@ -106,7 +106,7 @@ impl Socket {
     /// # Errors
     /// The inner one when too many answers are waited for or the socket is gone, the outer one when `argument` does not
     /// serialise to JSON.
-    pub fn ask<A: Serialize + ?Sized>(&self, name: &str, argument: &A) -> serde_json::Result<Result<Answer, AckError>> {
+    pub fn ask<A: Serialize + ?Sized>(&self, name: &str, argument: &A) -> serde_json::Result<Result<AckAnswer, AckError>> {
         let data = serde_json::to_string(&(name, argument))?;
         if !self.is_open() {
             return Ok(Err(AckError::Gone));
@@ -123,7 +123,7 @@ impl Socket {
         }
         self.0.next_id.set(id + 1);
         self.send_packet(&self.event_packet(data, Some(id), 0), Vec::new());
-        Ok(Ok(Answer(receiver)))
+        Ok(Ok(AckAnswer(receiver)))
     }
 
     /// Sends a frame that was encoded once for many sockets of this namespace. Never dropped: a client that does not

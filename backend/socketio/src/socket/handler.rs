@@ -6,7 +6,7 @@ use bytestring::ByteString;
 use serde::Serialize;
 
 use super::client::Client;
-use super::event::{Auth, Event};
+use super::event::{ConnectAuth, Event};
 use super::handle::Socket;
 use crate::engine::{CloseReason, Config, Engine};
 
@@ -35,7 +35,7 @@ pub struct Connect {
     /// The socket that it will be.
     pub socket: Socket,
     /// What the client sent along (`auth` of the real clients).
-    pub auth: Auth,
+    pub auth: ConnectAuth,
 }
 
 impl Connect {

@@ -6,7 +6,7 @@ mod event;
 mod handle;
 mod handler;
 
-pub use ack::{Ack, AckError, Answer};
-pub use event::{Args, Auth, Event};
+pub use ack::{Ack, AckAnswer, AckError};
+pub use event::{Args, ConnectAuth, Event};
 pub use handle::Socket;
 pub use handler::{Connect, Handler, Refused, SocketIo, socket_io};

@@ -17,7 +17,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::ledger::facts;
 use crate::ledger::purchase::remember_refusal;
-use crate::machine::actor::{Buyer, Input};
+use crate::machine::actor::{Buyer, MachineInput};
 use crate::machine::error::MachineError;
 use crate::machine::machines::{Location, Machines};
 use crate::machine_core::{Outcome, Start};
@@ -120,14 +120,14 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
             }
             Decision::Purchased { purchase_id, .. } => {
                 let location = machines.find(order.idmesin).await?;
-                ask(|buyer| machines.tell(&location, Input::Await { purchase_id, buyer })).await?
+                ask(|buyer| machines.tell(&location, MachineInput::Await { purchase_id, buyer })).await?
             }
             Decision::Allowed { machine, service } => {
                 let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver };
                 let order = order.clone();
                 ask(|buyer| {
                     let start = Start { order, machine, service, buyers: vec![buyer] };
-                    machines.tell(&location, Input::Start(start))
+                    machines.tell(&location, MachineInput::Start(start))
                 })
                 .await?
             }

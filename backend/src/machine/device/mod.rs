@@ -11,7 +11,7 @@ use actix_socketio::vital;
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::mpsc;
 
-use super::actor::Input;
+use super::actor::MachineInput;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
 use crate::domain::driver_kind::DriverKind;
@@ -138,10 +138,10 @@ async fn deliver_forever(machines: Machines, mut words: mpsc::Receiver<Heard>) {
 pub fn deliver(machines: &Machines, Heard { from, event, at }: Heard) -> Result<(), MachineError> {
     let told = match event {
         // It is about an open purchase, whose machine has an actor: with none there is nobody whom it concerns.
-        DeviceEvent::Ack { .. } => machines.tell_if_present(from.idmesin, Input::Said(event)).map(drop),
+        DeviceEvent::Ack { .. } => machines.tell_if_present(from.idmesin, MachineInput::Said(event)).map(drop),
         // Whether a machine is online, waits for staff or runs unpaid is kept on record by its actor, which is made for it. A driver
         // that hears the same of thousands of idle machines says only what is new.
-        DeviceEvent::State { .. } => machines.tell(&from, Input::Said(event)),
+        DeviceEvent::State { .. } => machines.tell(&from, MachineInput::Said(event)),
     };
     machines.device_heard(from.idmesin, at);
     told

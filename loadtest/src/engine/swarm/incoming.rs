@@ -8,7 +8,7 @@ use super::super::frame::{self, Opcode};
 use super::super::heartbeat;
 use super::super::session::{self, ServerMessage, Stage};
 use super::super::subscriptions::Ticked;
-use super::super::watch::Heard;
+use super::super::watch::TickKind;
 use super::connect::Lost;
 use super::{SILENCE_MARGIN, Swarm};
 
@@ -84,7 +84,7 @@ impl Swarm {
                 if is_answer {
                     self.answered(i);
                 }
-                if is_told && what != Heard::Tick {
+                if is_told && what != TickKind::Tick {
                     self.tell(Told::Heard { session: i, idmesin, what });
                 }
             }
