@@ -7,7 +7,8 @@ ALTER TABLE snap_transaksi ADD COLUMN stop_requested_at TIMESTAMPTZ;
 UPDATE snap_transaksi t SET stop_requested_at = o.created_at FROM outbox o
 WHERE o.idtransaksi = t.id AND o.op = 'stop' AND t.state = 'RUNNING';
 
-CREATE INDEX purchase_stop_requested ON snap_transaksi (stop_requested_at) WHERE state = 'RUNNING' AND stop_requested_at IS NOT NULL;
+-- By machine: few are in it, so that all are read. By the moment, a generic plan takes a third of all runs for due and reads those.
+CREATE INDEX purchase_stop_requested ON snap_transaksi (idmesin) WHERE state = 'RUNNING' AND stop_requested_at IS NOT NULL;
 
 -- The same rules without the one about starts that were left in the outbox.
 CREATE OR REPLACE VIEW pelanggaran_saldo AS
