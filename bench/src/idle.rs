@@ -58,7 +58,9 @@ impl Idle {
                     self.seconds
                 ),
                 match grown_by(empty_kib, kib, self.machines) {
-                    Some(kib) => format!("Memory: {kib:.2} KiB resident a machine, the actor's and the registry's"),
+                    Some(kib) => {
+                        format!("Memory: {kib:.2} KiB resident a machine, the actor's and that of its entry in `Machines`")
+                    }
                     None => format!(
                         "Memory of a machine: not measured. {} are too few to be seen: give more --machines",
                         self.machines

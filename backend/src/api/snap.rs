@@ -43,7 +43,7 @@ pub struct SnapTransaksi {
     /// True only in the detail of a deletion.
     #[serde(rename = "isDelete")]
     pub is_delete: bool,
-    pub outlet: OutletRingkas,
+    pub outlet: OutletSummary,
     /// Always one item.
     #[schema(min_items = 1, max_items = 1)]
     pub snap_transaksi_detail: [SnapDetail; 1],
@@ -76,7 +76,7 @@ pub struct SnapLayanan {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub struct OutletRingkas {
+pub struct OutletSummary {
     pub nama: String,
     pub kota: String,
 }
@@ -96,7 +96,7 @@ impl SnapTransaksi {
             ends_at: ends_at.filter(|_| state == PurchaseState::Running).map(Timestamp::ms),
             server_time: now.ms(),
             is_delete: false,
-            outlet: OutletRingkas { nama: row.try_get("nama_outlet")?, kota: row.try_get("kota")? },
+            outlet: OutletSummary { nama: row.try_get("nama_outlet")?, kota: row.try_get("kota")? },
             snap_transaksi_detail: [SnapDetail {
                 status,
                 durasi,

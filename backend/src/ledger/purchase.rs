@@ -10,6 +10,7 @@ use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
+use crate::purchase::state::undecided_states;
 use crate::purchase::step::{Change, Held};
 use crate::purchase::times::CMD_LIFE_MS;
 
@@ -78,10 +79,13 @@ pub async fn hold(
 
 /// Post the hold and run. The hold is looked up by $1 and not by the row that was just changed: so the planner reads one entry of
 /// `gerak_sekali` whatever it believes of the tables' sizes. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
-pub const POST: &str = "
+pub const POST: &str = concat!(
+    "
 WITH t AS (
     UPDATE snap_transaksi SET state = $2, started_at = $3, ends_at = $4, finished_at = $5
-    WHERE id = $1 AND state IN ('HELD', 'SENT', 'UNSURE') RETURNING id, no_nota, idcustomer, grandtotal
+    WHERE id = $1 AND state IN ",
+    undecided_states!(),
+    " RETURNING id, no_nota, idcustomer, grandtotal
 ), q AS (
     UPDATE quota_emoney q SET debits_pending = debits_pending - t.grandtotal, debits_posted = debits_posted + t.grandtotal, updated_at = $6
     FROM t WHERE q.idcustomer = t.idcustomer
@@ -90,15 +94,19 @@ WITH t AS (
     SELECT 'post', p.debit_akun, p.credit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $6
     FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
 )
-SELECT no_nota FROM t";
+SELECT no_nota FROM t"
+);
 
 /// Void the hold: $2 state, $3 now, $4 whether the machine waits for staff.
-const VOID: &str = "
+const VOID: &str = concat!(
+    "
 WITH locks AS MATERIALIZED (
     SELECT FROM mesin WHERE $4 AND idmesin = (SELECT idmesin FROM snap_transaksi WHERE id = $1) FOR UPDATE
 ), t AS (
     UPDATE snap_transaksi SET state = $2, finished_at = $3
-    WHERE id = $1 AND state IN ('HELD', 'SENT', 'UNSURE') AND $4 = EXISTS (SELECT FROM locks)
+    WHERE id = $1 AND state IN ",
+    undecided_states!(),
+    " AND $4 = EXISTS (SELECT FROM locks)
     RETURNING id, no_nota, idcustomer, grandtotal, idmesin
 ), m AS (
     UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
@@ -112,7 +120,8 @@ WITH locks AS MATERIALIZED (
     INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
     SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), $3 FROM t WHERE $4
 )
-SELECT no_nota FROM t";
+SELECT no_nota FROM t"
+);
 
 const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state = ANY($3) RETURNING no_nota";
 

@@ -3,7 +3,6 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
 use tokio::sync::oneshot;
@@ -125,9 +124,7 @@ impl MachineActor {
                 });
             }
             Effect::Command(cmd) => self.command(cmd),
-            Effect::Answered { after_ms } => {
-                self.machines.metrics().device_answered(Duration::from_millis(after_ms.unsigned_abs()));
-            }
+            Effect::Answered { after_ms } => self.machines.metrics().device_answered(after_ms),
             // The board first: whoever joins now reads it.
             Effect::Show { ends_at, news } => {
                 self.board.set_ends_at(ends_at);
@@ -195,13 +192,12 @@ impl MachineActor {
 
 /// What an operator looks for by the receipt number: how it was decided, and by debug all of it.
 fn log(nota: &str, idmesin: i64, became: PurchaseState) {
+    use PurchaseState as State;
     let state = became.as_str();
     match became {
-        PurchaseState::Held | PurchaseState::Sent | PurchaseState::Finished => tracing::debug!(nota, idmesin, state, "purchase"),
-        PurchaseState::Running | PurchaseState::Stopped | PurchaseState::Refused => {
-            tracing::info!(nota, idmesin, state, "purchase");
-        }
-        PurchaseState::Unsure | PurchaseState::Expired => tracing::warn!(nota, idmesin, state, "purchase"),
+        State::Held | State::Sent | State::Finished => tracing::debug!(nota, idmesin, state, "purchase"),
+        State::Running | State::Stopped | State::Refused => tracing::info!(nota, idmesin, state, "purchase"),
+        State::Unsure | State::Expired => tracing::warn!(nota, idmesin, state, "purchase"),
     }
 }
 
@@ -209,8 +205,7 @@ impl Actor for MachineActor {
     type Context = Ctx;
 
     fn started(&mut self, ctx: &mut Ctx) {
-        self.machines.metrics().actors.inc();
-        self.machines.metrics().actors_started.inc();
+        self.machines.metrics().actor_started();
         ctx.run_interval(self.machines.parts().idle, |actor, ctx| {
             if actor.machine.is_idle() && actor.machines.forget(actor.location.idmesin, &ctx.address()) {
                 // What was told before that is in the mailbox, and the mailbox comes first.
@@ -221,7 +216,7 @@ impl Actor for MachineActor {
     }
 
     fn stopped(&mut self, _: &mut Ctx) {
-        self.machines.metrics().actors.dec();
+        self.machines.metrics().actor_stopped();
     }
 }
 
@@ -245,8 +240,7 @@ impl Handler<Tell> for MachineActor {
             }
             Tell::Leave => {
                 // Something came up: it stays, unless another one has its place already.
-                let stays = !self.machine.is_idle();
-                if !(stays && self.machines.remember(self.location.idmesin, ctx.address(), &self.board)) {
+                if self.machine.is_idle() || !self.machines.remember(self.location.idmesin, ctx.address(), &self.board) {
                     ctx.stop();
                 }
             }

@@ -1,7 +1,5 @@
 //! What is counted of machines, their devices and their purchases.
 
-use std::time::Duration;
-
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -21,9 +19,9 @@ struct StateLabel {
 #[derive(Debug, Clone)]
 pub struct MachineMetrics {
     /// Machine actors alive.
-    pub actors: Gauge,
+    actors: Gauge,
     /// How many there have been: much more than machines means that they leave too soon.
-    pub actors_started: Counter,
+    actors_started: Counter,
     /// Commands that found no room on their way to the devices.
     pub device_commands_lost: Counter,
     /// What devices said, and found no room on its way to their machines.
@@ -64,9 +62,18 @@ impl MachineMetrics {
         }
     }
 
-    /// A device answered a command `waited` after it was sent first.
-    pub fn device_answered(&self, waited: Duration) {
-        self.device_answer.observe(waited.as_secs_f64());
+    /// A device answered a command `after_ms` milliseconds after it was sent first.
+    pub fn device_answered(&self, after_ms: i64) {
+        self.device_answer.observe(after_ms.unsigned_abs() as f64 / 1000.0);
+    }
+
+    pub fn actor_started(&self) {
+        self.actors.inc();
+        self.actors_started.inc();
+    }
+
+    pub fn actor_stopped(&self) {
+        self.actors.dec();
     }
 
     /// How long after its moment a tick went out, in milliseconds.

@@ -13,15 +13,15 @@ use crate::ledger::facts;
 use crate::purchase::times::{CMD_LIFE_MS, GIVE_UP_MS};
 
 /// How often lost work is looked for.
-const EVERY: Duration = Duration::from_secs(1);
+pub const EVERY: Duration = Duration::from_secs(1);
 /// What is younger than this is not looked for: the actor itself sends right after the commit.
-const RELAY_AFTER_MS: i64 = 2_000;
+pub const RELAY_AFTER_MS: i64 = 2_000;
 /// A deadline this far past means that its timer was lost.
-const LATE_MS: i64 = 1_000;
+pub const LATE_MS: i64 = 1_000;
 /// Undecided purchases are looked at this often, because most of them have an actor that only waits for its device.
-const UNDECIDED_EVERY_ROUNDS: u64 = 4;
+pub const UNDECIDED_EVERY_ROUNDS: u64 = 4;
 /// Machines that wait for staff are asked this often whether they still run something.
-const ASK_EVERY_ROUNDS: u64 = 15;
+pub const ASK_EVERY_ROUNDS: u64 = 15;
 const BATCH: i64 = 1_000;
 
 /// Every open purchase gets its machine's actor back. Returns how many.

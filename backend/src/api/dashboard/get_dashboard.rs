@@ -14,13 +14,13 @@ use crate::purchase::state::open_states;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Dashboard {
-    pub customer_global: CustomerGlobalRingkas,
+    pub customer_global: CustomerSummary,
     /// The purchases whose status is not 4, newest first.
     pub list_snap_transaksi: Vec<SnapTransaksi>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub struct CustomerGlobalRingkas {
+pub struct CustomerSummary {
     pub id: i64,
     pub nama_awal: String,
     pub nama_akhir: String,
@@ -50,7 +50,7 @@ pub async fn get_dashboard(store: web::Data<Store>, customer: Customer) -> Resul
         list_snap_transaksi.extend(SnapTransaksi::from_row(row, now)?);
     }
     Ok(ok(Dashboard {
-        customer_global: CustomerGlobalRingkas {
+        customer_global: CustomerSummary {
             id: names.try_get(0)?,
             nama_awal: names.try_get(1)?,
             nama_akhir: names.try_get(2)?,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
-use crate::api::snap::OutletRingkas;
+use crate::api::snap::OutletSummary;
 use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::timestamp::Timestamp;
@@ -26,7 +26,7 @@ pub struct DetailTopUp {
     nama_paket: String,
     nama_outlet: String,
     kota: String,
-    outlet: OutletRingkas,
+    outlet: OutletSummary,
     /// Whole rupiah: the balance right after it.
     saldo_akhir: i64,
 }
@@ -53,7 +53,7 @@ pub async fn get_epayment(store: web::Data<Store>, customer: Customer, id: web::
         harga_paket: row.try_get(2)?,
         quota: row.try_get(3)?,
         nama_paket: row.try_get(4)?,
-        outlet: OutletRingkas { nama: nama_outlet.clone(), kota: kota.clone() },
+        outlet: OutletSummary { nama: nama_outlet.clone(), kota: kota.clone() },
         nama_outlet,
         kota,
         saldo_akhir: row.try_get(7)?,

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use nyala::domain::timestamp::Timestamp;
+use nyala::machine::recovery::{ASK_EVERY_ROUNDS, EVERY, LATE_MS, RELAY_AFTER_MS, UNDECIDED_EVERY_ROUNDS};
 use nyala::machine_core::{Effect, Input, Machine, News, Unanswered, Waiter};
 use nyala::purchase::device::DeviceEvent;
 use nyala::purchase::state::PurchaseState;
@@ -16,11 +17,6 @@ use uuid::Uuid;
 use super::store::{OrderRow, PurchaseRow, Store};
 use super::world::{Happening, MACHINES, World};
 
-const REAP_EVERY_MS: i64 = 1_000;
-const LATE_MS: i64 = 1_000;
-const RELAY_AFTER_MS: i64 = 2_000;
-const UNDECIDED_EVERY_ROUNDS: u32 = 4;
-const ASK_EVERY_ROUNDS: u32 = 15;
 /// Words of devices that are remembered, for judging how exact the server could be.
 const MAX_WORDS: usize = 64;
 
@@ -292,7 +288,7 @@ impl World {
 
     // --- what was lost is found: purchases whose deadline is past, messages that nobody took, machines that wait for staff ---
 
-    pub fn reap(&mut self, round: u32) {
+    pub fn reap(&mut self, round: u64) {
         let now = self.now;
         let overdue: Vec<usize> = self.store.open().filter(|(_, p)| overdue(p, now)).map(|(_, p)| p.order.machine).collect();
         overdue.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
@@ -309,7 +305,7 @@ impl World {
         let busy = self.troubled || self.store.open().next().is_some() || self.requests.iter().any(|r| r.told.is_none());
         if busy || self.store.machines.iter().any(|m| m.needs_staff) {
             let life = self.server.life;
-            self.after(REAP_EVERY_MS, Happening::Reap { life, round: round + 1 });
+            self.after(EVERY.as_millis() as i64, Happening::Reap { life, round: round + 1 });
         }
     }
 }

@@ -85,7 +85,7 @@ pub enum Happening {
     },
     Reap {
         life: u32,
-        round: u32,
+        round: u64,
     },
     Crash,
     Boot,

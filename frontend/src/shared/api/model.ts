@@ -9,7 +9,7 @@ export type Nothing = Schemas['Empty']['data']
 export type TokenData = Schemas['TokenData']
 
 /** The customer as the dashboard greets them. */
-export type CustomerGlobal = Schemas['CustomerGlobalRingkas']
+export type CustomerGlobal = Schemas['CustomerSummary']
 export type Dashboard = Schemas['Dashboard']
 export type SnapTransaksi = Schemas['SnapTransaksi']
 export type SnapDetail = Schemas['SnapDetail']

@@ -681,7 +681,7 @@ export interface components {
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Dashboard: {
             data: {
-                customer_global: components["schemas"]["CustomerGlobalRingkas"];
+                customer_global: components["schemas"]["CustomerSummary"];
                 /** @description The purchases whose status is not 4, newest first. */
                 list_snap_transaksi: components["schemas"]["SnapTransaksi"][];
             };
@@ -733,7 +733,7 @@ export interface components {
                 kota: string;
                 nama_outlet: string;
                 nama_paket: string;
-                outlet: components["schemas"]["OutletRingkas"];
+                outlet: components["schemas"]["OutletSummary"];
                 /**
                  * Format: int64
                  * @description Whole rupiah added to the balance.
@@ -939,7 +939,7 @@ export interface components {
                 id: string;
                 /** @description True only in the detail of a deletion. */
                 isDelete: boolean;
-                outlet: components["schemas"]["OutletRingkas"];
+                outlet: components["schemas"]["OutletSummary"];
                 /**
                  * Format: int64
                  * @description The server's clock at this answer, epoch milliseconds.
@@ -1092,7 +1092,7 @@ export interface components {
              */
             updated_at: string;
         };
-        CustomerGlobalRingkas: {
+        CustomerSummary: {
             /** Format: int64 */
             id: number;
             nama_akhir: string;
@@ -1104,7 +1104,7 @@ export interface components {
             telp: string;
         };
         Dashboard: {
-            customer_global: components["schemas"]["CustomerGlobalRingkas"];
+            customer_global: components["schemas"]["CustomerSummary"];
             /** @description The purchases whose status is not 4, newest first. */
             list_snap_transaksi: components["schemas"]["SnapTransaksi"][];
         };
@@ -1174,7 +1174,7 @@ export interface components {
             kota: string;
             nama_outlet: string;
             nama_paket: string;
-            outlet: components["schemas"]["OutletRingkas"];
+            outlet: components["schemas"]["OutletSummary"];
             /**
              * Format: int64
              * @description Whole rupiah added to the balance.
@@ -1447,7 +1447,7 @@ export interface components {
             kota: string;
             nama: string;
         };
-        OutletRingkas: {
+        OutletSummary: {
             kota: string;
             nama: string;
         };
@@ -1576,7 +1576,7 @@ export interface components {
             id: string;
             /** @description True only in the detail of a deletion. */
             isDelete: boolean;
-            outlet: components["schemas"]["OutletRingkas"];
+            outlet: components["schemas"]["OutletSummary"];
             /**
              * Format: int64
              * @description The server's clock at this answer, epoch milliseconds.
