@@ -152,6 +152,27 @@ fn arrows_point_down_only() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Time comes from the server's clock, which a test can set; only that asks the database for its own, once.
+#[test]
+fn no_statement_asks_for_the_time() {
+    let mut files = Vec::new();
+    sources(&src(), &mut files);
+    let mut asked = Vec::new();
+    for file in files {
+        let code = code(&std::fs::read_to_string(&file).unwrap()).to_lowercase();
+        let now = code.match_indices("now()").any(|(at, _)| {
+            let before = code[..at].chars().next_back().unwrap_or(' ');
+            !is_word(before) && before != '.' && before != ':' && !code[..at].ends_with("fn ")
+        });
+        if now
+            || ["current_timestamp", "clock_timestamp", "localtimestamp", "statement_timestamp"].iter().any(|f| code.contains(f))
+        {
+            asked.push(file.strip_prefix(src()).unwrap().display().to_string());
+        }
+    }
+    assert_eq!(asked, ["db/clock.rs"]);
+}
+
 #[test]
 fn every_room_has_its_place() {
     let there: BTreeSet<String> = std::fs::read_dir(src())
