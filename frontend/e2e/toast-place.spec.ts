@@ -19,6 +19,13 @@ async function openWithMessage(page: Page, path: string): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
 }
 
+/** By key, for the message may lie over the button for a while; a key waits for no data that the button is still disabled without. */
+async function openSheet(page: Page, name: string | RegExp): Promise<void> {
+  const button = page.getByRole('button', { name }).first()
+  await expect(button).toBeEnabled()
+  await button.press('Enter')
+}
+
 /** What a message lies over of what must stay in sight, once it has come to rest. */
 async function covered(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
@@ -131,8 +138,7 @@ for (const { width, height, notched } of sizes) {
       await openAs(page, customer)
       for (const [path, name] of sheets(customer)) {
         await openWithMessage(page, path)
-        // The message may lie over it for a while.
-        await page.getByRole('button', { name }).first().press('Enter')
+        await openSheet(page, name)
         await expect(page.getByRole('dialog')).toBeVisible()
         expect(await covered(page)).toEqual([])
       }
@@ -154,7 +160,7 @@ test('several messages at once keep clear, too', async ({ page }) => {
   const customer = await newCustomer()
   await openAs(page, customer, '/akun')
   await openWithMessage(page, '/akun')
-  await page.getByRole('button', { name: `Ubah nama ${customer.nama}` }).press('Enter')
+  await openSheet(page, `Ubah nama ${customer.nama}`)
   await page.route('**/update_nama', (route) => route.abort())
   await page.getByRole('button', { name: 'Simpan' }).click()
   await expect(page.getByText('Tidak dapat terhubung')).toBeVisible()
