@@ -13,7 +13,7 @@ use crate::purchase::device::DeviceEvent;
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{Held, Purchase, first};
+use crate::purchase::step::{AckResult, Change, Held, Purchase, first};
 
 const T0: Timestamp = Timestamp::from_ms(1_000_000);
 
@@ -93,7 +93,7 @@ fn a_repeat_between_the_holds_commit_and_its_answer_waits_like_the_first() {
     assert_eq!(answers(&machine.on(wait(5, phone(2)), T0)), []);
     let effects = machine.on(won(5), T0);
     assert_eq!(answers(&effects), [], "both wait for the device");
-    let refused = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: crate::purchase::step::AckResult::Refused });
+    let refused = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Refused });
     machine.on(Input::Applied(Ok(true)), T0);
     machine.on(refused, T0);
     let effects = machine.on(Input::Applied(Ok(true)), T0);
@@ -214,4 +214,18 @@ fn a_start_waits_for_a_reading_that_is_under_way() {
     assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
     assert!(machine.on(start(1, phone(1)), T0).is_empty());
     assert!(holds(&machine.on(Input::Loaded(Ok(None)), T0)));
+}
+
+#[test]
+fn a_run_that_is_over_early_is_stopped_only_when_somebody_asked_for_it() {
+    let (done, early) = (AckResult::Done, T0.plus_ms(20_000));
+    let ended = |machine: &mut Machine<Phone, Phone>| {
+        let said = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: done });
+        machine.on(said, early).iter().find_map(|e| if let Effect::Apply { change, .. } = e { Some(*change) } else { None })
+    };
+    let mut left_alone = Machine::with_purchase(7, running(5));
+    assert_eq!(ended(&mut left_alone), Some(Change::Sooner { started_at: early.plus_ms(-60_000), ends_at: early }));
+    let mut stopped = Machine::with_purchase(7, running(5));
+    stopped.on(Input::Stop { purchase_id: 5, operator: phone(9) }, T0);
+    assert_eq!(ended(&mut stopped), Some(Change::Stop { ends_at: early }));
 }
