@@ -1,23 +1,18 @@
-//! What comes to a machine from outside: starts, repeats, stops, the device's words, and what became of its own statements.
+//! What comes to a machine from outside: starts, repeats, stops, and what became of its own statements.
 
 use std::collections::VecDeque;
 
-use uuid::Uuid;
-
 use super::active::{Active, outcome};
+use super::device_word::DeviceWord;
 use super::{Effect, Input, Outcome, Start, Unanswered, Waiter};
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::{Command, DeviceEvent};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{self, Held, Op, Purchase, PurchaseEvent};
+use crate::purchase::step::{self, Held, Purchase, PurchaseEvent};
 use crate::purchase::times::{MAX_WAITERS, MAX_WAITING_STARTS};
 
 /// Inputs that may wait until what they depend on is read or held.
 const MAX_EARLY: usize = 256;
-
-/// Whether a device is online, and what it runs, by its own word.
-type DeviceWord = (bool, Option<Uuid>);
 
 /// One machine; see the module. `B` waits for a purchase, `S` for a stop.
 #[derive(Debug)]
@@ -40,7 +35,7 @@ pub struct Machine<B, S> {
     /// What the device last said of itself.
     pub(super) last_said: Option<DeviceWord>,
     /// The word that is being stored: one at a time, so that an older one never lands on a newer one.
-    recording: Option<DeviceWord>,
+    pub(super) recording: Option<DeviceWord>,
     pub(super) out: Vec<Effect<B, S>>,
 }
 
@@ -298,67 +293,6 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         if self.active.as_ref().and_then(Active::wake_at).is_some_and(|at| at <= now) {
             self.feed(PurchaseEvent::Wake, now);
         }
-    }
-
-    // --- the device ---
-
-    fn said(&mut self, event: DeviceEvent, now: Timestamp) {
-        match event {
-            DeviceEvent::Ack { cmd_id, result } => {
-                self.measure_answer(cmd_id, now);
-                self.feed(PurchaseEvent::Ack { cmd_id, result }, now);
-            }
-            DeviceEvent::State { online, run } => {
-                self.record_state((online, run.map(|r| r.cmd_id)), now);
-                if let Some(run) = run {
-                    self.feed(PurchaseEvent::Runs { cmd_id: run.cmd_id, left_ms: run.left_ms }, now);
-                }
-            }
-        }
-    }
-
-    /// The first word of the device on a command that this process sent.
-    fn measure_answer(&mut self, cmd_id: Uuid, now: Timestamp) {
-        let asked = self.active.as_ref().filter(|a| a.p.cmd_id == cmd_id && a.p.state.undecided());
-        if let Some(first_sent) = asked.and_then(|a| a.p.exchange.first_sent) {
-            self.out.push(Effect::Answered { after_ms: first_sent.ms_until(now).max(0) });
-        }
-    }
-
-    /// Keeps `online` and the staff flag as the device says, and has unpaid runs on record.
-    fn record_state(&mut self, said: DeviceWord, now: Timestamp) {
-        if self.last_said == Some(said) {
-            return;
-        }
-        self.last_said = Some(said);
-        if self.recording.is_none() {
-            self.record(said, now);
-        }
-    }
-
-    fn record(&mut self, said: DeviceWord, now: Timestamp) {
-        let (online, run) = said;
-        self.recording = Some(said);
-        let ours = self.active.as_ref().is_some_and(|a| run.is_none_or(|cmd| cmd == a.p.cmd_id));
-        self.out.push(Effect::Record { online, runs: run.is_some(), foreign: run.filter(|_| !ours), at: now });
-    }
-
-    fn recorded(&mut self, result: Result<(), Unanswered>, now: Timestamp) {
-        let stored = self.recording.take();
-        if result.is_err() {
-            // The device's next word counts although it is the old one.
-            self.last_said = self.last_said.filter(|said| Some(*said) != stored);
-        }
-        if let Some(newer) = self.last_said.filter(|said| Some(*said) != stored) {
-            self.record(newer, now);
-        }
-    }
-
-    fn ask_device(&mut self, now: Timestamp) {
-        self.last_said = None;
-        // No purchase is meant, so the answer counts only as the device's own state.
-        let cmd = Command { idmesin: self.idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, duration_s: 0, exp: now };
-        self.out.push(Effect::Command(cmd));
     }
 }
 

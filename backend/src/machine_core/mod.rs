@@ -3,6 +3,7 @@
 //! what became of them; the simulation in the tests drives the same code through thousands of histories.
 
 mod active;
+mod device_word;
 mod machine;
 #[cfg(test)]
 mod tests;
