@@ -9,11 +9,9 @@ use std::time::Duration;
 use actix_http::HttpService;
 use actix_server::Server;
 use actix_service::map_config;
-use actix_socketio::codec::Frame;
-use actix_socketio::{
-    CloseReason, Config, Connect, Engine, Event, Handle, Handler, Limits, Origins, Refused, Socket, Upgrades, Upper, Violation,
-    set_user_timeout, socket_io,
-};
+use actix_socketio::engine_io::{Engine, Handle, Upper, Violation};
+use actix_socketio::host::{Upgrades, set_user_timeout};
+use actix_socketio::{CloseReason, Config, Connect, Event, Frame, Handler, Limits, Origins, Refused, Socket, socket_io};
 use actix_web::App;
 use actix_web::dev::AppConfig;
 use actix_web::rt::net::TcpStream;
@@ -88,7 +86,7 @@ fn config(path: &str) -> Config {
         connect_timeout: Duration::from_millis(1000),
         ..Limits::default()
     };
-    Config { path: path.into(), origins: Origins::Any, limits, ..Config::default() }
+    Config::default().path(path).origins(Origins::Any).limits(limits)
 }
 
 #[actix_web::main]
@@ -97,7 +95,7 @@ async fn main() -> std::io::Result<()> {
     let echo = Engine::new(config("/engine.io/"), echo);
     let listener = TcpListener::bind(("127.0.0.1", number("PORT", 3000)))?;
     println!("{}", listener.local_addr()?);
-    let upgrades = Upgrades::default().mount(&sockets).mount(&echo);
+    let upgrades = Upgrades::default().mount(sockets.engine()).mount(&echo);
     Server::build()
         .workers(2)
         .listen("conformance", listener, move || {

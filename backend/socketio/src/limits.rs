@@ -32,6 +32,8 @@ pub struct Limits {
     pub max_namespaces: usize,
     /// Longest namespace, in bytes; a longer one closes the session. Default 128.
     pub max_namespace_bytes: usize,
+    /// Most rooms that one socket is in; [`Socket::join`](crate::Socket::join) fails past it. Default 64.
+    pub max_rooms: usize,
     /// Most acknowledgements that the server waits for on one socket; a further request fails at once. Default 64.
     pub max_pending_acks: usize,
     /// Time a session has to join its first namespace, and to come back to one after it left the last; then it is closed.
@@ -71,6 +73,7 @@ impl Default for Limits {
             max_waiting_bytes: 1_000_000,
             max_namespaces: 8,
             max_namespace_bytes: 128,
+            max_rooms: 64,
             max_pending_acks: 64,
             connect_timeout: Duration::from_secs(45),
             upgrade_timeout: Duration::from_secs(10),

@@ -2,7 +2,7 @@
 //! however it is cut.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use actix_socketio::codec::{
+use actix_socketio::host::codec::{
     Assembler, Decoder, Frame, Incoming, Kind, Message, Packet, SEPARATOR, WebsocketError, encode_frame, opcode, parse_packet,
     push_binary, split,
 };

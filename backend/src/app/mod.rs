@@ -52,7 +52,7 @@ pub struct ServerParts {
     pub metrics: Arc<ServerMetrics>,
     pub machines: Machines,
     pub purchase_rate: Arc<PurchaseRate>,
-    pub hubs: Arc<Hubs>,
+    pub hubs: Hubs,
     pub seats: Arc<Seats>,
     /// The simulated devices (driver `sim`).
     pub sim: Arc<Sim>,
@@ -110,12 +110,12 @@ impl AppState {
         };
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies);
-        let hubs = Arc::<Hubs>::default();
+        let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {
             store: store.clone(),
             recovery,
             drivers,
-            listeners: hubs.clone(),
+            listeners: Arc::new(hubs.clone()),
             metrics: metrics.machines.clone(),
             idle: Duration::from_secs(config.mesin.idle_s.max(1)),
             ticks_per_second: config.dev.ticks_per_second,

@@ -9,9 +9,8 @@ use actix_http::error::DispatchError;
 use actix_http::{HttpService, Request, Response, ResponseHead};
 use actix_server::{Server, ServerHandle};
 use actix_service::{ServiceFactoryExt as _, fn_service, map_config};
-use actix_socketio::{
-    Bodies, Caller, Callers, EngineError, Limits, Sites, SocketIo, Upgrades, set_user_timeout, socket_io, vital,
-};
+use actix_socketio::host::{Bodies, Upgrades, set_user_timeout, vital};
+use actix_socketio::{Caller, Callers, EngineError, Limits, Sites, SocketIo, socket_io};
 use actix_web::dev::AppConfig;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_TYPE, HOST, HeaderValue};
@@ -99,6 +98,7 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
     let live = Live::new(LiveParts {
         auth: state.auth.clone(),
         machines: state.machines.clone(),
+        hubs: state.hubs.clone(),
         clock: state.store.clock.clone(),
         seats: state.seats.clone(),
         metrics: state.metrics.realtime.clone(),
@@ -106,12 +106,12 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
     });
     let sockets = socket_io(socket_config(state), Sockets(live));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
-    let upgrades = Upgrades::default().mount(&sockets).otherwise(no_such_socket).before_answer(add_headers);
+    let upgrades = Upgrades::default().mount(sockets.engine()).otherwise(no_such_socket).before_answer(add_headers);
     let (shared, polling) = (state.clone(), sockets.clone());
     let service = move || {
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
         shared.store.db.widen(shared.connections_per_thread);
-        shared.hubs.start(shared.metrics.realtime.clone());
+        shared.hubs.thread();
         alarm::start(&shared.store.clock, shared.threads.join());
         shared.writes.watch();
         shared.machines.add_worker(actix::Arbiter::current());
@@ -178,15 +178,13 @@ fn socket_config(state: &AppState) -> actix_socketio::Config {
     let sites = Sites::new(move |headers, peer| client_ip::asked_site(peer, headers, &of.config.http.trusted_proxies));
     let origins = cross_site::origins(&config.http);
     let bodies = Bodies::new(read_body);
-    actix_socketio::Config {
-        origins,
-        sites,
-        limits,
-        callers,
-        bodies,
-        error_body: socket_error,
-        ..actix_socketio::Config::default()
-    }
+    actix_socketio::Config::default()
+        .origins(origins)
+        .sites(sites)
+        .limits(limits)
+        .callers(callers)
+        .bodies(bodies)
+        .error_body(socket_error)
 }
 
 /// A socket's POST takes its room from the same sum as every call's body.

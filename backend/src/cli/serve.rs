@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use actix_socketio::vital;
+use actix_socketio::host::vital;
 use clap::Args;
 use embedded_postgres::Restarts;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};

@@ -12,6 +12,7 @@ use crate::auth::Auth;
 use crate::config::RealtimeSettings;
 use crate::domain::timestamp::Clock;
 use crate::machine::machines::Machines;
+use hub::Hubs;
 use metrics::RealtimeMetrics;
 use seats::Seats;
 
@@ -22,6 +23,7 @@ pub struct Live(Arc<LiveParts>);
 pub struct LiveParts {
     pub auth: Auth,
     pub machines: Machines,
+    pub hubs: Hubs,
     pub clock: Clock,
     pub seats: Arc<Seats>,
     pub metrics: RealtimeMetrics,

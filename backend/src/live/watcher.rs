@@ -8,7 +8,7 @@ use actix_socketio::{Ack, Socket};
 use serde::Serialize;
 
 use super::Live;
-use super::hub::{self, Subscription};
+use super::hub::{Hubs, Subscription};
 use crate::http::error::AppError;
 use crate::machine::board::Board;
 use crate::machine::machines::Location;
@@ -44,10 +44,10 @@ impl Watching {
         self.topics.iter().position(|(subscription, _)| subscription.idmesin == idmesin)
     }
 
-    fn leave(&mut self, at: usize) {
+    fn leave(&mut self, at: usize, hubs: &Hubs) {
         let (subscription, board) = self.topics.swap_remove(at);
-        hub::leave(subscription);
-        board.leave(hub::thread());
+        hubs.leave(subscription);
+        board.leave(hubs.thread());
     }
 
     fn waiting(&self) -> usize {
@@ -99,7 +99,7 @@ impl Watcher {
             return before.push(request);
         }
         if !request.watch {
-            return unsubscribe(&mut watching, request);
+            return unsubscribe(&self.live.hubs, &mut watching, request);
         }
         if let Some(at) = watching.find(request.idmesin) {
             return snapshot(&self.live, &watching.topics[at].1, request.ack);
@@ -123,7 +123,7 @@ impl Watcher {
         watching.queue.shrink_to_fit(); // a phone that only watches holds no queue
         for request in waited.unwrap_or_default() {
             match &found {
-                _ if !request.watch => unsubscribe(&mut watching, request),
+                _ if !request.watch => unsubscribe(&self.live.hubs, &mut watching, request),
                 Ok(location) => self.watch(&mut watching, location, request.ack),
                 Err(e) => refuse(request.ack, e),
             }
@@ -141,17 +141,17 @@ impl Watcher {
         if watching.topics.len() >= self.max_topics() {
             return self.too_many(ack);
         }
-        let Some(subscription) = hub::enter(location.idmesin, self.socket.clone()) else {
+        let Some(subscription) = self.live.hubs.enter(location.idmesin, self.socket.clone()) else {
             return tell(ack, 503, &AppError::Unavailable.to_string());
         };
-        match self.live.machines.watch(location, hub::thread()) {
+        match self.live.machines.watch(location, self.live.hubs.thread()) {
             Ok(board) => {
                 snapshot(&self.live, &board, ack);
                 watching.topics.reserve_exact(1); // most phones watch one machine
                 watching.topics.push((subscription, board));
             }
             Err(e) => {
-                hub::leave(subscription);
+                self.live.hubs.leave(subscription);
                 refuse(ack, &e.into());
             }
         }
@@ -163,7 +163,7 @@ impl Watcher {
         watching.closed = true;
         watching.queue.clear();
         while !watching.topics.is_empty() {
-            watching.leave(0);
+            watching.leave(0, &self.live.hubs);
         }
     }
 
@@ -185,9 +185,9 @@ fn snapshot(live: &Live, board: &Board, ack: Option<Ack>) {
     let _ = ack.send(&Snapshot { status: 200, tl, ends_at: ends_at.map(|at| at.ms()), server_time: now.ms() });
 }
 
-fn unsubscribe(watching: &mut Watching, request: WatchRequest) {
+fn unsubscribe(hubs: &Hubs, watching: &mut Watching, request: WatchRequest) {
     if let Some(at) = watching.find(request.idmesin) {
-        watching.leave(at);
+        watching.leave(at, hubs);
     }
     tell(request.ack, 200, "OK");
 }

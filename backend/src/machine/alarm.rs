@@ -6,7 +6,8 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use actix::Addr;
-use actix_socketio::{Closer, vital};
+use actix_socketio::Closer;
+use actix_socketio::host::vital;
 use tokio::sync::Notify;
 
 use super::actor::{MachineActor, MachineInput, Tell};

@@ -1,6 +1,6 @@
 //! Who hears of machines, as the machines see it; `live` brings it to the phones.
 
-use actix_socketio::codec::Frame;
+use actix_socketio::Frame;
 
 use super::board::Board;
 

@@ -1,6 +1,6 @@
 //! What is told of a countdown, and when (docs/contract.md §3).
 
-use actix_socketio::codec::Frame;
+use actix_socketio::Frame;
 use serde::Serialize;
 
 use super::wheel::STEP_MS;

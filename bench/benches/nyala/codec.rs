@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use actix_socketio::codec::{Decoder, Packet};
+use actix_socketio::host::codec::{Decoder, Packet};
 use bytes::BytesMut;
 use bytestring::ByteString;
 use criterion::Criterion;

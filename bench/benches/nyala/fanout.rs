@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use actix_http::HttpService;
 use actix_server::Server;
 use actix_service::map_config;
-use actix_socketio::{
-    CloseReason, Config, Connect, Event, Handler, Limits, Metrics, Refused, Socket, SocketIo, Upgrades, socket_io,
-};
+use actix_socketio::host::Upgrades;
+use actix_socketio::{CloseReason, Config, Connect, Event, Handler, Limits, Metrics, Refused, Socket, SocketIo, socket_io};
 use actix_web::dev::AppConfig;
 use actix_web::{App, rt};
 use criterion::{Criterion, Throughput};
@@ -70,7 +69,7 @@ impl Stage {
         let (came, coming) = mpsc::channel();
         // All clients come from one address, and at once.
         let limits = Limits { ping_interval: Duration::from_secs(3600), unjoined_per_address: CLIENTS, ..Limits::default() };
-        let sockets = socket_io(Config { limits, ..Config::default() }, Audience(came));
+        let sockets = socket_io(Config::default().limits(limits), Audience(came));
         let (orders, inbox) = channel::unbounded_channel();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -91,7 +90,7 @@ impl Stage {
 }
 
 async fn serve(sockets: SocketIo<Audience>, listener: TcpListener, inbox: channel::UnboundedReceiver<Order>) {
-    let upgrades = Upgrades::default().mount(&sockets);
+    let upgrades = Upgrades::default().mount(sockets.engine());
     let inbox = Arc::new(Mutex::new(Some(inbox)));
     let service = move || {
         // on the thread of the sessions, once

@@ -1,6 +1,6 @@
 //! Engine.IO and Socket.IO packets, as polling bodies and as websocket messages bring them. The first byte says which of the two.
 
-use actix_socketio::codec::{
+use actix_socketio::host::codec::{
     Assembler, Frame, Incoming, Packet, SEPARATOR, encode_frame, opcode, parse_packet, push_binary, split,
 };
 use bytestring::ByteString;

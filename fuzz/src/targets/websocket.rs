@@ -1,7 +1,7 @@
 //! Websocket frames of a client (RFC 6455 §5). The first byte says how large the pieces are in which the others arrive, 0 that they are
 //! the payload of a message that a client sends as it should.
 
-use actix_socketio::codec::{Decoder, Message, WebsocketError, encode_frame, opcode};
+use actix_socketio::host::codec::{Decoder, Message, WebsocketError, encode_frame, opcode};
 use bytes::BytesMut;
 use bytestring::ByteString;
 

@@ -14,49 +14,15 @@ use bytes::BytesMut;
 use dashmap::DashMap;
 
 use super::admission::{Admission, Admissions};
-use super::body::Bodies;
-use super::caller::Callers;
+use super::config::Config;
 use super::error::{CloseReason, EngineError};
 use super::handle::{Handle, Upper};
-use super::origin::{Origins, Sites, Verdict};
+use super::origin::Verdict;
 use super::sid::Sid;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::session::{Hang, Opening, Session};
 use crate::transport;
-
-/// How a server is set up.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// The path of every request, with the slash at its end. Default `/socket.io/`.
-    pub path: String,
-    /// Which web pages may connect. Default: those of the same host.
-    pub origins: Origins,
-    /// The site that a request was sent to. Default: its `Host`, which is right where no proxy changes it.
-    pub sites: Sites,
-    /// Every bound.
-    pub limits: Limits,
-    /// Whom a handshake counts against. Default: its peer's address, which is right where no proxy stands before the server.
-    pub callers: Callers,
-    /// How a POST's body is read. Default: each within `max_payload`, however many there are.
-    pub bodies: Bodies,
-    /// The body of an error answer. Default: the reference server's ([`EngineError::to_json`]).
-    pub error_body: fn(EngineError) -> String,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            path: "/socket.io/".into(),
-            origins: Origins::default(),
-            sites: Sites::default(),
-            limits: Limits::default(),
-            callers: Callers::default(),
-            bodies: Bodies::default(),
-            error_body: EngineError::to_json,
-        }
-    }
-}
 
 /// An Engine.IO server. Cloning gives another handle to the same server: make one, clone it into every worker.
 pub struct Engine<U: Upper>(Arc<Inner<U>>);
@@ -74,7 +40,11 @@ struct Inner<U: Upper> {
 impl<U: Upper> Engine<U> {
     /// A server whose sessions run what `upper` makes for each of them.
     pub fn new(config: Config, upper: impl Fn(Handle) -> U + Send + Sync + 'static) -> Self {
-        let metrics = Arc::default();
+        Self::counted(config, Arc::default(), upper)
+    }
+
+    /// The same with counters that the layer above counts with, too.
+    pub(crate) fn counted(config: Config, metrics: Arc<Metrics>, upper: impl Fn(Handle) -> U + Send + Sync + 'static) -> Self {
         Self(Arc::new(Inner {
             limits: Arc::new(config.limits.clone()),
             admissions: Arc::new(Admissions::new(&config.limits, Arc::clone(&metrics))),

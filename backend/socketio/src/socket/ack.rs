@@ -26,17 +26,17 @@ impl Ack {
     /// When `argument` does not serialise to JSON; the client then gets no answer.
     pub fn send<A: Serialize + ?Sized>(self, argument: &A) -> serde_json::Result<()> {
         let json = serde_json::to_string(&(argument,))?;
-        self.answer(json, Vec::new());
+        self.answer(json, &[]);
         Ok(())
     }
 
     /// Answers with arguments given as they come from a client ([`Args`]).
     pub fn send_args(self, args: &Args) {
         let json = format!("[{}]", args.json());
-        self.answer(json, args.attachments().to_vec());
+        self.answer(json, args.attachments());
     }
 
-    fn answer(self, json: String, attachments: Vec<Bytes>) {
+    fn answer(self, json: String, attachments: &[Bytes]) {
         let kind = if attachments.is_empty() { Kind::Ack } else { Kind::BinaryAck };
         let packet = Packet {
             kind,

@@ -13,6 +13,7 @@ use super::ack::Ack;
 use super::event::{Args, ConnectAuth, Event};
 use super::handle::{Socket, State};
 use super::handler::{Connect, Handler, Refused};
+use super::room::Rooms;
 use crate::codec::{Assembled, Assembler, Frame, Kind, Packet};
 use crate::engine::{CloseReason, Handle, Upper, Violation};
 
@@ -26,6 +27,7 @@ pub struct Client<H: Handler> {
 struct Shared<H: Handler> {
     handler: Arc<H>,
     session: Handle,
+    rooms: Rooms,
     places: RefCell<Vec<Place<H>>>,
     /// When a session without a namespace is closed; None while it has joined one.
     join_by: Cell<Option<Instant>>,
@@ -46,11 +48,11 @@ enum Stage<H: Handler> {
 }
 
 impl<H: Handler> Client<H> {
-    pub(super) fn new(handler: Arc<H>, session: Handle) -> Self {
+    pub(super) fn new(handler: Arc<H>, session: Handle, rooms: Rooms) -> Self {
         let limits = session.limits();
         let assembler = Assembler::new(limits.max_attachments, limits.max_attachment_bytes);
         let (places, join_by, has_joined, refusals) = (RefCell::default(), Cell::default(), Cell::default(), Cell::default());
-        let shared = Rc::new(Shared { handler, session, places, join_by, has_joined, refusals });
+        let shared = Rc::new(Shared { handler, session, rooms, places, join_by, has_joined, refusals });
         shared.wait_for_a_join();
         Self { assembler, shared }
     }
@@ -120,7 +122,7 @@ impl<H: Handler> Shared<H> {
         // Copied: the packet may be a slice of a larger read.
         let namespace =
             if &*packet.namespace == "/" { ByteString::from_static("/") } else { ByteString::from(&*packet.namespace) };
-        let socket = Socket::new(self.session.clone(), namespace);
+        let socket = Socket::new(self.session.clone(), namespace, self.rooms.clone());
         let connect = Connect { socket: socket.clone(), auth: ConnectAuth::new(&packet.data) };
         let task = actix_web::rt::spawn(self.clone().connecting(connect));
         let mut places = self.places.borrow_mut();

@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ack::Ack;
-use crate::codec::Assembled;
+use crate::codec::{Assembled, Kind, Packet};
 use crate::engine::Violation;
 
 /// Names that the clients' own events have; the reference parser refuses them on the wire.
@@ -22,7 +23,7 @@ pub struct Event {
     pub ack: Option<Ack>,
 }
 
-/// The arguments of an event or of an answer.
+/// The arguments of an event or of an answer: `Args::default().with("a")?.with(&7)?.with_binary(bytes)`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Args {
     json: ByteString,
@@ -30,6 +31,38 @@ pub struct Args {
 }
 
 impl Args {
+    /// One argument more.
+    ///
+    /// # Errors
+    /// When `argument` does not serialise to JSON.
+    pub fn with<A: Serialize + ?Sized>(self, argument: &A) -> serde_json::Result<Self> {
+        let json = serde_json::to_string(argument)?;
+        Ok(self.with_json(&json))
+    }
+
+    /// One argument more, which travels beside the JSON and is a `Buffer` or an `ArrayBuffer` for its receiver.
+    #[must_use]
+    pub fn with_binary(mut self, bytes: impl Into<Bytes>) -> Self {
+        let placeholder = format!(r#"{{"_placeholder":true,"num":{}}}"#, self.attachments.len());
+        self.attachments.push(bytes.into());
+        self.with_json(&placeholder)
+    }
+
+    fn with_json(mut self, json: &str) -> Self {
+        let comma = if self.json.is_empty() { "" } else { "," };
+        self.json = format!("{}{comma}{json}", self.json).into();
+        self
+    }
+
+    /// The packet of the event `name` with these arguments, without what is attached.
+    pub(super) fn packet_of_event(&self, namespace: ByteString, name: &str) -> serde_json::Result<Packet> {
+        let comma = if self.json.is_empty() { "" } else { "," };
+        let data = format!("[{}{comma}{}]", serde_json::to_string(name)?, self.json).into();
+        let attachments = self.attachments.len();
+        let kind = if attachments == 0 { Kind::Event } else { Kind::BinaryEvent };
+        Ok(Packet { kind, attachments, namespace, id: None, data })
+    }
+
     /// Takes the payload of a packet, already known to be JSON, apart: the leading name and the rest.
     pub(super) fn of_event(event: Assembled) -> Result<(String, Self), Violation> {
         let data = event.packet.data;

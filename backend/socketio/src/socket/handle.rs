@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use super::ack::{AckAnswer, AckError};
 use super::event::Args;
+use super::room::{Broadcast, Rooms};
 use crate::codec::{Frame, Kind, Packet};
 use crate::engine::{Closer, Handle, Sid};
 
@@ -32,7 +33,15 @@ struct Inner {
     /// Answers that are waited for, by their ids.
     pending: RefCell<Vec<(u64, oneshot::Sender<Args>)>>,
     next_id: Cell<u64>,
+    rooms: Rooms,
+    /// Those that it is in, besides its own.
+    joined: RefCell<Vec<ByteString>>,
 }
+
+/// A socket is in `max_rooms` already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the socket is in too many rooms")]
+pub struct TooManyRooms;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
@@ -49,7 +58,7 @@ struct Held {
 }
 
 impl Socket {
-    pub(super) fn new(session: Handle, namespace: ByteString) -> Self {
+    pub(super) fn new(session: Handle, namespace: ByteString, rooms: Rooms) -> Self {
         Self(Rc::new(Inner {
             session,
             namespace,
@@ -58,12 +67,23 @@ impl Socket {
             held: RefCell::default(),
             pending: RefCell::default(),
             next_id: Cell::new(0),
+            rooms,
+            joined: RefCell::default(),
         }))
     }
 
     /// The id that the client knows as `socket.id`. Not the session's, which is a secret.
     pub fn id(&self) -> String {
         self.0.id.to_string()
+    }
+
+    pub(super) fn sid(&self) -> Sid {
+        self.0.id
+    }
+
+    /// Its namespace, to keep.
+    pub(super) fn name(&self) -> &ByteString {
+        &self.0.namespace
     }
 
     /// The namespace, `/` for the main one.
@@ -95,9 +115,8 @@ impl Socket {
     /// # Errors
     /// When `name` does not serialise to JSON (every string does).
     pub fn emit_args(&self, name: &str, args: &Args) -> serde_json::Result<()> {
-        let comma = if args.json().is_empty() { "" } else { "," };
-        let data = format!("[{}{comma}{}]", serde_json::to_string(name)?, args.json());
-        self.send_packet(&self.event_packet(data, None, args.attachments().len()), args.attachments().to_vec());
+        let packet = args.packet_of_event(self.name().clone(), name)?;
+        self.send_packet(&packet, args.attachments());
         Ok(())
     }
 
@@ -122,7 +141,7 @@ impl Socket {
             pending.push((id, sender));
         }
         self.0.next_id.set(id + 1);
-        self.send_packet(&self.event_packet(data, Some(id), 0), Vec::new());
+        self.send_packet(&self.packet(Kind::Event, Some(id), data.into()), &[]);
         Ok(Ok(AckAnswer(receiver)))
     }
 
@@ -136,12 +155,81 @@ impl Socket {
         }
     }
 
+    /// Sends a frame and what is attached to it.
+    pub(super) fn send_with(&self, frame: &Frame, attachments: &[Bytes]) {
+        match self.0.state.get() {
+            State::Joined => self.0.session.send_with(frame, attachments),
+            State::Joining => self.hold(frame.clone(), attachments.to_vec()),
+            State::Leaving | State::Gone => {}
+        }
+    }
+
     /// The same for a frame that a later one replaces: dropped, and counted, when the client is slow.
     pub fn send_volatile(&self, frame: &Frame) {
         match self.0.state.get() {
             State::Joined => self.0.session.send_volatile(frame),
             State::Joining | State::Leaving | State::Gone => self.0.session.metrics().frames_dropped.add(1),
         }
+    }
+
+    /// Enters a room of its namespace, or stays in it. A room is there as long as somebody is in it. Where clients choose the name,
+    /// bound its length.
+    ///
+    /// # Errors
+    /// When it is in `max_rooms` already.
+    pub fn join(&self, room: impl Into<String>) -> Result<(), TooManyRooms> {
+        let room = room.into().into();
+        if self.note_room(&room)? {
+            self.0.rooms.join(self, &room);
+        }
+        Ok(())
+    }
+
+    /// Leaves a room. A socket that goes leaves all of them by itself.
+    pub fn leave(&self, room: &str) {
+        if self.forget_room(room) {
+            self.0.rooms.leave(self, room);
+        }
+    }
+
+    /// The rooms that it is in, in no order. The one of its own, which has its id for a name, is not among them.
+    pub fn rooms(&self) -> Vec<String> {
+        self.0.joined.borrow().iter().map(ToString::to_string).collect()
+    }
+
+    /// The others in `room`.
+    pub fn to(&self, room: impl Into<String>) -> Broadcast {
+        self.broadcast().to(room)
+    }
+
+    /// All others in its namespace.
+    pub fn broadcast(&self) -> Broadcast {
+        self.0.rooms.of(self.name().clone(), Some(self.0.id))
+    }
+
+    /// All in its namespace, itself too.
+    pub fn everyone(&self) -> Broadcast {
+        self.0.rooms.of(self.name().clone(), None)
+    }
+
+    /// Notes that it is in a room. False: it was.
+    pub(super) fn note_room(&self, room: &ByteString) -> Result<bool, TooManyRooms> {
+        let mut joined = self.0.joined.borrow_mut();
+        if !self.is_open() || joined.contains(room) {
+            return Ok(false);
+        }
+        if joined.len() >= self.0.session.limits().max_rooms {
+            return Err(TooManyRooms);
+        }
+        joined.push(room.clone());
+        Ok(true)
+    }
+
+    /// False: it was not in it.
+    pub(super) fn forget_room(&self, room: &str) -> bool {
+        let mut joined = self.0.joined.borrow_mut();
+        let at = joined.iter().position(|joined| *joined == room);
+        at.map(|at| joined.swap_remove(at)).is_some()
     }
 
     /// Leaves the namespace: the client gets `disconnect` and does not come back by itself.
@@ -178,9 +266,10 @@ impl Socket {
     /// Tells the client that it joined, and sends what was held back.
     pub(super) fn joined(&self) {
         self.0.state.set(State::Joined);
+        self.0.rooms.enter(self);
         self.say_joined();
         for held in self.0.held.take() {
-            self.put(&held.frame, &held.attachments);
+            self.0.session.send_with(&held.frame, &held.attachments);
         }
     }
 
@@ -192,6 +281,7 @@ impl Socket {
 
     pub(super) fn gone(&self) {
         self.0.state.set(State::Gone);
+        self.0.rooms.exit(self, &self.0.joined.take());
         self.0.held.take();
         self.0.pending.take();
     }
@@ -204,17 +294,8 @@ impl Socket {
         }
     }
 
-    pub(super) fn send_packet(&self, packet: &Packet, attachments: Vec<Bytes>) {
-        let frame = Frame::packet(packet);
-        match self.0.state.get() {
-            State::Joined => self.put(&frame, &attachments),
-            State::Joining => self.hold(frame, attachments),
-            State::Leaving | State::Gone => {}
-        }
-    }
-
-    fn put(&self, frame: &Frame, attachments: &[Bytes]) {
-        self.0.session.send_with(frame, attachments);
+    pub(super) fn send_packet(&self, packet: &Packet, attachments: &[Bytes]) {
+        self.send_with(&Frame::packet(packet), attachments);
     }
 
     fn hold(&self, frame: Frame, attachments: Vec<Bytes>) {
@@ -224,11 +305,6 @@ impl Socket {
         } else {
             self.0.session.close();
         }
-    }
-
-    fn event_packet(&self, data: String, id: Option<u64>, attachments: usize) -> Packet {
-        let kind = if attachments == 0 { Kind::Event } else { Kind::BinaryEvent };
-        Packet { attachments, ..self.packet(kind, id, data.into()) }
     }
 
     fn packet(&self, kind: Kind, id: Option<u64>, data: ByteString) -> Packet {

@@ -1,14 +1,11 @@
 //! What a host implements.
 
-use std::sync::Arc;
-
 use bytestring::ByteString;
 use serde::Serialize;
 
-use super::client::Client;
 use super::event::{ConnectAuth, Event};
 use super::handle::Socket;
-use crate::engine::{CloseReason, Config, Engine};
+use crate::engine::CloseReason;
 
 /// The host's side of every socket. One value serves all threads; each socket's calls come on the thread of its
 /// session, one at a time.
@@ -83,13 +80,4 @@ impl Refused {
     pub(super) fn into_json(self) -> ByteString {
         self.json
     }
-}
-
-/// A Socket.IO server.
-pub type SocketIo<H> = Engine<Client<H>>;
-
-/// A Socket.IO server whose sockets are served by `handler`.
-pub fn socket_io<H: Handler>(config: Config, handler: H) -> SocketIo<H> {
-    let handler = Arc::new(handler);
-    Engine::new(config, move |session| Client::new(handler.clone(), session))
 }

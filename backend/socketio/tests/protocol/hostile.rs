@@ -4,8 +4,9 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use actix_socketio::codec::opcode;
-use actix_socketio::{CloseReason, Limits, Origins, set_user_timeout};
+use actix_socketio::host::codec::opcode;
+use actix_socketio::host::set_user_timeout;
+use actix_socketio::{CloseReason, Limits, Origins};
 
 use crate::http::{Polling, connect};
 use crate::server::{PATIENCE, Server, limits, start, start_with};

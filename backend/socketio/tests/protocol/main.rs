@@ -15,6 +15,7 @@ mod limits;
 mod messages;
 mod namespaces;
 mod polling;
+mod rooms;
 mod unjoined;
 mod upgrade;
 mod websocket;

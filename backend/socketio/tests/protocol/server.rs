@@ -10,10 +10,11 @@ use actix_http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_http::{HttpService, Request, Response, StatusCode};
 use actix_server::{Server as ActixServer, ServerHandle};
 use actix_service::map_config;
-use actix_socketio::codec::Frame;
+use actix_socketio::engine_io::{Engine, Handle, Upper, Violation};
+use actix_socketio::host::Upgrades;
 use actix_socketio::{
-    Caller, Callers, CloseReason, Closer, Config, Connect, Engine, Event, Handle, Handler, Limits, Metrics, Origins, Refused,
-    Socket, SocketIo, Upgrades, Upper, Violation, socket_io,
+    Ack, Args, Caller, Callers, CloseReason, Closer, Config, Connect, Event, Frame, Handler, Limits, Metrics, Origins, Refused,
+    Socket, SocketIo, socket_io,
 };
 use actix_web::App;
 use actix_web::dev::AppConfig;
@@ -56,13 +57,8 @@ pub fn start_with(limits: Limits, origins: Origins) -> Server {
     let address = listener.local_addr().unwrap();
     let (sender, seen) = channel();
     let callers = Callers::new(caller);
-    let config = |path: &str| Config {
-        path: path.into(),
-        origins: origins.clone(),
-        limits: limits.clone(),
-        callers: callers.clone(),
-        ..Config::default()
-    };
+    let config =
+        |path: &str| Config::default().path(path).origins(origins.clone()).limits(limits.clone()).callers(callers.clone());
     let sockets = socket_io(config("/socket.io/"), TestHandler { seen: Mutex::new(sender.clone()) });
     let echo_seen = Mutex::new(sender);
     let echo = Engine::new(config("/engine.io/"), move |session| {
@@ -91,7 +87,7 @@ fn caller(headers: &HeaderMap, peer: Option<SocketAddr>) -> Caller {
 
 fn serve(listener: TcpListener, sockets: SocketIo<TestHandler>, echo: Engine<Echo>) -> ActixServer {
     let upgrades = Upgrades::default()
-        .mount(&sockets)
+        .mount(sockets.engine())
         .mount(&echo)
         .otherwise(|request: &Request| {
             let mut response = Response::build(StatusCode::NOT_FOUND);
@@ -202,6 +198,9 @@ impl Handler for TestHandler {
             ("message-with-ack", Some(ack)) => ack.send_args(&event.args),
             ("disconnect-me", _) => socket.disconnect(),
             ("hang-up", _) => socket.close(),
+            ("join" | "leave" | "to" | "broadcast" | "everyone" | "rooms", ack) => {
+                in_rooms(socket, &event.name, &event.args, ack)
+            }
             ("ask", _) => ask(socket),
             ("ask-many", _) => {
                 let asked: Vec<_> = (0..100).filter_map(|n| socket.ask("question", &n).unwrap().ok()).collect();
@@ -226,6 +225,23 @@ impl Handler for TestHandler {
     fn disconnected(&self, socket: Socket, reason: CloseReason) {
         assert!(!socket.is_open());
         self.tell(Seen::Left { namespace: socket.namespace().into(), reason });
+    }
+}
+
+/// Does what the client says with a room, and acknowledges whether it could.
+fn in_rooms(socket: &Socket, what: &str, args: &Args, ack: Option<Ack>) {
+    let (room,): (String,) = args.read().unwrap();
+    let mut done = true;
+    match what {
+        "join" => done = socket.join(&room).is_ok(),
+        "leave" => socket.leave(&room),
+        "to" => socket.to(&room).emit("said", &room).unwrap(),
+        "broadcast" => socket.broadcast().emit("said", &room).unwrap(),
+        "everyone" => socket.everyone().emit("said", &room).unwrap(),
+        _ => return ack.unwrap().send(&socket.rooms()).unwrap(),
+    }
+    if let Some(ack) = ack {
+        ack.send(&done).unwrap();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::Shutdown;
 
-use actix_socketio::codec::opcode;
+use actix_socketio::host::codec::opcode;
 use actix_socketio::{CloseReason, Limits, Origins};
 
 use crate::http::connect;

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use actix_socketio::codec::opcode;
+use actix_socketio::host::codec::opcode;
 
 use crate::http::{Pending, Polling, connect};
 use crate::server::Server;

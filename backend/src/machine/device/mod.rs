@@ -7,7 +7,7 @@ pub mod sim;
 
 use std::sync::Arc;
 
-use actix_socketio::vital;
+use actix_socketio::host::vital;
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::mpsc;
 

@@ -10,7 +10,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-use actix_socketio::vital;
+use actix_socketio::host::vital;
 use dashmap::DashMap;
 use rand::Rng;
 use serde::{Deserialize, Serialize};

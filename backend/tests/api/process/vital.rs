@@ -21,7 +21,7 @@ async fn ends(task: &str) {
         let out = spawn_blocking(move || command.output()).await.unwrap().unwrap();
         (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
     };
-    assert_eq!(told.0, Some(actix_socketio::vital::EXIT_CODE), "{}", told.1);
+    assert_eq!(told.0, Some(actix_socketio::host::vital::EXIT_CODE), "{}", told.1);
     let line =
         told.1.lines().find(|line| line.contains("a task that its thread cannot do without has panicked: the process ends"));
     assert!(line.is_some_and(|line| line.contains(task)), "{}", told.1);

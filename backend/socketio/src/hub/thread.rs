@@ -1,0 +1,266 @@
+//! A hub's part on one thread: its value, what it gathers for the other threads, and the task that takes in theirs.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
+
+use tokio::sync::mpsc;
+
+use super::{Door, Hub, Local, MAX_BATCHES, MAX_WAITING};
+use crate::vital;
+
+pub(super) struct Here<L: Local> {
+    hub: Hub<L>,
+    pub number: usize,
+    pub local: L,
+    away: BTreeMap<usize, Away<L>>,
+    /// The end of this turn is waited for.
+    sending: bool,
+}
+
+/// What waits for another thread.
+struct Away<L: Local> {
+    door: Arc<Door<L>>,
+    parcels: Vec<L::Parcel>,
+    /// A task waits for room at the door.
+    waiting: bool,
+}
+
+thread_local! {
+    /// What hubs have on this thread, by their numbers.
+    static HERE: RefCell<Vec<(usize, Rc<dyn Any>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The next runtime of this thread (tests start several) begins anew.
+struct Stopped(usize);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        let gone = HERE.try_with(|all| {
+            let mut all = all.borrow_mut();
+            all.iter().position(|(number, _)| *number == self.0).map(|at| all.swap_remove(at))
+        });
+        drop(gone); // after the list is let go: what it holds may look into it
+    }
+}
+
+impl<L: Local> Here<L> {
+    /// That of `hub` on this thread, if it has one.
+    pub fn if_there_is(hub: &Hub<L>) -> Option<Rc<RefCell<Self>>> {
+        let there_is = HERE.try_with(|all| {
+            let all = all.borrow();
+            all.iter().find(|(number, _)| *number == hub.0.number).map(|(_, here)| here.clone())
+        });
+        there_is.ok()??.downcast().ok()
+    }
+
+    /// The same, made if need be.
+    pub fn of(hub: &Hub<L>) -> Rc<RefCell<Self>> {
+        Self::if_there_is(hub).unwrap_or_else(|| Self::start(hub))
+    }
+
+    fn start(hub: &Hub<L>) -> Rc<RefCell<Self>> {
+        let (inbox, parcels) = mpsc::channel(MAX_BATCHES);
+        let door = Arc::new(Door { inbox, lost: AtomicBool::new(false) });
+        let mut doors = hub.0.doors.write().unwrap_or_else(PoisonError::into_inner);
+        let number = doors.len();
+        doors.push(door.clone());
+        drop(doors);
+        let local = (hub.0.make)();
+        let here = Rc::new(RefCell::new(Self { hub: hub.clone(), number, local, away: BTreeMap::new(), sending: false }));
+        HERE.with_borrow_mut(|all| all.push((hub.0.number, here.clone())));
+        vital::spawn("hub", take_in(here.clone(), door, parcels));
+        here
+    }
+
+    /// Keeps a parcel for the end of this turn.
+    pub fn gather(&mut self, thread: usize, parcel: &L::Parcel) {
+        let Some(away) = self.away_to(thread) else { return };
+        if away.parcels.len() >= MAX_WAITING {
+            let door = away.door.clone();
+            return self.hub.lose(&door, parcel);
+        }
+        away.parcels.push(parcel.clone());
+        if !std::mem::replace(&mut self.sending, true) {
+            let hub = self.hub.clone();
+            // Runs after everything that this turn of the thread still publishes.
+            vital::spawn("hub", async move {
+                tokio::task::yield_now().await;
+                Self::of(&hub).borrow_mut().send_away();
+            });
+        }
+    }
+
+    fn away_to(&mut self, thread: usize) -> Option<&mut Away<L>> {
+        if !self.away.contains_key(&thread) {
+            let door = self.hub.door(thread)?;
+            self.away.insert(thread, Away { door, parcels: Vec::new(), waiting: false });
+        }
+        self.away.get_mut(&thread)
+    }
+
+    fn send_away(&mut self) {
+        self.sending = false;
+        for (&thread, away) in &mut self.away {
+            if away.parcels.is_empty() {
+                continue;
+            }
+            let Err(mpsc::error::TrySendError::Full(mut parcels)) = away.door.inbox.try_send(std::mem::take(&mut away.parcels))
+            else {
+                continue;
+            };
+            let before = parcels.len();
+            parcels.retain(|parcel| !L::is_volatile(parcel));
+            (self.hub.0.dropped)((before - parcels.len()) as u64);
+            away.parcels = parcels;
+            if !away.parcels.is_empty() && !std::mem::replace(&mut away.waiting, true) {
+                vital::spawn("hub", send_when_there_is_room(self.hub.clone(), thread, away.door.clone()));
+            }
+        }
+    }
+}
+
+/// One for each door that is full, however much waits for it.
+async fn send_when_there_is_room<L: Local>(hub: Hub<L>, thread: usize, door: Arc<Door<L>>) {
+    let room = door.inbox.reserve().await;
+    let here = Here::of(&hub);
+    let mut here = here.borrow_mut();
+    let Some(away) = here.away.get_mut(&thread) else { return };
+    away.waiting = false;
+    let parcels = std::mem::take(&mut away.parcels);
+    if let (Ok(room), false) = (room, parcels.is_empty()) {
+        room.send(parcels);
+    }
+}
+
+async fn take_in<L: Local>(here: Rc<RefCell<Here<L>>>, door: Arc<Door<L>>, mut inbox: mpsc::Receiver<Vec<L::Parcel>>) {
+    let _stopped = Stopped(here.borrow().hub.0.number);
+    while let Some(parcels) = inbox.recv().await {
+        let local = &mut here.borrow_mut().local;
+        parcels.iter().for_each(|parcel| local.deliver(parcel));
+        if door.lost.swap(false, Relaxed) {
+            local.lost();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    /// What came, and whether it was told that something is lost.
+    #[derive(Default)]
+    struct Seen {
+        parcels: Vec<u32>,
+        lost: bool,
+    }
+
+    impl Local for Seen {
+        type Parcel = u32;
+
+        fn deliver(&mut self, parcel: &u32) {
+            self.parcels.push(*parcel);
+        }
+
+        /// Even ones.
+        fn is_volatile(parcel: &u32) -> bool {
+            parcel.is_multiple_of(2)
+        }
+
+        fn lost(&mut self) {
+            self.lost = true;
+        }
+    }
+
+    fn hub() -> (Hub<Seen>, Arc<AtomicU64>) {
+        let dropped = Arc::<AtomicU64>::default();
+        let count = dropped.clone();
+        (Hub::new(Seen::default, move |n| drop(count.fetch_add(n, Relaxed))), dropped)
+    }
+
+    /// A thread that does not read.
+    fn stalled(hub: &Hub<Seen>) -> (Arc<Door<Seen>>, mpsc::Receiver<Vec<u32>>) {
+        let (inbox, parcels) = mpsc::channel(MAX_BATCHES);
+        let door = Arc::new(Door { inbox, lost: AtomicBool::new(false) });
+        hub.0.doors.write().unwrap().push(door.clone());
+        (door, parcels)
+    }
+
+    #[actix_web::test]
+    async fn a_thread_that_stalls_loses_volatile_parcels_which_are_counted_but_no_other_one() {
+        let (hub, dropped) = hub();
+        assert_eq!(hub.thread(), 0);
+        let (door, mut inbox) = stalled(&hub);
+
+        for batches in 1..=MAX_BATCHES {
+            hub.publish(&0, [0, 1]);
+            while inbox.len() < batches {
+                yield_now().await;
+            }
+        }
+        assert_eq!(hub.here(|seen| seen.parcels.len()), Some(MAX_BATCHES), "this thread's are not held up");
+        assert_eq!(dropped.load(Relaxed), 0);
+        for parcel in [2, 1, 4, 3] {
+            hub.publish(&parcel, [1]);
+        }
+        while dropped.load(Relaxed) < 2 {
+            yield_now().await;
+        }
+        hub.publish(&5, [1]);
+
+        for _ in 0..MAX_BATCHES {
+            assert_eq!(inbox.recv().await.unwrap(), [0]);
+        }
+        let mut waited = Vec::new();
+        while waited.len() < 3 {
+            waited.extend(inbox.recv().await.unwrap());
+        }
+        assert_eq!(waited, [1, 3, 5], "in the order in which they were published");
+        assert!(!door.lost.load(Relaxed));
+    }
+
+    #[actix_web::test]
+    async fn what_waits_for_a_door_is_bounded_and_its_thread_is_told() {
+        let (hub, dropped) = hub();
+        hub.thread();
+        let (door, _inbox) = stalled(&hub);
+        for _ in 0..MAX_WAITING {
+            hub.publish(&1, [1]);
+        }
+        assert!(!door.lost.load(Relaxed));
+        hub.publish(&2, [1]);
+        assert_eq!((dropped.load(Relaxed), door.lost.load(Relaxed)), (1, false));
+        hub.publish(&3, [1]);
+        assert!(door.lost.load(Relaxed));
+    }
+
+    #[actix_web::test]
+    async fn a_thread_hears_what_others_publish_and_that_it_has_lost_something() {
+        let (hub, _) = hub();
+        assert_eq!(hub.here(|seen| seen.lost), Some(false));
+        let door = hub.door(0).unwrap();
+        door.lost.store(true, Relaxed);
+        let other = hub.clone();
+        std::thread::spawn(move || {
+            other.publish(&7, [0]); // without a runtime
+            actix_web::rt::System::new().block_on(async move {
+                assert_eq!(other.thread(), 1);
+                other.publish(&8, 0..other.threads());
+                yield_now().await;
+                yield_now().await;
+                assert_eq!(other.here(|seen| seen.parcels.clone()), Some(vec![8]));
+            });
+        });
+        while hub.here(|seen| seen.parcels.len() < 2).unwrap() {
+            yield_now().await;
+        }
+        assert_eq!(hub.here(|seen| (seen.parcels.clone(), seen.lost)), Some((vec![7, 8], true)));
+    }
+}

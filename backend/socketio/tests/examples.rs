@@ -1,0 +1,163 @@
+//! Each example as it is: built, started, and spoken with over websockets.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+#[path = "protocol/wire.rs"]
+mod wire;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Example {
+    process: Child,
+    address: String,
+}
+
+impl Drop for Example {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// `cargo test` builds the examples beside the tests.
+fn run(name: &str) -> Example {
+    let deps = std::env::current_exe().unwrap();
+    let program = deps.parent().unwrap().parent().unwrap().join("examples").join(name);
+    let mut process = Command::new(program).env("PORT", "0").stdout(Stdio::piped()).spawn().unwrap();
+    let mut address = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    Example { process, address: address.trim().into() }
+}
+
+fn connect(example: &Example) -> TcpStream {
+    let stream = TcpStream::connect(&example.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+fn request(example: &Example, head: &str) -> String {
+    let mut stream = connect(example);
+    write!(stream, "{head} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", example.address).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+struct Client(BufReader<TcpStream>);
+
+impl Client {
+    /// Joins by `packet`; gives what was answered, too.
+    fn join(example: &Example, packet: &str) -> (Self, String) {
+        let mut stream = connect(example);
+        let head = wire::upgrade_request(&example.address, "/socket.io/?EIO=4&transport=websocket", "");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        while line != "\r\n" {
+            line.clear();
+            reader.read_line(&mut line).unwrap();
+        }
+        let mut client = Self(reader);
+        assert!(client.hear().starts_with("0{"));
+        client.say(packet);
+        let answer = client.hear();
+        (client, answer)
+    }
+
+    fn say(&mut self, text: &str) {
+        self.0.get_mut().write_all(&wire::text_frame(text)).unwrap();
+    }
+
+    fn hear(&mut self) -> String {
+        let mut head = [0; 2];
+        self.0.read_exact(&mut head).unwrap();
+        assert!(head[1] < 126, "the examples say little");
+        let mut payload = vec![0; head[1].into()];
+        self.0.read_exact(&mut payload).unwrap();
+        if head[0] != 0x81 {
+            return format!("{:#x}", head[0]);
+        }
+        String::from_utf8(payload).unwrap()
+    }
+}
+
+#[test]
+fn chat() {
+    let example = run("chat");
+    assert!(request(&example, "GET /").contains("socket.emit(\"say\""));
+    let (_, refused) = Client::join(&example, "40");
+    assert_eq!(refused, r#"44{"message":"who are you?"}"#);
+    let (mut siti, _) = Client::join(&example, r#"40{"name":"Siti"}"#);
+    let (mut budi, _) = Client::join(&example, r#"40{"name":"Budi"}"#);
+    assert_eq!(siti.hear(), r#"42["came","Budi"]"#);
+    budi.say(r#"42["say","halo"]"#);
+    assert_eq!(siti.hear(), r#"42["said",["Budi","halo"]]"#);
+    assert_eq!(budi.hear(), r#"42["said",["Budi","halo"]]"#);
+    drop(budi);
+    assert_eq!(siti.hear(), r#"42["went","Budi"]"#);
+}
+
+#[test]
+fn rooms() {
+    let example = run("rooms");
+    let (mut a, _) = Client::join(&example, "40");
+    let (mut b, _) = Client::join(&example, "40");
+    for client in [&mut a, &mut b] {
+        client.say(r#"421["watch",7]"#);
+        assert_eq!(client.hear(), "431[null]");
+    }
+    b.say(r#"422["watch","seven"]"#);
+    assert_eq!(b.hear(), r#"432["watch or leave, and a machine's number"]"#);
+    assert!(request(&example, "POST /machines/7/42").starts_with("HTTP/1.1 204"));
+    for client in [&mut a, &mut b] {
+        assert_eq!(client.hear(), r#"42["at",[7,42]]"#);
+    }
+    a.say(r#"423["leave",7]"#);
+    assert_eq!(a.hear(), "433[null]");
+    let watching = request(&example, "GET /machines/7");
+    assert_eq!(watching.lines().last().unwrap().split(',').count(), 1, "{watching}");
+    request(&example, "POST /machines/7/43");
+    assert_eq!(b.hear(), r#"42["at",[7,43]]"#);
+}
+
+#[test]
+fn auth() {
+    let example = run("auth");
+    for (packet, refused) in [
+        ("40", r#"44{"message":"send auth: { token }"}"#),
+        (r#"40{"token":"guessed"}"#, r#"44{"message":"unauthorized"}"#),
+        (r#"40/staff,{"token":"token of siti"}"#, r#"44/staff,{"message":"Invalid namespace"}"#),
+    ] {
+        assert_eq!(Client::join(&example, packet).1, refused);
+    }
+    let (mut rina, _) = Client::join(&example, r#"40/staff,{"token":"token of rina"}"#);
+    assert_eq!(rina.hear(), r#"42/staff,["welcome","rina"]"#);
+    let (mut first, _) = Client::join(&example, r#"40{"token":"token of siti"}"#);
+    assert_eq!(first.hear(), r#"42["welcome","siti"]"#);
+    first.say(r#"421["who am i"]"#);
+    assert_eq!(first.hear(), r#"431["siti"]"#);
+    let (mut second, _) = Client::join(&example, r#"40{"token":"token of siti"}"#);
+    assert_eq!(first.hear(), "0x88", "a close frame");
+    assert_eq!(second.hear(), r#"42["welcome","siti"]"#);
+}
+
+#[test]
+fn ack() {
+    let example = run("ack");
+    let (mut client, _) = Client::join(&example, "40");
+    client.say(r#"427["add slowly",20,3]"#);
+    client.say(r#"428["add",2,3]"#);
+    assert_eq!(client.hear(), "438[5]");
+    assert_eq!(client.hear(), "437[23]");
+    client.say(r#"429["multiply",2,3]"#);
+    assert_eq!(client.hear(), r#"439["add, add slowly, or quiz me"]"#);
+    client.say(r#"42["quiz me"]"#);
+    assert_eq!(client.hear(), r#"420["how much is",[6,7]]"#);
+    client.say("430[42]");
+    assert_eq!(client.hear(), r#"42["verdict","right"]"#);
+}
