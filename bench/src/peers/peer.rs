@@ -27,6 +27,10 @@ pub enum Peer {
     Floor,
     /// `nyala serve`, one worker thread, its machines bought through the operators' calls
     Nyala,
+    /// actix-socketio, its rooms, websockets handed over as they are
+    Handover,
+    /// The same in an ordinary `HttpServer`, websockets through actix-web-actors
+    HttpServer,
     /// A `WebsocketContext` actor a session
     ActixWebActors,
     /// socketioxide on axum
@@ -40,6 +44,8 @@ impl Peer {
         match self {
             Self::Floor => "floor (bare epoll)",
             Self::Nyala => "Nyala",
+            Self::Handover => "actix-socketio, handed over",
+            Self::HttpServer => "actix-socketio in HttpServer",
             Self::ActixWebActors => "actix-web-actors, naive",
             Self::Socketioxide => "socketioxide",
             Self::Node => "socket.io for Node",
@@ -54,7 +60,7 @@ impl Peer {
     /// What it is built on, from its lock file; None for what is written here.
     pub fn version(self) -> Option<String> {
         match self {
-            Self::Floor | Self::Nyala => None,
+            Self::Floor | Self::Nyala | Self::Handover | Self::HttpServer => None,
             Self::ActixWebActors => locked_crate("actix-web-actors"),
             Self::Socketioxide => locked_crate("socketioxide"),
             Self::Node => {
@@ -80,9 +86,11 @@ impl Peer {
     pub async fn start(self, load: &Load) -> Result<RunningPeer, BenchError> {
         match self {
             Self::Nyala => nyala(load).await,
-            Self::Floor => program("peer-floor", load),
-            Self::ActixWebActors => program("peer-actix-web-actors", load),
-            Self::Socketioxide => program("peer-socketioxide", load),
+            Self::Floor => program("peer-floor", None, load),
+            Self::Handover => program("peer-actix-socketio", Some("handover"), load),
+            Self::HttpServer => program("peer-actix-socketio", Some("http-server"), load),
+            Self::ActixWebActors => program("peer-actix-web-actors", None, load),
+            Self::Socketioxide => program("peer-socketioxide", None, load),
             Self::Node => {
                 let mut node = Command::new("taskset");
                 node.args(["-c", SERVER_CORE, "node", "bench/peers/node/server.js"]);
@@ -157,10 +165,10 @@ async fn nyala(load: &Load) -> Result<RunningPeer, BenchError> {
     })
 }
 
-fn program(name: &str, load: &Load) -> Result<RunningPeer, BenchError> {
+fn program(name: &str, transport: Option<&str>, load: &Load) -> Result<RunningPeer, BenchError> {
     let path = beside(name)?;
     let mut command = Command::new("taskset");
-    command.args(["-c", SERVER_CORE]).arg(path);
+    command.args(["-c", SERVER_CORE]).arg(path).envs(transport.map(|transport| ("TRANSPORT", transport)));
     child(command, load)
 }
 
