@@ -20,5 +20,6 @@ pub mod ops;
 pub mod purchase;
 pub mod qr;
 pub mod secrets;
+pub mod staff;
 pub mod telemetry;
 pub mod whatsapp;

@@ -31,6 +31,7 @@ use crate::machine::threads::Threads;
 use crate::metrics::ServerMetrics;
 use crate::purchase::rate::PurchaseRate;
 use crate::secrets::Secrets;
+use crate::staff::Staff;
 use crate::whatsapp::WhatsApp;
 
 /// Cheap to clone; one for the whole process.
@@ -48,6 +49,7 @@ pub struct ServerParts {
     pub threads: Threads,
     pub secrets: Arc<Secrets>,
     pub auth: Auth,
+    pub staff: Staff,
     pub whatsapp: WhatsApp,
     pub metrics: Arc<ServerMetrics>,
     pub machines: Machines,
@@ -103,6 +105,7 @@ impl AppState {
         let store = Store { db, clock };
         let whatsapp = WhatsApp::new(&config.whatsapp);
         let auth = Auth::new(&secrets, &config, store.clone(), whatsapp.clone())?;
+        let staff = Staff::new(store.clone(), auth.clone(), &secrets, config.is_production());
         let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
         let drivers = match drivers.get(DriverKind::Sim) {
             Some(_) => drivers,
@@ -130,6 +133,7 @@ impl AppState {
             threads: Threads::default(),
             secrets: Arc::new(secrets),
             auth,
+            staff,
             whatsapp,
             metrics: Arc::new(metrics),
             machines,
@@ -156,6 +160,7 @@ impl AppState {
             .app_data(Data::from(self.config.clone()))
             .app_data(Data::from(self.secrets.clone()))
             .app_data(Data::new(self.auth.clone()))
+            .app_data(Data::new(self.staff.clone()))
             .app_data(Data::new(self.whatsapp.clone()))
             .app_data(Data::from(self.metrics.clone()))
             .app_data(Data::from(self.purchase_rate.clone()))

@@ -10,7 +10,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, ServiceConfig, get};
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{AllOfBuilder, Object, Schema, Type};
-use utoipa::openapi::security::{Http, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Content, HeaderBuilder, PathItem, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{Modify, OpenApi, ToSchema};
 use utoipa_swagger_ui::{Config, SwaggerUi};
@@ -21,6 +21,7 @@ use crate::http::dev_door;
 use crate::http::error::AppError;
 use crate::ops::pelanggan_bulk::{self, ManyPelanggan};
 use crate::ops::topup::{self, TopUp};
+use crate::staff::browser;
 use crate::{dev, health, ops};
 
 /// Every route there is; a test holds it against the router.
@@ -64,6 +65,20 @@ use crate::{dev, health, ops};
         ops::hapus::hapus,
         ops::refund::refund,
         ops::pelanggan_bulk::pelanggan_bulk,
+        ops::pasang::pasang,
+        ops::perangkat_saya::perangkat_saya,
+        ops::masuk::masuk,
+        ops::keluar::keluar,
+        ops::izin::izin,
+        ops::soket::soket,
+        ops::petugas::list,
+        ops::petugas::hire,
+        ops::petugas::dismiss,
+        ops::petugas::reset_pin,
+        ops::petugas::open_lock,
+        ops::perangkat::list,
+        ops::perangkat::invite,
+        ops::perangkat::end,
         health::healthz::healthz,
         health::readyz::readyz,
         health::metrics::metrics,
@@ -111,7 +126,7 @@ async fn openapi_json() -> Result<HttpResponse, AppError> {
     Ok(HttpResponse::Ok().content_type("application/json").body(text))
 }
 
-/// The two kinds of bearer: a customer's token and an operator's key.
+/// The bearers: a customer's token, an operator's key, a session at a till, which is good beside its browser's cookie only.
 struct Keys;
 
 impl Modify for Keys {
@@ -120,6 +135,8 @@ impl Modify for Keys {
         let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
         components.add_security_scheme("pelanggan", SecurityScheme::Http(token));
         components.add_security_scheme("operator", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+        components.add_security_scheme("session", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+        components.add_security_scheme("browser", SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(browser::COOKIE_NAME))));
     }
 }
 

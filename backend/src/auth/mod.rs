@@ -13,7 +13,7 @@ pub mod known_phone;
 pub mod line;
 pub mod login_limits;
 pub mod password;
-mod recent;
+pub mod recent;
 pub mod requester;
 mod reset_alarm;
 pub mod session;

@@ -7,9 +7,10 @@ use serde_json::json;
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, Failure};
 use crate::db::audit::{self, AuditEntry};
+use crate::domain::role::Role;
 use crate::domain::text;
 use crate::domain::timestamp::Timestamp;
-use crate::ops::key::{self, Role};
+use crate::staff::key::{self, KeyKind};
 
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
@@ -69,7 +70,7 @@ impl Add {
         )
         .await?;
         tx.commit().await?;
-        Ok(key::text(id, &secret))
+        Ok(KeyKind::Api.text(id, &secret))
     }
 
     /// What the key is limited to: an owner, an outlet, or nothing for root.

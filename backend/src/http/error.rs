@@ -14,6 +14,7 @@ use crate::ledger::error::LedgerError;
 use crate::machine::error::MachineError;
 use crate::purchase::rate::TooSoon;
 use crate::purchase::rules::Refusal;
+use crate::staff::error::StaffError;
 
 /// Seconds after which a busy server is worth another try: whatever waited behind a lock has ended by then (`database.lock_ms`).
 const BUSY_RETRY_S: u32 = 3;
@@ -27,6 +28,9 @@ pub enum AppError {
     Unauthorized,
     #[error("kunci operator tidak berlaku")]
     OperatorUnauthorized,
+    /// 401: no paired browser, no session, or a wrong PIN; the text says which.
+    #[error("{0}")]
+    NotLoggedIn(Cow<'static, str>),
     #[error("kunci operator ini tidak berhak melakukan itu")]
     Forbidden,
     /// 403: the call exists, and not for this key or this way of asking; the text says what is not allowed.
@@ -104,7 +108,9 @@ impl AppError {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::BadInput(_) | Self::Value(DomainError::Malformed(_)) => StatusCode::BAD_REQUEST,
-            Self::Unauthorized | Self::OperatorUnauthorized | Self::PasswordIncorrect => StatusCode::UNAUTHORIZED,
+            Self::Unauthorized | Self::OperatorUnauthorized | Self::NotLoggedIn(_) | Self::PasswordIncorrect => {
+                StatusCode::UNAUTHORIZED
+            }
             Self::Forbidden | Self::NotAllowed(_) | Self::CrossSite => StatusCode::FORBIDDEN,
             Self::RecordNotFound
             | Self::TelpUnknown
@@ -196,6 +202,27 @@ impl From<AuthError> for AppError {
             AuthError::OtpInvalid => Self::OtpInvalid,
             AuthError::Db(e) => e.into(),
             AuthError::Broken(source) => Self::Internal(source),
+        }
+    }
+}
+
+impl From<StaffError> for AppError {
+    fn from(e: StaffError) -> Self {
+        match e {
+            StaffError::KeyUnauthorized => Self::OperatorUnauthorized,
+            StaffError::NotPaired | StaffError::SessionOver | StaffError::PinWrong { .. } | StaffError::FirstPinOver => {
+                Self::NotLoggedIn(e.to_string().into())
+            }
+            StaffError::CodeWrong => Self::Unprocessable("kode pasang salah atau kedaluwarsa"),
+            StaffError::Unknown => Self::NotFound("petugas tidak ditemukan"),
+            StaffError::Locked => Self::NotAllowed("petugas dikunci, minta supervisor membukanya"),
+            StaffError::MakePin => Self::Conflict("buat PIN baru"),
+            StaffError::PinTooEasy => Self::Unprocessable("PIN terlalu mudah"),
+            StaffError::SamePin => Self::Unprocessable("PIN baru harus lain dari yang lama"),
+            StaffError::TooMany { retry_s } => Self::TooMany { retry_s },
+            StaffError::NotApproved => Self::NotAllowed("persetujuan tidak berlaku"),
+            StaffError::Auth(e) => e.into(),
+            StaffError::Db(e) => e.into(),
         }
     }
 }

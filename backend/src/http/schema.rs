@@ -2,7 +2,7 @@
 //! Patterns are those of ECMA-262, as JSON Schema wants them (2020-12 validation, §6.3.3).
 
 use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{Object, ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::schema::{KnownFormat, Object, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::input::Filter;
@@ -12,6 +12,7 @@ use crate::domain::name::MAX_LETTERS;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::telp::{COUNTRY_CODE, CountryCode, Telp};
 use crate::domain::text::{MAX_NAME_CHARS, MAX_REASON_CHARS};
+use crate::domain::timestamp::Timestamp;
 
 /// What `str::trim` takes off: Unicode's White_Space.
 const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
@@ -76,6 +77,8 @@ describe! {
         .examples(["Mesin"]).build();
     Reason => text(trimmed(MAX_REASON_CHARS)).description(Some(between(MAX_REASON_CHARS))).examples(["mesin rusak"]).build();
     SearchText => text(search()).build();
+    Timestamp => ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .description(Some("RFC 3339, UTC.")).build();
     Cursor => text(sampai()).description(Some("Opaque, from the first page's answer.")).build();
 }
 

@@ -6,4 +6,5 @@ pub mod error;
 pub mod facts;
 pub mod purchase;
 pub mod refund;
+pub mod shift;
 pub mod topup;

@@ -5,12 +5,12 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::key::Operator;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::http::error::AppError;
 use crate::ledger::refund::{GivenBack, Grounds, Visible};
+use crate::staff::operator::Operator;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MoneyBack {

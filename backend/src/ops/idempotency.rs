@@ -19,11 +19,11 @@ use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::key::Operator;
 use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::Answer;
 use crate::http::error::AppError;
+use crate::staff::operator::Operator;
 
 const HEADER: &str = "Idempotency-Key";
 const MAX_BYTES: usize = 200;

@@ -4,7 +4,6 @@ use actix_web::{HttpResponse, web};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::key::Operator;
 use crate::api::transaksi::get_layanan::StatusMesin;
 use crate::db::Store;
 use crate::domain::id::Id;
@@ -12,6 +11,7 @@ use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::purchase::state::open_states;
+use crate::staff::operator::Operator;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MesinNow {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
-use super::key::{Minimal, Operator, SUPERVISOR};
+use super::key::{Minimal, SUPERVISOR};
 use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::text;
@@ -18,6 +18,7 @@ use crate::http::schema::Reason;
 use crate::machine::actor::MachineInput;
 use crate::machine::machines::{Location, Machines};
 use crate::purchase::times::ANSWER_WAIT_MS;
+use crate::staff::operator::Operator;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct StopRequest {

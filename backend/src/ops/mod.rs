@@ -3,17 +3,25 @@
 pub mod give_back;
 pub mod hapus;
 pub mod idempotency;
+pub mod izin;
+pub mod keluar;
 pub mod key;
 pub mod layanan;
+pub mod masuk;
 pub mod mesin;
 pub mod mesin_bulk;
 pub mod mesin_status;
 pub mod mesin_stop;
 pub mod outlet;
 pub mod owner;
+pub mod pasang;
 pub mod pelanggan_bulk;
+pub mod perangkat;
+pub mod perangkat_saya;
+pub mod petugas;
 pub mod refund;
 pub mod scope;
+pub mod soket;
 pub mod topup;
 
 use actix_web::Route;
@@ -34,4 +42,18 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/hapus", web::post().to(hapus::hapus))
         .route("/refund", web::post().to(refund::refund))
         .route("/pelanggan/bulk", web::post().to(pelanggan_bulk::pelanggan_bulk));
+    cfg.route("/pasang", web::post().to(pasang::pasang))
+        .route("/masuk", web::post().to(masuk::masuk))
+        .route("/keluar", web::post().to(keluar::keluar))
+        .route("/izin", web::post().to(izin::izin))
+        .route("/soket", web::post().to(soket::soket))
+        .route("/petugas", web::get().to(petugas::list))
+        .route("/petugas", web::post().to(petugas::hire))
+        .route("/petugas/{id}/cabut", web::post().to(petugas::dismiss))
+        .route("/petugas/{id}/reset_pin", web::post().to(petugas::reset_pin))
+        .route("/petugas/{id}/buka_kunci", web::post().to(petugas::open_lock))
+        .route("/perangkat", web::get().to(perangkat::list))
+        .route("/perangkat", web::post().to(perangkat::invite))
+        .route("/perangkat/saya", web::get().to(perangkat_saya::perangkat_saya))
+        .route("/perangkat/{id}/cabut", web::post().to(perangkat::end));
 }

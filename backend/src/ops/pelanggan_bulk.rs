@@ -9,7 +9,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AnyOf, ObjectBuilder, SchemaType, Type};
 
-use super::key::{Minimal, Operator, ROOT};
+use super::key::{Minimal, ROOT};
 use super::scope;
 use crate::auth::{Auth, argon};
 use crate::config::ServerSettings;
@@ -26,6 +26,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{NumberPrefix, null, with};
 use crate::ledger::bulk_topup::{self, BulkTopUp};
+use crate::staff::operator::Operator;
 
 /// Customers that one call makes at most.
 const MAX_COUNT: u32 = 20_000;

@@ -2,9 +2,9 @@
 
 use deadpool_postgres::GenericClient;
 
-use super::key::Operator;
 use crate::domain::id::Id;
 use crate::http::error::AppError;
+use crate::staff::operator::Operator;
 
 /// An outlet within the caller's sight.
 #[derive(Debug, Clone, Copy)]

@@ -8,11 +8,11 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, OneOf, SchemaType, Type};
 
 use super::idempotency::{IdempotencyKey, IdempotentCall};
-use super::key::{Operator, Role};
 use super::scope;
 use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
+use crate::domain::role::Role;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::Timestamp;
@@ -24,6 +24,7 @@ use crate::http::schema::{ShortText, null, with};
 use crate::ledger::topup::{self, AccountKind, Package, ToppedUp, WalletRef};
 use crate::qr::customer::{self, QrError};
 use crate::secrets::Secrets;
+use crate::staff::operator::Operator;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct TopUp {

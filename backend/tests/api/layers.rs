@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Every room, the lowest first: a room imports from itself and from those before it.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
     "domain",
     "purchase",
     "machine_core",
@@ -17,6 +17,7 @@ const LAYERS: [&str; 21] = [
     "whatsapp",
     "machine",
     "auth",
+    "staff",
     "http",
     "live",
     "metrics",

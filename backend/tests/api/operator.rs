@@ -1,6 +1,6 @@
 //! Operators in tests: keys of each role, and calls with them.
 
-use nyala::ops::key;
+use nyala::staff::key::{self, KeyKind};
 use serde_json::Value;
 
 use crate::arrange::{Bought, Epay, Machine, receipt};
@@ -31,7 +31,7 @@ impl TestApp {
                 &[&role, &idowner, &idoutlet, &hash, &self.now()],
             )
             .await;
-        key::text(id, &secret)
+        KeyKind::Api.text(id, &secret)
     }
 
     /// `POST /ops/v1/<call>` with an `Idempotency-Key` of its own.

@@ -1,0 +1,79 @@
+//! `POST /ops/v1/masuk`: somebody's PIN for a session in this browser (docs/till.md).
+
+use actix_web::http::header::SET_COOKIE;
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::config::HttpSettings;
+use crate::db::Store;
+use crate::domain::id::Id;
+use crate::domain::pin::Pin;
+use crate::domain::timestamp::Timestamp;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::client_ip;
+use crate::http::error::AppError;
+use crate::http::json::Json;
+use crate::http::schema::SixDigits;
+use crate::ledger::shift::{self, Shift};
+use crate::staff::{Staff, browser};
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct Masuk {
+    idpetugas: Id,
+    #[schema(value_type = SixDigits)]
+    pin: Pin,
+    /// Theirs from now on; a first PIN needs it.
+    #[schema(value_type = Option<SixDigits>)]
+    pin_baru: Option<Pin>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LoggedIn {
+    /// `nys_…`, for `Authorization: Bearer`, good only beside this browser's cookie.
+    token: String,
+    /// When it ends at the latest; unused for 30 minutes it ends before.
+    sampai: Timestamp,
+    petugas: WhoIs,
+    /// The till's open shift.
+    shift: Option<Shift>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct WhoIs {
+    id: i64,
+    nama: String,
+    role: &'static str,
+}
+
+/// A PIN for a session.
+#[utoipa::path(
+    post, path = "/ops/v1/masuk", tag = "kasir", security(("browser" = [])), request_body = Masuk,
+    responses(
+        (status = 200, body = Answer<LoggedIn>), (status = 400, body = Empty),
+        (status = 401, description = "`perangkat belum dipasang`, or `PIN salah, sisa 4 percobaan`", body = Empty),
+        (status = 403, description = "`petugas dikunci, minta supervisor membukanya`", body = Empty),
+        (status = 404, body = Empty),
+        (status = 409, description = "`buat PIN baru`: a first PIN without `pin_baru`", body = Empty),
+        (status = 422, description = "`PIN terlalu mudah`", body = Empty), (status = 429, body = Empty),
+    )
+)]
+pub async fn masuk(
+    req: HttpRequest,
+    staff: web::Data<Staff>,
+    store: web::Data<Store>,
+    http: web::Data<HttpSettings>,
+    body: Json<Masuk>,
+) -> Result<HttpResponse, AppError> {
+    let address = client_ip::counted(&req, &http.trusted_proxies);
+    let known = staff.check_pin(req.headers(), address, body.idpetugas.get(), &body.pin, body.pin_baru.as_ref()).await?;
+    let begun = staff.begin(&known).await?;
+    let shift = shift::open_at(&store.get().await?, known.browser.id).await?;
+    let petugas = WhoIs { id: known.person.id, nama: known.person.name, role: known.person.role.as_str() };
+    let mut answer = answer::ok(LoggedIn { token: begun.token, sampai: begun.until, petugas, shift });
+    if let Some(secret) = browser::cookies(req.headers()).next() {
+        let cookie = staff.cookie(secret, client_ip::over_tls(&req, &http.trusted_proxies))?;
+        answer.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(answer)
+}

@@ -1,0 +1,269 @@
+//! `/ops/v1/petugas`: the people at the tills: who they are, hiring, sending away, a new PIN, opening a lock (supervisors for kasir, owners
+//! for supervisors, root for owners).
+
+use actix_web::{HttpResponse, web};
+use deadpool_postgres::{GenericClient, Transaction};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::key::{Minimal, SUPERVISOR};
+use super::scope;
+use crate::db::Store;
+use crate::db::audit::{self, AuditEntry};
+use crate::domain::id::Id;
+use crate::domain::pin::Pin;
+use crate::domain::role::Role;
+use crate::domain::text;
+use crate::domain::timestamp::Timestamp;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+use crate::http::json::Json;
+use crate::http::schema::ShortText;
+use crate::secrets::Secrets;
+use crate::staff::Staff;
+use crate::staff::operator::Operator;
+use crate::staff::people::{self, Hired, WorksFor};
+use crate::staff::session::SessionEnded;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct Petugas {
+    #[schema(value_type = ShortText)]
+    nama: String,
+    /// Below one's own.
+    #[schema(value_type = String, pattern = "^(kasir|supervisor|owner)$")]
+    role: String,
+    /// Where a kasir or a supervisor works.
+    idoutlet: Option<Id>,
+    /// Whose outlets an owner has.
+    idowner: Option<Id>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PetugasHired {
+    id: i64,
+    /// Good for a day, to make one's own with; told once.
+    pin_awal: String,
+}
+
+impl From<Hired> for PetugasHired {
+    fn from(hired: Hired) -> Self {
+        Self { id: hired.id, pin_awal: hired.pin_awal }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PetugasRow {
+    id: i64,
+    nama: String,
+    role: String,
+    idoutlet: Option<i64>,
+    idowner: Option<i64>,
+    /// A first PIN that was not changed yet.
+    pin_awal: bool,
+    dikunci: bool,
+    /// RFC 3339.
+    dicabut_at: Option<Timestamp>,
+}
+
+/// The people within sight, below one's own role.
+#[utoipa::path(
+    get, path = "/ops/v1/petugas", tag = "operator", security(("operator" = []), ("session" = [])),
+    responses((status = 200, body = Answer<Vec<PetugasRow>>), (status = 401, body = Empty), (status = 403, body = Empty))
+)]
+pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+    const LIST: &str = "
+        SELECT k.id, k.nama, k.role, k.idoutlet, k.idowner, p.pin_awal_sampai IS NOT NULL, p.dikunci_at IS NOT NULL, k.revoked_at
+        FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
+        WHERE ($1::BIGINT IS NULL OR o.idowner = $1) AND ($2::BIGINT IS NULL OR k.idoutlet = $2) AND k.role = ANY($3)
+        ORDER BY k.revoked_at IS NOT NULL, k.nama, k.id LIMIT 1000";
+    let Minimal(operator) = by;
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(LIST).await?;
+    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &below(operator.role)]).await?;
+    let people: Vec<_> = rows
+        .iter()
+        .map(|row| PetugasRow {
+            id: row.get(0),
+            nama: row.get(1),
+            role: row.get(2),
+            idoutlet: row.get(3),
+            idowner: row.get(4),
+            pin_awal: row.get(5),
+            dikunci: row.get(6),
+            dicabut_at: row.get(7),
+        })
+        .collect();
+    Ok(answer::ok(people))
+}
+
+/// The roles that somebody of this one hires and sends away.
+fn below(role: Role) -> Vec<&'static str> {
+    [Role::Kasir, Role::Supervisor, Role::Owner].into_iter().filter(|r| *r < role).map(Role::as_str).collect()
+}
+
+/// Hires somebody; the answer has the first PIN, once.
+#[utoipa::path(
+    post, path = "/ops/v1/petugas", tag = "operator", security(("operator" = []), ("session" = [])), request_body = Petugas,
+    responses(
+        (status = 200, body = Answer<PetugasHired>), (status = 400, body = Empty), (status = 401, body = Empty),
+        (status = 403, body = Empty), (status = 404, body = Empty),
+    )
+)]
+pub async fn hire(
+    by: Minimal<SUPERVISOR>,
+    store: web::Data<Store>,
+    secrets: web::Data<Secrets>,
+    body: Json<Petugas>,
+) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
+    let role = body.role.parse::<Role>().ok().filter(|role| *role != Role::Root);
+    let role = role.ok_or_else(|| AppError::bad_input("role harus kasir, supervisor atau owner"))?;
+    if role >= operator.role {
+        return Err(AppError::Forbidden);
+    }
+    let now = store.now();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let works_for = match (role, body.idoutlet, body.idowner) {
+        (Role::Owner, None, Some(owner)) => WorksFor::Owner(known_owner(&tx, owner).await?),
+        (Role::Kasir | Role::Supervisor, Some(outlet), None) => {
+            WorksFor::Outlet(scope::outlet(&tx, &operator, outlet).await?.idoutlet)
+        }
+        _ => return Err(AppError::bad_input("kasir dan supervisor perlu idoutlet, owner perlu idowner; isi salah satu saja")),
+    };
+    let hired = hire_with_first_pin(&tx, &secrets, (&name, role, works_for), &operator.principal(), now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(PetugasHired::from(hired)))
+}
+
+/// Somebody new, with the line in the audit log.
+pub async fn hire_with_first_pin(
+    tx: &Transaction<'_>,
+    secrets: &Secrets,
+    who: (&str, Role, WorksFor),
+    principal: &str,
+    now: Timestamp,
+) -> Result<Hired, AppError> {
+    let pin = Pin::random();
+    let id = people::hire(tx, secrets, who, (&pin, false), now).await?;
+    let (name, role, works_for) = who;
+    let (idoutlet, idowner) = match works_for {
+        WorksFor::Outlet(id) => (Some(id), None),
+        WorksFor::Owner(id) => (None, Some(id)),
+    };
+    let content = json!({ "nama": name, "role": role.as_str(), "idoutlet": idoutlet, "idowner": idowner });
+    record(tx, principal, "petugas.buat", id, content, now).await?;
+    Ok(Hired { id, pin_awal: pin.as_str().to_owned() })
+}
+
+async fn record(
+    tx: &Transaction<'_>,
+    principal: &str,
+    action: &'static str,
+    id: i64,
+    content: serde_json::Value,
+    now: Timestamp,
+) -> Result<(), AppError> {
+    Ok(audit::write(tx, &AuditEntry { principal, action, object: format!("petugas:{id}"), content }, now).await?)
+}
+
+async fn known_owner(client: &impl GenericClient, owner: Id) -> Result<i64, AppError> {
+    let found = client.query_opt("SELECT FROM owner_usaha WHERE idowner = $1", &[&owner.get()]).await?;
+    found.map(|_| owner.get()).ok_or(AppError::NotFound("owner tidak ditemukan"))
+}
+
+/// Somebody within sight and below one's own role.
+async fn find(client: &impl GenericClient, operator: &Operator, id: Id) -> Result<i64, AppError> {
+    const FIND: &str = "
+        SELECT k.id FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
+        WHERE k.id = $1 AND ($2::BIGINT IS NULL OR o.idowner = $2) AND ($3::BIGINT IS NULL OR k.idoutlet = $3) AND k.role = ANY($4)
+            AND k.revoked_at IS NULL";
+    let stmt = client.prepare_cached(FIND).await?;
+    let row = client.query_opt(&stmt, &[&id.get(), &operator.idowner, &operator.idoutlet, &below(operator.role)]).await?;
+    row.map(|row| row.get(0)).ok_or(AppError::NotFound("petugas tidak ditemukan"))
+}
+
+/// Sends somebody away: PIN, sessions and sockets are over.
+#[utoipa::path(
+    post, path = "/ops/v1/petugas/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
+    responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
+)]
+pub async fn dismiss(
+    by: Minimal<SUPERVISOR>,
+    id: web::Path<Id>,
+    store: web::Data<Store>,
+    staff: web::Data<Staff>,
+) -> Result<HttpResponse, AppError> {
+    const REVOKE: &str = "UPDATE kunci_operator SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+    let Minimal(operator) = by;
+    let now = store.now();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let id = find(&tx, &operator, id.into_inner()).await?;
+    tx.execute(REVOKE, &[&id, &now]).await?;
+    people::end_sessions(&tx, id, now).await?;
+    record(&tx, &operator.principal(), "petugas.cabut", id, json!({}), now).await?;
+    tx.commit().await?;
+    staff.tell(SessionEnded::Person(id));
+    Ok(answer::ok(None::<()>))
+}
+
+/// A first PIN anew, for somebody who forgot it; told once. Opens the lock, ends every session.
+#[utoipa::path(
+    post, path = "/ops/v1/petugas/{id}/reset_pin", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
+    responses((status = 200, body = Answer<PetugasHired>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
+)]
+pub async fn reset_pin(
+    by: Minimal<SUPERVISOR>,
+    id: web::Path<Id>,
+    store: web::Data<Store>,
+    secrets: web::Data<Secrets>,
+    staff: web::Data<Staff>,
+) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let now = store.now();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let id = find(&tx, &operator, id.into_inner()).await?;
+    let hired = reset_pin_of(&tx, &secrets, id, &operator.principal(), now).await?;
+    tx.commit().await?;
+    staff.tell(SessionEnded::Person(id));
+    Ok(answer::ok(PetugasHired::from(hired)))
+}
+
+/// A first PIN anew, with the line in the audit log.
+pub async fn reset_pin_of(
+    tx: &Transaction<'_>,
+    secrets: &Secrets,
+    id: i64,
+    principal: &str,
+    now: Timestamp,
+) -> Result<Hired, AppError> {
+    let hired = people::reset_pin(tx, secrets, id, now).await?;
+    record(tx, principal, "petugas.reset_pin", id, json!({}), now).await?;
+    Ok(hired)
+}
+
+/// Lets somebody try again whose PIN was wrong ten times in a day.
+#[utoipa::path(
+    post, path = "/ops/v1/petugas/{id}/buka_kunci", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
+    responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
+)]
+pub async fn open_lock(by: Minimal<SUPERVISOR>, id: web::Path<Id>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let now = store.now();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let id = find(&tx, &operator, id.into_inner()).await?;
+    open_lock_of(&tx, id, &operator.principal(), now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(None::<()>))
+}
+
+/// Opens a lock, with the line in the audit log.
+pub async fn open_lock_of(tx: &Transaction<'_>, id: i64, principal: &str, now: Timestamp) -> Result<(), AppError> {
+    people::open_lock(tx, id, now).await?;
+    record(tx, principal, "petugas.buka_kunci", id, json!({}), now).await
+}

@@ -1,0 +1,195 @@
+//! Paired browsers: a tablet of an outlet, or one person's phone. A code is traded for a cookie; the cookie alone only lists names.
+
+use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
+use deadpool_postgres::{GenericClient, Transaction};
+use tokio_postgres::Row;
+
+use super::error::StaffError;
+use super::operator::role;
+use super::{Staff, WRONG_CODES, admit, key};
+use crate::domain::address::Address;
+use crate::domain::machine_code::MachineCode;
+use crate::domain::role::Role;
+use crate::domain::timestamp::Timestamp;
+
+pub const COOKIE_NAME: &str = "nyala_till";
+/// Browsers keep none longer (RFC 6265bis §5.5); each login begins it anew.
+pub(super) const COOKIE_LIFE_S: i64 = 400 * 24 * 60 * 60;
+/// Cookies of our name that are looked at in one request.
+const MAX_TRIED: usize = 4;
+
+/// How long a pairing code is good.
+pub const CODE_LIFE_MS: i64 = 10 * 60 * 1000;
+
+/// Whose a browser is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrowserOf {
+    Outlet(i64),
+    /// The id of a person.
+    Person(i64),
+}
+
+/// A paired browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Browser {
+    pub id: i64,
+    pub name: String,
+    pub outlet: Option<OutletName>,
+    /// Whose own it is.
+    pub person: Option<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutletName {
+    pub idoutlet: i64,
+    pub name: String,
+    pub city: String,
+}
+
+/// Somebody who may log in at a browser.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    pub id: i64,
+    pub name: String,
+    pub role: Role,
+    /// Milliseconds until the next try, 0 for none.
+    pub wait_ms: i64,
+    /// Until a supervisor opens it.
+    pub locked: bool,
+}
+
+/// A code that pairs one browser, as it is typed, and until when.
+#[derive(Debug)]
+pub struct Pairing {
+    pub id: i64,
+    pub code: String,
+    pub until: Timestamp,
+}
+
+/// A browser to be paired within `life_ms`. Its code is told once.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn invite(
+    tx: &Transaction<'_>,
+    name: &str,
+    of: BrowserOf,
+    life_ms: i64,
+    now: Timestamp,
+) -> Result<Pairing, StaffError> {
+    const INVITE: &str = "
+        INSERT INTO perangkat (nama, idoutlet, id_kunci, kode_hash, kode_sampai, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
+    let (idoutlet, person) = match of {
+        BrowserOf::Outlet(id) => (Some(id), None),
+        BrowserOf::Person(id) => (None, Some(id)),
+    };
+    let (code, until) = (MachineCode::random(), now.plus_ms(life_ms));
+    let row = tx.query_one(INVITE, &[&name, &idoutlet, &person, &key::hash(code.as_str()), &until, &now]).await?;
+    Ok(Pairing { id: row.get(0), code: code.as_str().to_owned(), until })
+}
+
+impl Staff {
+    /// Trades a code for a cookie's value, once.
+    ///
+    /// # Errors
+    /// `CodeWrong`, also for one that was used or has run out; `TooMany` when an address has tried too many wrong ones.
+    pub async fn pair(
+        &self,
+        tx: &Transaction<'_>,
+        typed: &str,
+        address: Address,
+        now: Timestamp,
+    ) -> Result<(i64, String), StaffError> {
+        const PAIR: &str = "
+            UPDATE perangkat SET kode_hash = NULL, kode_sampai = NULL, token_hash = $2, token_sampai = $3, dipasang_at = $4
+            WHERE kode_hash = $1 AND kode_sampai > $4 AND dicabut_at IS NULL RETURNING id";
+        let (secret, hash) = key::generate();
+        if let Some(code) = MachineCode::parse(typed) {
+            let until = now.plus_ms(COOKIE_LIFE_S * 1000);
+            if let Some(row) = tx.query_opt(PAIR, &[&key::hash(code.as_str()), &hash, &until, &now]).await? {
+                return Ok((row.get(0), secret));
+            }
+        }
+        admit(&self.wrong_codes, address, WRONG_CODES, now)?;
+        Err(StaffError::CodeWrong)
+    }
+
+    /// The cookie with this value.
+    ///
+    /// # Errors
+    /// None that happens: a secret is plain text.
+    pub fn cookie(&self, secret: &str, over_tls: bool) -> Result<HeaderValue, StaffError> {
+        let secure = if self.always_secure || over_tls { "; Secure" } else { "" };
+        let text = format!("{COOKIE_NAME}={secret}; Path=/ops/v1; Max-Age={COOKIE_LIFE_S}; HttpOnly; SameSite=Strict{secure}");
+        HeaderValue::from_str(&text).map_err(StaffError::broken)
+    }
+}
+
+/// The values of our cookies in a request.
+pub fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let cookies = headers.get_all(COOKIE).filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
+    cookies.filter_map(|cookie| cookie.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('=')).take(MAX_TRIED)
+}
+
+/// What is stored of the cookies of a request.
+pub fn cookie_hashes(headers: &HeaderMap) -> Vec<Vec<u8>> {
+    cookies(headers).map(key::hash).collect()
+}
+
+/// The browser that a request comes from.
+///
+/// # Errors
+/// `NotPaired` when it has no cookie of a browser that is paired.
+pub async fn of_headers(client: &impl GenericClient, headers: &HeaderMap, now: Timestamp) -> Result<Browser, StaffError> {
+    let find = format!("{BROWSER} WHERE p.token_hash = ANY($1) AND p.token_sampai > $2 AND p.dicabut_at IS NULL LIMIT 1");
+    let stmt = client.prepare_cached(&find).await?;
+    let row = client.query_opt(&stmt, &[&cookie_hashes(headers), &now]).await?;
+    row.as_ref().map(read).ok_or(StaffError::NotPaired)
+}
+
+/// A browser that is paired.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn by_id(client: &impl GenericClient, id: i64) -> Result<Browser, StaffError> {
+    let stmt = client.prepare_cached(&format!("{BROWSER} WHERE p.id = $1")).await?;
+    Ok(read(&client.query_one(&stmt, &[&id]).await?))
+}
+
+const BROWSER: &str =
+    "SELECT p.id, p.nama, p.id_kunci, o.idoutlet, o.nama, o.kota FROM perangkat p LEFT JOIN outlet o USING (idoutlet)";
+
+fn read(row: &Row) -> Browser {
+    let outlet = row.get::<_, Option<i64>>(3).map(|idoutlet| OutletName { idoutlet, name: row.get(4), city: row.get(5) });
+    Browser { id: row.get(0), name: row.get(1), person: row.get(2), outlet }
+}
+
+/// Who may log in at a browser: on an outlet's those who work there and its owners, on a person's own that person. $1 browser.
+const LISTED: &str = "
+    SELECT k.id, k.nama, k.role, w.dikunci_at IS NOT NULL FROM perangkat p
+    JOIN petugas w ON p.id_kunci IS NULL OR p.id_kunci = w.id_kunci
+    JOIN kunci_operator k ON k.id = w.id_kunci AND k.revoked_at IS NULL
+    LEFT JOIN outlet o ON o.idoutlet = p.idoutlet
+    WHERE p.id = $1 AND (p.id_kunci IS NOT NULL OR k.idoutlet = p.idoutlet OR k.idowner = o.idowner)
+    ORDER BY k.role <> 'kasir', k.nama, k.id LIMIT 100";
+
+/// # Errors
+/// When the database does not answer.
+pub async fn listed(client: &impl GenericClient, browser: &Browser, now: Timestamp) -> Result<Vec<Listed>, StaffError> {
+    let stmt = client.prepare_cached(LISTED).await?;
+    let mut all = Vec::new();
+    for row in client.query(&stmt, &[&browser.id]).await? {
+        let id = row.get(0);
+        let wait_ms = super::login::wait_ms(client, id, now).await?;
+        all.push(Listed { id, name: row.get(1), role: role(row.get(2))?, locked: row.get(3), wait_ms });
+    }
+    Ok(all)
+}
+
+/// One of those who are listed.
+///
+/// # Errors
+/// `Unknown` for everybody else.
+pub async fn find_listed(client: &impl GenericClient, browser: &Browser, id: i64, now: Timestamp) -> Result<Listed, StaffError> {
+    listed(client, browser, now).await?.into_iter().find(|listed| listed.id == id).ok_or(StaffError::Unknown)
+}

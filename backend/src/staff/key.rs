@@ -1,0 +1,78 @@
+//! Secrets with a number before them, `nyk_<id>_<random>`: of an operator's key, a session, an approval. Only their SHA-256 is kept.
+
+use rand::RngCore;
+use sha2::{Digest, Sha256};
+
+const SECRET_BYTES: usize = 32;
+
+/// What a secret is for, which is what its text begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyKind {
+    /// An API key.
+    Api,
+    /// A session of somebody at a till.
+    Session,
+    /// An approval.
+    Approval,
+}
+
+impl KeyKind {
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Api => "nyk_",
+            Self::Session => "nys_",
+            Self::Approval => "nyi_",
+        }
+    }
+
+    /// The whole key, as its holder sends it.
+    pub fn text(self, id: i64, secret: &str) -> String {
+        format!("{}{id}_{secret}", self.prefix())
+    }
+
+    /// The number and the hash of the secret of a key of this kind.
+    pub fn read(self, text: &str) -> Option<(i64, Vec<u8>)> {
+        let (id, secret) = text.strip_prefix(self.prefix())?.split_once('_')?;
+        let plain = secret.len() == SECRET_BYTES * 2 && secret.bytes().all(|b| b.is_ascii_hexdigit());
+        id.parse().ok().filter(|_| plain).map(|id| (id, hash(secret)))
+    }
+}
+
+/// What is stored of a secret.
+pub fn hash(secret: &str) -> Vec<u8> {
+    Sha256::digest(secret.as_bytes()).to_vec()
+}
+
+/// The random part of a new key and what is stored of it.
+pub fn generate() -> (String, Vec<u8>) {
+    let mut bytes = [0; SECRET_BYTES];
+    rand::rng().fill_bytes(&mut bytes);
+    let secret: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    let stored = hash(&secret);
+    (secret, stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_one_shape() {
+        let (secret, stored) = generate();
+        assert_eq!(KeyKind::Api.read(&KeyKind::Api.text(12, &secret)), Some((12, stored)));
+        assert_eq!(KeyKind::Session.read(&KeyKind::Api.text(12, &secret)), None, "of another kind");
+        let long = "f".repeat(65);
+        for bad in [
+            "",
+            "nyk_",
+            "nyk_1_",
+            "nyk_1_abc",
+            &format!("nyx_1_{secret}"),
+            &format!("nyk_x_{secret}"),
+            &format!("nyk_1_{long}"),
+            &secret,
+        ] {
+            assert_eq!(KeyKind::Api.read(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! PINs: tried at a browser, counted before they are looked at (docs/till.md). Five wrong ones in a quarter of an hour wait as long, ten
+//! in a day wait for a supervisor; twenty at one browser in a quarter of an hour wait there.
+
+use actix_web::http::header::HeaderMap;
+use deadpool_postgres::GenericClient;
+
+use super::browser::{self, Browser, Listed};
+use super::error::StaffError;
+use super::{Staff, pin_key};
+use crate::auth::argon;
+use crate::auth::line::Line;
+use crate::auth::password;
+use crate::db::pool::DbClient;
+use crate::domain::address::Address;
+use crate::domain::pin::Pin;
+use crate::domain::timestamp::{Timestamp, seconds_up};
+use crate::secrets::{Key, Secrets};
+
+const WINDOW_MS: i64 = 15 * 60 * 1000;
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+const PER_WINDOW: i64 = 5;
+const PER_DAY: i64 = 10;
+const PER_BROWSER: i64 = 20;
+/// How long a first PIN is good.
+pub const FIRST_PIN_LIFE_MS: i64 = DAY_MS;
+
+/// What is hashed of a PIN: nothing that a table of a million PINs finds without the server's key.
+fn mixed(key: &Key, person: i64, pin: &Pin) -> String {
+    let mac = key.mac(format!("{person}:{}", pin.as_str()).as_bytes());
+    mac.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The hash of a person's PIN, for a program without a server: works on the calling thread.
+///
+/// # Errors
+/// None that a PIN causes.
+pub fn hash_here(secrets: &Secrets, person: i64, pin: &Pin) -> Result<String, StaffError> {
+    argon::hash_here(&mixed(&pin_key(secrets), person, pin)).map_err(|e| StaffError::broken(e.to_string()))
+}
+
+/// Somebody whose PIN was right.
+#[derive(Debug)]
+pub struct Known {
+    pub browser: Browser,
+    pub person: Listed,
+}
+
+/// What a person stands at. $1 person, $2 now: the newest wrong PINs that count.
+const WRONG: &str = "
+    SELECT f.created_at FROM pin_gagal f JOIN petugas p USING (id_kunci)
+    WHERE f.id_kunci = $1 AND f.created_at > $2 AND f.created_at >= p.dihitung_sejak ORDER BY f.created_at DESC, f.id DESC LIMIT 10";
+
+/// Milliseconds until a person may try again, 0 for now.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn wait_ms(client: &impl GenericClient, person: i64, now: Timestamp) -> Result<i64, StaffError> {
+    let stmt = client.prepare_cached(WRONG).await?;
+    let rows = client.query(&stmt, &[&person, &now.plus_ms(-2 * WINDOW_MS)]).await?;
+    let at: Vec<Timestamp> = rows.iter().map(|row| row.get(0)).collect();
+    Ok(wait_after(&at, now))
+}
+
+/// Of wrong PINs at these instants, newest first: five in a quarter of an hour wait a quarter of an hour from the last one.
+fn wait_after(wrong: &[Timestamp], now: Timestamp) -> i64 {
+    let five = usize::try_from(PER_WINDOW).unwrap_or(usize::MAX);
+    match (wrong.first(), wrong.get(five - 1)) {
+        (Some(newest), Some(fifth)) if fifth.ms_until(*newest) < WINDOW_MS => now.ms_until(newest.plus_ms(WINDOW_MS)).max(0),
+        _ => 0,
+    }
+}
+
+impl Staff {
+    /// The person, when the PIN is right and their own. With `new_pin` it becomes theirs first.
+    ///
+    /// # Errors
+    /// Each of [`StaffError`]'s: an unpaired browser, an unknown person, a wrong PIN, a lock, a first PIN without a new one, a new one
+    /// that is too easy.
+    pub async fn check_pin(
+        &self,
+        headers: &HeaderMap,
+        address: Address,
+        person: i64,
+        pin: &Pin,
+        new_pin: Option<&Pin>,
+    ) -> Result<Known, StaffError> {
+        const READ: &str = "SELECT pin_hash, pin_awal_sampai FROM petugas WHERE id_kunci = $1";
+        let mut client = self.store.get().await?;
+        let browser = browser::of_headers(&client, headers, self.store.now()).await?;
+        let listed = browser::find_listed(&client, &browser, person, self.store.now()).await?;
+        // Before it costs a try: whoever makes a PIN may choose again.
+        if new_pin.is_some_and(Pin::is_too_easy) {
+            return Err(StaffError::PinTooEasy);
+        }
+        if new_pin == Some(pin) {
+            return Err(StaffError::SamePin);
+        }
+        let place = password::reserve(&self.auth, Line::Address(address))?;
+        let attempt = self.count(&mut client, browser.id, person).await?;
+        let row = client.query_one(READ, &[&person]).await?;
+        let (hash, first_until): (String, Option<Timestamp>) = (row.get(0), row.get(1));
+        drop(client); // a hash takes long
+        let right = place.verify(&mixed(&self.pin_key, person, pin), &hash).await;
+        if !matches!(right, Ok(false)) {
+            self.take_back(attempt.id).await?;
+        }
+        if !right? {
+            return Err(attempt.wrong());
+        }
+        match (first_until, new_pin) {
+            (Some(until), _) if until <= self.store.now() => return Err(StaffError::FirstPinOver),
+            (Some(_), None) => return Err(StaffError::MakePin),
+            (_, Some(new)) => {
+                let new = place.hash(&mixed(&self.pin_key, person, new)).await?;
+                self.change_pin(person, &hash, &new).await?;
+            }
+            (None, None) => {}
+        }
+        Ok(Known { browser, person: listed })
+    }
+
+    /// Counts a try as wrong, unless there were too many.
+    async fn count(&self, client: &mut DbClient, browser: i64, person: i64) -> Result<Attempt, StaffError> {
+        const LOCK: &str = "SELECT dikunci_at IS NOT NULL, dihitung_sejak FROM petugas WHERE id_kunci = $1 FOR UPDATE";
+        const AT_BROWSER: &str = "
+            SELECT count(*), min(created_at) FROM pin_gagal WHERE id_perangkat = $1 AND created_at > $2";
+        const COUNT: &str = "
+            SELECT count(*) FILTER (WHERE created_at > $2), count(*) FROM pin_gagal
+            WHERE id_kunci = $1 AND created_at > $3 AND created_at >= $4";
+        const ADD: &str = "INSERT INTO pin_gagal (id_kunci, id_perangkat, created_at) VALUES ($1, $2, $3) RETURNING id";
+        const KEEP_OUT: &str = "UPDATE petugas SET dikunci_at = $2 WHERE id_kunci = $1";
+        let tx = client.transaction().await?;
+        let row = tx.query_one(LOCK, &[&person]).await?;
+        if row.get(0) {
+            return Err(StaffError::Locked);
+        }
+        let (since, now): (Timestamp, _) = (row.get(1), self.store.now());
+        let wait_ms = wait_ms(&tx, person, now).await?;
+        if wait_ms > 0 {
+            return Err(StaffError::TooMany { retry_s: seconds_up(wait_ms) });
+        }
+        let row = tx.query_one(AT_BROWSER, &[&browser, &now.plus_ms(-WINDOW_MS)]).await?;
+        if row.get::<_, i64>(0) >= PER_BROWSER {
+            let oldest: Option<Timestamp> = row.get(1);
+            let wait_ms = oldest.map_or(WINDOW_MS, |at| now.ms_until(at.plus_ms(WINDOW_MS)));
+            return Err(StaffError::TooMany { retry_s: seconds_up(wait_ms) });
+        }
+        let id: i64 = tx.query_one(ADD, &[&person, &browser, &now]).await?.get(0);
+        let row = tx.query_one(COUNT, &[&person, &now.plus_ms(-WINDOW_MS), &now.plus_ms(-DAY_MS), &since]).await?;
+        let (in_window, in_day): (i64, i64) = (row.get(0), row.get(1));
+        if in_day >= PER_DAY {
+            // Taken back with the try, if it is right.
+            tx.execute(KEEP_OUT, &[&person, &now]).await?;
+        }
+        tx.commit().await?;
+        Ok(Attempt { id, in_window, locks: in_day >= PER_DAY })
+    }
+
+    async fn take_back(&self, attempt: i64) -> Result<(), StaffError> {
+        const TAKE_BACK: &str = "
+            WITH tried AS (DELETE FROM pin_gagal WHERE id = $1 RETURNING id_kunci, created_at)
+            UPDATE petugas p SET dikunci_at = NULL FROM tried t WHERE p.id_kunci = t.id_kunci AND p.dikunci_at = t.created_at";
+        self.store.get().await?.execute(TAKE_BACK, &[&attempt]).await?;
+        Ok(())
+    }
+
+    /// Makes it theirs, unless it was made anew meanwhile.
+    async fn change_pin(&self, person: i64, before: &str, new: &str) -> Result<(), StaffError> {
+        const CHANGE: &str = "UPDATE petugas SET pin_hash = $3, pin_awal_sampai = NULL WHERE id_kunci = $1 AND pin_hash = $2";
+        match self.store.get().await?.execute(CHANGE, &[&person, &before, &new]).await? {
+            1 => Ok(()),
+            _ => Err(StaffError::PinWrong { left: 0 }),
+        }
+    }
+}
+
+/// A try that counts as wrong until it is taken back.
+struct Attempt {
+    id: i64,
+    /// With it, in the last quarter of an hour.
+    in_window: i64,
+    locks: bool,
+}
+
+impl Attempt {
+    fn wrong(&self) -> StaffError {
+        match PER_WINDOW - self.in_window {
+            _ if self.locks => StaffError::Locked,
+            left @ 1.. => StaffError::PinWrong { left: u32::try_from(left).unwrap_or(0) },
+            _ => StaffError::TooMany { retry_s: seconds_up(WINDOW_MS) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(minutes: &[i64]) -> Vec<Timestamp> {
+        minutes.iter().map(|m| Timestamp::from_ms(m * 60_000)).collect()
+    }
+
+    #[test]
+    fn five_in_a_quarter_of_an_hour_wait_as_long_from_the_last() {
+        let now = |minute: i64| Timestamp::from_ms(minute * 60_000);
+        assert_eq!(wait_after(&at(&[24, 23, 22, 21]), now(24)), 0);
+        assert_eq!(wait_after(&at(&[24, 23, 22, 21, 10]), now(24)), WINDOW_MS);
+        assert_eq!(wait_after(&at(&[24, 23, 22, 21, 10]), now(30)), 9 * 60_000);
+        assert_eq!(wait_after(&at(&[24, 23, 22, 21, 10]), now(39)), 0);
+        assert_eq!(wait_after(&at(&[24, 23, 22, 21, 9]), now(24)), 0, "not within a quarter of an hour");
+    }
+}
