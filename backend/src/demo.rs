@@ -1,13 +1,16 @@
-//! The demo (docs/contract.md §5): one owner, three outlets, machines, services and a customer with two funded accounts. Seeded
+//! The demo (docs/contract.md §5): one owner, three outlets, machines, services a customer with two funded accounts, and two people at the
+//! first outlet's till. Seeded
 //! once, into an empty database only.
 
-use deadpool_postgres::Transaction;
+use deadpool_postgres::{GenericClient, Transaction};
 use serde_json::json;
 
 use crate::auth::argon;
 use crate::db::audit::{self, AuditEntry};
 use crate::db::pool::Db;
 use crate::domain::driver_kind::DriverKind;
+use crate::domain::pin::Pin;
+use crate::domain::role::Role;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
@@ -16,9 +19,12 @@ use crate::ops::layanan::{self, Offer};
 use crate::ops::mesin;
 use crate::ops::outlet::{self, Premises};
 use crate::ops::pelanggan_bulk::{self, PASSWORD};
+use crate::ops::perangkat;
 use crate::ops::scope::Outlet;
 use crate::ops::topup;
 use crate::secrets::Secrets;
+use crate::staff::browser::BrowserOf;
+use crate::staff::people::{self, WorksFor};
 
 /// The demo customer's number, as it is stored.
 pub const TELP: &str = "81234567890";
@@ -42,6 +48,15 @@ const MACHINES: [&str; 4] = ["Mesin Cuci 1", "Mesin Cuci 2", "Pengering 1", "Pen
 /// The customer's balance at the first and at the second outlet, in rupiah.
 const BALANCE: [i64; 2] = [100_000, 50_000];
 
+/// At the first outlet's till: name, role, PIN, which is theirs from the start.
+const PEOPLE: [(&str, Role, &str); 2] = [("Rina", Role::Kasir, "246810"), ("Hadi", Role::Supervisor, "135791")];
+/// What the first outlet's till sells besides plain rupiah: name, price, balance.
+const PACKAGES: [(&str, i64, i64); 2] = [("Paket Hemat", 100_000, 110_000), ("Paket Keluarga", 200_000, 225_000)];
+/// The browser that `serve` invites in development.
+const BROWSER: &str = "Tablet demo";
+/// How long that invitation is good.
+const INVITATION_MS: i64 = 24 * 60 * 60 * 1000;
+
 /// What was found or done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seeded {
@@ -62,7 +77,11 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, 
     tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&SEED_LOCK]).await?;
     let row = tx.query_one(STATE, &[&ACTION]).await?;
     match (row.get(0), row.get(1)) {
-        (true, _) => return Ok(Seeded::Before),
+        (true, _) => {
+            people(&tx, secrets, first_outlet(&tx).await?, now).await?;
+            tx.commit().await?;
+            return Ok(Seeded::Before);
+        }
         (false, true) => return Ok(Seeded::NotEmpty),
         (false, false) => {}
     }
@@ -72,11 +91,57 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, 
         .get(0);
     let outlets = outlets(&tx, secrets, idowner, now).await?;
     customer(&tx, &outlets, now).await?;
+    people(&tx, secrets, outlets.first().map(|outlet| outlet.idoutlet), now).await?;
     let entry =
         AuditEntry { principal: PRINCIPAL, action: ACTION, object: format!("owner:{idowner}"), content: json!({ "telp": TELP }) };
     audit::write(&tx, &entry, now).await?;
     tx.commit().await?;
     Ok(Seeded::Now)
+}
+
+/// The demo's first outlet.
+async fn first_outlet(client: &impl GenericClient) -> Result<Option<i64>, AppError> {
+    const FIRST: &str = "
+        SELECT min(o.idoutlet) FROM audit_log a JOIN outlet o ON a.objek = 'owner:' || o.idowner WHERE a.aksi = $1";
+    Ok(client.query_one(FIRST, &[&ACTION]).await?.get(0))
+}
+
+/// The people at the first outlet's till and its packages, where there are none: a demo of before had neither.
+async fn people(tx: &Transaction<'_>, secrets: &Secrets, idoutlet: Option<i64>, now: Timestamp) -> Result<(), AppError> {
+    const THERE: &str = "SELECT EXISTS (SELECT FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci WHERE k.idoutlet = $1)";
+    const PACKAGE: &str = "INSERT INTO paket (idoutlet, nama, harga, quota, created_at) VALUES ($1, $2, $3, $4, $5)";
+    let Some(idoutlet) = idoutlet else { return Ok(()) };
+    if tx.query_one(THERE, &[&idoutlet]).await?.get(0) {
+        return Ok(());
+    }
+    for (name, role, pin) in PEOPLE {
+        let pin = Pin::parse(pin).ok_or_else(|| AppError::internal("a PIN of the demo is none"))?;
+        people::hire(tx, secrets, (name, role, WorksFor::Outlet(idoutlet)), (&pin, true), now).await?;
+    }
+    for (name, price, quota) in PACKAGES {
+        tx.execute(PACKAGE, &[&idoutlet, &name, &price, &quota, &now]).await?;
+    }
+    Ok(())
+}
+
+/// A code that pairs a browser with the demo's till within a day; one that was not used before is good no more.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn invite(db: &Db, now: Timestamp) -> Result<Option<String>, AppError> {
+    const UNUSED: &str = "DELETE FROM perangkat WHERE nama = $1 AND idoutlet = $2 AND dipasang_at IS NULL";
+    let mut client = db.get().await?;
+    let tx = client.transaction().await?;
+    let Some(idoutlet) = first_outlet(&tx).await? else { return Ok(None) };
+    tx.execute(UNUSED, &[&BROWSER, &idoutlet]).await?;
+    let pairing = perangkat::invite_with_record(&tx, BROWSER, BrowserOf::Outlet(idoutlet), INVITATION_MS, PRINCIPAL, now).await?;
+    tx.commit().await?;
+    Ok(Some(pairing.code))
+}
+
+/// Names and PINs at the demo's till, for whoever starts it.
+pub fn pins() -> String {
+    PEOPLE.map(|(name, _, pin)| format!("{name} {pin}")).join(", ")
 }
 
 /// Whether customers whose password everybody knows were made here: by the demo, or in bulk for load tests.

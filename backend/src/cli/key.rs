@@ -58,7 +58,8 @@ impl Add {
         let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
-        let (idowner, idoutlet) = self.scope(&tx).await?;
+        let scope = KeyScope { role: self.role, owner: self.owner, outlet: self.outlet };
+        let (idowner, idoutlet) = scope.check(&tx).await?;
         let (secret, hash) = key::generate();
         let row = tx.query_one(INSERT, &[&self.role.as_str(), &idowner, &idoutlet, &name, &hash, &k.now]).await?;
         let id: i64 = row.get(0);
@@ -72,9 +73,18 @@ impl Add {
         tx.commit().await?;
         Ok(KeyKind::Api.text(id, &secret))
     }
+}
 
-    /// What the key is limited to: an owner, an outlet, or nothing for root.
-    async fn scope(&self, tx: &Transaction<'_>) -> Result<(Option<i64>, Option<i64>), Failure> {
+/// What somebody is to see, as it was asked for.
+pub(super) struct KeyScope {
+    pub role: Role,
+    pub owner: Option<i64>,
+    pub outlet: Option<i64>,
+}
+
+impl KeyScope {
+    /// What a key is limited to: an owner, an outlet, or nothing for root.
+    pub(super) async fn check(&self, tx: &Transaction<'_>) -> Result<(Option<i64>, Option<i64>), Failure> {
         match (self.role, self.owner, self.outlet) {
             (Role::Root, None, None) => Ok((None, None)),
             (Role::Root, ..) => Err(Failure::new("a root key sees everything; leave --owner and --outlet out")),

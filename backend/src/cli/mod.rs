@@ -7,6 +7,8 @@ mod context;
 mod error;
 mod key;
 mod migrate;
+mod perangkat;
+mod petugas;
 mod profile;
 mod qr;
 mod seed;
@@ -52,6 +54,12 @@ enum Command {
     /// Operators' API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// The people at the tills
+    #[command(subcommand)]
+    Petugas(petugas::PetugasCommand),
+    /// The tills' browsers
+    #[command(subcommand)]
+    Perangkat(perangkat::PerangkatCommand),
     /// Write a machine's sticker as a PNG
     Qr(qr::Qr),
     /// Top up a customer's E-Pay account
@@ -72,6 +80,8 @@ pub fn main() -> ExitCode {
         Command::Migrate => migrate::run(&common),
         Command::Seed(seed) => seed.run(&common),
         Command::Key(key) => key.run(&common),
+        Command::Petugas(petugas) => petugas.run(&common),
+        Command::Perangkat(perangkat) => perangkat.run(&common),
         Command::Qr(qr) => qr.run(&common),
         Command::Topup(topup) => topup.run(&common),
         Command::Audit(audit) => audit.run(&common),

@@ -79,7 +79,7 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     server::open(&state).await?;
     // Before it says that it is open: whoever reads that may stop it at once, and is owed the drain.
     let stop = told_to_stop()?;
-    banner(&state.config, address);
+    banner(&state.config, address, till_code(&state).await?.as_deref());
     let ended = tokio::select! {
         () = stop => Ok(()),
         why = keep_database(&state, &source, lock) => Err(why),
@@ -92,11 +92,22 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     ended
 }
 
+/// A way to the demo's till, where there is a demo.
+async fn till_code(state: &AppState) -> Result<Option<String>, Failure> {
+    if !state.config.dev.seed_demo {
+        return Ok(None);
+    }
+    Ok(demo::invite(&state.store.db, state.store.now()).await?)
+}
+
 /// Where to go now, for the person who started it.
-fn banner(config: &ServerSettings, address: std::net::SocketAddr) {
+fn banner(config: &ServerSettings, address: std::net::SocketAddr, till_code: Option<&str>) {
     let mut text = format!("Nyala is open at http://{address}/\n");
     if config.dev.seed_demo {
         text += &format!("  demo login:        {} / {}\n", demo::TELP, pelanggan_bulk::PASSWORD);
+    }
+    if let Some(code) = till_code {
+        text += &format!("  the till:          http://{address}/kasir/pasang#{code} (PIN: {})\n", demo::pins());
     }
     if config.dev.routes {
         text += &format!("  WhatsApp messages: http://{address}/dev/whatsapp\n  API documents:     http://{address}/docs/\n");

@@ -154,9 +154,6 @@ pub async fn end(
     store: web::Data<Store>,
     staff: web::Data<Staff>,
 ) -> Result<HttpResponse, AppError> {
-    const END: &str = "
-        WITH over AS (UPDATE sesi_petugas SET keluar_at = $2 WHERE id_perangkat = $1 AND keluar_at IS NULL)
-        UPDATE perangkat SET dicabut_at = $2, token_hash = NULL, token_sampai = NULL, kode_hash = NULL, kode_sampai = NULL WHERE id = $1";
     let find = format!("SELECT p.id {SIGHT} AND p.id = $4 AND p.dicabut_at IS NULL FOR UPDATE OF p");
     let Minimal(operator) = by;
     let now = store.now();
@@ -165,15 +162,26 @@ pub async fn end(
     let all = operator.role >= Role::Owner;
     let row = tx.query_opt(&find, &[&operator.idowner, &operator.idoutlet, &all, &id.into_inner().get()]).await?;
     let id: i64 = row.ok_or(AppError::NotFound("perangkat tidak ditemukan"))?.get(0);
-    tx.execute(END, &[&id, &now]).await?;
-    let entry = AuditEntry {
-        principal: &operator.principal(),
-        action: "perangkat.cabut",
-        object: format!("perangkat:{id}"),
-        content: json!({}),
-    };
-    audit::write(&tx, &entry, now).await?;
+    end_with_record(&tx, id, &operator.principal(), now).await?;
     tx.commit().await?;
     staff.tell(SessionEnded::Browser(id));
     Ok(answer::ok(None::<()>))
+}
+
+/// Ends a browser, with the line in the audit log. False: there is none that is not ended.
+pub async fn end_with_record(tx: &Transaction<'_>, id: i64, principal: &str, now: Timestamp) -> Result<bool, AppError> {
+    const END: &str = "
+        WITH ended AS (
+            UPDATE perangkat SET dicabut_at = $2, token_hash = NULL, token_sampai = NULL, kode_hash = NULL, kode_sampai = NULL
+            WHERE id = $1 AND dicabut_at IS NULL RETURNING id
+        ), over AS (
+            UPDATE sesi_petugas s SET keluar_at = $2 FROM ended e WHERE s.id_perangkat = e.id AND s.keluar_at IS NULL
+        )
+        SELECT id FROM ended";
+    if tx.query_opt(END, &[&id, &now]).await?.is_none() {
+        return Ok(false);
+    }
+    let entry = AuditEntry { principal, action: "perangkat.cabut", object: format!("perangkat:{id}"), content: json!({}) };
+    audit::write(tx, &entry, now).await?;
+    Ok(true)
 }

@@ -77,7 +77,7 @@ pub async fn open_lock(tx: &Transaction<'_>, id: i64, now: Timestamp) -> Result<
     if tx.execute(OPEN, &[&id, &now]).await? == 0 { Err(StaffError::Unknown) } else { Ok(()) }
 }
 
-/// Ends every session of a person, and what was paired with them alone.
+/// Ends every session of a person.
 ///
 /// # Errors
 /// When the database does not answer.

@@ -1,0 +1,82 @@
+//! `nyala perangkat`: paired browsers.
+
+use clap::{Args, Subcommand};
+
+use super::context::{self, CommandContext, PRINCIPAL};
+use super::{CommonArgs, Failure};
+use crate::domain::text;
+use crate::domain::timestamp::Timestamp;
+use crate::ops::perangkat;
+use crate::staff::browser::{BrowserOf, CODE_LIFE_MS};
+
+#[derive(Debug, Subcommand)]
+pub enum PerangkatCommand {
+    /// A code that pairs one browser within ten minutes; printed once, alone on standard output
+    Pasang(Pasang),
+    /// List the browsers
+    List,
+    /// End a browser, a lost one say: its cookie and every session in it
+    Cabut { id: i64 },
+}
+
+#[derive(Debug, Args)]
+pub struct Pasang {
+    /// Whose tablet it will be
+    #[arg(long, value_name = "ID")]
+    outlet: i64,
+    /// What it is called in the list
+    #[arg(long, value_name = "TEXT", default_value = "Tablet kasir")]
+    nama: String,
+}
+
+impl PerangkatCommand {
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
+        match self {
+            Self::Pasang(pasang) => {
+                println!("{}", context::run(common, async |k| pasang.invite(k).await)?);
+                Ok(())
+            }
+            Self::List => context::run(common, list),
+            Self::Cabut { id } => context::run(common, async |k| end(k, id).await),
+        }
+    }
+}
+
+impl Pasang {
+    async fn invite(&self, k: &CommandContext) -> Result<String, Failure> {
+        let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
+        let mut client = k.client().await?;
+        let tx = client.transaction().await?;
+        let outlet = self.outlet;
+        tx.query_opt("SELECT FROM outlet WHERE idoutlet = $1", &[&outlet])
+            .await?
+            .ok_or_else(|| Failure::new(format!("there is no outlet {outlet}")))?;
+        let of = BrowserOf::Outlet(outlet);
+        let pairing = perangkat::invite_with_record(&tx, &name, of, CODE_LIFE_MS, PRINCIPAL, k.now).await?;
+        tx.commit().await?;
+        Ok(pairing.code)
+    }
+}
+
+async fn list(k: &CommandContext) -> Result<(), Failure> {
+    const ALL: &str = "
+        SELECT id, idoutlet, id_kunci, nama, created_at, dipasang_at, dicabut_at FROM perangkat ORDER BY id";
+    println!("id\toutlet\tpetugas\tnama\tmade\tpaired\tended");
+    for row in k.client().await?.query(ALL, &[]).await? {
+        let id = |i: usize| row.get::<_, Option<i64>>(i).map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let at = |i: usize| row.get::<_, Option<Timestamp>>(i).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
+        println!("{}\t{}\t{}\t{}\t{}\t{}\t{}", id(0), id(1), id(2), row.get::<_, &str>(3), at(4), at(5), at(6));
+    }
+    Ok(())
+}
+
+async fn end(k: &CommandContext, id: i64) -> Result<(), Failure> {
+    let mut client = k.client().await?;
+    let tx = client.transaction().await?;
+    if !perangkat::end_with_record(&tx, id, PRINCIPAL, k.now).await? {
+        return Err(Failure::new(format!("there is no browser {id} that is not ended")));
+    }
+    tx.commit().await?;
+    println!("browser {id} is ended");
+    Ok(())
+}

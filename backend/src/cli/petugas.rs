@@ -1,0 +1,108 @@
+//! `nyala petugas`: the people at the tills.
+
+use clap::{Args, Subcommand};
+
+use super::context::{self, CommandContext, PRINCIPAL};
+use super::key::KeyScope;
+use super::{CommonArgs, Failure};
+use crate::domain::role::Role;
+use crate::domain::text;
+use crate::domain::timestamp::Timestamp;
+use crate::ops::petugas;
+use crate::staff::people::{Hired, WorksFor};
+
+#[derive(Debug, Subcommand)]
+pub enum PetugasCommand {
+    /// Hire somebody; prints the id and the first PIN, once, as JSON
+    Add(Add),
+    /// List the people
+    List,
+    /// A first PIN anew, for somebody who forgot it; prints it once, as JSON
+    ResetPin { id: i64 },
+    /// Let somebody try again whose PIN was wrong ten times in a day
+    Unlock { id: i64 },
+}
+
+#[derive(Debug, Args)]
+pub struct Add {
+    /// owner: one owner's outlets; supervisor: one outlet; kasir: tops up and reads at one outlet
+    #[arg(long)]
+    role: Role,
+    /// Whose outlets, for the role owner
+    #[arg(long, value_name = "ID")]
+    owner: Option<i64>,
+    /// Which outlet, for the roles supervisor and kasir
+    #[arg(long, value_name = "ID")]
+    outlet: Option<i64>,
+    /// As it stands on the till
+    #[arg(long, value_name = "TEXT")]
+    nama: String,
+}
+
+impl PetugasCommand {
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
+        match self {
+            Self::Add(add) => context::run(common, async |k| print(&add.hire(k).await?)),
+            Self::List => context::run(common, list),
+            Self::ResetPin { id } => context::run(common, async |k| print(&reset_pin(k, id).await?)),
+            Self::Unlock { id } => context::run(common, async |k| unlock(k, id).await),
+        }
+    }
+}
+
+fn print(hired: &Hired) -> Result<(), Failure> {
+    println!("{}", serde_json::to_string(hired).map_err(|e| Failure::new(e.to_string()))?);
+    Ok(())
+}
+
+impl Add {
+    async fn hire(&self, k: &CommandContext) -> Result<Hired, Failure> {
+        if self.role == Role::Root {
+            return Err(Failure::new("root stands at no till; make a key with `nyala key add`"));
+        }
+        let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
+        let secrets = k.secrets()?;
+        let mut client = k.client().await?;
+        let tx = client.transaction().await?;
+        let works_for = match (KeyScope { role: self.role, owner: self.owner, outlet: self.outlet }).check(&tx).await? {
+            (Some(owner), _) => WorksFor::Owner(owner),
+            (None, Some(outlet)) => WorksFor::Outlet(outlet),
+            (None, None) => return Err(Failure::new("name an outlet or an owner")),
+        };
+        let hired = petugas::hire_with_first_pin(&tx, &secrets, (&name, self.role, works_for), PRINCIPAL, k.now).await?;
+        tx.commit().await?;
+        Ok(hired)
+    }
+}
+
+async fn list(k: &CommandContext) -> Result<(), Failure> {
+    const ALL: &str = "
+        SELECT k.id, k.role, k.idowner, k.idoutlet, k.nama, p.pin_awal_sampai, p.dikunci_at, k.revoked_at
+        FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci ORDER BY k.id";
+    println!("id\trole\towner\toutlet\tnama\tfirst PIN until\tlocked\trevoked");
+    for row in k.client().await?.query(ALL, &[]).await? {
+        let id = |i: usize| row.get::<_, Option<i64>>(i).map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let at = |i: usize| row.get::<_, Option<Timestamp>>(i).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
+        let (role, name): (&str, &str) = (row.get(1), row.get(4));
+        println!("{}\t{role}\t{}\t{}\t{name}\t{}\t{}\t{}", id(0), id(2), id(3), at(5), at(6), at(7));
+    }
+    Ok(())
+}
+
+async fn reset_pin(k: &CommandContext, id: i64) -> Result<Hired, Failure> {
+    let secrets = k.secrets()?;
+    let mut client = k.client().await?;
+    let tx = client.transaction().await?;
+    let hired = petugas::reset_pin_of(&tx, &secrets, id, PRINCIPAL, k.now).await?;
+    tx.commit().await?;
+    Ok(hired)
+}
+
+async fn unlock(k: &CommandContext, id: i64) -> Result<(), Failure> {
+    let mut client = k.client().await?;
+    let tx = client.transaction().await?;
+    petugas::open_lock_of(&tx, id, PRINCIPAL, k.now).await?;
+    tx.commit().await?;
+    println!("petugas {id} may try again");
+    Ok(())
+}
