@@ -49,6 +49,8 @@ mod server;
 mod services;
 mod shop;
 mod simulation;
+mod till;
+mod till_login;
 mod token;
 mod unfinished;
 mod upgrade;

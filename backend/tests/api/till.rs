@@ -1,0 +1,117 @@
+//! Tills in tests: people, paired browsers, and sessions in them.
+
+use nyala::domain::pin::Pin;
+use nyala::domain::role::Role;
+use nyala::staff::key::{self, KeyKind};
+use nyala::staff::people::{self, WorksFor};
+use serde_json::{Value, json};
+
+use crate::helpers::{Answer, TestApp};
+
+/// A paired browser.
+#[derive(Debug, Clone)]
+pub struct Till {
+    pub id: i64,
+    /// The whole `Cookie` line.
+    pub cookie: String,
+}
+
+/// Somebody who is logged in at a till.
+#[derive(Debug, Clone)]
+pub struct AtTill {
+    pub person: i64,
+    pub till: Till,
+    pub token: String,
+}
+
+impl TestApp {
+    /// A tablet of an outlet, paired.
+    pub async fn till(&self, idoutlet: i64) -> Till {
+        self.paired(Some(idoutlet), None).await
+    }
+
+    /// A person's own browser, paired.
+    pub async fn own_browser(&self, person: i64) -> Till {
+        self.paired(None, Some(person)).await
+    }
+
+    async fn paired(&self, idoutlet: Option<i64>, person: Option<i64>) -> Till {
+        let (secret, hash) = key::generate();
+        let (now, until) = (self.now(), self.now().plus_ms(400 * 86_400_000));
+        let id = self
+            .insert(
+                "INSERT INTO perangkat (nama, idoutlet, id_kunci, token_hash, token_sampai, created_at, dipasang_at)
+                 VALUES ('Tablet uji', $1, $2, $3, $4, $5, $5) RETURNING id",
+                &[&idoutlet, &person, &hash, &until, &now],
+            )
+            .await;
+        Till { id, cookie: format!("nyala_till={secret}") }
+    }
+
+    /// Somebody new with a PIN of their own.
+    pub async fn person(&self, name: &str, role: Role, works_for: WorksFor, pin: &str) -> i64 {
+        let mut client = self.state.store.get().await.unwrap();
+        let tx = client.transaction().await.unwrap();
+        let pin = Pin::parse(pin).unwrap();
+        let id = people::hire(&tx, &self.state.secrets, (name, role, works_for), (&pin, true), self.now()).await.unwrap();
+        tx.commit().await.unwrap();
+        id
+    }
+
+    /// A session of somebody at a till, without the PIN.
+    pub async fn at(&self, till: &Till, person: i64) -> AtTill {
+        let (secret, hash) = key::generate();
+        let (now, until) = (self.now(), self.now().plus_ms(12 * 3_600_000));
+        let id = self
+            .insert(
+                "INSERT INTO sesi_petugas (id_kunci, id_perangkat, hash, created_at, dipakai_at, sampai)
+                 VALUES ($1, $2, $3, $4, $4, $5) RETURNING id",
+                &[&person, &till.id, &hash, &now, &until],
+            )
+            .await;
+        AtTill { person, till: till.clone(), token: KeyKind::Session.text(id, &secret) }
+    }
+
+    /// A kasir of an outlet at a till of hers, logged in, without a shift.
+    pub async fn kasir(&self, idoutlet: i64) -> AtTill {
+        let till = self.till(idoutlet).await;
+        let person = self.person("Rina", Role::Kasir, WorksFor::Outlet(idoutlet), "246810").await;
+        self.at(&till, person).await
+    }
+
+    /// The same with an open shift, and `modal` rupiah in the drawer.
+    pub async fn selling(&self, idoutlet: i64, modal: i64) -> AtTill {
+        let kasir = self.kasir(idoutlet).await;
+        self.ask(&kasir, "shift", &json!({ "modal": modal })).await.ok();
+        kasir
+    }
+
+    /// `POST /ops/v1/masuk` in a browser.
+    pub async fn log_in(&self, till: &Till, body: &Value) -> Answer {
+        self.call("POST", "/ops/v1/masuk", None, &[("Cookie", &till.cookie)], Some(body.to_string().into_bytes())).await
+    }
+
+    /// `GET /ops/v1/<call>` by somebody at a till.
+    pub async fn see(&self, who: &AtTill, call: &str) -> Answer {
+        self.call("GET", &format!("/ops/v1/{call}"), Some(&who.token), &[("Cookie", &who.till.cookie)], None).await
+    }
+
+    /// `POST /ops/v1/<call>` by somebody at a till, with an `Idempotency-Key` of its own.
+    pub async fn ask(&self, who: &AtTill, call: &str, body: &Value) -> Answer {
+        self.ask_with(who, &uuid::Uuid::new_v4().to_string(), None, call, body).await
+    }
+
+    /// The same with this key and this approval.
+    pub async fn ask_with(&self, who: &AtTill, once: &str, izin: Option<&str>, call: &str, body: &Value) -> Answer {
+        let mut headers = vec![("Cookie", who.till.cookie.as_str()), ("Idempotency-Key", once)];
+        headers.extend(izin.map(|izin| ("X-Izin", izin)));
+        let path = format!("/ops/v1/{call}");
+        self.call("POST", &path, Some(&who.token), &headers, Some(body.to_string().into_bytes())).await
+    }
+
+    /// A supervisor's approval, by PIN at that till.
+    pub async fn approval(&self, who: &AtTill, supervisor: i64, pin: &str, aksi: &str, objek: &str) -> String {
+        let body = json!({ "idpetugas": supervisor, "pin": pin, "aksi": aksi, "objek": objek });
+        self.ask(who, "izin", &body).await.ok()["izin"].as_str().unwrap().to_owned()
+    }
+}

@@ -1,0 +1,299 @@
+//! People at tills: pairing, PINs and their locks, sessions, approvals, tickets (docs/till.md).
+
+use nyala::domain::role::Role;
+use nyala::staff::people::WorksFor;
+use serde_json::json;
+
+use crate::helpers::{Setup, TestApp};
+use crate::operator::Scope;
+use crate::till::Till;
+
+const MINUTE_MS: i64 = 60_000;
+const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
+const PIN: &str = "246810";
+
+/// The value of the cookie that an answer sets, as a `Cookie` line, and its attributes.
+fn cookie_of(answer: &crate::helpers::Answer) -> (String, String) {
+    let set = answer.headers.get("set-cookie").expect("a cookie").to_str().unwrap().to_owned();
+    (set.split(';').next().unwrap().to_owned(), set)
+}
+
+async fn pair(app: &TestApp, code: &str) -> crate::helpers::Answer {
+    app.call("POST", "/ops/v1/pasang", None, &[], Some(json!({ "kode": code }).to_string().into_bytes())).await
+}
+
+async fn names(app: &TestApp, till: &Till) -> Vec<String> {
+    let here = app.call("GET", "/ops/v1/perangkat/saya", None, &[("Cookie", &till.cookie)], None).await.ok();
+    here["petugas"].as_array().unwrap().iter().map(|p| p["nama"].as_str().unwrap().to_owned()).collect()
+}
+
+#[actix_web::test]
+async fn a_code_is_traded_for_a_cookie_once_and_in_time() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    let body = json!({ "nama": "Tablet depan", "idoutlet": outlet.idoutlet });
+    let invited = app.ops(&supervisor, "perangkat", &body).await.ok();
+    let code = invited["kode"].as_str().unwrap().to_owned();
+
+    pair(&app, "00000000").await.expect(422, "kode pasang salah atau kedaluwarsa");
+    let typed = format!("{} {}", &code[..4].to_lowercase(), &code[4..]);
+    let paired = pair(&app, &typed).await;
+    let (cookie, set) = cookie_of(&paired);
+    for part in ["Path=/ops/v1", "Max-Age=34560000", "HttpOnly", "SameSite=Strict"] {
+        assert!(set.split("; ").any(|p| p == part), "{set}");
+    }
+    let paired = paired.ok();
+    assert_eq!(paired["perangkat"]["nama"], "Tablet depan");
+    assert_eq!(paired["outlet"]["nama"], "Melati");
+    pair(&app, &code).await.expect(422, "kode pasang salah atau kedaluwarsa");
+
+    let till = Till { id: 0, cookie };
+    assert!(names(&app, &till).await.is_empty());
+    let listed = app.call("GET", "/ops/v1/perangkat", Some(&supervisor), &[], None).await.ok();
+    assert!(listed[0]["dipasang_at"].is_string(), "{listed}");
+
+    let late = app.ops(&supervisor, "perangkat", &body).await.ok();
+    app.clock.advance_ms(10 * MINUTE_MS);
+    pair(&app, late["kode"].as_str().unwrap()).await.expect(422, "kode pasang salah atau kedaluwarsa");
+
+    let end = format!("perangkat/{}/cabut", invited["id"]);
+    app.ops(&supervisor, &end, &json!({})).await.ok();
+    app.call("GET", "/ops/v1/perangkat/saya", None, &[("Cookie", &till.cookie)], None)
+        .await
+        .expect(401, "perangkat belum dipasang");
+    app.ops(&supervisor, &end, &json!({})).await.expect(404, "perangkat tidak ditemukan");
+}
+
+#[actix_web::test]
+async fn guesses_at_codes_are_bounded() {
+    let app = TestApp::spawn().await;
+    for _ in 0..20 {
+        pair(&app, "00000000").await.expect(422, "kode pasang salah atau kedaluwarsa");
+    }
+    assert_eq!(pair(&app, "00000000").await.retry_after_s(), 15 * 60);
+}
+
+#[actix_web::test]
+async fn a_browser_lists_who_works_there_and_a_persons_own_that_person() {
+    let app = TestApp::spawn().await;
+    let (here, there) = (app.outlet("Melati").await, app.outlet("Mawar").await);
+    let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(here.idoutlet), PIN).await;
+    app.person("Hadi", Role::Supervisor, WorksFor::Outlet(here.idoutlet), PIN).await;
+    app.person("Tono", Role::Kasir, WorksFor::Outlet(there.idoutlet), PIN).await;
+    let owner = app.person("Bu Ani", Role::Owner, WorksFor::Owner(here.idowner), PIN).await;
+    let till = app.till(here.idoutlet).await;
+    assert_eq!(names(&app, &till).await, ["Rina", "Bu Ani", "Hadi"]);
+    let phone = app.own_browser(owner).await;
+    assert_eq!(names(&app, &phone).await, ["Bu Ani"]);
+    app.log_in(&phone, &json!({ "idpetugas": rina, "pin": PIN })).await.expect(404, "petugas tidak ditemukan");
+
+    // On the outlet's tablet an owner sees that outlet only, on her own phone all of hers.
+    let (at_till, at_phone) = (app.at(&till, owner).await, app.at(&phone, owner).await);
+    let elsewhere = json!({ "nama": "Baru", "role": "kasir", "idoutlet": there.idoutlet });
+    app.ask(&at_till, "petugas", &elsewhere).await.expect(404, "outlet tidak ditemukan");
+    let second = app.outlet_of(here.idowner, "Melati 2").await;
+    let hers = json!({ "nama": "Baru", "role": "kasir", "idoutlet": second.idoutlet });
+    app.ask(&at_till, "petugas", &hers).await.expect(404, "outlet tidak ditemukan");
+    app.ask(&at_phone, "petugas", &hers).await.ok();
+}
+
+#[actix_web::test]
+async fn a_first_pin_is_only_good_to_make_ones_own() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    let till = app.till(outlet.idoutlet).await;
+    let body = json!({ "nama": "Rina", "role": "kasir", "idoutlet": outlet.idoutlet });
+    let hired = app.ops(&supervisor, "petugas", &body).await.ok();
+    let (id, first) = (hired["id"].as_i64().unwrap(), hired["pin_awal"].as_str().unwrap().to_owned());
+
+    app.log_in(&till, &json!({ "idpetugas": id, "pin": first })).await.expect(409, "buat PIN baru");
+    for easy in ["000000", "123456", "654321", "121212", "123123"] {
+        let body = json!({ "idpetugas": id, "pin": first, "pin_baru": easy });
+        app.log_in(&till, &body).await.expect(422, "PIN terlalu mudah");
+    }
+    let same = json!({ "idpetugas": id, "pin": first, "pin_baru": first });
+    app.log_in(&till, &same).await.expect(422, "PIN baru harus lain dari yang lama");
+    app.log_in(&till, &json!({ "idpetugas": id, "pin": first, "pin_baru": PIN })).await.ok();
+    app.log_in(&till, &json!({ "idpetugas": id, "pin": PIN })).await.ok();
+    app.log_in(&till, &json!({ "idpetugas": id, "pin": first })).await.expect(401, "PIN salah, sisa 4 percobaan");
+
+    let anew = app.ops(&supervisor, &format!("petugas/{id}/reset_pin"), &json!({})).await.ok();
+    let anew = anew["pin_awal"].as_str().unwrap().to_owned();
+    app.clock.advance_ms(DAY_MS);
+    app.log_in(&till, &json!({ "idpetugas": id, "pin": anew, "pin_baru": PIN }))
+        .await
+        .expect(401, "PIN awal kedaluwarsa, minta supervisor membuat yang baru");
+}
+
+#[actix_web::test]
+async fn the_fifth_wrong_pin_waits_and_the_tenth_waits_for_a_supervisor() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let till = app.till(outlet.idoutlet).await;
+    let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
+    let (wrong, right) = (json!({ "idpetugas": rina, "pin": "975310" }), json!({ "idpetugas": rina, "pin": PIN }));
+    for left in (1..=4).rev() {
+        app.log_in(&till, &wrong).await.expect(401, &format!("PIN salah, sisa {left} percobaan"));
+        app.log_in(&till, &right).await.ok();
+    }
+    assert_eq!(app.log_in(&till, &wrong).await.retry_after_s(), 15 * 60);
+    assert_eq!(app.log_in(&till, &right).await.retry_after_s(), 15 * 60, "the right one waits, too");
+    app.clock.advance_ms(15 * MINUTE_MS);
+    app.log_in(&till, &right).await.ok();
+    for _ in 0..4 {
+        assert_eq!(app.log_in(&till, &wrong).await.status, 401);
+    }
+    app.log_in(&till, &wrong).await.expect(403, "petugas dikunci, minta supervisor membukanya");
+    app.clock.advance_ms(2 * DAY_MS);
+    app.log_in(&till, &right).await.expect(403, "petugas dikunci, minta supervisor membukanya");
+    let here = app.call("GET", "/ops/v1/perangkat/saya", None, &[("Cookie", &till.cookie)], None).await.ok();
+    assert_eq!(here["petugas"][0]["dikunci"], true);
+
+    let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    app.ops(&supervisor, &format!("petugas/{rina}/buka_kunci"), &json!({})).await.ok();
+    app.log_in(&till, &right).await.ok();
+}
+
+#[actix_web::test]
+async fn guesses_at_the_same_moment_count_each() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let till = app.till(outlet.idoutlet).await;
+    let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
+    let guess = |n: usize| json!({ "idpetugas": rina, "pin": format!("97531{n}") });
+    let guesses: Vec<_> = (0..8).map(guess).collect();
+    let answers = futures_util::future::join_all(guesses.iter().map(|body| app.log_in(&till, body))).await;
+    let looked_at = answers.iter().filter(|a| a.status == 401).count();
+    assert_eq!(looked_at, 4, "{answers:?}");
+    assert!(answers.iter().all(|a| matches!(a.status, 401 | 429)), "{answers:?}");
+}
+
+#[actix_web::test]
+async fn twenty_wrong_pins_at_one_browser_wait_there() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let (till, other) = (app.till(outlet.idoutlet).await, app.till(outlet.idoutlet).await);
+    let mut people = Vec::new();
+    for n in 0..6 {
+        people.push(app.person(&format!("Kasir {n}"), Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await);
+    }
+    for person in &people[..5] {
+        for _ in 0..4 {
+            assert_eq!(app.log_in(&till, &json!({ "idpetugas": person, "pin": "975310" })).await.status, 401);
+        }
+    }
+    let right = json!({ "idpetugas": people[5], "pin": PIN });
+    assert_eq!(app.log_in(&till, &right).await.retry_after_s(), 15 * 60);
+    app.log_in(&other, &right).await.ok();
+}
+
+#[actix_web::test]
+async fn a_session_is_good_in_its_browser_only_and_ends_by_itself() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
+    let (till, other) = (app.till(outlet.idoutlet).await, app.till(outlet.idoutlet).await);
+    let login = app.log_in(&till, &json!({ "idpetugas": rina, "pin": PIN })).await;
+    assert!(cookie_of(&login).1.contains("Max-Age=34560000"), "the cookie's life begins anew");
+    let token = login.ok()["token"].as_str().unwrap().to_owned();
+    let ask = async |token: &str, cookie: Option<&str>| {
+        let headers: Vec<_> = cookie.map(|c| ("Cookie", c)).into_iter().collect();
+        app.call("POST", "/ops/v1/soket", Some(token), &headers, Some(b"{}".to_vec())).await
+    };
+    ask(&token, Some(&till.cookie)).await.ok();
+    ask(&token, None).await.expect(401, "perangkat belum dipasang");
+    ask(&token, Some(&other.cookie)).await.expect(401, "sesi berakhir");
+    ask(&format!("{}0", &token[..token.len() - 1]), Some(&till.cookie)).await;
+    app.call("POST", "/ops/v1/soket", None, &[("Cookie", &till.cookie)], Some(b"{}".to_vec()))
+        .await
+        .expect(401, "kunci operator tidak berlaku");
+
+    // Used every 29 minutes it lasts for twelve hours.
+    for _ in 0..24 {
+        app.clock.advance_ms(29 * MINUTE_MS);
+        ask(&token, Some(&till.cookie)).await.ok();
+    }
+    app.clock.advance_ms(29 * MINUTE_MS);
+    ask(&token, Some(&till.cookie)).await.expect(401, "sesi berakhir");
+
+    let idle = app.at(&till, rina).await;
+    app.clock.advance_ms(30 * MINUTE_MS);
+    app.see(&idle, "shift").await.expect(401, "sesi berakhir");
+
+    let left = app.at(&till, rina).await;
+    app.ask(&left, "keluar", &json!({})).await.ok();
+    app.ask(&left, "soket", &json!({})).await.expect(401, "sesi berakhir");
+
+    let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    let sent_away = app.at(&till, rina).await;
+    app.ops(&supervisor, &format!("petugas/{rina}/cabut"), &json!({})).await.ok();
+    app.ask(&sent_away, "soket", &json!({})).await.expect(401, "sesi berakhir");
+    app.log_in(&till, &json!({ "idpetugas": rina, "pin": PIN })).await.expect(404, "petugas tidak ditemukan");
+}
+
+#[actix_web::test]
+async fn an_api_key_is_no_person_at_a_till() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    let body = json!({ "idpetugas": 1, "pin": PIN, "aksi": "batal", "objek": "1" });
+    for call in ["masuk", "izin", "soket", "keluar"] {
+        let answer = app.ops(&key, call, &body).await;
+        answer.expect(403, "hanya dari perangkat kasir, bukan dengan kunci operator");
+    }
+}
+
+#[actix_web::test]
+async fn nobody_hires_above_their_own_role() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let (supervisor, owner) = (app.key(Scope::Supervisor(outlet.idoutlet)).await, app.key(Scope::Owner(outlet.idowner)).await);
+    let hire = |role: &str| json!({ "nama": "Baru", "role": role, "idoutlet": outlet.idoutlet });
+    app.ops(&supervisor, "petugas", &hire("kasir")).await.ok();
+    app.ops(&supervisor, "petugas", &hire("supervisor")).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
+    let hadi = app.ops(&owner, "petugas", &hire("supervisor")).await.ok()["id"].as_i64().unwrap();
+    app.ops(&owner, "petugas", &hire("root")).await.expect(400, "role harus kasir, supervisor atau owner");
+    let above = json!({ "nama": "Baru", "role": "owner", "idowner": outlet.idowner });
+    app.ops(&owner, "petugas", &above).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
+    for call in ["cabut", "reset_pin", "buka_kunci"] {
+        app.ops(&supervisor, &format!("petugas/{hadi}/{call}"), &json!({})).await.expect(404, "petugas tidak ditemukan");
+    }
+    let kasir = app.key(Scope::Kasir(outlet.idoutlet)).await;
+    app.ops(&kasir, "petugas", &hire("kasir")).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
+    let seen = app.call("GET", "/ops/v1/petugas", Some(&supervisor), &[], None).await.ok();
+    assert_eq!(seen.as_array().unwrap().len(), 1, "supervisors do not see each other: {seen}");
+}
+
+#[actix_web::test]
+async fn an_approval_comes_from_a_supervisor_at_the_same_till() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.kasir(outlet.idoutlet).await;
+    let tono = app.person("Tono", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), "864203").await;
+    let hadi = app.person("Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet), "135791").await;
+    let body = |person: i64, pin: &str| json!({ "idpetugas": person, "pin": pin, "aksi": "batal", "objek": "12" });
+    app.ask(&rina, "izin", &body(tono, "864203")).await.expect(403, "persetujuan hanya dari supervisor");
+    app.ask(&rina, "izin", &body(hadi, "135790")).await.expect(401, "PIN salah, sisa 4 percobaan");
+    let izin = app.ask(&rina, "izin", &body(hadi, "135791")).await.ok();
+    assert!(izin["izin"].as_str().unwrap().starts_with("nyi_"));
+    let bad = json!({ "idpetugas": hadi, "pin": "135791", "aksi": "stop", "objek": "12" });
+    assert_eq!(app.ask(&rina, "izin", &bad).await.status, 400);
+    let logged = app.audited().await;
+    assert!(logged.contains(&("izin.beri".into(), format!("operator:{hadi}"), logged.last().unwrap().2.clone())), "{logged:?}");
+}
+
+#[actix_web::test]
+async fn pins_are_in_no_log_and_no_row() {
+    let app = Setup::new().start().await;
+    let outlet = app.outlet("Melati").await;
+    app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
+    let row = app.db.query_one("SELECT pin_hash FROM petugas", &[]).await.unwrap();
+    let hash: String = row.get(0);
+    assert!(hash.starts_with("$argon2id$") && !hash.contains(PIN));
+    // Whoever has the hash alone cannot try PINs: the server's key is mixed in.
+    let parsed = argon2::PasswordHash::new(&hash).unwrap();
+    use argon2::PasswordVerifier as _;
+    assert!(argon2::Argon2::default().verify_password(PIN.as_bytes(), &parsed).is_err());
+}
