@@ -2,8 +2,9 @@
 
 use actix_socketio::{Broadcast, Limits, NoAnswer, Origins};
 
+use super::{start, start_with};
 use crate::http::Polling;
-use crate::server::{Server, eventually, limits, start, start_with};
+use crate::server::{Server, eventually, limits};
 use crate::ws::Ws;
 
 /// A socket that is in `rooms`.
