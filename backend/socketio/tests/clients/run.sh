@@ -12,7 +12,7 @@ if ! [ .venv/installed -nt requirements.txt ]; then
     touch .venv/installed
 fi
 
-cargo build --quiet --package actix-socketio --example conformance
+cargo build --quiet --package actix-socketio --all-features --example conformance
 target=$(cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
 
 address=$(mktemp)
