@@ -182,7 +182,7 @@ mod tests {
     fn hub() -> (Hub<Seen>, Arc<AtomicU64>) {
         let dropped = Arc::<AtomicU64>::default();
         let count = dropped.clone();
-        (Hub::new(Seen::default, move |n| drop(count.fetch_add(n, Relaxed))), dropped)
+        (Hub::new(Seen::default, move |n| _ = count.fetch_add(n, Relaxed)), dropped)
     }
 
     /// A thread that does not read.

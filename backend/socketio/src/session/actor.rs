@@ -7,15 +7,15 @@ use std::task;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, StreamHandler};
 use actix_web::rt::net::TcpStream;
-use bytes::BytesMut;
 use bytestring::ByteString;
 use futures_util::Stream;
 
 use super::outgoing::Part;
-use super::upgrade::{Probe, serve_socket};
+use super::upgrade::{Probe, serve};
 use super::wire::{Signal, Wire};
 use crate::codec::{self, Frame, Incoming};
 use crate::engine::{Admission, CloseReason, Engine, Handle, Sid, Upper};
+use crate::transport::Arrival;
 
 /// The number of a session's first websocket.
 const FIRST: u64 = 0;
@@ -51,14 +51,14 @@ pub(crate) struct Hang(pub CloseReason);
 impl<U: Upper> Session<U> {
     /// Starts a session on this thread: on a websocket if there is one, else on polling. A websocket gets the handshake
     /// packet at once.
-    pub fn open(engine: &Engine<U>, opening: Opening, websocket: Option<(TcpStream, BytesMut)>) -> Sid {
+    pub fn open(engine: &Engine<U>, opening: Opening, websocket: Option<Arrival<TcpStream>>) -> Sid {
         let sid = opening.admission.sid();
         let server = engine.clone();
         let address = Self::create(|ctx| {
             let hang = ctx.address().downgrade().recipient();
             let wire = Wire::new(hang, opening, server.limits().clone(), server.metrics().clone());
-            let number = websocket.map(|(io, early)| {
-                wire.switch(serve_socket(&server, FIRST, io, early, ctx));
+            let number = websocket.map(|arrival| {
+                wire.switch(serve(&server, FIRST, arrival, ctx));
                 wire.push(&[Part::Text(&Frame::text(&server.handshake(sid, "[]")))], false);
                 FIRST
             });

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use actix_socketio::{CloseReason, Limits, Origins};
 
+use super::{start, start_with};
 use crate::http::Polling;
-use crate::server::{Seen, limits, start, start_with};
+use crate::server::{Seen, limits};
 use crate::ws::Ws;
 
 #[test]
