@@ -101,6 +101,9 @@ lint: app-packages
 	cargo fmt --all --check
 	cargo fmt --manifest-path $(PEERS_RUST) --check
 	cargo clippy $(CARGO_FLAGS) --workspace --all-targets --features nyala-bench/criterion -- -D warnings
+	for features in --no-default-features "" "--no-default-features --features host"; do \
+		cargo clippy $(CARGO_FLAGS) -p actix-socketio $$features -- -D warnings || exit 1; done
+	RUSTDOCFLAGS="-D warnings" cargo doc $(CARGO_FLAGS) -p actix-socketio --all-features --no-deps
 	CARGO_TARGET_DIR=$(TARGET) cargo clippy $(CARGO_FLAGS) --manifest-path $(PEERS_RUST) --all-targets -- -D warnings
 	npm --prefix frontend run lint
 

@@ -8,6 +8,7 @@ mod inbound;
 mod polling;
 mod socket;
 mod tcp;
+#[cfg(feature = "host")]
 mod upgrade;
 mod websocket;
 
@@ -16,5 +17,6 @@ pub use actors::on_connect;
 pub(crate) use http::route;
 pub(crate) use inbound::{FromWebsocket, News};
 pub use tcp::set_user_timeout;
+#[cfg(feature = "host")]
 pub use upgrade::Upgrades;
 pub(crate) use websocket::{Arrival, Websocket};
