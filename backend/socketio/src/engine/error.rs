@@ -95,4 +95,6 @@ pub enum CloseReason {
     Displaced,
     /// The client broke the protocol.
     Violation,
+    /// The host's handler panicked.
+    Panicked,
 }

@@ -121,6 +121,7 @@ impl Websocket {
         let usual = match reason {
             CloseReason::TransportGone | CloseReason::HeartbeatMissed | CloseReason::Stalled | CloseReason::Displaced => None,
             CloseReason::Violation => Some(1002),
+            CloseReason::Panicked => Some(1011),
             CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout => Some(1000),
         };
         let code = usual.map(|usual| code.unwrap_or(usual));

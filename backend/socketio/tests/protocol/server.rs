@@ -229,6 +229,7 @@ impl Handler for TestHandler {
             }
             Some("slow") => tokio::time::sleep(Duration::from_millis(20)).await,
             Some("never") => std::future::pending().await,
+            Some("panic") => panic!("as it was asked to"),
             _ => {}
         }
         connect.socket.emit("auth", &auth).unwrap();
@@ -242,6 +243,7 @@ impl Handler for TestHandler {
             ("message-with-ack", Some(ack)) => ack.send_args(&event.args),
             ("disconnect-me", _) => socket.disconnect(),
             ("hang-up", _) => socket.close(),
+            ("panic", _) => panic!("as it was asked to"),
             ("join" | "leave" | "to" | "broadcast" | "everyone" | "rooms", ack) => {
                 in_rooms(socket, &event.name, &event.args, ack)
             }
