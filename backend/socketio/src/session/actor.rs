@@ -162,10 +162,15 @@ impl<U: Upper> StreamHandler<Signal> for Session<U> {
 impl<U: Upper> Handler<Hang> for Session<U> {
     type Result = ();
 
-    fn handle(&mut self, Hang(reason): Hang, _: &mut Self::Context) {
+    fn handle(&mut self, Hang(reason): Hang, ctx: &mut Self::Context) {
+        let displaced = reason == CloseReason::Displaced;
         // It may have joined while the word was on its way: then it needs no place.
-        if reason != CloseReason::Displaced || self.wire.is_displaced() {
-            self.wire.close(reason);
+        if displaced && !self.wire.is_displaced() {
+            return;
+        }
+        self.wire.close(reason);
+        if displaced && self.wire.is_parting() {
+            ctx.stop(); // nor does its last payload wait in the place of another
         }
     }
 }
