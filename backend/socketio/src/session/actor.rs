@@ -108,6 +108,12 @@ impl<U: Upper> Session<U> {
         self.wire.closed().is_some()
     }
 
+    fn over(&mut self, reason: CloseReason) {
+        tracing::debug!(sid = ?self.sid, ?reason, "session closed");
+        self.drop_probe(CloseReason::ServerLeft);
+        self.upper.closed(reason);
+    }
+
     fn ring(&mut self, ctx: &mut Context<Self>) {
         if self.is_closed() {
             return ctx.stop(); // nobody came for the last payload
@@ -129,6 +135,9 @@ impl<U: Upper> Actor for Session<U> {
 
     fn stopped(&mut self, _: &mut Self::Context) {
         self.wire.close(CloseReason::ServerLeft); // when the thread ends before the session
+        if let Some(reason) = self.wire.take_end() {
+            self.over(reason); // a GET that came in the turn of the end has stopped it sooner
+        }
         self.engine.leave(self.sid);
         self.wire.end();
     }
@@ -141,9 +150,7 @@ impl<U: Upper> StreamHandler<Signal> for Session<U> {
             Signal::Attend => self.upper.attend(),
             Signal::Alarm => self.ring(ctx),
             Signal::Closed(reason) => {
-                tracing::debug!(sid = ?self.sid, ?reason, "session closed");
-                self.drop_probe(CloseReason::ServerLeft);
-                self.upper.closed(reason);
+                self.over(reason);
                 if !self.wire.is_parting() {
                     ctx.stop();
                 }
@@ -155,10 +162,15 @@ impl<U: Upper> StreamHandler<Signal> for Session<U> {
 impl<U: Upper> Handler<Hang> for Session<U> {
     type Result = ();
 
-    fn handle(&mut self, Hang(reason): Hang, _: &mut Self::Context) {
+    fn handle(&mut self, Hang(reason): Hang, ctx: &mut Self::Context) {
+        let displaced = reason == CloseReason::Displaced;
         // It may have joined while the word was on its way: then it needs no place.
-        if reason != CloseReason::Displaced || self.wire.is_displaced() {
-            self.wire.close(reason);
+        if displaced && !self.wire.is_displaced() {
+            return;
+        }
+        self.wire.close(reason);
+        if displaced && self.wire.is_parting() {
+            ctx.stop(); // nor does its last payload wait in the place of another
         }
     }
 }

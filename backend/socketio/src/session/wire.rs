@@ -274,14 +274,17 @@ impl Wire {
         }
     }
 
+    /// Why the session is over, once, for whoever tells the application.
+    pub(super) fn take_end(&self) -> Option<CloseReason> {
+        self.closed.get().filter(|_| !self.closed_told.replace(true))
+    }
+
     pub(super) fn poll_signal(&self, cx: &Context<'_>) -> Poll<Signal> {
         if self.attend.take() {
             return Poll::Ready(Signal::Attend);
         }
         // Before the alarm, which ends the actor of a closed session.
-        if let Some(reason) = self.closed.get()
-            && !self.closed_told.replace(true)
-        {
+        if let Some(reason) = self.take_end() {
             return Poll::Ready(Signal::Closed(reason));
         }
         if self.alarm_rang.take() {

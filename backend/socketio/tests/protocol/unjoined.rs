@@ -94,6 +94,18 @@ fn whoever_has_most_makes_room() {
 }
 
 #[test]
+fn one_that_parts_makes_room_at_once() {
+    let server = limited(Limits { unjoined_per_address: 2, max_unjoined: 2, ..limits() });
+    let one = "X-Address: 192.0.2.1";
+    let (parting, _other) = (poll_as(&server, one), poll_as(&server, one));
+    let target = format!("{POLLING}&sid={}", http::handshake(&parting.body)["sid"].as_str().unwrap());
+    let left = http::Pending::send(server.address, &format!("POST {target} HTTP/1.1"), b"1").answer();
+    assert_eq!((left.status, poll_as(&server, "X-Address: 192.0.2.2").status), (200, 200));
+    let answer = http::get(server.address, &target);
+    assert_eq!(answer.body, r#"{"code":1,"message":"Session ID unknown"}"#, "its last payload does not wait");
+}
+
+#[test]
 fn max_sessions_is_for_those_that_join() {
     let server = limited(Limits { max_sessions: 1, ..limits() });
     let (mut first, mut second) = (Ws::open(&server, "/socket.io/"), Ws::open(&server, "/socket.io/"));
