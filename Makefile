@@ -101,6 +101,9 @@ lint: app-packages
 	cargo fmt --all --check
 	cargo fmt --manifest-path $(PEERS_RUST) --check
 	cargo clippy $(CARGO_FLAGS) --workspace --all-targets --features nyala-bench/criterion -- -D warnings
+	for features in --no-default-features "" "--no-default-features --features host"; do \
+		cargo clippy $(CARGO_FLAGS) -p actix-socketio $$features -- -D warnings || exit 1; done
+	RUSTDOCFLAGS="-D warnings" cargo doc $(CARGO_FLAGS) -p actix-socketio --all-features --no-deps
 	CARGO_TARGET_DIR=$(TARGET) cargo clippy $(CARGO_FLAGS) --manifest-path $(PEERS_RUST) --all-targets -- -D warnings
 	npm --prefix frontend run lint
 
@@ -115,13 +118,10 @@ simulate: toolchain
 fuzz:
 	@failed=0; for part in fuzz-bytes fuzz-openapi; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
-# In packages of their own, so that those of the tests stay as they are; the libraries below them are the same.
-FUZZ_TARGETS ?= codec websocket qr token
-
+# In packages of their own, so that those of the tests stay as they are. `fuzz/run token 60` is one target alone.
 fuzz-bytes: toolchain
 	@command -v c++ >/dev/null || scripts/package g++ "libFuzzer"
-	RUSTC_WORKSPACE_WRAPPER=$(abspath scripts/counting-rustc) cargo build $(CARGO_FLAGS) --workspace --bin fuzz --features nyala-fuzz/libfuzzer
-	@scripts/fuzz $(TARGET)/debug/fuzz $(or $(SECONDS),600) $(TARGET)/fuzz $(FUZZ_TARGETS)
+	@failed=0; for run in backend/socketio/fuzz/run fuzz/run; do $$run $(or $(SECONDS),600) || failed=1; done; exit $$failed
 
 # Requests of /openapi.json that nobody thought of, from a seed that is printed (again: SEED=…).
 fuzz-openapi: test-build postgres

@@ -1,109 +1,11 @@
 //! Every target with its seeds, with everything that was ever found, and with a bounded number of other inputs that are the same on
 //! every run. The search itself is `make fuzz`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-use std::path::Path;
-
-use nyala_fuzz::{FuzzTarget, TARGETS};
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-
-/// Inputs for each target besides the kept ones.
-const INPUTS: u32 = 20_000;
-const SEED: [u8; 32] = *b"the same inputs on every run....";
-
-/// What is done to an input.
-#[derive(Debug, Clone)]
-enum Change {
-    Flip { at: prop::sample::Index, with: u8 },
-    Insert { at: prop::sample::Index, bytes: Vec<u8> },
-    Remove { at: prop::sample::Index, bytes: usize },
-    Copy { from: prop::sample::Index, to: prop::sample::Index, bytes: usize },
-    Cut { at: prop::sample::Index },
-}
-
-impl Change {
-    fn any() -> impl Strategy<Value = Self> {
-        let at = any::<prop::sample::Index>;
-        // What parsers look at: separators, signs, digits and the ends of ranges.
-        let telling = prop::sample::select(b".,;:-_=/\"'{}[]()\\ \n\0\x1e\x7f\xff0123456789eE+".to_vec());
-        let byte = prop_oneof![telling, any::<u8>()];
-        prop_oneof![
-            (at(), 1..=255_u8).prop_map(|(at, with)| Self::Flip { at, with }),
-            (at(), vec(byte, 1..8)).prop_map(|(at, bytes)| Self::Insert { at, bytes }),
-            (at(), 1..16_usize).prop_map(|(at, bytes)| Self::Remove { at, bytes }),
-            (at(), at(), 1..64_usize).prop_map(|(from, to, bytes)| Self::Copy { from, to, bytes }),
-            at().prop_map(|at| Self::Cut { at }),
-        ]
-    }
-
-    fn apply(&self, input: &mut Vec<u8>) {
-        let place = |at: &prop::sample::Index, input: &[u8]| at.index(input.len() + 1);
-        match self {
-            Self::Flip { at, with } => {
-                if !input.is_empty() {
-                    let at = at.index(input.len());
-                    input[at] ^= with;
-                }
-            }
-            Self::Insert { at, bytes } => {
-                let at = place(at, input);
-                input.splice(at..at, bytes.iter().copied());
-            }
-            Self::Remove { at, bytes } => {
-                let at = place(at, input);
-                input.drain(at..input.len().min(at + bytes));
-            }
-            Self::Copy { from, to, bytes } => {
-                let (from, to) = (place(from, input), place(to, input));
-                let copied = input[from..input.len().min(from + bytes)].to_vec();
-                input.splice(to..to, copied);
-            }
-            Self::Cut { at } => input.truncate(place(at, input)),
-        }
-    }
-}
-
-/// Seeds and what was found, by name.
-fn kept(target: &FuzzTarget) -> Vec<(String, Vec<u8>)> {
-    let seeds = (target.seeds)().into_iter().enumerate().map(|(n, seed)| (format!("seed {n} of {}", target.name), seed));
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("found").join(target.name);
-    let files = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("a file").path());
-    let found = files.map(|path| (path.display().to_string(), std::fs::read(&path).expect("an input")));
-    seeds.chain(found).collect()
-}
+use actix_socketio_fuzz::harness::try_inputs;
+use nyala_fuzz::TARGETS;
 
 fn try_it(name: &str) {
-    let target = nyala_fuzz::target(name).unwrap();
-    let kept = kept(&target);
-    for (name, input) in &kept {
-        println!("{name}");
-        (target.run)(input);
-    }
-    let config = Config { cases: INPUTS, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &SEED));
-    let inputs = (0..kept.len(), vec(Change::any(), 1..6)).prop_map(move |(n, changes)| {
-        let mut input = kept[n].1.clone();
-        changes.iter().for_each(|change| change.apply(&mut input));
-        input
-    });
-    let tried = runner.run(&inputs, |input| {
-        (target.run)(&input);
-        Ok(())
-    });
-    tried.unwrap_or_else(|e| panic!("{}: {e}", target.name));
-}
-
-#[test]
-fn codec() {
-    try_it("codec");
-}
-
-#[test]
-fn websocket() {
-    try_it("websocket");
+    try_inputs(&TARGETS, name, env!("CARGO_MANIFEST_DIR"));
 }
 
 #[test]
@@ -118,10 +20,5 @@ fn token() {
 
 #[test]
 fn each_target_is_tried_here() {
-    assert_eq!(TARGETS.map(|t| t.name), ["codec", "websocket", "qr", "token"]);
-}
-
-#[test]
-fn a_target_that_is_not_there_is_told() {
-    assert_eq!(nyala_fuzz::target("x").err().as_deref(), Some("`x` is no target: there are codec, websocket, qr, token"));
+    assert_eq!(TARGETS.map(|t| t.name), ["qr", "token"]);
 }

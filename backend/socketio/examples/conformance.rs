@@ -1,6 +1,7 @@
 //! The server that the official protocol test suites expect, on `127.0.0.1:$PORT` (default 3000): Socket.IO at
 //! `/socket.io/`, an Engine.IO echo at `/engine.io/`. Prints its address; port 0 is any free one. `$PING_TIMEOUT_MS`
-//! gives clients on a busy machine more time than the suites' 200 ms.
+//! gives clients on a busy machine more time than the suites' 200 ms. `$SERVER` is `raw` (the default), which hands websockets over,
+//! or `ordinary`: an `HttpServer` whose app serves them.
 
 use std::net::TcpListener;
 use std::str::FromStr;
@@ -11,10 +12,12 @@ use actix_server::Server;
 use actix_service::map_config;
 use actix_socketio::engine_io::{Engine, Handle, Upper, Violation};
 use actix_socketio::host::{Upgrades, set_user_timeout};
-use actix_socketio::{CloseReason, Config, Connect, Event, Frame, Handler, Limits, Origins, Refused, Socket, socket_io};
-use actix_web::App;
+use actix_socketio::{
+    CloseReason, Config, Connect, Event, Frame, Handler, Limits, Origins, Refused, Socket, SocketIo, on_connect, socket_io,
+};
 use actix_web::dev::AppConfig;
 use actix_web::rt::net::TcpStream;
+use actix_web::{App, HttpServer};
 use bytes::Bytes;
 use bytestring::ByteString;
 
@@ -95,6 +98,24 @@ async fn main() -> std::io::Result<()> {
     let echo = Engine::new(config("/engine.io/"), echo);
     let listener = TcpListener::bind(("127.0.0.1", number("PORT", 3000)))?;
     println!("{}", listener.local_addr()?);
+    match std::env::var("SERVER").as_deref() {
+        Ok("ordinary") => ordinary(listener, sockets, echo).await,
+        Ok("raw") | Err(_) => raw(listener, sockets, echo).await,
+        Ok(other) => Err(std::io::Error::other(format!("SERVER is raw or ordinary, not {other}"))),
+    }
+}
+
+async fn ordinary(listener: TcpListener, sockets: SocketIo<Conformance>, echo: Engine<Echo>) -> std::io::Result<()> {
+    HttpServer::new(move || App::new().configure(|c| sockets.configure(c)).configure(|c| echo.configure(c)))
+        .workers(2)
+        .h1_allow_half_closed(false)
+        .on_connect(on_connect)
+        .listen(listener)?
+        .run()
+        .await
+}
+
+async fn raw(listener: TcpListener, sockets: SocketIo<Conformance>, echo: Engine<Echo>) -> std::io::Result<()> {
     let upgrades = Upgrades::default().mount(sockets.engine()).mount(&echo);
     Server::build()
         .workers(2)

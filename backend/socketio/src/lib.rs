@@ -24,6 +24,8 @@ pub use socket::{
     Ack, AckAnswer, AckError, Args, Broadcast, Connect, ConnectAuth, Event, Handler, NoAnswer, Refused, Socket, SocketIo,
     TooManyRooms, socket_io,
 };
+#[cfg(feature = "actors")]
+pub use transport::on_connect;
 
 /// Engine.IO by itself: messages over polling and websockets, for protocols other than Socket.IO.
 pub mod engine_io {

@@ -22,8 +22,9 @@ pub struct Limits {
     pub max_queued_frames: usize,
     /// The same bound in bytes (a single larger frame is still sent when nothing waits). Default 64 KiB.
     pub max_queued_bytes: usize,
-    /// Most packets that wait for the next polling request or for an upgrade; volatile packets are dropped past
-    /// `max_queued_frames`, the first other one past this closes the session. Default 1024.
+    /// Most packets that wait for the next polling request or for an upgrade, or that one turn sends to a websocket of an
+    /// ordinary `HttpServer`; volatile packets that wait for a request are dropped past `max_queued_frames`, the first other one past
+    /// this closes the session. Default 1024.
     pub max_waiting_packets: usize,
     /// The same bound in bytes. Default 1,000,000.
     pub max_waiting_bytes: usize,

@@ -9,8 +9,8 @@ use nyala::domain::timestamp::Timestamp;
 use nyala::qr::customer::{self, QrError};
 use nyala::qr::{machine, png};
 
-use super::{kind_and_rest, of_kind};
 use crate::keys::{SECRETS, signed};
+use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};
 
 /// Bytes of a QR's signature.
 const MAC_BYTES: usize = 16;

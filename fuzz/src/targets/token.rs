@@ -10,8 +10,8 @@ use nyala::domain::timestamp::Timestamp;
 use nyala::secrets::Key;
 use serde::Deserialize;
 
-use super::{kind_and_rest, of_kind};
 use crate::keys::{SECRETS, signed};
+use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};
 
 const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
 const NOW_S: i64 = NOW.ms() / 1000;

@@ -35,7 +35,7 @@ pub enum EngineError {
     /// Too many sessions of this caller have not joined yet.
     #[error("Too many sessions that have not joined")]
     TooManyUnjoined,
-    /// Too much of other POSTs is still on its way ([`Bodies`](crate::Bodies)).
+    /// Too much of other POSTs is still on its way (`host::Bodies`).
     #[error("No room for the payload")]
     NoRoom,
 }
@@ -95,4 +95,6 @@ pub enum CloseReason {
     Displaced,
     /// The client broke the protocol.
     Violation,
+    /// The host's handler panicked.
+    Panicked,
 }

@@ -10,7 +10,6 @@ use actix::Addr;
 use actix_http::header::HeaderMap;
 use actix_web::rt::net::TcpStream;
 use actix_web::web::ServiceConfig;
-use bytes::BytesMut;
 use dashmap::DashMap;
 
 use super::admission::{Admission, Admissions};
@@ -22,7 +21,7 @@ use super::sid::Sid;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::session::{Hang, Opening, Session};
-use crate::transport;
+use crate::transport::{self, Arrival};
 
 /// An Engine.IO server. Cloning gives another handle to the same server: make one, clone it into every worker.
 pub struct Engine<U: Upper>(Arc<Inner<U>>);
@@ -121,9 +120,9 @@ impl<U: Upper> Engine<U> {
         self.handshake(Session::open(self, opening, None), r#"["websocket"]"#)
     }
 
-    /// Starts a session on a websocket on this thread. `early` is what arrived along with the handshake.
-    pub(crate) fn open_websocket(&self, opening: Opening, io: TcpStream, early: BytesMut) {
-        Session::open(self, opening, Some((io, early)));
+    /// Starts a session on a websocket on this thread.
+    pub(crate) fn open_websocket(&self, opening: Opening, arrival: Arrival<TcpStream>) {
+        Session::open(self, opening, Some(arrival));
     }
 
     pub(crate) fn handshake(&self, sid: Sid, upgrades: &str) -> String {

@@ -48,7 +48,7 @@ struct Shared<L: Local> {
 /// Where a thread takes its parcels in.
 struct Door<L: Local> {
     inbox: mpsc::Sender<Vec<L::Parcel>>,
-    lost: AtomicBool,
+    lost: Arc<AtomicBool>,
 }
 
 impl<L: Local> Hub<L> {

@@ -5,15 +5,16 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::mpsc;
 
-use super::{Door, Hub, Local, MAX_BATCHES, MAX_WAITING};
+use super::{Door, Hub, Local, MAX_BATCHES, MAX_WAITING, Shared};
 use crate::vital;
 
 pub(super) struct Here<L: Local> {
-    hub: Hub<L>,
+    /// Weak, as all that lives as long as the runtime: with the last handle of a hub goes what it has on each thread.
+    hub: Weak<Shared<L>>,
     pub number: usize,
     pub local: L,
     away: BTreeMap<usize, Away<L>>,
@@ -23,7 +24,7 @@ pub(super) struct Here<L: Local> {
 
 /// What waits for another thread.
 struct Away<L: Local> {
-    door: Arc<Door<L>>,
+    door: Weak<Door<L>>,
     parcels: Vec<L::Parcel>,
     /// A task waits for room at the door.
     waiting: bool,
@@ -64,24 +65,29 @@ impl<L: Local> Here<L> {
 
     fn start(hub: &Hub<L>) -> Rc<RefCell<Self>> {
         let (inbox, parcels) = mpsc::channel(MAX_BATCHES);
-        let door = Arc::new(Door { inbox, lost: AtomicBool::new(false) });
+        let lost = Arc::new(AtomicBool::new(false));
+        let door = Arc::new(Door { inbox, lost: lost.clone() });
         let mut doors = hub.0.doors.write().unwrap_or_else(PoisonError::into_inner);
         let number = doors.len();
-        doors.push(door.clone());
+        doors.push(door);
         drop(doors);
         let local = (hub.0.make)();
-        let here = Rc::new(RefCell::new(Self { hub: hub.clone(), number, local, away: BTreeMap::new(), sending: false }));
+        let here =
+            Rc::new(RefCell::new(Self { hub: Arc::downgrade(&hub.0), number, local, away: BTreeMap::new(), sending: false }));
         HERE.with_borrow_mut(|all| all.push((hub.0.number, here.clone())));
-        vital::spawn("hub", take_in(here.clone(), door, parcels));
+        vital::spawn("hub", take_in(here.clone(), hub.0.number, lost, parcels));
         here
     }
 
     /// Keeps a parcel for the end of this turn.
     pub fn gather(&mut self, thread: usize, parcel: &L::Parcel) {
-        let Some(away) = self.away_to(thread) else { return };
+        let Some(hub) = self.hub.upgrade().map(Hub) else { return };
+        let Some(away) = self.away_to(&hub, thread) else { return };
         if away.parcels.len() >= MAX_WAITING {
-            let door = away.door.clone();
-            return self.hub.lose(&door, parcel);
+            if let Some(door) = away.door.upgrade() {
+                hub.lose(&door, parcel);
+            }
+            return;
         }
         away.parcels.push(parcel.clone());
         if !std::mem::replace(&mut self.sending, true) {
@@ -89,43 +95,44 @@ impl<L: Local> Here<L> {
             // Runs after everything that this turn of the thread still publishes.
             vital::spawn("hub", async move {
                 tokio::task::yield_now().await;
-                Self::of(&hub).borrow_mut().send_away();
+                if let Some(hub) = hub.upgrade().map(Hub) {
+                    Self::of(&hub).borrow_mut().send_away(&hub);
+                }
             });
         }
     }
 
-    fn away_to(&mut self, thread: usize) -> Option<&mut Away<L>> {
+    fn away_to(&mut self, hub: &Hub<L>, thread: usize) -> Option<&mut Away<L>> {
         if !self.away.contains_key(&thread) {
-            let door = self.hub.door(thread)?;
+            let door = Arc::downgrade(&hub.door(thread)?);
             self.away.insert(thread, Away { door, parcels: Vec::new(), waiting: false });
         }
         self.away.get_mut(&thread)
     }
 
-    fn send_away(&mut self) {
+    fn send_away(&mut self, hub: &Hub<L>) {
         self.sending = false;
         for (&thread, away) in &mut self.away {
             if away.parcels.is_empty() {
                 continue;
             }
-            let Err(mpsc::error::TrySendError::Full(mut parcels)) = away.door.inbox.try_send(std::mem::take(&mut away.parcels))
-            else {
-                continue;
-            };
+            let (Some(door), parcels) = (away.door.upgrade(), std::mem::take(&mut away.parcels)) else { continue };
+            let Err(mpsc::error::TrySendError::Full(mut parcels)) = door.inbox.try_send(parcels) else { continue };
             let before = parcels.len();
             parcels.retain(|parcel| !L::is_volatile(parcel));
-            (self.hub.0.dropped)((before - parcels.len()) as u64);
+            (hub.0.dropped)((before - parcels.len()) as u64);
             away.parcels = parcels;
             if !away.parcels.is_empty() && !std::mem::replace(&mut away.waiting, true) {
-                vital::spawn("hub", send_when_there_is_room(self.hub.clone(), thread, away.door.clone()));
+                vital::spawn("hub", send_when_there_is_room(self.hub.clone(), thread, door.inbox.clone()));
             }
         }
     }
 }
 
 /// One for each door that is full, however much waits for it.
-async fn send_when_there_is_room<L: Local>(hub: Hub<L>, thread: usize, door: Arc<Door<L>>) {
-    let room = door.inbox.reserve().await;
+async fn send_when_there_is_room<L: Local>(hub: Weak<Shared<L>>, thread: usize, inbox: mpsc::Sender<Vec<L::Parcel>>) {
+    let room = inbox.reserve().await;
+    let Some(hub) = hub.upgrade().map(Hub) else { return };
     let here = Here::of(&hub);
     let mut here = here.borrow_mut();
     let Some(away) = here.away.get_mut(&thread) else { return };
@@ -136,12 +143,17 @@ async fn send_when_there_is_room<L: Local>(hub: Hub<L>, thread: usize, door: Arc
     }
 }
 
-async fn take_in<L: Local>(here: Rc<RefCell<Here<L>>>, door: Arc<Door<L>>, mut inbox: mpsc::Receiver<Vec<L::Parcel>>) {
-    let _stopped = Stopped(here.borrow().hub.0.number);
+async fn take_in<L: Local>(
+    here: Rc<RefCell<Here<L>>>,
+    hub: usize,
+    lost: Arc<AtomicBool>,
+    mut inbox: mpsc::Receiver<Vec<L::Parcel>>,
+) {
+    let _stopped = Stopped(hub);
     while let Some(parcels) = inbox.recv().await {
         let local = &mut here.borrow_mut().local;
         parcels.iter().for_each(|parcel| local.deliver(parcel));
-        if door.lost.swap(false, Relaxed) {
+        if lost.swap(false, Relaxed) {
             local.lost();
         }
     }
@@ -182,13 +194,13 @@ mod tests {
     fn hub() -> (Hub<Seen>, Arc<AtomicU64>) {
         let dropped = Arc::<AtomicU64>::default();
         let count = dropped.clone();
-        (Hub::new(Seen::default, move |n| drop(count.fetch_add(n, Relaxed))), dropped)
+        (Hub::new(Seen::default, move |n| _ = count.fetch_add(n, Relaxed)), dropped)
     }
 
     /// A thread that does not read.
     fn stalled(hub: &Hub<Seen>) -> (Arc<Door<Seen>>, mpsc::Receiver<Vec<u32>>) {
         let (inbox, parcels) = mpsc::channel(MAX_BATCHES);
-        let door = Arc::new(Door { inbox, lost: AtomicBool::new(false) });
+        let door = Arc::new(Door { inbox, lost: Arc::default() });
         hub.0.doors.write().unwrap().push(door.clone());
         (door, parcels)
     }
@@ -262,5 +274,18 @@ mod tests {
             yield_now().await;
         }
         assert_eq!(hub.here(|seen| (seen.parcels.clone(), seen.lost)), Some((vec![7, 8], true)));
+    }
+
+    #[actix_web::test]
+    async fn with_its_last_handle_a_hub_is_gone_from_every_thread() {
+        let (hub, _) = hub();
+        let here = Here::of(&hub);
+        let gone = Rc::downgrade(&here);
+        drop(here);
+        assert!(gone.upgrade().is_some());
+        drop(hub);
+        while gone.upgrade().is_some() {
+            yield_now().await;
+        }
     }
 }

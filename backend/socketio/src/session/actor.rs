@@ -7,15 +7,15 @@ use std::task;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, StreamHandler};
 use actix_web::rt::net::TcpStream;
-use bytes::BytesMut;
 use bytestring::ByteString;
 use futures_util::Stream;
 
 use super::outgoing::Part;
-use super::upgrade::{Probe, serve_socket};
+use super::upgrade::{Probe, serve};
 use super::wire::{Signal, Wire};
 use crate::codec::{self, Frame, Incoming};
 use crate::engine::{Admission, CloseReason, Engine, Handle, Sid, Upper};
+use crate::transport::Arrival;
 
 /// The number of a session's first websocket.
 const FIRST: u64 = 0;
@@ -51,14 +51,14 @@ pub(crate) struct Hang(pub CloseReason);
 impl<U: Upper> Session<U> {
     /// Starts a session on this thread: on a websocket if there is one, else on polling. A websocket gets the handshake
     /// packet at once.
-    pub fn open(engine: &Engine<U>, opening: Opening, websocket: Option<(TcpStream, BytesMut)>) -> Sid {
+    pub fn open(engine: &Engine<U>, opening: Opening, websocket: Option<Arrival<TcpStream>>) -> Sid {
         let sid = opening.admission.sid();
         let server = engine.clone();
         let address = Self::create(|ctx| {
             let hang = ctx.address().downgrade().recipient();
             let wire = Wire::new(hang, opening, server.limits().clone(), server.metrics().clone());
-            let number = websocket.map(|(io, early)| {
-                wire.switch(serve_socket(&server, FIRST, io, early, ctx));
+            let number = websocket.map(|arrival| {
+                wire.switch(serve(&server, FIRST, arrival, ctx));
                 wire.push(&[Part::Text(&Frame::text(&server.handshake(sid, "[]")))], false);
                 FIRST
             });
@@ -108,6 +108,12 @@ impl<U: Upper> Session<U> {
         self.wire.closed().is_some()
     }
 
+    fn over(&mut self, reason: CloseReason) {
+        tracing::debug!(sid = ?self.sid, ?reason, "session closed");
+        self.drop_probe(CloseReason::ServerLeft);
+        self.upper.closed(reason);
+    }
+
     fn ring(&mut self, ctx: &mut Context<Self>) {
         if self.is_closed() {
             return ctx.stop(); // nobody came for the last payload
@@ -129,6 +135,9 @@ impl<U: Upper> Actor for Session<U> {
 
     fn stopped(&mut self, _: &mut Self::Context) {
         self.wire.close(CloseReason::ServerLeft); // when the thread ends before the session
+        if let Some(reason) = self.wire.take_end() {
+            self.over(reason); // a GET that came in the turn of the end has stopped it sooner
+        }
         self.engine.leave(self.sid);
         self.wire.end();
     }
@@ -141,9 +150,7 @@ impl<U: Upper> StreamHandler<Signal> for Session<U> {
             Signal::Attend => self.upper.attend(),
             Signal::Alarm => self.ring(ctx),
             Signal::Closed(reason) => {
-                tracing::debug!(sid = ?self.sid, ?reason, "session closed");
-                self.drop_probe(CloseReason::ServerLeft);
-                self.upper.closed(reason);
+                self.over(reason);
                 if !self.wire.is_parting() {
                     ctx.stop();
                 }
@@ -155,10 +162,15 @@ impl<U: Upper> StreamHandler<Signal> for Session<U> {
 impl<U: Upper> Handler<Hang> for Session<U> {
     type Result = ();
 
-    fn handle(&mut self, Hang(reason): Hang, _: &mut Self::Context) {
+    fn handle(&mut self, Hang(reason): Hang, ctx: &mut Self::Context) {
+        let displaced = reason == CloseReason::Displaced;
         // It may have joined while the word was on its way: then it needs no place.
-        if reason != CloseReason::Displaced || self.wire.is_displaced() {
-            self.wire.close(reason);
+        if displaced && !self.wire.is_displaced() {
+            return;
+        }
+        self.wire.close(reason);
+        if displaced && self.wire.is_parting() {
+            ctx.stop(); // nor does its last payload wait in the place of another
         }
     }
 }

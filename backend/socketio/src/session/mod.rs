@@ -5,6 +5,7 @@
 
 mod actor;
 mod deadlines;
+mod link;
 mod outgoing;
 mod polling;
 mod turn;

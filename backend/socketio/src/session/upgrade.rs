@@ -1,19 +1,16 @@
 //! Websockets of a session: its first transport, or one that takes over from polling.
 
-use std::io::Write as _;
 use std::net::TcpStream as StdTcpStream;
-use std::rc::Rc;
 use std::time::Instant;
 
 use actix::{AsyncContext, Context, Handler, StreamHandler};
 use actix_web::rt::net::TcpStream;
-use bytes::BytesMut;
 
 use super::actor::Session;
 use super::outgoing::Part;
-use crate::codec::{Incoming, Message, close_frame, encode_frame, opcode};
+use crate::codec::{Frame, Incoming, Message};
 use crate::engine::{CloseReason, Engine, Upper};
-use crate::transport::{FromWebsocket, Inbound, News, Socket};
+use crate::transport::{Arrival, FromWebsocket, News, Websocket};
 
 /// RFC 6455 §7.4.1: the client broke a rule of the server.
 const POLICY_VIOLATION: u16 = 1008;
@@ -21,20 +18,16 @@ const POLICY_VIOLATION: u16 = 1008;
 /// A websocket that asked for an upgrade and has not completed it.
 pub(super) struct Probe {
     number: u64,
-    socket: Rc<Socket>,
+    websocket: Websocket,
     /// `2probe` came and `3probe` went.
     confirmed: bool,
     by: Instant,
 }
 
-/// An upgraded socket on its way to the thread of its session.
-#[derive(Debug, actix::Message)]
+/// A websocket on its way to the thread of its session.
+#[derive(actix::Message)]
 #[rtype(result = "()")]
-pub(crate) struct Attach {
-    pub io: StdTcpStream,
-    /// What arrived along with the handshake.
-    pub early: BytesMut,
-}
+pub(crate) struct Attach(pub Arrival<StdTcpStream>);
 
 impl<U: Upper> Session<U> {
     pub(super) fn probe_is_confirmed(&self) -> bool {
@@ -52,7 +45,7 @@ impl<U: Upper> Session<U> {
 
     pub(super) fn drop_probe(&mut self, reason: CloseReason) {
         if let Some(probe) = self.probe.take() {
-            probe.socket.close(reason, None);
+            probe.websocket.close(reason, None);
         }
     }
 
@@ -63,22 +56,22 @@ impl<U: Upper> Session<U> {
         };
         match news {
             News::Message(Message::Text(text)) if &*text == "2probe" => {
-                probe.send(opcode::TEXT, b"3probe");
+                probe.send(Part::Text(&Frame::text("3probe")));
                 probe.confirmed = true;
                 self.wire.polling(|waiting| waiting.is_empty() && waiting.answer("6"));
                 self.probe = Some(probe);
             }
             News::Message(Message::Text(text)) if &*text == "5" && probe.confirmed => {
                 self.websocket = Some(probe.number);
-                self.wire.switch(probe.socket);
+                self.wire.switch(probe.websocket);
             }
             News::Message(Message::Ping(payload)) => {
-                probe.send(opcode::PONG, &payload);
+                probe.send(Part::Pong(&payload));
                 self.probe = Some(probe);
             }
             News::Message(Message::Pong) => self.probe = Some(probe),
-            News::Message(_) | News::Broken(_) => probe.socket.close(CloseReason::Violation, None),
-            News::Gone => probe.socket.close(CloseReason::TransportGone, None),
+            News::Message(_) | News::Broken(_) => probe.websocket.close(CloseReason::Violation, None),
+            News::Gone => probe.websocket.close(CloseReason::TransportGone, None),
         }
     }
 
@@ -98,27 +91,25 @@ impl<U: Upper> Session<U> {
     }
 }
 
-/// Serves a socket on this thread: its messages go to the session under `number`.
-pub(super) fn serve_socket<U: Upper>(
+/// Serves a websocket on this thread: its messages go to the session under `number`.
+pub(super) fn serve<U: Upper>(
     engine: &Engine<U>,
     number: u64,
-    io: TcpStream,
-    early: BytesMut,
+    arrival: Arrival<TcpStream>,
     ctx: &mut Context<Session<U>>,
-) -> Rc<Socket> {
-    let socket = Socket::new(io, engine.limits().clone(), engine.metrics().clone());
-    ctx.add_stream(Inbound::new(number, socket.clone(), early, engine.limits().max_payload));
-    socket
+) -> Websocket {
+    let (websocket, inbound) = arrival.serve(number, engine.limits(), engine.metrics());
+    ctx.add_stream(inbound);
+    websocket
 }
 
 impl Probe {
-    /// Sends past the session: until the upgrade completes this socket is none of its transport. A client that takes no
+    /// Sends past the session: until the upgrade completes this websocket is none of its transport. A client that takes no
     /// few bytes completes no upgrade either, so nothing piles up past the limits.
-    fn send(&self, opcode: u8, payload: &[u8]) {
-        let frame = encode_frame(opcode, payload);
-        if self.socket.has_room(1, frame.len(), false) {
-            self.socket.put(frame, false);
-            self.socket.flush();
+    fn send(&self, part: Part<'_>) {
+        if self.websocket.has_room(1, part.payload_len(), false) {
+            self.websocket.put(part, false);
+            self.websocket.flush();
         }
     }
 }
@@ -126,21 +117,19 @@ impl Probe {
 impl<U: Upper> Handler<Attach> for Session<U> {
     type Result = ();
 
-    fn handle(&mut self, mut attach: Attach, ctx: &mut Context<Self>) {
+    fn handle(&mut self, Attach(arrival): Attach, ctx: &mut Context<Self>) {
         let polling = self.wire.polling(|_| ()).is_some();
         if !polling || self.probe.is_some() {
-            // A second websocket of a session: its handshake is finished, now it is closed.
-            let _ = attach.io.write(&close_frame(POLICY_VIOLATION));
-            return;
+            return arrival.refuse(POLICY_VIOLATION); // a second websocket of a session
         }
-        let Ok(io) = TcpStream::from_std(attach.io) else {
+        let Ok(arrival) = arrival.arrive() else {
             return;
         };
         self.websockets += 1;
         let number = self.websockets;
-        let socket = serve_socket(&self.engine, number, io, attach.early, ctx);
+        let websocket = serve(&self.engine, number, arrival, ctx);
         let by = Instant::now() + self.wire.limits().upgrade_timeout;
-        self.probe = Some(Probe { number, socket, confirmed: false, by });
+        self.probe = Some(Probe { number, websocket, confirmed: false, by });
         self.wire.set_alarm(by);
     }
 }

@@ -105,18 +105,44 @@ impl Waiting {
         (out, packets)
     }
 
-    /// The last payload of a session: what waits, as far as it fits, and `packet`.
+    /// The last payload of a session: what waits, as far as it fits, and `packet`. One that leaves no room for it goes alone: the
+    /// client's next request tells it the same.
     pub fn last_payload(&mut self, packet: &str, max: usize) -> String {
-        let (mut out, _) = self.payload(max.saturating_sub(packet.len() + 1));
-        if !out.is_empty() {
-            out.push(SEPARATOR);
+        let room = max.saturating_sub(packet.len() + 1);
+        let (mut out, _) = self.payload(room);
+        if out.is_empty() {
+            return packet.into();
         }
-        out.push_str(packet);
+        if out.len() <= room {
+            out.push(SEPARATOR);
+            out.push_str(packet);
+        }
         out
     }
 
     /// What waits, for a websocket that takes over.
     pub fn into_queue(self) -> VecDeque<Outgoing> {
         self.queue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Frame;
+
+    fn last(packets: &[&str], max: usize) -> String {
+        let mut waiting = Waiting::default();
+        packets.iter().for_each(|packet| waiting.put(Outgoing::Text(Frame::text(packet))));
+        waiting.last_payload("1", max)
+    }
+
+    #[test]
+    fn the_last_payload_is_no_larger_than_others() {
+        assert_eq!(last(&[], 8), "1");
+        assert_eq!(last(&["4abc", "4d"], 8), "4abc\u{1e}1");
+        assert_eq!(last(&["4abcde", "4f"], 8), "4abcde\u{1e}1");
+        assert_eq!(last(&["4abcdef", "4g"], 8), "4abcdef", "there is no room for two more bytes");
+        assert_eq!(last(&["4abcdefghi"], 8), "4abcdefghi", "one packet may be larger");
     }
 }

@@ -12,6 +12,7 @@ use actix::WeakRecipient;
 
 use super::actor::{Hang, Opening};
 use super::deadlines::{Deadlines, Due};
+use super::link::Link;
 use super::outgoing::{Outgoing, Part};
 use super::waiting::{Lost, Waiting};
 use super::{turn, wheel};
@@ -19,7 +20,7 @@ use crate::codec::Frame;
 use crate::engine::{Admission, CloseReason};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::transport::Socket;
+use crate::transport::Websocket;
 
 /// How long a closed polling session keeps its last payload for a GET that is on its way.
 const PARTING: Duration = Duration::from_millis(200);
@@ -30,15 +31,6 @@ pub(super) enum Signal {
     Closed(CloseReason),
     Alarm,
     Attend,
-}
-
-enum Link {
-    /// Boxed: most sessions are on a websocket for most of their life.
-    Polling(Box<Waiting>),
-    Websocket(Rc<Socket>),
-    /// Closed, with a payload for the next GET.
-    Parting(String),
-    Closed,
 }
 
 /// What every frame needs lies together: with many sessions none of it is in the processor's cache when a frame goes out.
@@ -139,34 +131,13 @@ impl Wire {
                 return if volatile { self.metrics.frames_dropped.add(1) } else { self.stall() };
             }
         }
-        match &mut *self.link.borrow_mut() {
-            Link::Polling(waiting) => {
-                for out in parts.iter().filter_map(|part| part.to_polling()) {
-                    waiting.put(out);
-                }
-            }
-            Link::Websocket(socket) => {
-                for part in parts {
-                    socket.put(part.to_websocket(), volatile);
-                }
-            }
-            Link::Parting(_) | Link::Closed => return,
+        if self.link.borrow_mut().put(parts, volatile) {
+            turn::mark(self);
         }
-        turn::mark(self);
     }
 
     fn has_room(&self, parts: &[Part<'_>], volatile: bool) -> bool {
-        match &*self.link.borrow() {
-            Link::Polling(waiting) => {
-                let bytes = parts.iter().map(|part| part.text_len() + 1).sum();
-                waiting.has_room(parts.len(), bytes, volatile, &self.limits)
-            }
-            Link::Websocket(socket) => {
-                let bytes = parts.iter().map(|part| part.payload_len()).sum();
-                socket.has_room(parts.len(), bytes, volatile)
-            }
-            Link::Parting(_) | Link::Closed => true,
-        }
+        self.link.borrow().has_room(parts, volatile, &self.limits)
     }
 
     fn stall(self: &Rc<Self>) {
@@ -187,17 +158,9 @@ impl Wire {
 
     /// Hands what is gathered to the transport.
     pub fn flush(self: &Rc<Self>) {
-        let flushed = match &mut *self.link.borrow_mut() {
-            Link::Polling(waiting) => waiting.flush(self.limits.max_payload),
-            Link::Websocket(socket) => return socket.flush(),
-            Link::Parting(_) | Link::Closed => return,
-        };
-        match flushed {
-            Ok(sent) => {
-                self.metrics.frames_sent.add(sent.packets);
-                self.metrics.bytes_sent.add(sent.bytes);
-            }
-            Err(Lost) => self.close(CloseReason::TransportGone),
+        let flushed = self.link.borrow_mut().flush(self.limits.max_payload, &self.metrics);
+        if let Err(Lost) = flushed {
+            self.close(CloseReason::TransportGone);
         }
     }
 
@@ -210,9 +173,8 @@ impl Wire {
     }
 
     /// Moves the session to a websocket, with everything that waited.
-    pub fn switch(self: &Rc<Self>, socket: Rc<Socket>) {
-        let link = Link::Websocket(socket);
-        if let Link::Polling(mut waiting) = self.link.replace(link) {
+    pub fn switch(self: &Rc<Self>, websocket: Websocket) {
+        if let Link::Polling(mut waiting) = self.link.replace(Link::Websocket(websocket)) {
             waiting.answer("6");
             let queue = waiting.into_queue();
             // One push: what waited was within its own limits and may exceed those of a websocket.
@@ -226,14 +188,7 @@ impl Wire {
             return;
         }
         self.closed.set(Some(reason));
-        let next = match self.link.replace(Link::Closed) {
-            Link::Polling(waiting) => self.part(*waiting, reason),
-            Link::Websocket(socket) => {
-                socket.close(reason, self.close_code.get());
-                Link::Closed
-            }
-            other => other,
-        };
+        let next = self.link.replace(Link::Closed).close(reason, self.close_code.get(), self.limits.max_payload);
         if matches!(next, Link::Parting(_)) {
             self.set_alarm(Instant::now() + PARTING);
         }
@@ -245,18 +200,6 @@ impl Wire {
     pub fn close_broken(self: &Rc<Self>, code: u16) {
         self.close_code.set(Some(code));
         self.close(CloseReason::Violation);
-    }
-
-    /// A polling session ends with a close packet, or with a noop when the client itself closed. A GET may be on its way
-    /// at this moment, so the last payload waits for it a little when both sides part in order.
-    fn part(&self, mut waiting: Waiting, reason: CloseReason) -> Link {
-        let packet = if reason == CloseReason::ClientLeft { "6" } else { "1" };
-        let orderly = matches!(reason, CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout);
-        if reason == CloseReason::ClientLeft && waiting.answer(packet) {
-            return Link::Closed;
-        }
-        let payload = waiting.last_payload(packet, self.limits.max_payload);
-        if waiting.answer(&payload) || !orderly { Link::Closed } else { Link::Parting(payload) }
     }
 
     /// The last payload of a closed session, once.
@@ -331,14 +274,17 @@ impl Wire {
         }
     }
 
+    /// Why the session is over, once, for whoever tells the application.
+    pub(super) fn take_end(&self) -> Option<CloseReason> {
+        self.closed.get().filter(|_| !self.closed_told.replace(true))
+    }
+
     pub(super) fn poll_signal(&self, cx: &Context<'_>) -> Poll<Signal> {
         if self.attend.take() {
             return Poll::Ready(Signal::Attend);
         }
         // Before the alarm, which ends the actor of a closed session.
-        if let Some(reason) = self.closed.get()
-            && !self.closed_told.replace(true)
-        {
+        if let Some(reason) = self.take_end() {
             return Poll::Ready(Signal::Closed(reason));
         }
         if self.alarm_rang.take() {

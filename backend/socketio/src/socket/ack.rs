@@ -60,7 +60,8 @@ pub enum AckError {
     TooMany,
 }
 
-/// The answer of a client, to be awaited. A client may never answer: put a time-out around it.
+/// The answer of a client, to be awaited. A client may never answer: put a time-out around it. Dropped, it makes room for another of
+/// `max_pending_acks`.
 #[derive(Debug)]
 pub struct AckAnswer(pub(super) oneshot::Receiver<Args>);
 

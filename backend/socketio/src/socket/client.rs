@@ -1,6 +1,7 @@
 //! One client: the namespaces that one session has joined.
 
 use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,6 +9,7 @@ use std::time::Instant;
 use actix_web::rt::task::JoinHandle;
 use bytes::Bytes;
 use bytestring::ByteString;
+use futures_util::FutureExt as _;
 
 use super::ack::Ack;
 use super::event::{Args, ConnectAuth, Event};
@@ -134,8 +136,8 @@ impl<H: Handler> Shared<H> {
     /// Runs beside the session; aborted when the session ends or the client leaves first.
     async fn connecting(self: Rc<Self>, connect: Connect) {
         let socket = connect.socket.clone();
-        let result = self.handler.connect(connect).await;
-        match result {
+        let result = AssertUnwindSafe(self.handler.connect(connect)).catch_unwind().await;
+        match result.unwrap_or_else(|_| Err(panicked("connect"))) {
             Ok(session) if self.session.join() => {
                 self.join_by.set(None);
                 self.has_joined.set(true);
@@ -150,7 +152,7 @@ impl<H: Handler> Shared<H> {
             Ok(session) => {
                 self.places.borrow_mut().retain(|p| !p.socket.is(&socket));
                 socket.gone();
-                self.handler.disconnected(session, CloseReason::ServerLeft);
+                self.disconnected(session, CloseReason::ServerLeft);
                 self.session.close();
             }
             Err(refused) => {
@@ -180,9 +182,19 @@ impl<H: Handler> Shared<H> {
         let ack = whole.packet.id.map(|id| Ack::new(socket.clone(), id));
         let (name, args) = Args::of_event(whole)?;
         if socket.state() == State::Joined {
-            self.handler.event(session, Event { name, args, ack });
+            let heard = catch_unwind(AssertUnwindSafe(|| self.handler.event(session, Event { name, args, ack })));
+            if heard.is_err() {
+                panicked("event");
+                self.session.close_for(CloseReason::Panicked);
+            }
         }
         Ok(())
+    }
+
+    fn disconnected(&self, session: H::Session, reason: CloseReason) {
+        if catch_unwind(AssertUnwindSafe(|| self.handler.disconnected(session, reason))).is_err() {
+            panicked("disconnected");
+        }
     }
 
     fn ack(&self, whole: Assembled) -> Result<(), Violation> {
@@ -216,7 +228,7 @@ impl<H: Handler> Shared<H> {
         for place in left {
             place.socket.gone();
             match place.stage {
-                Stage::Joined(session) => self.handler.disconnected(session, reason),
+                Stage::Joined(session) => self.disconnected(session, reason),
                 Stage::Connecting(task) => {
                     task.abort();
                     if reason == CloseReason::ServerLeft {
@@ -244,6 +256,12 @@ impl<H: Handler> Shared<H> {
             self.session.close();
         }
     }
+}
+
+/// A panic of the host's ends the session that it was for, in order: its handler hears of it, its rooms forget it.
+fn panicked(call: &str) -> Refused {
+    tracing::error!(call, "the handler panicked: its session ends");
+    Refused::new("server error")
 }
 
 impl<H: Handler> Place<H> {

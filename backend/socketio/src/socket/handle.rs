@@ -207,6 +207,11 @@ impl Socket {
         self.0.rooms.of(self.name().clone(), Some(self.0.id))
     }
 
+    /// All in another namespace of the same server, which begins with `/`.
+    pub fn of(&self, namespace: impl Into<String>) -> Broadcast {
+        self.0.rooms.of(namespace.into().into(), None)
+    }
+
     /// All in its namespace, itself too.
     pub fn everyone(&self) -> Broadcast {
         self.0.rooms.of(self.name().clone(), None)

@@ -8,7 +8,10 @@ use super::handle::Socket;
 use crate::engine::CloseReason;
 
 /// The host's side of every socket. One value serves all threads; each socket's calls come on the thread of its
-/// session, one at a time.
+/// session, one at a time, and for each namespace: whoever has but one refuses the others with [`Refused::invalid_namespace`].
+///
+/// A panic in `connect` refuses the client, one in `event` ends its session ([`CloseReason::Panicked`]); it is logged, and nobody else
+/// notices.
 pub trait Handler: Send + Sync + 'static {
     /// What the host keeps for one socket. Stays on its thread.
     type Session: 'static;
@@ -21,8 +24,8 @@ pub trait Handler: Send + Sync + 'static {
     /// An event of the client. It must not block; what takes longer is spawned, and answers with `event.ack`.
     fn event(&self, session: &mut Self::Session, event: Event);
 
-    /// The socket is gone: the client or the host left the namespace, or the session ended. Called once for each
-    /// `connect` that succeeded.
+    /// The socket is gone, and in no room any more: the client or the host left the namespace, or the session ended. Called once for
+    /// each `connect` that succeeded.
     fn disconnected(&self, session: Self::Session, reason: CloseReason);
 }
 

@@ -7,6 +7,8 @@ use actix_web::http::Method;
 use actix_web::web::{self, Payload, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 
+#[cfg(feature = "actors")]
+use super::actors;
 use super::polling;
 use crate::engine::{Engine, EngineError, Query, Transport, Upper, Verdict};
 
@@ -21,6 +23,10 @@ pub(crate) fn route<U: Upper>(engine: &Engine<U>, service: &mut ServiceConfig) {
 }
 
 async fn serve<U: Upper>(engine: &Engine<U>, request: HttpRequest, body: Payload) -> HttpResponse {
+    #[cfg(feature = "actors")]
+    if actors::asks_for_websocket(&request) {
+        return actors::admit(engine, &request, body).unwrap_or_else(|error| refuse(engine, error));
+    }
     let verdict = engine.verdict(request.headers(), request.peer_addr());
     let mut response = if verdict == Verdict::Refused {
         refuse(engine, EngineError::Forbidden)
@@ -39,7 +45,7 @@ async fn serve<U: Upper>(engine: &Engine<U>, request: HttpRequest, body: Payload
 async fn dispatch<U: Upper>(engine: &Engine<U>, request: &HttpRequest, body: Payload) -> Result<HttpResponse, EngineError> {
     let query = Query::parse(request.query_string())?;
     match query.transport {
-        // Websockets go to `Upgrades`; what comes here did not ask to upgrade its connection.
+        // What comes here did not ask to upgrade its connection, or needs `Upgrades` without the feature `actors`.
         Transport::Websocket => Err(EngineError::BadRequest),
         Transport::Polling => match (request.method(), query.sid) {
             (&Method::GET, None) => polling::open(engine, request),

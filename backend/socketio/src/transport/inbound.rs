@@ -10,8 +10,11 @@ use actix_web::rt::net::TcpStream;
 use bytes::BytesMut;
 use futures_util::Stream;
 
+#[cfg(feature = "actors")]
+use super::actors::Inbox;
 use super::socket::Socket;
 use crate::codec::{Decoder, Message, WebsocketError};
+use crate::metrics::Metrics;
 
 /// All sockets of a thread read into the same place; a session keeps only the start of an unfinished frame.
 const READ_BYTES: usize = 64 * 1024;
@@ -34,21 +37,28 @@ pub(crate) enum News {
     Gone,
 }
 
-pub(crate) struct Inbound {
-    number: u64,
-    socket: Rc<Socket>,
-    decoder: Decoder,
-    buffer: BytesMut,
-    done: bool,
+/// Where the bytes of a client come from.
+pub(super) trait Source {
+    /// Appends the next bytes; None: there are no more.
+    fn poll_bytes(&mut self, cx: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<Option<usize>>;
+
+    fn metrics(&self) -> &Metrics;
 }
 
-impl Inbound {
-    /// `early` is what arrived along with the handshake.
-    pub fn new(number: u64, socket: Rc<Socket>, early: BytesMut, max_payload: usize) -> Self {
-        Self { number, socket, decoder: Decoder::new(max_payload), buffer: early, done: false }
+/// Cuts what a client sends into messages. Nothing follows on anything but a message.
+pub(super) struct Reader<S> {
+    source: S,
+    decoder: Decoder,
+    buffer: BytesMut,
+}
+
+impl<S: Source> Reader<S> {
+    /// `early` is what is there already.
+    pub fn new(source: S, early: BytesMut, max_payload: usize) -> Self {
+        Self { source, decoder: Decoder::new(max_payload), buffer: early }
     }
 
-    fn next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+    pub fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News> {
         loop {
             if !self.buffer.is_empty() {
                 match self.decoder.decode(&mut self.buffer) {
@@ -60,15 +70,63 @@ impl Inbound {
             if self.buffer.is_empty() {
                 self.buffer = BytesMut::new(); // an idle socket holds no buffer
             }
-            if ready!(self.socket.io().poll_read_ready(cx)).is_err() {
-                return Poll::Ready(News::Gone);
+            match ready!(self.source.poll_bytes(cx, &mut self.buffer)) {
+                Some(n) => self.source.metrics().bytes_received.add(n as u64),
+                None => return Poll::Ready(News::Gone),
             }
-            match read(self.socket.io(), &mut self.buffer) {
-                Ok(0) => return Poll::Ready(News::Gone),
-                Ok(n) => self.socket.metrics().bytes_received.add(n as u64),
+        }
+    }
+}
+
+impl Source for Rc<Socket> {
+    fn poll_bytes(&mut self, cx: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<Option<usize>> {
+        loop {
+            if ready!(self.io().poll_read_ready(cx)).is_err() {
+                return Poll::Ready(None);
+            }
+            match read(self.io(), buffer) {
+                Ok(0) => return Poll::Ready(None),
+                Ok(n) => return Poll::Ready(Some(n)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return Poll::Ready(News::Gone),
+                Err(_) => return Poll::Ready(None),
             }
+        }
+    }
+
+    fn metrics(&self) -> &Metrics {
+        Socket::metrics(self)
+    }
+}
+
+/// The messages of one websocket of a session.
+pub(crate) struct Inbound {
+    number: u64,
+    from: From,
+    done: bool,
+}
+
+enum From {
+    Raw(Reader<Rc<Socket>>),
+    #[cfg(feature = "actors")]
+    Carried(Inbox),
+}
+
+impl Inbound {
+    /// `early` is what arrived along with the handshake.
+    pub fn raw(number: u64, socket: Rc<Socket>, early: BytesMut, max_payload: usize) -> Self {
+        Self { number, from: From::Raw(Reader::new(socket, early, max_payload)), done: false }
+    }
+
+    #[cfg(feature = "actors")]
+    pub fn carried(number: u64, inbox: Inbox) -> Self {
+        Self { number, from: From::Carried(inbox), done: false }
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+        match &mut self.from {
+            From::Raw(reader) => reader.poll_news(cx),
+            #[cfg(feature = "actors")]
+            From::Carried(inbox) => inbox.poll_news(cx),
         }
     }
 }

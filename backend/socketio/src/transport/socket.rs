@@ -17,7 +17,6 @@ use bytes::Bytes;
 use socket2::SockRef;
 
 use crate::codec::close_frame;
-use crate::engine::CloseReason;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 
@@ -196,20 +195,15 @@ impl Socket {
         let _ = SockRef::from(&self.io).shutdown(Shutdown::Both);
     }
 
-    /// Says goodbye. What is queued still goes out when both sides part in order; a client that is gone or does not read
-    /// gets nothing more.
-    pub fn close(self: &Rc<Self>, reason: CloseReason, code: Option<u16>) {
+    /// Parts with this code after what is queued; without one, breaks off.
+    pub fn close(self: &Rc<Self>, code: Option<u16>) {
         if let Some(writer) = self.writer.take() {
             writer.abort();
         }
-        let usual = match reason {
-            CloseReason::TransportGone | CloseReason::HeartbeatMissed | CloseReason::Stalled | CloseReason::Displaced => {
-                return self.break_off();
-            }
-            CloseReason::Violation => 1002,
-            CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout => 1000,
+        let Some(code) = code else {
+            return self.break_off();
         };
-        self.put(close_frame(code.unwrap_or(usual)), false);
+        self.put(close_frame(code), false);
         let (socket, within) = (self.clone(), self.limits.close_timeout);
         actix_web::rt::spawn(async move {
             let _ = tokio::time::timeout(within, socket.clone().part()).await;

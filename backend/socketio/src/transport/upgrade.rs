@@ -12,8 +12,8 @@ use std::time::Duration;
 use actix_codec::{Framed, FramedParts};
 use actix_http::body::{BodySize, BoxBody, MessageBody};
 use actix_http::h1::{Codec, Message};
-use actix_http::ws::{HandshakeError, handshake};
-use actix_http::{HttpMessage as _, Request, Response, ResponseHead, StatusCode};
+use actix_http::ws::handshake_response;
+use actix_http::{Request, Response, ResponseHead, StatusCode};
 use actix_service::{ServiceFactory, fn_service};
 use actix_web::rt::net::TcpStream;
 use bytes::BytesMut;
@@ -22,8 +22,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio_util::codec::Encoder as _;
 
 use super::http::error_response;
-use crate::engine::{Engine, EngineError, Query, Transport, Upper, Verdict};
-use crate::session::{Attach, Opening};
+use super::websocket::Arrival;
+use crate::engine::{Engine, Upper};
 
 /// Time the answer to an upgrade has to leave; the few bytes of one always fit into an empty socket.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -147,46 +147,13 @@ impl Raw {
 }
 
 impl<U: Upper> Engine<U> {
-    /// What can be refused before the handshake is.
-    fn check(&self, raw: &Raw) -> Result<Query, EngineError> {
-        if self.verdict(raw.request.headers(), raw.io.peer_addr().ok()) == Verdict::Refused {
-            return Err(EngineError::Forbidden);
-        }
-        let query = Query::parse(raw.request.uri().query().unwrap_or_default())?;
-        if query.transport != Transport::Websocket {
-            return Err(EngineError::BadRequest);
-        }
-        Ok(query)
-    }
-
     async fn admit_websocket(&self, mut raw: Raw) -> io::Result<()> {
-        let query = match self.check(&raw) {
-            Ok(query) => query,
-            Err(error) => return raw.refuse(error_response(self, error)).await,
-        };
-        let switch = match handshake(raw.request.head()) {
-            Ok(mut builder) => builder.finish().map_into_boxed_body(),
-            Err(HandshakeError::GetMethodRequired) => {
-                return raw.refuse(error_response(self, EngineError::BadHandshakeMethod)).await;
-            }
-            Err(_) => return raw.refuse(error_response(self, EngineError::BadRequest)).await,
-        };
-        let peer = raw.io.peer_addr().ok();
-        match query.sid.map(|sid| self.find(sid)).transpose() {
+        match self.entry(raw.request.head(), raw.io.peer_addr().ok()) {
             Err(error) => raw.refuse(error_response(self, error)).await,
-            Ok(None) => match self.admit(raw.request.headers(), peer) {
-                Err(error) => raw.refuse(error_response(self, error)).await,
-                Ok(admission) => {
-                    raw.answer(switch).await?;
-                    self.open_websocket(Opening { admission, peer }, raw.io, raw.early);
-                    Ok(())
-                }
-            },
-            Ok(Some(session)) => {
+            Ok(entry) => {
+                let switch = handshake_response(raw.request.head()).finish().map_into_boxed_body();
                 raw.answer(switch).await?;
-                // One message for each handshake, and the session keeps only one of the sockets.
-                session.do_send(Attach { io: raw.io.into_std()?, early: raw.early });
-                Ok(())
+                entry.enter(self, Arrival::Raw(raw.io, raw.early))
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use actix_socketio::Origins;
 
+use super::start_with;
 use crate::http::{Answer, Pending};
-use crate::server::{Server, limits, start_with};
+use crate::server::{Server, limits};
 use crate::ws::refused;
 
 const APP: &str = "https://app.example";

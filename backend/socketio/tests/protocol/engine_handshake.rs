@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use actix_socketio::{Limits, Origins};
 
+use super::{start, start_with};
 use crate::http::{self, Pending};
-use crate::server::{limits, start, start_with};
+use crate::server::limits;
 use crate::ws::{Ws, refused};
 
 #[test]
@@ -82,14 +83,9 @@ fn a_websocket_needs_its_upgrade_and_polling_none() {
 }
 
 #[test]
-fn other_upgrade_requests_get_the_hosts_answer() {
+fn an_upgrade_is_asked_for_by_get() {
     let server = start();
-    let answer = refused(&server, "/elsewhere", "");
-    assert_eq!((answer.status, answer.body.as_str()), (404, "no websocket at /elsewhere"));
-    assert_eq!(answer.header("x-answered-by"), Some("upgrades"));
     let head = "POST /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket";
     let answer = Pending::send(server.address, head, b"").answer();
     assert_eq!((answer.status, answer.body.as_str()), (400, r#"{"code":2,"message":"Bad handshake method"}"#));
-    let answer = Pending::send(server.address, "CONNECT other.example:443 HTTP/1.1", b"").answer();
-    assert_eq!(answer.status, 404);
 }

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use actix_socketio::{CloseReason, Limits, Origins};
 
+use super::start_with;
 use crate::http::Polling;
-use crate::server::{Seen, Server, limits, start_with};
+use crate::server::{Seen, Server, limits};
 use crate::ws::Ws;
 
 const INTERVAL: Duration = Duration::from_millis(60);

@@ -1,27 +1,17 @@
 //! Clients that do not behave.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use actix_socketio::host::codec::opcode;
 use actix_socketio::host::set_user_timeout;
 use actix_socketio::{CloseReason, Limits, Origins};
 
-use crate::http::{Polling, connect};
-use crate::server::{PATIENCE, Server, limits, start, start_with};
+use super::{start, start_with};
+use crate::http::{Polling, connect, narrow};
+use crate::server::{Server, limits};
 use crate::wire::frame;
 use crate::ws::Ws;
-
-/// A client whose own kernel takes little before it is read.
-fn narrow(address: SocketAddr) -> TcpStream {
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
-    socket.set_recv_buffer_size(2048).unwrap();
-    socket.connect(&address.into()).unwrap();
-    let stream = TcpStream::from(socket);
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream
-}
 
 fn joined(server: &Server) -> Ws {
     let mut ws = Ws::open_on(narrow(server.address), "/socket.io/");

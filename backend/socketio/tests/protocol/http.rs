@@ -31,6 +31,16 @@ pub fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
+/// A client whose own kernel takes little before it is read.
+pub fn narrow(address: SocketAddr) -> TcpStream {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(2048).unwrap();
+    socket.connect(&address.into()).unwrap();
+    let stream = TcpStream::from(socket);
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
 impl Pending {
     pub fn send(address: SocketAddr, head: &str, body: &[u8]) -> Self {
         let mut stream = connect(address);

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use actix_socketio::{CloseReason, Limits, Origins};
 
+use super::start_with;
 use crate::http::{self, Polling};
-use crate::server::{Server, eventually, limits, start_with};
+use crate::server::{Server, eventually, limits};
 use crate::ws::{Ws, refused};
 
 fn limited(limits: Limits) -> Server {

@@ -1,5 +1,6 @@
 //! The rules of the two protocol documents, and what hostile clients do, tested from outside: raw HTTP and websocket
 //! bytes against a server on a port of its own.
+#![allow(clippy::duplicate_mod, reason = "each suite is there once for each kind of server")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod http;
@@ -7,15 +8,47 @@ mod server;
 mod wire;
 mod ws;
 
-mod cross_origin;
-mod engine_handshake;
-mod heartbeat;
-mod hostile;
-mod limits;
-mod messages;
-mod namespaces;
-mod polling;
-mod rooms;
-mod unjoined;
-mod upgrade;
-mod websocket;
+mod hand_over;
+#[cfg(feature = "actors")]
+mod http_server;
+
+/// All of the suites on a server of one kind.
+macro_rules! suites {
+    ($kind:expr) => {
+        mod cross_origin;
+        mod engine_handshake;
+        mod heartbeat;
+        mod hostile;
+        mod limits;
+        mod messages;
+        mod namespaces;
+        mod polling;
+        mod rooms;
+        mod unjoined;
+        mod upgrade;
+        mod websocket;
+
+        use crate::server::{Kind, Server, limits, start_on};
+        use actix_socketio::{Limits, Origins};
+
+        /// With default limits: no heartbeat falls into a test.
+        fn start() -> Server {
+            start_with(limits(), Origins::SameOrigin)
+        }
+
+        fn start_with(limits: Limits, origins: Origins) -> Server {
+            start_on($kind, limits, origins)
+        }
+    };
+}
+
+#[path = "."]
+mod raw {
+    suites!(Kind::Raw);
+}
+
+#[cfg(feature = "actors")]
+#[path = "."]
+mod ordinary {
+    suites!(Kind::Ordinary);
+}

@@ -1,7 +1,7 @@
 //! Socket.IO protocol, "Sending and receiving data", "Acknowledgement" and "Packet encoding".
 
+use super::start;
 use crate::http::Polling;
-use crate::server::start;
 use crate::ws::Ws;
 
 const TWO: &str = r#"{"_placeholder":true,"num":0},{"_placeholder":true,"num":1}"#;
@@ -61,6 +61,18 @@ fn many_events_at_once_are_all_answered_in_order() {
     assert_eq!(session.post(events.join("\u{1e}")).status, 200);
     let answers: Vec<_> = (0..200).map(|n| format!("43{n}[{n}]")).collect();
     assert_eq!(session.get().body, answers.join("\u{1e}"));
+}
+
+#[test]
+fn what_one_event_sends_may_be_many_frames() {
+    let server = start();
+    let mut ws = Ws::joined(&server);
+    for volatile in [false, true] {
+        ws.send(&format!(r#"42["flood",500,10,{volatile}]"#));
+        for n in 0..500 {
+            assert!(ws.text().starts_with(&format!(r#"42["tick",[{n},"#)));
+        }
+    }
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use actix_socketio::{CloseReason, Limits, Origins};
 
+use super::{start, start_with};
 use crate::http::Polling;
-use crate::server::{Seen, limits, start, start_with};
+use crate::server::{Seen, eventually, limits};
 use crate::ws::Ws;
 
 #[test]
@@ -177,4 +178,24 @@ fn the_host_closes_a_session_from_another_thread() {
     assert_eq!(ws.closed(), Some(1000));
     assert_eq!(server.left(), ("/".into(), CloseReason::ServerLeft));
     closer.close(); // it is gone: nothing happens
+}
+
+#[test]
+fn a_handler_that_panics_ends_its_session_alone_and_in_order() {
+    let server = start();
+    let mut bystander = Ws::joined(&server);
+    let mut ws = Ws::open(&server, "/socket.io/");
+    ws.send(r#"40{"token":"panic"}"#);
+    assert_eq!(ws.text(), r#"44{"message":"server error"}"#);
+    ws.join("40");
+    ws.send(r#"421["join","x"]"#);
+    assert_eq!(ws.text(), "431[true]");
+    ws.send(r#"42["panic"]"#);
+    assert_eq!(ws.closed(), Some(1011));
+    assert_eq!(server.left(), ("/".into(), CloseReason::Panicked));
+    server.sockets.to("x").emit("to nobody", &()).unwrap();
+    bystander.send(r#"42["message",1]"#);
+    assert_eq!(bystander.text(), r#"42["message-back",1]"#);
+    drop(bystander);
+    eventually("no session is left behind", || server.metrics().sessions_open.get() == 0);
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use actix_socketio::{CloseReason, Limits, Origins};
 
+use super::{start, start_with};
 use crate::http::{Pending, Polling};
-use crate::server::{Seen, Server, eventually, limits, start, start_with};
+use crate::server::{Seen, Server, eventually, limits};
 
 fn closed_for(server: &Server) -> CloseReason {
     match server.seen() {

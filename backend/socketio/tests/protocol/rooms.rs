@@ -2,8 +2,9 @@
 
 use actix_socketio::{Broadcast, Limits, NoAnswer, Origins};
 
+use super::{start, start_with};
 use crate::http::Polling;
-use crate::server::{Server, eventually, limits, start, start_with};
+use crate::server::{Server, eventually, limits};
 use crate::ws::Ws;
 
 /// A socket that is in `rooms`.
@@ -121,7 +122,7 @@ fn rooms_are_moved_and_listed_together() {
     server.sockets.to("x").join("y");
     server.sockets.to(first.clone()).leave("x");
     assert_eq!(ids(&server.sockets.to("y")).unwrap(), both);
-    assert_eq!(ids(&server.sockets.to("y").except("x")).unwrap(), [first.clone()]);
+    assert_eq!(ids(&server.sockets.to("y").except("x")).unwrap(), [first.as_str()]);
     assert_eq!(ids(&server.sockets.of("/").except("y")).unwrap(), [third]);
     assert_eq!(ask(&mut a, "rooms", ""), r#"["y"]"#);
     last(&server, &mut [&mut a, &mut b, &mut c]);

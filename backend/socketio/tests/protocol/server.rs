@@ -1,5 +1,7 @@
-//! A server for one test: Socket.IO at `/socket.io/`, an Engine.IO echo at `/engine.io/`.
+//! A server for one test, of either kind: Socket.IO at `/socket.io/`, an Engine.IO echo at `/engine.io/`.
 
+#[cfg(feature = "actors")]
+use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -18,6 +20,8 @@ use actix_socketio::{
 };
 use actix_web::App;
 use actix_web::dev::AppConfig;
+#[cfg(feature = "actors")]
+use actix_web::dev::Extensions;
 use bytes::Bytes;
 use bytestring::ByteString;
 
@@ -30,6 +34,19 @@ pub enum Seen {
     Joined { closer: Closer },
     Left { namespace: String, reason: CloseReason },
     EchoClosed(CloseReason),
+}
+
+/// How a server gets its websockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Connections are handed over as they are.
+    Raw,
+    /// Its app answers upgrade requests like any others.
+    #[cfg(feature = "actors")]
+    Ordinary,
+    /// The same without [`actix_socketio::on_connect`].
+    #[cfg(feature = "actors")]
+    Unbraked,
 }
 
 pub struct Server {
@@ -45,12 +62,7 @@ pub fn limits() -> Limits {
     Limits { close_timeout: Duration::from_millis(300), ..Limits::default() }
 }
 
-/// With default limits: no heartbeat falls into a test.
-pub fn start() -> Server {
-    start_with(limits(), Origins::SameOrigin)
-}
-
-pub fn start_with(limits: Limits, origins: Origins) -> Server {
+pub fn start_on(kind: Kind, limits: Limits, origins: Origins) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     // Accepted sockets inherit it: the kernel takes little for a client that does not read.
     socket2::SockRef::from(&listener).set_send_buffer_size(4096).unwrap();
@@ -69,7 +81,13 @@ pub fn start_with(limits: Limits, origins: Origins) -> Server {
     let (handles, started) = channel();
     let thread = std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
-            let server = serve(listener, served, echo);
+            let server = match kind {
+                Kind::Raw => serve(listener, served, echo),
+                #[cfg(feature = "actors")]
+                Kind::Ordinary => serve_ordinary(listener, served, echo, actix_socketio::on_connect),
+                #[cfg(feature = "actors")]
+                Kind::Unbraked => serve_ordinary(listener, served, echo, |_, _| {}),
+            };
             handles.send(server.handle()).unwrap();
             server.await.unwrap();
         });
@@ -107,6 +125,32 @@ fn serve(listener: TcpListener, sockets: SocketIo<TestHandler>, echo: Engine<Ech
             .tcp()
     });
     server.unwrap().run()
+}
+
+#[cfg(feature = "actors")]
+fn serve_ordinary(
+    listener: TcpListener,
+    sockets: SocketIo<TestHandler>,
+    echo: Engine<Echo>,
+    on_connect: fn(&dyn Any, &mut Extensions),
+) -> ActixServer {
+    let server = actix_web::HttpServer::new(move || {
+        App::new()
+            .wrap(actix_web::middleware::DefaultHeaders::new().add(("x-answered-by", "app")))
+            .configure(|c| sockets.configure(c))
+            .configure(|c| echo.configure(c))
+    });
+    server
+        .workers(2)
+        .disable_signals()
+        .shutdown_timeout(1)
+        .h1_allow_half_closed(false)
+        // A refused upgrade's connection stays as long; actix-http's clock for it is up to half a second slow.
+        .client_disconnect_timeout(Duration::from_millis(600))
+        .on_connect(on_connect)
+        .listen(listener)
+        .unwrap()
+        .run()
 }
 
 impl Server {
@@ -185,6 +229,7 @@ impl Handler for TestHandler {
             }
             Some("slow") => tokio::time::sleep(Duration::from_millis(20)).await,
             Some("never") => std::future::pending().await,
+            Some("panic") => panic!("as it was asked to"),
             _ => {}
         }
         connect.socket.emit("auth", &auth).unwrap();
@@ -198,6 +243,7 @@ impl Handler for TestHandler {
             ("message-with-ack", Some(ack)) => ack.send_args(&event.args),
             ("disconnect-me", _) => socket.disconnect(),
             ("hang-up", _) => socket.close(),
+            ("panic", _) => panic!("as it was asked to"),
             ("join" | "leave" | "to" | "broadcast" | "everyone" | "rooms", ack) => {
                 in_rooms(socket, &event.name, &event.args, ack)
             }

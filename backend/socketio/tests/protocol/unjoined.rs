@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use actix_socketio::{CloseReason, Limits, Origins};
 
+use super::start_with;
 use crate::http::{self, Answer, Polling};
-use crate::server::{Server, eventually, limits, start_with};
+use crate::server::{Server, eventually, limits};
 use crate::ws::{Ws, refused};
 
 const POLLING: &str = "/socket.io/?EIO=4&transport=polling";
@@ -90,6 +91,18 @@ fn whoever_has_most_makes_room() {
     for ws in [&mut stranger, &mut last] {
         ws.join("40");
     }
+}
+
+#[test]
+fn one_that_parts_makes_room_at_once() {
+    let server = limited(Limits { unjoined_per_address: 2, max_unjoined: 2, ..limits() });
+    let one = "X-Address: 192.0.2.1";
+    let (parting, _other) = (poll_as(&server, one), poll_as(&server, one));
+    let target = format!("{POLLING}&sid={}", http::handshake(&parting.body)["sid"].as_str().unwrap());
+    let left = http::Pending::send(server.address, &format!("POST {target} HTTP/1.1"), b"1").answer();
+    assert_eq!((left.status, poll_as(&server, "X-Address: 192.0.2.2").status), (200, 200));
+    let answer = http::get(server.address, &target);
+    assert_eq!(answer.body, r#"{"code":1,"message":"Session ID unknown"}"#, "its last payload does not wait");
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::net::Shutdown;
 use actix_socketio::host::codec::opcode;
 use actix_socketio::{CloseReason, Limits, Origins};
 
+use super::{start, start_with};
 use crate::http::connect;
-use crate::server::{Seen, Server, eventually, limits, start, start_with};
+use crate::server::{Seen, Server, eventually, limits};
 use crate::wire::{frame, text_frame};
 use crate::ws::{Frame, Ws};
 

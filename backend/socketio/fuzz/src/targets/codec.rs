@@ -5,7 +5,7 @@ use actix_socketio::host::codec::{
 };
 use bytestring::ByteString;
 
-use super::{kind_and_rest, of_kind};
+use crate::harness::{kind_and_rest, of_kind};
 
 /// Largest message; what is held is checked against it.
 const MAX: usize = 4096;

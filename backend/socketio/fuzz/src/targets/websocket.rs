@@ -5,7 +5,7 @@ use actix_socketio::host::codec::{Decoder, Message, WebsocketError, encode_frame
 use bytes::BytesMut;
 use bytestring::ByteString;
 
-use super::{kind_and_rest, of_kind};
+use crate::harness::{kind_and_rest, of_kind};
 
 /// Largest message; what is held is checked against it.
 const MAX: usize = 4096;

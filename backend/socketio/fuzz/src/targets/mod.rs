@@ -1,0 +1,5 @@
+//! One file a target.
+
+pub mod codec;
+pub mod session;
+pub mod websocket;

@@ -1,0 +1,90 @@
+//! Where a session's packets go: its transport at the moment, or what is left of it.
+
+use super::outgoing::Part;
+use super::waiting::{Lost, Waiting};
+use crate::engine::CloseReason;
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+use crate::transport::Websocket;
+
+pub(super) enum Link {
+    /// Boxed: most sessions are on a websocket for most of their life.
+    Polling(Box<Waiting>),
+    Websocket(Websocket),
+    /// Closed, with a payload for the next GET.
+    Parting(String),
+    Closed,
+}
+
+impl Link {
+    /// Whether these parts may be queued.
+    pub fn has_room(&self, parts: &[Part<'_>], volatile: bool, limits: &Limits) -> bool {
+        match self {
+            Self::Polling(waiting) => {
+                let bytes = parts.iter().map(|part| part.text_len() + 1).sum();
+                waiting.has_room(parts.len(), bytes, volatile, limits)
+            }
+            Self::Websocket(websocket) => {
+                let bytes = parts.iter().map(|part| part.payload_len()).sum();
+                websocket.has_room(parts.len(), bytes, volatile)
+            }
+            Self::Parting(_) | Self::Closed => true,
+        }
+    }
+
+    /// Queues parts for the next flush. False: nobody takes them any more.
+    pub fn put(&mut self, parts: &[Part<'_>], volatile: bool) -> bool {
+        match self {
+            Self::Polling(waiting) => {
+                for out in parts.iter().filter_map(|part| part.to_polling()) {
+                    waiting.put(out);
+                }
+            }
+            Self::Websocket(websocket) => {
+                for part in parts {
+                    websocket.put(*part, volatile);
+                }
+            }
+            Self::Parting(_) | Self::Closed => return false,
+        }
+        true
+    }
+
+    /// Hands what is gathered to the transport.
+    pub fn flush(&mut self, max_payload: usize, metrics: &Metrics) -> Result<(), Lost> {
+        match self {
+            Self::Polling(waiting) => {
+                let sent = waiting.flush(max_payload)?;
+                metrics.frames_sent.add(sent.packets);
+                metrics.bytes_sent.add(sent.bytes);
+            }
+            Self::Websocket(websocket) => websocket.flush(),
+            Self::Parting(_) | Self::Closed => {}
+        }
+        Ok(())
+    }
+
+    /// Ends the transport; what is left of it. `code` is the websocket's, when the reason does not tell it.
+    pub fn close(self, reason: CloseReason, code: Option<u16>, max_payload: usize) -> Self {
+        match self {
+            Self::Polling(waiting) => part(*waiting, reason, max_payload),
+            Self::Websocket(websocket) => {
+                websocket.close(reason, code);
+                Self::Closed
+            }
+            over => over,
+        }
+    }
+}
+
+/// A polling session ends with a close packet, or with a noop when the client itself closed. A GET may be on its way
+/// at this moment, so the last payload waits for it a little when both sides part in order.
+fn part(mut waiting: Waiting, reason: CloseReason, max_payload: usize) -> Link {
+    let packet = if reason == CloseReason::ClientLeft { "6" } else { "1" };
+    let orderly = matches!(reason, CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout);
+    if reason == CloseReason::ClientLeft && waiting.answer(packet) {
+        return Link::Closed;
+    }
+    let payload = waiting.last_payload(packet, max_payload);
+    if waiting.answer(&payload) || !orderly { Link::Closed } else { Link::Parting(payload) }
+}

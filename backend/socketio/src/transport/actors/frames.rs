@@ -1,0 +1,77 @@
+//! Frames on their way from a session to its carrier.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use actix_web_actors::ws::Message;
+
+/// Frames in their order.
+#[derive(Default)]
+pub(super) struct Frames {
+    queue: VecDeque<Queued>,
+    bytes: usize,
+}
+
+pub(super) struct Queued {
+    pub message: Message,
+    pub bytes: usize,
+    pub volatile: bool,
+}
+
+impl Frames {
+    pub fn push(&mut self, queued: Queued) {
+        self.bytes += queued.bytes;
+        self.queue.push_back(queued);
+    }
+
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Bytes of the first one.
+    pub fn first(&self) -> Option<usize> {
+        self.queue.front().map(|queued| queued.bytes)
+    }
+
+    pub fn into_messages(self) -> impl Iterator<Item = Message> {
+        self.queue.into_iter().map(|queued| queued.message)
+    }
+
+    pub fn append(&mut self, more: &mut Self) {
+        self.bytes += mem::take(&mut more.bytes);
+        if self.queue.is_empty() {
+            mem::swap(&mut self.queue, &mut more.queue);
+        } else {
+            self.queue.append(&mut more.queue);
+        }
+    }
+
+    /// Takes the first ones, together about `bytes` at most, and at least one.
+    pub fn take(&mut self, bytes: usize) -> Self {
+        if self.bytes <= bytes {
+            return mem::take(self);
+        }
+        let mut taken = Self::default();
+        while let Some(queued) = self.queue.pop_front_if(|next| taken.is_empty() || taken.bytes + next.bytes <= bytes) {
+            self.bytes -= queued.bytes;
+            taken.push(queued);
+        }
+        taken
+    }
+
+    /// Drops the volatile ones; gives their number.
+    pub fn drop_volatile(&mut self) -> u64 {
+        let before = self.queue.len();
+        self.queue.retain(|queued| !queued.volatile);
+        self.bytes = self.queue.iter().map(|queued| queued.bytes).sum();
+        (before - self.queue.len()) as u64
+    }
+}

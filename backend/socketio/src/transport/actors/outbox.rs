@@ -1,0 +1,137 @@
+//! The session's side of a carried websocket.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+use actix_web_actors::ws::Message as WsMessage;
+use bytes::Bytes;
+use tokio::sync::mpsc;
+
+use super::brake::Brake;
+use super::frames::{Frames, Queued};
+use super::reader::Inbox;
+use super::shared::{Seen, Shared};
+use crate::limits::Limits;
+use crate::session::Part;
+use crate::transport::News;
+
+/// A carried websocket on its way to its session.
+pub(crate) struct Handover {
+    remote: Remote,
+    messages: mpsc::Receiver<News>,
+}
+
+/// Dropped without a word it breaks the websocket off.
+struct Remote(Arc<Shared>);
+
+impl Handover {
+    pub(super) fn new(shared: Arc<Shared>, messages: mpsc::Receiver<News>) -> Self {
+        Self { remote: Remote(shared), messages }
+    }
+
+    /// On the thread of its session.
+    pub fn take(self, limits: Arc<Limits>) -> (Rc<Outbox>, Inbox) {
+        let outbox = Rc::new(Outbox { remote: self.remote, gathered: RefCell::default(), seen: Cell::default(), limits });
+        (outbox.clone(), Inbox::new(outbox, self.messages))
+    }
+
+    /// Closes it with this code.
+    pub fn refuse(self, code: u16) {
+        self.remote.0.end(Some(code));
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.0.end(None);
+    }
+}
+
+/// What a session sends waits here for the carrier. What is sent in one turn goes over together.
+///
+/// Of a carrier that cannot write, as much waits as in a raw socket: `max_queued_frames` and `max_queued_bytes`, and nothing volatile.
+/// One that can has to come for it first, so that a turn of the session may gather more: `max_waiting_packets` and `max_waiting_bytes`,
+/// which bound what waits for a polling request that is on its way.
+pub(crate) struct Outbox {
+    remote: Remote,
+    gathered: RefCell<Frames>,
+    /// What waited at the last flush.
+    seen: Cell<Seen>,
+    limits: Arc<Limits>,
+}
+
+impl Outbox {
+    /// Whether frames of together `bytes` bytes may be queued. Nothing but the first frame counts as long as it is alone,
+    /// so that one large packet always fits.
+    pub fn has_room(&self, frames: usize, bytes: usize, volatile: bool) -> bool {
+        let (gathered, seen, limits) = (self.gathered.borrow(), self.seen.get(), &self.limits);
+        let waiting = gathered.len() + seen.frames;
+        if waiting == 0 {
+            return true;
+        }
+        let first = if seen.frames > 0 { seen.first } else { gathered.first().unwrap_or_default() };
+        let bytes = gathered.bytes() + seen.bytes - first + bytes;
+        if seen.blocked {
+            !volatile && waiting + frames <= limits.max_queued_frames && bytes <= limits.max_queued_bytes
+        } else {
+            waiting + frames <= limits.max_waiting_packets.max(limits.max_queued_frames)
+                && bytes <= limits.max_waiting_bytes.max(limits.max_queued_bytes)
+        }
+    }
+
+    /// Queues a part for the next flush.
+    pub fn put(&self, part: Part<'_>, volatile: bool) {
+        let message = match part {
+            Part::Text(frame) => WsMessage::Text(frame.as_text().clone()),
+            Part::Binary(bytes) => WsMessage::Binary(bytes.clone()),
+            Part::Pong(payload) => WsMessage::Pong(Bytes::copy_from_slice(payload)),
+        };
+        self.gathered.borrow_mut().push(Queued { message, bytes: part.payload_len(), volatile });
+    }
+
+    /// Hands over what is gathered.
+    pub fn flush(&self) {
+        self.seen.set(self.remote.0.hand_over(&mut self.gathered.borrow_mut()));
+    }
+
+    /// Whether the session may read on.
+    pub(super) fn poll_pace(&self, cx: &Context<'_>) -> Poll<()> {
+        let (frames, bytes) = (self.limits.max_queued_frames, self.limits.max_queued_bytes);
+        let waiting = {
+            let (gathered, seen) = (self.gathered.borrow(), self.seen.get());
+            (gathered.len() + seen.frames, gathered.bytes() + seen.bytes)
+        };
+        if waiting.0 < frames && waiting.1 < bytes {
+            return Poll::Ready(());
+        }
+        self.flush();
+        self.remote.0.poll_pace(frames, bytes, cx)
+    }
+
+    /// Parts with this code after what is queued; without one, breaks off.
+    pub fn close(&self, code: Option<u16>) {
+        self.flush();
+        self.remote.0.end(code);
+        let Some(brake) = self.remote.0.brake() else {
+            return;
+        };
+        let within = self.limits.close_timeout;
+        if code.is_none() {
+            pull(&brake);
+        } else if brake.strong_count() > 0 {
+            actix_web::rt::spawn(async move {
+                tokio::time::sleep(within).await;
+                pull(&brake);
+            });
+        }
+    }
+}
+
+/// Ends the connection, if it is still there.
+fn pull(brake: &Weak<Brake>) {
+    if let Some(brake) = brake.upgrade() {
+        brake.pull();
+    }
+}

@@ -1,0 +1,99 @@
+//! The way of a client's messages to its session.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use actix_web::web::Payload;
+use bytes::BytesMut;
+use futures_util::Stream as _;
+use tokio::sync::mpsc;
+use tokio_util::sync::PollSender;
+
+use super::outbox::Outbox;
+use super::shared::{Look, Shared};
+use crate::metrics::Metrics;
+use crate::transport::News;
+use crate::transport::inbound::{Reader, Source};
+
+/// What the client sends after its handshake.
+struct Body {
+    payload: Payload,
+    shared: Arc<Shared>,
+}
+
+impl Source for Body {
+    fn poll_bytes(&mut self, cx: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<Option<usize>> {
+        let Some(Ok(bytes)) = ready!(Pin::new(&mut self.payload).poll_next(cx)) else {
+            return Poll::Ready(None);
+        };
+        buffer.extend_from_slice(&bytes);
+        Poll::Ready(Some(bytes.len()))
+    }
+
+    fn metrics(&self) -> &Metrics {
+        self.shared.metrics()
+    }
+}
+
+/// Reads as long as both the connection and the session want, and no faster than the session: what it does not take stays in the kernel.
+/// Dropping the payload has actix-http read the rest and forget it.
+pub(super) async fn read(shared: Arc<Shared>, payload: Payload, session: PollSender<News>, max_payload: usize) {
+    let reader = Reader::new(Body { payload, shared: shared.clone() }, BytesMut::new(), max_payload);
+    let mut feed = Some(Feed { reader, session });
+    poll_fn(|cx| {
+        let look = shared.look(cx);
+        if look != Look::Over
+            && let Some(live) = &mut feed
+            && live.poll(look == Look::LetGo, cx).is_ready()
+        {
+            feed = None;
+        }
+        if look == Look::Over || (look == Look::LetGo && feed.is_none()) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+struct Feed {
+    reader: Reader<Body>,
+    session: PollSender<News>,
+}
+
+impl Feed {
+    /// Passes on what is there; ready after the last news.
+    fn poll(&mut self, let_go: bool, cx: &mut Context<'_>) -> Poll<()> {
+        while ready!(self.session.poll_reserve(cx)).is_ok() {
+            let news = match self.reader.poll_news(cx) {
+                Poll::Ready(news) => news,
+                Poll::Pending if let_go => News::Gone,
+                Poll::Pending => return Poll::Pending,
+            };
+            let last = !matches!(news, News::Message(_));
+            if self.session.send_item(news).is_err() || last {
+                break;
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+/// The session's end of it.
+pub(crate) struct Inbox {
+    outbox: Rc<Outbox>,
+    messages: mpsc::Receiver<News>,
+}
+
+impl Inbox {
+    pub(super) fn new(outbox: Rc<Outbox>, messages: mpsc::Receiver<News>) -> Self {
+        Self { outbox, messages }
+    }
+
+    /// The next news, when what the ones before had the session send is on its way.
+    pub fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+        ready!(self.outbox.poll_pace(cx));
+        // The thread of the connection may end without a word.
+        self.messages.poll_recv(cx).map(|news| news.unwrap_or(News::Gone))
+    }
+}

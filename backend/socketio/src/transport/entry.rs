@@ -1,0 +1,57 @@
+//! What an upgrade request is asked before its handshake is answered, on whichever server it came.
+
+use std::io;
+use std::net::SocketAddr;
+
+use actix::Addr;
+use actix_http::ws::{HandshakeError, verify_handshake};
+use actix_web::dev::RequestHead;
+use actix_web::rt::net::TcpStream;
+
+use super::websocket::Arrival;
+use crate::engine::{Engine, EngineError, Query, Transport, Upper, Verdict};
+use crate::session::{Attach, Opening, Session};
+
+/// Where a websocket goes once its handshake is answered.
+pub(super) enum Entry<U: Upper> {
+    /// It opens a session.
+    New(Opening),
+    /// It may take over from the session's polling.
+    Upgrade(Addr<Session<U>>),
+}
+
+impl<U: Upper> Engine<U> {
+    /// Where the websocket of this request would go.
+    pub(super) fn entry(&self, head: &RequestHead, peer: Option<SocketAddr>) -> Result<Entry<U>, EngineError> {
+        if self.verdict(&head.headers, peer) == Verdict::Refused {
+            return Err(EngineError::Forbidden);
+        }
+        let query = Query::parse(head.uri.query().unwrap_or_default())?;
+        if query.transport != Transport::Websocket {
+            return Err(EngineError::BadRequest);
+        }
+        verify_handshake(head).map_err(|error| match error {
+            HandshakeError::GetMethodRequired => EngineError::BadHandshakeMethod,
+            _ => EngineError::BadRequest,
+        })?;
+        Ok(match query.sid {
+            None => Entry::New(Opening { admission: self.admit(&head.headers, peer)?, peer }),
+            Some(sid) => Entry::Upgrade(self.find(sid)?),
+        })
+    }
+}
+
+impl<U: Upper> Entry<U> {
+    /// Brings it there.
+    ///
+    /// # Errors
+    /// When this thread does not let go of the socket.
+    pub fn enter(self, engine: &Engine<U>, arrival: Arrival<TcpStream>) -> io::Result<()> {
+        match self {
+            Self::New(opening) => engine.open_websocket(opening, arrival),
+            // One message for each handshake, and the session keeps only one of the websockets.
+            Self::Upgrade(session) => session.do_send(Attach(arrival.leave()?)),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! What only a server has that hands connections over: answers of its own to what no app sees.
+
+use actix_socketio::Origins;
+
+use crate::http::Pending;
+use crate::server::{Kind, limits, start_on};
+use crate::ws::refused;
+
+#[test]
+fn other_upgrade_requests_get_the_hosts_answer() {
+    let server = start_on(Kind::Raw, limits(), Origins::SameOrigin);
+    let answer = refused(&server, "/elsewhere", "");
+    assert_eq!((answer.status, answer.body.as_str()), (404, "no websocket at /elsewhere"));
+    assert_eq!(answer.header("x-answered-by"), Some("upgrades"));
+    let answer = Pending::send(server.address, "CONNECT other.example:443 HTTP/1.1", b"").answer();
+    assert_eq!(answer.status, 404);
+}
