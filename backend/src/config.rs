@@ -22,8 +22,8 @@ const LISTS: [&str; 2] = ["http.trusted_proxies", "http.allowed_origins"];
 const DEFAULT_DATA_DIR: &str = "data";
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 12] =
-    ["alarm", "hub", "turn", "wheel", "reaper", "pruning", "log", "clock", "seats", "passwords", "devices", "sim"];
+pub const VITAL_TASKS: [&str; 13] =
+    ["alarm", "hub", "turn", "wheel", "reaper", "pruning", "log", "clock", "seats", "tills", "passwords", "devices", "sim"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]

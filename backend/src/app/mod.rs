@@ -24,6 +24,7 @@ use crate::http::cross_site;
 use crate::http::in_flight::InFlight;
 use crate::live::hub::Hubs;
 use crate::live::seats::Seats;
+use crate::live::staff_seats::StaffSeats;
 use crate::machine::device::Drivers;
 use crate::machine::device::sim::Sim;
 use crate::machine::machines::{MachineParts, Machines};
@@ -56,6 +57,7 @@ pub struct ServerParts {
     pub purchase_rate: Arc<PurchaseRate>,
     pub hubs: Hubs,
     pub seats: Arc<Seats>,
+    pub staff_seats: Arc<StaffSeats>,
     /// The simulated devices (driver `sim`).
     pub sim: Arc<Sim>,
     pub in_flight: InFlight,
@@ -140,6 +142,7 @@ impl AppState {
             purchase_rate,
             hubs,
             seats: Arc::default(),
+            staff_seats: Arc::default(),
             sim,
             in_flight: InFlight::default(),
             bodies,

@@ -101,6 +101,8 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
         hubs: state.hubs.clone(),
         clock: state.store.clock.clone(),
         seats: state.seats.clone(),
+        staff: state.staff.clone(),
+        staff_seats: state.staff_seats.clone(),
         metrics: state.metrics.realtime.clone(),
         settings: state.config.realtime.clone(),
     });
@@ -251,6 +253,8 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
     vital::spawn("clock", clock::watch(state.store.clone(), state.metrics.clock_distance.clone()));
     let seats = state.clone();
     vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth.versions).await });
+    let tills = state.clone();
+    vital::spawn("tills", async move { tills.staff_seats.clone().watch(&tills.staff).await });
     state.machines.set_open(true);
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! What a session does: it authenticates with the connect packet, watches machines, and ends with its token.
+//! What a session does: it authenticates with the connect packet, watches machines, and ends with its token. Somebody at a till comes with a
+//! ticket.
 
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,7 @@ use serde::Deserialize;
 
 use super::Live;
 use super::seats::Seated;
+use super::staff_seats::StaffSeated;
 use super::watcher::{WatchRequest, Watcher, tell};
 use crate::auth::Auth;
 use crate::auth::error::AuthError;
@@ -15,15 +17,23 @@ use crate::domain::id::Id;
 use crate::domain::secret::Secret;
 use crate::machine::alarm::{self, Wakes};
 use crate::machine::wheel::TimerKey;
+use crate::staff::session;
 
 /// How often a socket that came while the server starts looks whether it is ready; `connect_timeout` of the transport ends that.
 const READY_EVERY: Duration = Duration::from_millis(20);
 
-/// Serves every customer's socket.
+/// Serves every socket.
 pub struct Sockets(pub Live);
 
-/// One customer's socket, on its thread.
-pub struct Connected {
+/// A socket, on its thread.
+pub enum Connected {
+    Customer(Box<CustomerSocket>),
+    /// Of somebody at a till.
+    Staff(StaffSeated),
+}
+
+/// One customer's socket.
+pub struct CustomerSocket {
     live: Live,
     watcher: Watcher,
     expiry: Option<TimerKey>,
@@ -31,7 +41,7 @@ pub struct Connected {
 }
 
 /// Leaving is here, so that no way of ending forgets it.
-impl Drop for Connected {
+impl Drop for CustomerSocket {
     fn drop(&mut self) {
         self.watcher.close();
         if let Some(key) = self.expiry {
@@ -42,8 +52,10 @@ impl Drop for Connected {
 }
 
 #[derive(Deserialize)]
-struct Login {
-    token: Secret,
+#[serde(untagged)]
+enum Login {
+    Customer { token: Secret },
+    Staff { tiket: Secret },
 }
 
 impl Handler for Sockets {
@@ -55,26 +67,33 @@ impl Handler for Sockets {
         if connect.namespace() != "/" {
             return Err(Refused::invalid_namespace());
         }
-        let login: Login = connect.auth.read().map_err(|_| unauthorized())?;
+        let token = match connect.auth.read().map_err(|_| unauthorized())? {
+            Login::Customer { token } => token,
+            Login::Staff { tiket } => return self.till(&connect.socket, &tiket).await.map(Connected::Staff),
+        };
         // Before that, machines that run look idle: their purchases are not back yet.
         while !live.machines.are_open() {
             actix_web::rt::time::sleep(READY_EVERY).await;
         }
         let socket = connect.socket;
-        let session = checked(&live.auth, &login.token, &socket).await?;
+        let session = checked(&live.auth, &token, &socket).await?;
         let seated = live.seats.take(&session, socket.closer(), live.settings.sockets_per_customer);
         let seated = seated.ok_or_else(|| Refused::new("too many sockets"))?;
         // Again, now that the end of the token would find the seat.
-        checked(&live.auth, &login.token, &socket).await?;
+        checked(&live.auth, &token, &socket).await?;
         let expiry = alarm::set(session.exp, Wakes::Close(socket.closer()));
         live.metrics.sessions.inc();
         live.metrics.join_seconds.observe(began.elapsed().as_secs_f64());
-        Ok(Connected { live: live.clone(), watcher: Watcher::new(live.clone(), socket), expiry, _seated: seated })
+        let watcher = Watcher::new(live.clone(), socket);
+        Ok(Connected::Customer(Box::new(CustomerSocket { live: live.clone(), watcher, expiry, _seated: seated })))
     }
 
     fn event(&self, session: &mut Connected, event: Event) {
         let topic = event.args.read::<(String,)>().ok().and_then(|(text,)| machine_of(&text));
         let ack = event.ack;
+        let Connected::Customer(session) = session else {
+            return tell(ack, 400, "peristiwa tidak dikenal");
+        };
         match (event.name.as_str(), topic) {
             ("subscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: true, ack }),
             ("unsubscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: false, ack }),
@@ -85,6 +104,27 @@ impl Handler for Sockets {
 
     fn disconnected(&self, session: Connected, _: CloseReason) {
         drop(session);
+    }
+}
+
+impl Sockets {
+    /// A till's socket. Its session is looked at again once the seat is taken, so that its end finds the seat or is found here.
+    async fn till(&self, socket: &Socket, ticket: &str) -> Result<StaffSeated, Refused> {
+        let live = &self.0;
+        let of = live.staff.tickets.take(ticket, live.clock.now()).ok_or_else(unauthorized)?;
+        let seated = live.staff_seats.take(of, socket.closer()).ok_or_else(|| Refused::new("too many sockets"))?;
+        let good = async {
+            let client = live.staff.store.get().await?;
+            session::good(&client, &[of.till.session], live.clock.now()).await
+        };
+        match good.await {
+            Ok(good) if !good.is_empty() => Ok(seated),
+            Ok(_) => Err(unauthorized()),
+            Err(_) => {
+                socket.close();
+                Err(unauthorized())
+            }
+        }
     }
 }
 

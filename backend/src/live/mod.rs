@@ -4,6 +4,7 @@ pub mod handler;
 pub mod hub;
 pub mod metrics;
 pub mod seats;
+pub mod staff_seats;
 pub mod watcher;
 
 use std::sync::Arc;
@@ -12,9 +13,11 @@ use crate::auth::Auth;
 use crate::config::RealtimeSettings;
 use crate::domain::timestamp::Clock;
 use crate::machine::machines::Machines;
+use crate::staff::Staff;
 use hub::Hubs;
 use metrics::RealtimeMetrics;
 use seats::Seats;
+use staff_seats::StaffSeats;
 
 /// What the customers' sockets stand on. Cheap to clone; each of them holds it.
 #[derive(Clone)]
@@ -26,6 +29,8 @@ pub struct LiveParts {
     pub hubs: Hubs,
     pub clock: Clock,
     pub seats: Arc<Seats>,
+    pub staff: Staff,
+    pub staff_seats: Arc<StaffSeats>,
     pub metrics: RealtimeMetrics,
     pub settings: RealtimeSettings,
 }

@@ -11,6 +11,7 @@ mod restart;
 mod slow;
 mod subscribe;
 mod ticks;
+mod till;
 mod time;
 mod unjoined;
 mod upgrade;
