@@ -2,6 +2,7 @@
 //! wallet's counters in one statement. Lock order: machine, purchase, wallet.
 
 pub mod bulk_topup;
+pub mod cash;
 pub mod error;
 pub mod facts;
 pub mod purchase;
