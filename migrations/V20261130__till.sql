@@ -157,6 +157,8 @@ ALTER TABLE ledger_transfer
     ADD CONSTRAINT ledger_transfer_check3 CHECK ((kind IN ('topup', 'batal')) = (idtransaksi IS NULL)),
     ADD CONSTRAINT ledger_transfer_check4 CHECK ((kind IN ('hapus', 'refund', 'batal')) <= (alasan IS NOT NULL));
 CREATE UNIQUE INDEX batal_sekali ON ledger_transfer (idpembelian_emoney) WHERE kind = 'batal';
+-- How often money went back in a month is counted at each time.
+CREATE INDEX kembali_outlet ON ledger_transfer (idoutlet, created_at) WHERE kind IN ('hapus', 'refund');
 DROP INDEX riwayat_topup;
 CREATE INDEX riwayat_topup ON ledger_transfer (id_customer_global, id) WHERE kind IN ('topup', 'batal');
 

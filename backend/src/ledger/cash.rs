@@ -11,13 +11,23 @@ pub enum CashKind<'a> {
     /// What was in the drawer when the shift began.
     Float,
     /// A top-up that was paid in cash.
-    TopUp { idpembelian_emoney: i64 },
+    TopUp {
+        idpembelian_emoney: i64,
+    },
     /// The cash of a top-up that was taken back.
-    Void { idpembelian_emoney: i64 },
-    In { reason: &'a str },
-    Out { reason: &'a str },
+    Void {
+        idpembelian_emoney: i64,
+    },
+    In {
+        reason: &'a str,
+    },
+    Out {
+        reason: &'a str,
+    },
     /// Brought to the owner or the bank.
-    Deposit { reason: &'a str },
+    Deposit {
+        reason: &'a str,
+    },
 }
 
 impl<'a> CashKind<'a> {

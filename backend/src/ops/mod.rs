@@ -1,5 +1,6 @@
 //! The operators' side (docs/contract.md §4): keys with roles, everything audited, money moved once per `Idempotency-Key`.
 
+pub mod approval;
 pub mod give_back;
 pub mod hapus;
 pub mod idempotency;
@@ -14,8 +15,11 @@ pub mod mesin_status;
 pub mod mesin_stop;
 pub mod outlet;
 pub mod owner;
+pub mod paket;
 pub mod pasang;
+pub mod payee;
 pub mod pelanggan_bulk;
+pub mod pelanggan_cari;
 pub mod perangkat;
 pub mod perangkat_saya;
 pub mod petugas;
@@ -23,6 +27,7 @@ pub mod refund;
 pub mod scope;
 pub mod soket;
 pub mod topup;
+pub mod topup_batal;
 
 use actix_web::Route;
 use actix_web::web::{self, ServiceConfig};
@@ -39,9 +44,14 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/mesin/{id}", web::get().to(mesin_status::mesin_status))
         .route("/mesin/{id}/stop", web::post().to(mesin_stop::mesin_stop))
         .route("/topup", web::post().to(topup::topup))
+        .route("/topup/{id}/batal", web::post().to(topup_batal::topup_batal))
         .route("/hapus", web::post().to(hapus::hapus))
         .route("/refund", web::post().to(refund::refund))
-        .route("/pelanggan/bulk", web::post().to(pelanggan_bulk::pelanggan_bulk));
+        .route("/pelanggan/bulk", web::post().to(pelanggan_bulk::pelanggan_bulk))
+        .route("/pelanggan/cari", web::post().to(pelanggan_cari::pelanggan_cari))
+        .route("/paket", web::get().to(paket::list))
+        .route("/paket", web::post().to(paket::add))
+        .route("/paket/{id}", web::post().to(paket::change));
     cfg.route("/pasang", web::post().to(pasang::pasang))
         .route("/masuk", web::post().to(masuk::masuk))
         .route("/keluar", web::post().to(keluar::keluar))
