@@ -20,14 +20,17 @@ pub mod pasang;
 pub mod payee;
 pub mod pelanggan_bulk;
 pub mod pelanggan_cari;
+pub mod pemakaian;
 pub mod perangkat;
 pub mod perangkat_saya;
 pub mod petugas;
 pub mod refund;
+pub mod rows;
 pub mod scope;
 pub mod soket;
 pub mod topup;
 pub mod topup_batal;
+pub mod topup_list;
 
 use actix_web::Route;
 use actix_web::web::{self, ServiceConfig};
@@ -44,7 +47,9 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/mesin/{id}", web::get().to(mesin_status::mesin_status))
         .route("/mesin/{id}/stop", web::post().to(mesin_stop::mesin_stop))
         .route("/topup", web::post().to(topup::topup))
+        .route("/topup", web::get().to(topup_list::topup_list))
         .route("/topup/{id}/batal", web::post().to(topup_batal::topup_batal))
+        .route("/pemakaian", web::get().to(pemakaian::pemakaian))
         .route("/hapus", web::post().to(hapus::hapus))
         .route("/refund", web::post().to(refund::refund))
         .route("/pelanggan/bulk", web::post().to(pelanggan_bulk::pelanggan_bulk))
