@@ -27,6 +27,10 @@ pub mod petugas;
 pub mod refund;
 pub mod rows;
 pub mod scope;
+pub mod shift;
+pub mod shift_catatan;
+pub mod shift_kas;
+pub mod shift_tutup;
 pub mod soket;
 pub mod topup;
 pub mod topup_batal;
@@ -70,5 +74,10 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/perangkat", web::get().to(perangkat::list))
         .route("/perangkat", web::post().to(perangkat::invite))
         .route("/perangkat/saya", web::get().to(perangkat_saya::perangkat_saya))
-        .route("/perangkat/{id}/cabut", web::post().to(perangkat::end));
+        .route("/perangkat/{id}/cabut", web::post().to(perangkat::end))
+        .route("/shift", web::get().to(shift::now))
+        .route("/shift", web::post().to(shift::open))
+        .route("/shift/kas", web::post().to(shift_kas::move_cash))
+        .route("/shift/tutup", web::post().to(shift_tutup::close))
+        .route("/shift/{id}/catatan", web::post().to(shift_catatan::note));
 }

@@ -48,6 +48,7 @@ mod recovery;
 mod reset_alarm;
 mod server;
 mod services;
+mod shift;
 mod shop;
 mod simulation;
 mod till;
