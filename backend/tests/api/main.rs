@@ -16,6 +16,7 @@ mod database;
 mod detail;
 mod dev_door;
 mod dev_whatsapp;
+mod drawers;
 mod driver;
 mod epay;
 mod helpers;
