@@ -157,6 +157,8 @@ ALTER TABLE ledger_transfer
     ADD CONSTRAINT ledger_transfer_check3 CHECK ((kind IN ('topup', 'batal')) = (idtransaksi IS NULL)),
     ADD CONSTRAINT ledger_transfer_check4 CHECK ((kind IN ('hapus', 'refund', 'batal')) <= (alasan IS NOT NULL));
 CREATE UNIQUE INDEX batal_sekali ON ledger_transfer (idpembelian_emoney) WHERE kind = 'batal';
+-- How often money went back in a month is counted at each time.
+CREATE INDEX kembali_outlet ON ledger_transfer (idoutlet, created_at) WHERE kind IN ('hapus', 'refund');
 DROP INDEX riwayat_topup;
 CREATE INDEX riwayat_topup ON ledger_transfer (id_customer_global, id) WHERE kind IN ('topup', 'batal');
 
@@ -224,11 +226,12 @@ WHERE l.idoutlet <> p.idoutlet;
 -- Cash and ledger together.
 CREATE VIEW pelanggaran_kas AS
 WITH laci AS (
-    SELECT idshift, SUM(jumlah) AS isi, COALESCE(SUM(nominal) FILTER (WHERE jenis = 'modal'), 0) AS modal, MAX(created_at) AS terakhir
+    SELECT idshift, SUM(jumlah) AS isi, SUM(nominal) FILTER (WHERE jenis = 'modal') AS modal, MAX(created_at) AS terakhir
     FROM kas_gerak GROUP BY idshift
 )
 SELECT 'kas tidak sesuai' AS aturan, s.id::TEXT AS kunci FROM shift s LEFT JOIN laci l ON l.idshift = s.id
-WHERE s.modal IS DISTINCT FROM l.modal OR (s.ditutup_at IS NOT NULL AND (s.diharapkan <> l.isi OR l.terakhir > s.ditutup_at))
+WHERE s.modal IS DISTINCT FROM l.modal OR l.isi < 0
+   OR (s.ditutup_at IS NOT NULL AND (s.diharapkan <> l.isi OR l.terakhir > s.ditutup_at))
 UNION ALL
 SELECT 'top-up tunai tidak sesuai kas', p.id::TEXT FROM pembelian_emoney p
 LEFT JOIN kas_gerak g ON g.idpembelian_emoney = p.id AND g.jenis = 'topup'
@@ -246,6 +249,9 @@ WHERE (p.batal_at IS NOT NULL) <> (b.id IS NOT NULL)
    OR g.nominal <> p.harga_paket
 UNION ALL
 SELECT 'shift di outlet lain', p.id::TEXT FROM pembelian_emoney p JOIN shift s ON s.id = p.idshift WHERE s.idoutlet <> p.idoutlet
+UNION ALL
+SELECT 'shift di outlet lain', p.id::TEXT FROM kas_gerak g JOIN shift s ON s.id = g.idshift JOIN pembelian_emoney p ON p.id = g.idpembelian_emoney
+WHERE s.idoutlet <> p.idoutlet AND g.idshift IS DISTINCT FROM p.idshift
 UNION ALL
 SELECT 'top-up sesudah shift ditutup', p.id::TEXT FROM pembelian_emoney p JOIN shift s ON s.id = p.idshift WHERE p.created_at > s.ditutup_at;
 

@@ -12,12 +12,14 @@ use crate::domain::driver_kind::DriverKind;
 use crate::domain::pin::Pin;
 use crate::domain::role::Role;
 use crate::domain::rupiah::Rupiah;
+use crate::domain::telp::Telp;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
-use crate::ledger::topup::{AccountKind, Package, WalletRef};
+use crate::ledger::topup::{AccountKind, Package, Payment};
 use crate::ops::layanan::{self, Offer};
 use crate::ops::mesin;
 use crate::ops::outlet::{self, Premises};
+use crate::ops::payee;
 use crate::ops::pelanggan_bulk::{self, PASSWORD};
 use crate::ops::perangkat;
 use crate::ops::scope::Outlet;
@@ -176,13 +178,13 @@ async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Tim
 async fn customer(tx: &Transaction<'_>, outlets: &[Outlet], now: Timestamp) -> Result<(), AppError> {
     const REGISTER: &str = "
         INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
-        VALUES ($1, 'Budi', 'Santoso', $2, $3, $3) RETURNING id";
+        VALUES ($1, 'Budi', 'Santoso', $2, $3, $3)";
     let hash = argon::hash_here(PASSWORD).map_err(|e| AppError::internal(e.to_string()))?;
-    let id_customer_global: i64 = tx.query_one(REGISTER, &[&TELP, &hash, &now]).await?.get(0);
+    tx.execute(REGISTER, &[&TELP, &hash, &now]).await?;
+    let payee = payee::by_telp(tx, &Telp::parse(TELP)?).await?;
     for (outlet, balance) in outlets.iter().zip(BALANCE) {
-        let wallet = WalletRef { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };
         let package = Package::parse(Rupiah::from(balance), None, None, AccountKind::Lasting)?;
-        topup::sell(tx, wallet, &package, PRINCIPAL, now).await?;
+        topup::sell(tx, &payee, *outlet, &package, Payment::Elsewhere(None), (PRINCIPAL, None), now).await?;
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ use crate::http::answer::Empty;
 use crate::http::dev_door;
 use crate::http::error::AppError;
 use crate::ops::pelanggan_bulk::{self, ManyPelanggan};
+use crate::ops::pelanggan_cari::{self, FindPelanggan};
 use crate::ops::topup::{self, TopUp};
 use crate::staff::browser;
 use crate::{dev, health, ops};
@@ -50,6 +51,7 @@ use crate::{dev, health, ops};
         transaksi::get_detail_snap_hapus::get_detail_snap_hapus,
         transaksi::get_qrcode::get_qrcode,
         epayment::get_epayment::get_epayment,
+        epayment::get_detail_batal::get_detail_batal,
         epayment::get_detail_refund::get_detail_refund,
         akun::update_nama::update_nama,
         akun::request_otp_password::request_otp_password,
@@ -62,9 +64,16 @@ use crate::{dev, health, ops};
         ops::mesin_status::mesin_status,
         ops::mesin_stop::mesin_stop,
         ops::topup::topup,
+        ops::topup_list::topup_list,
+        ops::topup_batal::topup_batal,
+        ops::pemakaian::pemakaian,
         ops::hapus::hapus,
         ops::refund::refund,
         ops::pelanggan_bulk::pelanggan_bulk,
+        ops::pelanggan_cari::pelanggan_cari,
+        ops::paket::list,
+        ops::paket::add,
+        ops::paket::change,
         ops::pasang::pasang,
         ops::perangkat_saya::perangkat_saya,
         ops::masuk::masuk,
@@ -79,6 +88,11 @@ use crate::{dev, health, ops};
         ops::perangkat::list,
         ops::perangkat::invite,
         ops::perangkat::end,
+        ops::shift::now,
+        ops::shift::open,
+        ops::shift_kas::move_cash,
+        ops::shift_tutup::close,
+        ops::shift_catatan::note,
         health::healthz::healthz,
         health::readyz::readyz,
         health::metrics::metrics,
@@ -153,6 +167,7 @@ impl Modify for Together {
             }
         };
         bind(TopUp::name(), topup::together().map(Schema::from).into());
+        bind(FindPelanggan::name(), pelanggan_cari::together().map(Schema::from).into());
         bind(ManyPelanggan::name(), pelanggan_bulk::together().map(Schema::from).into());
     }
 }

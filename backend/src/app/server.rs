@@ -29,6 +29,7 @@ use crate::http::body::{self, BodyError, Room};
 use crate::http::connection::{self, Connection, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
+use crate::live::balances::Balances;
 use crate::live::handler::Sockets;
 use crate::live::{Live, LiveParts};
 use crate::machine::{alarm, device, recovery};
@@ -109,6 +110,7 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
     let sockets = socket_io(socket_config(state), Sockets(live));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(sockets.engine()).otherwise(no_such_socket).before_answer(add_headers);
+    let balances = Balances::new(sockets.clone(), state.seats.clone());
     let (shared, polling) = (state.clone(), sockets.clone());
     let service = move || {
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
@@ -117,7 +119,7 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
         alarm::start(&shared.store.clock, shared.threads.join());
         shared.writes.watch();
         shared.machines.add_worker(actix::Arbiter::current());
-        let (state, polling) = (shared.clone(), polling.clone());
+        let (state, polling, balances) = (shared.clone(), polling.clone(), balances.clone());
         let app = App::new()
             .wrap(from_fn(envelope::middleware))
             .wrap(from_fn(connection::refuse_unread_bodies))
@@ -128,6 +130,7 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
             .wrap(from_fn(request_id::middleware))
             .wrap(from_fn(connection::middleware))
             .configure(|cfg| state.provide(cfg))
+            .app_data(web::Data::new(balances))
             .configure(|cfg| polling.configure(cfg))
             .configure(|cfg| router::routes(cfg, &state.config));
         let http = HttpService::build()

@@ -64,8 +64,9 @@ impl Add {
         let row = tx.query_one(INSERT, &[&self.role.as_str(), &idowner, &idoutlet, &name, &hash, &k.now]).await?;
         let id: i64 = row.get(0);
         let content = json!({ "role": self.role.as_str(), "idowner": idowner, "idoutlet": idoutlet, "nama": name });
-        audit::write(
+        audit::write_at(
             &tx,
+            idoutlet,
             &AuditEntry { principal: PRINCIPAL, action: "kunci.buat", object: format!("kunci:{id}"), content },
             k.now,
         )
@@ -121,13 +122,14 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
 
 async fn revoke(k: &CommandContext, id: i64) -> Result<(), Failure> {
     const REVOKE: &str =
-        "UPDATE kunci_operator SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1 RETURNING revoked_at = $2";
+        "UPDATE kunci_operator SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1 RETURNING revoked_at = $2, idoutlet";
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
     let row = tx.query_opt(REVOKE, &[&id, &k.now]).await?.ok_or_else(|| Failure::new(format!("there is no key {id}")))?;
     if row.get(0) {
-        audit::write(
+        audit::write_at(
             &tx,
+            row.get(1),
             &AuditEntry { principal: PRINCIPAL, action: "kunci.cabut", object: format!("kunci:{id}"), content: json!({}) },
             k.now,
         )

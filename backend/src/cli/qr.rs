@@ -38,8 +38,9 @@ impl Qr {
     }
 
     async fn sticker(&self, k: &CommandContext) -> Result<Sticker, Failure> {
-        const READ: &str = "SELECT qr_versi, kode FROM mesin WHERE idmesin = $1";
-        const RENEW: &str = "UPDATE mesin SET qr_versi = qr_versi + 1, kode = $2 WHERE idmesin = $1 RETURNING qr_versi, kode";
+        const READ: &str = "SELECT qr_versi, kode, idoutlet FROM mesin WHERE idmesin = $1";
+        const RENEW: &str =
+            "UPDATE mesin SET qr_versi = qr_versi + 1, kode = $2 WHERE idmesin = $1 RETURNING qr_versi, kode, idoutlet";
         let secrets = k.secrets()?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
@@ -53,7 +54,8 @@ impl Qr {
         if self.renew {
             let object = format!("mesin:{}", self.mesin_id);
             let content = json!({ "qr_versi": versions });
-            audit::write(&tx, &AuditEntry { principal: PRINCIPAL, action: "mesin.stiker_baru", object, content }, k.now).await?;
+            let entry = AuditEntry { principal: PRINCIPAL, action: "mesin.stiker_baru", object, content };
+            audit::write_at(&tx, row.get(2), &entry, k.now).await?;
         }
         tx.commit().await?;
         Ok(Sticker { text: qr::machine::make(&secrets, self.mesin_id, versions), kode })

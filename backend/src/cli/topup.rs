@@ -6,7 +6,9 @@ use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, Failure};
 use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::Telp;
-use crate::ledger::topup::{AccountKind, Package, WalletRef};
+use crate::ledger::topup::{AccountKind, Package, Payment};
+use crate::ops::payee;
+use crate::ops::scope::Outlet;
 use crate::ops::topup::{self, TopUpMade};
 
 #[derive(Debug, Args)]
@@ -50,8 +52,10 @@ async fn sell(k: &CommandContext, telp: &Telp, idoutlet: i64, package: &Package)
     let tx = client.transaction().await?;
     let outlet = tx.query_opt("SELECT idowner FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await?;
     let idowner = outlet.ok_or_else(|| Failure::new(format!("there is no outlet {idoutlet}")))?.get(0);
-    let id_customer_global = topup::by_telp(&tx, telp).await?;
-    let made = topup::sell(&tx, WalletRef { id_customer_global, idoutlet, idowner }, package, PRINCIPAL, k.now).await?;
+    let payee = payee::by_telp(&tx, telp).await?;
+    let made =
+        topup::sell(&tx, &payee, Outlet { idoutlet, idowner }, package, Payment::Elsewhere(None), (PRINCIPAL, None), k.now)
+            .await?;
     tx.commit().await?;
-    Ok(made.into())
+    Ok(made)
 }

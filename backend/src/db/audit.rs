@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::error::DbError;
 use crate::domain::timestamp::Timestamp;
 
-const INSERT: &str = "INSERT INTO audit_log (aktor, aksi, objek, isi, created_at) VALUES ($1, $2, $3, $4, $5)";
+const INSERT: &str = "INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at) VALUES ($1, $2, $3, $4, $5, $6)";
 
 /// One change. `principal` is `operator:<id>` or `cli`, `object` is `<table>:<id>`, `content` is what was asked for.
 #[derive(Debug)]
@@ -17,8 +17,25 @@ pub struct AuditEntry<'a> {
     pub content: Value,
 }
 
+/// Writes a change that is about no outlet.
+///
+/// # Errors
+/// When the database does not answer.
 pub async fn write(tx: &Transaction<'_>, entry: &AuditEntry<'_>, now: Timestamp) -> Result<(), DbError> {
+    write_at(tx, None, entry, now).await
+}
+
+/// Writes a change that is about an outlet, if there is one.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn write_at(
+    tx: &Transaction<'_>,
+    idoutlet: Option<i64>,
+    entry: &AuditEntry<'_>,
+    now: Timestamp,
+) -> Result<(), DbError> {
     let stmt = tx.prepare_cached(INSERT).await?;
-    tx.execute(&stmt, &[&entry.principal, &entry.action, &entry.object, &entry.content, &now]).await?;
+    tx.execute(&stmt, &[&entry.principal, &entry.action, &entry.object, &entry.content, &idoutlet, &now]).await?;
     Ok(())
 }

@@ -19,7 +19,7 @@ pub struct Prunable {
     pub kept_ms: i64,
 }
 
-pub const PRUNABLE: [Prunable; 4] = [
+pub const PRUNABLE: [Prunable; 7] = [
     // Refusals only: a purchase's receipt stays for ever.
     Prunable {
         sql: "DELETE FROM nota WHERE tolak IS NOT NULL AND ctid = ANY(ARRAY(
@@ -44,6 +44,23 @@ pub const PRUNABLE: [Prunable; 4] = [
         sql: "DELETE FROM ended_token WHERE ctid = ANY(ARRAY(
             SELECT ctid FROM ended_token WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
         kept_ms: 0,
+    },
+    // Wrong PINs are counted for a day.
+    Prunable {
+        sql: "DELETE FROM pin_gagal WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM pin_gagal WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: DAY_MS,
+    },
+    // Who allowed what is in the audit log.
+    Prunable {
+        sql: "DELETE FROM izin WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM izin WHERE sampai <= $1 ORDER BY sampai LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: DAY_MS,
+    },
+    Prunable {
+        sql: "DELETE FROM sesi_petugas WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM sesi_petugas WHERE sampai <= $1 ORDER BY sampai LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: 30 * DAY_MS,
     },
 ];
 

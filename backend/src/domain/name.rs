@@ -31,9 +31,20 @@ impl Name {
     }
 }
 
+/// A name as it is said at a counter: the first word, and the initial of the rest.
+pub fn short(first: &str, last: &str) -> String {
+    last.chars().next().map_or_else(|| first.to_owned(), |initial| format!("{first} {initial}."))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Name;
+    use super::{Name, short};
+
+    #[test]
+    fn at_a_counter_the_rest_is_an_initial() {
+        assert_eq!(short("Siti", "Nur Rahmawati"), "Siti N.");
+        assert_eq!(short("Élise", "Øst"), "Élise Ø.");
+    }
 
     #[test]
     fn blanks_collapse_and_the_first_word_leads() {

@@ -42,6 +42,13 @@ impl Telp {
         format!("{COUNTRY_CODE}{}", self.0)
     }
 
+    /// As it is shown at a counter: at most the first three digits, and the last four.
+    pub fn masked(&self) -> String {
+        // A short number shows fewer, so that three are hidden always.
+        let (head, tail) = (self.0.len().saturating_sub(7).min(3), self.0.len().saturating_sub(4));
+        format!("0{}••••{}", &self.0[..head], &self.0[tail..])
+    }
+
     /// A number read back from the database, which accepted only parsed ones.
     pub fn from_stored(text: String) -> Self {
         Self(text)
@@ -101,6 +108,14 @@ mod tests {
             assert_eq!(Telp::parse(text).unwrap().as_str(), "81234567890", "{text}");
         }
         assert_eq!(Telp::parse("0812345678").unwrap().full(), "62812345678");
+    }
+
+    #[test]
+    fn a_counter_shows_its_ends() {
+        for (text, shown) in [("81234567890", "0812••••7890"), ("2112345", "0••••2345"), ("21123456", "02••••3456")]
+        {
+            assert_eq!(Telp::parse(text).unwrap().masked(), shown);
+        }
     }
 
     #[test]

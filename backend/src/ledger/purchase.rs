@@ -107,7 +107,7 @@ WITH locks AS MATERIALIZED (
     WHERE id = $1 AND state IN ",
     undecided_states!(),
     " AND $4 = EXISTS (SELECT FROM locks)
-    RETURNING id, no_nota, idcustomer, grandtotal, idmesin
+    RETURNING id, no_nota, idcustomer, grandtotal, idmesin, idoutlet
 ), m AS (
     UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
 ), q AS (
@@ -117,8 +117,8 @@ WITH locks AS MATERIALIZED (
     SELECT 'void', p.credit_akun, p.debit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $3
     FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
 ), a AS (
-    INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
-    SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), $3 FROM t WHERE $4
+    INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
+    SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), t.idoutlet, $3 FROM t WHERE $4
 )
 SELECT no_nota FROM t"
 );

@@ -67,6 +67,9 @@ fn read(row: &Row) -> Result<Refundable, LedgerError> {
 pub struct GivenBack {
     /// The row of `ledger_transfer`.
     pub entry: i64,
+    /// The row of `snap_transaksi`.
+    pub usage: i64,
+    pub id_customer_global: i64,
     pub idcustomer: i64,
     pub amount: i64,
     pub balance: i64,
@@ -122,9 +125,9 @@ const GIVE_BACK: &str = "
             (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
         SELECT $3, paid.credit_akun, paid.debit_akun, $2, u.id, u.id_customer_global, u.idcustomer, u.idoutlet, $4::TEXT, $5::TEXT, $6
         FROM used u JOIN ledger_transfer paid ON paid.idtransaksi = u.id AND paid.kind = 'post'
-        RETURNING id, idcustomer
+        RETURNING id, idcustomer, id_customer_global
     )
-    SELECT m.id, w.idcustomer, w.saldo FROM movement m JOIN wallet w USING (idcustomer)";
+    SELECT m.id, w.idcustomer, w.saldo, m.id_customer_global FROM movement m JOIN wallet w USING (idcustomer)";
 
 async fn give_back(
     tx: &Transaction<'_>,
@@ -142,5 +145,35 @@ async fn give_back(
         .query_opt(&stmt, &[&refundable.id, &amount, &kind, &grounds.principal, &grounds.reason, &grounds.now])
         .await?
         .ok_or_else(|| LedgerError::internal(format!("use {} runs but was never paid", refundable.id)))?;
-    Ok(GivenBack { entry: row.get(0), idcustomer: row.get(1), amount, balance: row.get(2) })
+    Ok(GivenBack {
+        entry: row.get(0),
+        usage: refundable.id,
+        id_customer_global: row.get(3),
+        idcustomer: row.get(1),
+        amount,
+        balance: row.get(2),
+    })
+}
+
+/// How often money went back this month, where the outlet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HowOften {
+    /// To that account.
+    pub customer: i64,
+    /// For uses of that machine.
+    pub machine: i64,
+}
+
+/// Counts the refunds and deletions of a use's account and machine, those of this transaction included.
+pub async fn how_often(tx: &Transaction<'_>, usage: i64, now: Timestamp) -> Result<HowOften, LedgerError> {
+    const COUNT: &str = "
+        SELECT count(*) FILTER (WHERE l.idcustomer = u.idcustomer), count(*) FILTER (WHERE t.idmesin = u.idmesin)
+        FROM snap_transaksi u JOIN outlet o USING (idoutlet)
+        JOIN ledger_transfer l ON l.idoutlet = u.idoutlet AND l.kind IN ('hapus', 'refund')
+            AND l.created_at >= date_trunc('month', $2::TIMESTAMPTZ AT TIME ZONE o.zona) AT TIME ZONE o.zona
+        JOIN snap_transaksi t ON t.id = l.idtransaksi
+        WHERE u.id = $1";
+    let stmt = tx.prepare_cached(COUNT).await?;
+    let row = tx.query_one(&stmt, &[&usage, &now]).await?;
+    Ok(HowOften { customer: row.get(0), machine: row.get(1) })
 }

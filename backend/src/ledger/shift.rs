@@ -2,9 +2,11 @@
 
 use deadpool_postgres::{GenericClient, Transaction};
 use serde::Serialize;
+use serde_json::Value;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
+use super::cash::{self, CashKind};
 use super::error::LedgerError;
 use crate::db::error::DbError;
 use crate::domain::timestamp::Timestamp;
@@ -23,9 +25,14 @@ pub struct Shift {
     pub ditutup_at: Option<Timestamp>,
 }
 
-pub(super) const COLUMNS: &str = "s.id, s.dibuka_at, k.nama, s.modal, s.ditutup_at";
+/// The most that a drawer begins with or is counted to hold, in rupiah.
+pub const MAX_IN_DRAWER: i64 = 1_000_000_000;
 
-pub(super) fn read(row: &Row) -> Shift {
+const NOT_OPEN: LedgerError = LedgerError::Conflict("shift belum dibuka");
+
+const COLUMNS: &str = "s.id, s.dibuka_at, k.nama, s.modal, s.ditutup_at";
+
+fn read(row: &Row) -> Shift {
     Shift { id: row.get(0), dibuka_at: row.get(1), petugas: row.get(2), modal: row.get(3), ditutup_at: row.get(4) }
 }
 
@@ -49,5 +56,169 @@ pub async fn hold_open(tx: &Transaction<'_>, browser: i64) -> Result<i64, Ledger
     const HOLD: &str = "SELECT id FROM shift WHERE id_perangkat = $1 AND ditutup_at IS NULL FOR SHARE";
     let stmt = tx.prepare_cached(HOLD).await?;
     let row = tx.query_opt(&stmt, &[&browser]).await?;
-    row.map(|row| row.get(0)).ok_or(LedgerError::Conflict("shift belum dibuka"))
+    row.map(|row| row.get(0)).ok_or(NOT_OPEN)
+}
+
+/// As [`hold_open`], and nobody else moves cash of it meanwhile: for whoever takes some out, or counts it.
+///
+/// # Errors
+/// 409 `shift belum dibuka`.
+pub async fn hold_alone(tx: &Transaction<'_>, browser: i64) -> Result<i64, LedgerError> {
+    const HOLD: &str = "SELECT id FROM shift WHERE id_perangkat = $1 AND ditutup_at IS NULL FOR UPDATE";
+    let stmt = tx.prepare_cached(HOLD).await?;
+    let row = tx.query_opt(&stmt, &[&browser]).await?;
+    row.map(|row| row.get(0)).ok_or(NOT_OPEN)
+}
+
+/// What should be in a shift's drawer, in rupiah. Only a transaction that holds it alone knows that it stays so.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn in_drawer(client: &impl GenericClient, shift: i64) -> Result<i64, DbError> {
+    const SUM: &str = "SELECT COALESCE(SUM(jumlah), 0)::BIGINT FROM kas_gerak WHERE idshift = $1";
+    let stmt = client.prepare_cached(SUM).await?;
+    Ok(client.query_one(&stmt, &[&shift]).await?.get(0))
+}
+
+/// A till, and whoever stands at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Keeper<'a> {
+    pub browser: i64,
+    pub idoutlet: i64,
+    /// The person's id.
+    pub person: i64,
+    pub principal: &'a str,
+}
+
+/// Opens a shift with `float` rupiah in the drawer.
+///
+/// # Errors
+/// 409 `shift sudah dibuka`.
+pub async fn open(tx: &Transaction<'_>, by: Keeper<'_>, float: i64, now: Timestamp) -> Result<Shift, LedgerError> {
+    const OPEN: &str = "
+        WITH s AS (
+            INSERT INTO shift (id_perangkat, idoutlet, dibuka_oleh, modal, dibuka_at) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (id_perangkat) WHERE ditutup_at IS NULL DO NOTHING RETURNING *
+        )";
+    let stmt =
+        tx.prepare_cached(&format!("{OPEN} SELECT {COLUMNS} FROM s JOIN kunci_operator k ON k.id = s.dibuka_oleh")).await?;
+    let row = tx.query_opt(&stmt, &[&by.browser, &by.idoutlet, &by.person, &float, &now]).await?;
+    let shift = row.as_ref().map(read).ok_or(LedgerError::Conflict("shift sudah dibuka"))?;
+    cash::record(tx, shift.id, CashKind::Float, float, by.principal, now).await?;
+    Ok(shift)
+}
+
+/// A count that stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closed {
+    pub id: i64,
+    /// What should have been in the drawer.
+    pub expected: i64,
+}
+
+/// Closes a shift that this transaction holds alone: `counted` rupiah were in the drawer. `now` is read after it is held, so that
+/// nothing of the shift is later than its end.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn close(
+    tx: &Transaction<'_>,
+    shift: i64,
+    person: i64,
+    (counted, notes): (i64, Option<&Value>),
+    now: Timestamp,
+) -> Result<Closed, LedgerError> {
+    const CLOSE: &str =
+        "UPDATE shift SET ditutup_oleh = $2, ditutup_at = $3, diharapkan = $4, dihitung = $5, pecahan = $6 WHERE id = $1";
+    let expected = in_drawer(tx, shift).await?;
+    let stmt = tx.prepare_cached(CLOSE).await?;
+    tx.execute(&stmt, &[&shift, &person, &now, &expected, &counted, &notes]).await?;
+    Ok(Closed { id: shift, expected })
+}
+
+/// Takes `nominal` rupiah out of the drawer of a till's open shift. Gives the shift and the movement.
+///
+/// # Errors
+/// 409 `shift belum dibuka`, 422 `uang di laci tidak cukup`.
+pub async fn pay_out(
+    tx: &Transaction<'_>,
+    browser: i64,
+    (kind, nominal): (CashKind<'_>, i64),
+    principal: &str,
+    now: Timestamp,
+) -> Result<(i64, i64), LedgerError> {
+    let shift = hold_alone(tx, browser).await?;
+    if in_drawer(tx, shift).await? < nominal {
+        return Err(LedgerError::Unprocessable("uang di laci tidak cukup"));
+    }
+    Ok((shift, cash::record(tx, shift, kind, nominal, principal, now).await?))
+}
+
+/// Puts a note to the count of a closed shift of this till, once, if it was `person` who closed it.
+///
+/// # Errors
+/// 404 `shift tidak ditemukan`, 409 `shift belum ditutup`, 409 `catatan sudah ada`.
+pub async fn note(tx: &Transaction<'_>, browser: i64, person: i64, id: i64, note: &str) -> Result<Noted, LedgerError> {
+    const LOCK: &str = "SELECT ditutup_oleh, catatan FROM shift WHERE id = $1 AND id_perangkat = $2 FOR UPDATE";
+    const WRITE: &str = "UPDATE shift SET catatan = $2 WHERE id = $1";
+    let row = tx.query_opt(LOCK, &[&id, &browser]).await?.ok_or(LedgerError::NotFound("shift tidak ditemukan"))?;
+    let (closed_by, before): (Option<i64>, Option<&str>) = (row.get(0), row.get(1));
+    match (closed_by, before) {
+        (None, _) => Err(LedgerError::Conflict("shift belum ditutup")),
+        (Some(by), _) if by != person => Ok(Noted::NotTheirs),
+        (Some(_), Some(same)) if same == note => Ok(Noted::Before),
+        (Some(_), Some(_)) => Err(LedgerError::Conflict("catatan sudah ada")),
+        (Some(_), None) => {
+            tx.execute(WRITE, &[&id, &note]).await?;
+            Ok(Noted::Now)
+        }
+    }
+}
+
+/// What became of a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noted {
+    Now,
+    /// It is there already, to the letter.
+    Before,
+    /// Somebody else closed that shift.
+    NotTheirs,
+}
+
+/// A movement of cash as `GET shift` lists it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Movement {
+    id: i64,
+    /// `modal`, `topup`, `batal`, `masuk`, `keluar` or `setor`.
+    jenis: String,
+    nominal: i64,
+    alasan: Option<String>,
+    petugas: String,
+    /// RFC 3339.
+    created_at: Timestamp,
+}
+
+/// A shift's newest movements of cash. Without `all` only what was put in and taken out by hand: with the sales, or what they were
+/// taken back for, the sum would tell what should be in the drawer.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn movements(client: &impl GenericClient, shift: i64, all: bool) -> Result<Vec<Movement>, DbError> {
+    const LIST: &str = "
+        SELECT g.id, g.jenis, g.nominal, g.alasan, COALESCE(k.nama, g.aktor), g.created_at
+        FROM kas_gerak g LEFT JOIN kunci_operator k ON g.aktor = 'operator:' || k.id
+        WHERE g.idshift = $1 AND ($2 OR g.jenis IN ('masuk', 'keluar', 'setor')) ORDER BY g.id DESC LIMIT 500";
+    let stmt = client.prepare_cached(LIST).await?;
+    let rows = client.query(&stmt, &[&shift, &all]).await?;
+    Ok(rows
+        .iter()
+        .map(|row| Movement {
+            id: row.get(0),
+            jenis: row.get(1),
+            nominal: row.get(2),
+            alasan: row.get(3),
+            petugas: row.get(4),
+            created_at: row.get(5),
+        })
+        .collect())
 }

@@ -1,7 +1,10 @@
 //! Top-up: the outlet issues e-money (its account K) into a wallet. The first one opens the account there (docs/contract.md §4).
 
 use deadpool_postgres::Transaction;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
+use super::cash::{self, CashKind};
 use super::error::LedgerError;
 use crate::domain::error::DomainError;
 use crate::domain::rupiah::Rupiah;
@@ -56,6 +59,8 @@ pub struct Package {
     pub quota: i64,
     pub name: String,
     pub kind: AccountKind,
+    /// One of the outlet's own.
+    pub idpaket: Option<i64>,
 }
 
 impl Package {
@@ -64,7 +69,64 @@ impl Package {
         let nominal = nominal.within("nominal", 1)?;
         let quota = quota.map_or(Ok(nominal), |q| q.within("quota", 1))?;
         let name = text::parse("nama_paket", name.unwrap_or(DEFAULT_PACKAGE), text::MAX_NAME_CHARS)?;
-        Ok(Self { nominal, quota, name, kind })
+        Ok(Self { nominal, quota, name, kind, idpaket: None })
+    }
+}
+
+/// How long anybody but an owner may take a top-up back.
+pub const VOID_WITHIN_MS: i64 = 30 * 60 * 1000;
+/// The same customer, outlet and amount within this time is a slip of the hand, until somebody says that it is none.
+const TWIN_WITHIN_MS: i64 = 60 * 1000;
+
+/// How somebody paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Means {
+    Tunai,
+    Qris,
+    Transfer,
+}
+
+impl Means {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tunai => "tunai",
+            Self::Qris => "qris",
+            Self::Transfer => "transfer",
+        }
+    }
+}
+
+/// The open shift of the till where it is sold, which this transaction holds.
+#[derive(Debug, Clone, Copy)]
+pub struct AtShift {
+    pub id: i64,
+    pub means: Means,
+    /// Sold although the same was sold a moment ago.
+    pub again: bool,
+}
+
+/// How it is paid for.
+#[derive(Debug, Clone, Copy)]
+pub enum Payment {
+    /// Outside of any shift; how, if it is known.
+    Elsewhere(Option<Means>),
+    AtShift(AtShift),
+}
+
+impl Payment {
+    pub const fn means(self) -> Option<&'static str> {
+        match self {
+            Self::Elsewhere(None) => None,
+            Self::Elsewhere(Some(means)) | Self::AtShift(AtShift { means, .. }) => Some(means.as_str()),
+        }
+    }
+
+    const fn shift(self) -> Option<i64> {
+        match self {
+            Self::Elsewhere(_) => None,
+            Self::AtShift(shift) => Some(shift.id),
+        }
     }
 }
 
@@ -95,8 +157,8 @@ const OPEN: &str = "
     INSERT INTO quota_emoney (idcustomer, idakun, jenis_emoney, masa_aktif, updated_at)
     SELECT idcustomer, idakun, $4::SMALLINT, $5::TIMESTAMPTZ, $6 FROM wallet";
 
-/// $1 customer, $2 outlet, $3 kind, $4 expiry, $5 quota, $6 price, $7 package, $8 now, $9 actor. No row when there is no
-/// such account of this kind.
+/// $1 customer, $2 outlet, $3 kind, $4 expiry, $5 quota, $6 price, $7 package, $8 now, $9 actor, $10 means, $11 shift, $12 one of the
+/// outlet's packages. No row when there is no such account of this kind.
 const APPLY: &str = "
     WITH wallet AS (
         UPDATE quota_emoney q SET credits_posted = q.credits_posted + $5,
@@ -106,8 +168,9 @@ const APPLY: &str = "
         RETURNING q.idcustomer, q.idakun, q.saldo, c.owner_idowner
     ), sale AS (
         INSERT INTO pembelian_emoney
-            (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at)
-        SELECT idcustomer, $1, owner_idowner, $2, $7::TEXT, $6::BIGINT, $5, saldo, $8 FROM wallet
+            (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at,
+             cara_bayar, idshift, idpaket)
+        SELECT idcustomer, $1, owner_idowner, $2, $7::TEXT, $6::BIGINT, $5, saldo, $8, $10, $11, $12 FROM wallet
         RETURNING id, idcustomer, saldo_akhir
     ), movement AS (
         INSERT INTO ledger_transfer
@@ -119,22 +182,55 @@ const APPLY: &str = "
     SELECT id, idcustomer, saldo_akhir, (SELECT count(*) FROM movement) FROM sale";
 
 /// Puts `package` into the wallet, opening the account when there is none. 409 when the account is of another kind, 400 when
-/// `masa_aktif` is not in the future.
+/// `masa_aktif` is not in the future. At a shift also 409 for what was sold a moment ago, and cash goes into the drawer.
 pub async fn topup(
     tx: &Transaction<'_>,
     wallet: WalletRef,
     package: &Package,
+    payment: Payment,
+    principal: &str,
+    now: Timestamp,
+) -> Result<ToppedUp, LedgerError> {
+    let done = put(tx, wallet, package, payment, principal, now).await?;
+    if let Payment::AtShift(shift) = payment {
+        // After the wallet is locked: a twin at the same moment has committed, or waits for this one.
+        if !shift.again && has_twin(tx, wallet, package.nominal, done.idpembelian_emoney, now).await? {
+            return Err(LedgerError::Conflict("top-up yang sama baru saja dibuat"));
+        }
+        if shift.means == Means::Tunai {
+            let kind = CashKind::TopUp { idpembelian_emoney: done.idpembelian_emoney };
+            cash::record(tx, shift.id, kind, package.nominal, principal, now).await?;
+        }
+    }
+    Ok(done)
+}
+
+/// Whether any till sold the same a moment ago, and it stands.
+async fn has_twin(tx: &Transaction<'_>, wallet: WalletRef, nominal: i64, id: i64, now: Timestamp) -> Result<bool, LedgerError> {
+    const TWIN: &str = "
+        SELECT EXISTS (SELECT FROM pembelian_emoney WHERE id_customer_global = $1 AND id < $4 AND idoutlet = $2 AND harga_paket = $3
+            AND idshift IS NOT NULL AND batal_at IS NULL AND created_at > $5)";
+    let stmt = tx.prepare_cached(TWIN).await?;
+    let since = now.plus_ms(-TWIN_WITHIN_MS);
+    Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &nominal, &id, &since]).await?.get(0))
+}
+
+async fn put(
+    tx: &Transaction<'_>,
+    wallet: WalletRef,
+    package: &Package,
+    payment: Payment,
     principal: &str,
     now: Timestamp,
 ) -> Result<ToppedUp, LedgerError> {
     if package.kind.masa_aktif().is_some_and(|until| until <= now) {
         return Err(DomainError::malformed("masa_aktif harus di masa depan").into());
     }
-    if let Some(done) = apply(tx, wallet, package, principal, now).await? {
+    if let Some(done) = apply(tx, wallet, package, payment, principal, now).await? {
         return Ok(done);
     }
     open(tx, wallet, package.kind, now).await?;
-    let done = apply(tx, wallet, package, principal, now).await?;
+    let done = apply(tx, wallet, package, payment, principal, now).await?;
     done.ok_or(LedgerError::Conflict("rekening E-Pay di outlet itu berjenis lain"))
 }
 
@@ -149,6 +245,7 @@ async fn apply(
     tx: &Transaction<'_>,
     wallet: WalletRef,
     package: &Package,
+    payment: Payment,
     principal: &str,
     now: Timestamp,
 ) -> Result<Option<ToppedUp>, LedgerError> {
@@ -168,6 +265,9 @@ async fn apply(
                 &package.name,
                 &now,
                 &principal,
+                &payment.means(),
+                &payment.shift(),
+                &package.idpaket,
             ],
         )
         .await?;

@@ -77,7 +77,7 @@ impl Handler for Sockets {
         }
         let socket = connect.socket;
         let session = checked(&live.auth, &token, &socket).await?;
-        let seated = live.seats.take(&session, socket.closer(), live.settings.sockets_per_customer);
+        let seated = live.seats.take(&session, &socket, live.settings.sockets_per_customer);
         let seated = seated.ok_or_else(|| Refused::new("too many sockets"))?;
         // Again, now that the end of the token would find the seat.
         checked(&live.auth, &token, &socket).await?;

@@ -1,5 +1,6 @@
 //! The customer's socket: who may connect, what a session watches, and how ticks reach it (docs/contract.md §3).
 
+pub mod balances;
 pub mod handler;
 pub mod hub;
 pub mod metrics;

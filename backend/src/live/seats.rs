@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use actix_socketio::Closer;
+use actix_socketio::{Closer, Socket};
 use dashmap::DashMap;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -15,6 +15,8 @@ struct Seat {
     number: u64,
     version: i32,
     token: TokenId,
+    /// The socket's id.
+    socket: String,
     closer: Closer,
 }
 
@@ -35,15 +37,22 @@ pub struct Seated {
 
 impl Seats {
     /// A seat for one more socket of the customer; `None` when `max` are taken.
-    pub fn take(self: &Arc<Self>, session: &Session, closer: Closer, max: usize) -> Option<Seated> {
+    pub fn take(self: &Arc<Self>, session: &Session, socket: &Socket, max: usize) -> Option<Seated> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut seats = self.seats.entry(session.id).or_default();
         if seats.len() >= max {
             return None;
         }
         seats.reserve_exact(1); // most customers have one phone
-        seats.push(Seat { number, version: session.version, token: session.token, closer });
+        let Session { version, token, .. } = *session;
+        seats.push(Seat { number, version, token, socket: socket.id(), closer: socket.closer() });
         Some(Seated { seats: self.clone(), id: session.id, number })
+    }
+
+    /// The ids of a customer's sockets.
+    pub fn sockets(&self, id_customer_global: i64) -> Vec<String> {
+        let seats = self.seats.get(&id_customer_global);
+        seats.map_or_else(Vec::new, |seats| seats.iter().map(|seat| seat.socket.clone()).collect())
     }
 
     /// Closes the sockets whose token has ended, as long as the server lives.

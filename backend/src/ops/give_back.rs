@@ -1,15 +1,18 @@
-//! What `hapus` and `refund` answer, and their line in the audit log.
+//! What `hapus` and `refund` share: who may, the answer, the line in the audit log.
 
 use deadpool_postgres::Transaction;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
+use super::approval::with_approver;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
+use crate::domain::role::Role;
 use crate::http::error::AppError;
-use crate::ledger::refund::{GivenBack, Grounds, Visible};
+use crate::ledger::refund::{self, GivenBack, Grounds, Visible};
+use crate::live::balances::{Cause, Moved};
 use crate::staff::operator::Operator;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -22,11 +25,34 @@ pub struct MoneyBack {
     /// Rupiah given back.
     jumlah: i64,
     saldo_akhir: i64,
+    ke: HowOften,
+}
+
+/// Refunds and deletions of this month, this one included.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct HowOften {
+    /// To this account.
+    pelanggan: i64,
+    /// For uses of this machine.
+    mesin: i64,
 }
 
 /// The uses that `operator` may touch, of `idcustomer` only when that is said.
 pub(super) fn visible(operator: &Operator, idcustomer: Option<Id>) -> Visible {
     Visible { idowner: operator.idowner, idoutlet: operator.idoutlet, idcustomer: idcustomer.map(Id::get) }
+}
+
+/// Whose use it is, if that is said; a kasir has to, because the approval does.
+pub(super) fn customer(operator: &Operator, idcustomer: Option<Id>) -> Result<Option<i64>, AppError> {
+    match idcustomer {
+        None if operator.role == Role::Kasir => Err(AppError::bad_input("idcustomer wajib diisi")),
+        id => Ok(id.map(Id::get)),
+    }
+}
+
+pub(super) fn moved(back: &GivenBack, cause: Cause) -> Moved {
+    let GivenBack { id_customer_global, idcustomer, balance, .. } = *back;
+    Moved { id_customer_global, idcustomer, balance, cause }
 }
 
 pub(super) async fn record(
@@ -35,12 +61,16 @@ pub(super) async fn record(
     receipt: &ReceiptNumber,
     given_back: GivenBack,
     grounds: Grounds<'_>,
+    approver: Option<i64>,
 ) -> Result<MoneyBack, AppError> {
-    let GivenBack { entry: entri, idcustomer, amount: jumlah, balance: saldo_akhir } = given_back;
+    let GivenBack { entry: entri, usage, idcustomer, amount: jumlah, balance: saldo_akhir, .. } = given_back;
     let content = json!({
         "idtransaksi": receipt, "idcustomer": idcustomer, "jumlah": jumlah, "alasan": grounds.reason, "saldo_akhir": saldo_akhir,
     });
+    let content = with_approver(content, approver);
     let entry = AuditEntry { principal: grounds.principal, action, object: format!("ledger_transfer:{entri}"), content };
     audit::write(tx, &entry, grounds.now).await?;
-    Ok(MoneyBack { idtransaksi: receipt.as_str().to_owned(), idcustomer, entri, jumlah, saldo_akhir })
+    let often = refund::how_often(tx, usage, grounds.now).await?;
+    let ke = HowOften { pelanggan: often.customer, mesin: often.machine };
+    Ok(MoneyBack { idtransaksi: receipt.as_str().to_owned(), idcustomer, entri, jumlah, saldo_akhir, ke })
 }

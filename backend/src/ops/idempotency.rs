@@ -80,25 +80,35 @@ impl IdempotentCall {
         T: Serialize,
         F: AsyncFnOnce(&Transaction<'_>) -> Result<T, AppError>,
     {
+        self.once_with_secret(client, async |tx| work(tx).await.map(|data| (data, None))).await
+    }
+
+    /// As [`Self::once`], for an answer with a secret in it: `work` gives what is stored, and what is told once instead.
+    pub async fn once_with_secret<T, F>(&self, client: &mut DbClient, work: F) -> Result<HttpResponse, AppError>
+    where
+        T: Serialize,
+        F: AsyncFnOnce(&Transaction<'_>) -> Result<(T, Option<T>), AppError>,
+    {
         let mut tx = client.transaction().await?;
         if !self.claim(&tx).await? {
             return self.told_before(&tx).await;
         }
         let savepoint = tx.transaction().await?;
-        let (status, answer) = match work(&savepoint).await {
-            Ok(data) => {
+        let (status, stored, told) = match work(&savepoint).await {
+            Ok((data, told)) => {
                 savepoint.commit().await?;
-                (StatusCode::OK, envelope(StatusCode::OK, "OK", Some(data))?)
+                let envelope = |data| envelope(StatusCode::OK, "OK", Some(data));
+                (StatusCode::OK, envelope(data)?, told.map(envelope).transpose()?)
             }
             Err(refusal) if is_remembered(&refusal) => {
                 savepoint.rollback().await?;
-                (refusal.status(), envelope(refusal.status(), &refusal.to_string(), None::<T>)?)
+                (refusal.status(), envelope(refusal.status(), &refusal.to_string(), None::<T>)?, None)
             }
             Err(e) => return Err(e),
         };
-        self.store(&tx, &answer).await?;
+        self.store(&tx, &stored).await?;
         tx.commit().await?;
-        Ok(respond(status, &answer))
+        Ok(respond(status, &told.unwrap_or(stored)))
     }
 
     async fn claim(&self, tx: &Transaction<'_>) -> Result<bool, AppError> {

@@ -77,7 +77,7 @@ pub async fn izin(
         object: format!("sesi_petugas:{}", seller.till.session),
         content: json!({ "aksi": body.aksi, "objek": body.objek, "untuk": seller.operator.principal() }),
     };
-    audit::write(&tx, &entry, now).await?;
+    audit::write_at(&tx, seller.till.idoutlet, &entry, now).await?;
     tx.commit().await?;
     Ok(answer::ok(Approval { izin }))
 }

@@ -63,7 +63,7 @@ impl FromRequest for Seller {
     }
 }
 
-const NEEDS_TILL: &str = "hanya dari perangkat kasir, bukan dengan kunci operator";
+pub(super) const NEEDS_TILL: &str = "hanya dari perangkat kasir, bukan dengan kunci operator";
 
 /// Wraps the operators' routes: 401 before anything else is looked at.
 pub async fn middleware<B: MessageBody + 'static>(

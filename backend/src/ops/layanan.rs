@@ -71,8 +71,9 @@ pub async fn layanan(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Jso
     let id = offer(&tx, outlet.idoutlet, &offered, now).await?;
     let content =
         json!({ "idoutlet": outlet.idoutlet, "nama": offered.name, "durasi": offered.duration_s, "harga": offered.price });
-    audit::write(
+    audit::write_at(
         &tx,
+        Some(outlet.idoutlet),
         &AuditEntry { principal: &operator.principal(), action: "layanan.buat", object: format!("layanan:{id}"), content },
         now,
     )

@@ -16,7 +16,8 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::SixDigits;
 use crate::ledger::shift::{self, Shift};
-use crate::staff::{Staff, browser};
+use crate::staff::Staff;
+use crate::staff::browser::{self, Listed};
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Masuk {
@@ -39,11 +40,17 @@ pub struct LoggedIn {
     shift: Option<Shift>,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct WhoIs {
     id: i64,
     nama: String,
     role: &'static str,
+}
+
+impl From<Listed> for WhoIs {
+    fn from(person: Listed) -> Self {
+        Self { id: person.id, nama: person.name, role: person.role.as_str() }
+    }
 }
 
 /// A PIN for a session.
@@ -69,11 +76,22 @@ pub async fn masuk(
     let known = staff.check_pin(req.headers(), address, body.idpetugas.get(), &body.pin, body.pin_baru.as_ref()).await?;
     let begun = staff.begin(&known).await?;
     let shift = shift::open_at(&store.get().await?, known.browser.id).await?;
-    let petugas = WhoIs { id: known.person.id, nama: known.person.name, role: known.person.role.as_str() };
+    let petugas = WhoIs::from(known.person);
     let mut answer = answer::ok(LoggedIn { token: begun.token, sampai: begun.until, petugas, shift });
+    renew_cookie(&req, &staff, &http, &mut answer)?;
+    Ok(answer)
+}
+
+/// The browser's cookie begins its life anew with each session.
+pub(super) fn renew_cookie(
+    req: &HttpRequest,
+    staff: &Staff,
+    http: &HttpSettings,
+    answer: &mut HttpResponse,
+) -> Result<(), AppError> {
     if let Some(secret) = browser::cookies(req.headers()).next() {
-        let cookie = staff.cookie(secret, client_ip::over_tls(&req, &http.trusted_proxies))?;
+        let cookie = staff.cookie(secret, client_ip::over_tls(req, &http.trusted_proxies))?;
         answer.headers_mut().append(SET_COOKIE, cookie);
     }
-    Ok(answer)
+    Ok(())
 }

@@ -83,8 +83,9 @@ pub async fn mesin(
     let made = install(&tx, &secrets, outlet, std::slice::from_ref(&name), body.driver, now).await?;
     let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
     let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver });
-    audit::write(
+    audit::write_at(
         &tx,
+        Some(outlet.idoutlet),
         &AuditEntry { principal: &operator.principal(), action: "mesin.buat", object: format!("mesin:{}", mesin.id), content },
         now,
     )

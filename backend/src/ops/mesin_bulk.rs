@@ -75,8 +75,8 @@ pub async fn mesin_bulk(
     let ids: Vec<i64> = mesin.iter().map(|m| m.id).collect();
     let content = json!({ "jumlah": body.jumlah, "awalan": awalan, "driver": body.driver, "idmesin": ids });
     let object = format!("outlet:{}", outlet.idoutlet);
-    audit::write(&tx, &AuditEntry { principal: &operator.principal(), action: "mesin.buat_massal", object, content }, now)
-        .await?;
+    let entry = AuditEntry { principal: &operator.principal(), action: "mesin.buat_massal", object, content };
+    audit::write_at(&tx, Some(outlet.idoutlet), &entry, now).await?;
     tx.commit().await?;
     Ok(answer::ok(ManyMesinMade { mesin }))
 }

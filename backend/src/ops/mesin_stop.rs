@@ -35,8 +35,8 @@ WITH m AS (
     UPDATE snap_transaksi t SET stop_requested_at = COALESCE(t.stop_requested_at, $4) FROM m
     WHERE t.idmesin = m.idmesin AND t.state = 'RUNNING' RETURNING t.id
 ), a AS (
-    INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
-    SELECT $5, 'mesin.stop', 'mesin:' || $1, jsonb_build_object('idtransaksi', t.id, 'alasan', $6::TEXT), $4 FROM t
+    INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
+    SELECT $5, 'mesin.stop', 'mesin:' || $1, jsonb_build_object('idtransaksi', t.id, 'alasan', $6::TEXT), m.idoutlet, $4 FROM t, m
 )
 SELECT m.idoutlet, m.driver, t.id FROM m LEFT JOIN t ON TRUE";
 

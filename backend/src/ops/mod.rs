@@ -1,5 +1,6 @@
 //! The operators' side (docs/contract.md §4): keys with roles, everything audited, money moved once per `Idempotency-Key`.
 
+pub mod approval;
 pub mod give_back;
 pub mod hapus;
 pub mod idempotency;
@@ -14,15 +15,26 @@ pub mod mesin_status;
 pub mod mesin_stop;
 pub mod outlet;
 pub mod owner;
+pub mod paket;
 pub mod pasang;
+pub mod payee;
 pub mod pelanggan_bulk;
+pub mod pelanggan_cari;
+pub mod pemakaian;
 pub mod perangkat;
 pub mod perangkat_saya;
 pub mod petugas;
 pub mod refund;
+pub mod rows;
 pub mod scope;
+pub mod shift;
+pub mod shift_catatan;
+pub mod shift_kas;
+pub mod shift_tutup;
 pub mod soket;
 pub mod topup;
+pub mod topup_batal;
+pub mod topup_list;
 
 use actix_web::Route;
 use actix_web::web::{self, ServiceConfig};
@@ -39,9 +51,16 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/mesin/{id}", web::get().to(mesin_status::mesin_status))
         .route("/mesin/{id}/stop", web::post().to(mesin_stop::mesin_stop))
         .route("/topup", web::post().to(topup::topup))
+        .route("/topup", web::get().to(topup_list::topup_list))
+        .route("/topup/{id}/batal", web::post().to(topup_batal::topup_batal))
+        .route("/pemakaian", web::get().to(pemakaian::pemakaian))
         .route("/hapus", web::post().to(hapus::hapus))
         .route("/refund", web::post().to(refund::refund))
-        .route("/pelanggan/bulk", web::post().to(pelanggan_bulk::pelanggan_bulk));
+        .route("/pelanggan/bulk", web::post().to(pelanggan_bulk::pelanggan_bulk))
+        .route("/pelanggan/cari", web::post().to(pelanggan_cari::pelanggan_cari))
+        .route("/paket", web::get().to(paket::list))
+        .route("/paket", web::post().to(paket::add))
+        .route("/paket/{id}", web::post().to(paket::change));
     cfg.route("/pasang", web::post().to(pasang::pasang))
         .route("/masuk", web::post().to(masuk::masuk))
         .route("/keluar", web::post().to(keluar::keluar))
@@ -55,5 +74,10 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/perangkat", web::get().to(perangkat::list))
         .route("/perangkat", web::post().to(perangkat::invite))
         .route("/perangkat/saya", web::get().to(perangkat_saya::perangkat_saya))
-        .route("/perangkat/{id}/cabut", web::post().to(perangkat::end));
+        .route("/perangkat/{id}/cabut", web::post().to(perangkat::end))
+        .route("/shift", web::get().to(shift::now))
+        .route("/shift", web::post().to(shift::open))
+        .route("/shift/kas", web::post().to(shift_kas::move_cash))
+        .route("/shift/tutup", web::post().to(shift_tutup::close))
+        .route("/shift/{id}/catatan", web::post().to(shift_catatan::note));
 }

@@ -84,8 +84,9 @@ pub async fn outlet(by: Minimal<OWNER>, store: web::Data<Store>, body: Json<NewO
     let content = json!({
         "idowner": body.idowner, "nama": premises.name, "kota": premises.city, "latitude": premises.latitude, "longitude": premises.longitude,
     });
-    audit::write(
+    audit::write_at(
         &tx,
+        Some(idoutlet),
         &AuditEntry { principal: &operator.principal(), action: "outlet.buat", object: format!("outlet:{idoutlet}"), content },
         now,
     )

@@ -50,16 +50,16 @@ pub async fn pasang(
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let (id, secret) = staff.pair(&tx, &body.kode, address, now).await?;
+    let paired = browser::by_id(&tx, id).await?;
     let entry = AuditEntry {
         principal: &format!("perangkat:{id}"),
         action: "perangkat.pasang",
         object: format!("perangkat:{id}"),
         content: json!({}),
     };
-    audit::write(&tx, &entry, now).await?;
+    audit::write_at(&tx, paired.outlet.as_ref().map(|outlet| outlet.idoutlet), &entry, now).await?;
     tx.commit().await?;
     let cookie = staff.cookie(&secret, client_ip::over_tls(&req, &http.trusted_proxies))?;
-    let paired = browser::by_id(&client, id).await?;
     let mut answer =
         answer::ok(Paired { perangkat: NamedBrowser::new(id, paired.name), outlet: paired.outlet.map(OutletOf::from) });
     answer.headers_mut().insert(SET_COOKIE, cookie);

@@ -116,7 +116,8 @@ pub async fn pelanggan_bulk(
     let accounts = accounts(&tx, &operator, &made, body.idoutlet, balance, now).await?;
     let content = json!({ "jumlah": body.jumlah, "awalan_telp": prefix.0, "idoutlet": body.idoutlet, "saldo": balance });
     let object = "customer_global:massal".to_owned();
-    audit::write(&tx, &AuditEntry { principal: &operator.principal(), action: ACTION, object, content }, now).await?;
+    let entry = AuditEntry { principal: &operator.principal(), action: ACTION, object, content };
+    audit::write_at(&tx, body.idoutlet.map(Id::get), &entry, now).await?;
     tx.commit().await?;
     let tokens = &auth.tokens;
     let pelanggan = made.into_iter().map(|(id, telp)| {

@@ -124,12 +124,12 @@ pub async fn invite_with_record(
     now: Timestamp,
 ) -> Result<Pairing, AppError> {
     let pairing = browser::invite(tx, name, of, life_ms, now).await?;
-    let content = match of {
-        BrowserOf::Outlet(id) => json!({ "nama": name, "idoutlet": id }),
-        BrowserOf::Person(id) => json!({ "nama": name, "idpetugas": id }),
+    let (idoutlet, content) = match of {
+        BrowserOf::Outlet(id) => (Some(id), json!({ "nama": name, "idoutlet": id })),
+        BrowserOf::Person(id) => (None, json!({ "nama": name, "idpetugas": id })),
     };
     let object = format!("perangkat:{}", pairing.id);
-    audit::write(tx, &AuditEntry { principal, action: "perangkat.undang", object, content }, now).await?;
+    audit::write_at(tx, idoutlet, &AuditEntry { principal, action: "perangkat.undang", object, content }, now).await?;
     Ok(pairing)
 }
 
@@ -173,15 +173,13 @@ pub async fn end_with_record(tx: &Transaction<'_>, id: i64, principal: &str, now
     const END: &str = "
         WITH ended AS (
             UPDATE perangkat SET dicabut_at = $2, token_hash = NULL, token_sampai = NULL, kode_hash = NULL, kode_sampai = NULL
-            WHERE id = $1 AND dicabut_at IS NULL RETURNING id
+            WHERE id = $1 AND dicabut_at IS NULL RETURNING id, idoutlet
         ), over AS (
             UPDATE sesi_petugas s SET keluar_at = $2 FROM ended e WHERE s.id_perangkat = e.id AND s.keluar_at IS NULL
         )
-        SELECT id FROM ended";
-    if tx.query_opt(END, &[&id, &now]).await?.is_none() {
-        return Ok(false);
-    }
+        SELECT idoutlet FROM ended";
+    let Some(row) = tx.query_opt(END, &[&id, &now]).await? else { return Ok(false) };
     let entry = AuditEntry { principal, action: "perangkat.cabut", object: format!("perangkat:{id}"), content: json!({}) };
-    audit::write(tx, &entry, now).await?;
+    audit::write_at(tx, row.get(0), &entry, now).await?;
     Ok(true)
 }

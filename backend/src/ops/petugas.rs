@@ -166,7 +166,9 @@ async fn record(
     content: serde_json::Value,
     now: Timestamp,
 ) -> Result<(), AppError> {
-    Ok(audit::write(tx, &AuditEntry { principal, action, object: format!("petugas:{id}"), content }, now).await?)
+    let entry = AuditEntry { principal, action, object: format!("petugas:{id}"), content };
+    let works_at = tx.query_one("SELECT idoutlet FROM kunci_operator WHERE id = $1", &[&id]).await?.get(0);
+    Ok(audit::write_at(tx, works_at, &entry, now).await?)
 }
 
 async fn known_owner(client: &impl GenericClient, owner: Id) -> Result<i64, AppError> {

@@ -1,15 +1,17 @@
-//! `POST /ops/v1/topup`: the cashier sells balance (every role).
+//! `POST /ops/v1/topup`: the cashier sells balance (every role). A session at a till sells in its open shift.
 
 use actix_web::{HttpResponse, web};
-use deadpool_postgres::{GenericClient, Transaction};
+use deadpool_postgres::Transaction;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, OneOf, SchemaType, Type};
 
+use super::approval::{Approval, with_approver};
 use super::idempotency::{IdempotencyKey, IdempotentCall};
-use super::scope;
-use crate::db::Store;
+use super::paket;
+use super::payee::{Named, Payee};
+use super::scope::{self, Outlet};
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::role::Role;
@@ -21,25 +23,36 @@ use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{ShortText, null, with};
-use crate::ledger::topup::{self, AccountKind, Package, ToppedUp, WalletRef};
-use crate::qr::customer::{self, QrError};
+use crate::ledger::shift;
+use crate::ledger::topup::{self, AccountKind, AtShift, Means, Package, Payment, VOID_WITHIN_MS, WalletRef};
+use crate::live::balances::{Balances, Cause, Moved};
 use crate::secrets::Secrets;
+use crate::staff::Staff;
+use crate::staff::approval::Act;
 use crate::staff::operator::Operator;
+
+/// Rupiah that a kasir at a till sells alone, at once.
+const MOST_ALONE: i64 = 1_000_000;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct TopUp {
-    /// The customer's number in any form; this or `qr`.
+    /// From `pelanggan/cari`; this, `telp` or `qr`.
+    // What was not there before is not hashed when it is not there: a repeat is known by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id_customer_global: Option<Id>,
+    /// The customer's number in any form.
     telp: Option<Telp>,
-    /// The text of the customer's QR, not older than 5 minutes; this or `telp`.
+    /// The text of the customer's QR, not older than 5 minutes.
     qr: Option<String>,
     idoutlet: Id,
     /// Rupiah paid.
     #[schema(value_type = i64, minimum = 1, maximum = 20000000)]
     nominal: Rupiah,
-    /// Rupiah added; `nominal` when left out. A `kasir` key adds what was paid, no more and no less.
+    /// Rupiah added; `nominal` when left out, the package's with `idpaket`. A kasir without a package adds what was paid, no more and
+    /// no less.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 20000000)]
     quota: Option<Rupiah>,
-    /// `Top-Up` when left out.
+    /// `Top-Up` when left out, the package's with `idpaket`.
     #[schema(value_type = Option<ShortText>)]
     nama_paket: Option<String>,
     /// 2 (default) never expires; 1 needs `masa_aktif`.
@@ -48,6 +61,15 @@ pub struct TopUp {
     /// Epoch milliseconds, in the future.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 253402300799999_i64)]
     masa_aktif: Option<Whole>,
+    /// A package of the outlet, whose price `nominal` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idpaket: Option<Id>,
+    /// How it was paid; `tunai` when a session leaves it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cara_bayar: Option<Means>,
+    /// True: although the same was sold within a minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ulang: Option<bool>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -56,17 +78,20 @@ pub struct TopUpMade {
     idpembelian_emoney: String,
     idcustomer: i64,
     saldo_akhir: i64,
+    /// The customer's first name and an initial.
+    #[schema(example = "Siti R.")]
+    nama: String,
+    /// RFC 3339: until then anybody who may take it back can; later an owner.
+    batal_sampai: Timestamp,
+    /// RFC 3339.
+    created_at: Timestamp,
 }
 
-impl From<ToppedUp> for TopUpMade {
-    fn from(t: ToppedUp) -> Self {
-        Self { idpembelian_emoney: t.idpembelian_emoney.to_string(), idcustomer: t.idcustomer, saldo_akhir: t.balance }
-    }
-}
-
-/// What binds its fields together: a number or a code, and an expiry for what expires.
+/// What binds its fields together: one way to name the customer, and an expiry for what expires.
 pub fn together() -> [OneOf; 2] {
-    let either = |this: &str, not: &str| with(this, Object::with_type(Type::String)).property(not, null());
+    let text = || Object::with_type(Type::String);
+    let id = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String])).build();
+    let named = |this: &str, what: Object, [a, b]: [&str; 2]| with(this, what).property(a, null()).property(b, null());
     let whole = |values: &[Option<i64>]| {
         ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::Null])).enum_values(Some(values.to_vec()))
     };
@@ -74,95 +99,128 @@ pub fn together() -> [OneOf; 2] {
         with("masa_aktif", Object::with_type(Type::Integer)).property("jenis_emoney", whole(&[Some(1)])).required("jenis_emoney");
     let stays = ObjectBuilder::new().property("masa_aktif", null()).property("jenis_emoney", whole(&[Some(2), None]));
     [
-        OneOf::builder().item(either("telp", "qr")).item(either("qr", "telp")).build(),
+        OneOf::builder()
+            .item(named("telp", text(), ["qr", "id_customer_global"]))
+            .item(named("qr", text(), ["telp", "id_customer_global"]))
+            .item(named("id_customer_global", id, ["telp", "qr"]))
+            .build(),
         OneOf::builder().item(expires).item(stays).build(),
     ]
 }
 
-/// Who is topped up.
-enum Payee<'a> {
-    Telp(&'a Telp),
-    Qr(&'a str),
-}
-
 /// Tops up a customer's account at an outlet; the first top-up opens it.
 #[utoipa::path(
-    post, path = "/ops/v1/topup", tag = "operator", security(("operator" = [])), request_body = TopUp,
-    params(IdempotencyKey),
+    post, path = "/ops/v1/topup", tag = "operator", security(("operator" = []), ("session" = [])), request_body = TopUp,
+    params(IdempotencyKey, Approval),
     responses(
         (status = 200, body = Answer<TopUpMade>),
         (status = 400, body = Empty), (status = 401, body = Empty),
-        (status = 403, description = "`bonus hanya lewat paket`: a `kasir` key with another `quota` than `nominal`", body = Empty),
-        (status = 404, body = Empty), (status = 409, body = Empty), (status = 422, body = Empty),
+        (status = 403, description = "Of a kasir: `bonus hanya lewat paket`: another `quota` than `nominal`; at a till \
+            `di atas Rp 1.000.000 perlu persetujuan supervisor`, `persetujuan tidak berlaku`", body = Empty),
+        (status = 404, body = Empty),
+        (status = 409, description = "`harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`; at a till `shift belum dibuka`, \
+            `top-up yang sama baru saja dibuat`", body = Empty),
+        (status = 422, body = Empty), (status = 429, description = "Sixty numbers an hour at one till", body = Empty),
     )
 )]
 pub async fn topup(
     operator: Operator,
     key: IdempotencyKey,
-    store: web::Data<Store>,
+    approval: Approval,
+    staff: web::Data<Staff>,
     secrets: web::Data<Secrets>,
+    balances: web::Data<Balances>,
     body: Json<TopUp>,
 ) -> Result<HttpResponse, AppError> {
-    let payee = match (&body.telp, &body.qr) {
-        (Some(telp), None) => Payee::Telp(telp),
-        (None, Some(qr)) => Payee::Qr(qr),
-        _ => return Err(AppError::bad_input("isi salah satu: telp atau qr")),
+    let named = match (&body.id_customer_global, &body.telp, &body.qr) {
+        (Some(id), None, None) => Named::Id(*id),
+        (None, Some(telp), None) => Named::Telp(telp),
+        (None, None, Some(qr)) => Named::Qr(qr),
+        _ => return Err(AppError::bad_input("isi salah satu: telp, qr atau id_customer_global")),
     };
     let kind = AccountKind::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
-    let package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), kind)?;
-    let now = store.now();
+    let mut package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), kind)?;
+    let now = staff.store.now();
     let call = IdempotentCall::new(&operator, key, "topup", &*body, now)?;
-    let mut client = store.get().await?;
-    call.once(&mut client, async |tx| {
-        no_bonus(&operator, &package)?;
-        let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
-        let id_customer_global = match payee {
-            Payee::Telp(telp) => by_telp(tx, telp).await?,
-            Payee::Qr(text) => by_qr(&secrets, text, now)?,
-        };
-        let wallet = WalletRef { id_customer_global, idoutlet: outlet.idoutlet, idowner: outlet.idowner };
-        Ok(TopUpMade::from(sell(tx, wallet, &package, &operator.principal(), now).await?))
-    })
-    .await
+    let mut client = staff.store.get().await?;
+    let mut moved = None;
+    let answer = call
+        .once(&mut client, async |tx| {
+            let payment = payment(tx, &operator, &body).await?;
+            if operator.role == Role::Kasir && body.idpaket.is_none() && package.quota != package.nominal {
+                return Err(AppError::NotAllowed("bonus hanya lewat paket"));
+            }
+            let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
+            let payee = named.find(tx, (&staff, operator.at), &secrets, now).await?;
+            let approver = approver(tx, &operator, &approval, (payee.id, package.nominal), now).await?;
+            if let Some(id) = body.idpaket {
+                (package.quota, package.name) = paket::sold(tx, id, outlet.idoutlet, package.nominal).await?;
+                package.idpaket = Some(id.get());
+            }
+            let principals = (&*operator.principal(), approver);
+            let made = sell(tx, &payee, outlet, &package, payment, principals, now).await?;
+            moved = Some(Moved {
+                id_customer_global: payee.id,
+                idcustomer: made.idcustomer,
+                balance: made.saldo_akhir,
+                cause: Cause::TopUp,
+            });
+            Ok(made)
+        })
+        .await?;
+    balances.tell(moved);
+    Ok(answer)
 }
 
-/// A bonus is the owner's to give: whoever stands at the till with a `kasir` key sells a rupiah for a rupiah
-/// (docs/contract.md §7).
-fn no_bonus(operator: &Operator, package: &Package) -> Result<(), AppError> {
-    let bonus = operator.role == Role::Kasir && package.quota != package.nominal;
-    if bonus { Err(AppError::NotAllowed("bonus hanya lewat paket")) } else { Ok(()) }
+/// A session sells in its till's open shift, which stays open until this is committed.
+async fn payment(tx: &Transaction<'_>, operator: &Operator, body: &TopUp) -> Result<Payment, AppError> {
+    let Some(till) = operator.at else { return Ok(Payment::Elsewhere(body.cara_bayar)) };
+    let id = shift::hold_open(tx, till.browser).await?;
+    let means = body.cara_bayar.unwrap_or(Means::Tunai);
+    Ok(Payment::AtShift(AtShift { id, means, again: body.ulang == Some(true) }))
 }
 
-/// The customer of a number; 404 `number belum terdaftar`.
-pub async fn by_telp(client: &impl GenericClient, telp: &Telp) -> Result<i64, AppError> {
-    let stmt = client.prepare_cached("SELECT id FROM customer_global WHERE telp = $1").await?;
-    client.query_opt(&stmt, &[&telp.as_str()]).await?.map(|r| r.get(0)).ok_or(AppError::TelpUnknown)
+/// Who approved, where a kasir at a till needs that.
+async fn approver(
+    tx: &Transaction<'_>,
+    operator: &Operator,
+    approval: &Approval,
+    (customer, nominal): (i64, i64),
+    now: Timestamp,
+) -> Result<Option<i64>, AppError> {
+    const WITHOUT: AppError = AppError::NotAllowed("di atas Rp 1.000.000 perlu persetujuan supervisor");
+    if operator.role > Role::Kasir || operator.at.is_none() || nominal <= MOST_ALONE {
+        return Ok(None);
+    }
+    approval.use_up(tx, operator, &Act::top_up(customer, nominal), WITHOUT, now).await.map(Some)
 }
 
-fn by_qr(secrets: &Secrets, text: &str, now: Timestamp) -> Result<i64, AppError> {
-    customer::parse(text, secrets, now).map_err(|e| match e {
-        QrError::Foreign => AppError::Unprocessable("itu bukan kode QR pelanggan Nyala"),
-        QrError::Expired => {
-            AppError::Unprocessable("kode QR pelanggan sudah kedaluwarsa, minta pelanggan membuka ulang halaman Top Up")
-        }
-    })
-}
-
-/// The top-up and its line in the audit log.
+/// The top-up and its line in the audit log; `principal` sells, `approver` allowed it.
 pub async fn sell(
     tx: &Transaction<'_>,
-    wallet: WalletRef,
+    payee: &Payee,
+    Outlet { idoutlet, idowner }: Outlet,
     package: &Package,
-    principal: &str,
+    payment: Payment,
+    (principal, approver): (&str, Option<i64>),
     now: Timestamp,
-) -> Result<ToppedUp, AppError> {
-    let done = topup::topup(tx, wallet, package, principal, now).await?;
+) -> Result<TopUpMade, AppError> {
+    let wallet = WalletRef { id_customer_global: payee.id, idoutlet, idowner };
+    let done = topup::topup(tx, wallet, package, payment, principal, now).await?;
     let content = json!({
-        "idcustomer": done.idcustomer, "idoutlet": wallet.idoutlet, "nominal": package.nominal, "quota": package.quota,
+        "idcustomer": done.idcustomer, "idoutlet": idoutlet, "nominal": package.nominal, "quota": package.quota,
         "nama_paket": package.name, "jenis_emoney": package.kind.number(), "masa_aktif": package.kind.masa_aktif().map(Timestamp::ms),
-        "saldo_akhir": done.balance,
+        "saldo_akhir": done.balance, "cara_bayar": payment.means(),
     });
+    let content = with_approver(content, approver);
     let object = format!("pembelian_emoney:{}", done.idpembelian_emoney);
     audit::write(tx, &AuditEntry { principal, action: "topup", object, content }, now).await?;
-    Ok(done)
+    Ok(TopUpMade {
+        idpembelian_emoney: done.idpembelian_emoney.to_string(),
+        idcustomer: done.idcustomer,
+        saldo_akhir: done.balance,
+        nama: payee.name.clone(),
+        batal_sampai: now.plus_ms(VOID_WITHIN_MS),
+        created_at: now,
+    })
 }

@@ -98,17 +98,7 @@ impl Staff {
     /// # Errors
     /// When the database does not answer.
     pub async fn begin(&self, known: &Known) -> Result<Begun, StaffError> {
-        const BEGIN: &str = "
-            WITH renewed AS (UPDATE perangkat SET token_sampai = $6 WHERE id = $2 AND token_hash IS NOT NULL)
-            INSERT INTO sesi_petugas (id_kunci, id_perangkat, hash, created_at, dipakai_at, sampai) VALUES ($1, $2, $3, $4, $4, $5)
-            RETURNING id";
-        let (secret, hash) = key::generate();
-        let now = self.store.now();
-        let (until, cookie_until) = (now.plus_ms(LIFE_MS), now.plus_ms(browser::COOKIE_LIFE_S * 1000));
-        let client = self.store.get().await?;
-        let stmt = client.prepare_cached(BEGIN).await?;
-        let row = client.query_one(&stmt, &[&known.person.id, &known.browser.id, &hash, &now, &until, &cookie_until]).await?;
-        Ok(Begun { token: KeyKind::Session.text(row.get(0), &secret), until })
+        begin(&self.store.get().await?, known, self.store.now()).await
     }
 
     /// Ends a session.
@@ -116,8 +106,7 @@ impl Staff {
     /// # Errors
     /// When the database does not answer.
     pub async fn leave(&self, session: i64) -> Result<(), StaffError> {
-        const LEAVE: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id = $1 AND keluar_at IS NULL";
-        self.store.get().await?.execute(LEAVE, &[&session, &self.store.now()]).await?;
+        leave(&self.store.get().await?, session, self.store.now()).await?;
         self.tell(SessionEnded::One(session));
         Ok(())
     }
@@ -127,4 +116,30 @@ impl Staff {
         // Nobody listening is no error.
         let _ = self.ended.send(ended);
     }
+}
+
+/// As [`Staff::begin`], where the caller says.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn begin(client: &impl GenericClient, known: &Known, now: Timestamp) -> Result<Begun, StaffError> {
+    const BEGIN: &str = "
+        WITH renewed AS (UPDATE perangkat SET token_sampai = $6 WHERE id = $2 AND token_hash IS NOT NULL)
+        INSERT INTO sesi_petugas (id_kunci, id_perangkat, hash, created_at, dipakai_at, sampai) VALUES ($1, $2, $3, $4, $4, $5)
+        RETURNING id";
+    let (secret, hash) = key::generate();
+    let (until, cookie_until) = (now.plus_ms(LIFE_MS), now.plus_ms(browser::COOKIE_LIFE_S * 1000));
+    let stmt = client.prepare_cached(BEGIN).await?;
+    let row = client.query_one(&stmt, &[&known.person.id, &known.browser.id, &hash, &now, &until, &cookie_until]).await?;
+    Ok(Begun { token: KeyKind::Session.text(row.get(0), &secret), until })
+}
+
+/// As [`Staff::leave`], where the caller says; whoever commits it tells the sockets.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn leave(client: &impl GenericClient, session: i64, now: Timestamp) -> Result<(), StaffError> {
+    const LEAVE: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id = $1 AND keluar_at IS NULL";
+    client.execute(LEAVE, &[&session, &now]).await?;
+    Ok(())
 }

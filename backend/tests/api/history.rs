@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::arrange::{Epay, column, receipt};
 use crate::helpers::{Customer, TestApp};
+use crate::operator::Scope;
 
 const PATH: &str = "/scan/v1/transaksi/list_history";
 
@@ -48,6 +49,9 @@ async fn every_movement_is_a_row_and_the_rows_sum_to_the_balance() {
     let epay = app.epay(&siti, outlet, None).await;
     let first = app.now();
     let topup = app.topup(epay, 50_000).await;
+    let wrong = app.topup(epay, 7_000).await;
+    let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    app.ops(&key, &format!("topup/{wrong}/batal"), &json!({"alasan": "salah orang"})).await.ok();
     app.advance_s(60);
     let failed = app.hold(epay, &machine, &receipt(1)).await;
     app.refused(&failed).await;
@@ -69,14 +73,16 @@ async fn every_movement_is_a_row_and_the_rows_sum_to_the_balance() {
             json!([receipt(2), "snap_transaksi", -10_000]),
             json!([receipt(1), "snap_transaksi_refund", 10_000]),
             json!([receipt(1), "snap_transaksi", -10_000]),
+            json!([wrong.to_string(), "pembelian_emoney_batal", -7_000]),
+            json!([wrong.to_string(), "pembelian_emoney", 7_000]),
             json!([topup.to_string(), "pembelian_emoney", 50_000]),
         ]
     );
-    assert_eq!(data["returned"], 7);
+    assert_eq!(data["returned"], 9);
     assert_eq!(
-        rows[6],
+        rows[8],
         json!({
-            "ref_id": topup.to_string(), "ref_type": "pembelian_emoney", "entri": rows[6]["entri"], "date": first.rfc3339(),
+            "ref_id": topup.to_string(), "ref_type": "pembelian_emoney", "entri": rows[8]["entri"], "date": first.rfc3339(),
             "outlet": "Melati", "value": 50_000
         })
     );
@@ -95,14 +101,17 @@ async fn filters_by_kind_and_outlet() {
     app.funded(&budi, melati, 90_000).await;
     let used = app.used(at_melati, &app.machine(melati, "M1").await, &receipt(1)).await;
     app.delete(&used, 10_000).await;
+    let wrong = app.topup(at_melati, 7_000).await;
+    let key = app.key(Scope::Supervisor(melati.idoutlet)).await;
+    app.ops(&key, &format!("topup/{wrong}/batal"), &json!({"alasan": "salah orang"})).await.ok();
     let filtered = async |kind: Value, outlet: Value| {
         values(&page(&app, &siti, json!({"skip": 0, "limit": 20, "jenis": kind, "outlet": outlet})).await)
     };
-    assert_eq!(filtered(json!(""), json!("")).await, [10_000, -10_000, 70_000, 50_000]);
-    assert_eq!(filtered(json!(null), json!(null)).await, [10_000, -10_000, 70_000, 50_000]);
+    assert_eq!(filtered(json!(""), json!("")).await, [-7_000, 7_000, 10_000, -10_000, 70_000, 50_000]);
+    assert_eq!(filtered(json!(null), json!(null)).await, [-7_000, 7_000, 10_000, -10_000, 70_000, 50_000]);
     assert_eq!(filtered(json!("snap_transaksi"), json!("")).await, [10_000, -10_000]);
-    assert_eq!(filtered(json!("pembelian_emoney"), json!("")).await, [70_000, 50_000]);
-    assert_eq!(filtered(json!(""), json!(melati.idoutlet)).await, [10_000, -10_000, 50_000]);
+    assert_eq!(filtered(json!("pembelian_emoney"), json!("")).await, [-7_000, 7_000, 70_000, 50_000]);
+    assert_eq!(filtered(json!(""), json!(melati.idoutlet)).await, [-7_000, 7_000, 10_000, -10_000, 50_000]);
     assert_eq!(filtered(json!("pembelian_emoney"), json!(mawar.idoutlet.to_string())).await, [70_000]);
     assert_eq!(filtered(json!(""), json!(987_654)).await, [0; 0]);
 }

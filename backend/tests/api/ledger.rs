@@ -1,4 +1,4 @@
-//! The ledger under random traffic: many customers, each with several hands, top up, hold, post, void, stop, refund and delete at
+//! The ledger under random traffic: many customers, each with several hands, top up, take top-ups back, hold, post, void, stop, refund and delete at
 //! once on few machines. Whatever happens, a balance is the sum of what was answered, and of the history.
 
 use std::cell::RefCell;
@@ -47,15 +47,18 @@ struct Hand<'a> {
     epay: Epay,
     expected: RefCell<i64>,
     uses: RefCell<Vec<Use>>,
+    /// Top-ups that stand, with what each added.
+    topups: RefCell<Vec<(String, i64)>>,
 }
 
 impl Hand<'_> {
     async fn step(&self, rng: &mut StdRng) {
-        match rng.random_range(0..10) {
+        match rng.random_range(0..12) {
             0 | 1 => self.topup(rng).await,
             2..=4 => self.hold(rng).await,
             5 | 6 => self.decide(rng).await,
             7 | 8 => self.refund(rng).await,
+            9 | 10 => self.take_back(rng).await,
             _ => self.delete(rng).await,
         }
     }
@@ -76,8 +79,24 @@ impl Hand<'_> {
     async fn topup(&self, rng: &mut StdRng) {
         let quota = rng.random_range(1..40_000);
         let body = json!({"telp": self.telp, "idoutlet": self.shop.outlet.idoutlet, "nominal": 10_000, "quota": quota});
-        self.ops("topup", body).await.ok();
+        let made = self.ops("topup", body).await.ok();
         self.gained(quota);
+        self.topups.borrow_mut().push((made["idpembelian_emoney"].as_str().unwrap().to_owned(), quota));
+    }
+
+    /// Another hand may take the same one back, or spend it meanwhile.
+    async fn take_back(&self, rng: &mut StdRng) {
+        let top_ups = self.topups.borrow().clone();
+        if top_ups.is_empty() {
+            return;
+        }
+        let (id, quota) = &top_ups[rng.random_range(0..top_ups.len())];
+        let answer = self.ops(&format!("topup/{id}/batal"), json!({"alasan": "uji"})).await;
+        match (answer.status, answer.message.as_str()) {
+            (200, _) => self.gained(-quota),
+            (409, "top-up sudah dibatalkan") | (422, "saldo sudah terpakai") => {}
+            _ => panic!("{}: {}", answer.status, answer.message),
+        }
     }
 
     async fn hold(&self, rng: &mut StdRng) {
@@ -186,6 +205,7 @@ async fn random_traffic(seed: u64) {
             epay: *epay,
             expected: RefCell::new(20_000),
             uses: RefCell::default(),
+            topups: RefCell::default(),
         })
         .collect();
     join_all((0..CUSTOMERS * HANDS).map(|i| {
@@ -214,6 +234,43 @@ async fn balances_are_the_sum_of_what_happened() {
     }
 }
 
+/// Whoever comes first has the money, and it is there once.
+#[actix_web::test]
+async fn a_void_a_second_one_and_a_hold_at_once() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, outlet, 1).await;
+    let machine = app.machine(outlet, "Mesin").await;
+    let shop = Shop { app, outlet, key, machines: vec![machine; MACHINES] };
+    let hand = Hand {
+        shop: &shop,
+        telp: siti.telp.clone(),
+        epay,
+        expected: RefCell::new(1),
+        uses: RefCell::default(),
+        topups: RefCell::default(),
+    };
+    for round in 0..20 {
+        let mut rng = StdRng::seed_from_u64(round);
+        hand.topup(&mut rng).await;
+        let spend = async |seed: u64| {
+            let mut rng = StdRng::seed_from_u64(1_000 * round + seed);
+            for _ in 0..3 {
+                hand.hold(&mut rng).await;
+                hand.decide(&mut rng).await;
+            }
+        };
+        let take = async |seed: u64| hand.take_back(&mut StdRng::seed_from_u64(seed)).await;
+        tokio::join!(take(round), take(round), spend(1), spend(2), take(round + 1));
+        let balance = shop.app.balance(epay.idcustomer).await;
+        assert_eq!(balance, *hand.expected.borrow(), "round {round}");
+    }
+    assert_eq!(shop.app.balance(epay.idcustomer).await, history_sum(&shop.app, &siti).await);
+    shop.app.assert_no_violation().await;
+}
+
 #[actix_web::test]
 async fn what_is_written_stays_written() {
     let app = TestApp::spawn().await;
@@ -221,7 +278,7 @@ async fn what_is_written_stays_written() {
     let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
     app.funded(&siti, outlet, 20_000).await;
     app.ops(&app.key(Scope::Root).await, "owner", &json!({"nama": "Bu Ani"})).await.ok();
-    for table in ["ledger_transfer", "audit_log"] {
+    for table in ["ledger_transfer", "audit_log", "kas_gerak"] {
         for sql in
             [format!("UPDATE {table} SET aktor = 'x'"), format!("DELETE FROM {table}"), format!("TRUNCATE {table} CASCADE")]
         {

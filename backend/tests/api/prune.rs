@@ -1,6 +1,10 @@
 //! What is forgotten, and when (docs/contract.md §7).
 
+use std::cell::Cell;
+
 use nyala::db::{lock, prune};
+use nyala::domain::role::Role;
+use nyala::staff::people::WorksFor;
 use serde_json::json;
 
 use crate::helpers::{Setup, TestApp};
@@ -90,4 +94,50 @@ async fn what_keeps_one_kind_of_rows_keeps_no_other() {
     assert_eq!(app.insert(LEFT, &[]).await, 0);
     app.db.batch_execute("ALTER TABLE elsewhere RENAME TO nota").await.unwrap();
     prune::prune(&app.state.store).await.unwrap();
+}
+
+#[actix_web::test]
+async fn what_a_till_needs_no_more_is_forgotten() {
+    const LEFT: &str =
+        "SELECT (SELECT count(*) FROM pin_gagal), (SELECT count(*) FROM izin), (SELECT count(*) FROM sesi_petugas)";
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.kasir(outlet.idoutlet).await;
+    let hadi = app.person("Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet), "135791").await;
+    app.log_in(&rina.till, &json!({ "idpetugas": rina.person, "pin": "111222" }))
+        .await
+        .expect(401, "PIN salah, sisa 4 percobaan");
+    app.approval(&rina, hadi, "135791", "kas", "setor:1").await;
+    let left = async || {
+        prune::prune(&app.state.store).await.unwrap();
+        let row = app.db.query_one(LEFT, &[]).await.unwrap();
+        [0, 1, 2].map(|i| row.get::<_, i64>(i))
+    };
+    // The approval runs out after two minutes, the session after twelve hours.
+    let (approval_s, session_s) = (120, 12 * HOUR_S);
+    let passed = Cell::new(0);
+    for (at_s, expected) in [
+        (DAY_S - 1, [1, 1, 1]),
+        (DAY_S, [0, 1, 1]),
+        (DAY_S + approval_s - 1, [0, 1, 1]),
+        (DAY_S + approval_s, [0, 0, 1]),
+        (30 * DAY_S + session_s - 1, [0, 0, 1]),
+        (30 * DAY_S + session_s, [0, 0, 0]),
+    ] {
+        app.advance_s(at_s - passed.replace(at_s));
+        assert_eq!(left().await, expected, "after {at_s} s");
+    }
+}
+
+#[actix_web::test]
+async fn a_session_takes_its_approvals_with_it() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.kasir(outlet.idoutlet).await;
+    let hadi = app.person("Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet), "135791").await;
+    app.approval(&rina, hadi, "135791", "kas", "setor:1").await;
+    app.db.execute("UPDATE izin SET sampai = $1", &[&app.now().plus_ms(100 * DAY_S * 1000)]).await.unwrap();
+    app.advance_s(30 * DAY_S + 12 * HOUR_S);
+    prune::prune(&app.state.store).await.unwrap();
+    assert_eq!(app.insert("SELECT (SELECT count(*) FROM sesi_petugas) + (SELECT count(*) FROM izin)", &[]).await, 0);
 }

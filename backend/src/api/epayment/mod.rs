@@ -1,5 +1,6 @@
 //! E-Pay accounts, top-ups and refunds (docs/product.md §7).
 
+pub mod get_detail_batal;
 pub mod get_detail_refund;
 pub mod get_epayment;
 
@@ -7,5 +8,6 @@ use actix_web::web::{self, ServiceConfig};
 
 pub fn routes(cfg: &mut ServiceConfig) {
     cfg.route("/get_epayment/{id}", web::get().to(get_epayment::get_epayment))
+        .route("/get_detail_batal/{id}", web::get().to(get_detail_batal::get_detail_batal))
         .route("/get_detail_refund/{id}", web::get().to(get_detail_refund::get_detail_refund));
 }

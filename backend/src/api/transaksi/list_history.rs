@@ -23,7 +23,7 @@ pub struct ListHistory {
     #[schema(minimum = 1, maximum = 100)]
     #[serde(deserialize_with = "whole::deserialize")]
     limit: i64,
-    /// `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups.
+    /// `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups and their voids.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(snap_transaksi|pembelian_emoney)?$")]
     jenis: Option<Kind>,
@@ -89,6 +89,8 @@ pub struct HistoryEntry {
 enum RefType {
     SnapTransaksi,
     PembelianEmoney,
+    /// A top-up that was taken back.
+    PembelianEmoneyBatal,
     SnapTransaksiHapus,
     SnapTransaksiRefund,
 }
@@ -116,8 +118,8 @@ macro_rules! history_sql {
 }
 
 const ALL_ROWS: &str = history_sql!("l.kind <> 'post'");
-const SNAP_TRANSAKSI: &str = history_sql!("l.kind <> 'post' AND l.kind <> 'topup'");
-const PEMBELIAN_EMONEY: &str = history_sql!("l.kind = 'topup'");
+const SNAP_TRANSAKSI: &str = history_sql!("l.kind <> 'post' AND l.kind <> 'topup' AND l.kind <> 'batal'");
+const PEMBELIAN_EMONEY: &str = history_sql!("l.kind IN ('topup', 'batal')");
 
 /// A page of the history. The sum of all `value`s is the sum of the balances.
 #[utoipa::path(
@@ -169,10 +171,11 @@ fn entry(row: &Row) -> Result<Option<HistoryEntry>, AppError> {
     let (ref_type, value) = match kind {
         "pending" => (RefType::SnapTransaksi, -amount),
         "topup" => (RefType::PembelianEmoney, amount),
+        "batal" => (RefType::PembelianEmoneyBatal, -amount),
         "hapus" => (RefType::SnapTransaksiHapus, amount),
         "void" | "refund" => (RefType::SnapTransaksiRefund, amount),
         _ => return Err(AppError::internal("a ledger row of a kind that no history shows")),
     };
-    let ref_id = row.try_get(if kind == "topup" { 8 } else { 7 })?;
+    let ref_id = row.try_get(if matches!(kind, "topup" | "batal") { 8 } else { 7 })?;
     Ok(Some(HistoryEntry { ref_id, ref_type, entri, date: row.try_get(5)?, outlet: row.try_get(6)?, value }))
 }

@@ -15,8 +15,9 @@ WITH m AS (
     UPDATE mesin SET online = $2, perlu_petugas = perlu_petugas AND NOT ($2 AND NOT $3)
     WHERE idmesin = $1 AND (online <> $2 OR perlu_petugas AND $2 AND NOT $3) RETURNING idmesin
 )
-INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
-SELECT 'perangkat', 'mesin.jalan_tanpa_bayar', 'mesin:' || $1, jsonb_build_object('cmd_id', $4::UUID), $5
+INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
+SELECT 'perangkat', 'mesin.jalan_tanpa_bayar', 'mesin:' || $1, jsonb_build_object('cmd_id', $4::UUID),
+    (SELECT idoutlet FROM mesin WHERE idmesin = $1), $5
 WHERE $4::UUID IS NOT NULL
   AND NOT EXISTS (SELECT FROM snap_transaksi WHERE idmesin = $1 AND cmd_id = $4 AND state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING', 'FINISHED', 'STOPPED'))
 ON CONFLICT DO NOTHING";

@@ -68,3 +68,107 @@ async fn audit_verify_knows_both_accounts_and_the_owner_of_a_movement() {
     )
     .await;
 }
+
+/// A till's history with a row of every kind: sales in cash and not, by sessions and by an API key, from before the till too, each
+/// also taken back; cash by hand; a shift that is closed.
+const TILL: &str = "
+    UPDATE pembelian_emoney SET cara_bayar = 'tunai', idshift = 1 WHERE id IN (2, 3);
+    UPDATE pembelian_emoney SET cara_bayar = 'qris', idshift = 1 WHERE id IN (4, 5);
+    UPDATE pembelian_emoney SET cara_bayar = 'tunai' WHERE id IN (6, 7);
+    INSERT INTO kas_gerak (idshift, jenis, nominal, idpembelian_emoney, alasan, aktor, created_at) SELECT 1, k.jenis, k.nominal, k.sale, k.alasan, 'uji', dibuka_at
+    FROM shift, (VALUES ('topup', 3000, 2, NULL), ('topup', 3000, 3, NULL), ('batal', 3000, 3, 'salah'), ('masuk', 700, NULL, 'koin'),
+        ('keluar', 300, NULL, 'sabun'), ('setor', 400, NULL, 'bank')) AS k (jenis, nominal, sale, alasan) WHERE shift.id = 1;
+    INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
+    SELECT 'batal', credit_akun, debit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, 'uji', 'salah', created_at
+    FROM ledger_transfer WHERE idpembelian_emoney IN (3, 5, 7, 8);
+    UPDATE pembelian_emoney SET batal_at = created_at WHERE id IN (3, 5, 7, 8);
+    UPDATE quota_emoney SET debits_posted = debits_posted + 4 * 3000;";
+
+#[actix_web::test]
+async fn audit_verify_names_each_broken_rule_of_the_till() {
+    let app = TestApp::spawn().await;
+    let (outlet, other) = (app.outlet("Melati").await, app.outlet("Kenanga").await);
+    let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
+    // Number 1 is from before the till; number 8 as well, and was taken back since.
+    let epay = app.funded(&siti, outlet, 3_000).await;
+    for _ in 2..=8 {
+        app.topup(epay, 3_000).await;
+    }
+    let rina = app.selling(outlet.idoutlet, 10_000).await;
+    app.selling(other.idoutlet, 0).await;
+    app.db.batch_execute(TILL).await.unwrap();
+    app.assert_no_violation().await;
+    app.advance_s(1);
+    let closed = app.ask(&rina, "shift/tutup", &json!({ "dihitung": 13_000 })).await.ok();
+    assert_eq!((&closed["diharapkan"], &closed["selisih"]), (&json!(13_000), &json!(0)));
+    assert!(beside(&app, &["audit", "verify"]).ok().starts_with("OK"));
+
+    // Past the triggers that keep cash and ledger append-only.
+    app.db.batch_execute("SET session_replication_role = replica").await.unwrap();
+    let breaks = async |sql: &str, told: &str| {
+        app.db.batch_execute("BEGIN").await.unwrap();
+        app.db.batch_execute(sql).await.unwrap();
+        let broken = app.db.query("SELECT aturan || ': ' || kunci FROM pelanggaran", &[]).await.unwrap();
+        assert!(broken.iter().any(|row| row.get::<_, &str>(0) == told), "{told} by {sql}");
+        app.db.batch_execute("ROLLBACK").await.unwrap();
+    };
+    for sql in [
+        "UPDATE shift SET modal = 9999 WHERE id = 1",
+        "UPDATE shift SET diharapkan = 13001 WHERE id = 1",
+        "DELETE FROM kas_gerak WHERE idshift = 1",
+        "DELETE FROM kas_gerak WHERE idshift = 1 AND jenis = 'modal'",
+        "UPDATE kas_gerak SET created_at = created_at + interval '1 h' WHERE idshift = 1 AND jenis = 'masuk'",
+        "UPDATE kas_gerak SET jenis = 'keluar' WHERE idshift = 1 AND jenis = 'masuk'",
+        "UPDATE kas_gerak SET nominal = 14000 WHERE idshift = 1 AND jenis = 'setor'",
+    ] {
+        breaks(sql, "kas tidak sesuai: 1").await;
+    }
+    breaks("UPDATE kas_gerak SET nominal = 0, jenis = 'setor', alasan = 'x' WHERE idshift = 2", "kas tidak sesuai: 2").await;
+    for sql in [
+        "DELETE FROM kas_gerak WHERE idpembelian_emoney = 2",
+        "UPDATE kas_gerak SET nominal = 2999 WHERE idpembelian_emoney = 2",
+        "UPDATE kas_gerak SET idshift = 2 WHERE idpembelian_emoney = 2",
+        "UPDATE pembelian_emoney SET cara_bayar = 'qris' WHERE id = 2",
+        "UPDATE pembelian_emoney SET idshift = NULL WHERE id = 2",
+    ] {
+        breaks(sql, "top-up tunai tidak sesuai kas: 2").await;
+    }
+    for id in [4, 6] {
+        let sql = format!("UPDATE kas_gerak SET idpembelian_emoney = {id} WHERE idpembelian_emoney = 2");
+        breaks(&sql, &format!("top-up tunai tidak sesuai kas: {id}")).await;
+    }
+    let wrong = |what: &str| format!("UPDATE ledger_transfer SET {what} WHERE kind = 'batal' AND idpembelian_emoney = 3");
+    let other_account =
+        |side: &str| format!("{side} = (SELECT idakun FROM akun WHERE jenis = 'K' AND idoutlet = {})", other.idoutlet);
+    for sql in [
+        "UPDATE pembelian_emoney SET batal_at = NULL WHERE id = 3",
+        "DELETE FROM ledger_transfer WHERE kind = 'batal' AND idpembelian_emoney = 3",
+        &wrong("jumlah = jumlah - 1"),
+        &wrong("debit_akun = credit_akun, credit_akun = debit_akun"),
+        &wrong(&other_account("debit_akun")),
+        &wrong(&other_account("credit_akun")),
+        &wrong("idcustomer = idcustomer + 1"),
+        "DELETE FROM kas_gerak WHERE jenis = 'batal'",
+        "UPDATE kas_gerak SET nominal = 2999 WHERE jenis = 'batal'",
+    ] {
+        breaks(sql, "pembatalan tidak sesuai: 3").await;
+    }
+    // Not paid in cash, sold by an API key, or before the till: no cash comes back.
+    for id in [5, 7, 8] {
+        let sql = format!("UPDATE kas_gerak SET idpembelian_emoney = {id} WHERE jenis = 'batal'");
+        breaks(&sql, &format!("pembatalan tidak sesuai: {id}")).await;
+        breaks(
+            &format!("UPDATE pembelian_emoney SET batal_at = NULL WHERE id = {id}"),
+            &format!("pembatalan tidak sesuai: {id}"),
+        )
+        .await;
+    }
+    breaks("UPDATE pembelian_emoney SET batal_at = created_at WHERE id = 1", "pembatalan tidak sesuai: 1").await;
+    breaks("UPDATE pembelian_emoney SET idshift = 2 WHERE id = 4", "shift di outlet lain: 4").await;
+    breaks("UPDATE kas_gerak SET idshift = 2 WHERE jenis = 'batal'", "shift di outlet lain: 3").await;
+    breaks(
+        "UPDATE pembelian_emoney SET created_at = created_at + interval '1 h' WHERE id = 4",
+        "top-up sesudah shift ditutup: 4",
+    )
+    .await;
+}

@@ -1,5 +1,6 @@
 //! The customer's socket against the whole server, over the wire (docs/contract.md §3).
 
+mod balance;
 mod connect;
 mod ending;
 mod hostile;

@@ -10,7 +10,7 @@ use nyala::domain::timestamp::Timestamp;
 use nyala::ledger::facts;
 use nyala::ledger::purchase as ledger;
 use nyala::ledger::refund::{self, Grounds, Visible, refund};
-use nyala::ledger::topup::{AccountKind, Package, WalletRef, topup};
+use nyala::ledger::topup::{AccountKind, Package, Payment, WalletRef, topup};
 use nyala::machine::device::record::record;
 use nyala::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use nyala::purchase::rules::decide;
@@ -79,9 +79,11 @@ async fn arrange(client: &mut DbClient, seed: u64) -> Chain {
         let sql = "INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
             VALUES ($1, 'Siti', 'Rahma', '', $2, $2) RETURNING id";
         let id_customer_global = insert(client, sql, &[&format!("8{seed:05}{customer:02}"), &T0]).await;
-        let package = Package { nominal: BALANCE, quota: BALANCE, name: "Top-Up".to_owned(), kind: AccountKind::Lasting };
+        let package = Package::parse(BALANCE.into(), None, None, AccountKind::Lasting).unwrap();
         let tx = client.transaction().await.unwrap();
-        let done = topup(&tx, WalletRef { id_customer_global, idoutlet, idowner }, &package, "uji", T0).await.unwrap();
+        let done = topup(&tx, WalletRef { id_customer_global, idoutlet, idowner }, &package, Payment::Elsewhere(None), "uji", T0)
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
         chain.customers.push((id_customer_global, done.idcustomer));
     }

@@ -89,6 +89,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/izin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A supervisor's approval of one action. */
+        post: operations["izin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/keluar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends this session. */
+        post: operations["keluar"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/layanan": {
         parameters: {
             query?: never;
@@ -100,6 +134,23 @@ export interface paths {
         put?: never;
         /** Adds a service to an outlet. */
         post: operations["layanan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/masuk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A PIN for a session. */
+        post: operations["masuk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -208,6 +259,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/paket": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The packages within sight, the cheapest first. */
+        get: operations["list_paket"];
+        put?: never;
+        /** Adds a package to an outlet. */
+        post: operations["add_paket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/paket/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Changes a package from now on; what was sold keeps its own price. */
+        post: operations["change_paket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/pasang": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pairs this browser with an outlet, or with one person. */
+        post: operations["pasang"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/pelanggan/bulk": {
         parameters: {
             query?: never;
@@ -219,6 +322,161 @@ export interface paths {
         put?: never;
         /** Registers and logs in many customers for load tests (development only). */
         post: operations["pelanggan_bulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/pelanggan/cari": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The customer of a number or a code. */
+        post: operations["pelanggan_cari"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/pemakaian": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page of what was bought. */
+        get: operations["pemakaian"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/perangkat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Browsers within sight. */
+        get: operations["list"];
+        put?: never;
+        /** A code for a browser of an outlet, or of one person (owners only). */
+        post: operations["invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/perangkat/saya": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who works here, by the browser's cookie alone. */
+        get: operations["perangkat_saya"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/perangkat/{id}/cabut": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends a browser, a lost one say: its cookie and every session in it. */
+        post: operations["end"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/petugas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The people within sight, below one's own role. */
+        get: operations["list"];
+        put?: never;
+        /** Hires somebody; the answer has the first PIN, once. */
+        post: operations["hire"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/petugas/{id}/buka_kunci": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets somebody try again whose PIN was wrong ten times in a day. */
+        post: operations["open_lock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/petugas/{id}/cabut": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends somebody away: PIN, sessions and sockets are over. */
+        post: operations["dismiss"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/petugas/{id}/reset_pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A first PIN anew, for somebody who forgot it; told once. Opens the lock, ends every session. */
+        post: operations["reset_pin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -242,7 +500,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/ops/v1/topup": {
+    "/ops/v1/soket": {
         parameters: {
             query?: never;
             header?: never;
@@ -251,8 +509,43 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** A ticket for a socket. */
+        post: operations["soket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/topup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page of what was sold. */
+        get: operations["list_topup"];
+        put?: never;
         /** Tops up a customer's account at an outlet; the first top-up opens it. */
         post: operations["topup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/topup/{id}/batal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes a top-up back: within half an hour, or any time for an owner. */
+        post: operations["topup_batal"];
         delete?: never;
         options?: never;
         head?: never;
@@ -480,6 +773,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/scan/v1/epayment/get_detail_batal/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The void of a top-up by the top-up's number. 404 when it is not the customer's or stands. */
+        get: operations["get_detail_batal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scan/v1/epayment/get_detail_refund/{id}": {
         parameters: {
             query?: never;
@@ -649,6 +959,19 @@ export interface components {
             quota_emoney: null | components["schemas"]["QuotaEmoney"];
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Approval: {
+            data: {
+                /** @description For the header `X-Izin`, once, within two minutes. */
+                izin: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_CustomerGlobal: {
             data: {
                 /**
@@ -684,6 +1007,32 @@ export interface components {
                 customer_global: components["schemas"]["CustomerSummary"];
                 /** @description The purchases whose status is not 4, newest first. */
                 list_snap_transaksi: components["schemas"]["SnapTransaksi"][];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_DetailBatal: {
+            data: {
+                /** @description Why, in the words of whoever did it. */
+                alasan: string;
+                /**
+                 * @description A decimal number as text, as it is in the history's `ref_id`.
+                 * @example 42
+                 */
+                idpembelian_emoney: string;
+                /**
+                 * Format: int64
+                 * @description Whole rupiah taken from the balance.
+                 */
+                nominal_batal: number;
+                outlet: components["schemas"]["OutletSummary"];
+                /** Format: date-time */
+                waktu_batal: string;
             };
             message: string;
             /**
@@ -770,6 +1119,23 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Invitation: {
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @description To be typed at `/kasir/pasang`, once. */
+                kode: string;
+                /** @description RFC 3339. */
+                sampai: components["schemas"]["Timestamp"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Layanan: {
             data: {
                 data_layanan: components["schemas"]["DataLayanan"][];
@@ -787,6 +1153,23 @@ export interface components {
             data: {
                 /** Format: int64 */
                 id: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_LoggedIn: {
+            data: {
+                petugas: components["schemas"]["WhoIs"];
+                /** @description When it ends at the latest; unused for 30 minutes it ends before. */
+                sampai: components["schemas"]["Timestamp"];
+                shift?: null | components["schemas"]["Shift"];
+                /** @description `nys_…`, for `Authorization: Bearer`, good only beside this browser's cookie. */
+                token: string;
             };
             message: string;
             /**
@@ -878,6 +1261,7 @@ export interface components {
                  * @description Rupiah given back.
                  */
                 jumlah: number;
+                ke: components["schemas"]["HowOften"];
                 /** Format: int64 */
                 saldo_akhir: number;
             };
@@ -906,6 +1290,162 @@ export interface components {
             data: {
                 /** Format: int64 */
                 idowner: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Paired: {
+            data: {
+                outlet?: null | components["schemas"]["OutletOf"];
+                perangkat: components["schemas"]["NamedBrowser"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_PaketMade: {
+            data: {
+                /** Format: int64 */
+                idpaket: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_PelangganFound: {
+            data: {
+                /** Format: int64 */
+                id_customer_global: number;
+                /**
+                 * @description The first name and an initial.
+                 * @example Siti R.
+                 */
+                nama: string;
+                /**
+                 * Format: int64
+                 * @description Rupiah in the account at this outlet; null without one.
+                 */
+                saldo: number | null;
+                /**
+                 * @description Without its middle.
+                 * @example 0812••••7890
+                 */
+                telp: string;
+                terakhir: null | components["schemas"]["LastTopUp"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_PetugasHired: {
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @description Good for a day, to make one's own with; told once. */
+                pin_awal: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rows_TopUpRow: {
+            /** @description A page of a list, the newest row first. */
+            data: {
+                baris: {
+                    batal_at: null | components["schemas"]["Timestamp"];
+                    /** @description RFC 3339. */
+                    batal_sampai: components["schemas"]["Timestamp"];
+                    /** @description `tunai`, `qris` or `transfer`; null where nobody said. */
+                    cara_bayar: string | null;
+                    /** @description RFC 3339. */
+                    created_at: components["schemas"]["Timestamp"];
+                    /** @description A decimal string, as in the history. */
+                    idpembelian_emoney: string;
+                    /** @description The customer; a kasir sees the first name and an initial. */
+                    nama: string;
+                    nama_paket: string;
+                    /**
+                     * Format: int64
+                     * @description Rupiah paid.
+                     */
+                    nominal: number;
+                    /** @description Who sold it; null for the command line. */
+                    petugas: string | null;
+                    /**
+                     * Format: int64
+                     * @description Rupiah added.
+                     */
+                    quota: number;
+                }[];
+                /**
+                 * Format: int64
+                 * @description Goes on as `sebelum`; null at the end.
+                 */
+                lanjut: number | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rows_UseRow: {
+            /** @description A page of a list, the newest row first. */
+            data: {
+                baris: {
+                    /** @description RFC 3339. */
+                    created_at: components["schemas"]["Timestamp"];
+                    dihapus_at: null | components["schemas"]["Timestamp"];
+                    /**
+                     * Format: int64
+                     * @description Rupiah that staff gave back.
+                     */
+                    dikembalikan: number;
+                    /**
+                     * Format: int64
+                     * @description Rupiah.
+                     */
+                    grandtotal: number;
+                    /** Format: int64 */
+                    idcustomer: number;
+                    /** @description The receipt number. */
+                    idtransaksi: string;
+                    /** @description As it was called then. */
+                    layanan: string;
+                    /** @description As it was called then. */
+                    mesin: string;
+                    /** @description The customer; a kasir sees the first name and an initial. */
+                    nama: string;
+                    status: components["schemas"]["UseStatus"];
+                }[];
+                /**
+                 * Format: int64
+                 * @description Goes on as `sebelum`; null at the end.
+                 */
+                lanjut: number | null;
             };
             message: string;
             /**
@@ -980,6 +1520,33 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_ThisBrowser: {
+            data: {
+                outlet?: null | components["schemas"]["OutletOf"];
+                perangkat: components["schemas"]["NamedBrowser"];
+                petugas: components["schemas"]["Person"][];
+                shift?: null | components["schemas"]["Shift"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Ticket: {
+            data: {
+                tiket: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_TokenData: {
             /** @description The data of an answer that logs in. */
             data: {
@@ -995,6 +1562,32 @@ export interface components {
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_TopUpMade: {
+            data: {
+                /** @description RFC 3339: until then anybody who may take it back can; later an owner. */
+                batal_sampai: components["schemas"]["Timestamp"];
+                /** @description RFC 3339. */
+                created_at: components["schemas"]["Timestamp"];
+                /** Format: int64 */
+                idcustomer: number;
+                /** @description A decimal string, as in the history. */
+                idpembelian_emoney: string;
+                /**
+                 * @description The customer's first name and an initial.
+                 * @example Siti R.
+                 */
+                nama: string;
+                /** Format: int64 */
+                saldo_akhir: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_TopUpVoided: {
             data: {
                 /** Format: int64 */
                 idcustomer: number;
@@ -1030,6 +1623,76 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_PaketRow: {
+            data: {
+                aktif: boolean;
+                /**
+                 * Format: int64
+                 * @description Rupiah paid.
+                 */
+                harga: number;
+                /** Format: int64 */
+                idoutlet: number;
+                /** Format: int64 */
+                idpaket: number;
+                nama: string;
+                /**
+                 * Format: int64
+                 * @description Rupiah added.
+                 */
+                quota: number;
+            }[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_PerangkatRow: {
+            data: {
+                dicabut_at?: null | components["schemas"]["Timestamp"];
+                dipasang_at?: null | components["schemas"]["Timestamp"];
+                /** Format: int64 */
+                id: number;
+                /** Format: int64 */
+                idoutlet?: number | null;
+                /** Format: int64 */
+                idpetugas?: number | null;
+                nama: string;
+            }[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_PetugasRow: {
+            data: {
+                dicabut_at?: null | components["schemas"]["Timestamp"];
+                dikunci: boolean;
+                /** Format: int64 */
+                id: number;
+                /** Format: int64 */
+                idoutlet?: number | null;
+                /** Format: int64 */
+                idowner?: number | null;
+                nama: string;
+                /** @description A first PIN that was not changed yet. */
+                pin_awal: boolean;
+                role: string;
+            }[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Vec_WhatsAppMessage: {
             data: {
                 /** Format: date-time */
@@ -1046,6 +1709,13 @@ export interface components {
              * @description The HTTP status again.
              */
             status: number;
+        };
+        Approval: {
+            /** @description For the header `X-Izin`, once, within two minutes. */
+            izin: string;
+        };
+        Batal: {
+            alasan: components["schemas"]["Reason"];
         };
         /** @enum {integer|string} */
         CountryCode: "62" | "+62" | 62;
@@ -1144,6 +1814,23 @@ export interface components {
              */
             tl: number | null;
         };
+        DetailBatal: {
+            /** @description Why, in the words of whoever did it. */
+            alasan: string;
+            /**
+             * @description A decimal number as text, as it is in the history's `ref_id`.
+             * @example 42
+             */
+            idpembelian_emoney: string;
+            /**
+             * Format: int64
+             * @description Whole rupiah taken from the balance.
+             */
+            nominal_batal: number;
+            outlet: components["schemas"]["OutletSummary"];
+            /** Format: date-time */
+            waktu_batal: string;
+        };
         DetailRefund: {
             /**
              * @description The receipt number.
@@ -1206,6 +1893,17 @@ export interface components {
         };
         /** @description An id, or nothing. */
         Filter: number | string | null;
+        FindPelanggan: {
+            /** @description The text of the customer's QR, not older than 5 minutes; this or `telp`. */
+            qr?: string | null;
+            telp?: null | components["schemas"]["Telp"];
+        } & ({
+            qr?: null;
+            telp: string;
+        } | {
+            qr: string;
+            telp?: null;
+        });
         ForgotPasswordRequest: {
             otp: components["schemas"]["SixDigits"];
             /**
@@ -1262,11 +1960,57 @@ export interface components {
              */
             value: number;
         };
+        /** @description Refunds and deletions of this month, this one included. */
+        HowOften: {
+            /**
+             * Format: int64
+             * @description For uses of this machine.
+             */
+            mesin: number;
+            /**
+             * Format: int64
+             * @description To this account.
+             */
+            pelanggan: number;
+        };
         /**
          * @description An id: a number, or its digits as text.
          * @example 1
          */
         Id: number | string;
+        Invitation: {
+            /** Format: int64 */
+            id: number;
+            /** @description To be typed at `/kasir/pasang`, once. */
+            kode: string;
+            /** @description RFC 3339. */
+            sampai: components["schemas"]["Timestamp"];
+        };
+        Izin: {
+            aksi: string;
+            /** @description The supervisor. */
+            idpetugas: components["schemas"]["Id"];
+            /**
+             * @description `<id_customer_global>:<nominal>` for `topup`, `<id>` for `batal`, `<idtransaksi>:<idcustomer>:<nominal>` for `refund`,
+             *     `<idtransaksi>:<idcustomer>` for `hapus`, `<jenis>:<nominal>` for `kas`.
+             */
+            objek: string;
+            pin: components["schemas"]["SixDigits"];
+        };
+        LastTopUp: {
+            /** @description RFC 3339. */
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description The package, if it is still sold.
+             */
+            idpaket: number | null;
+            /**
+             * Format: int64
+             * @description Rupiah paid; with `idpaket` its present price.
+             */
+            nominal: number;
+        };
         Layanan: {
             data_layanan: components["schemas"]["DataLayanan"][];
             data_mesin: components["schemas"]["DataMesin"];
@@ -1276,7 +2020,7 @@ export interface components {
             id: number;
         };
         ListHistory: {
-            /** @description `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups. */
+            /** @description `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups and their voids. */
             jenis?: string | null;
             /** Format: int64 */
             limit: number;
@@ -1285,6 +2029,14 @@ export interface components {
             sampai?: null | components["schemas"]["Cursor"];
             /** Format: int64 */
             skip: number;
+        };
+        LoggedIn: {
+            petugas: components["schemas"]["WhoIs"];
+            /** @description When it ends at the latest; unused for 30 minutes it ends before. */
+            sampai: components["schemas"]["Timestamp"];
+            shift?: null | components["schemas"]["Shift"];
+            /** @description `nys_…`, for `Authorization: Bearer`, good only beside this browser's cookie. */
+            token: string;
         };
         LoginRequest: {
             country_code: components["schemas"]["CountryCode"];
@@ -1323,6 +2075,16 @@ export interface components {
         ManyPelangganMade: {
             pelanggan: components["schemas"]["PelangganMade"][];
         };
+        Masuk: {
+            idpetugas: components["schemas"]["Id"];
+            pin: components["schemas"]["SixDigits"];
+            pin_baru?: null | components["schemas"]["SixDigits"];
+        };
+        /**
+         * @description How somebody paid.
+         * @enum {string}
+         */
+        Means: "tunai" | "qris" | "transfer";
         /** @description A machine and what is printed on its sticker. */
         MesinMade: {
             /** Format: int64 */
@@ -1367,6 +2129,7 @@ export interface components {
              * @description Rupiah given back.
              */
             jumlah: number;
+            ke: components["schemas"]["HowOften"];
             /** Format: int64 */
             saldo_akhir: number;
         };
@@ -1375,6 +2138,11 @@ export interface components {
          * @example Mesin
          */
         NamePrefix: string;
+        NamedBrowser: {
+            /** Format: int64 */
+            id: number;
+            nama: string;
+        };
         NewLayanan: {
             /**
              * Format: int64
@@ -1413,6 +2181,20 @@ export interface components {
         NewOwner: {
             nama: components["schemas"]["ShortText"];
         };
+        NewPaket: {
+            /**
+             * Format: int64
+             * @description Rupiah paid.
+             */
+            harga: number;
+            idoutlet: components["schemas"]["Id"];
+            nama: components["schemas"]["ShortText"];
+            /**
+             * Format: int64
+             * @description Rupiah added.
+             */
+            quota: number;
+        };
         /**
          * @description 1 to 8 digits, in the forms of a number.
          * @example 8990
@@ -1447,6 +2229,12 @@ export interface components {
             kota: string;
             nama: string;
         };
+        OutletOf: {
+            /** Format: int64 */
+            idoutlet: number;
+            kota: string;
+            nama: string;
+        };
         OutletSummary: {
             kota: string;
             nama: string;
@@ -1455,6 +2243,72 @@ export interface components {
             /** Format: int64 */
             idowner: number;
         };
+        Paired: {
+            outlet?: null | components["schemas"]["OutletOf"];
+            perangkat: components["schemas"]["NamedBrowser"];
+        };
+        /** @description What changes; the rest stays. */
+        PaketChange: {
+            /** @description False: sold no more. */
+            aktif?: boolean | null;
+            /**
+             * Format: int64
+             * @description Rupiah paid.
+             */
+            harga?: number | null;
+            nama?: null | components["schemas"]["ShortText"];
+            /**
+             * Format: int64
+             * @description Rupiah added.
+             */
+            quota?: number | null;
+        };
+        PaketMade: {
+            /** Format: int64 */
+            idpaket: number;
+        };
+        PaketRow: {
+            aktif: boolean;
+            /**
+             * Format: int64
+             * @description Rupiah paid.
+             */
+            harga: number;
+            /** Format: int64 */
+            idoutlet: number;
+            /** Format: int64 */
+            idpaket: number;
+            nama: string;
+            /**
+             * Format: int64
+             * @description Rupiah added.
+             */
+            quota: number;
+        };
+        Pasang: {
+            /** @description Eight characters, as they are shown to a supervisor or printed by `nyala perangkat pasang`; blanks and case do not matter. */
+            kode: string;
+        };
+        PelangganFound: {
+            /** Format: int64 */
+            id_customer_global: number;
+            /**
+             * @description The first name and an initial.
+             * @example Siti R.
+             */
+            nama: string;
+            /**
+             * Format: int64
+             * @description Rupiah in the account at this outlet; null without one.
+             */
+            saldo: number | null;
+            /**
+             * @description Without its middle.
+             * @example 0812••••7890
+             */
+            telp: string;
+            terakhir: null | components["schemas"]["LastTopUp"];
+        };
         PelangganMade: {
             /** Format: int64 */
             id_customer_global: number;
@@ -1462,6 +2316,63 @@ export interface components {
             idcustomer?: number | null;
             telp: string;
             token: string;
+        };
+        Perangkat: {
+            idoutlet?: null | components["schemas"]["Id"];
+            idpetugas?: null | components["schemas"]["Id"];
+            nama: components["schemas"]["ShortText"];
+        };
+        PerangkatRow: {
+            dicabut_at?: null | components["schemas"]["Timestamp"];
+            dipasang_at?: null | components["schemas"]["Timestamp"];
+            /** Format: int64 */
+            id: number;
+            /** Format: int64 */
+            idoutlet?: number | null;
+            /** Format: int64 */
+            idpetugas?: number | null;
+            nama: string;
+        };
+        /** @description Somebody who may log in here. */
+        Person: {
+            /** @description Until a supervisor opens it. */
+            dikunci: boolean;
+            /** Format: int64 */
+            id: number;
+            nama: string;
+            role: string;
+            /**
+             * Format: int32
+             * @description Seconds until the next PIN, 0 for at once.
+             */
+            tunggu_s: number;
+        };
+        Petugas: {
+            idoutlet?: null | components["schemas"]["Id"];
+            idowner?: null | components["schemas"]["Id"];
+            nama: components["schemas"]["ShortText"];
+            /** @description Below one's own. */
+            role: string;
+        };
+        PetugasHired: {
+            /** Format: int64 */
+            id: number;
+            /** @description Good for a day, to make one's own with; told once. */
+            pin_awal: string;
+        };
+        PetugasRow: {
+            dicabut_at?: null | components["schemas"]["Timestamp"];
+            dikunci: boolean;
+            /** Format: int64 */
+            id: number;
+            /** Format: int64 */
+            idoutlet?: number | null;
+            /** Format: int64 */
+            idowner?: number | null;
+            nama: string;
+            /** @description A first PIN that was not changed yet. */
+            pin_awal: boolean;
+            role: string;
         };
         QuotaEmoney: {
             /**
@@ -1493,7 +2404,7 @@ export interface components {
          */
         ReceiptNumber: string;
         /** @enum {string} */
-        RefType: "snap_transaksi" | "pembelian_emoney" | "snap_transaksi_hapus" | "snap_transaksi_refund";
+        RefType: "snap_transaksi" | "pembelian_emoney" | "pembelian_emoney_batal" | "snap_transaksi_hapus" | "snap_transaksi_refund";
         Refund: {
             alasan: components["schemas"]["Reason"];
             idcustomer?: null | components["schemas"]["Id"];
@@ -1517,6 +2428,21 @@ export interface components {
             telp: components["schemas"]["Telp"];
         };
         SearchText: string;
+        /** @description A shift as everybody at its till may see it: not what should be in the drawer. */
+        Shift: {
+            /** @description RFC 3339. */
+            dibuka_at: components["schemas"]["Timestamp"];
+            ditutup_at?: null | components["schemas"]["Timestamp"];
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description Rupiah in the drawer when it was opened.
+             */
+            modal: number;
+            /** @description Who opened it. */
+            petugas: string;
+        };
         /**
          * @description 1 to 100 characters without the blanks around them; no control characters.
          * @example Cuci Kilat
@@ -1600,13 +2526,30 @@ export interface components {
          * @example 81234567890
          */
         Telp: string;
+        ThisBrowser: {
+            outlet?: null | components["schemas"]["OutletOf"];
+            perangkat: components["schemas"]["NamedBrowser"];
+            petugas: components["schemas"]["Person"][];
+            shift?: null | components["schemas"]["Shift"];
+        };
+        Ticket: {
+            tiket: string;
+        };
+        /**
+         * Format: date-time
+         * @description RFC 3339, UTC.
+         */
+        Timestamp: string;
         /** @description The data of an answer that logs in. */
         TokenData: {
             /** @description A JWT whose claims hold `id_customer_global`. */
             token: string;
         };
         TopUp: {
+            cara_bayar?: null | components["schemas"]["Means"];
+            id_customer_global?: null | components["schemas"]["Id"];
             idoutlet: components["schemas"]["Id"];
+            idpaket?: null | components["schemas"]["Id"];
             /**
              * Format: int64
              * @description 2 (default) never expires; 1 needs `masa_aktif`.
@@ -1623,19 +2566,28 @@ export interface components {
              * @description Rupiah paid.
              */
             nominal: number;
-            /** @description The text of the customer's QR, not older than 5 minutes; this or `telp`. */
+            /** @description The text of the customer's QR, not older than 5 minutes. */
             qr?: string | null;
             /**
              * Format: int64
-             * @description Rupiah added; `nominal` when left out. A `kasir` key adds what was paid, no more and no less.
+             * @description Rupiah added; `nominal` when left out, the package's with `idpaket`. A kasir without a package adds what was paid, no more and
+             *     no less.
              */
             quota?: number | null;
             telp?: null | components["schemas"]["Telp"];
+            /** @description True: although the same was sold within a minute. */
+            ulang?: boolean | null;
         } & ({
+            id_customer_global?: null;
             qr?: null;
             telp: string;
         } | {
+            id_customer_global?: null;
             qr: string;
+            telp?: null;
+        } | {
+            id_customer_global: number | string;
+            qr?: null;
             telp?: null;
         }) & ({
             /** @enum {integer|null} */
@@ -1647,6 +2599,49 @@ export interface components {
             masa_aktif?: null;
         });
         TopUpMade: {
+            /** @description RFC 3339: until then anybody who may take it back can; later an owner. */
+            batal_sampai: components["schemas"]["Timestamp"];
+            /** @description RFC 3339. */
+            created_at: components["schemas"]["Timestamp"];
+            /** Format: int64 */
+            idcustomer: number;
+            /** @description A decimal string, as in the history. */
+            idpembelian_emoney: string;
+            /**
+             * @description The customer's first name and an initial.
+             * @example Siti R.
+             */
+            nama: string;
+            /** Format: int64 */
+            saldo_akhir: number;
+        };
+        TopUpRow: {
+            batal_at: null | components["schemas"]["Timestamp"];
+            /** @description RFC 3339. */
+            batal_sampai: components["schemas"]["Timestamp"];
+            /** @description `tunai`, `qris` or `transfer`; null where nobody said. */
+            cara_bayar: string | null;
+            /** @description RFC 3339. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description A decimal string, as in the history. */
+            idpembelian_emoney: string;
+            /** @description The customer; a kasir sees the first name and an initial. */
+            nama: string;
+            nama_paket: string;
+            /**
+             * Format: int64
+             * @description Rupiah paid.
+             */
+            nominal: number;
+            /** @description Who sold it; null for the command line. */
+            petugas: string | null;
+            /**
+             * Format: int64
+             * @description Rupiah added.
+             */
+            quota: number;
+        };
+        TopUpVoided: {
             /** Format: int64 */
             idcustomer: number;
             /** @description A decimal string, as in the history. */
@@ -1667,6 +2662,34 @@ export interface components {
             /** Format: password */
             password_lama: string;
         };
+        UseRow: {
+            /** @description RFC 3339. */
+            created_at: components["schemas"]["Timestamp"];
+            dihapus_at: null | components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Rupiah that staff gave back.
+             */
+            dikembalikan: number;
+            /**
+             * Format: int64
+             * @description Rupiah.
+             */
+            grandtotal: number;
+            /** Format: int64 */
+            idcustomer: number;
+            /** @description The receipt number. */
+            idtransaksi: string;
+            /** @description As it was called then. */
+            layanan: string;
+            /** @description As it was called then. */
+            mesin: string;
+            /** @description The customer; a kasir sees the first name and an initial. */
+            nama: string;
+            status: components["schemas"]["UseStatus"];
+        };
+        /** @enum {string} */
+        UseStatus: "menunggu" | "belum_pasti" | "jalan" | "selesai" | "dihentikan" | "gagal";
         WhatsAppMessage: {
             /** Format: date-time */
             at: string;
@@ -1675,6 +2698,12 @@ export interface components {
             text: string;
             /** @example 6281234567890 */
             to: string;
+        };
+        WhoIs: {
+            /** Format: int64 */
+            id: number;
+            nama: string;
+            role: string;
         };
     };
     responses: never;
@@ -1907,6 +2936,8 @@ export interface operations {
             header: {
                 /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
                 "Idempotency-Key": string;
+                /** @description A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one */
+                "X-Izin"?: string;
             };
             path?: never;
             cookie?: never;
@@ -1993,6 +3024,150 @@ export interface operations {
             };
         };
     };
+    izin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Izin"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Approval"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    keluar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     layanan: {
         parameters: {
             query?: never;
@@ -2040,6 +3215,109 @@ export interface operations {
             };
             404: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    masuk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Masuk"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_LoggedIn"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `perangkat belum dipasang`, or `PIN salah, sisa 4 percobaan` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `petugas dikunci, minta supervisor membukanya` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `buat PIN baru`: a first PIN without `pin_baru` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `PIN terlalu mudah` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2516,6 +3794,275 @@ export interface operations {
             };
         };
     };
+    list_paket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_PaketRow"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    add_paket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPaket"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_PaketMade"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    change_paket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PaketChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    pasang: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Pasang"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Paired"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `kode pasang salah atau kedaluwarsa` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     pelanggan_bulk: {
         parameters: {
             query?: never;
@@ -2597,12 +4144,773 @@ export interface operations {
             };
         };
     };
+    pelanggan_cari: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FindPelanggan"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_PelangganFound"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sixty numbers an hour at one till */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    pemakaian: {
+        parameters: {
+            query?: {
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+                /** @description Which outlet's; needed from who sees several and stands at no outlet's till. */
+                idoutlet?: number | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Rows_UseRow"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A kasir's API key: it has no shift */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_PerangkatRow"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    invite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Perangkat"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Invitation"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    perangkat_saya: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_ThisBrowser"];
+                };
+            };
+            /** @description `perangkat belum dipasang` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_PetugasRow"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    hire: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Petugas"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_PetugasHired"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    open_lock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    dismiss: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    reset_pin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_PetugasHired"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     refund: {
         parameters: {
             query?: never;
             header: {
                 /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
                 "Idempotency-Key": string;
+                /** @description A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one */
+                "X-Izin"?: string;
             };
             path?: never;
             cookie?: never;
@@ -2689,12 +4997,144 @@ export interface operations {
             };
         };
     };
+    soket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Ticket"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    list_topup: {
+        parameters: {
+            query?: {
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+                /** @description Which outlet's; needed from who sees several and stands at no outlet's till. */
+                idoutlet?: number | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Rows_TopUpRow"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A kasir's API key: it has no shift */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     topup: {
         parameters: {
             query?: never;
             header: {
                 /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
                 "Idempotency-Key": string;
+                /** @description A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one */
+                "X-Izin"?: string;
             };
             path?: never;
             cookie?: never;
@@ -2729,7 +5169,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bonus hanya lewat paket`: a `kasir` key with another `quota` than `nominal` */
+            /** @description Of a kasir: `bonus hanya lewat paket`: another `quota` than `nominal`; at a till `di atas Rp 1.000.000 perlu persetujuan supervisor`, `persetujuan tidak berlaku` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2746,6 +5186,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description `harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`; at a till `shift belum dibuka`, `top-up yang sama baru saja dibuat` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2754,6 +5195,117 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sixty numbers an hour at one till */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    topup_batal: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key": string;
+                /** @description A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one */
+                "X-Izin"?: string;
+            };
+            path: {
+                /** @description idpembelian_emoney */
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Batal"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_TopUpVoided"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `perlu persetujuan supervisor`, `persetujuan tidak berlaku` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `top-up sudah dibatalkan`; `shift belum dibuka`: its cash lies in a drawer */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `saldo sudah terpakai`, `lewat 30 menit, minta pemilik` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3646,6 +6198,64 @@ export interface operations {
             };
             /** @description No or a bad token or key */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    get_detail_batal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idpembelian_emoney */
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_DetailBatal"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Unknown, or another's */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,107 @@
+//! A top-up that is taken back: the wallet pays the outlet that issued it, the whole quota and once (docs/till.md).
+
+use deadpool_postgres::Transaction;
+
+use super::cash::{self, CashKind};
+use super::error::LedgerError;
+use super::refund::Grounds;
+use super::shift;
+use super::topup::VOID_WITHIN_MS;
+use crate::domain::timestamp::Timestamp;
+
+/// A top-up whose row is locked.
+#[derive(Debug)]
+pub struct Voidable {
+    id: i64,
+    /// Rupiah that were paid for it.
+    nominal: i64,
+    created_at: Timestamp,
+    voided: bool,
+    /// Its cash lies in a drawer that is counted.
+    is_tills_cash: bool,
+}
+
+/// Who voids.
+#[derive(Debug, Clone, Copy)]
+pub struct Voider {
+    /// The browser of the till where it happens.
+    pub browser: Option<i64>,
+    /// May void what is older than half an hour.
+    pub any_age: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Voided {
+    pub idcustomer: i64,
+    pub id_customer_global: i64,
+    pub idoutlet: i64,
+    pub quota: i64,
+    pub nominal: i64,
+    pub balance: i64,
+}
+
+/// Finds and locks a top-up; 404 when it is none of that owner's or that outlet's.
+pub async fn lock(
+    tx: &Transaction<'_>,
+    id: i64,
+    (idowner, idoutlet): (Option<i64>, Option<i64>),
+) -> Result<Voidable, LedgerError> {
+    const LOCK: &str = "
+        SELECT harga_paket, created_at, batal_at IS NOT NULL, idshift IS NOT NULL AND cara_bayar = 'tunai' FROM pembelian_emoney
+        WHERE id = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR UPDATE";
+    let stmt = tx.prepare_cached(LOCK).await?;
+    let row = tx.query_opt(&stmt, &[&id, &idowner, &idoutlet]).await?;
+    let row = row.ok_or(LedgerError::NotFound("top-up tidak ditemukan"))?;
+    Ok(Voidable { id, nominal: row.get(0), created_at: row.get(1), voided: row.get(2), is_tills_cash: row.get(3) })
+}
+
+/// The movement mirrors the top-up's. No row when the wallet has less than the quota. $1 top-up, $2 now, $3 actor, $4 reason.
+const VOID: &str = "
+    WITH sold AS (
+        SELECT debit_akun, credit_akun, jumlah, id_customer_global, idcustomer, idoutlet FROM ledger_transfer
+        WHERE idpembelian_emoney = $1 AND kind = 'topup'
+    ), wallet AS (
+        UPDATE quota_emoney q SET debits_posted = q.debits_posted + s.jumlah, updated_at = $2
+        FROM sold s WHERE q.idcustomer = s.idcustomer AND q.saldo >= s.jumlah RETURNING q.saldo
+    ), sale AS (
+        UPDATE pembelian_emoney SET batal_at = $2 WHERE id = $1 AND EXISTS (SELECT FROM wallet)
+    ), movement AS (
+        INSERT INTO ledger_transfer
+            (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
+        SELECT 'batal', s.credit_akun, s.debit_akun, s.jumlah, $1, s.id_customer_global, s.idcustomer, s.idoutlet, $3::TEXT, $4::TEXT, $2
+        FROM sold s, wallet
+    )
+    SELECT s.idcustomer, s.id_customer_global, s.idoutlet, s.jumlah, w.saldo FROM sold s, wallet w";
+
+/// Takes the top-up back. 409 when that has happened already, or when its cash lies in a drawer and none is open here; 422 when the
+/// balance has less, or after half an hour.
+pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: Grounds<'_>) -> Result<Voided, LedgerError> {
+    let Grounds { principal, reason, now } = grounds;
+    if top_up.voided {
+        return Err(LedgerError::Conflict("top-up sudah dibatalkan"));
+    }
+    // Before the wallet: the order of locks.
+    let drawer = match (top_up.is_tills_cash, by.browser) {
+        (false, _) => None,
+        (true, Some(browser)) => Some(shift::hold_open(tx, browser).await?),
+        (true, None) => return Err(LedgerError::Conflict("shift belum dibuka")),
+    };
+    let stmt = tx.prepare_cached(VOID).await?;
+    let row = tx.query_opt(&stmt, &[&top_up.id, &now, &principal, &reason]).await?;
+    let row = row.ok_or(LedgerError::Unprocessable("saldo sudah terpakai"))?;
+    // After the balance: what is spent, no owner takes back either.
+    if !by.any_age && top_up.created_at.ms_until(now) > VOID_WITHIN_MS {
+        return Err(LedgerError::Unprocessable("lewat 30 menit, minta pemilik"));
+    }
+    if let Some(shift) = drawer {
+        cash::record(tx, shift, CashKind::Void { idpembelian_emoney: top_up.id }, top_up.nominal, principal, now).await?;
+    }
+    Ok(Voided {
+        idcustomer: row.get(0),
+        id_customer_global: row.get(1),
+        idoutlet: row.get(2),
+        quota: row.get(3),
+        nominal: top_up.nominal,
+        balance: row.get(4),
+    })
+}

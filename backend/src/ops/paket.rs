@@ -1,0 +1,182 @@
+//! `/ops/v1/paket`: what an outlet sells with a bonus: the list (every role; a kasir sees what can be sold), a new one, a change (supervisor
+//! and above).
+
+use actix_web::{HttpResponse, web};
+use deadpool_postgres::{GenericClient, Transaction};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::key::{Minimal, SUPERVISOR};
+use super::scope;
+use crate::db::Store;
+use crate::db::audit::{self, AuditEntry};
+use crate::domain::id::Id;
+use crate::domain::role::Role;
+use crate::domain::rupiah::Rupiah;
+use crate::domain::text;
+use crate::domain::timestamp::Timestamp;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+use crate::http::json::Json;
+use crate::http::schema::ShortText;
+use crate::staff::operator::Operator;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PaketRow {
+    idpaket: i64,
+    idoutlet: i64,
+    nama: String,
+    /// Rupiah paid.
+    harga: i64,
+    /// Rupiah added.
+    quota: i64,
+    aktif: bool,
+}
+
+/// The packages within sight, the cheapest first.
+#[utoipa::path(
+    get, path = "/ops/v1/paket", operation_id = "list_paket", tag = "kasir", security(("operator" = []), ("session" = [])),
+    responses((status = 200, body = Answer<Vec<PaketRow>>), (status = 401, body = Empty))
+)]
+pub async fn list(operator: Operator, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+    const LIST: &str = "
+        SELECT p.idpaket, p.idoutlet, p.nama, p.harga, p.quota, p.aktif FROM paket p JOIN outlet o USING (idoutlet)
+        WHERE ($1::BIGINT IS NULL OR o.idowner = $1) AND ($2::BIGINT IS NULL OR p.idoutlet = $2) AND (p.aktif OR $3)
+        ORDER BY p.idoutlet, NOT p.aktif, p.harga, p.idpaket LIMIT 1000";
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(LIST).await?;
+    let with_retired = operator.role > Role::Kasir;
+    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &with_retired]).await?;
+    let all: Vec<_> = rows
+        .iter()
+        .map(|row| PaketRow {
+            idpaket: row.get(0),
+            idoutlet: row.get(1),
+            nama: row.get(2),
+            harga: row.get(3),
+            quota: row.get(4),
+            aktif: row.get(5),
+        })
+        .collect();
+    Ok(answer::ok(all))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct NewPaket {
+    idoutlet: Id,
+    #[schema(value_type = ShortText)]
+    nama: String,
+    /// Rupiah paid.
+    #[schema(value_type = i64, minimum = 1, maximum = 20000000)]
+    harga: Rupiah,
+    /// Rupiah added.
+    #[schema(value_type = i64, minimum = 1, maximum = 20000000)]
+    quota: Rupiah,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PaketMade {
+    idpaket: i64,
+}
+
+/// Adds a package to an outlet.
+#[utoipa::path(
+    post, path = "/ops/v1/paket", operation_id = "add_paket", tag = "kasir", security(("operator" = []), ("session" = [])),
+    request_body = NewPaket,
+    responses(
+        (status = 200, body = Answer<PaketMade>), (status = 400, body = Empty), (status = 401, body = Empty),
+        (status = 403, body = Empty), (status = 404, body = Empty),
+    )
+)]
+pub async fn add(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json<NewPaket>) -> Result<HttpResponse, AppError> {
+    const ADD: &str =
+        "INSERT INTO paket (idoutlet, nama, harga, quota, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING idpaket";
+    let Minimal(operator) = by;
+    let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
+    let (price, quota) = (body.harga.within("harga", 1)?, body.quota.within("quota", 1)?);
+    let now = store.now();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
+    let idpaket: i64 = tx.query_one(ADD, &[&outlet.idoutlet, &name, &price, &quota, &now]).await?.get(0);
+    let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "harga": price, "quota": quota });
+    record(&tx, &operator, "paket.buat", idpaket, content, now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(PaketMade { idpaket }))
+}
+
+/// What changes; the rest stays.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct PaketChange {
+    #[schema(value_type = Option<ShortText>)]
+    nama: Option<String>,
+    /// Rupiah paid.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 20000000)]
+    harga: Option<Rupiah>,
+    /// Rupiah added.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 20000000)]
+    quota: Option<Rupiah>,
+    /// False: sold no more.
+    aktif: Option<bool>,
+}
+
+/// Changes a package from now on; what was sold keeps its own price.
+#[utoipa::path(
+    post, path = "/ops/v1/paket/{id}", operation_id = "change_paket", tag = "kasir", security(("operator" = []), ("session" = [])),
+    params(("id" = inline(Id), Path)), request_body = PaketChange,
+    responses(
+        (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
+        (status = 404, body = Empty),
+    )
+)]
+pub async fn change(
+    by: Minimal<SUPERVISOR>,
+    id: web::Path<String>,
+    store: web::Data<Store>,
+    body: Json<PaketChange>,
+) -> Result<HttpResponse, AppError> {
+    const CHANGE: &str = "
+        UPDATE paket p SET nama = COALESCE($4, p.nama), harga = COALESCE($5, p.harga), quota = COALESCE($6, p.quota),
+            aktif = COALESCE($7, p.aktif)
+        FROM outlet o
+        WHERE p.idpaket = $1 AND o.idoutlet = p.idoutlet AND ($2::BIGINT IS NULL OR o.idowner = $2)
+            AND ($3::BIGINT IS NULL OR p.idoutlet = $3)
+        RETURNING p.idoutlet";
+    let Minimal(operator) = by;
+    let id = Id::parse(&id).ok_or(UNKNOWN)?.get();
+    let name = body.nama.as_deref().map(|nama| text::parse("nama", nama, text::MAX_NAME_CHARS)).transpose()?;
+    let price = body.harga.map(|harga| harga.within("harga", 1)).transpose()?;
+    let quota = body.quota.map(|quota| quota.within("quota", 1)).transpose()?;
+    let now = store.now();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let changed = tx.query_opt(CHANGE, &[&id, &operator.idowner, &operator.idoutlet, &name, &price, &quota, &body.aktif]).await?;
+    let idoutlet: i64 = changed.ok_or(UNKNOWN)?.get(0);
+    let content = json!({ "idoutlet": idoutlet, "nama": name, "harga": price, "quota": quota, "aktif": body.aktif });
+    record(&tx, &operator, "paket.ubah", id, content, now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(None::<()>))
+}
+
+const UNKNOWN: AppError = AppError::NotFound("paket tidak ditemukan");
+
+async fn record(
+    tx: &Transaction<'_>,
+    operator: &Operator,
+    action: &'static str,
+    id: i64,
+    content: serde_json::Value,
+    now: Timestamp,
+) -> Result<(), AppError> {
+    let entry = AuditEntry { principal: &operator.principal(), action, object: format!("paket:{id}"), content };
+    Ok(audit::write(tx, &entry, now).await?)
+}
+
+/// The quota and the name of a package that an outlet sells at this price; 409 when it does not, or no more.
+pub async fn sold(client: &impl GenericClient, id: Id, idoutlet: i64, price: i64) -> Result<(i64, String), AppError> {
+    const SOLD: &str = "SELECT quota, nama FROM paket WHERE idpaket = $1 AND idoutlet = $2 AND harga = $3 AND aktif";
+    let stmt = client.prepare_cached(SOLD).await?;
+    let row = client.query_opt(&stmt, &[&id.get(), &idoutlet, &price]).await?;
+    row.map(|row| (row.get(0), row.get(1))).ok_or(AppError::Conflict("harga paket berubah"))
+}

@@ -1,0 +1,108 @@
+//! `POST /ops/v1/pelanggan/cari`: who stands at the counter, before anything is sold (every session at a till).
+
+use actix_web::{HttpResponse, web};
+use deadpool_postgres::GenericClient;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, OneOf, Type};
+
+use super::key::Seller;
+use super::payee::Named;
+use crate::domain::telp::Telp;
+use crate::domain::timestamp::Timestamp;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+use crate::http::json::Json;
+use crate::http::schema::{null, with};
+use crate::secrets::Secrets;
+use crate::staff::Staff;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct FindPelanggan {
+    /// The customer's number in any form; this or `qr`.
+    telp: Option<Telp>,
+    /// The text of the customer's QR, not older than 5 minutes; this or `telp`.
+    qr: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PelangganFound {
+    id_customer_global: i64,
+    /// The first name and an initial.
+    #[schema(example = "Siti R.")]
+    nama: String,
+    /// Without its middle.
+    #[schema(example = "0812••••7890")]
+    telp: String,
+    /// Rupiah in the account at this outlet; null without one.
+    #[schema(required)]
+    saldo: Option<i64>,
+    /// The last top-up at this outlet that stands.
+    #[schema(required)]
+    terakhir: Option<LastTopUp>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LastTopUp {
+    /// Rupiah paid; with `idpaket` its present price.
+    nominal: i64,
+    /// The package, if it is still sold.
+    #[schema(required)]
+    idpaket: Option<i64>,
+    /// RFC 3339.
+    created_at: Timestamp,
+}
+
+/// What binds its fields together: a number or a code.
+pub fn together() -> [OneOf; 1] {
+    let either = |this: &str, not: &str| with(this, Object::with_type(Type::String)).property(not, null());
+    [OneOf::builder().item(either("telp", "qr")).item(either("qr", "telp")).build()]
+}
+
+/// The customer of a number or a code.
+#[utoipa::path(
+    post, path = "/ops/v1/pelanggan/cari", tag = "kasir", security(("session" = [])), request_body = FindPelanggan,
+    responses(
+        (status = 200, body = Answer<PelangganFound>), (status = 400, body = Empty), (status = 401, body = Empty),
+        (status = 403, body = Empty), (status = 404, body = Empty), (status = 422, body = Empty),
+        (status = 429, description = "Sixty numbers an hour at one till", body = Empty),
+    )
+)]
+pub async fn pelanggan_cari(
+    seller: Seller,
+    staff: web::Data<Staff>,
+    secrets: web::Data<Secrets>,
+    body: Json<FindPelanggan>,
+) -> Result<HttpResponse, AppError> {
+    let named = match (&body.telp, &body.qr) {
+        (Some(telp), None) => Named::Telp(telp),
+        (None, Some(qr)) => Named::Qr(qr),
+        _ => return Err(AppError::bad_input("isi salah satu: telp atau qr")),
+    };
+    let client = staff.store.get().await?;
+    let payee = named.find(&client, (&staff, Some(seller.till)), &secrets, staff.store.now()).await?;
+    let (saldo, terakhir) = match seller.operator.idoutlet {
+        Some(idoutlet) => account(&client, payee.id, idoutlet).await?,
+        None => (None, None),
+    };
+    Ok(answer::ok(PelangganFound { id_customer_global: payee.id, nama: payee.name, telp: payee.telp.masked(), saldo, terakhir }))
+}
+
+/// The balance and the last top-up of a customer at an outlet.
+async fn account(
+    client: &impl GenericClient,
+    customer: i64,
+    idoutlet: i64,
+) -> Result<(Option<i64>, Option<LastTopUp>), AppError> {
+    const BALANCE: &str = "
+        SELECT q.saldo FROM customer c JOIN quota_emoney q USING (idcustomer) WHERE c.id_customer_global = $1 AND c.idoutlet = $2";
+    const LAST: &str = "
+        SELECT COALESCE(k.harga, p.harga_paket), k.idpaket, p.created_at
+        FROM pembelian_emoney p LEFT JOIN paket k ON k.idpaket = p.idpaket AND k.aktif
+        WHERE p.id_customer_global = $1 AND p.idoutlet = $2 AND p.batal_at IS NULL ORDER BY p.id DESC LIMIT 1";
+    let stmt = client.prepare_cached(BALANCE).await?;
+    let balance = client.query_opt(&stmt, &[&customer, &idoutlet]).await?.map(|row| row.get(0));
+    let stmt = client.prepare_cached(LAST).await?;
+    let last = client.query_opt(&stmt, &[&customer, &idoutlet]).await?;
+    Ok((balance, last.map(|row| LastTopUp { nominal: row.get(0), idpaket: row.get(1), created_at: row.get(2) })))
+}

@@ -1,0 +1,181 @@
+//! `POST /ops/v1/shift/tutup`: the count that ends a shift, and begins the next one when it is a handover (docs/till.md).
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::idempotency::{IdempotencyKey, IdempotentCall};
+use super::key::Seller;
+use super::masuk::{self, WhoIs};
+use super::shift as call;
+use crate::config::HttpSettings;
+use crate::db::Store;
+use crate::domain::id::Id;
+use crate::domain::pin::Pin;
+use crate::domain::timestamp::Timestamp;
+use crate::domain::whole;
+use crate::http::answer::{Answer, Empty};
+use crate::http::client_ip;
+use crate::http::error::AppError;
+use crate::http::json::Json;
+use crate::http::schema::SixDigits;
+use crate::ledger::shift::{self, Keeper, Shift};
+use crate::staff::Staff;
+use crate::staff::operator::principal;
+use crate::staff::session::{self, SessionEnded};
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct Count {
+    /// Rupiah that were counted in the drawer. The first count stands.
+    #[schema(minimum = 0, maximum = 1000000000)]
+    #[serde(deserialize_with = "whole::deserialize")]
+    dihitung: i64,
+    /// What was counted, when it was counted note by note.
+    pecahan: Option<Notes>,
+    /// Who goes on with that cash.
+    lanjut: Option<Next>,
+}
+
+/// How many notes of each kind, and rupiah in coins.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+pub struct Notes {
+    #[serde(rename = "100000", default, deserialize_with = "whole::deserialize")]
+    of_100000: u32,
+    #[serde(rename = "50000", default, deserialize_with = "whole::deserialize")]
+    of_50000: u32,
+    #[serde(rename = "20000", default, deserialize_with = "whole::deserialize")]
+    of_20000: u32,
+    #[serde(rename = "10000", default, deserialize_with = "whole::deserialize")]
+    of_10000: u32,
+    #[serde(rename = "5000", default, deserialize_with = "whole::deserialize")]
+    of_5000: u32,
+    #[serde(rename = "2000", default, deserialize_with = "whole::deserialize")]
+    of_2000: u32,
+    #[serde(rename = "1000", default, deserialize_with = "whole::deserialize")]
+    of_1000: u32,
+    #[serde(default, deserialize_with = "whole::deserialize")]
+    koin: u32,
+}
+
+impl Notes {
+    fn sum(&self) -> i64 {
+        let notes = [
+            (100_000, self.of_100000),
+            (50_000, self.of_50000),
+            (20_000, self.of_20000),
+            (10_000, self.of_10000),
+            (5_000, self.of_5000),
+            (2_000, self.of_2000),
+            (1_000, self.of_1000),
+            (1, self.koin),
+        ];
+        notes.into_iter().map(|(worth, number)| worth * i64::from(number)).sum()
+    }
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct Next {
+    idpetugas: Id,
+    #[schema(value_type = SixDigits)]
+    pin: Pin,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Counted {
+    id: i64,
+    /// Rupiah that should have been in the drawer.
+    diharapkan: i64,
+    dihitung: i64,
+    /// Rupiah too many, or too few when it is negative.
+    selisih: i64,
+    /// The next person's shift.
+    baru: Option<Shift>,
+    /// Of the next person's session, which begins when this one ends; told once, so a repeat has none.
+    token: Option<String>,
+    /// RFC 3339.
+    sampai: Option<Timestamp>,
+    petugas: Option<WhoIs>,
+}
+
+/// Counts the drawer and closes the shift; with `lanjut` the next person's begins with that cash.
+#[utoipa::path(
+    post, path = "/ops/v1/shift/tutup", tag = "kasir", security(("session" = [])), request_body = Count, params(IdempotencyKey),
+    responses(
+        (status = 200, body = Answer<Counted>), (status = 400, body = Empty),
+        (status = 401, description = "`sesi berakhir`, or `PIN salah, sisa 4 percobaan`", body = Empty),
+        (status = 403, description = "`petugas dikunci, minta supervisor membukanya`; an API key", body = Empty),
+        (status = 404, description = "`petugas tidak ditemukan`", body = Empty),
+        (status = 409, description = "`shift belum dibuka`; `shift hanya di perangkat outlet`; `buat PIN baru`", body = Empty),
+        (status = 422, description = "`pecahan tidak sama dengan uang yang dihitung`", body = Empty), (status = 429, body = Empty),
+    )
+)]
+pub async fn close(
+    req: HttpRequest,
+    seller: Seller,
+    key: IdempotencyKey,
+    staff: web::Data<Staff>,
+    store: web::Data<Store>,
+    http: web::Data<HttpSettings>,
+    body: Json<Count>,
+) -> Result<HttpResponse, AppError> {
+    let own = seller.operator.principal();
+    let by = call::keeper(&seller, &own)?;
+    let counted = call::in_drawer("dihitung", body.dihitung, 0)?;
+    if body.pecahan.as_ref().is_some_and(|notes| notes.sum() != counted) {
+        return Err(AppError::Unprocessable("pecahan tidak sama dengan uang yang dihitung"));
+    }
+    let notes = body.pecahan.as_ref().map(serde_json::to_value).transpose().map_err(AppError::internal)?;
+    let next = match &body.lanjut {
+        Some(next) => {
+            let address = client_ip::counted(&req, &http.trusted_proxies);
+            let known = staff.check_pin(req.headers(), address, next.idpetugas.get(), &next.pin, None).await?;
+            if known.browser.id != by.browser {
+                return Err(AppError::NotAllowed("serah terima hanya di perangkat ini"));
+            }
+            Some(known)
+        }
+        None => None,
+    };
+    // Without the PIN: in what is hashed alone a million of them are tried in a moment.
+    let asked = (counted, &body.pecahan, body.lanjut.as_ref().map(|next| next.idpetugas));
+    let once = IdempotentCall::new(&seller.operator, key, "shift/tutup", &asked, store.now())?;
+    let mut client = store.get().await?;
+    let mut handed_over = false;
+    let answer = once.once_with_secret(&mut client, async |tx| {
+        let shift = shift::hold_alone(tx, by.browser).await?;
+        // After whatever was sold in it.
+        let now = store.now();
+        let closed = shift::close(tx, shift, by.person, (counted, notes.as_ref()), now).await?;
+        let content = json!({
+            "diharapkan": closed.expected, "dihitung": counted, "pecahan": notes, "lanjut": next.as_ref().map(|known| known.person.id),
+        });
+        call::record(tx, by, ("shift.tutup", shift), content, now).await?;
+        let mut told = Counted {
+            id: closed.id,
+            diharapkan: closed.expected,
+            dihitung: counted,
+            selisih: counted - closed.expected,
+            baru: None,
+            token: None,
+            sampai: None,
+            petugas: None,
+        };
+        let Some(known) = next else { return Ok((told, None)) };
+        let principal = principal(known.person.id);
+        let theirs = Keeper { person: known.person.id, principal: &principal, ..by };
+        let opened = shift::open(tx, theirs, counted, now).await?;
+        call::record(tx, theirs, ("shift.buka", opened.id), json!({ "modal": counted, "dari": shift }), now).await?;
+        session::leave(tx, seller.till.session, now).await?;
+        let begun = session::begin(tx, &known, now).await?;
+        (told.baru, told.sampai, told.petugas) = (Some(opened), Some(begun.until), Some(WhoIs::from(known.person)));
+        handed_over = true;
+        Ok((told.clone(), Some(Counted { token: Some(begun.token), ..told })))
+    });
+    let mut answer = answer.await?;
+    if handed_over {
+        staff.tell(SessionEnded::One(seller.till.session));
+        masuk::renew_cookie(&req, &staff, &http, &mut answer)?;
+    }
+    Ok(answer)
+}

@@ -1,0 +1,68 @@
+//! A counter in tests: who stands there, whose shift is open, what is in the drawer.
+
+use nyala::domain::role::Role;
+use nyala::staff::approval::Act;
+use nyala::staff::operator;
+use nyala::staff::people::WorksFor;
+
+use crate::arrange::Outlet;
+use crate::helpers::TestApp;
+use crate::till::{AtTill, Till};
+
+impl TestApp {
+    /// Somebody new, logged in at a till.
+    pub async fn clerk(&self, till: &Till, name: &str, role: Role, works_for: WorksFor) -> AtTill {
+        let person = self.person(name, role, works_for, "246810").await;
+        self.at(till, person).await
+    }
+
+    /// A kasir at a till of her own, whose shift is open.
+    pub async fn seller(&self, outlet: Outlet) -> AtTill {
+        let rina = self.kasir(outlet.idoutlet).await;
+        self.open_shift(&rina, outlet).await;
+        rina
+    }
+
+    /// Opens a shift with 100,000 rupiah in the drawer.
+    pub async fn open_shift(&self, by: &AtTill, outlet: Outlet) -> i64 {
+        let shift = self
+            .insert(
+                "INSERT INTO shift (id_perangkat, idoutlet, dibuka_oleh, modal, dibuka_at) VALUES ($1, $2, $3, 100000, $4) RETURNING id",
+                &[&by.till.id, &outlet.idoutlet, &by.person, &self.now()],
+            )
+            .await;
+        self.insert(
+            "INSERT INTO kas_gerak (idshift, jenis, nominal, aktor, created_at) VALUES ($1, 'modal', 100000, 'uji', $2) RETURNING id",
+            &[&shift, &self.now()],
+        )
+        .await;
+        shift
+    }
+
+    /// Counts the drawer, which is right, and closes the shift.
+    pub async fn close_shift(&self, shift: i64, by: &AtTill) {
+        const CLOSE: &str = "
+            UPDATE shift SET ditutup_oleh = $2, ditutup_at = $3, diharapkan = (SELECT SUM(jumlah) FROM kas_gerak WHERE idshift = $1),
+                dihitung = (SELECT SUM(jumlah) FROM kas_gerak WHERE idshift = $1) WHERE id = $1";
+        self.db.execute(CLOSE, &[&shift, &by.person, &self.now()]).await.unwrap();
+    }
+
+    /// What should be in the drawer of a till's open shift.
+    pub async fn drawer(&self, till: &Till) -> i64 {
+        const SUM: &str = "
+            SELECT COALESCE(SUM(g.jumlah), 0)::BIGINT FROM kas_gerak g JOIN shift s ON s.id = g.idshift
+            WHERE s.id_perangkat = $1 AND s.ditutup_at IS NULL";
+        self.insert(SUM, &[&till.id]).await
+    }
+
+    /// An approval by `approver`, without the PIN, for whoever stands at the till.
+    pub async fn yes(&self, who: &AtTill, approver: &AtTill, act: &Act) -> String {
+        let session = who.token.split('_').nth(1).unwrap().parse().unwrap();
+        let till = operator::AtTill { session, browser: who.till.id, idoutlet: None };
+        let mut client = self.state.store.get().await.unwrap();
+        let tx = client.transaction().await.unwrap();
+        let text = self.state.staff.approve(&tx, till, approver.person, act, self.now()).await.unwrap();
+        tx.commit().await.unwrap();
+        text
+    }
+}

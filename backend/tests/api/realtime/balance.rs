@@ -1,0 +1,50 @@
+//! A balance that staff moved reaches the customer's phones at once (docs/contract.md §3).
+
+use serde_json::{Value, json};
+
+use super::phone::Phone;
+use super::setup;
+use crate::arrange::receipt;
+use crate::operator::Scope;
+
+/// The event that comes next.
+async fn heard(phone: &mut Phone) -> Value {
+    let packet = phone.packet().await;
+    serde_json::from_str(packet.strip_prefix("42").unwrap_or_else(|| panic!("{packet} is no event"))).unwrap()
+}
+
+#[actix_web::test]
+async fn every_phone_of_the_customer_hears_what_was_committed_and_nobody_else() {
+    // The caller's thread is seldom the phone's.
+    let app = setup().with(|c| c.http.workers = 2).start().await;
+    let (siti, budi) = (app.customer(1).await, app.customer(2).await);
+    let outlet = app.outlet("Melati").await;
+    let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    let mut phones = [Phone::join(&app, &siti.token).await, Phone::join(&app, &siti.token).await];
+    let mut stranger = Phone::join(&app, &budi.token).await;
+
+    let body = json!({"telp": siti.telp, "idoutlet": outlet.idoutlet, "nominal": 50_000});
+    let made = app.ops(&key, "topup", &body).await.ok();
+    let idcustomer = made["idcustomer"].as_i64().unwrap();
+    let wrong = app.ops(&key, "topup", &json!({"telp": siti.telp, "idoutlet": outlet.idoutlet, "nominal": 7_000})).await.ok();
+    let void = format!("topup/{}/batal", wrong["idpembelian_emoney"].as_str().unwrap());
+    app.ops(&key, &void, &json!({"alasan": "salah"})).await.ok();
+    // A refusal moves nothing, and tells nothing.
+    app.ops(&key, &void, &json!({"alasan": "salah"})).await.expect(409, "top-up sudah dibatalkan");
+    let idakun = app.insert("SELECT idakun FROM quota_emoney WHERE idcustomer = $1", &[&idcustomer]).await;
+    let epay = crate::arrange::Epay { idcustomer, id_customer_global: siti.id, outlet, idakun };
+    app.running(epay, &app.machine(outlet, "Mesin 1").await, 1).await;
+    app.ops(&key, "refund", &json!({"idtransaksi": receipt(1), "nominal": 4_000, "alasan": "bocor"})).await.ok();
+    app.ops(&key, "hapus", &json!({"idtransaksi": receipt(1), "alasan": "bocor"})).await.ok();
+
+    let told = [(50_000, "topup"), (57_000, "topup"), (50_000, "batal"), (44_000, "refund"), (50_000, "hapus")];
+    for phone in &mut phones {
+        for (balance, why) in told {
+            assert_eq!(heard(phone).await, json!(["saldo", {"idcustomer": idcustomer, "saldo": balance, "sebab": why}]));
+        }
+    }
+    // Whatever else there was would come before an answer.
+    for phone in phones.iter_mut().chain([&mut stranger]) {
+        assert_eq!(phone.subscribe(4_711).await["status"], 404);
+    }
+}

@@ -1,0 +1,388 @@
+//! Sales at a till: whom, which package, in which shift, and what is refused (docs/till.md).
+
+use futures_util::future::join_all;
+use nyala::domain::role::Role;
+use nyala::domain::timestamp::Timestamp;
+use nyala::staff::approval::Act;
+use nyala::staff::people::WorksFor;
+use serde_json::{Value, json};
+
+use crate::arrange::{Outlet, column};
+use crate::helpers::{Customer, TestApp};
+use crate::operator::Scope;
+use crate::till::AtTill;
+
+const TELP: &str = "81234567890";
+
+/// A kasir whose shift is open, and a customer without an account.
+struct Counter {
+    app: TestApp,
+    outlet: Outlet,
+    rina: AtTill,
+    siti: Customer,
+}
+
+async fn counter() -> Counter {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.seller(outlet).await;
+    let siti = app.register_customer(TELP, "Siti", "Rahma").await;
+    Counter { app, outlet, rina, siti }
+}
+
+impl Counter {
+    fn sale(&self, nominal: i64) -> Value {
+        json!({"id_customer_global": self.siti.id, "idoutlet": self.outlet.idoutlet, "nominal": nominal})
+    }
+
+    async fn supervisor(&self) -> AtTill {
+        self.app.clerk(&self.rina.till, "Hadi", Role::Supervisor, WorksFor::Outlet(self.outlet.idoutlet)).await
+    }
+}
+
+fn and(mut body: Value, field: &str, value: Value) -> Value {
+    body[field] = value;
+    body
+}
+
+#[actix_web::test]
+async fn cash_goes_into_the_drawer_and_other_means_do_not() {
+    let counter = counter().await;
+    let Counter { app, rina, .. } = &counter;
+    let made = app.ask(rina, "topup", &counter.sale(50_000)).await.ok();
+    assert_eq!((&made["saldo_akhir"], &made["nama"]), (&json!(50_000), &json!("Siti R.")));
+    assert_eq!(made["created_at"], app.now().rfc3339());
+    assert_eq!(made["batal_sampai"], app.now().plus_ms(30 * 60_000).rfc3339());
+    assert_eq!(app.drawer(&rina.till).await, 150_000);
+    for (n, means) in ["qris", "transfer"].into_iter().enumerate() {
+        let body = and(counter.sale(10_000 + n as i64), "cara_bayar", json!(means));
+        app.ask(rina, "topup", &body).await.ok();
+    }
+    assert_eq!(app.drawer(&rina.till).await, 150_000);
+    app.ask(rina, "topup", &and(counter.sale(5_000), "cara_bayar", json!("tunai"))).await.ok();
+    assert_eq!(app.drawer(&rina.till).await, 155_000);
+    assert_eq!(app.ask(rina, "topup", &and(counter.sale(5_000), "cara_bayar", json!("utang"))).await.status, 400);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_session_sells_in_an_open_shift_only() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let till = app.till(outlet.idoutlet).await;
+    let rina = app.clerk(&till, "Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet)).await;
+    let hadi = app.clerk(&till, "Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet)).await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    let body = |nominal: i64| json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": nominal, "cara_bayar": "qris"});
+    let shut = "shift belum dibuka";
+    for clerk in [&rina, &hadi] {
+        // Before any other refusal.
+        let odd = and(body(2_000_000), "quota", json!(1));
+        app.ask(clerk, "topup", &odd).await.expect(409, shut);
+        app.ask(clerk, "topup", &body(1_000)).await.expect(409, shut);
+    }
+    let shift = app.open_shift(&rina, outlet).await;
+    app.ask(&hadi, "topup", &body(1_000)).await.ok();
+    app.close_shift(shift, &hadi).await;
+    app.ask(&rina, "topup", &body(2_000)).await.expect(409, shut);
+    // A program has no shift, as before.
+    let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
+    app.ops(&key, "topup", &body(3_000)).await.ok();
+    assert_eq!(app.insert("SELECT count(*) FROM pembelian_emoney WHERE idshift IS NOT NULL", &[]).await, 1);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_bonus_is_a_packages_at_the_price_that_it_has_now() {
+    let counter = counter().await;
+    let Counter { app, outlet, rina, .. } = &counter;
+    let hadi = counter.supervisor().await;
+    let other = app.outlet("Mawar").await;
+    let new = |idoutlet: i64| json!({"idoutlet": idoutlet, "nama": "Hemat", "harga": 100_000, "quota": 115_000});
+    app.ask(rina, "paket", &new(outlet.idoutlet)).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
+    app.ask(&hadi, "paket", &new(other.idoutlet)).await.expect(404, "outlet tidak ditemukan");
+    let id = app.ask(&hadi, "paket", &new(outlet.idoutlet)).await.ok()["idpaket"].clone();
+    let key = app.key(Scope::Supervisor(other.idoutlet)).await;
+    let foreign = app.ops(&key, "paket", &new(other.idoutlet)).await.ok()["idpaket"].clone();
+
+    app.ask(rina, "topup", &and(counter.sale(100_000), "quota", json!(115_000))).await.expect(403, "bonus hanya lewat paket");
+    let with = |nominal: i64, id: &Value| and(counter.sale(nominal), "idpaket", id.clone());
+    let made = app.ask(rina, "topup", &with(100_000, &id)).await.ok();
+    assert_eq!(made["saldo_akhir"], 115_000);
+    let detail = format!("/scan/v1/epayment/get_epayment/{}", made["idpembelian_emoney"].as_str().unwrap());
+    let detail = app.get(&detail, Some(&counter.siti.token)).await.ok();
+    assert_eq!((&detail["nama_paket"], &detail["harga_paket"]), (&json!("Hemat"), &json!(100_000)));
+
+    let changed = "harga paket berubah";
+    for (nominal, id) in [(99_000, &id), (100_000, &foreign), (100_000, &json!(4711))] {
+        app.ask(rina, "topup", &with(nominal, id)).await.expect(409, changed);
+    }
+    let path = format!("paket/{id}");
+    app.ask(&hadi, &path, &json!({"harga": 90_000})).await.ok();
+    app.ask(rina, "topup", &with(100_000, &id)).await.expect(409, changed);
+    assert_eq!(app.ask(rina, "topup", &with(90_000, &id)).await.ok()["saldo_akhir"], 230_000);
+    app.ask(&hadi, &path, &json!({"aktif": false})).await.ok();
+    app.ask(rina, "topup", &with(90_000, &id)).await.expect(409, changed);
+
+    app.ask(&hadi, &format!("paket/{foreign}"), &json!({"harga": 1})).await.expect(404, "paket tidak ditemukan");
+    for bad in [json!({"harga": 0}), json!({"quota": 20_000_001}), json!({"nama": " "}), json!({"aktif": "ya"})] {
+        assert_eq!(app.ask(&hadi, &path, &bad).await.status, 400, "{bad}");
+    }
+    assert_eq!(app.see(rina, "paket").await.ok(), json!([]), "what is not sold is none of a kasir's");
+    let row =
+        json!({"idpaket": id, "idoutlet": outlet.idoutlet, "nama": "Hemat", "harga": 90_000, "quota": 115_000, "aktif": false});
+    assert_eq!(app.see(&hadi, "paket").await.ok(), json!([row]));
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn above_a_million_a_kasir_needs_a_yes_to_just_that() {
+    let counter = counter().await;
+    let Counter { app, rina, siti, .. } = &counter;
+    let hadi = counter.supervisor().await;
+    let (needs, not_good) = ("di atas Rp 1.000.000 perlu persetujuan supervisor", "persetujuan tidak berlaku");
+    app.ask(rina, "topup", &counter.sale(1_000_000)).await.ok();
+    let body = counter.sale(1_000_001);
+    app.ask(rina, "topup", &body).await.expect(403, needs);
+    let yes = app.approval(rina, hadi.person, "246810", "topup", &format!("{}:1000001", siti.id)).await;
+    let more = counter.sale(1_000_002);
+    app.ask_with(rina, "a", Some(&yes), "topup", &more).await.expect(403, not_good);
+    app.ask_with(rina, "b", Some("nyi_1_x"), "topup", &body).await.expect(403, not_good);
+    let first = app.ask_with(rina, "c", Some(&yes), "topup", &body).await.ok();
+    assert_eq!(app.ask_with(rina, "c", Some(&yes), "topup", &body).await.ok(), first, "a repeat hears its answer");
+    let again = and(body.clone(), "ulang", json!(true));
+    app.ask_with(rina, "d", Some(&yes), "topup", &again).await.expect(403, not_good);
+    let late = app.yes(rina, &hadi, &Act::top_up(siti.id, 1_000_001)).await;
+    app.advance_s(121);
+    app.ask_with(rina, "e", Some(&late), "topup", &again).await.expect(403, not_good);
+    app.ask(&hadi, "topup", &more).await.ok();
+    let audited = "SELECT isi->>'disetujui' FROM audit_log WHERE isi ? 'disetujui'";
+    let rows = app.db.query(audited, &[]).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.get(0)).collect::<Vec<String>>(), [format!("operator:{}", hadi.person)]);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn the_same_within_a_minute_is_asked_about() {
+    let counter = counter().await;
+    let Counter { app, outlet, rina, .. } = &counter;
+    let twin = "top-up yang sama baru saja dibuat";
+    let body = counter.sale(20_000);
+    let made = app.ask(rina, "topup", &body).await.ok();
+    // Another till of the outlet, and other means, make it no other sale.
+    let dewi = app.seller(*outlet).await;
+    app.ask(&dewi, "topup", &and(body.clone(), "cara_bayar", json!("qris"))).await.expect(409, twin);
+    app.ask(rina, "topup", &counter.sale(20_001)).await.ok();
+    app.ask(rina, "topup", &and(body.clone(), "ulang", json!(false))).await.expect(409, twin);
+    let again = app.ask(rina, "topup", &and(body.clone(), "ulang", json!(true))).await.ok();
+    let hadi = counter.supervisor().await;
+    for made in [&made, &again] {
+        app.ask(rina, "topup", &body).await.expect(409, twin);
+        let call = format!("topup/{}/batal", made["idpembelian_emoney"].as_str().unwrap());
+        app.ask(&hadi, &call, &json!({"alasan": "salah orang"})).await.ok();
+    }
+    app.ask(rina, "topup", &body).await.ok();
+    app.advance_s(59);
+    app.ask(rina, "topup", &body).await.expect(409, twin);
+    app.advance_s(1);
+    app.ask(rina, "topup", &body).await.ok();
+    // A program's sales are no slip of a hand, and nobody is asked about them.
+    let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
+    for _ in 0..2 {
+        app.ops(&key, "topup", &counter.sale(33_000)).await.ok();
+    }
+    app.ask(rina, "topup", &counter.sale(33_000)).await.ok();
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn of_ten_twins_at_once_one_is_sold_and_one_key_is_one_sale() {
+    let counter = counter().await;
+    let Counter { app, rina, .. } = &counter;
+    let body = counter.sale(20_000);
+    let answers = join_all((0..10).map(|_| app.ask(rina, "topup", &body))).await;
+    assert_eq!(answers.iter().filter(|a| a.status == 200).count(), 1);
+    for answer in answers.iter().filter(|a| a.status != 200) {
+        answer.expect(409, "top-up yang sama baru saja dibuat");
+    }
+    let body = counter.sale(30_000);
+    let answers = join_all((0..100).map(|_| app.ask_with(rina, "satu", None, "topup", &body))).await;
+    let first = answers[0].clone().ok();
+    assert_eq!(first["saldo_akhir"], 50_000);
+    assert!(answers.iter().all(|a| a.status == 200 && a.data == first));
+    assert_eq!(app.drawer(&rina.till).await, 150_000);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn one_way_to_name_the_customer() {
+    let counter = counter().await;
+    let Counter { app, outlet, rina, siti } = &counter;
+    let qr = nyala::qr::customer::make(&app.state.secrets, siti.id, app.now());
+    let named = |fields: Value| {
+        let mut body = json!({"idoutlet": outlet.idoutlet, "nominal": 1_000, "ulang": true});
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        body
+    };
+    for good in [json!({"id_customer_global": siti.id.to_string()}), json!({"telp": TELP}), json!({"qr": qr})] {
+        assert_eq!(app.ask(rina, "topup", &named(good)).await.ok()["nama"], "Siti R.");
+    }
+    for bad in [json!({}), json!({"telp": TELP, "qr": qr}), json!({"telp": TELP, "id_customer_global": siti.id})] {
+        assert_eq!(app.ask(rina, "topup", &named(bad.clone())).await.status, 400, "{bad}");
+    }
+    app.ask(rina, "topup", &named(json!({"id_customer_global": 4711}))).await.expect(404, "pelanggan tidak ditemukan");
+    let elsewhere = app.outlet("Mawar").await;
+    let body = and(counter.sale(1_000), "idoutlet", json!(elsewhere.idoutlet));
+    app.ask(rina, "topup", &body).await.expect(404, "outlet tidak ditemukan");
+}
+
+#[actix_web::test]
+async fn whoever_is_looked_up_shows_no_more_than_a_counter_needs() {
+    let counter = counter().await;
+    let Counter { app, outlet, rina, siti } = &counter;
+    let search = async |body: Value| app.ask(rina, "pelanggan/cari", &body).await;
+    let unknown =
+        json!({"id_customer_global": siti.id, "nama": "Siti R.", "telp": "0812••••7890", "saldo": null, "terakhir": null});
+    assert_eq!(search(json!({"telp": "081234567890"})).await.ok(), unknown);
+    let qr = nyala::qr::customer::make(&app.state.secrets, siti.id, app.now());
+    assert_eq!(search(json!({"qr": qr})).await.ok(), unknown);
+    app.funded(siti, app.outlet("Mawar").await, 90_000).await;
+    assert_eq!(search(json!({"qr": qr})).await.ok(), unknown, "what is elsewhere is not told");
+
+    app.ask(rina, "topup", &counter.sale(20_000)).await.ok();
+    let last =
+        |nominal: i64, idpaket: Value, at: Timestamp| json!({"nominal": nominal, "idpaket": idpaket, "created_at": at.rfc3339()});
+    let found = search(json!({"qr": qr})).await.ok();
+    assert_eq!((&found["saldo"], &found["terakhir"]), (&json!(20_000), &last(20_000, Value::Null, app.now())));
+    let hadi = counter.supervisor().await;
+    let package = json!({"idoutlet": outlet.idoutlet, "nama": "Hemat", "harga": 50_000, "quota": 60_000});
+    let id = app.ask(&hadi, "paket", &package).await.ok()["idpaket"].clone();
+    let made = app.ask(rina, "topup", &and(counter.sale(50_000), "idpaket", id.clone())).await.ok();
+    app.ask(&hadi, &format!("paket/{id}"), &json!({"harga": 55_000})).await.ok();
+    assert_eq!(search(json!({"qr": qr})).await.ok()["terakhir"], last(55_000, id.clone(), app.now()), "its present price");
+    app.ask(&hadi, &format!("paket/{id}"), &json!({"aktif": false})).await.ok();
+    assert_eq!(search(json!({"qr": qr})).await.ok()["terakhir"], last(50_000, Value::Null, app.now()));
+    let call = format!("topup/{}/batal", made["idpembelian_emoney"].as_str().unwrap());
+    app.ask(&hadi, &call, &json!({"alasan": "salah"})).await.ok();
+    assert_eq!(search(json!({"qr": qr})).await.ok()["terakhir"], last(20_000, Value::Null, app.now()), "what stands");
+
+    search(json!({"telp": "81299999999"})).await.expect(404, "nomor belum terdaftar");
+    for bad in [json!({}), json!({"telp": TELP, "qr": qr}), json!({"telp": "x"})] {
+        assert_eq!(search(bad).await.status, 400);
+    }
+    assert_eq!(search(json!({"qr": "NYM1.x"})).await.status, 422);
+    let key = app.key(Scope::Root).await;
+    let program = app.ops(&key, "pelanggan/cari", &json!({"telp": TELP})).await;
+    program.expect(403, "hanya dari perangkat kasir, bukan dengan kunci operator");
+}
+
+#[actix_web::test]
+async fn a_till_is_no_telephone_directory() {
+    let counter = counter().await;
+    let Counter { app, outlet, rina, .. } = &counter;
+    let unknown = json!({"telp": "81299999999"});
+    let sale = json!({"telp": "81299999999", "idoutlet": outlet.idoutlet, "nominal": 1_000});
+    for _ in 0..30 {
+        app.ask(rina, "pelanggan/cari", &unknown).await.expect(404, "nomor belum terdaftar");
+        app.ask(rina, "topup", &sale).await.expect(404, "nomor belum terdaftar");
+    }
+    assert_eq!(app.ask(rina, "topup", &sale).await.retry_after_s(), 3_600);
+    let hadi = counter.supervisor().await;
+    assert_eq!(app.ask(&hadi, "pelanggan/cari", &unknown).await.retry_after_s(), 3_600, "the till's, not the person's");
+    // A scan is no guess, and another till has its own.
+    app.ask(rina, "topup", &counter.sale(1_000)).await.ok();
+    app.ask(&app.seller(*outlet).await, "pelanggan/cari", &unknown).await.expect(404, "nomor belum terdaftar");
+}
+
+#[actix_web::test]
+async fn a_kasir_sees_the_shift_and_a_supervisor_the_outlet() {
+    let counter = counter().await;
+    let Counter { app, outlet, rina, .. } = &counter;
+    let hadi = counter.supervisor().await;
+    let program = app.key(Scope::Kasir(outlet.idoutlet)).await;
+    app.ops(&program, "topup", &counter.sale(1_000)).await.ok();
+    let dewi = app.seller(*outlet).await;
+    app.ask(&dewi, "topup", &counter.sale(2_000)).await.ok();
+    for nominal in [3_000, 4_000, 5_000] {
+        app.ask(rina, "topup", &and(counter.sale(nominal), "cara_bayar", json!("qris"))).await.ok();
+    }
+    let page = app.see(rina, "topup?limit=2").await.ok();
+    assert_eq!(column(&page["baris"], "nominal"), [&json!(5_000), &json!(4_000)]);
+    let first = &page["baris"][0];
+    let expected = json!({
+        "idpembelian_emoney": first["idpembelian_emoney"], "created_at": app.now().rfc3339(), "nama": "Siti R.", "nominal": 5_000,
+        "quota": 5_000, "nama_paket": "Top-Up", "cara_bayar": "qris", "petugas": "Rina", "batal_at": null,
+        "batal_sampai": app.now().plus_ms(1_800_000).rfc3339(),
+    });
+    assert_eq!(first, &expected);
+    // Rows that come in front move nothing.
+    app.ask(rina, "topup", &counter.sale(6_000)).await.ok();
+    let rest = app.see(rina, &format!("topup?limit=2&sebelum={}", page["lanjut"])).await.ok();
+    assert_eq!((column(&rest["baris"], "nominal"), &rest["lanjut"]), (vec![&json!(3_000)], &Value::Null));
+
+    let call = format!("topup/{}/batal", first["idpembelian_emoney"].as_str().unwrap());
+    app.ask(&hadi, &call, &json!({"alasan": "salah"})).await.ok();
+    let all = app.see(&hadi, "topup").await.ok();
+    assert_eq!(
+        column(&all["baris"], "nominal"),
+        [6_000, 5_000, 4_000, 3_000, 2_000, 1_000].map(|n| json!(n)).iter().collect::<Vec<_>>()
+    );
+    assert_eq!((&all["baris"][0]["nama"], &all["baris"][1]["batal_at"]), (&json!("Siti Rahma"), &json!(app.now().rfc3339())));
+    assert_eq!((&all["baris"][5]["cara_bayar"], &all["baris"][5]["petugas"]), (&Value::Null, &json!("uji")));
+
+    for bad in ["topup?limit=0", "topup?limit=101", "topup?sebelum=x", "pemakaian?limit=0"] {
+        assert_eq!(app.see(rina, bad).await.status, 400, "{bad}");
+    }
+    let path = "/ops/v1/topup";
+    app.get(path, Some(&program)).await.expect(403, "hanya dari perangkat kasir, bukan dengan kunci operator");
+    let owner = app.key(Scope::Owner(outlet.idowner)).await;
+    app.get(path, Some(&owner)).await.expect(400, "idoutlet wajib diisi");
+    let at = |idoutlet: i64| format!("{path}?idoutlet={idoutlet}");
+    assert_eq!(app.get(&at(outlet.idoutlet), Some(&owner)).await.ok(), all);
+    let foreign = app.outlet("Mawar").await.idoutlet;
+    app.get(&at(foreign), Some(&owner)).await.expect(404, "outlet tidak ditemukan");
+    app.see(&hadi, &format!("topup?idoutlet={foreign}")).await.expect(404, "outlet tidak ditemukan");
+}
+
+#[actix_web::test]
+async fn uses_are_seen_since_the_shift_was_opened() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer(TELP, "Siti", "Rahma").await;
+    let epay = app.funded(&siti, outlet, 100_000).await;
+    let machine = app.machine(outlet, "Mesin 1").await;
+    let elsewhere = app.outlet("Mawar").await;
+    let before = app.used(epay, &machine, &crate::arrange::receipt(1)).await;
+    app.advance_s(1);
+    let till = app.till(outlet.idoutlet).await;
+    let rina = app.clerk(&till, "Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet)).await;
+    assert_eq!(app.see(&rina, "pemakaian").await.ok(), json!({"baris": [], "lanjut": null}), "no shift is open");
+    assert_eq!(app.see(&rina, "topup").await.ok(), json!({"baris": [], "lanjut": null}));
+    app.open_shift(&rina, outlet).await;
+    let other = app.funded(&siti, elsewhere, 100_000).await;
+    app.used(other, &app.machine(elsewhere, "Mesin 1").await, &crate::arrange::receipt(2)).await;
+    let refused = app.hold(epay, &machine, &crate::arrange::receipt(3)).await;
+    app.refused(&refused).await;
+    let used = app.used(epay, &machine, &crate::arrange::receipt(4)).await;
+    app.refund(&used, 4_000).await;
+    app.delete(&used, 6_000).await;
+    app.running(epay, &machine, 5).await;
+    let seen = app.see(&rina, "pemakaian").await.ok();
+    let told = |key: &str| column(&seen["baris"], key).into_iter().cloned().collect::<Vec<_>>();
+    assert_eq!(told("idtransaksi"), [5, 4, 3].map(|n| json!(crate::arrange::receipt(n))));
+    assert_eq!(told("status"), ["jalan", "selesai", "gagal"]);
+    assert_eq!(
+        seen["baris"][1],
+        json!({
+            "idtransaksi": used.receipt, "idcustomer": epay.idcustomer, "created_at": app.now().rfc3339(), "nama": "Siti R.",
+            "mesin": "Mesin 1", "layanan": "Cuci Kilat", "grandtotal": 10_000, "dikembalikan": 10_000, "status": "selesai",
+            "dihapus_at": app.now().rfc3339(),
+        })
+    );
+    let hadi = app.clerk(&till, "Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet)).await;
+    let page = app.see(&hadi, "pemakaian?limit=3").await.ok();
+    assert_eq!(page["baris"][0]["nama"], "Siti Rahma");
+    let rest = app.see(&hadi, &format!("pemakaian?limit=3&sebelum={}", page["lanjut"])).await.ok();
+    assert_eq!((&rest["baris"][0]["idtransaksi"], &rest["lanjut"]), (&json!(before.receipt), &Value::Null));
+    app.assert_no_violation().await;
+}
