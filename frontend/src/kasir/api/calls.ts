@@ -33,8 +33,7 @@ export async function approve(body: {
   return (await ops<{ izin: string }>('POST', 'izin', { body, pin: true })).izin
 }
 
-export const findCustomer = (ref: CustomerRef, signal?: AbortSignal) =>
-  ops<FoundCustomer>('POST', 'pelanggan/cari', { body: ref, signal })
+export const findCustomer = (ref: CustomerRef) => ops<FoundCustomer>('POST', 'pelanggan/cari', { body: ref })
 export const getPackages = (signal?: AbortSignal) => ops<Package[]>('GET', 'paket', { signal })
 
 export const topUp = (key: string, body: TopUpBody, izin?: string) =>

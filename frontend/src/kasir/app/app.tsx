@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { keys } from '@/kasir/api/keys'
 import { Catch } from '@/kasir/app/catch'
+import { useFollowTopUps } from '@/kasir/app/follow-top-ups'
 import { screenAt } from '@/kasir/app/screens'
 import { Shell } from '@/kasir/app/shell'
 import LogInPage from '@/kasir/features/masuk/masuk-page'
@@ -27,6 +28,7 @@ export function App() {
       }),
     [client],
   )
+  useFollowTopUps()
   useEffect(() => listenForScans(useScans.getState().push), [])
 
   return (

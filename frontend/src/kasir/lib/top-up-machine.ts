@@ -89,7 +89,9 @@ export class TopUpMachine {
       this.set({ is: 'unknown', open: this.state.open })
     }
     if (!who) return
-    if (this.state.is !== 'free' && this.state.open.who.id !== who.id) this.set({ is: 'free' })
+    if (this.state.is === 'refused' || (this.state.is !== 'free' && this.state.open.who.id !== who.id)) {
+      this.set({ is: 'free' })
+    }
     if (this.state.is === 'unknown') this.again()
     else this.takeUp()
   }
