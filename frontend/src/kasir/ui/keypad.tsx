@@ -65,15 +65,25 @@ function useKeys(pad: RefObject<HTMLElement | null>, props: Props): void {
   const latest = useRef(props)
   latest.current = props
   useEffect(() => {
+    // Whoever types digits means them with Enter, too, and not the button that was touched before.
+    let typing = false
     function onKey(event: KeyboardEvent) {
       const { onDigits, onBack, onEnter, disabled } = latest.current
       if (disabled || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
       if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement) return
       const dialog = document.querySelector('dialog[open]:last-of-type')
       if (dialog && !dialog.contains(pad.current)) return
-      if (/^\d$/.test(event.key)) onDigits(event.key)
-      else if (event.key === 'Backspace') onBack()
-      else if (event.key === 'Enter' && !isControl(event.target)) onEnter?.()
+      if (event.key === 'Enter') {
+        if (!onEnter || (!typing && isControl(event.target))) return
+        event.preventDefault()
+        onEnter()
+      } else if (/^\d$/.test(event.key)) {
+        typing = true
+        onDigits(event.key)
+      } else if (event.key === 'Backspace') {
+        typing = true
+        onBack()
+      } else typing = false
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)

@@ -15,9 +15,11 @@ export function Asking({ state }: { state: Undecided }) {
   return (
     <section className={styles.asking} aria-labelledby="menunggu">
       {!unknown && <Spinner large />}
-      <h2 id="menunggu" role="status" className={styles.title}>
-        {unknown ? 'Top-up belum terjawab' : 'Menunggu jawaban server…'}
-      </h2>
+      <div role="status">
+        <h2 id="menunggu" className={styles.title}>
+          {unknown ? 'Top-up belum terjawab' : 'Menunggu jawaban server…'}
+        </h2>
+      </div>
       <p>
         {rupiah(body.nominal)} untuk {nama}, dikirim pukul {clockTime(at)}.
       </p>

@@ -114,7 +114,7 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
       <VoidDialog
         open={voiding}
         id={made.idpembelian_emoney}
-        what={`Batalkan ${rupiah(open.body.nominal)} untuk ${made.nama}.`}
+        what={`Batalkan top-up ${rupiah(open.body.nominal)} untuk ${made.nama}`}
         onClose={() => setVoiding(false)}
         onVoided={(balance) => {
           setVoiding(false)

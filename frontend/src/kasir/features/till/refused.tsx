@@ -61,7 +61,7 @@ export function Refused({ customer: { nama, id_customer_global } }: { customer: 
         <Approval
           aksi="topup"
           objek={`${id_customer_global}:${body?.nominal ?? 0}`}
-          what={`Isi ${rupiah(body?.nominal ?? 0)} untuk ${nama}.`}
+          what={`Isi ${rupiah(body?.nominal ?? 0)} untuk ${nama}`}
           pending={false}
           onApproved={(izin) => topUps.approve(izin)}
         />

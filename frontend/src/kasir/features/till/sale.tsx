@@ -88,7 +88,7 @@ function Customer({
         {typed === null ? 'QR dipindai' : 'Nomor dicari'} {clockTime(found_at)}
       </p>
       <button type="button" className={styles.other} onClick={onOther}>
-        Ganti pelanggan
+        Ganti<span className={styles.whom}> pelanggan</span>
       </button>
       <div className={styles.who}>
         <h2 className={styles.name}>{nama}</h2>
@@ -143,7 +143,7 @@ function Amounts({ customer, choice }: { customer: FoundCustomer; choice: Choice
           <Calculator size={22} aria-hidden />
           <span>
             <strong>Jumlah lain</strong>
-            {other && <span className={`digits ${styles.second}`}>{rupiah(nominal)}</span>}
+            {other && <span className={styles.second}>{rupiah(nominal)}</span>}
           </span>
         </button>
         <LastTime customer={customer} packages={active} />
@@ -173,7 +173,7 @@ function PackageChip({ offer, chosen }: { offer: Package; chosen: boolean }) {
       {quota !== harga && (
         <span className={`digits ${styles.bonus}`}>{bare(signedRupiah(quota - harga))}</span>
       )}
-      <span className={`digits ${styles.second}`}>
+      <span className={styles.second}>
         bayar {bare(rupiah(harga))}, dapat {bare(rupiah(quota))}
       </span>
     </button>
@@ -198,7 +198,7 @@ function LastTime({ customer: { terakhir }, packages }: { customer: FoundCustome
       <History size={22} aria-hidden />
       <span>
         <strong>Seperti terakhir</strong>
-        <span className={`digits ${styles.second}`}>
+        <span className={styles.second}>
           {offer ? offer.nama : rupiah(nominal)} pada {formatDate(created_at)}
         </span>
       </span>

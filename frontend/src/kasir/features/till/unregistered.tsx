@@ -10,9 +10,11 @@ export function Unregistered({ telp, onNext }: { telp: string; onNext: () => voi
     <section className={styles.page} aria-labelledby="belum-terdaftar">
       <Qr text={address} label={`Kode QR ${address}`} className={styles.qr} />
       <div className={styles.words}>
-        <h2 id="belum-terdaftar" role="alert" className={styles.title}>
-          Nomor <span className="digits">{telp}</span> belum terdaftar
-        </h2>
+        <div role="alert">
+          <h2 id="belum-terdaftar" className={styles.title}>
+            Nomor <span className="digits">{telp}</span> belum terdaftar
+          </h2>
+        </div>
         <p className={styles.lead}>
           Minta pelanggan memindai kode ini dengan kamera ponselnya untuk mendaftar. Sesudah itu, pindai kode
           di menu Top Up miliknya.

@@ -56,7 +56,7 @@ function VoidForm({ id, what, onVoided }: Omit<Props, 'open' | 'onClose'>) {
       <Approval
         aksi="batal"
         objek={id}
-        what={`${what} Alasan: ${reason.toLocaleLowerCase('id')}.`}
+        what={`${what}, alasan: ${reason.toLocaleLowerCase('id')}`}
         pending={pending}
         fault={fault}
         onApproved={submit}
