@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { createServer, defineConfig, type Plugin } from 'vite'
 import { VitePWA } from 'vite-plugin-pwa'
 import { manifest } from './src/service-worker/manifest.ts'
+import { alias, build, fileNames } from './vite.common.ts'
 
 /** Where `npm run dev` finds the server; the built app is served by the server itself. */
 const target = process.env.NYALA_URL ?? 'http://127.0.0.1:8080'
@@ -10,11 +11,6 @@ const target = process.env.NYALA_URL ?? 'http://127.0.0.1:8080'
 const server = { target, changeOrigin: false }
 
 const EARLY = 'early'
-
-/** What several screens share is named after all of them: too long for an address. */
-function shortName(name: string): string {
-  return name.replace(/~.*/, '').replace(/\.\w+$/, '')
-}
 
 /** Gives `early.ts` a script tag, so that it runs without waiting for the app that imports it too. */
 function earlyScript(): Plugin {
@@ -33,10 +29,32 @@ function earlyScript(): Plugin {
   }
 }
 
+/** In development the till is at the same address as the app: it has a server of its own behind this one. */
+function tillServer(): Plugin {
+  return {
+    name: 'till-server',
+    apply: 'serve',
+    async configureServer({ httpServer, middlewares }) {
+      // The unit tests listen nowhere.
+      if (!httpServer) return
+      const till = await createServer({
+        configFile: fileURLToPath(new URL('./vite.kasir.config.ts', import.meta.url)),
+        server: { middlewareMode: true, hmr: { server: httpServer } },
+      })
+      httpServer.once('close', () => void till.close())
+      middlewares.use((req, res, next) => {
+        if (/^\/kasir(\/|$|\?)/.test(req.url ?? '')) till.middlewares(req, res, next)
+        else next()
+      })
+    },
+  }
+}
+
 export default defineConfig({
   plugins: [
     react(),
     earlyScript(),
+    tillServer(),
     VitePWA({
       strategies: 'injectManifest',
       srcDir: 'src/service-worker',
@@ -47,17 +65,12 @@ export default defineConfig({
       injectManifest: { globPatterns: ['index.html', 'assets/*.{js,css,woff2}'] },
     }),
   ],
-  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  resolve: { alias },
   build: {
-    target: ['chrome87', 'safari15', 'firefox100'],
-    // The Content-Security-Policy has no font-src or connect-src for data: URLs, so nothing is inlined.
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    manifest: true,
+    ...build,
     rolldownOptions: {
       output: {
-        chunkFileNames: ({ name }) => `assets/${shortName(name)}-[hash].js`,
-        assetFileNames: ({ names }) => `assets/${shortName(names[0] ?? '')}-[hash][extname]`,
+        ...fileNames,
         // Few files: on a weak network each one more costs a round trip.
         codeSplitting: {
           groups: [

@@ -70,6 +70,17 @@ export function scanAdds(build) {
   return scripts(build, without(closure(build, [SCAN]), upToDashboard(build)))
 }
 
+/** Bytes of all JavaScript, whenever it is loaded. */
+export function allScripts(build) {
+  return assets(build, '.js').reduce((sum, file) => sum + weight(build, file), 0)
+}
+
+/** Bytes of JavaScript around the WebAssembly that reads codes. */
+export function decoder(build) {
+  const { file } = build.chunks[lateLibrary(build, 'barcode-detector')]
+  return weight(build, file)
+}
+
 const assets = ({ dist }, ending) =>
   readdirSync(join(dist, 'assets'))
     .filter((file) => file.endsWith(ending))

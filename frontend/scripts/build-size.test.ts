@@ -2,7 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { dashboardAdds, firstVisit, fonts, readBuild, scanAdds, startScripts, styles } from './build-size.mjs'
+import {
+  allScripts,
+  dashboardAdds,
+  decoder,
+  firstVisit,
+  fonts,
+  readBuild,
+  scanAdds,
+  startScripts,
+  styles,
+} from './build-size.mjs'
 
 let dist: string
 const weight = (text: string) => text.length
@@ -24,11 +34,13 @@ const chunks = {
   'src/features/scan/scan-page.tsx': {
     file: 'assets/scan.js',
     imports: ['_shared.js'],
-    dynamicImports: ['ponyfill.js'],
+    dynamicImports: ['node_modules/barcode-detector/ponyfill.js'],
   },
   'node_modules/socket.io-client/i.js': { file: 'assets/socket.js' },
-  'ponyfill.js': { file: 'assets/ponyfill.js' },
+  'node_modules/barcode-detector/ponyfill.js': { file: 'assets/ponyfill.js' },
 }
+
+const scripts = ['index', 'runtime', 'shared', 'home', 'scan', 'socket', 'ponyfill']
 
 beforeEach(() => {
   dist = mkdtempSync(join(tmpdir(), 'budget-'))
@@ -53,6 +65,8 @@ it('counts each file once, where it is first needed', () => {
   expect(startScripts(build)).toBe(sum('index', 'runtime'))
   expect(dashboardAdds(build)).toBe(sum('home', 'shared', 'socket'))
   expect(scanAdds(build)).toBe(sum('scan'))
+  expect(decoder(build)).toBe(sum('ponyfill'))
+  expect(allScripts(build)).toBe(sum(...scripts))
   expect(styles(build)).toBe(weight('a{}') + weight('b{}'))
   expect(fonts(build)).toEqual([4])
 })

@@ -1,4 +1,5 @@
-//! The built app on the same port (docs/contract.md §5): its files, its page for every route of its own, and a 404 for the rest.
+//! The built app on the same port (docs/contract.md §5): its files, its page for every route of its own, and a 404 for the rest. The
+//! till is a build of its own in a folder below the app's, with a page of its own for its routes.
 //!
 //! The build compresses each file once (frontend/scripts/precompress.mjs) and lays `x.js.br` and `x.js.gz` beside `x.js`. They go
 //! out as they are: a server that compressed for each request would be saturated by a few dozen of them.
@@ -15,8 +16,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use crate::http::error::AppError;
 
 const PAGE: &str = "index.html";
+/// The till's first segment, and the folder of its build.
+const TILL: &str = "kasir";
+const TILL_PAGE: &str = "kasir/index.html";
 /// Files here are named after their contents.
-const HASHED: &str = "assets/";
+const HASHED: [&str; 2] = ["assets/", "kasir/assets/"];
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// The page, the service worker and the manifest are asked about each time, and answered with 304 while they are the same.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
@@ -38,14 +42,17 @@ pub fn serve(req: &HttpRequest, dir: &Path) -> Result<HttpResponse, AppError> {
     }
     let path = req.path().trim_start_matches('/');
     if path.is_empty() {
-        return Ok(page(req, dir));
+        return Ok(page(req, dir, PAGE));
     }
     if let Some(file) = file_of(path)
         && let Some(found) = open(req, &dir.join(file))
     {
-        return Ok(answer(req, found, if path.starts_with(HASHED) { IMMUTABLE } else { REVALIDATE }));
+        return Ok(answer(req, found, if is_hashed(path) { IMMUTABLE } else { REVALIDATE }));
     }
-    if is_app_route(path) && wants_page(req) { Ok(page(req, dir)) } else { Err(unknown) }
+    match page_of(path) {
+        Some(found) if wants_page(req) => Ok(page(req, dir, found)),
+        _ => Err(unknown),
+    }
 }
 
 /// The file that `path` names below the app's directory: plain names only, so that none leads out of it or is hidden.
@@ -56,19 +63,26 @@ fn file_of(path: &str) -> Option<PathBuf> {
     path.split('/').all(plain).then(|| PathBuf::from(path))
 }
 
-/// The app draws its routes itself; a name with a dot is a file that is not there.
-fn is_app_route(path: &str) -> bool {
+fn is_hashed(path: &str) -> bool {
+    HASHED.iter().any(|folder| path.starts_with(folder))
+}
+
+/// The page that draws a route. A name with a dot is a file that is not there, and so is what is missing among the built ones.
+fn page_of(path: &str) -> Option<&'static str> {
     let first = path.split('/').next().unwrap_or_default();
     let last = path.rsplit('/').next().unwrap_or_default();
-    !RESERVED.contains(&first) && !last.contains('.')
+    if RESERVED.contains(&first) || last.contains('.') || is_hashed(path) {
+        return None;
+    }
+    Some(if first == TILL { TILL_PAGE } else { PAGE })
 }
 
 fn wants_page(req: &HttpRequest) -> bool {
     req.headers().get(header::ACCEPT).and_then(|v| v.to_str().ok()).is_some_and(|accept| accept.contains("text/html"))
 }
 
-fn page(req: &HttpRequest, dir: &Path) -> HttpResponse {
-    match open(req, &dir.join(PAGE)) {
+fn page(req: &HttpRequest, dir: &Path, name: &str) -> HttpResponse {
+    match open(req, &dir.join(name)) {
         Some(file) => answer(req, file, REVALIDATE),
         None => HttpResponse::ServiceUnavailable().content_type("text/html; charset=utf-8").body(NOT_BUILT),
     }
@@ -139,17 +153,23 @@ mod tests {
     }
 
     #[test]
-    fn the_scan_page_is_the_apps_and_the_scan_prefix_is_not() {
-        for (path, is) in [
-            ("scanPage", true),
-            ("otp/81234567890", true),
-            ("scan/v1/x", false),
-            ("scan", false),
-            ("ops/v1", false),
-            ("sw.js", false),
-            ("assets/x", false),
+    fn each_route_is_drawn_by_its_own_page_and_prefixes_of_the_server_by_none() {
+        for (path, drawn_by) in [
+            ("scanPage", Some(PAGE)),
+            ("otp/81234567890", Some(PAGE)),
+            ("kasirPage", Some(PAGE)),
+            ("kasir", Some(TILL_PAGE)),
+            ("kasir/", Some(TILL_PAGE)),
+            ("kasir/shift/7", Some(TILL_PAGE)),
+            ("kasir/assets/x", None),
+            ("kasir/gone.png", None),
+            ("scan/v1/x", None),
+            ("scan", None),
+            ("ops/v1", None),
+            ("sw.js", None),
+            ("assets/x", None),
         ] {
-            assert_eq!(is_app_route(path), is, "{path}");
+            assert_eq!(page_of(path), drawn_by, "{path}");
         }
     }
 }

@@ -7,7 +7,9 @@ use crate::server::{Raw, raw};
 
 const HTML: (&str, &str) = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
 const PAGE: &str = "<!doctype html><div id=\"root\"></div>";
+const TILL: &str = "<!doctype html><div id=\"root\">kasir</div>";
 const CODE: &str = "/assets/index-Ab12.js";
+const TILL_CODE: &str = "/kasir/assets/index-Kl90.js";
 /// The build lays these beside `CODE`; what is in them is only passed on.
 const PACKED: [(&str, &str); 2] = [("br", "code in brotli"), ("gz", "code in gzip")];
 /// A build before there were packed forms, or a file too small to have one.
@@ -24,12 +26,15 @@ impl Site {
         let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("app-{}", uuid::Uuid::new_v4().simple()));
         let built = dir.join("dist");
         std::fs::create_dir_all(built.join("assets")).unwrap();
+        std::fs::create_dir_all(built.join("kasir/assets")).unwrap();
         std::fs::write(built.join("index.html"), PAGE).unwrap();
+        std::fs::write(built.join("kasir/index.html"), TILL).unwrap();
+        std::fs::write(built.join("kasir/manifest.webmanifest"), "{}").unwrap();
         std::fs::write(built.join("sw.js"), "self.skipWaiting()").unwrap();
         std::fs::write(built.join("manifest.webmanifest"), "{}").unwrap();
         std::fs::write(built.join(".hidden"), "hidden").unwrap();
         let code = "console.log(1);".repeat(500);
-        for file in [CODE, OLD] {
+        for file in [CODE, OLD, TILL_CODE] {
             std::fs::write(built.join(&file[1..]), &code).unwrap();
         }
         for (ending, packed) in PACKED {
@@ -70,6 +75,21 @@ async fn the_page_answers_every_route_of_the_app_and_is_asked_about_each_time() 
 }
 
 #[actix_web::test]
+async fn the_till_has_a_page_and_files_of_its_own_below_its_prefix() {
+    let site = Site::start().await;
+    for path in ["/kasir", "/kasir/", "/kasir/index.html", "/kasir/masuk", "/kasir/pasang", "/kasir/shift/7/x", "/kasir?x=1"] {
+        let page = site.get(path, &[HTML]).await;
+        assert_eq!((page.status.as_u16(), page.body.as_str()), (200, TILL), "{path}");
+        assert_eq!(page.header("cache-control"), "no-cache", "{path}");
+        assert_eq!(page.header("permissions-policy"), "camera=(self)", "{path}");
+        assert!(page.header("content-security-policy").contains("default-src 'self'"), "{path}");
+    }
+    assert_eq!(site.get("/kasirPage", &[HTML]).await.body, PAGE, "the prefix is a whole segment");
+    assert_eq!(site.get(TILL_CODE, &[]).await.header("cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!(site.get("/kasir/manifest.webmanifest", &[]).await.header("cache-control"), "no-cache");
+}
+
+#[actix_web::test]
 async fn what_is_not_a_page_is_a_404_envelope_even_for_browsers() {
     let site = Site::start().await;
     for path in [
@@ -82,6 +102,9 @@ async fn what_is_not_a_page_is_a_404_envelope_even_for_browsers() {
         "/.hidden",
         "/assets/",
         "/assets",
+        "/kasir/gone.png",
+        "/kasir/.hidden",
+        "/kasir/assets/gone-Cd34.js",
     ] {
         site.app.call("GET", path, None, &[HTML], None).await.expect(404, "alamat tidak ditemukan");
     }
@@ -238,7 +261,7 @@ async fn head_tells_what_get_would() {
 #[actix_web::test]
 async fn a_missing_build_is_told_on_a_page() {
     let app = Setup::new().with(|c| c.http.app_dir = PathBuf::from("no/such/folder")).start().await;
-    for path in ["/", "/login"] {
+    for path in ["/", "/login", "/kasir", "/kasir/masuk"] {
         let page = raw(&app, "GET", path, &[HTML]).await;
         assert_eq!(page.status, 503);
         assert!(page.header("content-type").starts_with("text/html"));

@@ -20,6 +20,8 @@ describe('ruleFor', () => {
       '/docs/',
       '/docs',
       '/ops/v1/owner',
+      '/kasir',
+      '/kasir/masuk',
       '/healthz',
       '/socket.io/?EIO=4',
     ]) {

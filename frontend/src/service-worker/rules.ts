@@ -1,8 +1,8 @@
 /** What the service worker does with a request. */
 export type Rule = 'page' | 'asset' | 'network'
 
-/** Addresses the server answers itself: data, realtime and its own pages. `/scanPage` is not `/scan/`. */
-const SERVERS_OWN = /^\/(scan|socket\.io|ops|dev|docs|openapi\.json|healthz|readyz|metrics)(\/|$)/
+/** Addresses the server answers itself: data, realtime, its own pages and the till. `/scanPage` is not `/scan/`. */
+const SERVERS_OWN = /^\/(scan|socket\.io|ops|kasir|dev|docs|openapi\.json|healthz|readyz|metrics)(\/|$)/
 
 interface Asked {
   method: string

@@ -6,21 +6,19 @@ import { spec } from '@/shared/copy/spec'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
 import { useSubmit } from '@/shared/lib/use-submit'
+import { decodeFile } from '@/shared/scan/picture'
+import { useCamera } from '@/shared/scan/use-camera'
+import { type Decoder, useDecoder } from '@/shared/scan/use-decoder'
+import { useNewText } from '@/shared/scan/use-new-text'
+import { useScanner } from '@/shared/scan/use-scanner'
+import { Viewfinder } from '@/shared/scan/viewfinder'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { Guide } from '@/shared/ui/guide'
 import { Page } from '@/shared/ui/page'
 import { CodeDialog } from './code-dialog'
-import { decodeFile } from './picture'
 import styles from './scan-page.module.css'
-import { useCamera } from './use-camera'
-import { type Decoder, useDecoder } from './use-decoder'
 import { useFindMachine } from './use-find-machine'
-import { useScanner } from './use-scanner'
-import { Viewfinder } from './viewfinder'
-
-/** The same sticker is not asked for again before this, so that a refusal can be read. */
-const SAME_TEXT_MS = 6_000
 
 export default function ScanPage() {
   const video = useRef<HTMLVideoElement>(null)
@@ -80,16 +78,6 @@ export default function ScanPage() {
       />
     </Page>
   )
-}
-
-function useNewText(): (text: string) => boolean {
-  const last = useRef({ text: '', at: 0 })
-  return (text) => {
-    const now = Date.now()
-    const again = last.current.text === text && Math.abs(now - last.current.at) < SAME_TEXT_MS
-    if (!again) last.current = { text, at: now }
-    return !again
-  }
 }
 
 interface GalleryProps {

@@ -10,10 +10,13 @@ interface Camera {
   retry: () => void
 }
 
+/** Away from the person who holds it, or towards them. */
+export type Facing = 'environment' | 'user'
+
 type TorchCapabilities = MediaTrackCapabilities & { torch?: boolean }
 
-/** The back camera in a video element while the screen is open and seen; stopped when it is left or hidden. */
-export function useCamera(video: RefObject<HTMLVideoElement | null>): Camera {
+/** A camera in a video element while the screen is open and seen; stopped when it is left or hidden. */
+export function useCamera(video: RefObject<HTMLVideoElement | null>, facing: Facing = 'environment'): Camera {
   const [state, setState] = useState<CameraState>('starting')
   const [torch, setTorch] = useState<boolean | null>(null)
   const [attempt, setAttempt] = useState(0)
@@ -27,7 +30,7 @@ export function useCamera(video: RefObject<HTMLVideoElement | null>): Camera {
     let stream: MediaStream | null = null
     let left = false
     setState('starting')
-    openCamera()
+    openCamera(facing)
       .then(async (opened) => {
         if (left) return stop(opened)
         stream = opened
@@ -49,7 +52,7 @@ export function useCamera(video: RefObject<HTMLVideoElement | null>): Camera {
       if (stream) stop(stream)
       if (video.current) video.current.srcObject = null
     }
-  }, [video, visible, attempt])
+  }, [video, facing, visible, attempt])
 
   const toggleTorch = useCallback(() => {
     if (torch === null) return
@@ -63,10 +66,10 @@ export function useCamera(video: RefObject<HTMLVideoElement | null>): Camera {
   return { state, torch, toggleTorch, retry: useCallback(() => setAttempt((n) => n + 1), []) }
 }
 
-function openCamera(): Promise<MediaStream> {
+function openCamera(facing: Facing): Promise<MediaStream> {
   return navigator.mediaDevices.getUserMedia({
     audio: false,
-    video: { facingMode: { ideal: 'environment' }, width: { ideal: 1280 }, height: { ideal: 720 } },
+    video: { facingMode: { ideal: facing }, width: { ideal: 1280 }, height: { ideal: 720 } },
   })
 }
 

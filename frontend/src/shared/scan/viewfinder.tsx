@@ -18,22 +18,37 @@ interface Props {
   onRetry: () => void
   /** Another try to fetch what reads the codes. */
   onReload: () => void
+  words?: ViewfinderWords
+  className?: string | undefined
 }
 
-const words: Record<Exclude<CameraState, 'starting' | 'live'>, [string, string]> = {
-  refused: [added.scan.cameraRefused, added.scan.cameraRefusedBody],
-  missing: [added.scan.noCamera, added.scan.noCameraBody],
-  busy: [added.scan.cameraBusy, added.scan.cameraBusyBody],
-  insecure: [added.scan.insecure, added.scan.insecureBody],
+/** What is said beside a picture that is not there: each place has its own other way. */
+export type ViewfinderWords = Record<
+  | 'checking'
+  | 'cameraRefusedBody'
+  | 'noCameraBody'
+  | 'cameraBusyBody'
+  | 'insecureBody'
+  | 'scannerSlow'
+  | 'scannerFailedBody',
+  string
+>
+
+function whyNot(state: Exclude<CameraState, 'starting' | 'live'>, words: ViewfinderWords): [string, string] {
+  const { scan } = added
+  if (state === 'refused') return [scan.cameraRefused, words.cameraRefusedBody]
+  if (state === 'missing') return [scan.noCamera, words.noCameraBody]
+  if (state === 'busy') return [scan.cameraBusy, words.cameraBusyBody]
+  return [scan.insecure, words.insecureBody]
 }
 
 /** What the camera sees, with a frame to aim; or why there is no camera and what to do instead. */
 export function Viewfinder(props: Props) {
-  const { video, state, decoder, checking, torch, onTorch } = props
+  const { video, state, decoder, checking, torch, onTorch, className } = props
   const live = state === 'live' && decoder !== 'failed'
   const reading = live && decoder === 'ready'
   return (
-    <div className={styles.finder}>
+    <div className={[styles.finder, className].filter(Boolean).join(' ')}>
       {/* A viewfinder has no sound and nothing to caption. */}
       <video ref={video} className={styles.video} data-live={live || undefined} muted playsInline />
       {reading && <Frame />}
@@ -56,10 +71,11 @@ export function Viewfinder(props: Props) {
 }
 
 /** What is waited for, or what is wrong; nothing while codes are looked for. */
-function Words({ state, decoder, checking, onRetry, onReload }: Props): ReactNode {
-  if (checking) return <Waiting text={added.scan.checking} />
+function Words(props: Props): ReactNode {
+  const { state, decoder, checking, onRetry, onReload, words = added.scan } = props
+  if (checking) return <Waiting text={words.checking} />
   if (state !== 'live' && state !== 'starting') {
-    const [title, body] = words[state]
+    const [title, body] = whyNot(state, words)
     const retry = state === 'insecure' ? {} : { onRetry, again: added.scan.retryCamera }
     return <Problem icon={<CameraOff size={36} aria-hidden />} title={title} body={body} {...retry} />
   }
@@ -68,7 +84,7 @@ function Words({ state, decoder, checking, onRetry, onReload }: Props): ReactNod
       <Problem
         icon={<ScanLine size={36} aria-hidden />}
         title={added.scan.scannerFailed}
-        body={added.scan.scannerFailedBody}
+        body={words.scannerFailedBody}
         onRetry={onReload}
         again={added.common.tryAgain}
       />
@@ -79,7 +95,7 @@ function Words({ state, decoder, checking, onRetry, onReload }: Props): ReactNod
   return (
     <div className={styles.loading}>
       <Spinner />
-      <span>{decoder === 'slow' ? added.scan.scannerSlow : added.scan.scannerLoading}</span>
+      <span>{decoder === 'slow' ? words.scannerSlow : added.scan.scannerLoading}</span>
     </div>
   )
 }

@@ -1,0 +1,71 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { keys } from '@/kasir/api/keys'
+import { Catch } from '@/kasir/app/catch'
+import { useFollowTopUps } from '@/kasir/app/follow-top-ups'
+import { screenAt } from '@/kasir/app/screens'
+import { Shell } from '@/kasir/app/shell'
+import LogInPage from '@/kasir/features/masuk/masuk-page'
+import PairPage from '@/kasir/features/pasang/pasang-page'
+import { navigate, paths, usePath } from '@/kasir/lib/router'
+import { listenForScans } from '@/kasir/lib/scanner-keys'
+import { useScans } from '@/kasir/lib/scans'
+import { useSession } from '@/kasir/lib/session'
+import { useHeartbeat } from '@/kasir/lib/use-connected'
+import { Notices } from '@/kasir/ui/notices'
+import { makeQueryClient } from '@/shared/api/query'
+
+export function App() {
+  const [client] = useState(makeQueryClient)
+  const who = useSession(({ session }) => session?.petugas.id)
+
+  // What one person has seen is not the next one's to see.
+  useEffect(
+    () =>
+      useSession.subscribe(({ session }, before) => {
+        if (session?.petugas.id === before.session?.petugas.id) return
+        client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.device[0] })
+      }),
+    [client],
+  )
+  useFollowTopUps()
+  useEffect(() => listenForScans(useScans.getState().push), [])
+
+  return (
+    <QueryClientProvider client={client}>
+      <Catch>
+        <Where key={who} />
+      </Catch>
+      <Notices />
+    </QueryClientProvider>
+  )
+}
+
+/** Where a login leads back to. */
+let left: string = paths.till
+
+/** The screen of the address; a browser that is not paired or has nobody at it has only one place to be. */
+function Where() {
+  const path = usePath()
+  const { session, paired } = useSession()
+  useHeartbeat()
+
+  const wanted = place(path, session !== null, paired)
+  useEffect(() => {
+    if (wanted === path) return
+    if (screenAt(path)) left = path
+    navigate(wanted, { replace: true })
+    if (wanted === left) left = paths.till
+  }, [path, wanted])
+
+  if (wanted === paths.pair) return <PairPage />
+  if (wanted === paths.logIn) return <LogInPage />
+  return session && <Shell path={wanted} session={session} />
+}
+
+function place(path: string, someone: boolean, paired: boolean): string {
+  if (path === paths.pair || !paired) return paths.pair
+  if (!someone) return paths.logIn
+  if (path === paths.logIn) return left
+  return screenAt(path) ? path : paths.till
+}

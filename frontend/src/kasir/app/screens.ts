@@ -1,0 +1,21 @@
+import { type LucideIcon, ScanLine } from 'lucide-react'
+import type { ComponentType } from 'react'
+import TillPage from '@/kasir/features/till/till-page'
+import { paths } from '@/kasir/lib/router'
+
+export interface Screen {
+  path: string
+  /** The heading, and the word below the icon. */
+  title: string
+  icon: LucideIcon
+  page: ComponentType
+}
+
+/** The till itself; its place in the navigation is the big scan button. */
+export const till: Screen = { path: paths.till, title: 'Isi Saldo', icon: ScanLine, page: TillPage }
+
+/** The other screens, in the order of the navigation. A line here gives one its address and its entry. */
+export const screens: Screen[] = []
+
+export const screenAt = (path: string): Screen | undefined =>
+  [till, ...screens].find((one) => one.path === path)

@@ -1,0 +1,144 @@
+import { LockKeyhole } from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import { lock, useIdleLock } from '@/kasir/app/lock'
+import { type Screen, screenAt, screens, till } from '@/kasir/app/screens'
+import { clockTime, useNow } from '@/kasir/lib/clock'
+import { tell } from '@/kasir/lib/notices'
+import { navigate, paths } from '@/kasir/lib/router'
+import { CUSTOMER_CODE, MACHINE_CODE, useScans } from '@/kasir/lib/scans'
+import type { Session } from '@/kasir/lib/session'
+import { useConnected } from '@/kasir/lib/use-connected'
+import { useDevice } from '@/kasir/lib/use-device'
+import { useShift } from '@/kasir/lib/use-shift'
+import { Link } from '@/kasir/ui/link'
+import { initials } from '@/shared/lib/name'
+import { IconButton } from '@/shared/ui/icon-button'
+import styles from './shell.module.css'
+
+/** What stands around each screen: the way to the others, who is here, since when, and whether the line holds. */
+export function Shell({ path, session }: { path: string; session: Session }) {
+  const screen = screenAt(path) ?? till
+  useIdleLock(session)
+  useScanLeads()
+  const { petugas } = session
+  const Page = screen.page
+  return (
+    <div className={styles.shell}>
+      <Navigation name={petugas.nama} />
+      <div className={styles.side}>
+        <Header screen={screen} name={petugas.nama} />
+        <main className={styles.main}>
+          <Page />
+        </main>
+      </div>
+    </div>
+  )
+}
+
+/** A customer's code leads to the till from wherever it was scanned. */
+function useScanLeads(): void {
+  const waiting = useScans((state) => state.waiting)
+  useEffect(() => {
+    if (waiting === null) return
+    if (waiting.startsWith(CUSTOMER_CODE)) return navigate(paths.till)
+    useScans.getState().take()
+    if (waiting.startsWith(MACHINE_CODE))
+      tell.info('Itu stiker mesin. Halaman mesin menyusul; pindai kode pelanggan.')
+    else tell.failure('Itu bukan kode pelanggan Nyala.')
+  }, [waiting])
+}
+
+function Navigation({ name }: { name: string }) {
+  // On a phone the scan button stands in the middle.
+  const half = Math.ceil(screens.length / 2)
+  return (
+    <nav className={styles.nav} aria-label="Menu kasir">
+      <ul className={styles.entries}>
+        {screens.slice(0, half).map((one) => (
+          <Entry key={one.path} screen={one} />
+        ))}
+        <li className={styles.scanEntry}>
+          <Link to={till.path} className={styles.scan}>
+            <span className={styles.scanCircle}>
+              <till.icon size={28} aria-hidden />
+            </span>
+            <span className={styles.scanLabel}>{till.title}</span>
+          </Link>
+        </li>
+        {screens.slice(half).map((one) => (
+          <Entry key={one.path} screen={one} />
+        ))}
+      </ul>
+      <button type="button" className={styles.person} onClick={lock}>
+        <span className={styles.avatar} aria-hidden="true">
+          {initials(name)}
+        </span>
+        <span className={styles.personName}>
+          <LockKeyhole size={14} aria-hidden />
+          <span className="visually-hidden">Kunci kasir, </span>
+          {name}
+        </span>
+      </button>
+    </nav>
+  )
+}
+
+function Entry({ screen: { path, title, icon: Icon } }: { screen: Screen }) {
+  return (
+    <li>
+      <Link to={path} className={styles.entry}>
+        <Icon size={24} aria-hidden />
+        {title}
+      </Link>
+    </li>
+  )
+}
+
+function Header({ screen, name }: { screen: Screen; name: string }) {
+  const device = useDevice().data
+  const place = device?.outlet?.nama ?? device?.perangkat.nama ?? ''
+  const shift = useShift().data?.shift
+  const since = shift && `shift sejak ${clockTime(shift.dibuka_at)}`
+  const heading = useRef<HTMLHeadingElement>(null)
+  const first = useRef(true)
+  useEffect(() => {
+    document.title = `${screen.title} · Kasir Nyala`
+    // A screen reader says where one is after a change of screen; not where one is to begin with.
+    if (!first.current) heading.current?.focus({ preventScroll: true })
+    first.current = false
+  }, [screen])
+  return (
+    <header className={styles.header}>
+      <div className={styles.titles}>
+        <h1 ref={heading} tabIndex={-1} className={styles.title}>
+          {screen.title}
+        </h1>
+        <p className={styles.place}>{place}</p>
+        <p className={styles.since}>
+          <span className={styles.sincePlace}>{place && since ? `${place} · ` : place}</span>
+          <span className={styles.sinceName}>{since ? `${name} · ` : name}</span>
+          {since}
+        </p>
+      </div>
+      <LineState />
+      <IconButton label={`Kunci kasir, ${name}`} className={styles.lock} onClick={lock}>
+        <LockKeyhole size={22} aria-hidden />
+      </IconButton>
+    </header>
+  )
+}
+
+/** Whether the line holds, and what time it is. */
+function LineState() {
+  const connected = useConnected()
+  const now = useNow(60_000)
+  return (
+    <p className={styles.line} data-down={!connected || undefined}>
+      <span className={styles.dot} aria-hidden="true" />
+      <span role="status" className={styles.lineWords}>
+        {connected ? 'Terhubung' : 'Terputus'}
+      </span>
+      <span className="digits">{clockTime(now)}</span>
+    </p>
+  )
+}

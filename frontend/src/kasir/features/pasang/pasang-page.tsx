@@ -1,0 +1,85 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { pair } from '@/kasir/api/calls'
+import { keys } from '@/kasir/api/keys'
+import { reasonOf } from '@/kasir/lib/explain'
+import { hrefOf, navigate, paths } from '@/kasir/lib/router'
+import { useSession } from '@/kasir/lib/session'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { Button } from '@/shared/ui/button'
+import { Field } from '@/shared/ui/field'
+import styles from './pasang-page.module.css'
+
+const LENGTH = 8
+/** Letters and digits; case and blanks do not matter to the server. */
+const clean = (typed: string) =>
+  typed
+    .toUpperCase()
+    .replace(/[^0-9A-Z]/g, '')
+    .slice(0, LENGTH)
+
+/** Trades a code for this browser's place at an outlet. */
+export default function PairPage() {
+  const client = useQueryClient()
+  const [code, setCode] = useState(() => clean(window.location.hash))
+  const [fault, setFault] = useState('')
+
+  const { pending, submit } = useSubmit(async (kode: string) => {
+    try {
+      await pair(kode)
+    } catch (error) {
+      setFault(reasonOf(error))
+      return
+    }
+    client.removeQueries({ queryKey: keys.device })
+    const session = useSession.getState()
+    session.end()
+    session.pair()
+    navigate(paths.logIn, { replace: true })
+  })
+
+  // A code of the address is good once: it goes from the address bar, and is sent without another touch.
+  const ofAddress = useRef(window.location.hash !== '' && code.length === LENGTH ? code : null)
+  useEffect(() => {
+    document.title = 'Pasang perangkat · Kasir Nyala'
+    window.history.replaceState(window.history.state, '', hrefOf(paths.pair))
+    const kode = ofAddress.current
+    ofAddress.current = null
+    if (kode) submit(kode)
+  }, [submit])
+
+  function onSubmit(event: FormEvent) {
+    event.preventDefault()
+    if (code.length === LENGTH) submit(code)
+    else setFault('Kode terdiri dari 8 huruf dan angka')
+  }
+
+  return (
+    <main className={styles.page}>
+      <form className={styles.card} onSubmit={onSubmit} noValidate>
+        <h1 className={styles.title}>Pasang perangkat kasir</h1>
+        <p className={styles.lead}>
+          Minta kode pasang ke supervisor, atau buat dengan perintah <code>nyala perangkat pasang</code>. Kode
+          berlaku 10 menit dan hanya sekali.
+        </p>
+        <Field
+          label="Kode pasang"
+          name="kode"
+          value={code}
+          onChange={(event) => {
+            setFault('')
+            setCode(clean(event.target.value))
+          }}
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellCheck={false}
+          className={styles.code}
+          {...(fault ? { invalid: true, fault, faultId: 'kode-fault' } : {})}
+        />
+        <Button type="submit" pending={pending}>
+          Pasang
+        </Button>
+      </form>
+    </main>
+  )
+}

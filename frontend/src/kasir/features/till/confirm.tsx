@@ -1,0 +1,154 @@
+import { useQuery } from '@tanstack/react-query'
+import { Banknote, Landmark, Printer, QrCode } from 'lucide-react'
+import { getTopUps } from '@/kasir/api/calls'
+import { keys } from '@/kasir/api/keys'
+import type { FoundCustomer, PayMethod, TopUpRow } from '@/kasir/api/types'
+import { clockTime } from '@/kasir/lib/clock'
+import { reasonOf } from '@/kasir/lib/explain'
+import { paths } from '@/kasir/lib/router'
+import { useTopUpState } from '@/kasir/lib/top-ups'
+import { useConnected } from '@/kasir/lib/use-connected'
+import { Link } from '@/kasir/ui/link'
+import { TornCard } from '@/kasir/ui/torn-card'
+import { rupiah, signedRupiah } from '@/shared/lib/format'
+import { Button } from '@/shared/ui/button'
+import styles from './confirm.module.css'
+import { type Choice, firstName, gained, METHODS, paid, useDraft } from './draft'
+import { setPrinting, usePrinting } from './printing'
+import { isAsked } from './refused'
+
+const TAKES: Record<PayMethod, string> = {
+  tunai: 'Terima tunai',
+  qris: 'Terima QRIS',
+  transfer: 'Terima transfer',
+}
+
+interface Props {
+  customer: FoundCustomer
+  choice: Choice | null
+  sending: boolean
+  onConfirm: () => void
+}
+
+/** What will be, and the one button that does it. */
+export function Confirm({ customer, choice, sending, onConfirm }: Props) {
+  const connected = useConnected()
+  const method = useDraft((state) => state.method)
+  const topUp = useTopUpState()
+  const now = customer.saldo ?? 0
+  const more = choice ? gained(choice) : 0
+  const reason = !connected
+    ? 'Tidak ada sambungan, top-up belum bisa dikirim.'
+    : choice
+      ? ''
+      : 'Pilih jumlahnya dulu.'
+  const refusal = topUp.is === 'refused' && !isAsked(topUp.error) ? reasonOf(topUp.error) : ''
+  return (
+    <section className={styles.confirm} aria-label="Konfirmasi">
+      <TornCard className={styles.card}>
+        <p className={styles.row}>
+          <span>Saldo sekarang</span> <span className="digits">{rupiah(now)}</span>
+        </p>
+        <p className={styles.row}>
+          <span>Isi saldo</span> <span className={`digits ${styles.plus}`}>{signedRupiah(more)}</span>
+        </p>
+        <p className={styles.total}>
+          <span>Saldo menjadi</span> <strong className="digits">{rupiah(now + more)}</strong>
+        </p>
+        <p className={styles.take}>
+          <MethodIcon method={method} />
+          <span>{TAKES[method]}</span>
+          <span className={`digits ${styles.takeMoney}`}>{rupiah(choice ? paid(choice) : 0)}</span>
+        </p>
+      </TornCard>
+      <div className={styles.action}>
+        {refusal && (
+          <p role="alert" className={styles.refusal}>
+            {refusal}
+          </p>
+        )}
+        <p className={styles.becomes}>
+          Saldo menjadi <strong className="digits">{rupiah(now + more)}</strong>
+        </p>
+        <Button
+          className={styles.button}
+          disabled={reason !== '' && !sending}
+          pending={sending}
+          aria-describedby="alasan"
+          onClick={onConfirm}
+        >
+          {choice
+            ? `Isi ${rupiah(gained(choice))} untuk ${firstName(customer.nama)}`
+            : `Isi saldo ${firstName(customer.nama)}`}
+        </Button>
+        <p id="alasan" role="status" className={styles.reason}>
+          {sending ? 'Sedang dikirim…' : reason}
+        </p>
+      </div>
+      <Printing />
+      <Newest />
+    </section>
+  )
+}
+
+function MethodIcon({ method }: { method: PayMethod }) {
+  const Icon = { tunai: Banknote, qris: QrCode, transfer: Landmark }[method]
+  return <Icon size={20} aria-hidden />
+}
+
+/** Off until somebody wants it: the customer's own app has every receipt. */
+function Printing() {
+  const on = usePrinting()
+  return (
+    <button
+      type="button"
+      role="switch"
+      aria-checked={on}
+      className={styles.printing}
+      onClick={() => setPrinting(!on)}
+    >
+      <Printer size={20} aria-hidden />
+      Cetak struk
+      <span className={styles.track} aria-hidden="true" />
+    </button>
+  )
+}
+
+const SHOWN = 4
+
+/** The last few of this shift, so that nobody tops up twice by mistake. */
+function Newest() {
+  const { data } = useQuery({
+    queryKey: keys.newestTopUps,
+    queryFn: ({ signal }) => getTopUps(SHOWN, signal),
+  })
+  if (!data || data.baris.length === 0) return null
+  return (
+    <div className={styles.newest}>
+      <h2 className={styles.newestHead}>
+        Baru saja <Link to={paths.transactions}>Semua</Link>
+      </h2>
+      <ul>
+        {data.baris.map((row) => (
+          <Row key={row.idpembelian_emoney} row={row} />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Row({ row }: { row: TopUpRow }) {
+  const { created_at, nama, quota, nominal, nama_paket, cara_bayar, batal_at } = row
+  const gone = batal_at !== null
+  const how = [cara_bayar && METHODS[cara_bayar], quota !== nominal && nama_paket].filter(Boolean).join(', ')
+  return (
+    <li className={styles.entry} data-gone={gone || undefined}>
+      <span className="digits">{clockTime(created_at)}</span>
+      <span className={styles.entryWho}>
+        <span className={styles.entryName}>{nama}</span>
+        <span className={styles.entryHow}>{gone ? 'Dibatalkan' : how}</span>
+      </span>
+      <span className={`digits ${styles.plus}`}>{signedRupiah(quota)}</span>
+    </li>
+  )
+}

@@ -1,0 +1,34 @@
+import { Banknote, Landmark, type LucideIcon, QrCode } from 'lucide-react'
+import type { PayMethod } from '@/kasir/api/types'
+import { draft, METHODS, useDraft } from './draft'
+import styles from './sale.module.css'
+
+const ICONS: Record<PayMethod, LucideIcon> = { tunai: Banknote, qris: QrCode, transfer: Landmark }
+
+export function PayWith() {
+  const chosen = useDraft((state) => state.method)
+  return (
+    <section className={styles.amounts} aria-labelledby="dibayar">
+      <h2 id="dibayar" className={styles.heading}>
+        Dibayar dengan
+      </h2>
+      <div className={styles.methods}>
+        {(Object.keys(METHODS) as PayMethod[]).map((method) => {
+          const Icon = ICONS[method]
+          return (
+            <button
+              key={method}
+              type="button"
+              className={styles.method}
+              aria-pressed={method === chosen}
+              onClick={() => draft.pay(method)}
+            >
+              <Icon size={20} aria-hidden />
+              {METHODS[method]}
+            </button>
+          )
+        })}
+      </div>
+    </section>
+  )
+}

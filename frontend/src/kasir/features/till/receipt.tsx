@@ -1,0 +1,70 @@
+import type { Ref } from 'react'
+import type { Outlet } from '@/kasir/api/types'
+import { formatDateTime, rupiah, signedRupiah } from '@/shared/lib/format'
+import styles from './receipt.module.css'
+
+export interface Receipt {
+  outlet: Outlet | null
+  cashier: string
+  customer: string
+  paid: number
+  /** Null when it is not known here. */
+  gained: number | null
+  method: string
+  number: string
+  at: string
+  balance: number
+}
+
+/** Name and value, as the screen, the paper and WhatsApp tell them. */
+export function linesOf({ paid, gained, method, number, at }: Receipt): [string, string][] {
+  const lines: [string, string][] = [
+    ['Dibayar', `${method} ${rupiah(paid)}`],
+    ['No Top-Up', number],
+    ['Waktu', formatDateTime(at)],
+  ]
+  return gained === null ? lines : [['Isi saldo', signedRupiah(gained)], ...lines]
+}
+
+/** `wa.me` with the receipt as its text: to the number that was typed, or to whomever the cashier chooses. */
+export function whatsAppAddress(receipt: Receipt, typed: string | null): string {
+  const { outlet, customer, balance } = receipt
+  const text = [
+    ['Top-up', outlet?.nama].filter(Boolean).join(' '),
+    `Untuk ${customer}`,
+    ...linesOf(receipt).map(([name, value]) => `${name}: ${value}`),
+    `Saldo: ${rupiah(balance)}`,
+  ].join('\n')
+  const number = typed === null ? '' : typed.replace(/^(0|62)?/, '62')
+  return `https://wa.me/${number}?text=${encodeURIComponent(text)}`
+}
+
+/** On paper alone: 48 mm of black on a roll of 58. */
+export function PrintedReceipt({ receipt, ref }: { receipt: Receipt; ref: Ref<HTMLDivElement> }) {
+  const { outlet, cashier, customer, balance } = receipt
+  const lines: [string, string][] = [
+    ['Pelanggan', customer],
+    ...linesOf(receipt),
+    ['Kasir', cashier],
+    ['Saldo', rupiah(balance)],
+  ]
+  return (
+    <div ref={ref} className={styles.paper} aria-hidden="true">
+      {outlet && (
+        <p className={styles.outlet}>
+          <strong>{outlet.nama}</strong>
+          <br />
+          {outlet.kota}
+        </p>
+      )}
+      <p className={styles.title}>TOP-UP SALDO</p>
+      {lines.map(([name, value]) => (
+        <p key={name} className={styles.line}>
+          <span>{name}</span>
+          <span className={styles.value}>{value}</span>
+        </p>
+      ))}
+      <p className={styles.thanks}>Terima kasih</p>
+    </div>
+  )
+}

@@ -1,0 +1,71 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { keys } from '@/kasir/api/keys'
+import type { FoundCustomer } from '@/kasir/api/types'
+import { topUps, useTopUpState } from '@/kasir/lib/top-ups'
+import { Approval } from '@/kasir/ui/approval'
+import type { ApiError } from '@/shared/api/error'
+import { rupiah } from '@/shared/lib/format'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+
+/** The server's sentences after which the till asks on. */
+const SAME_AGAIN = 'top-up yang sama baru saja dibuat'
+const NEEDS_APPROVAL = 'perlu persetujuan supervisor'
+const NO_SHIFT = 'shift belum dibuka'
+
+const isSame = ({ status, message }: ApiError) => status === 409 && message === SAME_AGAIN
+const needsApproval = ({ status, message }: ApiError) => status === 403 && message.includes(NEEDS_APPROVAL)
+
+/** Whether a refusal is a question, which a dialog asks. */
+export const isAsked = (error: ApiError) => isSame(error) || needsApproval(error)
+
+export function Refused({ customer: { nama, id_customer_global } }: { customer: FoundCustomer }) {
+  const client = useQueryClient()
+  const topUp = useTopUpState()
+  const refused = topUp.is === 'refused' ? topUp : null
+  const noShift = refused?.error.message === NO_SHIFT
+  useEffect(() => {
+    if (noShift) void client.invalidateQueries({ queryKey: keys.shift })
+  }, [client, noShift])
+
+  const close = () => topUps.done()
+  const body = refused?.open.body
+  return (
+    <>
+      <Dialog
+        open={refused !== null && isSame(refused.error)}
+        onClose={close}
+        title="Top-up yang sama baru saja dibuat"
+      >
+        <p>
+          Kurang dari semenit lalu {nama} sudah diisi {rupiah(body?.nominal ?? 0)}. Isi sekali lagi?
+        </p>
+        <Button
+          onClick={() => {
+            close()
+            if (body) topUps.start({ ...body, ulang: true }, nama)
+          }}
+        >
+          Ya, isi sekali lagi
+        </Button>
+        <Button variant="secondary" onClick={close}>
+          Tidak
+        </Button>
+      </Dialog>
+      <Dialog
+        open={refused !== null && needsApproval(refused.error)}
+        onClose={close}
+        title="Perlu persetujuan supervisor"
+      >
+        <Approval
+          aksi="topup"
+          objek={`${id_customer_global}:${body?.nominal ?? 0}`}
+          what={`Isi ${rupiah(body?.nominal ?? 0)} untuk ${nama}`}
+          pending={false}
+          onApproved={(izin) => topUps.approve(izin)}
+        />
+      </Dialog>
+    </>
+  )
+}

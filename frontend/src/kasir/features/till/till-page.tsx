@@ -1,0 +1,91 @@
+import { useMutation } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { findCustomer } from '@/kasir/api/calls'
+import type { CustomerRef } from '@/kasir/api/types'
+import { CUSTOMER_CODE, useScans } from '@/kasir/lib/scans'
+import { topUps, useTopUpState } from '@/kasir/lib/top-ups'
+import { useDevice } from '@/kasir/lib/use-device'
+import { useShift } from '@/kasir/lib/use-shift'
+import { OpenTopUps } from '@/kasir/ui/open-top-ups'
+import { asApiError } from '@/shared/api/error'
+import { Empty } from '@/shared/ui/empty'
+import { Failed } from '@/shared/ui/failed'
+import { Spinner } from '@/shared/ui/spinner'
+import { Asking } from './asking'
+import { draft, useDraft } from './draft'
+import { Find } from './find'
+import { Made } from './made'
+import { OpenShift } from './open-shift'
+import { Sale } from './sale'
+import { Unregistered } from './unregistered'
+
+/** Scan, amount, confirm. */
+export default function TillPage() {
+  const device = useDevice()
+  const shift = useShift()
+  const customer = useDraft((state) => state.customer)
+  const topUp = useTopUpState()
+  const find = useMutation({ mutationFn: (ref: CustomerRef) => findCustomer(ref) })
+
+  const outlet = device.data?.outlet
+  const open = shift.data?.shift
+  const undecided = topUp.is === 'asking' || topUp.is === 'waiting' || topUp.is === 'unknown'
+
+  function search(ref: CustomerRef) {
+    draft.clear()
+    topUps.done()
+    find.mutate(ref, {
+      onSuccess: (found) => {
+        draft.begin(found, 'telp' in ref ? ref.telp : null)
+        find.reset()
+      },
+    })
+  }
+  // The next customer waits while it is not known what became of the one before, or nothing can be sold.
+  useScanned(!undecided && open != null, (qr) => search({ qr }))
+
+  function next() {
+    draft.clear()
+    topUps.done()
+    find.reset()
+  }
+
+  if (device.data && !outlet) {
+    return (
+      <Empty
+        title="Perangkat ini bukan kasir outlet"
+        body="Isi saldo lewat tablet yang dipasang di outlet."
+      />
+    )
+  }
+  if (undecided && !(topUp.is === 'asking' && topUp.asked === 1 && customer)) return <Asking state={topUp} />
+  if (topUp.is === 'made') return <Made state={topUp} onNext={next} />
+  const failed = [device, shift].find(({ data, isError }) => data === undefined && isError)
+  if (failed) {
+    return <Failed error={failed.error} pending={failed.isFetching} onRetry={() => void failed.refetch()} />
+  }
+  if (!outlet || open === undefined) return <Spinner large />
+  if (open === null) return <OpenShift />
+  if (customer) return <Sale customer={customer} idoutlet={outlet.idoutlet} onOther={next} />
+  const fault = find.error ? asApiError(find.error) : null
+  if (fault?.status === 404 && find.variables && 'telp' in find.variables) {
+    return <Unregistered telp={find.variables.telp} onNext={next} />
+  }
+  return (
+    <>
+      <OpenTopUps />
+      <Find pending={find.isPending} error={find.error} onFind={search} />
+    </>
+  )
+}
+
+/** Takes a customer's code that was scanned, on this screen or another, as soon as the till is ready for it. */
+function useScanned(ready: boolean, onCode: (qr: string) => void): void {
+  const waiting = useScans((state) => state.waiting)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each scan is looked up once, whatever else is drawn anew
+  useEffect(() => {
+    if (!ready || !waiting?.startsWith(CUSTOMER_CODE)) return
+    useScans.getState().take()
+    onCode(waiting)
+  }, [ready, waiting])
+}

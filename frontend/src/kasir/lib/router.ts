@@ -1,0 +1,48 @@
+import { useSyncExternalStore } from 'react'
+import { isRecord } from '@/shared/lib/storage'
+
+// The customers' router weighs a fifth of what all of the till may weigh, for what a handful of fixed addresses need.
+
+/** Where the till stands. Addresses of screens begin after it: `/` is the till itself. */
+const BASE = '/kasir'
+
+export const paths = {
+  till: '/',
+  pair: '/pasang',
+  logIn: '/masuk',
+  transactions: '/transaksi',
+  shift: '/shift',
+} as const
+
+const listeners = new Set<() => void>()
+const tell = () => {
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) window.addEventListener('popstate', tell)
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size === 0) window.removeEventListener('popstate', tell)
+  }
+}
+
+export function currentPath(): string {
+  const path = window.location.pathname.replace(/\/+$/, '')
+  return path.startsWith(`${BASE}/`) ? path.slice(BASE.length) : paths.till
+}
+
+export const usePath = (): string => useSyncExternalStore(subscribe, currentPath)
+
+export const hrefOf = (path: string): string => (path === paths.till ? BASE : BASE + path)
+
+/** `idx` counts the entries of ours, for the sheets that have entries of their own (shared/lib/sheet-history.ts). */
+export function navigate(path: string, { replace = false } = {}): void {
+  if (path === currentPath() && !window.location.hash) return
+  const state: unknown = window.history.state
+  const idx = isRecord(state) && typeof state.idx === 'number' ? state.idx : 0
+  if (replace) window.history.replaceState({ idx }, '', hrefOf(path))
+  else window.history.pushState({ idx: idx + 1 }, '', hrefOf(path))
+  tell()
+}

@@ -1,0 +1,52 @@
+import { create } from 'zustand'
+import type { LoggedIn, Role, Who } from '@/kasir/api/types'
+import { isRecord, slot } from '@/shared/lib/storage'
+
+/** Who is at the till. In the tab's own storage, so that a reload changes nobody, and a closed tab leaves nobody. */
+export interface Session {
+  token: string
+  petugas: Who
+}
+
+const kept = slot<Session>(
+  'session',
+  'nyala.kasir.session',
+  (value): value is Session =>
+    isRecord(value) &&
+    typeof value.token === 'string' &&
+    isRecord(value.petugas) &&
+    typeof value.petugas.id === 'number' &&
+    typeof value.petugas.nama === 'string',
+)
+
+interface SessionState {
+  session: Session | null
+  /** Whether the server knows this browser, as far as it has said. */
+  paired: boolean
+  begin: (answer: LoggedIn) => void
+  /** Locks: whoever goes on types a PIN first. */
+  end: () => void
+  unpair: () => void
+  pair: () => void
+}
+
+export const useSession = create<SessionState>((set) => ({
+  session: kept.read(),
+  paired: true,
+  begin({ token, petugas }) {
+    kept.write({ token, petugas })
+    set({ session: { token, petugas }, paired: true })
+  },
+  end() {
+    kept.clear()
+    set({ session: null })
+  },
+  unpair() {
+    kept.clear()
+    set({ session: null, paired: false })
+  },
+  pair: () => set({ paired: true }),
+}))
+
+/** May approve what a kasir may not do alone. */
+export const mayApprove = (role: Role) => role !== 'kasir'

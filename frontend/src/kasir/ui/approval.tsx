@@ -1,0 +1,72 @@
+import { useState } from 'react'
+import { approve } from '@/kasir/api/calls'
+import type { ApprovedAction } from '@/kasir/api/types'
+import { reasonOf } from '@/kasir/lib/explain'
+import { roleName } from '@/kasir/lib/role-name'
+import { mayApprove } from '@/kasir/lib/session'
+import { useDevice } from '@/kasir/lib/use-device'
+import { PinPad } from '@/kasir/ui/pin-pad'
+import { useSubmit } from '@/shared/lib/use-submit'
+import styles from './approval.module.css'
+
+interface Props {
+  aksi: ApprovedAction
+  objek: string
+  /** What is asked of them, in a sentence. */
+  what: string
+  /** What is done with the approval is under way. */
+  pending: boolean
+  /** Why it failed, if it did. */
+  fault?: string
+  onApproved: (izin: string) => void
+}
+
+/** A supervisor's PIN at somebody else's till, for one action on one object. */
+export function Approval({ aksi, objek, what, pending, fault = '', onApproved }: Props) {
+  const supervisors = useDevice().data?.petugas.filter(({ role }) => mayApprove(role)) ?? []
+  const [chosen, setChosen] = useState<number | null>(null)
+  const [wrong, setWrong] = useState('')
+  const supervisor = supervisors.find(({ id }) => id === chosen) ?? supervisors[0]
+
+  const checking = useSubmit(async (pin: string) => {
+    if (!supervisor) return
+    setWrong('')
+    try {
+      onApproved(await approve({ idpetugas: supervisor.id, pin, aksi, objek }))
+    } catch (error) {
+      setWrong(reasonOf(error))
+    }
+  })
+
+  if (!supervisor) return <p>Belum ada supervisor di outlet ini yang bisa menyetujui.</p>
+  return (
+    <div className={styles.approval}>
+      <p className={styles.what}>{what}</p>
+      {supervisors.length > 1 && (
+        <fieldset className={styles.people} aria-label="Siapa yang menyetujui">
+          {supervisors.map(({ id, nama, role }) => (
+            <button
+              key={id}
+              type="button"
+              className={styles.person}
+              aria-pressed={id === supervisor.id}
+              onClick={() => setChosen(id)}
+            >
+              {nama}
+              <span className={styles.role}>{roleName(role)}</span>
+            </button>
+          ))}
+        </fieldset>
+      )}
+      <PinPad
+        key={supervisor.id}
+        label={`PIN ${supervisor.nama}`}
+        message={wrong || fault}
+        wrong
+        disabled={false}
+        pending={checking.pending || pending}
+        onPin={checking.submit}
+      />
+    </div>
+  )
+}

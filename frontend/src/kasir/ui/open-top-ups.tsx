@@ -1,0 +1,27 @@
+import { clockTime } from '@/kasir/lib/clock'
+import { useSession } from '@/kasir/lib/session'
+import { useOpenTopUps } from '@/kasir/lib/top-ups'
+import { formatDate, rupiah } from '@/shared/lib/format'
+import styles from './open-top-ups.module.css'
+
+/** Top-ups of others of which nobody knows what became: only whoever sent one can ask. */
+export function OpenTopUps() {
+  const me = useSession(({ session }) => session?.petugas.id)
+  const others = useOpenTopUps().filter(({ who }) => who.id !== me)
+  if (others.length === 0) return null
+  return (
+    <ul className={styles.list} aria-label="Top-up yang belum terjawab">
+      {others.map(({ key, body, nama, who, at }) => (
+        <li key={key} className={styles.open}>
+          Top-up {rupiah(body.nominal)} untuk {nama} oleh {who.nama} ({dayAndTime(at)}) belum terjawab. Begitu{' '}
+          {who.nama} masuk lagi, kasir menanyakannya.
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function dayAndTime(at: number): string {
+  const today = formatDate(at) === formatDate(Date.now())
+  return today ? clockTime(at) : `${formatDate(at)} ${clockTime(at)}`
+}

@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+import { alias, build, fileNames } from './vite.common.ts'
+
+/** The till (docs/till.md): a build of its own, so that nothing of it weighs on the customers' app. */
+export default defineConfig({
+  root: fileURLToPath(new URL('./kasir', import.meta.url)),
+  base: '/kasir/',
+  plugins: [react()],
+  resolve: { alias },
+  // Not beside the dependencies of the customers' app, whose development server runs at the same time.
+  cacheDir: fileURLToPath(new URL('./node_modules/.vite-kasir', import.meta.url)),
+  build: {
+    ...build,
+    outDir: fileURLToPath(new URL('./dist/kasir', import.meta.url)),
+    emptyOutDir: true,
+    rolldownOptions: { output: fileNames },
+  },
+  server: { fs: { allow: [fileURLToPath(new URL('.', import.meta.url))] } },
+})
