@@ -54,6 +54,7 @@ mod shop;
 mod simulation;
 mod till;
 mod till_login;
+mod till_rights;
 mod till_sales;
 mod till_voids;
 mod token;

@@ -16,8 +16,12 @@ async fn ticket(app: &TestApp, who: &AtTill) -> Value {
 }
 
 async fn join(app: &TestApp, who: &AtTill) -> Phone {
+    opened(app, &ticket(app, who).await).await
+}
+
+async fn opened(app: &TestApp, auth: &Value) -> Phone {
     let mut phone = Phone::dial(app.address()).await;
-    phone = phone.connect(Some(&ticket(app, who).await)).await.unwrap();
+    phone.connect(Some(auth)).await.unwrap();
     phone
 }
 
@@ -31,7 +35,7 @@ async fn a_ticket_is_good_once_and_a_session_has_four_sockets() {
     let outlet = app.outlet("Melati").await;
     let rina = app.kasir(outlet.idoutlet).await;
     let auth = ticket(&app, &rina).await;
-    let mut open = vec![Phone::dial(app.address()).await.connect(Some(&auth)).await.unwrap()];
+    let mut open = vec![opened(&app, &auth).await];
     let unauthorized = json!({ "message": "unauthorized" });
     assert_eq!(refused(&app, &auth).await, unauthorized);
     assert_eq!(refused(&app, &json!({ "tiket": "tebakan" })).await, unauthorized);

@@ -1,0 +1,267 @@
+//! The table of rights (docs/till.md), walked: every call of people and tills, with every role, as a key and at a till, and from another
+//! outlet.
+
+use nyala::domain::role::Role;
+use nyala::staff::people::WorksFor;
+use serde_json::{Value, json};
+
+use crate::arrange::{Outlet, receipt};
+use crate::helpers::{Answer, TestApp};
+use crate::operator::Scope;
+use crate::till::AtTill;
+
+/// Who may make a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum May {
+    /// Whoever is logged in at a till.
+    AtTill,
+    /// A session, or a key of this role and above.
+    From(Role),
+    /// A session or a key of a supervisor and above; a kasir's session with an approval.
+    WithApproval,
+}
+
+/// What it is about, when another outlet's people ask: theirs is not found, or what they see is their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Foreign {
+    NotFound,
+    /// It names nothing of the outlet.
+    OwnOnly,
+}
+
+struct Call {
+    method: &'static str,
+    path: &'static str,
+    body: fn(&Shop) -> Value,
+    may: May,
+    foreign: Foreign,
+}
+
+struct Shop {
+    app: TestApp,
+    outlet: Outlet,
+    customer: i64,
+    idcustomer: i64,
+    topup: i64,
+    paket: i64,
+    person: i64,
+    browser: i64,
+}
+
+fn nothing(_: &Shop) -> Value {
+    json!({})
+}
+
+const fn call(method: &'static str, path: &'static str, body: fn(&Shop) -> Value, may: May, foreign: Foreign) -> Call {
+    Call { method, path, body, may, foreign }
+}
+
+const CALLS: [Call; 24] = [
+    call("GET", "shift", nothing, May::AtTill, Foreign::OwnOnly),
+    call("POST", "shift", |_| json!({ "modal": -1 }), May::AtTill, Foreign::OwnOnly),
+    call("POST", "shift/kas", |_| json!({ "jenis": "masuk", "nominal": 0, "alasan": "uji" }), May::AtTill, Foreign::OwnOnly),
+    call("POST", "shift/tutup", |_| json!({ "dihitung": -1 }), May::AtTill, Foreign::OwnOnly),
+    call("POST", "shift/999/catatan", |_| json!({ "catatan": "uji" }), May::AtTill, Foreign::OwnOnly),
+    call("POST", "soket", nothing, May::AtTill, Foreign::OwnOnly),
+    call(
+        "POST",
+        "izin",
+        |_| json!({ "idpetugas": 999, "pin": "246810", "aksi": "batal", "objek": "1" }),
+        May::AtTill,
+        Foreign::OwnOnly,
+    ),
+    call("POST", "pelanggan/cari", |_| json!({ "telp": "81234567890" }), May::AtTill, Foreign::OwnOnly),
+    call("GET", "paket", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
+    call(
+        "POST",
+        "paket",
+        |s| json!({ "idoutlet": s.outlet.idoutlet, "nama": "Hemat", "harga": 100, "quota": 110 }),
+        May::From(Role::Supervisor),
+        Foreign::NotFound,
+    ),
+    call("POST", "paket/{paket}", |_| json!({ "nama": "Hemat" }), May::From(Role::Supervisor), Foreign::NotFound),
+    call(
+        "POST",
+        "topup",
+        |s| json!({ "id_customer_global": s.customer, "idoutlet": s.outlet.idoutlet, "nominal": 1000, "ulang": true }),
+        May::From(Role::Kasir),
+        Foreign::NotFound,
+    ),
+    call("POST", "topup/{topup}/batal", |_| json!({ "alasan": "uji" }), May::WithApproval, Foreign::NotFound),
+    call(
+        "POST",
+        "refund",
+        |s| json!({ "idtransaksi": receipt(1), "idcustomer": s.idcustomer, "nominal": 1, "alasan": "uji" }),
+        May::WithApproval,
+        Foreign::NotFound,
+    ),
+    call(
+        "POST",
+        "hapus",
+        |s| json!({ "idtransaksi": receipt(1), "idcustomer": s.idcustomer, "alasan": "uji" }),
+        May::WithApproval,
+        Foreign::NotFound,
+    ),
+    call("GET", "petugas", nothing, May::From(Role::Supervisor), Foreign::OwnOnly),
+    call(
+        "POST",
+        "petugas",
+        |s| json!({ "nama": "Baru", "role": "kasir", "idoutlet": s.outlet.idoutlet }),
+        May::From(Role::Supervisor),
+        Foreign::NotFound,
+    ),
+    call("POST", "petugas/{person}/buka_kunci", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "petugas/{person}/reset_pin", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("GET", "perangkat", nothing, May::From(Role::Supervisor), Foreign::OwnOnly),
+    call(
+        "POST",
+        "perangkat",
+        |s| json!({ "nama": "Baru", "idoutlet": s.outlet.idoutlet }),
+        May::From(Role::Supervisor),
+        Foreign::NotFound,
+    ),
+    call("POST", "mesin/999/stop", |_| json!({ "alasan": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "perangkat/{browser}/cabut", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "petugas/{person}/cabut", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+];
+
+const ROLES: [Role; 3] = [Role::Kasir, Role::Supervisor, Role::Owner];
+
+impl Shop {
+    async fn open() -> Self {
+        let app = TestApp::spawn().await;
+        let outlet = app.outlet("Melati").await;
+        let customer = app.register_customer("81234567890", "Siti", "Rahma").await;
+        let epay = app.funded(&customer, outlet, 50_000).await;
+        let topup = app.insert("SELECT max(id) FROM pembelian_emoney", &[]).await;
+        let machine = app.machine(outlet, "Cuci 1").await;
+        app.running(epay, &machine, 1).await;
+        let paket = app
+            .insert(
+                "INSERT INTO paket (idoutlet, nama, harga, quota, created_at) VALUES ($1, 'Paket', 1000, 1100, $2) RETURNING idpaket",
+                &[&outlet.idoutlet, &app.now()],
+            )
+            .await;
+        let person = app.person("Tono", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), "864203").await;
+        let browser = app.till(outlet.idoutlet).await.id;
+        let idcustomer = app.insert("SELECT idcustomer FROM customer", &[]).await;
+        Self { app, outlet, customer: customer.id, idcustomer, topup, paket, person, browser }
+    }
+
+    fn path(&self, call: &Call) -> String {
+        call.path
+            .replace("{paket}", &self.paket.to_string())
+            .replace("{topup}", &self.topup.to_string())
+            .replace("{person}", &self.person.to_string())
+            .replace("{browser}", &self.browser.to_string())
+    }
+
+    /// Somebody of a role at a till of an outlet, with an open shift.
+    async fn at_till(&self, role: Role, outlet: Outlet) -> AtTill {
+        let works_for = match role {
+            Role::Owner => WorksFor::Owner(outlet.idowner),
+            _ => WorksFor::Outlet(outlet.idoutlet),
+        };
+        let person = self.app.person("Uji", role, works_for, "246810").await;
+        let who = self.app.at(&self.app.till(outlet.idoutlet).await, person).await;
+        self.app.ask(&who, "shift", &json!({ "modal": 100_000 })).await.ok();
+        who
+    }
+
+    async fn by_key(&self, call: &Call, key: &str) -> Answer {
+        let path = format!("/ops/v1/{}", self.path(call));
+        let once = uuid::Uuid::new_v4().to_string();
+        let body = (call.method == "POST").then(|| (call.body)(self).to_string().into_bytes());
+        self.app.call(call.method, &path, Some(key), &[("Idempotency-Key", &once)], body).await
+    }
+
+    async fn by_person(&self, call: &Call, who: &AtTill) -> Answer {
+        match call.method {
+            "GET" => self.app.see(who, &self.path(call)).await,
+            _ => self.app.ask(who, &self.path(call), &(call.body)(self)).await,
+        }
+    }
+}
+
+/// Whether a role may make a call at a till, and with a key.
+fn may(call: &Call, role: Role, at_till: bool) -> bool {
+    match call.may {
+        May::AtTill => at_till,
+        May::From(least) => role >= least,
+        May::WithApproval => role >= Role::Supervisor,
+    }
+}
+
+#[actix_web::test]
+async fn every_call_is_for_whom_the_table_says() {
+    for call in &CALLS {
+        for role in ROLES {
+            for at_till in [true, false] {
+                // A shop each: what one may do changes what the next one finds.
+                let shop = Shop::open().await;
+                let answer = if at_till {
+                    shop.by_person(call, &shop.at_till(role, shop.outlet).await).await
+                } else {
+                    let scope = match role {
+                        Role::Kasir => Scope::Kasir(shop.outlet.idoutlet),
+                        Role::Supervisor => Scope::Supervisor(shop.outlet.idoutlet),
+                        Role::Owner | Role::Root => Scope::Owner(shop.outlet.idowner),
+                    };
+                    shop.by_key(call, &shop.app.key(scope).await).await
+                };
+                let told = format!(
+                    "{} {} by {role}, at a till: {at_till}: {} {}",
+                    call.method, call.path, answer.status, answer.message
+                );
+                assert_eq!(answer.status != 403, may(call, role, at_till), "{told}");
+                assert!(answer.status != 401 && answer.status < 500, "{told}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn another_outlets_people_find_nothing_of_it() {
+    let shop = Shop::open().await;
+    let elsewhere = shop.app.outlet("Mawar").await;
+    for role in [Role::Supervisor, Role::Owner] {
+        let who = shop.at_till(role, elsewhere).await;
+        let key = match role {
+            Role::Owner => shop.app.key(Scope::Owner(elsewhere.idowner)).await,
+            _ => shop.app.key(Scope::Supervisor(elsewhere.idoutlet)).await,
+        };
+        let before = shop.app.footprint().await;
+        for call in CALLS.iter().filter(|call| call.foreign == Foreign::NotFound) {
+            for answer in [shop.by_person(call, &who).await, shop.by_key(call, &key).await] {
+                assert_eq!(answer.status, 404, "{} {} by a foreign {role}: {}", call.method, call.path, answer.message);
+            }
+        }
+        assert_eq!(shop.app.footprint().await, before, "nothing was changed");
+        for list in ["petugas", "perangkat", "paket", "topup", "pemakaian"] {
+            let seen = shop.app.see(&who, list).await.ok().to_string();
+            for theirs in ["Tono", "Paket", "Siti", "Cuci 1"] {
+                assert!(!seen.contains(theirs), "{list} shows {theirs}: {seen}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_cookie_without_its_session_and_a_session_without_its_cookie_open_nothing() {
+    let shop = Shop::open().await;
+    let who = shop.at_till(Role::Owner, shop.outlet).await;
+    let other = shop.app.till(shop.outlet.idoutlet).await;
+    for call in &CALLS {
+        let path = format!("/ops/v1/{}", shop.path(call));
+        let body = || (call.method == "POST").then(|| (call.body)(&shop).to_string().into_bytes());
+        for (token, cookie, message) in [
+            (None, Some(&who.till.cookie), "kunci operator tidak berlaku"),
+            (Some(&who.token), None, "perangkat belum dipasang"),
+            (Some(&who.token), Some(&other.cookie), "sesi berakhir"),
+        ] {
+            let headers: Vec<_> = cookie.map(|c| ("Cookie", c.as_str())).into_iter().collect();
+            let answer = shop.app.call(call.method, &path, token.map(String::as_str), &headers, body()).await;
+            answer.expect(401, message);
+        }
+    }
+}
