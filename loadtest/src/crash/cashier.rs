@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use super::Market;
 use super::audit::balance;
-use crate::http::{Pool, ServerAnswer, ask};
+use crate::http::{Pool, ask};
 use crate::server::Server;
-use crate::shop::{BALANCE, id, ops};
+use crate::shop::BALANCE;
+use crate::till::{Till, once, token_of, who};
 
-const PIN: &str = "246813";
 /// How long somebody waits who was told that the server is busy, or not at all.
 const RETRY_AFTER: Duration = Duration::from_millis(30);
 /// Between two sales, so that the customers' purchases stay what the kills meet most.
@@ -79,11 +79,9 @@ impl Sum for Deeds {
 /// One till and whoever stands there.
 pub struct Cashier {
     market: Arc<Market>,
-    idoutlet: i64,
+    till: Till,
     /// The customers whom nobody else tops up.
     customers: Vec<usize>,
-    /// The `Cookie` line.
-    cookie: String,
     people: [i64; 2],
     at_work: usize,
     token: String,
@@ -106,15 +104,11 @@ impl Cashier {
     ) -> Result<Self, String> {
         let (to, idoutlet) = (server.address(), market.shop.machines.first().ok_or("a shop without machines")?.idoutlet);
         let pool = Pool::new(to, 1);
-        let till =
-            ops(&pool, &market.key, "perangkat", &json!({ "nama": format!("Tablet {index}"), "idoutlet": idoutlet })).await?;
-        let paired = ask(to, "POST", "/ops/v1/pasang", &[], &json!({ "kode": till["kode"] })).await.map_err(|e| e.to_string())?;
-        let cookie = paired.cookie.clone().ok_or_else(|| format!("no cookie in {paired:?}"))?;
+        let till = Till::pair(&pool, &market.key, idoutlet, &format!("Tablet {index}")).await?;
         let mut cashier = Self {
             market: market.clone(),
-            idoutlet,
+            till,
             customers,
-            cookie,
             people: [0; 2],
             at_work: 0,
             token: String::new(),
@@ -125,12 +119,8 @@ impl Cashier {
             deeds: Deeds::default(),
         };
         for at in [1, 0] {
-            let hired = json!({ "nama": format!("Kasir {index}{at}"), "role": "supervisor", "idoutlet": idoutlet });
-            let hired = ops(&pool, &market.key, "petugas", &hired).await?;
-            cashier.people[at] = id(&hired["id"])?;
-            let first = json!({ "idpetugas": hired["id"], "pin": hired["pin_awal"], "pin_baru": PIN });
-            let answer = cashier.ask(to, "masuk", None, &first).await.map_err(|e| e.to_string())?;
-            cashier.token = token_of(&answer)?;
+            let hired = cashier.till.hire(&pool, &market.key, &format!("Kasir {index}{at}")).await?;
+            (cashier.people[at], cashier.token) = hired;
         }
         Ok(cashier)
     }
@@ -166,7 +156,7 @@ impl Cashier {
         match self.rng.random_range(0..30) {
             0 => self.call("shift/tutup".to_owned(), json!({ "dihitung": drawer }), Deed::Close),
             1 => {
-                let next = json!({ "idpetugas": self.people[1 - self.at_work], "pin": PIN });
+                let next = who(self.people[1 - self.at_work]);
                 self.call("shift/tutup".to_owned(), json!({ "dihitung": drawer, "lanjut": next }), Deed::HandOver)
             }
             2..=5 if self.voidable(drawer).is_some() => {
@@ -189,29 +179,22 @@ impl Cashier {
         let customer = self.customers[self.rng.random_range(0..self.customers.len())];
         let (nominal, in_cash) = (self.rng.random_range(1..=MOST_THOUSANDS) * 1_000, self.rng.random_bool(0.75));
         let body = json!({
-            "id_customer_global": self.market.shop.customers[customer].id_customer_global, "idoutlet": self.idoutlet,
+            "id_customer_global": self.market.shop.customers[customer].id_customer_global, "idoutlet": self.till.idoutlet,
             "nominal": nominal, "cara_bayar": if in_cash { "tunai" } else { "qris" }, "ulang": true,
         });
         self.call("topup".to_owned(), body, Deed::Sell { customer, nominal, in_cash })
     }
 
-    fn call(&mut self, path: String, body: Value, deed: Deed) -> Call {
-        Call { key: format!("{:032x}", self.rng.random::<u128>()), path, body, deed }
-    }
-
-    async fn ask(&self, to: SocketAddr, path: &str, key: Option<&str>, body: &Value) -> std::io::Result<ServerAnswer> {
-        let auth = format!("Bearer {}", self.token);
-        let mut headers = vec![("cookie", self.cookie.as_str())];
-        if let Some(key) = key {
-            headers.extend([("authorization", auth.as_str()), ("idempotency-key", key)]);
-        }
-        ask(to, "POST", &format!("/ops/v1/{path}"), &headers, body).await
+    fn call(&self, path: String, body: Value, deed: Deed) -> Call {
+        Call { key: once(), path, body, deed }
     }
 
     /// Whether it is decided now; otherwise it is kept for the next time.
     async fn send(&mut self, to: SocketAddr, call: Call) -> Result<bool, String> {
         // A connection that broke tells nothing.
-        let Ok(answer) = self.ask(to, &call.path, Some(&call.key), &call.body).await else { return Ok(self.keep(call)) };
+        let Ok(answer) = self.till.call(to, &self.token, &call.path, &call.key, &call.body).await else {
+            return Ok(self.keep(call));
+        };
         match answer.status {
             200 => self.done(to, call, &answer.data).await,
             // Handed over, and the answer with the next one's session was lost.
@@ -241,7 +224,7 @@ impl Cashier {
                 if self.sales.iter().any(|sale| sale.id == id) {
                     return Err(format!("two sales are number {id}"));
                 }
-                self.into_drawer(if in_cash { nominal } else { 0 });
+                self.add_to_drawer(if in_cash { nominal } else { 0 });
                 self.sales.push(Sale {
                     id,
                     key: call.key,
@@ -258,7 +241,7 @@ impl Cashier {
                 let sale = &mut self.sales[sale];
                 sale.voided = true;
                 let back = if sale.in_cash { sale.nominal } else { 0 };
-                self.into_drawer(-back);
+                self.add_to_drawer(-back);
                 self.deeds.voided += 1;
             }
             Deed::Close => {
@@ -284,7 +267,7 @@ impl Cashier {
         Ok(true)
     }
 
-    fn into_drawer(&mut self, rupiah: i64) {
+    fn add_to_drawer(&mut self, rupiah: i64) {
         self.drawer = self.drawer.map(|drawer| drawer + rupiah);
     }
 
@@ -298,8 +281,7 @@ impl Cashier {
     }
 
     async fn log_in(&self, to: SocketAddr, at: usize) -> Result<Option<String>, String> {
-        let body = json!({ "idpetugas": self.people[at], "pin": PIN });
-        let Ok(answer) = self.ask(to, "masuk", None, &body).await else { return Ok(None) };
+        let Ok(answer) = self.till.log_in(to, self.people[at]).await else { return Ok(None) };
         match answer.status {
             403 | 429 => self.forgive(to).await.map(|()| None),
             503 => Ok(None),
@@ -321,14 +303,12 @@ impl Cashier {
     pub async fn audit(&self, to: SocketAddr) -> Result<(), String> {
         // A key belongs to whoever used it: anybody else's is a new sale.
         for sale in self.sales.iter().rev().filter(|sale| sale.by == self.at_work).take(RECHECKED) {
-            let again = self.ask(to, "topup", Some(&sale.key), &sale.body).await.map_err(|e| e.to_string())?;
+            let again = self.till.call(to, &self.token, "topup", &sale.key, &sale.body).await.map_err(|e| e.to_string())?;
             if again.data["idpembelian_emoney"] != *sale.id {
                 return Err(format!("sale {}: now {again:?}", sale.id));
             }
         }
-        let auth = format!("Bearer {}", self.token);
-        let headers = [("cookie", self.cookie.as_str()), ("authorization", auth.as_str())];
-        let seen = ask(to, "GET", "/ops/v1/shift", &headers, &Value::Null).await.map_err(|e| e.to_string())?;
+        let seen = self.till.see(to, &self.token, "shift").await.map_err(|e| e.to_string())?;
         if seen.status != 200 || seen.data["diharapkan"].as_i64() != self.drawer {
             return Err(format!("{:?} must be in the drawer: {seen:?}", self.drawer));
         }
@@ -339,8 +319,4 @@ impl Cashier {
         }
         Ok(())
     }
-}
-
-fn token_of(answer: &ServerAnswer) -> Result<String, String> {
-    answer.data["token"].as_str().map(str::to_owned).ok_or_else(|| format!("no token in {answer:?}"))
 }
