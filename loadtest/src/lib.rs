@@ -15,5 +15,6 @@ pub mod scenario;
 pub mod server;
 pub mod shop;
 pub mod target;
+pub mod till;
 pub mod timeline;
 pub mod ui;

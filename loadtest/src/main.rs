@@ -12,6 +12,7 @@ use nyala_loadtest::scenario::journey::Journey;
 use nyala_loadtest::scenario::purchase::Purchases;
 use nyala_loadtest::scenario::soak::Soak;
 use nyala_loadtest::scenario::storm::Storm;
+use nyala_loadtest::scenario::till::Tills;
 use nyala_loadtest::scenario::trial::Try;
 use nyala_loadtest::scenario::watch::Watch;
 
@@ -47,6 +48,8 @@ enum Command {
     Purchase(Purchases),
     /// New customers register, are topped up, buy and read their history
     Journey(Journey),
+    /// Cashiers top customers up at a steady pace while sessions watch
+    Till(Tills),
     /// Purchases and watchers for hours: does memory grow?
     Soak(Soak),
     /// Kill the server and its database again and again while customers pay, and audit what is left
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Command::Journey(journey) => journey.run(),
         Command::Hot(hot) => hot.run(),
         Command::Purchase(purchase) => purchase.run(),
+        Command::Till(tills) => tills.run(),
         Command::Soak(soak) => soak.run(),
         Command::Crash(crash) => crash.run().map(|()| Verdict::Fine),
     };

@@ -65,7 +65,7 @@ async fn look(pool: &Pool, customer: &TestCustomer) -> Look {
     let account = answer.data.as_array().and_then(|all| all.iter().find(|a| a["idcustomer"] == whose));
     let balance = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64());
     let (paid, open) = (customer.paid(), customer.open());
-    let right = BALANCE.saturating_sub(paid * PRICE);
+    let right = (BALANCE + customer.topped_up()).saturating_sub(paid * PRICE);
     // Of purchases that nobody answered each may have been paid or not.
     let is_right = |balance| (0..=open).any(|bought| balance == Ok(right.saturating_sub(bought * PRICE)));
     match balance {

@@ -59,12 +59,14 @@ pub struct TestCustomer {
     paid: AtomicU64,
     /// Purchases that were asked for, and nobody knows yet what became of them.
     open: AtomicU64,
+    /// Rupiah that a cashier has added.
+    topped_up: AtomicU64,
 }
 
 impl TestCustomer {
     pub fn new(token: Arc<str>, id_customer_global: Option<i64>, idcustomer: i64, telp: String) -> Self {
         let none = || AtomicU64::new(0);
-        Self { token, id_customer_global, idcustomer, telp, receipts: none(), paid: none(), open: none() }
+        Self { token, id_customer_global, idcustomer, telp, receipts: none(), paid: none(), open: none(), topped_up: none() }
     }
 
     /// A receipt number that this customer has not had.
@@ -78,6 +80,14 @@ impl TestCustomer {
 
     pub fn open(&self) -> u64 {
         self.open.load(Ordering::Relaxed)
+    }
+
+    pub fn topped_up(&self) -> u64 {
+        self.topped_up.load(Ordering::Relaxed)
+    }
+
+    pub fn is_topped_up(&self, rupiah: u64) {
+        self.topped_up.fetch_add(rupiah, Ordering::Relaxed);
     }
 
     /// Asks for a purchase: from now on the money may be gone.

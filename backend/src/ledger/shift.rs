@@ -136,22 +136,21 @@ pub async fn close(
     Ok(Closed { id: shift, expected })
 }
 
-/// Takes `nominal` rupiah out of the drawer of a till's open shift. Gives the shift and the movement.
+/// Takes `nominal` rupiah out of the drawer of a shift that this transaction holds alone. Gives the movement.
 ///
 /// # Errors
-/// 409 `shift belum dibuka`, 422 `uang di laci tidak cukup`.
-pub async fn pay_out(
+/// 422 `uang di laci tidak cukup`.
+pub async fn take_out(
     tx: &Transaction<'_>,
-    browser: i64,
+    shift: i64,
     (kind, nominal): (CashKind<'_>, i64),
     principal: &str,
     now: Timestamp,
-) -> Result<(i64, i64), LedgerError> {
-    let shift = hold_alone(tx, browser).await?;
+) -> Result<i64, LedgerError> {
     if in_drawer(tx, shift).await? < nominal {
         return Err(LedgerError::Unprocessable("uang di laci tidak cukup"));
     }
-    Ok((shift, cash::record(tx, shift, kind, nominal, principal, now).await?))
+    cash::record(tx, shift, kind, nominal, principal, now).await
 }
 
 /// Puts a note to the count of a closed shift of this till, once, if it was `person` who closed it.

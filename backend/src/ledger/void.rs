@@ -2,7 +2,7 @@
 
 use deadpool_postgres::Transaction;
 
-use super::cash::{self, CashKind};
+use super::cash::CashKind;
 use super::error::LedgerError;
 use super::refund::Grounds;
 use super::shift;
@@ -74,7 +74,7 @@ const VOID: &str = "
     SELECT s.idcustomer, s.id_customer_global, s.idoutlet, s.jumlah, w.saldo FROM sold s, wallet w";
 
 /// Takes the top-up back. 409 when that has happened already, or when its cash lies in a drawer and none is open here; 422 when the
-/// balance has less, or after half an hour.
+/// balance or that drawer has less, or after half an hour.
 pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: Grounds<'_>) -> Result<Voided, LedgerError> {
     let Grounds { principal, reason, now } = grounds;
     if top_up.voided {
@@ -83,7 +83,7 @@ pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: 
     // Before the wallet: the order of locks.
     let drawer = match (top_up.is_tills_cash, by.browser) {
         (false, _) => None,
-        (true, Some(browser)) => Some(shift::hold_open(tx, browser).await?),
+        (true, Some(browser)) => Some(shift::hold_alone(tx, browser).await?),
         (true, None) => return Err(LedgerError::Conflict("shift belum dibuka")),
     };
     let stmt = tx.prepare_cached(VOID).await?;
@@ -94,7 +94,8 @@ pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: 
         return Err(LedgerError::Unprocessable("lewat 30 menit, minta pemilik"));
     }
     if let Some(shift) = drawer {
-        cash::record(tx, shift, CashKind::Void { idpembelian_emoney: top_up.id }, top_up.nominal, principal, now).await?;
+        let kind = CashKind::Void { idpembelian_emoney: top_up.id };
+        shift::take_out(tx, shift, (kind, top_up.nominal), principal, now).await?;
     }
     Ok(Voided {
         idcustomer: row.get(0),

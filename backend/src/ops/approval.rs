@@ -18,7 +18,7 @@ use crate::http::error::AppError;
 use crate::staff::approval::{self, Act};
 use crate::staff::operator::{self, Operator};
 
-const NEEDED: AppError = AppError::NotAllowed("perlu persetujuan supervisor");
+pub(super) const NEEDED: AppError = AppError::NotAllowed("perlu persetujuan supervisor");
 
 /// The header's text, when there is one.
 #[derive(Debug, Clone)]

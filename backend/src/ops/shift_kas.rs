@@ -1,13 +1,14 @@
 //! `POST /ops/v1/shift/kas`: cash that is put into the drawer or taken out of it by hand (docs/till.md).
 
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use super::approval::{Approval, NEEDED, with_approver};
 use super::idempotency::{IdempotencyKey, IdempotentCall};
 use super::key::Seller;
-use super::{izin, shift as call};
+use super::shift as call;
 use crate::db::Store;
 use crate::domain::role::Role;
 use crate::domain::{text, whole};
@@ -17,10 +18,7 @@ use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::ledger::cash::{self, CashKind};
 use crate::ledger::shift;
-use crate::staff::approval::{self, Act};
-use crate::staff::operator::principal;
-
-const NEEDED: AppError = AppError::NotAllowed("perlu persetujuan supervisor");
+use crate::staff::approval::Act;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Cash {
@@ -59,7 +57,7 @@ pub struct CashMoved {
 /// Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`.
 #[utoipa::path(
     post, path = "/ops/v1/shift/kas", tag = "kasir", security(("session" = [])), request_body = Cash,
-    params(IdempotencyKey, ("X-Izin" = Option<String>, Header, description = "An approval")),
+    params(IdempotencyKey, Approval),
     responses(
         (status = 200, body = Answer<CashMoved>), (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 403, description = "`perlu persetujuan supervisor`; `persetujuan tidak berlaku`; an API key", body = Empty),
@@ -68,9 +66,9 @@ pub struct CashMoved {
     )
 )]
 pub async fn move_cash(
-    req: HttpRequest,
     seller: Seller,
     key: IdempotencyKey,
+    approval: Approval,
     store: web::Data<Store>,
     body: Json<Cash>,
 ) -> Result<HttpResponse, AppError> {
@@ -79,25 +77,24 @@ pub async fn move_cash(
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     let nominal = call::in_drawer("nominal", body.nominal, 1)?;
     let needs_approval = body.jenis != Direction::Masuk && seller.operator.role < Role::Supervisor;
-    let given = req.headers().get(izin::HEADER).and_then(|v| v.to_str().ok());
     let (kind, now) = (body.jenis.kind(&reason), store.now());
     let once = IdempotentCall::new(&seller.operator, key, "shift/kas", &*body, now)?;
     let mut client = store.get().await?;
     once.once(&mut client, async |tx| {
-        let mut content = json!({ "jenis": kind.as_str(), "nominal": nominal, "alasan": reason });
-        if needs_approval {
-            let act = Act::cash(kind.as_str(), nominal);
-            let approver = approval::use_up(tx, given.ok_or(NEEDED)?, seller.till, &act, now).await?;
-            content["disetujui"] = principal(approver).into();
-        }
+        let act = Act::cash(kind.as_str(), nominal);
+        let approver = match needs_approval {
+            true => Some(approval.use_up(tx, &seller.operator, &act, NEEDED, now).await?),
+            false => None,
+        };
         let (shift, id) = if body.jenis == Direction::Masuk {
             let shift = shift::hold_open(tx, by.browser).await?;
             (shift, cash::record(tx, shift, kind, nominal, by.principal, now).await?)
         } else {
-            shift::pay_out(tx, by.browser, (kind, nominal), by.principal, now).await?
+            let shift = shift::hold_alone(tx, by.browser).await?;
+            (shift, shift::take_out(tx, shift, (kind, nominal), by.principal, now).await?)
         };
-        content["kas_gerak"] = id.into();
-        call::record(tx, by, ("shift.kas", shift), content, now).await?;
+        let content = json!({ "jenis": kind.as_str(), "nominal": nominal, "alasan": reason, "kas_gerak": id });
+        call::record(tx, by, ("shift.kas", shift), with_approver(content, approver), now).await?;
         Ok(CashMoved { id })
     })
     .await

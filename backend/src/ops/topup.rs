@@ -214,7 +214,7 @@ pub async fn sell(
     });
     let content = with_approver(content, approver);
     let object = format!("pembelian_emoney:{}", done.idpembelian_emoney);
-    audit::write(tx, &AuditEntry { principal, action: "topup", object, content }, now).await?;
+    audit::write_at(tx, Some(wallet.idoutlet), &AuditEntry { principal, action: "topup", object, content }, now).await?;
     Ok(TopUpMade {
         idpembelian_emoney: done.idpembelian_emoney.to_string(),
         idcustomer: done.idcustomer,

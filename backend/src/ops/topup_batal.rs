@@ -45,7 +45,7 @@ pub struct TopUpVoided {
         (status = 403, description = "`perlu persetujuan supervisor`, `persetujuan tidak berlaku`", body = Empty),
         (status = 404, body = Empty),
         (status = 409, description = "`top-up sudah dibatalkan`; `shift belum dibuka`: its cash lies in a drawer", body = Empty),
-        (status = 422, description = "`saldo sudah terpakai`, `lewat 30 menit, minta pemilik`", body = Empty),
+        (status = 422, description = "`saldo sudah terpakai`, `lewat 30 menit, minta pemilik`, `uang di laci tidak cukup`", body = Empty),
     )
 )]
 pub async fn topup_batal(
@@ -77,7 +77,8 @@ pub async fn topup_batal(
             });
             let content = with_approver(content, approver);
             let object = format!("pembelian_emoney:{id}");
-            audit::write(tx, &AuditEntry { principal: &actor, action: "batal", object, content }, now).await?;
+            let entry = AuditEntry { principal: &actor, action: "batal", object, content };
+            audit::write_at(tx, Some(done.idoutlet), &entry, now).await?;
             moved = Some(Moved {
                 id_customer_global: done.id_customer_global,
                 idcustomer: done.idcustomer,

@@ -215,6 +215,31 @@ async fn cash_that_meets_the_count_is_counted_or_refused() {
 }
 
 #[actix_web::test]
+async fn a_sale_that_meets_the_count_is_counted_or_refused() {
+    let app = Setup::new().running_clock().start().await;
+    let outlet = app.outlet("Melati").await;
+    let mut tills = Vec::new();
+    for i in 0..10 {
+        let customer = app.register_customer(&format!("8120000000{i}"), "Siti", "Rahma").await;
+        tills.push((app.selling(outlet.idoutlet, 0).await, app.epay(&customer, outlet, None).await));
+    }
+    join_all(tills.iter().map(async |(till, epay)| {
+        let body = json!({ "id_customer_global": epay.id_customer_global, "idoutlet": outlet.idoutlet, "nominal": 7_000, "ulang": true });
+        let count = json!({ "dihitung": 0 });
+        let sales = join_all((0..3).map(|_| app.ask(till, "topup", &body)));
+        let (sales, closed) = join(sales, app.ask(till, "shift/tutup", &count)).await;
+        let sold = sales.iter().filter(|sale| sale.status == 200).count();
+        assert!(sales.iter().all(|sale| sale.status == 200 || sale.message == "shift belum dibuka"), "{sales:?}");
+        let expected = 7_000 * i64::try_from(sold).unwrap();
+        assert_eq!(closed.ok()["diharapkan"], expected);
+        assert_eq!(app.balance(epay.idcustomer).await, expected);
+        app.ask(till, "topup", &body).await.expect(409, "shift belum dibuka");
+    }))
+    .await;
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
 async fn a_count_waits_for_what_is_being_sold_and_ends_after_it() {
     let app = Setup::new().running_clock().with(|c| c.database.lock_ms = 20_000).start().await;
     let outlet = app.outlet("Melati").await;

@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
+use super::cashier::Cashier;
 use super::payer::{Known, Payer};
 use super::{Market, SETTLED_WITHIN};
 use crate::http::{ServerAnswer, ask};
 use crate::server::Server;
-use crate::shop::{BALANCE, PRICE, list};
+use crate::shop::{BALANCE, PRICE, TestCustomer, list};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Old receipts that each customer sends once more.
@@ -30,6 +31,7 @@ pub async fn settle(
     site: &Server,
     market: &Arc<Market>,
     customers: Vec<Payer>,
+    cashiers: &mut [Cashier],
     devices: &mut Devices,
 ) -> Result<Vec<Payer>, String> {
     let (since, to) = (Instant::now(), site.address());
@@ -47,9 +49,16 @@ pub async fn settle(
             tokio::time::sleep(LOOK_EVERY).await;
         }
     }
+    for cashier in cashiers.iter_mut() {
+        while cashier.is_open(to).await? {
+            in_time(since, "a call of a till is still undecided")?;
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        cashier.audit(to).await?;
+    }
     site.run(&["audit", "verify"]).await?;
     let customers = each(customers, move |mut customer| async move {
-        balance(to, &customer).await?;
+        paid(to, &customer).await?;
         customer.recheck(to, RECHECKED).await?;
         Ok(customer)
     })
@@ -87,16 +96,19 @@ async fn status(to: SocketAddr, key: &str, machine: i64) -> Result<String, Strin
 }
 
 /// A confirmed purchase costs its price once; everything else costs nothing.
-async fn balance(to: SocketAddr, customer: &Payer) -> Result<(), String> {
-    let (paid, whose) = (i64::try_from(customer.paid()).map_err(|e| e.to_string())?, customer.account().idcustomer);
-    let answer = get(to, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", &customer.account().token).await?;
+async fn paid(to: SocketAddr, customer: &Payer) -> Result<(), String> {
+    let paid = i64::try_from(customer.paid()).map_err(|e| e.to_string())?;
+    let told = balance(to, customer.account(), BALANCE.cast_signed() - paid * PRICE.cast_signed()).await;
+    told.map_err(|why| format!("{paid} receipts are paid: {why}"))
+}
+
+/// The customer's app shows `expected` rupiah.
+pub async fn balance(to: SocketAddr, customer: &TestCustomer, expected: i64) -> Result<(), String> {
+    let whose = customer.idcustomer;
+    let answer = get(to, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", &customer.token).await?;
     let account = list(&answer.data)?.iter().find(|a| a["idcustomer"] == whose);
     let left = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64()).ok_or_else(|| format!("no balance in {answer:?}"))?;
-    let expected = BALANCE.cast_signed() - paid * PRICE.cast_signed();
-    if left == expected {
-        return Ok(());
-    }
-    Err(format!("customer {whose}: {paid} receipts are paid, so {expected} must be left, not {left}"))
+    if left == expected { Ok(()) } else { Err(format!("customer {whose} must have {expected} rupiah, not {left}")) }
 }
 
 async fn get(to: SocketAddr, path: &str, token: &str) -> Result<ServerAnswer, String> {

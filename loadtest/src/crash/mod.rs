@@ -1,7 +1,8 @@
-//! `crash`: many customers pay at once while the server and its database are killed at random moments. After each round everything
-//! that was told must be true, every rupiah in its place, and every machine free.
+//! `crash`: many customers pay and cashiers sell at once while the server and its database are killed at random moments. After each
+//! round everything that was told must be true, every rupiah in its place, and every machine free.
 
 mod audit;
+mod cashier;
 mod flow;
 mod payer;
 
@@ -14,6 +15,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use audit::Devices;
+use cashier::{Cashier, Deeds};
 use flow::{Flow, Kills};
 use payer::Payer;
 use serde_json::json;
@@ -28,6 +30,8 @@ const SETTLED_WITHIN: Duration = Duration::from_secs(15);
 
 /// Purchases that a round has begun before anything is killed.
 const PURCHASES: u64 = 50;
+/// Customers of each till, who only are topped up.
+const CUSTOMERS_PER_TILL: usize = 3;
 /// And so long after them at most, in milliseconds.
 const KILLED_AFTER_MS: u64 = 600;
 /// How long the customers may take to begin so many.
@@ -56,6 +60,9 @@ pub struct Crash {
     /// Machines that they buy; fewer than there are customers make more refusals, and fewer purchases
     #[arg(long, default_value_t = 160, value_parser = at_least_1())]
     machines: usize,
+    /// Paired tills where cashiers sell, void and hand over
+    #[arg(long, default_value_t = 4)]
+    tills: usize,
     /// Folder of the server's settings
     #[arg(long, default_value = "config")]
     config_dir: PathBuf,
@@ -106,20 +113,28 @@ impl Crash {
             self.data_dir.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("nyala-crash-{}", std::process::id())));
         let mut site = Server::new(server::program()?, &self.config_dir, data_dir, &SETTINGS)?;
         site.start().await?;
-        let market = Arc::new(Market::open(&site, self.machines, self.customers).await?);
+        let market = Arc::new(Market::open(&site, self.machines, self.customers + self.tills * CUSTOMERS_PER_TILL).await?);
         let mut customers: Vec<Payer> = (0..self.customers).map(|n| Payer::new(&market, n, rng.random())).collect();
+        let mut cashiers = Vec::new();
+        for till in 0..self.tills {
+            let first = self.customers + till * CUSTOMERS_PER_TILL;
+            let topped_up = (first..first + CUSTOMERS_PER_TILL).collect();
+            cashiers.push(Cashier::open(&site, &market, till, topped_up, rng.random()).await?);
+        }
         let (since, mut kills, mut devices) = (Instant::now(), Kills::default(), Devices::default());
         for round in 1..=self.rounds {
             let happened = async {
-                let (back, victim) = self.round(&mut site, customers, &mut kills, &mut rng).await?;
-                let settled = audit::settle(&site, &market, back, &mut devices).await;
+                let (back, victim) = self.round(&mut site, customers, &mut cashiers, &mut kills, &mut rng).await?;
+                let settled = audit::settle(&site, &market, back, &mut cashiers, &mut devices).await;
                 settled.map_err(|why| format!("after killing {victim:?}: {why}"))
             };
             customers = happened.await.map_err(|why| format!("round {round}: {why}"))?;
             if round % 10 == 0 || round == self.rounds {
                 let paid: usize = customers.iter().map(|c| c.paid()).sum();
+                let Deeds { sold, voided, handed_over } = cashiers.iter().map(Cashier::deeds).sum();
                 println!(
-                    "round {round}: {paid} purchases, nothing lost, nothing twice; {kills} ({} s)",
+                    "round {round}: {paid} purchases, {sold} top-ups, {voided} voids, {handed_over} handovers, nothing lost, nothing twice; \
+                     {kills} ({} s)",
                     since.elapsed().as_secs()
                 );
             }
@@ -136,6 +151,7 @@ impl Crash {
         &self,
         site: &mut Server,
         customers: Vec<Payer>,
+        cashiers: &mut Vec<Cashier>,
         kills: &mut Kills,
         rng: &mut StdRng,
     ) -> Result<(Vec<Payer>, Victim), String> {
@@ -153,6 +169,18 @@ impl Crash {
                 })
             })
             .collect();
+        let selling: Vec<_> = std::mem::take(cashiers)
+            .into_iter()
+            .map(|mut cashier| {
+                let flow = flow.clone();
+                tokio::spawn(async move {
+                    while !flow.is_closed() {
+                        cashier.work(address).await?;
+                    }
+                    Ok::<_, String>(cashier)
+                })
+            })
+            .collect();
         let begun = flow.begun(PURCHASES, BEGUN_WITHIN).await;
         tokio::time::sleep(Duration::from_millis(rng.random_range(0..KILLED_AFTER_MS))).await;
         kills.add(&flow);
@@ -164,6 +192,9 @@ impl Crash {
         let mut customers = Vec::new();
         for task in buying {
             customers.push(task.await.map_err(|e| e.to_string())??);
+        }
+        for task in selling {
+            cashiers.push(task.await.map_err(|e| e.to_string())??);
         }
         site.come_back().await?;
         if !begun {

@@ -25,6 +25,8 @@ const KEPT_BYTES: usize = 4096;
 pub struct RawAnswer {
     pub status: u16,
     pub body: String,
+    /// A cookie that it sets, as a `Cookie` line.
+    pub cookie: Option<String>,
 }
 
 /// An answer in the server's envelope.
@@ -33,6 +35,8 @@ pub struct ServerAnswer {
     pub status: u16,
     pub message: String,
     pub data: Value,
+    /// A cookie that it sets, as a `Cookie` line.
+    pub cookie: Option<String>,
 }
 
 impl ServerAnswer {
@@ -173,27 +177,35 @@ fn cut_off() -> io::Error {
 /// The first answer in `bytes`, and how long it is; `None` when it is not whole yet: its body has the length that was announced.
 fn parse(bytes: &[u8]) -> io::Result<Option<(usize, RawAnswer)>> {
     let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else { return Ok(None) };
-    let (status, length) = head(&bytes[..end]).ok_or_else(cut_off)?;
+    let (status, length, cookie) = head(&bytes[..end]).ok_or_else(cut_off)?;
     let Some(body) = bytes.get(end + 4..end + 4 + length) else { return Ok(None) };
     let body = String::from_utf8(body.to_vec()).map_err(|_| cut_off())?;
-    Ok(Some((end + 4 + length, RawAnswer { status, body })))
+    Ok(Some((end + 4 + length, RawAnswer { status, body, cookie })))
 }
 
 /// What is in the envelope.
 fn opened(answer: &RawAnswer) -> io::Result<ServerAnswer> {
     let envelope = |mut envelope: Value| {
         let message = envelope.get("message")?.as_str()?.to_owned();
-        Some(ServerAnswer { status: answer.status, message, data: envelope.get_mut("data")?.take() })
+        Some(ServerAnswer {
+            status: answer.status,
+            message,
+            data: envelope.get_mut("data")?.take(),
+            cookie: answer.cookie.clone(),
+        })
     };
     serde_json::from_str(&answer.body).ok().and_then(envelope).ok_or_else(cut_off)
 }
 
-/// Status and content length.
-fn head(bytes: &[u8]) -> Option<(u16, usize)> {
+/// Status, content length, and a cookie.
+fn head(bytes: &[u8]) -> Option<(u16, usize, Option<String>)> {
     let head = std::str::from_utf8(bytes).ok()?;
-    let length =
-        head.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| name.eq_ignore_ascii_case("content-length"))?;
-    Some((head.split(' ').nth(1)?.parse().ok()?, length.1.trim().parse().ok()?))
+    let value = |wanted: &str| {
+        let mut fields = head.lines().filter_map(|line| line.split_once(':'));
+        fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
+    };
+    let cookie = value("set-cookie").and_then(|set| set.split(';').next()).map(str::to_owned);
+    Some((head.split(' ').nth(1)?.parse().ok()?, value("content-length")?.parse().ok()?, cookie))
 }
 
 #[cfg(test)]

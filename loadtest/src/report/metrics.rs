@@ -112,7 +112,11 @@ pub static METRICS: &[Metric] = &[
     less("pay_503", "", "Answers 503 to pay: the server was busy; it was asked again with the same receipt"),
     less("pay_504", "", "Answers 504 to pay: no word of the device in time; it was asked again with the same receipt"),
     less("pay_unanswered", "", "Payments whose answer was lost; it was asked again with the same receipt"),
-    less("total_p50_ms", "ms", "From the planned moment until the machine was paid and ran, half of all"),
+    less(
+        "total_p50_ms",
+        "ms",
+        "From the planned moment until the machine was paid and ran, or the top-up was answered, half of all",
+    ),
     less("total_p99_ms", "ms", "The same, 99 of 100"),
     less("total_max_ms", "ms", "The same, the worst"),
     load("presses", "", "Presses of pay on contended machines"),

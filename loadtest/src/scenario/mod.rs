@@ -9,6 +9,7 @@ pub mod purchase;
 pub mod soak;
 mod steps;
 pub mod storm;
+pub mod till;
 pub mod trial;
 pub mod watch;
 mod watching;

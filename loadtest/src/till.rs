@@ -1,0 +1,96 @@
+//! Tills as the cashiers' pages have them: a paired browser with its cookie, and people who log in there.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+use crate::http::{Pool, ServerAnswer, ask};
+use crate::shop::{id, ops};
+
+const PIN: &str = "246813";
+
+/// A paired browser of an outlet.
+#[derive(Debug, Clone)]
+pub struct Till {
+    pub idoutlet: i64,
+    /// The `Cookie` line.
+    cookie: String,
+}
+
+impl Till {
+    /// Pairs one, with the key of somebody who may.
+    ///
+    /// # Errors
+    /// One line with what was refused.
+    pub async fn pair(pool: &Pool, key: &str, idoutlet: i64, name: &str) -> Result<Self, String> {
+        let invited = ops(pool, key, "perangkat", &json!({ "nama": name, "idoutlet": idoutlet })).await?;
+        let code = json!({ "kode": invited["kode"] });
+        let paired = ask(pool.address(), "POST", "/ops/v1/pasang", &[], &code).await.map_err(|e| e.to_string())?;
+        let cookie = paired.cookie.clone().ok_or_else(|| format!("no cookie in {paired:?}"))?;
+        Ok(Self { idoutlet, cookie })
+    }
+
+    /// A supervisor of the till's outlet, who has made a PIN of their own: who, and the session's token.
+    ///
+    /// # Errors
+    /// One line with what was refused.
+    pub async fn hire(&self, pool: &Pool, key: &str, name: &str) -> Result<(i64, String), String> {
+        let hired = json!({ "nama": name, "role": "supervisor", "idoutlet": self.idoutlet });
+        let hired = ops(pool, key, "petugas", &hired).await?;
+        let first = json!({ "idpetugas": hired["id"], "pin": hired["pin_awal"], "pin_baru": PIN });
+        let answer = self.ask(pool.address(), "POST", "masuk", &[], &first).await.map_err(|e| e.to_string())?;
+        Ok((id(&hired["id"])?, token_of(&answer)?))
+    }
+
+    /// Somebody's PIN for a session.
+    ///
+    /// # Errors
+    /// When no answer came.
+    pub async fn log_in(&self, to: SocketAddr, person: i64) -> std::io::Result<ServerAnswer> {
+        self.ask(to, "POST", "masuk", &[], &who(person)).await
+    }
+
+    /// A call of the page's; `once` is its idempotency key.
+    ///
+    /// # Errors
+    /// When no answer came.
+    pub async fn call(&self, to: SocketAddr, token: &str, call: &str, once: &str, body: &Value) -> std::io::Result<ServerAnswer> {
+        let auth = format!("Bearer {token}");
+        self.ask(to, "POST", call, &[("authorization", &auth), ("idempotency-key", once)], body).await
+    }
+
+    /// # Errors
+    /// When no answer came.
+    pub async fn see(&self, to: SocketAddr, token: &str, call: &str) -> std::io::Result<ServerAnswer> {
+        let auth = format!("Bearer {token}");
+        self.ask(to, "GET", call, &[("authorization", &auth)], &Value::Null).await
+    }
+
+    async fn ask(
+        &self,
+        to: SocketAddr,
+        method: &str,
+        call: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> std::io::Result<ServerAnswer> {
+        let headers = [headers, &[("cookie", self.cookie.as_str())]].concat();
+        ask(to, method, &format!("/ops/v1/{call}"), &headers, body).await
+    }
+}
+
+/// Somebody with the PIN that everybody here has.
+pub fn who(person: i64) -> Value {
+    json!({ "idpetugas": person, "pin": PIN })
+}
+
+/// # Errors
+/// One line when there is none.
+pub fn token_of(answer: &ServerAnswer) -> Result<String, String> {
+    answer.data["token"].as_str().map(str::to_owned).ok_or_else(|| format!("no token in {answer:?}"))
+}
+
+/// A key that nobody has used.
+pub fn once() -> String {
+    format!("{:032x}", rand::random::<u128>())
+}
