@@ -122,7 +122,7 @@ export interface TopUpRow {
   quota: number
   nama_paket: string
   cara_bayar: PayMethod | null
-  petugas: string
+  petugas: string | null
   batal_at: string | null
   batal_sampai: string
 }

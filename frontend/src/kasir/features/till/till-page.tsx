@@ -41,6 +41,7 @@ export default function TillPage() {
       },
     })
   }
+  useFromTop(topUp.is === 'made' ? 'made' : customer ? 'sale' : 'find')
   // The next customer waits while it is not known what became of the one before, or nothing can be sold.
   useScanned(!undecided && open != null, (qr) => search({ qr }))
 
@@ -77,6 +78,12 @@ export default function TillPage() {
       <Find pending={find.isPending} error={find.error} onFind={search} />
     </>
   )
+}
+
+/** Each step begins at its top, wherever the one before was left. */
+function useFromTop(step: string): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each step is a beginning
+  useEffect(() => document.querySelector('main')?.scrollTo(0, 0), [step])
 }
 
 /** Takes a customer's code that was scanned, on this screen or another, as soon as the till is ready for it. */
