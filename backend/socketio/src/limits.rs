@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-/// What a session may use up. Each field says what happens past it; nothing in this crate waits, queues or buffers
-/// without one of these.
+/// What a session may use up. Each field says what happens past it; what clients can make grow waits, queues or buffers within one of
+/// these. What the host broadcasts from one thread to another waits within 65,536 broadcasts and 1,024 turns of them.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Time between two heartbeats. Told to the client. Default 25 s (the protocol's reference server).
     pub ping_interval: Duration,
     /// Time the client has to answer a heartbeat; then the session is closed. Told to the client. Default 20 s.
     pub ping_timeout: Duration,
-    /// Largest websocket message and largest polling body, in bytes, both ways for polling. Told to the client. A larger
-    /// websocket message closes the session, a larger POST is answered 413. Default 1,000,000.
+    /// Largest websocket message and largest polling body, in bytes, both ways for polling, but that one larger packet of the server's
+    /// goes alone. Told to the client. A larger websocket message closes the session, a larger POST is answered 413. Default 1,000,000.
     pub max_payload: usize,
     /// Most binary attachments of one packet; more closes the session. Default 10.
     pub max_attachments: usize,
@@ -23,7 +23,7 @@ pub struct Limits {
     /// The same bound in bytes (a single larger frame is still sent when nothing waits). Default 64 KiB.
     pub max_queued_bytes: usize,
     /// Most packets that wait for the next polling request or for an upgrade, or that one turn sends to a websocket of an
-    /// ordinary `HttpServer`; volatile packets that wait for a request are dropped past `max_queued_frames`, the first other one past
+    /// ordinary `HttpServer`, or that are emitted to a socket while it joins; volatile packets that wait for a request are dropped past `max_queued_frames`, the first other one past
     /// this closes the session. Default 1024.
     pub max_waiting_packets: usize,
     /// The same bound in bytes. Default 1,000,000.
@@ -37,7 +37,8 @@ pub struct Limits {
     pub max_rooms: usize,
     /// Most acknowledgements that the server waits for on one socket; a further request fails at once. Default 64.
     pub max_pending_acks: usize,
-    /// Time a session has to join its first namespace, and to come back to one after it left the last; then it is closed.
+    /// Time a session has to join its first namespace, and to come back to one after it left the last; then it is closed. Joining a
+    /// further one is not bounded: a `connect` that may hang there has a time-out of the host's.
     /// Default 45 s.
     pub connect_timeout: Duration,
     /// Time a websocket has to complete an upgrade; then that websocket is closed and the session stays on polling.

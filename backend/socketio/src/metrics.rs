@@ -31,7 +31,7 @@ impl Counter {
 pub struct Metrics {
     /// Sessions that are open now.
     pub sessions_open: Counter,
-    /// Those of them that have joined: `max_sessions` is for these.
+    /// Those of them that have joined, now: `max_sessions` is for these.
     pub sessions_joined: Counter,
     /// Those of them that have not joined now, by whatever they count against.
     pub sessions_unjoined: Counter,

@@ -26,7 +26,7 @@ impl Frame {
     }
 
     /// Encodes a Socket.IO packet without attachments.
-    pub fn packet(packet: &Packet) -> Self {
+    pub(crate) fn packet(packet: &Packet) -> Self {
         Self::text(&packet.encode())
     }
 

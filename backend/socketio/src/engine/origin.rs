@@ -49,6 +49,7 @@ pub(crate) enum Verdict {
 
 impl Origins {
     /// Whether the page that sent a request with these headers to `site` may do so.
+    #[cfg(any(test, feature = "host"))]
     pub fn allow(&self, headers: &HeaderMap, site: Site<'_>) -> bool {
         self.check(headers, site) != Verdict::Refused
     }

@@ -75,9 +75,14 @@ impl<L: Local> Hub<L> {
         Here::of(self).try_borrow().map_or(0, |here| here.number)
     }
 
-    /// How many threads there are.
+    /// How many threads there have been; those that are gone take nothing.
     pub fn threads(&self) -> usize {
-        self.doors().len()
+        self.0.doors.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// How many of them take parcels.
+    pub(crate) fn live_threads(&self) -> usize {
+        self.0.doors.read().unwrap_or_else(PoisonError::into_inner).iter().filter(|door| !door.inbox.is_closed()).count()
     }
 
     /// Delivers a parcel on each of `threads`: at once on this one, on others soon, in the order in which this thread published. May
@@ -112,6 +117,8 @@ impl<L: Local> Hub<L> {
             (self.0.dropped)(1);
         } else {
             door.lost.store(true, Relaxed);
+            // If it has taken everything by now, nothing else would have it look.
+            let _ = door.inbox.try_send(Vec::new());
         }
     }
 

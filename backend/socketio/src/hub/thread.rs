@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, Weak};
@@ -103,11 +104,13 @@ impl<L: Local> Here<L> {
     }
 
     fn away_to(&mut self, hub: &Hub<L>, thread: usize) -> Option<&mut Away<L>> {
-        if !self.away.contains_key(&thread) {
-            let door = Arc::downgrade(&hub.door(thread)?);
-            self.away.insert(thread, Away { door, parcels: Vec::new(), waiting: false });
-        }
-        self.away.get_mut(&thread)
+        Some(match self.away.entry(thread) {
+            Entry::Occupied(away) => away.into_mut(),
+            Entry::Vacant(free) => {
+                let door = Arc::downgrade(&hub.door(thread)?);
+                free.insert(Away { door, parcels: Vec::new(), waiting: false })
+            }
+        })
     }
 
     fn send_away(&mut self, hub: &Hub<L>) {

@@ -136,17 +136,22 @@ impl<H: Handler> Shared<H> {
     /// Runs beside the session; aborted when the session ends or the client leaves first.
     async fn connecting(self: Rc<Self>, connect: Connect) {
         let socket = connect.socket.clone();
-        let result = AssertUnwindSafe(self.handler.connect(connect)).catch_unwind().await;
+        let result = AssertUnwindSafe(async { self.handler.connect(connect).await }).catch_unwind().await;
         match result.unwrap_or_else(|_| Err(panicked("connect"))) {
+            // The host has left while it let the client in: to the client it never joined.
+            Ok(session) if socket.state() != State::Joining => {
+                self.places.borrow_mut().retain(|p| !p.socket.is(&socket));
+                socket.gone();
+                self.disconnected(session, CloseReason::ServerLeft);
+                self.refuse(socket.namespace().into(), Refused::new("the server left"));
+            }
             Ok(session) if self.session.join() => {
                 self.join_by.set(None);
                 self.has_joined.set(true);
                 if let Some(place) = self.places.borrow_mut().iter_mut().find(|p| p.socket.is(&socket)) {
                     place.stage = Stage::Joined(session);
                 }
-                if socket.state() == State::Joining {
-                    socket.joined();
-                }
+                socket.joined();
             }
             // `max_sessions` have joined: a real client comes back.
             Ok(session) => {

@@ -14,7 +14,7 @@ use super::ack::{AckAnswer, AckError};
 use super::event::Args;
 use super::room::{Broadcast, Rooms};
 use crate::codec::{Frame, Kind, Packet};
-use crate::engine::{Closer, Handle, Sid};
+use crate::engine::{CloseReason, Closer, Handle, Sid};
 
 /// What a host sends with. Cloning is cheap (one count); a socket that is gone takes and does nothing. It stays on its
 /// thread: a hub there hands it frames that were encoded once, and sends go out together at the end of each turn.
@@ -30,6 +30,7 @@ struct Inner {
     namespace: ByteString,
     /// What was sent before the client was told that it joined.
     held: RefCell<Vec<Held>>,
+    held_bytes: Cell<usize>,
     /// Answers that are waited for, by their ids.
     pending: RefCell<Vec<(u64, oneshot::Sender<Args>)>>,
     next_id: Cell<u64>,
@@ -65,6 +66,7 @@ impl Socket {
             id: Sid::random(),
             state: Cell::new(State::Joining),
             held: RefCell::default(),
+            held_bytes: Cell::new(0),
             pending: RefCell::default(),
             next_id: Cell::new(0),
             rooms,
@@ -101,7 +103,8 @@ impl Socket {
         matches!(self.0.state.get(), State::Joining | State::Joined) && self.0.session.is_open()
     }
 
-    /// Emits an event with one argument. Never dropped: a client that does not take it is closed.
+    /// Emits an event with one argument. Never dropped: a client that does not take it is closed. Clients hear no event that is called
+    /// `connect`, `connect_error`, `disconnect`, `disconnecting`, `newListener` or `removeListener`: these are their own.
     ///
     /// # Errors
     /// When `argument` does not serialise to JSON.
@@ -148,23 +151,20 @@ impl Socket {
     /// Sends a frame that was encoded once for many sockets of this namespace. Never dropped: a client that does not
     /// take it is closed.
     pub fn send(&self, frame: &Frame) {
-        match self.0.state.get() {
-            State::Joined => self.0.session.send(frame),
-            State::Joining => self.hold(frame.clone(), Vec::new()),
-            State::Leaving | State::Gone => {}
-        }
+        self.send_with(frame, &[]);
     }
 
     /// Sends a frame and what is attached to it.
     pub(super) fn send_with(&self, frame: &Frame, attachments: &[Bytes]) {
         match self.0.state.get() {
+            State::Joined if attachments.is_empty() => self.0.session.send(frame),
             State::Joined => self.0.session.send_with(frame, attachments),
             State::Joining => self.hold(frame.clone(), attachments.to_vec()),
             State::Leaving | State::Gone => {}
         }
     }
 
-    /// The same for a frame that a later one replaces: dropped, and counted, when the client is slow.
+    /// The same for a frame that a later one replaces: dropped, and counted, when the client is slow or has not joined yet.
     pub fn send_volatile(&self, frame: &Frame) {
         match self.0.state.get() {
             State::Joined => self.0.session.send_volatile(frame),
@@ -304,11 +304,19 @@ impl Socket {
     }
 
     fn hold(&self, frame: Frame, attachments: Vec<Bytes>) {
-        let mut held = self.0.held.borrow_mut();
-        if held.len() < self.0.session.limits().max_queued_frames {
+        if !self.0.session.is_open() {
+            return;
+        }
+        let (mut held, limits) = (self.0.held.borrow_mut(), self.0.session.limits());
+        let bytes = frame.as_text().len() + attachments.iter().map(Bytes::len).sum::<usize>();
+        let all = self.0.held_bytes.get() + bytes;
+        // As for whatever waits for a client: one always fits.
+        if held.is_empty() || (held.len() < limits.max_waiting_packets && all <= limits.max_waiting_bytes) {
+            self.0.held_bytes.set(all);
             held.push(Held { frame, attachments });
         } else {
-            self.0.session.close();
+            self.0.session.metrics().stalled.add(1);
+            self.0.session.close_for(CloseReason::Stalled);
         }
     }
 

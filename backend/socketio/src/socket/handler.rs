@@ -17,8 +17,9 @@ pub trait Handler: Send + Sync + 'static {
     type Session: 'static;
 
     /// A client asks to join a namespace. Runs beside the session, which goes on with its heartbeats; it is dropped when
-    /// the session ends first, and `connect_timeout` bounds it. Emits to `connect.socket` are held back until the client
-    /// has been told that it joined.
+    /// the session ends first, and `connect_timeout` bounds it as long as the session is in no namespace. Emits to
+    /// `connect.socket` are held back until the client has been told that it joined, within `max_waiting_packets`; volatile ones are
+    /// dropped.
     fn connect(&self, connect: Connect) -> impl Future<Output = Result<Self::Session, Refused>>;
 
     /// An event of the client. It must not block; what takes longer is spawned, and answers with `event.ack`.

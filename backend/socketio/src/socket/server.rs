@@ -11,7 +11,9 @@ use serde::Serialize;
 use super::client::Client;
 use super::handler::Handler;
 use super::room::{Broadcast, Rooms};
-use crate::engine::{Config, Engine, Upper};
+#[cfg(feature = "host")]
+use crate::engine::Upper;
+use crate::engine::{Config, Engine};
 use crate::metrics::Metrics;
 
 /// A Socket.IO server. Cloning gives another handle to the same server: make one, clone it into every worker, and into whatever else
@@ -42,7 +44,7 @@ impl<H: Handler> SocketIo<H> {
         self.rooms.of(namespace.into().into(), None)
     }
 
-    /// Those in a room of the main namespace.
+    /// Those in a room of the main namespace; for a room, or a socket's id, of another one: `io.of("/staff").to(…)`.
     pub fn to(&self, room: impl Into<String>) -> Broadcast {
         self.main().to(room)
     }
@@ -74,7 +76,8 @@ impl<H: Handler> SocketIo<H> {
         self.engine.shut_down(within).await
     }
 
-    /// What it stands on.
+    /// What it stands on, for [`Upgrades::mount`](crate::host::Upgrades::mount).
+    #[cfg(feature = "host")]
     pub fn engine(&self) -> &Engine<impl Upper + use<H>> {
         &self.engine
     }

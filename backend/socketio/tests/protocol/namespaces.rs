@@ -199,3 +199,28 @@ fn a_handler_that_panics_ends_its_session_alone_and_in_order() {
     drop(bystander);
     eventually("no session is left behind", || server.metrics().sessions_open.get() == 0);
 }
+
+#[test]
+fn what_is_emitted_to_a_socket_that_joins_is_held_within_a_bound() {
+    let server = start();
+    let mut ws = Ws::open(&server, "/socket.io/");
+    ws.send(r#"40{"token":"much"}"#);
+    assert!(ws.text().starts_with("40{"));
+    for n in 0..1000 {
+        assert_eq!(ws.text(), format!(r#"42["early",{n}]"#));
+    }
+    let mut ws = Ws::open(&server, "/socket.io/");
+    ws.send(r#"40{"token":"too much"}"#);
+    assert_eq!(ws.closed(), None, "broken off");
+    eventually("it is counted", || server.metrics().stalled.get() == 1);
+}
+
+#[test]
+fn a_host_that_leaves_while_a_client_joins_refuses_it() {
+    let server = start();
+    let mut ws = Ws::open(&server, "/socket.io/");
+    ws.send(r#"40{"token":"leaves"}"#);
+    assert_eq!(ws.text(), r#"44{"message":"the server left"}"#);
+    assert_eq!(server.left(), ("/".into(), CloseReason::ServerLeft));
+    ws.join("40");
+}

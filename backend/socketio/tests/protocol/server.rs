@@ -229,6 +229,9 @@ impl Handler for TestHandler {
             }
             Some("slow") => tokio::time::sleep(Duration::from_millis(20)).await,
             Some("never") => std::future::pending().await,
+            Some("much") => (0..1000).for_each(|n| connect.socket.emit("early", &n).unwrap()),
+            Some("too much") => (0..2000).for_each(|n| connect.socket.emit("early", &n).unwrap()),
+            Some("leaves") => connect.socket.disconnect(),
             Some("panic") => panic!("as it was asked to"),
             _ => {}
         }

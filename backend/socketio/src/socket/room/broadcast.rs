@@ -129,15 +129,18 @@ impl Broadcast {
     /// # Errors
     /// When a thread does not answer within 5 s.
     pub async fn ids(&self) -> Result<Vec<String>, NoAnswer> {
-        let threads = self.rooms.0.threads();
-        let (sender, mut answers) = mpsc::channel(threads.max(1));
-        self.rooms.0.publish(&self.order(Action::Tell(sender)), 0..threads);
+        let hub = &self.rooms.0;
+        let asked = hub.live_threads();
+        let (sender, mut answers) = mpsc::channel(asked.max(1));
+        hub.publish(&self.order(Action::Tell(sender)), 0..hub.threads());
+        // The question goes with the last thread that has answered it.
         let gather = async {
-            let mut ids = Vec::new();
-            for _ in 0..threads {
-                ids.extend(answers.recv().await.ok_or(NoAnswer)?);
+            let (mut ids, mut answered) = (Vec::new(), 0);
+            while let Some(of_thread) = answers.recv().await {
+                answered += 1;
+                ids.extend(of_thread);
             }
-            Ok(ids)
+            if answered < asked { Err(NoAnswer) } else { Ok(ids) }
         };
         tokio::time::timeout(ANSWER_TIMEOUT, gather).await.map_err(|_| NoAnswer)?
     }

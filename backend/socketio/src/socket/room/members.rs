@@ -110,12 +110,15 @@ impl Local for Members {
     }
 
     fn is_volatile(Order(order): &Order) -> bool {
-        matches!(order.1, Action::Send { volatile: true, .. })
+        // Who asks who is in a room hears that a thread did not answer.
+        matches!(order.1, Action::Send { volatile: true, .. } | Action::Tell(_))
     }
 
     /// Whoever should have heard it is not known any more: all come back and ask.
     fn lost(&mut self) {
         tracing::warn!("this thread stalled and lost broadcasts: its sockets are closed, so that their clients come back");
-        self.0.values().flat_map(|namespace| namespace.all.values()).for_each(Socket::close);
+        let in_rooms = |namespace: &Namespace| namespace.rooms.values().flat_map(HashMap::values).cloned().collect::<Vec<_>>();
+        let all = self.0.values().flat_map(|namespace| namespace.all.values().cloned().chain(in_rooms(namespace)));
+        all.for_each(|socket| socket.close());
     }
 }
