@@ -4,7 +4,7 @@ use std::future::{Ready, ready};
 
 use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
-use actix_web::http::header;
+use actix_web::http::header::{self, HeaderMap};
 use actix_web::middleware::Next;
 use actix_web::{Error, FromRequest, HttpMessage, HttpRequest, ResponseError, web};
 
@@ -63,6 +63,20 @@ impl FromRequest for Seller {
     }
 }
 
+/// Whoever shows a paired browser's cookie and nothing else; an API key is refused (403).
+#[derive(Debug, Clone, Copy)]
+pub struct ByCookie;
+
+impl FromRequest for ByCookie {
+    type Error = AppError;
+    type Future = Ready<Result<Self, AppError>>;
+
+    fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let has_key = bearer(req.headers()).is_some_and(|bearer| !bearer.starts_with(SESSION));
+        ready(if has_key { Err(AppError::NotAllowed(NEEDS_TILL)) } else { Ok(Self) })
+    }
+}
+
 pub(super) const NEEDS_TILL: &str = "hanya dari perangkat kasir, bukan dengan kunci operator";
 
 /// Wraps the operators' routes: 401 before anything else is looked at.
@@ -71,9 +85,6 @@ pub async fn middleware<B: MessageBody + 'static>(
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B, BoxBody>>, Error> {
     if is_open(req.path()) {
-        if bearer(&req).is_some_and(|bearer| !bearer.starts_with(SESSION)) {
-            return Ok(req.into_response(AppError::NotAllowed(NEEDS_TILL).error_response()).map_into_right_body());
-        }
         return Ok(next.call(req).await?.map_into_left_body());
     }
     match authenticate(&req).await {
@@ -95,7 +106,7 @@ fn is_open(path: &str) -> bool {
 
 async fn authenticate(req: &ServiceRequest) -> Result<Operator, AppError> {
     let store = req.app_data::<web::Data<Store>>().ok_or_else(|| AppError::internal("no store"))?;
-    let bearer = bearer(req).ok_or(AppError::OperatorUnauthorized)?;
+    let bearer = bearer(req.headers()).ok_or(AppError::OperatorUnauthorized)?;
     let client = store.get().await?;
     Ok(if bearer.starts_with(SESSION) {
         session::by_token(&client, bearer, req.headers(), store.now()).await?
@@ -104,7 +115,7 @@ async fn authenticate(req: &ServiceRequest) -> Result<Operator, AppError> {
     })
 }
 
-fn bearer(req: &ServiceRequest) -> Option<&str> {
-    let (scheme, key) = req.headers().get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, key) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }

@@ -5,6 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::key::ByCookie;
 use crate::config::HttpSettings;
 use crate::db::Store;
 use crate::domain::id::Id;
@@ -66,6 +67,7 @@ impl From<Listed> for WhoIs {
     )
 )]
 pub async fn masuk(
+    _: ByCookie,
     req: HttpRequest,
     staff: web::Data<Staff>,
     store: web::Data<Store>,

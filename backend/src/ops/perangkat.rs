@@ -56,6 +56,7 @@ pub struct PerangkatRow {
 
 /// Browsers within sight.
 #[utoipa::path(
+    operation_id = "perangkat_list",
     get, path = "/ops/v1/perangkat", tag = "operator", security(("operator" = []), ("session" = [])),
     responses((status = 200, body = Answer<Vec<PerangkatRow>>), (status = 401, body = Empty), (status = 403, body = Empty))
 )]
@@ -91,6 +92,7 @@ const SIGHT: &str = "
 
 /// A code for a browser of an outlet, or of one person (owners only).
 #[utoipa::path(
+    operation_id = "perangkat_invite",
     post, path = "/ops/v1/perangkat", tag = "operator", security(("operator" = []), ("session" = [])), request_body = Perangkat,
     responses(
         (status = 200, body = Answer<Invitation>), (status = 400, body = Empty), (status = 401, body = Empty),
@@ -145,6 +147,7 @@ async fn person_in_sight(tx: &Transaction<'_>, operator: &Operator, person: Id) 
 
 /// Ends a browser, a lost one say: its cookie and every session in it.
 #[utoipa::path(
+    operation_id = "perangkat_end",
     post, path = "/ops/v1/perangkat/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]

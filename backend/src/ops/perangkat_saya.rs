@@ -4,6 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::key::ByCookie;
 use crate::db::Store;
 use crate::domain::timestamp::seconds_up;
 use crate::http::answer::{self, Answer, Empty};
@@ -73,7 +74,7 @@ impl From<Listed> for Person {
         (status = 401, description = "`perangkat belum dipasang`", body = Empty), (status = 403, body = Empty),
     )
 )]
-pub async fn perangkat_saya(req: HttpRequest, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+pub async fn perangkat_saya(_: ByCookie, req: HttpRequest, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
     let (client, now) = (store.get().await?, store.now());
     let here = browser::of_headers(&client, req.headers(), now).await?;
     let petugas = browser::listed(&client, &here, now).await?.into_iter().map(Person::from).collect();

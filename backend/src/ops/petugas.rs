@@ -68,6 +68,7 @@ pub struct PetugasRow {
 
 /// The people within sight, below one's own role.
 #[utoipa::path(
+    operation_id = "petugas_list",
     get, path = "/ops/v1/petugas", tag = "operator", security(("operator" = []), ("session" = [])),
     responses((status = 200, body = Answer<Vec<PetugasRow>>), (status = 401, body = Empty), (status = 403, body = Empty))
 )]
@@ -104,6 +105,7 @@ fn below(role: Role) -> Vec<&'static str> {
 
 /// Hires somebody; the answer has the first PIN, once.
 #[utoipa::path(
+    operation_id = "petugas_hire",
     post, path = "/ops/v1/petugas", tag = "operator", security(("operator" = []), ("session" = [])), request_body = Petugas,
     responses(
         (status = 200, body = Answer<PetugasHired>), (status = 400, body = Empty), (status = 401, body = Empty),
@@ -189,6 +191,7 @@ async fn find(client: &impl GenericClient, operator: &Operator, id: Id) -> Resul
 
 /// Sends somebody away: PIN, sessions and sockets are over.
 #[utoipa::path(
+    operation_id = "petugas_dismiss",
     post, path = "/ops/v1/petugas/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
@@ -214,6 +217,7 @@ pub async fn dismiss(
 
 /// A first PIN anew, for somebody who forgot it; told once. Opens the lock, ends every session.
 #[utoipa::path(
+    operation_id = "petugas_reset_pin",
     post, path = "/ops/v1/petugas/{id}/reset_pin", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
     responses((status = 200, body = Answer<PetugasHired>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
@@ -250,6 +254,7 @@ pub async fn reset_pin_of(
 
 /// Lets somebody try again whose PIN was wrong ten times in a day.
 #[utoipa::path(
+    operation_id = "petugas_open_lock",
     post, path = "/ops/v1/petugas/{id}/buka_kunci", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]

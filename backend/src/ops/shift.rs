@@ -66,6 +66,7 @@ pub(super) async fn record(
 
 /// Opens a shift at this till.
 #[utoipa::path(
+    operation_id = "shift_open",
     post, path = "/ops/v1/shift", tag = "kasir", security(("session" = [])), request_body = OpenShift, params(IdempotencyKey),
     responses(
         (status = 200, body = Answer<Shift>), (status = 400, body = Empty), (status = 401, body = Empty),
@@ -96,6 +97,7 @@ pub async fn open(
 
 /// The till's open shift and its cash.
 #[utoipa::path(
+    operation_id = "shift_now",
     get, path = "/ops/v1/shift", tag = "kasir", security(("session" = [])),
     responses((status = 200, body = Answer<ShiftNow>), (status = 401, body = Empty), (status = 403, body = Empty))
 )]

@@ -24,6 +24,7 @@ pub struct Note {
 
 /// A note to the count of a shift that one has closed at this till.
 #[utoipa::path(
+    operation_id = "shift_catatan",
     post, path = "/ops/v1/shift/{id}/catatan", tag = "kasir", security(("session" = [])), request_body = Note, params(("id" = Id, Path)),
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty),

@@ -56,6 +56,7 @@ pub struct CashMoved {
 
 /// Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`.
 #[utoipa::path(
+    operation_id = "shift_kas",
     post, path = "/ops/v1/shift/kas", tag = "kasir", security(("session" = [])), request_body = Cash,
     params(IdempotencyKey, Approval),
     responses(

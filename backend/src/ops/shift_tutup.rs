@@ -100,6 +100,7 @@ pub struct Counted {
 
 /// Counts the drawer and closes the shift; with `lanjut` the next person's begins with that cash.
 #[utoipa::path(
+    operation_id = "shift_tutup",
     post, path = "/ops/v1/shift/tutup", tag = "kasir", security(("session" = [])), request_body = Count, params(IdempotencyKey),
     responses(
         (status = 200, body = Answer<Counted>), (status = 400, body = Empty),

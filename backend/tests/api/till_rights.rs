@@ -168,6 +168,14 @@ impl Shop {
         who
     }
 
+    fn scope(&self, role: Role) -> Scope {
+        match role {
+            Role::Kasir => Scope::Kasir(self.outlet.idoutlet),
+            Role::Supervisor => Scope::Supervisor(self.outlet.idoutlet),
+            Role::Owner | Role::Root => Scope::Owner(self.outlet.idowner),
+        }
+    }
+
     async fn by_key(&self, call: &Call, key: &str) -> Answer {
         let path = format!("/ops/v1/{}", self.path(call));
         let once = uuid::Uuid::new_v4().to_string();
@@ -194,21 +202,13 @@ fn may(call: &Call, role: Role, at_till: bool) -> bool {
 
 #[actix_web::test]
 async fn every_call_is_for_whom_the_table_says() {
-    for call in &CALLS {
-        for role in ROLES {
-            for at_till in [true, false] {
-                // A shop each: what one may do changes what the next one finds.
-                let shop = Shop::open().await;
-                let answer = if at_till {
-                    shop.by_person(call, &shop.at_till(role, shop.outlet).await).await
-                } else {
-                    let scope = match role {
-                        Role::Kasir => Scope::Kasir(shop.outlet.idoutlet),
-                        Role::Supervisor => Scope::Supervisor(shop.outlet.idoutlet),
-                        Role::Owner | Role::Root => Scope::Owner(shop.outlet.idowner),
-                    };
-                    shop.by_key(call, &shop.app.key(scope).await).await
-                };
+    for role in ROLES {
+        for at_till in [true, false] {
+            // A shop each; what ends something comes last in the table.
+            let shop = Shop::open().await;
+            let (who, key) = (shop.at_till(role, shop.outlet).await, shop.app.key(shop.scope(role)).await);
+            for call in &CALLS {
+                let answer = if at_till { shop.by_person(call, &who).await } else { shop.by_key(call, &key).await };
                 let told = format!(
                     "{} {} by {role}, at a till: {at_till}: {} {}",
                     call.method, call.path, answer.status, answer.message
