@@ -11,7 +11,8 @@ import {
 } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
 import { buy } from './support/buy.ts'
-import { expect, openAs, test, toastOf } from './support/test.ts'
+import { fakeSocket } from './support/fake-socket.ts'
+import { expect, openAs, test, toastOf, withoutServiceWorker } from './support/test.ts'
 
 const PRICE = 8_000
 
@@ -140,8 +141,88 @@ test('an entry of another kind that is gone, and one that cannot be fetched', as
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })
 
+test('a top-up that was taken back, with its detail', async ({ page }) => {
+  const { world, customer } = await shop()
+  await withVoid(page, world)
+  await openAs(page, customer, '/riwayatPage')
+  await expect(rows(page)).toHaveCount(2)
+  await expect(rows(page).nth(0)).toContainText(/Pembatalan Top-Up.*-Rp 100\.000/)
+  await page.getByRole('combobox', { name: 'Jenis transaksi' }).selectOption('Top-Up')
+  await expect(rows(page).nth(0)).toContainText(world.outlet)
+  await expectFineScreen(page)
+
+  await rows(page).nth(0).click()
+  await expect(detail(page, 'Pembatalan Top-Up')).toBeVisible()
+  await expect(fact(page, 'No Top-Up')).toHaveText('42')
+  await expect(fact(page, 'Waktu Pembatalan')).toHaveText('20/11/2026 18:05')
+  await expect(fact(page, 'Outlet')).toHaveText(`${world.outlet} - Bandung`)
+  await expect(fact(page, 'Alasan')).toHaveText('salah jumlah')
+  await expect(fact(page, 'Pengurangan Saldo')).toHaveText('-Rp 100.000')
+  await expectFineScreen(page)
+  await closeDetail(page)
+
+  await page.unroute('**/get_detail_batal/*')
+  await page.route('**/get_detail_batal/*', (route) =>
+    route.fulfill({ status: 404, json: { status: 404, message: 'tidak ada', data: null } }),
+  )
+  await page.reload()
+  await rows(page).nth(0).click()
+  await expect(toastOf(page, 'Transaksi ini tidak ditemukan')).toBeVisible()
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+})
+
+/** From now on the server's list begins with the void of a top-up, which has a detail. */
+async function withVoid(page: Page, { outlet }: World): Promise<void> {
+  await withoutServiceWorker(page)
+  const date = '2026-11-20T11:05:00Z'
+  const ofVoid = { ref_id: '42', ref_type: 'pembelian_emoney_batal', entri: 1, date, outlet, value: -100_000 }
+  await page.route('**/list_history', async (route) => {
+    const response = await route.fetch()
+    const json = await response.json()
+    json.data.history_data = [ofVoid, ...(json.data.history_data ?? [])]
+    json.data.returned += 1
+    await route.fulfill({ response, json })
+  })
+  await page.route('**/epayment/get_detail_batal/42', (route) =>
+    route.fulfill({
+      json: {
+        status: 200,
+        message: 'Success',
+        data: {
+          idpembelian_emoney: '42',
+          waktu_batal: date,
+          nominal_batal: 100_000,
+          alasan: 'salah jumlah',
+          outlet: { nama: outlet, kota: 'Bandung' },
+        },
+      },
+    }),
+  )
+}
+
+test('a balance that staff moved is in the list at once, and on the dashboard', async ({ page }) => {
+  const { world, customer } = await shop()
+  const socket = await fakeSocket(page)
+  await openAs(page, customer, '/riwayatPage')
+  await expect(rows(page)).toHaveCount(1)
+  const { idcustomer } = await topUp(customer, world.idoutlet, 50_000)
+  socket.emit('saldo', { idcustomer, saldo: 150_000, sebab: 'topup' })
+  await expect(rows(page)).toHaveCount(2)
+  await expect(rows(page).nth(0)).toContainText('+Rp 50.000')
+
+  await page.getByRole('link', { name: 'Beranda' }).click()
+  await expect(page.getByText('Rp 150.000')).toBeVisible()
+  // What the socket said stands before the server is asked.
+  await page.route('**/get_user_epayment_by_id_customer_global', (route) => route.abort())
+  socket.emit('saldo', { idcustomer, saldo: 100_000, sebab: 'batal' })
+  await expect(page.getByText('Rp 100.000')).toBeVisible()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
+
 test('the list goes on when its end is seen, steady while rows are added', async ({ page }) => {
   const { world, customer } = await shop()
+  // Told of the row by the server the list would begin anew.
+  await fakeSocket(page)
   for (let i = 1; i <= 44; i++) await topUp(customer, world.idoutlet, 1_000 + i)
   const asked: { skip: number; limit: number; jenis: string; sampai?: string }[] = []
   page.on('request', (request) => {

@@ -1,8 +1,9 @@
 import type { Page } from '@playwright/test'
-import { newCustomer, newWorld, ops } from './support/api.ts'
+import { type Customer, newCustomer, newWorld, ops, topUp, type World } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
+import { fakeSocket } from './support/fake-socket.ts'
 import { readQr } from './support/qr.ts'
-import { expect, openAs, test } from './support/test.ts'
+import { expect, openAs, test, toastOf } from './support/test.ts'
 
 const qr = (page: Page) => page.getByRole('img', { name: /Kode QR Anda/ })
 const source = async (page: Page) => (await qr(page).getAttribute('src')) ?? ''
@@ -119,3 +120,124 @@ test('the screen is kept awake here, also after another app, and nowhere else', 
   await page.getByRole('button', { name: 'Kembali' }).click()
   await expect.poll(async () => (await held()).held).toBe(0)
 })
+
+/** Somebody with Rp 35.000 at an outlet. */
+async function siti(): Promise<{ customer: Customer; world: World; idcustomer: number }> {
+  const world = await newWorld([])
+  const customer = await newCustomer('Siti Rahmawati')
+  const { idcustomer } = await topUp(customer, world.idoutlet, 35_000)
+  return { customer, world, idcustomer }
+}
+
+/** When the accounts have been asked for: what comes after it comes in while the code is shown. */
+const accountsAsked = (page: Page) =>
+  page.waitForResponse((response) => response.url().endsWith('get_user_epayment_by_id_customer_global'))
+
+/** Counts the vibrations of the page that is opened next. */
+async function countVibrations(page: Page): Promise<() => Promise<number>> {
+  await page.addInitScript(() => {
+    const felt = { times: 0 }
+    Object.assign(window, { felt })
+    Object.defineProperty(navigator, 'vibrate', { value: () => Boolean(++felt.times) })
+  })
+  return () => page.evaluate(() => (window as unknown as { felt: { times: number } }).felt.times)
+}
+
+const paidIn = (page: Page) => page.getByRole('status').filter({ hasText: 'Saldo masuk' })
+
+test('money that comes in takes the place of the code, as the socket tells', async ({ page }) => {
+  const { customer, world, idcustomer } = await siti()
+  const socket = await fakeSocket(page)
+  const vibrations = await countVibrations(page)
+  await openAs(page, customer)
+  await expect(page.getByText('Rp 35.000')).toBeVisible()
+  const asked = accountsAsked(page)
+  await page.getByRole('link', { name: 'Top Up' }).click()
+  await asked
+  await expect(qr(page)).toBeVisible()
+  // No other way than the socket is left.
+  await page.route('**/get_user_epayment_by_id_customer_global', (route) => route.abort())
+
+  await topUp(customer, world.idoutlet, 50_000)
+  socket.emit('saldo', { idcustomer, saldo: '85000', sebab: 'topup' })
+  socket.emit('saldo', { idcustomer, saldo: 85_000, sebab: 'topup' })
+  await expect(paidIn(page)).toHaveText('Saldo masuk Rp 50.000Saldo sekarang Rp 85.000')
+  await expect(qr(page)).toHaveCount(0)
+  expect(await vibrations()).toBe(1)
+  await expectFineScreen(page)
+
+  // With the key: a tap would tell nothing of where the focus goes.
+  await page.getByRole('button', { name: 'Isi lagi' }).focus()
+  await page.keyboard.press('Enter')
+  await expect(qr(page)).toBeVisible()
+  await expect(paidIn(page)).toHaveCount(0)
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('SECTION')
+
+  await topUp(customer, world.idoutlet, 20_000)
+  socket.emit('saldo', { idcustomer, saldo: 105_000, sebab: 'topup' })
+  await expect(paidIn(page)).toHaveText('Saldo masuk Rp 20.000Saldo sekarang Rp 105.000')
+  expect(await vibrations()).toBe(2)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.getByRole('button', { name: 'Selesai' }).click()
+  await expect(page).toHaveURL('/dashboard')
+  await expect(page.getByText('Rp 105.000')).toBeVisible()
+})
+
+test('a void takes back what is shown, and says so', async ({ page }) => {
+  const { customer, idcustomer } = await siti()
+  const socket = await fakeSocket(page)
+  const asked = accountsAsked(page)
+  await openAs(page, customer, '/topUpPage')
+  await asked
+  await expect(qr(page)).toBeVisible()
+  await page.route('**/get_user_epayment_by_id_customer_global', (route) => route.abort())
+  socket.emit('saldo', { idcustomer, saldo: 43_000, sebab: 'refund' })
+  socket.emit('saldo', { idcustomer, saldo: 543_000, sebab: 'topup' })
+  await expect(paidIn(page)).toHaveText('Saldo masuk Rp 500.000Saldo sekarang Rp 543.000')
+  socket.emit('saldo', { idcustomer, saldo: 43_000, sebab: 'batal' })
+  await expect(qr(page)).toBeVisible()
+  await expect(toastOf(page, 'Isi saldo dibatalkan kasir')).toBeVisible()
+  await expect(toastOf(page, 'Saldo sekarang Rp 43.000')).toBeVisible()
+  await expect(paidIn(page)).toHaveCount(0)
+})
+
+for (const way of ['after 15 s', 'on return'] as const) {
+  test(`without a word of the socket the page looks again: ${way}`, async ({ page }) => {
+    const { customer, world } = await siti()
+    await fakeSocket(page)
+    await page.clock.install()
+    const asked = accountsAsked(page)
+    await openAs(page, customer, '/topUpPage')
+    await asked
+    await expect(qr(page)).toBeVisible()
+    await topUp(customer, world.idoutlet, 50_000)
+    if (way === 'on return') await switchApps(page)
+    else {
+      await page.clock.runFor(10_000)
+      await expect(paidIn(page)).toHaveCount(0)
+      await page.clock.runFor(6_000)
+    }
+    await expect(paidIn(page)).toHaveText('Saldo masuk Rp 50.000Saldo sekarang Rp 85.000')
+  })
+}
+
+for (const { colorScheme, width } of [
+  { colorScheme: 'light', width: 360 },
+  { colorScheme: 'dark', width: 320 },
+] as const) {
+  test(`the first and a large sum stand in ${colorScheme} at ${width} px`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 780 })
+    const customer = await newCustomer()
+    const { idoutlet } = await newWorld([])
+    const socket = await fakeSocket(page)
+    const asked = accountsAsked(page)
+    await openAs(page, customer, '/topUpPage')
+    await asked
+    await expect(qr(page)).toBeVisible()
+    const { idcustomer } = await topUp(customer, idoutlet, 20_000_000)
+    socket.emit('saldo', { idcustomer, saldo: 20_000_000, sebab: 'topup' })
+    await expect(paidIn(page)).toHaveText('Saldo masuk Rp 20.000.000Saldo sekarang Rp 20.000.000')
+    await expectFineScreen(page)
+  })
+}

@@ -4,12 +4,13 @@ import { useLocation, useNavigate } from 'react-router'
 import { PageOutlet } from '@/app/page-boundary'
 import { UpdateNotice } from '@/app/update-notice'
 import { getDashboard } from '@/shared/api/dashboard'
+import { takeBalance } from '@/shared/api/moved-balance'
 import { makeQueryClient } from '@/shared/api/query'
 import { customerId, useAuth } from '@/shared/lib/auth-store'
 import { paths } from '@/shared/lib/paths'
 import { takeUpSent } from '@/shared/lib/purchase-flow'
 import { forgetBeats } from '@/shared/realtime/beats'
-import { openRealtime } from '@/shared/realtime/socket'
+import { openRealtime, watchBalances } from '@/shared/realtime/socket'
 
 /**
  * What only a logged-in customer needs: the query cache and the realtime connection. It lives as long
@@ -25,6 +26,7 @@ function Session() {
   const [client] = useState(makeQueryClient)
   useTakeUpSent()
 
+  useEffect(() => watchBalances((news) => takeBalance(client, news)), [client])
   useEffect(() => {
     const close = openRealtime({
       token: () => useAuth.getState().token,

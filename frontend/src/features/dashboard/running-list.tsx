@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import type { SnapTransaksi } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
+import { vibrate } from '@/shared/lib/vibrate'
 import { keepOnly, useBeats } from '@/shared/realtime/beats'
 import styles from './dashboard-page.module.css'
 import { DoneCard, RunningCard, WaitingCard } from './running-card'
@@ -68,8 +69,7 @@ export function useDone() {
 
   function onDone(purchase: SnapTransaksi) {
     setDone((list) => (list.some(({ id }) => id === purchase.id) ? list : [...list, purchase]))
-    // Without an earlier touch the browser refuses and complains.
-    if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(200)
+    vibrate()
   }
   return { done, onDone }
 }

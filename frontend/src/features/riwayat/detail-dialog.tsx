@@ -1,20 +1,34 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { asApiError, explain } from '@/shared/api/error'
-import { getDeletionDetail, getPurchaseDetail, getRefundDetail, getTopUpDetail } from '@/shared/api/history'
+import {
+  getDeletionDetail,
+  getPurchaseDetail,
+  getRefundDetail,
+  getTopUpDetail,
+  getVoidDetail,
+} from '@/shared/api/history'
 import { keys } from '@/shared/api/keys'
-import type { HistoryEntry, RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
+import type {
+  HistoryEntry,
+  RefundDetail,
+  SnapHistoryDetail,
+  TopUpDetail,
+  VoidDetail,
+} from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { toast } from '@/shared/lib/toast'
 import { Dialog } from '@/shared/ui/dialog'
 import { Spinner } from '@/shared/ui/spinner'
-import { RefundRows, SnapRows, TopUpRows } from './detail-rows'
+import { RefundRows, SnapRows, TopUpRows, VoidRows } from './detail-rows'
 import styles from './riwayat-page.module.css'
+import { titles } from './titles'
 
 type Detail =
   | { kind: 'snap'; data: SnapHistoryDetail }
   | { kind: 'topUp'; data: TopUpDetail }
+  | { kind: 'void'; data: VoidDetail }
   | { kind: 'refund'; data: RefundDetail }
 
 async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: AbortSignal): Promise<Detail> {
@@ -25,6 +39,8 @@ async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: Ab
       return { kind: 'snap', data: await getDeletionDetail(ref_id, signal) }
     case 'pembelian_emoney':
       return { kind: 'topUp', data: await getTopUpDetail(ref_id, signal) }
+    case 'pembelian_emoney_batal':
+      return { kind: 'void', data: await getVoidDetail(ref_id, signal) }
     case 'snap_transaksi_refund':
       return { kind: 'refund', data: await getRefundDetail(ref_id, entri, signal) }
   }
@@ -48,7 +64,7 @@ export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose:
   }, [data, error, ref_type])
 
   return (
-    <Dialog open onClose={onClose} title={spec.detailTitle[ref_type]}>
+    <Dialog open onClose={onClose} title={titles[ref_type]}>
       {data ? <dl className={styles.detail}>{rows(data)}</dl> : <Waiting />}
     </Dialog>
   )
@@ -60,6 +76,8 @@ function rows(detail: Detail): ReactNode {
       return <SnapRows detail={detail.data} />
     case 'topUp':
       return <TopUpRows detail={detail.data} />
+    case 'void':
+      return <VoidRows detail={detail.data} />
     case 'refund':
       return <RefundRows detail={detail.data} />
   }

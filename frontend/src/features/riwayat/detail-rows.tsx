@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
-import type { RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
+import type { RefundDetail, SnapHistoryDetail, TopUpDetail, VoidDetail } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
+import { voided } from '@/shared/copy/voided'
 import { formatDateTime, rupiah, signedRupiah, wholeMinutes } from '@/shared/lib/format'
 import styles from './riwayat-page.module.css'
 
@@ -58,6 +59,19 @@ export function TopUpRows({ detail }: { detail: TopUpDetail }) {
       <Row label={copy.packagePrice}>{rupiah(detail.harga_paket)}</Row>
       <Row label={copy.closingBalance}>{rupiah(detail.saldo_akhir)}</Row>
       <Total label={copy.balanceAdded} value={detail.quota} />
+    </>
+  )
+}
+
+/** Of a top-up that staff took back. */
+export function VoidRows({ detail }: { detail: VoidDetail }) {
+  return (
+    <>
+      <Row label={copy.topUpNumber}>{detail.idpembelian_emoney}</Row>
+      <Row label={voided.time}>{formatDateTime(detail.waktu_batal)}</Row>
+      <Row label={added.receipt.outlet}>{place(detail.outlet.nama, detail.outlet.kota)}</Row>
+      <Row label={voided.reason}>{detail.alasan}</Row>
+      <Total label={voided.taken} value={-detail.nominal_batal} />
     </>
   )
 }

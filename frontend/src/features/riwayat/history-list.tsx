@@ -1,14 +1,22 @@
-import { ArrowDownLeft, ChevronRight, type LucideIcon, RotateCcw, WashingMachine } from 'lucide-react'
+import {
+  ArrowDownLeft,
+  ArrowUpRight,
+  ChevronRight,
+  type LucideIcon,
+  RotateCcw,
+  WashingMachine,
+} from 'lucide-react'
 import type { HistoryEntry, RefType } from '@/shared/api/model'
-import { spec } from '@/shared/copy/spec'
 import { formatDateTime, signedRupiah } from '@/shared/lib/format'
 import choices from '@/shared/ui/choice.module.css'
 import { groupByMonth } from './group-by-month'
 import styles from './history-list.module.css'
+import { titles } from './titles'
 
 const icons: Record<RefType, LucideIcon> = {
   snap_transaksi: WashingMachine,
   pembelian_emoney: ArrowDownLeft,
+  pembelian_emoney_batal: ArrowUpRight,
   snap_transaksi_hapus: RotateCcw,
   snap_transaksi_refund: RotateCcw,
 }
@@ -57,7 +65,7 @@ function EntryCard({ entry, onOpen }: { entry: HistoryEntry; onOpen: Props['onOp
       <span className={choices.text}>
         <span className={styles.outlet}>{entry.outlet}</span>
         <span className={styles.line}>
-          <span className={styles.kind}>{spec.detailTitle[entry.ref_type]}</span>
+          <span className={styles.kind}>{titles[entry.ref_type]}</span>
           <span className={`digits ${styles.value} ${incoming ? styles.in : styles.out}`}>
             {signedRupiah(entry.value)}
           </span>

@@ -1,6 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { renderHook } from '@testing-library/react'
+import { createElement, type ReactNode } from 'react'
+import { describe, expect, it, vi } from 'vitest'
+import { keys } from '@/shared/api/keys'
 import type { History } from '@/shared/api/model'
-import { nextPage } from './use-history'
+import { nextPage, useHistory } from './use-history'
+
+const listHistory = vi.hoisted(() => vi.fn<() => Promise<History>>())
+vi.mock('@/shared/api/history', () => ({ HISTORY_LIMIT: 20, listHistory }))
 
 const page = (returned: number, until: string): History => ({ history_data: null, returned, sampai: until })
 
@@ -15,4 +22,19 @@ describe('nextPage', () => {
     expect(nextPage([page(20, 'a'), page(19, 'a')])).toBeUndefined()
     expect(nextPage([])).toBeUndefined()
   })
+})
+
+it('what another screen knows to be no longer true is asked for anew, however fresh it is', async () => {
+  const client = new QueryClient({ defaultOptions: { queries: { staleTime: 5_000 } } })
+  client.setQueryData(keys.history(''), { pages: [page(1, 'a')], pageParams: [{ skip: 0, until: null }] })
+  listHistory.mockResolvedValue(page(2, 'b'))
+  const wrapper = ({ children }: { children: ReactNode }) =>
+    createElement(QueryClientProvider, { client }, children)
+  const open = (key: string) => renderHook(() => useHistory('', { key, place: null }), { wrapper })
+
+  open('first').unmount()
+  expect(listHistory).not.toHaveBeenCalled()
+  void client.invalidateQueries({ queryKey: keys.history('') })
+  const { result } = open('second')
+  await vi.waitFor(() => expect(result.current.data?.pages).toEqual([page(2, 'b')]))
 })

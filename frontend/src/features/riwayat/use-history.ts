@@ -25,11 +25,12 @@ export function nextPage(pages: History[]): PageParam | undefined {
 /** Only the first pages stay, so that a new look does not ask for all that were ever scrolled. */
 function keepFirstPages(client: QueryClient, kind: HistoryKind, count: number): void {
   const key = keys.history(kind)
+  const state = client.getQueryState(key)
   client.setQueryData<Pages>(
     key,
     (data) => data && { pages: data.pages.slice(0, count), pageParams: data.pageParams.slice(0, count) },
-    // As old as it was: otherwise it would count as just fetched.
-    { updatedAt: client.getQueryState(key)?.dataUpdatedAt ?? 0 },
+    // As old as it was: otherwise it would count as just fetched. That it is no longer true is forgotten by this, too.
+    { updatedAt: state?.isInvalidated ? 0 : (state?.dataUpdatedAt ?? 0) },
   )
 }
 

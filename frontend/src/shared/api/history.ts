@@ -1,5 +1,5 @@
 import { api, call } from '@/shared/api/client'
-import type { History, RefundDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
+import type { History, RefundDetail, SnapHistoryDetail, TopUpDetail, VoidDetail } from '@/shared/api/model'
 
 /** Rows of history asked for at a time (docs/product.md §9). */
 export const HISTORY_LIMIT = 20
@@ -50,4 +50,10 @@ export function getTopUpDetail(id: string, signal?: AbortSignal): Promise<TopUpD
 export function getRefundDetail(id: string, entry: number, signal?: AbortSignal): Promise<RefundDetail> {
   const params = { path: { id }, query: { entri: entry } }
   return call((init) => api.GET('/scan/v1/epayment/get_detail_refund/{id}', { ...init, params }), { signal })
+}
+
+/** By the top-up's number. */
+export function getVoidDetail(id: string, signal?: AbortSignal): Promise<VoidDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/epayment/get_detail_batal/{id}', { ...init, params }), { signal })
 }

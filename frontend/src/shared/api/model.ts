@@ -32,6 +32,8 @@ export type History = Schemas['History']
 export type SnapHistoryDetail = Schemas['SnapTransaksi']
 export type TopUpDetail = Schemas['DetailTopUp']
 export type RefundDetail = Schemas['DetailRefund']
+/** A top-up that was taken back. */
+export type VoidDetail = Schemas['DetailBatal']
 
 /** The customer as the account shows them; `updated_at` is when the password was last changed. */
 export type Account = Schemas['CustomerGlobal']

@@ -1,6 +1,6 @@
 /**
  * Every string that docs/product.md quotes, to the letter (the English ones too).
- * Words of our own live in `added.ts`.
+ * Words of our own live in `added.ts`, those of one later screen in files beside it.
  */
 export const spec = {
   // §2 buttons, links, titles

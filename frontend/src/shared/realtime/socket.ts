@@ -1,6 +1,7 @@
 import type { Socket } from 'socket.io-client'
 import { importAgain } from '@/shared/lib/import-again'
 import { isRecord } from '@/shared/lib/storage'
+import { type BalanceNews, isBalanceNews } from '@/shared/realtime/balance-news'
 import { dropOver, putBeat, useBeats } from '@/shared/realtime/beats'
 import { learn, tickFits } from '@/shared/realtime/clock'
 import { wakeTicker } from '@/shared/realtime/ticker'
@@ -33,6 +34,7 @@ const topicOf = (idmesin: string) => `heartbeat/${idmesin}`
 
 /** How many cards watch each machine. Survives the socket, which may open later or anew. */
 const watched = new Map<string, number>()
+const listeners = new Set<(news: BalanceNews) => void>()
 let socket: Socket | null = null
 let generation = 0
 let lastWord_ms = 0
@@ -40,7 +42,7 @@ let asking = false
 
 /**
  * The app's side of the realtime connection; nobody else knows the library, which is fetched here. What
- * comes in goes to `useBeats`.
+ * comes in goes to `useBeats` and to whoever watches balances.
  */
 export function openRealtime(hooks: Hooks): () => void {
   const mine = ++generation
@@ -98,6 +100,9 @@ function connect(io: typeof import('socket.io-client').io, hooks: Hooks): void {
     if (error.message === 'unauthorized') {
       void hooks.onRefused().then(() => setTimeout(() => line === socket && line.connect(), REFUSED_PAUSE_MS))
     }
+  })
+  line.on('saldo', (message: unknown) => {
+    if (isBalanceNews(message)) for (const hear of listeners) hear(message)
   })
   line.onAny((topic: string, message: unknown) => {
     if (topic.startsWith('heartbeat/') && isAnswer(message)) onTick(topic.slice('heartbeat/'.length), message)
@@ -163,4 +168,10 @@ export function watchMachine(id: number | string): () => void {
     watched.delete(idmesin)
     if (socket?.connected) socket.emit('unsubscribe', topicOf(idmesin))
   }
+}
+
+/** Hear of balances that staff moved until the returned function is called. */
+export function watchBalances(hear: (news: BalanceNews) => void): () => void {
+  listeners.add(hear)
+  return () => void listeners.delete(hear)
 }

@@ -1,0 +1,53 @@
+import type { Page, Route } from '@playwright/test'
+import { withoutServiceWorker } from './test.ts'
+
+/** Engine.IO 4 by polling: packets of one answer stand apart by this character. */
+const APART = '\x1e'
+/** An answer for the phone, which asks again, before it would give up waiting. */
+const IDLE_MS = 10_000
+const OPEN = `0${JSON.stringify({ sid: 'e2e', upgrades: [], pingInterval: 600_000, pingTimeout: 600_000, maxPayload: 1_000_000 })}`
+const JOINED = '40{"sid":"e2e"}'
+const NOOP = '6'
+
+export interface FakeSocket {
+  /** The server says this to the phone. */
+  emit: (event: string, message: unknown) => void
+}
+
+/**
+ * A server's socket that lets everybody in and says nothing but what the test wants it to; everything else is the real
+ * server's. Before the page is opened.
+ */
+export async function fakeSocket(page: Page): Promise<FakeSocket> {
+  let packets: string[] = []
+  let asking: Route | null = null
+
+  function send(...more: string[]): void {
+    packets.push(...more)
+    if (!asking) return
+    const route = asking
+    asking = null
+    const body = packets.join(APART)
+    packets = []
+    // A page that was left waits for nothing any more.
+    route.fulfill({ contentType: 'text/plain; charset=UTF-8', body }).catch(() => undefined)
+  }
+
+  await withoutServiceWorker(page)
+  await page.route('**/socket.io/**', async (route) => {
+    const request = route.request()
+    const opened = new URL(request.url()).searchParams.has('sid')
+    if (request.method() === 'POST') {
+      await route.fulfill({ contentType: 'text/html', body: 'ok' })
+      if (request.postData()?.startsWith('40')) send(JOINED)
+    } else if (!opened) {
+      packets = []
+      await route.fulfill({ contentType: 'text/plain; charset=UTF-8', body: OPEN })
+    } else {
+      asking = route
+      if (packets.length > 0) send()
+      else setTimeout(() => asking === route && send(NOOP), IDLE_MS).unref()
+    }
+  })
+  return { emit: (event, message) => send(`42${JSON.stringify([event, message])}`) }
+}

@@ -1,0 +1,16 @@
+import { isRecord } from '@/shared/lib/storage'
+
+const CAUSES = ['topup', 'batal', 'refund', 'hapus'] as const
+
+/** A balance that staff moved: what the account has now (rupiah), and by what. */
+export interface BalanceNews {
+  idcustomer: number
+  saldo: number
+  sebab: (typeof CAUSES)[number]
+}
+
+export const isBalanceNews = (message: unknown): message is BalanceNews =>
+  isRecord(message) &&
+  Number.isSafeInteger(message.idcustomer) &&
+  Number.isSafeInteger(message.saldo) &&
+  CAUSES.some((cause) => cause === message.sebab)
