@@ -370,10 +370,10 @@ export interface paths {
             cookie?: never;
         };
         /** Browsers within sight. */
-        get: operations["list"];
+        get: operations["perangkat_list"];
         put?: never;
         /** A code for a browser of an outlet, or of one person (owners only). */
-        post: operations["invite"];
+        post: operations["perangkat_invite"];
         delete?: never;
         options?: never;
         head?: never;
@@ -407,7 +407,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Ends a browser, a lost one say: its cookie and every session in it. */
-        post: operations["end"];
+        post: operations["perangkat_end"];
         delete?: never;
         options?: never;
         head?: never;
@@ -422,10 +422,10 @@ export interface paths {
             cookie?: never;
         };
         /** The people within sight, below one's own role. */
-        get: operations["list"];
+        get: operations["petugas_list"];
         put?: never;
         /** Hires somebody; the answer has the first PIN, once. */
-        post: operations["hire"];
+        post: operations["petugas_hire"];
         delete?: never;
         options?: never;
         head?: never;
@@ -442,7 +442,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets somebody try again whose PIN was wrong ten times in a day. */
-        post: operations["open_lock"];
+        post: operations["petugas_open_lock"];
         delete?: never;
         options?: never;
         head?: never;
@@ -459,7 +459,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Sends somebody away: PIN, sessions and sockets are over. */
-        post: operations["dismiss"];
+        post: operations["petugas_dismiss"];
         delete?: never;
         options?: never;
         head?: never;
@@ -476,7 +476,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A first PIN anew, for somebody who forgot it; told once. Opens the lock, ends every session. */
-        post: operations["reset_pin"];
+        post: operations["petugas_reset_pin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -494,6 +494,75 @@ export interface paths {
         put?: never;
         /** Gives back part or all of a use's price. */
         post: operations["refund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/shift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The till's open shift and its cash. */
+        get: operations["shift_now"];
+        put?: never;
+        /** Opens a shift at this till. */
+        post: operations["shift_open"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/shift/kas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`. */
+        post: operations["shift_kas"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/shift/tutup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Counts the drawer and closes the shift; with `lanjut` the next person's begins with that cash. */
+        post: operations["shift_tutup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/shift/{id}/catatan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A note to the count of a shift that one has closed at this till. */
+        post: operations["shift_catatan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -963,6 +1032,49 @@ export interface components {
             data: {
                 /** @description For the header `X-Izin`, once, within two minutes. */
                 izin: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_CashMoved: {
+            data: {
+                /** Format: int64 */
+                id: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Counted: {
+            data: {
+                baru?: null | components["schemas"]["Shift"];
+                /**
+                 * Format: int64
+                 * @description Rupiah that should have been in the drawer.
+                 */
+                diharapkan: number;
+                /** Format: int64 */
+                dihitung: number;
+                /** Format: int64 */
+                id: number;
+                petugas?: null | components["schemas"]["WhoIs"];
+                sampai?: null | components["schemas"]["Timestamp"];
+                /**
+                 * Format: int64
+                 * @description Rupiah too many, or too few when it is negative.
+                 */
+                selisih: number;
+                /** @description Of the next person's session, which begins when this one ends; told once, so a repeat has none. */
+                token?: string | null;
             };
             message: string;
             /**
@@ -1455,6 +1567,49 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Shift: {
+            /** @description A shift as everybody at its till may see it: not what should be in the drawer. */
+            data: {
+                /** @description RFC 3339. */
+                dibuka_at: components["schemas"]["Timestamp"];
+                ditutup_at?: null | components["schemas"]["Timestamp"];
+                /** Format: int64 */
+                id: number;
+                /**
+                 * Format: int64
+                 * @description Rupiah in the drawer when it was opened.
+                 */
+                modal: number;
+                /** @description Who opened it. */
+                petugas: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_ShiftNow: {
+            data: {
+                /**
+                 * Format: int64
+                 * @description Rupiah that should be in the drawer; null for a `kasir`, who counts without knowing it.
+                 */
+                diharapkan?: number | null;
+                /** @description The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`. */
+                gerak: components["schemas"]["Movement"][];
+                shift?: null | components["schemas"]["Shift"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_SnapTransaksi: {
             /** @description A purchase, running or past. */
             data: {
@@ -1717,6 +1872,47 @@ export interface components {
         Batal: {
             alasan: components["schemas"]["Reason"];
         };
+        Cash: {
+            alasan: components["schemas"]["Reason"];
+            /** @description `masuk`, `keluar` for a purchase, `setor` to the owner or the bank. */
+            jenis: components["schemas"]["Direction"];
+            /** Format: int64 */
+            nominal: number;
+        };
+        CashMoved: {
+            /** Format: int64 */
+            id: number;
+        };
+        Count: {
+            /**
+             * Format: int64
+             * @description Rupiah that were counted in the drawer. The first count stands.
+             */
+            dihitung: number;
+            lanjut?: null | components["schemas"]["Next"];
+            pecahan?: null | components["schemas"]["Notes"];
+        };
+        Counted: {
+            baru?: null | components["schemas"]["Shift"];
+            /**
+             * Format: int64
+             * @description Rupiah that should have been in the drawer.
+             */
+            diharapkan: number;
+            /** Format: int64 */
+            dihitung: number;
+            /** Format: int64 */
+            id: number;
+            petugas?: null | components["schemas"]["WhoIs"];
+            sampai?: null | components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Rupiah too many, or too few when it is negative.
+             */
+            selisih: number;
+            /** @description Of the next person's session, which begins when this one ends; told once, so a repeat has none. */
+            token?: string | null;
+        };
         /** @enum {integer|string} */
         CountryCode: "62" | "+62" | 62;
         CreateSnapTransaksi: {
@@ -1873,6 +2069,8 @@ export interface components {
              */
             saldo_akhir: number;
         };
+        /** @enum {string} */
+        Direction: "masuk" | "keluar" | "setor";
         /**
          * @description What drives a machine.
          * @enum {string}
@@ -2133,6 +2331,19 @@ export interface components {
             /** Format: int64 */
             saldo_akhir: number;
         };
+        /** @description A movement of cash as `GET shift` lists it. */
+        Movement: {
+            alasan?: string | null;
+            /** @description RFC 3339. */
+            created_at: components["schemas"]["Timestamp"];
+            /** Format: int64 */
+            id: number;
+            /** @description `modal`, `topup`, `batal`, `masuk`, `keluar` or `setor`. */
+            jenis: string;
+            /** Format: int64 */
+            nominal: number;
+            petugas: string;
+        };
         /**
          * @description 1 to 94 characters without the blanks around them; no control characters.
          * @example Mesin
@@ -2195,11 +2406,44 @@ export interface components {
              */
             quota: number;
         };
+        Next: {
+            idpetugas: components["schemas"]["Id"];
+            pin: components["schemas"]["SixDigits"];
+        };
+        Note: {
+            catatan: components["schemas"]["Reason"];
+        };
+        /** @description How many notes of each kind, and rupiah in coins. */
+        Notes: {
+            /** Format: int32 */
+            1000?: number;
+            /** Format: int32 */
+            2000?: number;
+            /** Format: int32 */
+            5000?: number;
+            /** Format: int32 */
+            10000?: number;
+            /** Format: int32 */
+            20000?: number;
+            /** Format: int32 */
+            50000?: number;
+            /** Format: int32 */
+            100000?: number;
+            /** Format: int32 */
+            koin?: number;
+        };
         /**
          * @description 1 to 8 digits, in the forms of a number.
          * @example 8990
          */
         NumberPrefix: string;
+        OpenShift: {
+            /**
+             * Format: int64
+             * @description Rupiah in the drawer.
+             */
+            modal: number;
+        };
         OtpRequest: {
             country_code: components["schemas"]["CountryCode"];
             telp: components["schemas"]["Telp"];
@@ -2442,6 +2686,16 @@ export interface components {
             modal: number;
             /** @description Who opened it. */
             petugas: string;
+        };
+        ShiftNow: {
+            /**
+             * Format: int64
+             * @description Rupiah that should be in the drawer; null for a `kasir`, who counts without knowing it.
+             */
+            diharapkan?: number | null;
+            /** @description The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`. */
+            gerak: components["schemas"]["Movement"][];
+            shift?: null | components["schemas"]["Shift"];
         };
         /**
          * @description 1 to 100 characters without the blanks around them; no control characters.
@@ -4313,7 +4567,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    perangkat_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -4366,7 +4620,7 @@ export interface operations {
             };
         };
     };
-    invite: {
+    perangkat_invite: {
         parameters: {
             query?: never;
             header?: never;
@@ -4493,7 +4747,7 @@ export interface operations {
             };
         };
     };
-    end: {
+    perangkat_end: {
         parameters: {
             query?: never;
             header?: never;
@@ -4564,7 +4818,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    petugas_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -4617,7 +4871,7 @@ export interface operations {
             };
         };
     };
-    hire: {
+    petugas_hire: {
         parameters: {
             query?: never;
             header?: never;
@@ -4690,7 +4944,7 @@ export interface operations {
             };
         };
     };
-    open_lock: {
+    petugas_open_lock: {
         parameters: {
             query?: never;
             header?: never;
@@ -4761,7 +5015,7 @@ export interface operations {
             };
         };
     };
-    dismiss: {
+    petugas_dismiss: {
         parameters: {
             query?: never;
             header?: never;
@@ -4832,7 +5086,7 @@ export interface operations {
             };
         };
     };
-    reset_pin: {
+    petugas_reset_pin: {
         parameters: {
             query?: never;
             header?: never;
@@ -4970,6 +5224,427 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    shift_now: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_ShiftNow"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    shift_open: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenShift"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Shift"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description An API key */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `shift sudah dibuka`; `shift hanya di perangkat outlet` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    shift_kas: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key": string;
+                /** @description A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one */
+                "X-Izin"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Cash"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_CashMoved"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `perlu persetujuan supervisor`; `persetujuan tidak berlaku`; an API key */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `shift belum dibuka`; `shift hanya di perangkat outlet` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `uang di laci tidak cukup` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    shift_tutup: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Count"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Counted"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `sesi berakhir`, or `PIN salah, sisa 4 percobaan` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `petugas dikunci, minta supervisor membukanya`; an API key */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `petugas tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `shift belum dibuka`; `shift hanya di perangkat outlet`; `buat PIN baru` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `pecahan tidak sama dengan uang yang dihitung` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    shift_catatan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Note"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Closed by somebody else; an API key */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `shift tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `shift belum ditutup`; `catatan sudah ada`; `shift hanya di perangkat outlet` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5305,7 +5980,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `saldo sudah terpakai`, `lewat 30 menit, minta pemilik` */
+            /** @description `saldo sudah terpakai`, `lewat 30 menit, minta pemilik`, `uang di laci tidak cukup` */
             422: {
                 headers: {
                     [name: string]: unknown;
