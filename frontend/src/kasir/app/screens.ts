@@ -1,6 +1,7 @@
-import { type LucideIcon, ScanLine } from 'lucide-react'
+import { type LucideIcon, ReceiptText, ScanLine } from 'lucide-react'
 import type { ComponentType } from 'react'
 import TillPage from '@/kasir/features/till/till-page'
+import TransactionsPage from '@/kasir/features/transaksi/transaksi-page'
 import { paths } from '@/kasir/lib/router'
 
 export interface Screen {
@@ -15,7 +16,9 @@ export interface Screen {
 export const till: Screen = { path: paths.till, title: 'Isi Saldo', icon: ScanLine, page: TillPage }
 
 /** The other screens, in the order of the navigation. A line here gives one its address and its entry. */
-export const screens: Screen[] = []
+export const screens: Screen[] = [
+  { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage },
+]
 
 export const screenAt = (path: string): Screen | undefined =>
   [till, ...screens].find((one) => one.path === path)
