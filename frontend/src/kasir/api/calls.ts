@@ -43,13 +43,10 @@ export const getPackages = (signal?: AbortSignal) => ops<Package[]>('GET', 'pake
 
 export const topUp = (key: string, body: TopUpBody, izin?: string) =>
   ops<TopUpMade>('POST', 'topup', { key, body, izin })
-export const voidTopUp = (key: string, id: string, alasan: string, izin?: string) =>
-  ops<TopUpVoided>('POST', `topup/${encodeURIComponent(id)}/batal`, { key, body: { alasan }, izin })
 export const getTopUps = (limit: number, signal?: AbortSignal) =>
   ops<Rows<TopUpRow>>('GET', `topup?limit=${limit}`, { signal })
 
 export const getShift = (signal?: AbortSignal) => ops<ShiftNow>('GET', 'shift', { signal })
-export const openShift = (key: string, modal: number) => ops<Shift>('POST', 'shift', { key, body: { modal } })
 
 /** A page of a list that goes on from `before`. */
 const page = (before: string | number | null) =>
