@@ -45,6 +45,7 @@ export default function ScanPage() {
         state={camera.state}
         decoder={decoder.state}
         checking={find.pending}
+        words={added.scan}
         torch={camera.torch}
         onTorch={camera.toggleTorch}
         onRetry={camera.retry}

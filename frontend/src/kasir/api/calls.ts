@@ -1,19 +1,24 @@
 import { ops } from '@/kasir/api/client'
 import type {
   ApprovedAction,
+  CashKind,
+  Counted,
   CustomerRef,
   FoundCustomer,
   LoggedIn,
+  MoneyBack,
   Package,
   Paired,
   Rows,
   Shift,
+  ShiftClosed,
   ShiftNow,
   ThisDevice,
   TopUpBody,
   TopUpMade,
   TopUpRow,
   TopUpVoided,
+  UseRow,
 } from '@/kasir/api/types'
 
 export const pair = (kode: string) => ops<Paired>('POST', 'pasang', { body: { kode } })
@@ -38,10 +43,59 @@ export const getPackages = (signal?: AbortSignal) => ops<Package[]>('GET', 'pake
 
 export const topUp = (key: string, body: TopUpBody, izin?: string) =>
   ops<TopUpMade>('POST', 'topup', { key, body, izin })
-export const voidTopUp = (key: string, id: string, alasan: string, izin?: string) =>
-  ops<TopUpVoided>('POST', `topup/${encodeURIComponent(id)}/batal`, { key, body: { alasan }, izin })
 export const getTopUps = (limit: number, signal?: AbortSignal) =>
   ops<Rows<TopUpRow>>('GET', `topup?limit=${limit}`, { signal })
 
 export const getShift = (signal?: AbortSignal) => ops<ShiftNow>('GET', 'shift', { signal })
-export const openShift = (key: string, modal: number) => ops<Shift>('POST', 'shift', { key, body: { modal } })
+
+/** A page of a list that goes on from `before`. */
+const page = (before: string | number | null) =>
+  before === null ? '' : `?sebelum=${encodeURIComponent(before)}`
+export const getTopUpPage = (before: string | number | null, signal?: AbortSignal) =>
+  ops<Rows<TopUpRow>>('GET', `topup${page(before)}`, { signal })
+export const getUsePage = (before: string | number | null, signal?: AbortSignal) =>
+  ops<Rows<UseRow>>('GET', `pemakaian${page(before)}`, { signal })
+
+/** A call that moves money, as something that can be kept and sent once more (lib/money-calls.ts). `T` is its answer. */
+export interface MoneyRequest<T> {
+  path: string
+  body: object
+  /** It brings somebody's PIN: 401 is about that, and it is never stored. */
+  pin?: boolean
+  /** Never set: it only ties `T` to the request. */
+  answer?: T
+}
+
+export const sendMoney = <T>(key: string, { path, body, pin = false }: MoneyRequest<T>, izin?: string) =>
+  ops<T>('POST', path, { key, body, izin, pin })
+
+export const voidOf = (id: string, alasan: string): MoneyRequest<TopUpVoided> => ({
+  path: `topup/${encodeURIComponent(id)}/batal`,
+  body: { alasan },
+})
+type UseId = Pick<UseRow, 'idtransaksi' | 'idcustomer'>
+export const refundOf = (
+  { idtransaksi, idcustomer }: UseId,
+  nominal: number,
+  alasan: string,
+): MoneyRequest<MoneyBack> => ({ path: 'refund', body: { idtransaksi, idcustomer, nominal, alasan } })
+export const deletionOf = ({ idtransaksi, idcustomer }: UseId, alasan: string): MoneyRequest<MoneyBack> => ({
+  path: 'hapus',
+  body: { idtransaksi, idcustomer, alasan },
+})
+export const cashOf = (jenis: CashKind, nominal: number, alasan: string): MoneyRequest<{ id: number }> => ({
+  path: 'shift/kas',
+  body: { jenis, nominal, alasan },
+})
+export const openingOf = (modal: number): MoneyRequest<Shift> => ({ path: 'shift', body: { modal } })
+export const closingOf = (counted: Counted): MoneyRequest<ShiftClosed> => ({
+  path: 'shift/tutup',
+  body: counted,
+})
+export const handoverOf = (
+  counted: Counted,
+  lanjut: { idpetugas: number; pin: string },
+): MoneyRequest<ShiftClosed> => ({ path: 'shift/tutup', body: { ...counted, lanjut }, pin: true })
+
+export const noteShift = (id: number, catatan: string) =>
+  ops<null>('POST', `shift/${id}/catatan`, { body: { catatan } })

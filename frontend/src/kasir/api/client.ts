@@ -1,3 +1,4 @@
+import { learnServerTime } from '@/kasir/lib/clock'
 import { useLine } from '@/kasir/lib/line'
 import { useSession } from '@/kasir/lib/session'
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
@@ -7,7 +8,7 @@ import { isRecord } from '@/shared/lib/storage'
 const TIMEOUT_MS = 15_000
 
 /** The server's sentences that say where this browser has to go. */
-const SESSION_OVER = 'sesi berakhir'
+export const SESSION_OVER = 'sesi berakhir'
 const NOT_PAIRED = 'perangkat belum dipasang'
 
 interface Options {
@@ -43,6 +44,7 @@ export async function ops<T>(method: 'GET' | 'POST', path: string, options: Opti
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
+    learnServerTime(response.headers.get('date'))
     const answer = await envelope(response)
     useLine.getState().answered()
     if (response.ok && answer) return answer.data as T

@@ -6,4 +6,8 @@ export const keys = {
   /** Everything of top-ups, whatever page of it. */
   topUps: ['top-ups'],
   newestTopUps: ['top-ups', 'newest'],
+  topUpPages: ['top-ups', 'pages'],
+  uses: ['uses'],
+  /** How often money has gone back to a customer, or for a machine, as last told. */
+  howOften: (of: string) => ['how-often', of],
 }

@@ -121,7 +121,9 @@ export interface TopUpRow {
   nominal: number
   quota: number
   nama_paket: string
+  /** Null where nobody said. */
   cara_bayar: PayMethod | null
+  /** Null for the command line. */
   petugas: string | null
   batal_at: string | null
   batal_sampai: string
@@ -131,6 +133,53 @@ export interface TopUpRow {
 export interface Rows<T> {
   baris: T[]
   lanjut: string | number | null
+}
+
+export type UseStatus = 'menunggu' | 'belum_pasti' | 'jalan' | 'selesai' | 'dihentikan' | 'gagal'
+
+export interface UseRow {
+  /** The receipt number, which another customer may have too. */
+  idtransaksi: string
+  idcustomer: number
+  created_at: string
+  nama: string
+  mesin: string
+  layanan: string
+  grandtotal: number
+  dikembalikan: number
+  status: UseStatus
+  dihapus_at: string | null
+}
+
+/** What a refund or a deletion gave back. */
+export interface MoneyBack {
+  idtransaksi: string
+  idcustomer: number
+  entri: number
+  jumlah: number
+  saldo_akhir: number
+  /** How many of both there were this month, this one included. */
+  ke: { pelanggan: number; mesin: number }
+}
+
+export type CashKind = 'masuk' | 'keluar' | 'setor'
+
+/** What was counted in a drawer: notes by their value, and `koin` in rupiah. */
+export interface Counted {
+  dihitung: number
+  pecahan: Record<string, number>
+}
+
+export interface ShiftClosed {
+  id: number
+  diharapkan: number
+  dihitung: number
+  selisih: number
+  /** The next one, after a handover; with the session of whoever took over, whose token is told once. */
+  baru: Shift | null
+  token: string | null
+  sampai: string | null
+  petugas: Who | null
 }
 
 export type ApprovedAction = 'topup' | 'batal' | 'refund' | 'hapus' | 'kas'

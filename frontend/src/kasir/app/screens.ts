@@ -1,6 +1,8 @@
-import { type LucideIcon, ScanLine } from 'lucide-react'
+import { Banknote, type LucideIcon, ReceiptText, ScanLine } from 'lucide-react'
 import type { ComponentType } from 'react'
+import ShiftPage from '@/kasir/features/shift/shift-page'
 import TillPage from '@/kasir/features/till/till-page'
+import TransactionsPage from '@/kasir/features/transaksi/transaksi-page'
 import { paths } from '@/kasir/lib/router'
 
 export interface Screen {
@@ -15,7 +17,10 @@ export interface Screen {
 export const till: Screen = { path: paths.till, title: 'Isi Saldo', icon: ScanLine, page: TillPage }
 
 /** The other screens, in the order of the navigation. A line here gives one its address and its entry. */
-export const screens: Screen[] = []
+export const screens: Screen[] = [
+  { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage },
+  { path: paths.shift, title: 'Shift', icon: Banknote, page: ShiftPage },
+]
 
 export const screenAt = (path: string): Screen | undefined =>
   [till, ...screens].find((one) => one.path === path)

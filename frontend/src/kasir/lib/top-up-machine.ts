@@ -162,10 +162,10 @@ export class TopUpMachine {
 }
 
 /**
- * Whether an answer says what became of a top-up. Whoever is not let in, or has to wait, is refused before it is looked
+ * Whether an answer says what became of a call that moves money. Whoever is not let in, or has to wait, is refused before it is looked
  * at: that decides one that was never sent before, and says nothing about one that was.
  */
-function isDecided({ status, unanswered }: ApiError, maybeMade: boolean): boolean {
+export function isDecided({ status, unanswered }: ApiError, maybeMade: boolean): boolean {
   if (unanswered || status >= 500 || status === 408) return false
   return !(maybeMade && (status === 401 || status === 429))
 }

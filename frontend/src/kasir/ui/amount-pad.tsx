@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { ExtraKey, Keypad } from '@/kasir/ui/keypad'
 import { rupiah } from '@/shared/lib/format'
 import styles from './amount-pad.module.css'
@@ -8,15 +9,22 @@ export const MOST = 20_000_000
 interface Props {
   label: string
   value: number
+  /** What there may be at most. */
+  max?: number
+  /** The first digit takes the place of what stands there. */
+  replace?: boolean
   onChange: (value: number) => void
   onEnter?: () => void
 }
 
 /** Rupiah on a keypad of our own. */
-export function AmountPad({ label, value, onChange, onEnter }: Props) {
+export function AmountPad({ label, value, max = MOST, replace = false, onChange, onEnter }: Props) {
+  const [fresh, setFresh] = useState(replace)
   function add(digits: string) {
-    const longer = Number(`${value}${digits}`)
-    if (longer <= MOST) onChange(longer)
+    const longer = Number(`${fresh ? '' : value}${digits}`)
+    if (longer > max) return
+    setFresh(false)
+    onChange(longer)
   }
   return (
     <div className={styles.amount}>
@@ -28,7 +36,10 @@ export function AmountPad({ label, value, onChange, onEnter }: Props) {
         label={label}
         className={styles.keypad}
         onDigits={add}
-        onBack={() => onChange(Math.floor(value / 10))}
+        onBack={() => {
+          setFresh(false)
+          onChange(fresh ? 0 : Math.floor(value / 10))
+        }}
         {...(onEnter ? { onEnter } : {})}
         extra={<ExtraKey onClick={() => add('000')}>000</ExtraKey>}
       />

@@ -1,4 +1,4 @@
-import { added } from '@/shared/copy/added'
+import { failure } from '@/shared/copy/shared'
 
 /** Status of a call that got no answer from the server. */
 export const NO_NETWORK = 0
@@ -31,10 +31,10 @@ export function asApiError(error: unknown): ApiError {
 /** What to tell the customer about a failed call: the server's sentence, else what to do. */
 export function explain(error: unknown): { title: string; body?: string | undefined } {
   const { status, message } = asApiError(error)
-  if (status === NO_NETWORK) return { title: added.failure.network, body: added.failure.networkBody }
-  if (status === TIMED_OUT) return { title: added.failure.slow, body: added.failure.slowBody }
-  if (status >= 500) return { title: message || added.failure.server, body: added.failure.serverBody }
-  return { title: message || added.failure.server }
+  if (status === NO_NETWORK) return { title: failure.network, body: failure.networkBody }
+  if (status === TIMED_OUT) return { title: failure.slow, body: failure.slowBody }
+  if (status >= 500) return { title: message || failure.server, body: failure.serverBody }
+  return { title: message || failure.server }
 }
 
 /** The same as lines below a title that docs/product.md gives. */

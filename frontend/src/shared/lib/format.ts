@@ -1,4 +1,4 @@
-import { added } from '@/shared/copy/added'
+import { months } from '@/shared/copy/shared'
 
 // Numbers and dates are written by hand: the first use of `Intl` in another language than the phone's keeps a weak phone
 // busy for a tenth of a second, just before the first balance is drawn.
@@ -51,7 +51,7 @@ export function formatTime(instant: string | number | Date): string {
 /** `November 2026`, the history's separator. */
 export function formatMonth(instant: string | number | Date): string {
   const b = partsOf(instant)
-  return b ? `${added.months[Number(b.month) - 1]} ${b.year}` : '-'
+  return b ? `${months[Number(b.month) - 1]} ${b.year}` : '-'
 }
 
 /** Whole minutes of a duration in seconds, floored (docs/product.md §9). */

@@ -1,6 +1,6 @@
 import { CameraOff, Flashlight, FlashlightOff, ScanLine } from 'lucide-react'
 import type { ReactNode, RefObject } from 'react'
-import { added } from '@/shared/copy/added'
+import { camera, common } from '@/shared/copy/shared'
 import { Spinner } from '@/shared/ui/spinner'
 import type { CameraState } from './use-camera'
 import type { DecoderState } from './use-decoder'
@@ -18,7 +18,7 @@ interface Props {
   onRetry: () => void
   /** Another try to fetch what reads the codes. */
   onReload: () => void
-  words?: ViewfinderWords
+  words: ViewfinderWords
   className?: string | undefined
 }
 
@@ -35,11 +35,10 @@ export type ViewfinderWords = Record<
 >
 
 function whyNot(state: Exclude<CameraState, 'starting' | 'live'>, words: ViewfinderWords): [string, string] {
-  const { scan } = added
-  if (state === 'refused') return [scan.cameraRefused, words.cameraRefusedBody]
-  if (state === 'missing') return [scan.noCamera, words.noCameraBody]
-  if (state === 'busy') return [scan.cameraBusy, words.cameraBusyBody]
-  return [scan.insecure, words.insecureBody]
+  if (state === 'refused') return [camera.cameraRefused, words.cameraRefusedBody]
+  if (state === 'missing') return [camera.noCamera, words.noCameraBody]
+  if (state === 'busy') return [camera.cameraBusy, words.cameraBusyBody]
+  return [camera.insecure, words.insecureBody]
 }
 
 /** What the camera sees, with a frame to aim; or why there is no camera and what to do instead. */
@@ -57,7 +56,7 @@ export function Viewfinder(props: Props) {
           type="button"
           className={styles.torch}
           aria-pressed={torch}
-          aria-label={torch ? added.scan.torchOff : added.scan.torchOn}
+          aria-label={torch ? camera.torchOff : camera.torchOn}
           onClick={onTorch}
         >
           {torch ? <FlashlightOff size={24} aria-hidden /> : <Flashlight size={24} aria-hidden />}
@@ -72,30 +71,30 @@ export function Viewfinder(props: Props) {
 
 /** What is waited for, or what is wrong; nothing while codes are looked for. */
 function Words(props: Props): ReactNode {
-  const { state, decoder, checking, onRetry, onReload, words = added.scan } = props
+  const { state, decoder, checking, onRetry, onReload, words } = props
   if (checking) return <Waiting text={words.checking} />
   if (state !== 'live' && state !== 'starting') {
     const [title, body] = whyNot(state, words)
-    const retry = state === 'insecure' ? {} : { onRetry, again: added.scan.retryCamera }
+    const retry = state === 'insecure' ? {} : { onRetry, again: camera.retryCamera }
     return <Problem icon={<CameraOff size={36} aria-hidden />} title={title} body={body} {...retry} />
   }
   if (decoder === 'failed') {
     return (
       <Problem
         icon={<ScanLine size={36} aria-hidden />}
-        title={added.scan.scannerFailed}
+        title={camera.scannerFailed}
         body={words.scannerFailedBody}
         onRetry={onReload}
-        again={added.common.tryAgain}
+        again={common.tryAgain}
       />
     )
   }
-  if (state === 'starting') return <Waiting text={added.scan.openingCamera} />
+  if (state === 'starting') return <Waiting text={camera.openingCamera} />
   if (decoder === 'ready') return null
   return (
     <div className={styles.loading}>
       <Spinner />
-      <span>{decoder === 'slow' ? words.scannerSlow : added.scan.scannerLoading}</span>
+      <span>{decoder === 'slow' ? words.scannerSlow : camera.scannerLoading}</span>
     </div>
   )
 }

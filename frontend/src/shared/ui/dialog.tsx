@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { added } from '@/shared/copy/added'
+import { common } from '@/shared/copy/shared'
 import { KEEP_CLEAR } from '@/shared/lib/free-top'
 import { lastTap } from '@/shared/lib/last-tap'
 import { enterSheet } from '@/shared/lib/sheet-history'
@@ -94,7 +94,7 @@ export function Dialog({ open, onClose, title, locked = false, typed = false, ch
               {title}
             </h2>
             {!locked && (
-              <IconButton label={added.common.close} className={styles.close} onClick={close}>
+              <IconButton label={common.close} className={styles.close} onClick={close}>
                 <X size={24} aria-hidden />
               </IconButton>
             )}
@@ -110,9 +110,9 @@ export function Dialog({ open, onClose, title, locked = false, typed = false, ch
 /** Asks whether what was typed may go. */
 function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => void }) {
   return (
-    <Dialog open onClose={onStay} title={added.common.discardTitle}>
-      <p className={styles.text}>{added.common.discardBody}</p>
-      <Button onClick={onStay}>{added.common.keepTyping}</Button>
+    <Dialog open onClose={onStay} title={common.discardTitle}>
+      <p className={styles.text}>{common.discardBody}</p>
+      <Button onClick={onStay}>{common.keepTyping}</Button>
       <Button
         variant="danger"
         onClick={() => {
@@ -120,7 +120,7 @@ function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => v
           onDiscard()
         }}
       >
-        {added.common.discard}
+        {common.discard}
       </Button>
     </Dialog>
   )

@@ -1,5 +1,5 @@
 import { explain } from '@/shared/api/error'
-import { added } from '@/shared/copy/added'
+import { common } from '@/shared/copy/shared'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
 
@@ -20,7 +20,7 @@ export function Failed({ error, body, pending, onRetry }: Props) {
       body={told.body ?? body}
       action={
         <Button pending={pending} onClick={onRetry}>
-          {added.common.tryAgain}
+          {common.tryAgain}
         </Button>
       }
     />

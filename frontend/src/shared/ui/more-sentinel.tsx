@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { added } from '@/shared/copy/added'
+import { common } from '@/shared/copy/shared'
 import { Button } from '@/shared/ui/button'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './more-sentinel.module.css'
@@ -36,15 +36,15 @@ export function MoreSentinel({ loading, failed, onMore }: Props) {
     <div ref={end} className={styles.end}>
       {failed ? (
         <>
-          <p>{added.common.moreFailed}</p>
+          <p>{common.moreFailed}</p>
           <Button variant="secondary" onClick={onMore}>
-            {added.common.tryAgain}
+            {common.tryAgain}
           </Button>
         </>
       ) : (
         <span role="status" className={styles.more}>
           <Spinner />
-          {added.common.loadingMore}
+          {common.loadingMore}
         </span>
       )}
     </div>

@@ -30,6 +30,4 @@ export const draft = {
 export const paid = (choice: Choice) => (choice.is === 'package' ? choice.package.harga : choice.nominal)
 export const gained = (choice: Choice) => (choice.is === 'package' ? choice.package.quota : choice.nominal)
 
-export const METHODS: Record<PayMethod, string> = { tunai: 'Tunai', qris: 'QRIS', transfer: 'Transfer' }
-
 export const firstName = (nama: string) => nama.split(' ')[0] ?? nama

@@ -4,13 +4,14 @@ import { useEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { keys } from '@/kasir/api/keys'
 import { useNow } from '@/kasir/lib/clock'
+import { METHODS } from '@/kasir/lib/pay-method'
 import { printOnRoll } from '@/kasir/lib/print'
 import type { TopUpState } from '@/kasir/lib/top-up-machine'
 import { useDevice } from '@/kasir/lib/use-device'
 import { TornCard } from '@/kasir/ui/torn-card'
 import { formatLeft, rupiah } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
-import { draft, METHODS, useDraft } from './draft'
+import { draft, useDraft } from './draft'
 import styles from './made.module.css'
 import { isPrinting } from './printing'
 import { linesOf, PrintedReceipt, type Receipt, whatsAppAddress } from './receipt'
@@ -114,7 +115,8 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
       <VoidDialog
         open={voiding}
         id={made.idpembelian_emoney}
-        what={`Batalkan top-up ${rupiah(open.body.nominal)} untuk ${made.nama}`}
+        quota={receipt.gained}
+        nama={made.nama}
         onClose={() => setVoiding(false)}
         onVoided={(balance) => {
           setVoiding(false)

@@ -1,6 +1,7 @@
 import { Banknote, Landmark, type LucideIcon, QrCode } from 'lucide-react'
 import type { PayMethod } from '@/kasir/api/types'
-import { draft, METHODS, useDraft } from './draft'
+import { METHODS } from '@/kasir/lib/pay-method'
+import { draft, useDraft } from './draft'
 import styles from './sale.module.css'
 
 const ICONS: Record<PayMethod, LucideIcon> = { tunai: Banknote, qris: QrCode, transfer: Landmark }

@@ -1,0 +1,101 @@
+import { ArrowDownToLine, ArrowUpFromLine, Landmark, type LucideIcon } from 'lucide-react'
+import { useState } from 'react'
+import type { CashKind, CashMove, Shift, ShiftNow } from '@/kasir/api/types'
+import { clockTime } from '@/kasir/lib/clock'
+import { Entry } from '@/kasir/ui/entry'
+import { OpenCalls } from '@/kasir/ui/open-calls'
+import { Rows } from '@/kasir/ui/rows'
+import { formatDate, rupiah, signedRupiah } from '@/shared/lib/format'
+import { Button } from '@/shared/ui/button'
+import { CashDialog } from './cash-dialog'
+import { CASH, isCashKind } from './cash-kinds'
+import styles from './now-view.module.css'
+
+const ICONS: Record<CashKind, LucideIcon> = {
+  masuk: ArrowDownToLine,
+  keluar: ArrowUpFromLine,
+  setor: Landmark,
+}
+const OPEN = ['kas']
+
+interface Props {
+  shift: Shift
+  now: ShiftNow
+  onCount: () => void
+}
+
+/** The shift while it is open. */
+export function NowView({ shift, now, onCount }: Props) {
+  const [kind, setKind] = useState<CashKind | null>(null)
+  const moves = now.gerak.filter(({ jenis }) => isCashKind(jenis))
+  return (
+    <div className={styles.page}>
+      <section className={styles.drawer} aria-labelledby="shift-terbuka">
+        {!kind && <OpenCalls about={OPEN} />}
+        <div className={styles.card}>
+          <h2 id="shift-terbuka" className={styles.heading}>
+            Shift terbuka
+          </h2>
+          <Rows
+            rows={[
+              ['Sejak', since(shift.dibuka_at)],
+              ['Dibuka oleh', shift.petugas],
+              ['Modal', rupiah(shift.modal)],
+              // A kasir counts without knowing it.
+              ['Seharusnya di laci', now.diharapkan === null ? null : rupiah(now.diharapkan)],
+            ]}
+          />
+        </div>
+        <div className={styles.kinds}>
+          {(Object.keys(CASH) as CashKind[]).map((one) => {
+            const Icon = ICONS[one]
+            return (
+              <button key={one} type="button" className={styles.kind} onClick={() => setKind(one)}>
+                <Icon size={22} aria-hidden />
+                {CASH[one].name}
+              </button>
+            )
+          })}
+        </div>
+        <div className={styles.close}>
+          <Button onClick={onCount}>Tutup shift</Button>
+        </div>
+      </section>
+      <section className={styles.moves} aria-labelledby="uang-laci">
+        <h2 id="uang-laci" className={styles.listHeading}>
+          Keluar masuk laci
+        </h2>
+        {moves.length === 0 ? (
+          <p className={styles.none}>Belum ada selain isi saldo tunai.</p>
+        ) : (
+          <ul>
+            {moves.map((move) => (
+              <li key={move.id}>
+                <Move move={move} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      <CashDialog kind={kind} onClose={() => setKind(null)} />
+    </div>
+  )
+}
+
+function Move({ move: { jenis, nominal, alasan, petugas, created_at } }: { move: CashMove }) {
+  const incoming = jenis === 'masuk'
+  return (
+    <Entry
+      at={created_at}
+      name={isCashKind(jenis) ? CASH[jenis].name : jenis}
+      how={[alasan, petugas].filter(Boolean).join(' · ')}
+      amount={signedRupiah(incoming ? nominal : -nominal)}
+      plus={incoming}
+    />
+  )
+}
+
+function since(opened_at: string): string {
+  const day = formatDate(opened_at)
+  return day === formatDate(Date.now()) ? clockTime(opened_at) : `${day}, ${clockTime(opened_at)}`
+}

@@ -1,0 +1,98 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { keys } from '@/kasir/api/keys'
+import type { Shift, ShiftClosed } from '@/kasir/api/types'
+import { useSession } from '@/kasir/lib/session'
+import { useDevice } from '@/kasir/lib/use-device'
+import { useMoney } from '@/kasir/lib/use-money'
+import { useShift } from '@/kasir/lib/use-shift'
+import { OpenShift } from '@/kasir/ui/open-shift'
+import { Unanswered } from '@/kasir/ui/unanswered'
+import { Button } from '@/shared/ui/button'
+import { Empty } from '@/shared/ui/empty'
+import { Failed } from '@/shared/ui/failed'
+import { Spinner } from '@/shared/ui/spinner'
+import { CountView } from './count-view'
+import { countDraft } from './draft'
+import { useLastClose } from './last-close'
+import { NowView } from './now-view'
+import { ResultView } from './result-view'
+
+/** The drawer of this till: opened, filled, emptied, counted. */
+export default function ShiftPage() {
+  const who = useSession(({ session }) => session?.petugas.id)
+  const device = useDevice()
+  const shift = useShift()
+  const close = useLastClose((state) => state.close)
+  const [counting, setCounting] = useState<number | null>(null)
+  const closing = useClosing()
+
+  const open = shift.data?.shift
+  const [seen, setSeen] = useState<Shift | null>(null)
+  if (open && open.id !== seen?.id) setSeen(open)
+
+  if (close && close.who === who) {
+    return (
+      <ResultView
+        result={close.result}
+        onDone={() => {
+          setSeen(null)
+          useLastClose.getState().done()
+        }}
+      />
+    )
+  }
+  if (closing.unanswered) return <Unanswered money={closing} />
+  if (device.data && !device.data.outlet) {
+    return (
+      <Empty
+        title="Perangkat ini bukan kasir outlet"
+        body="Shift dibuka di tablet yang dipasang di outlet."
+      />
+    )
+  }
+  const failed = [device, shift].find(({ data, isError }) => data === undefined && isError)
+  if (failed) {
+    return <Failed error={failed.error} pending={failed.isFetching} onRetry={() => void failed.refetch()} />
+  }
+  if (!device.data || !shift.data || who === undefined) return <Spinner large />
+  if (!open) {
+    if (!seen) return <OpenShift />
+    return (
+      <Empty
+        title="Shift ditutup"
+        body="Shift ini sudah ditutup di tab atau perangkat lain."
+        action={<Button onClick={() => setSeen(null)}>Buka shift baru</Button>}
+      />
+    )
+  }
+  if (counting === open.id) {
+    return <CountView shift={open} who={who} closing={closing} onBack={() => setCounting(null)} />
+  }
+  return <NowView shift={open} now={shift.data} onCount={() => setCounting(open.id)} />
+}
+
+/** Closes the shift; in a handover whoever takes over is here at once. */
+function useClosing() {
+  const client = useQueryClient()
+  const who = useSession(({ session }) => session?.petugas.id)
+  const look = () => {
+    for (const queryKey of [keys.shift, keys.device]) void client.invalidateQueries({ queryKey })
+  }
+  return useMoney<ShiftClosed>('shift', {
+    onDone: (answer) => {
+      countDraft.clear()
+      const { show } = useLastClose.getState()
+      const { baru, token, sampai, petugas } = answer
+      if (baru && petugas) {
+        show(answer, petugas.id)
+        const session = useSession.getState()
+        // A repeat is not told the token: whoever took over logs in.
+        if (token && sampai) session.begin({ token, sampai, petugas, shift: baru })
+        else session.end()
+      } else if (who !== undefined) show(answer, who)
+      look()
+    },
+    onRefused: look,
+  })
+}

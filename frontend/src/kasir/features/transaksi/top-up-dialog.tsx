@@ -1,0 +1,122 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Undo2 } from 'lucide-react'
+import { useState } from 'react'
+import { keys } from '@/kasir/api/keys'
+import type { TopUpRow, TopUpVoided } from '@/kasir/api/types'
+import { useServerNow } from '@/kasir/lib/clock'
+import { voidOffer } from '@/kasir/lib/offers'
+import { METHODS } from '@/kasir/lib/pay-method'
+import { useSession } from '@/kasir/lib/session'
+import { useMoney } from '@/kasir/lib/use-money'
+import { useShift } from '@/kasir/lib/use-shift'
+import { Rows } from '@/kasir/ui/rows'
+import { Unanswered } from '@/kasir/ui/unanswered'
+import { View } from '@/kasir/ui/view'
+import { VoidTopUp, voidSubject } from '@/kasir/ui/void-top-up'
+import { formatDateTime, formatLeft, rupiah, signedRupiah } from '@/shared/lib/format'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+import styles from './dialog.module.css'
+import { patchRow } from './use-pages'
+
+interface Props {
+  row: TopUpRow | null
+  onClose: () => void
+}
+
+/** One top-up, and the way back while there is one. */
+export function TopUpDialog({ row, onClose }: Props) {
+  return (
+    <Dialog open={row !== null} onClose={onClose} title={row ? `Isi saldo ${row.nama}` : ''}>
+      {row && <TopUp row={row} onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
+  const { idpembelian_emoney: id, nominal, quota, nama, cara_bayar, batal_at } = row
+  const client = useQueryClient()
+  const role = useSession(({ session }) => session?.petugas.role) ?? 'kasir'
+  const shiftOpen = useShift().data?.shift != null
+  const now = useServerNow()
+  const [deciding, setDeciding] = useState(false)
+  const [voided, setVoided] = useState<TopUpVoided | null>(null)
+  const money = useMoney<TopUpVoided>(voidSubject(id), {
+    onDone: (answer) => {
+      setVoided(answer)
+      patchRow<TopUpRow>(
+        client,
+        keys.topUpPages,
+        (one) => one.idpembelian_emoney === id,
+        (one) => ({ ...one, batal_at: new Date(now).toISOString() }),
+      )
+      for (const queryKey of [keys.newestTopUps, keys.shift]) void client.invalidateQueries({ queryKey })
+    },
+    onRefused: () => void client.invalidateQueries({ queryKey: keys.topUps }),
+  })
+
+  if (voided) {
+    return (
+      <View label="Hasil">
+        <p role="status" className={styles.done}>
+          Top-up dibatalkan. Saldo {nama} sekarang{' '}
+          <strong className="digits">{rupiah(voided.saldo_akhir)}</strong>.
+        </p>
+        {cara_bayar !== null && (
+          <p>
+            Kembalikan {rupiah(nominal)}
+            {cara_bayar === 'tunai' ? ' tunai dari laci' : ` lewat ${METHODS[cara_bayar]}`} kepada pelanggan.
+          </p>
+        )}
+        <Button onClick={onClose}>Selesai</Button>
+      </View>
+    )
+  }
+  const offer = voidOffer(row, { role, shiftOpen, now })
+  if (deciding && (offer.is === 'offered' || money.pending)) {
+    return <VoidTopUp id={id} quota={quota} nama={nama} money={money} />
+  }
+  return (
+    <View label="Rincian">
+      <Rows
+        rows={[
+          ['Isi saldo', signedRupiah(quota)],
+          ['Dibayar', cara_bayar === null ? rupiah(nominal) : `${METHODS[cara_bayar]} ${rupiah(nominal)}`],
+          ['Paket', quota === nominal ? null : row.nama_paket],
+          ['No Top-Up', id],
+          ['Waktu', formatDateTime(row.created_at)],
+          ['Petugas', row.petugas],
+          ['Dibatalkan', batal_at === null ? null : formatDateTime(batal_at)],
+        ]}
+      />
+      {money.unanswered ? (
+        <Unanswered money={money} />
+      ) : (
+        <>
+          {money.fault && (
+            <p role="alert" className={styles.fault}>
+              {money.fault}
+            </p>
+          )}
+          {offer.is === 'refused' && <p className={styles.why}>{offer.why}</p>}
+          {offer.is === 'offered' && (
+            <div className={styles.undo}>
+              {offer.left_ms !== null && (
+                <p className={styles.why}>
+                  Sisa waktu <span className="digits">{formatLeft(offer.left_ms)}</span>
+                </p>
+              )}
+              <Button
+                variant="danger"
+                icon={<Undo2 size={20} aria-hidden />}
+                onClick={() => setDeciding(true)}
+              >
+                Batalkan
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </View>
+  )
+}

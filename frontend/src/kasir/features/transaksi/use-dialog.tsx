@@ -1,0 +1,210 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { deletionOf, refundOf } from '@/kasir/api/calls'
+import { keys } from '@/kasir/api/keys'
+import type { MoneyBack, UseRow } from '@/kasir/api/types'
+import { giveBackOffer } from '@/kasir/lib/offers'
+import { sentence } from '@/kasir/lib/sentence'
+import { useMoney } from '@/kasir/lib/use-money'
+import { AmountPad } from '@/kasir/ui/amount-pad'
+import { Decide } from '@/kasir/ui/decide'
+import { Rows } from '@/kasir/ui/rows'
+import { Unanswered } from '@/kasir/ui/unanswered'
+import { View } from '@/kasir/ui/view'
+import { formatDateTime, formatMonth, rupiah } from '@/shared/lib/format'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+import styles from './dialog.module.css'
+import { statusName } from './status-name'
+import { patchRow } from './use-pages'
+
+const REASONS = ['Mesin rusak', 'Salah mesin', 'Salah layanan']
+
+interface Props {
+  row: UseRow | null
+  onClose: () => void
+}
+
+/** One use, and what may be given back for it. */
+export function UseDialog({ row, onClose }: Props) {
+  return (
+    <Dialog open={row !== null} onClose={onClose} title={row ? `Pemakaian ${row.nama}` : ''}>
+      {row && <Use row={row} onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+type Step = 'details' | 'amount' | 'refund' | 'delete'
+
+function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
+  const { idtransaksi, idcustomer, nama, mesin, grandtotal, dikembalikan, dihapus_at } = row
+  const client = useQueryClient()
+  const offer = giveBackOffer(row)
+  const [step, setStep] = useState<Step>('details')
+  const [chosen, setChosen] = useState<number | null>(null)
+  const [done, setDone] = useState<MoneyBack | null>(null)
+  const money = useMoney<MoneyBack>(`use:${idtransaksi}:${idcustomer}`, {
+    onDone: (answer, { path }) => {
+      setDone(answer)
+      rememberHowOften(client, row, answer)
+      patchRow<UseRow>(
+        client,
+        keys.uses,
+        (one) => one.idtransaksi === idtransaksi && one.idcustomer === idcustomer,
+        (one) => ({
+          ...one,
+          dikembalikan: one.dikembalikan + answer.jumlah,
+          dihapus_at: path === 'hapus' ? new Date().toISOString() : one.dihapus_at,
+        }),
+      )
+    },
+    onRefused: () => void client.invalidateQueries({ queryKey: keys.uses }),
+  })
+
+  if (done) {
+    return (
+      <View label="Hasil">
+        <p role="status" className={styles.done}>
+          <strong className="digits">{rupiah(done.jumlah)}</strong> kembali ke saldo {nama}, sekarang{' '}
+          <strong className="digits">{rupiah(done.saldo_akhir)}</strong>.
+        </p>
+        <HowOften {...done.ke} />
+        <Button onClick={onClose}>Selesai</Button>
+      </View>
+    )
+  }
+
+  const amount = Math.min(chosen ?? offer.refund, offer.refund)
+  if (step === 'amount' && offer.refund > 0) {
+    return (
+      <View label="Jumlah refund">
+        <AmountPad
+          label={`Jumlah refund, paling banyak ${rupiah(offer.refund)}`}
+          value={amount}
+          max={offer.refund}
+          replace
+          onChange={setChosen}
+          onEnter={() => amount > 0 && setStep('refund')}
+        />
+        <Button disabled={amount === 0} onClick={() => setStep('refund')}>
+          {amount > 0 ? `Pakai ${rupiah(amount)}` : 'Ketik jumlahnya'}
+        </Button>
+      </View>
+    )
+  }
+  const known = howOftenKnown(client, row)
+  if (step === 'refund' && (offer.refund > 0 || money.pending)) {
+    return (
+      <Decide
+        money={money}
+        what={sentence(`Refund ${rupiah(amount)} untuk ${nama}`)}
+        reasons={REASONS}
+        label={`Refund ${rupiah(amount)}`}
+        approval={{ aksi: 'refund', objek: `${idtransaksi}:${idcustomer}:${amount}` }}
+        request={(alasan) => refundOf(row, amount, alasan)}
+      >
+        <Button variant="quiet" disabled={money.pending} onClick={() => setStep('amount')}>
+          Ubah jumlah
+        </Button>
+        <HowOften {...known} />
+      </Decide>
+    )
+  }
+  if (step === 'delete' && (offer.remove || money.pending)) {
+    return (
+      <Decide
+        money={money}
+        what={
+          offer.refund > 0
+            ? `Hapus pemakaian ${nama} dan kembalikan ${rupiah(offer.refund)}.`
+            : `Hapus pemakaian ${sentence(nama)} Semua uangnya sudah kembali.`
+        }
+        reasons={REASONS}
+        label="Hapus pemakaian"
+        danger
+        approval={{ aksi: 'hapus', objek: `${idtransaksi}:${idcustomer}` }}
+        request={(alasan) => deletionOf(row, alasan)}
+      >
+        <HowOften {...known} />
+      </Decide>
+    )
+  }
+  return (
+    <View label="Rincian">
+      <Rows
+        rows={[
+          ['Mesin', mesin],
+          ['Layanan', row.layanan],
+          ['Harga', rupiah(grandtotal)],
+          ['Dikembalikan', dikembalikan > 0 ? rupiah(dikembalikan) : null],
+          ['Keadaan', statusName(row.status)],
+          ['No Nota', idtransaksi],
+          ['Waktu', formatDateTime(row.created_at)],
+          ['Dihapus', dihapus_at === null ? null : formatDateTime(dihapus_at)],
+        ]}
+      />
+      {money.unanswered ? (
+        <Unanswered money={money} />
+      ) : (
+        <>
+          {money.fault && (
+            <p role="alert" className={styles.fault}>
+              {money.fault}
+            </p>
+          )}
+          {offer.why && <p className={styles.why}>{offer.why}</p>}
+          {offer.remove && (
+            <div className={styles.pair}>
+              <Button variant="danger" onClick={() => setStep('delete')}>
+                Hapus
+              </Button>
+              {offer.refund > 0 && (
+                <Button variant="secondary" onClick={() => setStep('refund')}>
+                  Refund
+                </Button>
+              )}
+            </div>
+          )}
+        </>
+      )}
+    </View>
+  )
+}
+
+type Known = Partial<MoneyBack['ke']>
+
+/** Refunds and deletions of this month, this one included: of somebody who often gets money back, and of a machine that often fails. */
+function HowOften({ pelanggan, mesin }: Known) {
+  if (pelanggan === undefined && mesin === undefined) return null
+  return (
+    <ul className={styles.often}>
+      {pelanggan !== undefined && <li>Refund ke-{pelanggan} bulan ini untuk pelanggan ini</li>}
+      {mesin !== undefined && <li>Refund ke-{mesin} bulan ini untuk mesin ini</li>}
+    </ul>
+  )
+}
+
+interface Told {
+  count: number
+  month: string
+}
+
+const customerKey = ({ idcustomer }: UseRow) => keys.howOften(`customer:${idcustomer}`)
+const machineKey = ({ mesin }: UseRow) => keys.howOften(`machine:${mesin}`)
+
+/** The cache forgets it soon: at another till it may have become more often. */
+function rememberHowOften(client: QueryClient, row: UseRow, { ke }: MoneyBack): void {
+  const month = formatMonth(Date.now())
+  client.setQueryData<Told>(customerKey(row), { count: ke.pelanggan, month })
+  client.setQueryData<Told>(machineKey(row), { count: ke.mesin, month })
+}
+
+/** Which one the next would be, as far as somebody has said this month. */
+function howOftenKnown(client: QueryClient, row: UseRow): Known {
+  const next = (key: readonly string[]) => {
+    const told = client.getQueryData<Told>(key)
+    return told?.month === formatMonth(Date.now()) ? told.count + 1 : undefined
+  }
+  const [pelanggan, mesin] = [next(customerKey(row)), next(machineKey(row))]
+  return { ...(pelanggan !== undefined && { pelanggan }), ...(mesin !== undefined && { mesin }) }
+}

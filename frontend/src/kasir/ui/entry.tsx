@@ -1,0 +1,36 @@
+import { clockTime } from '@/kasir/lib/clock'
+import styles from './entry.module.css'
+
+interface Props {
+  at: string
+  name: string
+  how: string
+  amount: string
+  /** Comes in. */
+  plus?: boolean
+  /** Taken back. */
+  gone?: boolean
+  onOpen?: () => void
+}
+
+/** A line of a list of money: when, who or what, how, how much. */
+export function Entry({ at, name, how, amount, plus = false, gone = false, onOpen }: Props) {
+  const line = (
+    <>
+      <span className={`digits ${styles.time}`}>{clockTime(at)}</span>
+      <span className={styles.who}>
+        <span className={styles.name}>{name}</span>
+        <span className={styles.how}>{how}</span>
+      </span>
+      <span className={`digits ${styles.amount}`} data-plus={plus || undefined}>
+        {amount}
+      </span>
+    </>
+  )
+  if (!onOpen) return <div className={styles.entry}>{line}</div>
+  return (
+    <button type="button" className={styles.entry} data-gone={gone || undefined} onClick={onOpen}>
+      {line}
+    </button>
+  )
+}

@@ -1,0 +1,34 @@
+import { voidOf } from '@/kasir/api/calls'
+import type { TopUpVoided } from '@/kasir/api/types'
+import { sentence } from '@/kasir/lib/sentence'
+import type { Money } from '@/kasir/lib/use-money'
+import { Decide } from '@/kasir/ui/decide'
+import { rupiah, signedRupiah } from '@/shared/lib/format'
+
+const REASONS = ['Salah jumlah', 'Salah pelanggan', 'Salah cara bayar']
+
+interface Props {
+  id: string
+  /** Rupiah that it added; null where that is not known any more. */
+  quota: number | null
+  nama: string
+  money: Money<TopUpVoided>
+}
+
+/** Takes a top-up back: why, and for a kasir a supervisor's PIN. */
+export function VoidTopUp({ id, quota, nama, money }: Props) {
+  return (
+    <Decide
+      money={money}
+      what={sentence(`Batalkan isi saldo ${quota === null ? `no ${id}` : rupiah(quota)} untuk ${nama}`)}
+      reasons={REASONS}
+      label={quota === null ? 'Batalkan top-up' : `Batalkan ${signedRupiah(quota)}`}
+      danger
+      approval={{ aksi: 'batal', objek: id }}
+      request={(alasan) => voidOf(id, alasan)}
+    />
+  )
+}
+
+/** What a void of it is about, for `useMoney`. */
+export const voidSubject = (id: string) => `topup:${id}`
