@@ -1,6 +1,8 @@
-"""Logs the demo's customer in, who buys what the examples of the document name and gets the money back. Prints the token."""
+"""Logs the demo's customer in, who buys what the examples of the document name and gets the money back; pairs a browser and logs somebody in
+there. Prints the customer's token, the session's and the browser's cookie."""
 
 from nyala import NOTA, PASSWORD, TELP, post
+from till import Till
 
 token = post("/scan/v1/auth/login", {"country_code": "62", "telp": TELP, "password": PASSWORD})["token"]
 order = {"id": NOTA, "idcustomer": 1, "idmesin": 1, "idoutlet": 1, "idsnap_layanan": 1, "total": 2000, "grandtotal": 2000}
@@ -8,4 +10,5 @@ post("/scan/v1/transaksi/create_snap_transaksi", order, token)
 back = {"idtransaksi": NOTA, "alasan": "mesin rusak"}
 post("/ops/v1/refund", {**back, "nominal": 500}, **{"Idempotency-Key": "refund"})
 post("/ops/v1/hapus", back, **{"Idempotency-Key": "hapus"})
-print(token)
+till = Till()
+print(token, till.token, till.cookie.partition("=")[2])

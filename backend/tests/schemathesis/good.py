@@ -5,6 +5,7 @@ import json
 import urllib.request
 
 from nyala import NOTA, PASSWORD, TELP, URL, post
+from till import PIN, Till, hire
 
 # What a call makes at once, and rupiah that each of the customers has.
 CUSTOMERS, BALANCE, PRICE = 200, 100_000, 2000
@@ -80,8 +81,96 @@ def detail_refund(case):
     case.query.clear()
 
 
+def at_till(call, shift=True, **fields):
+    """A till of its own makes the request."""
+
+    def good(case):
+        till = Till(shift)
+        till.take(case)
+        call(case, till)
+        if fields:
+            change(case, **fields)
+
+    return good
+
+
+def masuk(case):
+    till = Till(shift=False)
+    case.headers["Cookie"] = till.cookie
+    case.headers.pop("Authorization", None)
+    case.body = {"idpetugas": till.person, "pin": PIN}
+
+
+def pasang(case):
+    kode = post("/ops/v1/perangkat", {"nama": "Tablet", "idoutlet": 1})["kode"]
+    case.body = {"kode": kode}
+
+
+def closed(case, till):
+    """A shift that was counted, by whoever notes something."""
+    counted = till.ask("shift/tutup", {"dihitung": 10_000_000})
+    case.path_parameters["id"] = counted["id"]
+
+
+def sold(case):
+    made = post("/ops/v1/topup", {"telp": next(CUSTOMER)["telp"], "idoutlet": 1, "nominal": 1000}, **{"Idempotency-Key": next(RECEIPT)})
+    case.path_parameters["id"] = made["idpembelian_emoney"]
+
+
+def of_person(case):
+    case.path_parameters["id"] = hire()[0]
+
+
+def browser(case):
+    case.path_parameters["id"] = post("/ops/v1/perangkat", {"nama": "Tablet", "idoutlet": 1})["id"]
+
+
+def package(case):
+    made = post("/ops/v1/paket", {"idoutlet": 1, "nama": "Hemat", "harga": 1000, "quota": 1100})
+    case.path_parameters["id"] = made["idpaket"]
+
+
+def voided(case):
+    """A customer's void, as that customer sees it."""
+    who = somebody(case)
+    made = post("/ops/v1/topup", {"telp": who["telp"], "idoutlet": 1, "nominal": 1000}, **{"Idempotency-Key": next(RECEIPT)})
+    number = made["idpembelian_emoney"]
+    post(f"/ops/v1/topup/{number}/batal", {"alasan": "salah"}, **{"Idempotency-Key": next(RECEIPT)})
+    case.path_parameters["id"] = number
+
+
+def listed(case):
+    case.query = {"idoutlet": 1}
+
+
+def approve(case, till):
+    case.body = {"idpetugas": till.person, "pin": PIN, "aksi": "batal", "objek": "1"}
+
+
 # Of every other operation the examples of the document succeed.
 GOOD = {
+    "POST /ops/v1/masuk": masuk,
+    "POST /ops/v1/pasang": pasang,
+    "POST /ops/v1/keluar": at_till(lambda case, till: None, shift=False),
+    "POST /ops/v1/izin": at_till(approve, shift=False),
+    "POST /ops/v1/shift": at_till(lambda case, till: None, shift=False),
+    "POST /ops/v1/shift/kas": at_till(lambda case, till: change(case, nominal=min(case.body["nominal"], 1000))),
+    "POST /ops/v1/shift/tutup": at_till(lambda case, till: setattr(case, "body", {"dihitung": 10_000_000})),
+    "POST /ops/v1/shift/{id}/catatan": at_till(closed),
+    "POST /ops/v1/pelanggan/cari": at_till(lambda case, till: setattr(case, "body", {"telp": TELP}), shift=False),
+    "POST /ops/v1/petugas": lambda case: setattr(case, "body", {"nama": "Petugas", "role": "kasir", "idoutlet": 1}),
+    "POST /ops/v1/petugas/{id}/cabut": of_person,
+    "POST /ops/v1/petugas/{id}/reset_pin": of_person,
+    "POST /ops/v1/petugas/{id}/buka_kunci": of_person,
+    "POST /ops/v1/perangkat": lambda case: setattr(case, "body", {"nama": "Tablet", "idoutlet": 1}),
+    "POST /ops/v1/perangkat/{id}/cabut": browser,
+    "POST /ops/v1/paket": lambda case: change(case, idoutlet=1),
+    "POST /ops/v1/paket/{id}": package,
+    "POST /ops/v1/topup/{id}/batal": sold,
+    "GET /ops/v1/topup": listed,
+    "GET /ops/v1/pemakaian": listed,
+    "GET /ops/v1/paket": listed,
+    "GET /scan/v1/epayment/get_detail_batal/{id}": voided,
     "POST /ops/v1/hapus": lambda case: change(case, **bought()[1]),
     "POST /ops/v1/mesin/{id}/stop": stop,
     "POST /ops/v1/refund": lambda case: change(case, **bought()[1], nominal=min(case.body["nominal"], PRICE)),

@@ -13,9 +13,15 @@ PASSWORD = "Rahasia123"
 NOTA = "SLF261120180530123"
 
 
+def answer(path, body, bearer, **headers):
+    """The answer's data, and what it has in the way of a cookie; any refusal is an error."""
+    if bearer:
+        headers |= {"Authorization": f"Bearer {bearer}"}
+    request = urllib.request.Request(URL + path, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=30) as told:
+        return json.load(told)["data"], (told.headers["Set-Cookie"] or "").partition(";")[0]
+
+
 def post(path, body, bearer=KEY, **headers):
     """The answer's data; any refusal is an error."""
-    headers |= {"Authorization": f"Bearer {bearer}"}
-    request = urllib.request.Request(URL + path, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return json.load(answer)["data"]
+    return answer(path, body, bearer, **headers)[0]

@@ -55,8 +55,9 @@ done
 NYALA_URL=$(sed -n 's/.* at \(http:[^ ]*\)\/$/\1/p' "$folder/address")
 NYALA_KEY=$("$nyala" key add --role root --nama schemathesis)
 export NYALA_URL NYALA_KEY PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1
-NYALA_TOKEN=$("$here/.venv/bin/python" "$here/arrange.py")
-export NYALA_TOKEN NYALA_SUCCEEDED="$folder/succeeded"
+"$here/.venv/bin/python" "$here/arrange.py" >"$folder/arranged"
+read -r NYALA_TOKEN NYALA_SESSION NYALA_COOKIE <"$folder/arranged"
+export NYALA_TOKEN NYALA_SESSION NYALA_COOKIE NYALA_SUCCEEDED="$folder/succeeded"
 
 # What has an end, or leaves operations out, does not meet all of them.
 extent=whole
