@@ -1,0 +1,181 @@
+import type { BrowserContext, Page } from '@playwright/test'
+import { type Customer, newCustomer, newWorld, ops } from './support/api.ts'
+import { expectFineScreen } from './support/axe.ts'
+import { readQr } from './support/qr.ts'
+import { expect, openAs, test } from './support/test.ts'
+
+const TABLET = { width: 1024, height: 600 }
+const PIN = { rina: '246810', hadi: '135791', tono: '864203' }
+
+interface Hired {
+  id: number
+  pin_awal: string
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+
+/** Logs somebody in who has a first PIN, and chooses one. */
+async function firstLogin(page: Page, name: string, first: string, pin: string): Promise<void> {
+  await page.getByRole('button', { name }).click()
+  await page.keyboard.type(first)
+  await expect(page.getByText(`PIN baru ${name}`).first()).toBeVisible()
+  await page.keyboard.type(pin)
+  await expect(page.getByText('Ulangi PIN baru').first()).toBeVisible()
+  await page.keyboard.type(pin)
+}
+
+async function logIn(page: Page, name: string, pin: string): Promise<void> {
+  await page.getByRole('button', { name }).click()
+  await page.keyboard.type(pin)
+}
+
+/** An outlet with its people, and a tablet that is paired by the link. */
+async function openShop(context: BrowserContext) {
+  const { idoutlet, outlet } = await newWorld([])
+  const rina = await ops<Hired>('petugas', { nama: 'Rina', role: 'kasir', idoutlet })
+  const tono = await ops<Hired>('petugas', { nama: 'Tono', role: 'kasir', idoutlet })
+  const hadi = await ops<Hired>('petugas', { nama: 'Hadi', role: 'supervisor', idoutlet })
+  const { kode } = await ops<{ kode: string }>('perangkat', { nama: 'Tablet depan', idoutlet })
+  const page = await context.newPage()
+  await page.setViewportSize(TABLET)
+  await page.goto(`${process.env.NYALA_URL}/kasir/pasang#${kode}`)
+  await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
+  await expect(page).not.toHaveURL(/#/)
+  return { page, idoutlet, outlet, rina, tono, hadi }
+}
+
+/** What a USB scanner types: the code's keys faster than any hand, and Enter. */
+async function scanAt(page: Page, text: string): Promise<void> {
+  await page.keyboard.type(text)
+  await page.keyboard.press('Enter')
+}
+
+/** The code that a customer's phone shows. */
+async function codeOf(phone: Page): Promise<string> {
+  const code = phone.getByRole('img', { name: /Kode QR Anda/ })
+  await expect(code).toBeVisible()
+  return readQr((await code.getAttribute('src')) ?? '')
+}
+
+async function withPhone(context: BrowserContext): Promise<{ phone: Page; customer: Customer }> {
+  const customer = await newCustomer('Siti Rahma')
+  const phone = await context.newPage()
+  await openAs(phone, customer, '/topUpPage')
+  return { phone, customer }
+}
+
+test('a day at the till: pairing, shift, sales, a dead network, a void, and the handover', async ({
+  browser,
+  context,
+}) => {
+  const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
+  const shop = await openShop(tablet)
+  const { page } = shop
+  await expectFineScreen(page)
+  for (const [name, first, pin] of [
+    ['Hadi', shop.hadi.pin_awal, PIN.hadi],
+    ['Tono', shop.tono.pin_awal, PIN.tono],
+    ['Rina', shop.rina.pin_awal, PIN.rina],
+  ] as const) {
+    await firstLogin(page, name, first, pin)
+    await expect(page.getByText('Modal di laci')).toBeVisible()
+    if (name !== 'Rina') {
+      await page.getByRole('button', { name: /Kunci kasir/ }).click()
+      await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
+    }
+  }
+  await page.keyboard.type('200000')
+  await button(page, 'Buka shift, modal Rp 200.000').click()
+  await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
+  await expectFineScreen(page)
+
+  // A scan, an amount, the one button: and the phone shows it.
+  const { phone } = await withPhone(context)
+  await scanAt(page, await codeOf(phone))
+  await expect(page.getByText('Siti R.')).toBeVisible()
+  await button(page, 'Rp 50.000').click()
+  await expectFineScreen(page)
+  await button(page, 'Isi Rp 50.000 untuk Siti').click()
+  await expect(page.getByText('Saldo Siti R. sudah masuk')).toBeVisible()
+  await expectFineScreen(page)
+  await expect(phone.getByText('Saldo masuk')).toBeVisible()
+  await expect(phone.getByText('Rp 50.000').first()).toBeVisible()
+
+  // The network dies when the server has heard it: asked again by the same key, it is one sale.
+  const keys: (string | undefined)[] = []
+  await page.route('**/ops/v1/topup', async (route) => {
+    keys.push(route.request().headers()['idempotency-key'])
+    if (keys.length > 1) return route.continue()
+    await route.fetch()
+    return route.abort('connectionreset')
+  })
+  await button(page, 'Pelanggan berikutnya').click()
+  await button(phone, 'Isi lagi').click()
+  await scanAt(page, await codeOf(phone))
+  await button(page, 'Rp 20.000').click()
+  await button(page, 'Isi Rp 20.000 untuk Siti').click()
+  await expect(page.getByText('Saldo Siti R. sudah masuk')).toBeVisible()
+  await expect(page.getByText('Rp 70.000').first()).toBeVisible()
+  expect(keys.length).toBeGreaterThan(1)
+  expect(new Set(keys).size).toBe(1)
+  await page.unroute('**/ops/v1/topup')
+
+  // A kasir's void needs a supervisor's PIN, and the money goes back.
+  await page.getByRole('link', { name: 'Transaksi' }).click()
+  await page
+    .getByRole('button', { name: /Rp 20\.000/ })
+    .first()
+    .click()
+  await button(page, 'Batalkan').click()
+  await button(page, 'Salah jumlah').click()
+  await button(page, /^Batalkan \+/).click()
+  await expect(page.getByText(/PIN Hadi/).first()).toBeVisible()
+  await page.keyboard.type(PIN.hadi)
+  await expect(page.getByText('Top-up dibatalkan')).toBeVisible()
+  await button(page, 'Selesai').click()
+  await expectFineScreen(page)
+
+  // Counted blind, and handed over: 200.000 + 50.000.
+  await page.getByRole('link', { name: 'Shift' }).click()
+  await expect(page.getByText('Rp 250.000')).toBeHidden()
+  await button(page, 'Tutup shift').click()
+  await page.getByLabel('Lembar 50.000').click()
+  await page.keyboard.type('5')
+  await expect(page.getByText('Rp 250.000').first()).toBeVisible()
+  await expectFineScreen(page)
+  await button(page, 'Serah terima').click()
+  await page.getByRole('button', { name: /Tono/ }).click()
+  await page.keyboard.type(PIN.tono)
+  await expect(page.getByText('Serah terima selesai')).toBeVisible()
+  await button(page, 'Mulai').click()
+  await expect(page.getByText('Shift terbuka')).toBeVisible()
+  await expect(page.getByText('Tono').first()).toBeVisible()
+  await tablet.close()
+})
+
+test('a number that nobody has is told, and a register code is shown', async ({ browser }) => {
+  const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
+  const { page, rina } = await openShop(tablet)
+  await firstLogin(page, 'Rina', rina.pin_awal, PIN.rina)
+  await page.keyboard.type('0')
+  await page.getByRole('button', { name: /^Buka shift/ }).click()
+  await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
+  await page.keyboard.type('089900011122')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('region', { name: /belum terdaftar/i })).toBeVisible()
+  await expectFineScreen(page)
+  await tablet.close()
+})
+
+test('somebody who left is logged out, and logs in again behind the PIN', async ({ browser }) => {
+  const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
+  const { page, rina } = await openShop(tablet)
+  await firstLogin(page, 'Rina', rina.pin_awal, PIN.rina)
+  await expect(page.getByText('Modal di laci')).toBeVisible()
+  await page.getByRole('button', { name: /Kunci kasir/ }).click()
+  await logIn(page, 'Rina', '975310')
+  await expect(page.getByText('PIN salah, sisa 4 percobaan')).toBeVisible()
+  await page.keyboard.type(PIN.rina)
+  await expect(page.getByText('Modal di laci')).toBeVisible()
+  await tablet.close()
+})
