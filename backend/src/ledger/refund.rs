@@ -71,6 +71,7 @@ pub struct GivenBack {
     pub usage: i64,
     pub id_customer_global: i64,
     pub idcustomer: i64,
+    pub idoutlet: i64,
     pub amount: i64,
     pub balance: i64,
 }
@@ -125,9 +126,9 @@ const GIVE_BACK: &str = "
             (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
         SELECT $3, paid.credit_akun, paid.debit_akun, $2, u.id, u.id_customer_global, u.idcustomer, u.idoutlet, $4::TEXT, $5::TEXT, $6
         FROM used u JOIN ledger_transfer paid ON paid.idtransaksi = u.id AND paid.kind = 'post'
-        RETURNING id, idcustomer, id_customer_global
+        RETURNING id, idcustomer, id_customer_global, idoutlet
     )
-    SELECT m.id, w.idcustomer, w.saldo, m.id_customer_global FROM movement m JOIN wallet w USING (idcustomer)";
+    SELECT m.id, w.idcustomer, w.saldo, m.id_customer_global, m.idoutlet FROM movement m JOIN wallet w USING (idcustomer)";
 
 async fn give_back(
     tx: &Transaction<'_>,
@@ -150,6 +151,7 @@ async fn give_back(
         usage: refundable.id,
         id_customer_global: row.get(3),
         idcustomer: row.get(1),
+        idoutlet: row.get(4),
         amount,
         balance: row.get(2),
     })

@@ -63,13 +63,13 @@ pub(super) async fn record(
     grounds: Grounds<'_>,
     approver: Option<i64>,
 ) -> Result<MoneyBack, AppError> {
-    let GivenBack { entry: entri, usage, idcustomer, amount: jumlah, balance: saldo_akhir, .. } = given_back;
+    let GivenBack { entry: entri, usage, idcustomer, idoutlet, amount: jumlah, balance: saldo_akhir, .. } = given_back;
     let content = json!({
         "idtransaksi": receipt, "idcustomer": idcustomer, "jumlah": jumlah, "alasan": grounds.reason, "saldo_akhir": saldo_akhir,
     });
     let content = with_approver(content, approver);
     let entry = AuditEntry { principal: grounds.principal, action, object: format!("ledger_transfer:{entri}"), content };
-    audit::write(tx, &entry, grounds.now).await?;
+    audit::write_at(tx, Some(idoutlet), &entry, grounds.now).await?;
     let often = refund::how_often(tx, usage, grounds.now).await?;
     let ke = HowOften { pelanggan: often.customer, mesin: often.machine };
     Ok(MoneyBack { idtransaksi: receipt.as_str().to_owned(), idcustomer, entri, jumlah, saldo_akhir, ke })

@@ -101,7 +101,7 @@ pub async fn add(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json<Ne
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
     let idpaket: i64 = tx.query_one(ADD, &[&outlet.idoutlet, &name, &price, &quota, &now]).await?.get(0);
     let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "harga": price, "quota": quota });
-    record(&tx, &operator, "paket.buat", idpaket, content, now).await?;
+    record(&tx, &operator, "paket.buat", (idpaket, outlet.idoutlet), content, now).await?;
     tx.commit().await?;
     Ok(answer::ok(PaketMade { idpaket }))
 }
@@ -154,7 +154,7 @@ pub async fn change(
     let changed = tx.query_opt(CHANGE, &[&id, &operator.idowner, &operator.idoutlet, &name, &price, &quota, &body.aktif]).await?;
     let idoutlet: i64 = changed.ok_or(UNKNOWN)?.get(0);
     let content = json!({ "idoutlet": idoutlet, "nama": name, "harga": price, "quota": quota, "aktif": body.aktif });
-    record(&tx, &operator, "paket.ubah", id, content, now).await?;
+    record(&tx, &operator, "paket.ubah", (id, idoutlet), content, now).await?;
     tx.commit().await?;
     Ok(answer::ok(None::<()>))
 }
@@ -165,12 +165,12 @@ async fn record(
     tx: &Transaction<'_>,
     operator: &Operator,
     action: &'static str,
-    id: i64,
+    (id, idoutlet): (i64, i64),
     content: serde_json::Value,
     now: Timestamp,
 ) -> Result<(), AppError> {
     let entry = AuditEntry { principal: &operator.principal(), action, object: format!("paket:{id}"), content };
-    Ok(audit::write(tx, &entry, now).await?)
+    Ok(audit::write_at(tx, Some(idoutlet), &entry, now).await?)
 }
 
 /// The quota and the name of a package that an outlet sells at this price; 409 when it does not, or no more.

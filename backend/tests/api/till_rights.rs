@@ -216,6 +216,8 @@ async fn every_call_is_for_whom_the_table_says() {
                 assert_eq!(answer.status != 403, may(call, role, at_till), "{told}");
                 assert!(answer.status != 401 && answer.status < 500, "{told}");
             }
+            let elsewhere = "SELECT count(*) FROM audit_log WHERE aktor LIKE 'operator:%' AND idoutlet IS DISTINCT FROM $1";
+            assert_eq!(shop.app.insert(elsewhere, &[&shop.outlet.idoutlet]).await, 0, "each change says where it was made");
         }
     }
 }
