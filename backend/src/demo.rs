@@ -26,6 +26,7 @@ use crate::ops::scope::Outlet;
 use crate::ops::topup;
 use crate::secrets::Secrets;
 use crate::staff::browser::BrowserOf;
+use crate::staff::login::PinHash;
 use crate::staff::people::{self, WorksFor};
 
 /// The demo customer's number, as it is stored.
@@ -118,7 +119,8 @@ async fn people(tx: &Transaction<'_>, secrets: &Secrets, idoutlet: Option<i64>, 
     }
     for (name, role, pin) in PEOPLE {
         let pin = Pin::parse(pin).ok_or_else(|| AppError::internal("a PIN of the demo is none"))?;
-        people::hire(tx, secrets, (name, role, WorksFor::Outlet(idoutlet)), (&pin, true), now).await?;
+        let hash = PinHash::here(secrets, people::next_id(tx).await?, &pin)?;
+        people::hire(tx, (name, role, WorksFor::Outlet(idoutlet)), (&hash, true), now).await?;
     }
     for (name, price, quota) in PACKAGES {
         tx.execute(PACKAGE, &[&idoutlet, &name, &price, &quota, &now]).await?;

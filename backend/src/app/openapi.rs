@@ -88,6 +88,7 @@ use crate::{dev, health, ops};
         ops::perangkat::list,
         ops::perangkat::invite,
         ops::perangkat::end,
+        ops::perangkat::invite_again,
         ops::shift::now,
         ops::shift::open,
         ops::shift_kas::move_cash,

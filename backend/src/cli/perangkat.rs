@@ -1,17 +1,18 @@
 //! `nyala perangkat`: paired browsers.
 
 use clap::{Args, Subcommand};
+use deadpool_postgres::Transaction;
 
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, Failure};
 use crate::domain::text;
 use crate::domain::timestamp::Timestamp;
 use crate::ops::perangkat;
-use crate::staff::browser::{BrowserOf, CODE_LIFE_MS};
+use crate::staff::browser::{BrowserOf, CODE_LIFE_MS, Pairing};
 
 #[derive(Debug, Subcommand)]
 pub enum PerangkatCommand {
-    /// A code that pairs one browser within ten minutes; printed once, alone on standard output
+    /// A code that pairs one browser within ten minutes, a new one or in a lost one's place; printed once, alone on standard output
     Pasang(Pasang),
     /// List the browsers
     List,
@@ -22,11 +23,14 @@ pub enum PerangkatCommand {
 #[derive(Debug, Args)]
 pub struct Pasang {
     /// Whose tablet it will be
-    #[arg(long, value_name = "ID")]
-    outlet: i64,
+    #[arg(long, value_name = "ID", required_unless_present = "ganti")]
+    outlet: Option<i64>,
     /// What it is called in the list
     #[arg(long, value_name = "TEXT", default_value = "Tablet kasir")]
     nama: String,
+    /// Whose place it takes: the till with its open shift goes on in it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["outlet", "nama"])]
+    ganti: Option<i64>,
 }
 
 impl PerangkatCommand {
@@ -44,17 +48,25 @@ impl PerangkatCommand {
 
 impl Pasang {
     async fn invite(&self, k: &CommandContext) -> Result<String, Failure> {
-        let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
-        let outlet = self.outlet;
+        let pairing = match (self.ganti, self.outlet) {
+            (Some(id), _) => perangkat::invite_again_with_record(&tx, id, PRINCIPAL, k.now)
+                .await?
+                .ok_or_else(|| Failure::new(format!("there is no browser {id}")))?,
+            (None, Some(outlet)) => self.new_at(&tx, outlet, k.now).await?,
+            (None, None) => return Err(Failure::new("name an outlet")),
+        };
+        tx.commit().await?;
+        Ok(pairing.code)
+    }
+
+    async fn new_at(&self, tx: &Transaction<'_>, outlet: i64, now: Timestamp) -> Result<Pairing, Failure> {
+        let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
         tx.query_opt("SELECT FROM outlet WHERE idoutlet = $1", &[&outlet])
             .await?
             .ok_or_else(|| Failure::new(format!("there is no outlet {outlet}")))?;
-        let of = BrowserOf::Outlet(outlet);
-        let pairing = perangkat::invite_with_record(&tx, &name, of, CODE_LIFE_MS, PRINCIPAL, k.now).await?;
-        tx.commit().await?;
-        Ok(pairing.code)
+        Ok(perangkat::invite_with_record(tx, &name, BrowserOf::Outlet(outlet), CODE_LIFE_MS, PRINCIPAL, now).await?)
     }
 }
 

@@ -1,15 +1,19 @@
 //! `nyala petugas`: the people at the tills.
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::key::KeyScope;
 use super::{CommonArgs, Failure};
+use crate::domain::pin::Pin;
 use crate::domain::role::Role;
 use crate::domain::text;
 use crate::domain::timestamp::Timestamp;
 use crate::ops::petugas;
-use crate::staff::people::{Hired, WorksFor};
+use crate::secrets::Secrets;
+use crate::staff::login::PinHash;
+use crate::staff::people::{self, WorksFor};
 
 #[derive(Debug, Subcommand)]
 pub enum PetugasCommand {
@@ -50,13 +54,27 @@ impl PetugasCommand {
     }
 }
 
-fn print(hired: &Hired) -> Result<(), Failure> {
-    println!("{}", serde_json::to_string(hired).map_err(|e| Failure::new(e.to_string()))?);
+/// A first PIN that was made here.
+struct FirstPin {
+    pin: Pin,
+    hash: PinHash,
+}
+
+impl FirstPin {
+    fn make(secrets: &Secrets, person: i64) -> Result<Self, Failure> {
+        let pin = Pin::random();
+        let hash = PinHash::here(secrets, person, &pin)?;
+        Ok(Self { pin, hash })
+    }
+}
+
+fn print(first: &FirstPin) -> Result<(), Failure> {
+    println!("{}", json!({ "id": first.hash.person, "pin_awal": first.pin.as_str() }));
     Ok(())
 }
 
 impl Add {
-    async fn hire(&self, k: &CommandContext) -> Result<Hired, Failure> {
+    async fn hire(&self, k: &CommandContext) -> Result<FirstPin, Failure> {
         if self.role == Role::Root {
             return Err(Failure::new("root stands at no till; make a key with `nyala key add`"));
         }
@@ -69,9 +87,10 @@ impl Add {
             (None, Some(outlet)) => WorksFor::Outlet(outlet),
             (None, None) => return Err(Failure::new("name an outlet or an owner")),
         };
-        let hired = petugas::hire_with_first_pin(&tx, &secrets, (&name, self.role, works_for), PRINCIPAL, k.now).await?;
+        let first = FirstPin::make(&secrets, people::next_id(&tx).await?)?;
+        petugas::hire_with_first_pin(&tx, (&name, self.role, works_for), &first.hash, PRINCIPAL, k.now).await?;
         tx.commit().await?;
-        Ok(hired)
+        Ok(first)
     }
 }
 
@@ -89,13 +108,14 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn reset_pin(k: &CommandContext, id: i64) -> Result<Hired, Failure> {
+async fn reset_pin(k: &CommandContext, id: i64) -> Result<FirstPin, Failure> {
     let secrets = k.secrets()?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let hired = petugas::reset_pin_of(&tx, &secrets, id, PRINCIPAL, k.now).await?;
+    let first = FirstPin::make(&secrets, id)?;
+    petugas::reset_pin_of(&tx, &first.hash, PRINCIPAL, k.now).await?;
     tx.commit().await?;
-    Ok(hired)
+    Ok(first)
 }
 
 async fn unlock(k: &CommandContext, id: i64) -> Result<(), Failure> {

@@ -166,16 +166,19 @@ pub struct HowOften {
     pub machine: i64,
 }
 
+/// What went back at an outlet `o` this month, by its time: `l` the refund or deletion, `t` the use. $2 now.
+pub const THIS_MONTH: &str = "
+    outlet o JOIN ledger_transfer l ON l.idoutlet = o.idoutlet AND l.kind IN ('hapus', 'refund')
+        AND l.created_at >= date_trunc('month', $2::TIMESTAMPTZ AT TIME ZONE o.zona) AT TIME ZONE o.zona
+    JOIN snap_transaksi t ON t.id = l.idtransaksi";
+
 /// Counts the refunds and deletions of a use's account and machine, those of this transaction included.
 pub async fn how_often(tx: &Transaction<'_>, usage: i64, now: Timestamp) -> Result<HowOften, LedgerError> {
-    const COUNT: &str = "
-        SELECT count(*) FILTER (WHERE l.idcustomer = u.idcustomer), count(*) FILTER (WHERE t.idmesin = u.idmesin)
-        FROM snap_transaksi u JOIN outlet o USING (idoutlet)
-        JOIN ledger_transfer l ON l.idoutlet = u.idoutlet AND l.kind IN ('hapus', 'refund')
-            AND l.created_at >= date_trunc('month', $2::TIMESTAMPTZ AT TIME ZONE o.zona) AT TIME ZONE o.zona
-        JOIN snap_transaksi t ON t.id = l.idtransaksi
-        WHERE u.id = $1";
-    let stmt = tx.prepare_cached(COUNT).await?;
+    let count = format!(
+        "SELECT count(*) FILTER (WHERE t.idcustomer = u.idcustomer), count(*) FILTER (WHERE t.idmesin = u.idmesin)
+         FROM {THIS_MONTH} JOIN snap_transaksi u ON u.idoutlet = o.idoutlet WHERE u.id = $1"
+    );
+    let stmt = tx.prepare_cached(&count).await?;
     let row = tx.query_one(&stmt, &[&usage, &now]).await?;
     Ok(HowOften { customer: row.get(0), machine: row.get(1) })
 }

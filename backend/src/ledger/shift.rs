@@ -53,10 +53,17 @@ pub async fn open_at(client: &impl GenericClient, browser: i64) -> Result<Option
 /// # Errors
 /// 409 `shift belum dibuka`.
 pub async fn hold_open(tx: &Transaction<'_>, browser: i64) -> Result<i64, LedgerError> {
+    hold_if_open(tx, browser).await?.ok_or(NOT_OPEN)
+}
+
+/// As [`hold_open`], for what needs no shift and waits for the count of the one that there is.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn hold_if_open(tx: &Transaction<'_>, browser: i64) -> Result<Option<i64>, LedgerError> {
     const HOLD: &str = "SELECT id FROM shift WHERE id_perangkat = $1 AND ditutup_at IS NULL FOR SHARE";
     let stmt = tx.prepare_cached(HOLD).await?;
-    let row = tx.query_opt(&stmt, &[&browser]).await?;
-    row.map(|row| row.get(0)).ok_or(NOT_OPEN)
+    Ok(tx.query_opt(&stmt, &[&browser]).await?.map(|row| row.get(0)))
 }
 
 /// As [`hold_open`], and nobody else moves cash of it meanwhile: for whoever takes some out, or counts it.

@@ -82,9 +82,13 @@ pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: 
     }
     // Before the wallet: the order of locks.
     let drawer = match (top_up.is_tills_cash, by.browser) {
-        (false, _) => None,
         (true, Some(browser)) => Some(shift::hold_alone(tx, browser).await?),
         (true, None) => return Err(LedgerError::Conflict("shift belum dibuka")),
+        (false, Some(browser)) => {
+            shift::hold_if_open(tx, browser).await?;
+            None
+        }
+        (false, None) => None,
     };
     let stmt = tx.prepare_cached(VOID).await?;
     let row = tx.query_opt(&stmt, &[&top_up.id, &now, &principal, &reason]).await?;

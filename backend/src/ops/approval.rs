@@ -57,7 +57,8 @@ impl Approval {
     }
 }
 
-/// Whoever may do what a kasir only does with an approval: supervisors and above, and a kasir's session that brings one.
+/// Whoever may do what a kasir only does with an approval: supervisors and above, and a kasir's session. Whether that brings one is looked at
+/// where it is used up: a repeat of a call that was decided needs none.
 #[derive(Debug)]
 pub struct Approved {
     pub operator: Operator,
@@ -71,9 +72,8 @@ impl FromRequest for Approved {
     fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let both = Operator::from_request(req, payload).into_inner().and_then(|operator| {
             let approval = Approval::from_request(req, payload).into_inner()?;
-            match (operator.role, operator.at, &approval.0) {
-                (Role::Kasir, None, _) => Err(AppError::Forbidden),
-                (Role::Kasir, Some(_), None) => Err(NEEDED),
+            match (operator.role, operator.at) {
+                (Role::Kasir, None) => Err(AppError::Forbidden),
                 _ => Ok(Self { operator, approval }),
             }
         });

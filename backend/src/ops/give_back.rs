@@ -25,16 +25,17 @@ pub struct MoneyBack {
     /// Rupiah given back.
     jumlah: i64,
     saldo_akhir: i64,
-    ke: HowOften,
+    /// This one included.
+    ke: GivenBackOften,
 }
 
-/// Refunds and deletions of this month, this one included.
+/// Refunds and deletions of this month.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct HowOften {
+pub struct GivenBackOften {
     /// To this account.
-    pelanggan: i64,
+    pub pelanggan: i64,
     /// For uses of this machine.
-    mesin: i64,
+    pub mesin: i64,
 }
 
 /// The uses that `operator` may touch, of `idcustomer` only when that is said.
@@ -71,6 +72,6 @@ pub(super) async fn record(
     let entry = AuditEntry { principal: grounds.principal, action, object: format!("ledger_transfer:{entri}"), content };
     audit::write_at(tx, Some(idoutlet), &entry, grounds.now).await?;
     let often = refund::how_often(tx, usage, grounds.now).await?;
-    let ke = HowOften { pelanggan: often.customer, mesin: often.machine };
+    let ke = GivenBackOften { pelanggan: often.customer, mesin: often.machine };
     Ok(MoneyBack { idtransaksi: receipt.as_str().to_owned(), idcustomer, entri, jumlah, saldo_akhir, ke })
 }

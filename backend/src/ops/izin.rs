@@ -39,7 +39,7 @@ pub struct Izin {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Approval {
+pub struct ApprovalGiven {
     /// For the header `X-Izin`, once, within two minutes.
     izin: String,
 }
@@ -48,7 +48,7 @@ pub struct Approval {
 #[utoipa::path(
     post, path = "/ops/v1/izin", tag = "kasir", security(("session" = [])), request_body = Izin,
     responses(
-        (status = 200, body = Answer<Approval>), (status = 400, body = Empty), (status = 401, body = Empty),
+        (status = 200, body = Answer<ApprovalGiven>), (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 403, body = Empty), (status = 404, body = Empty), (status = 409, body = Empty), (status = 429, body = Empty),
     )
 )]
@@ -79,5 +79,5 @@ pub async fn izin(
     };
     audit::write_at(&tx, seller.till.idoutlet, &entry, now).await?;
     tx.commit().await?;
-    Ok(answer::ok(Approval { izin }))
+    Ok(answer::ok(ApprovalGiven { izin }))
 }

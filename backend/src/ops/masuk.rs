@@ -1,6 +1,6 @@
 //! `POST /ops/v1/masuk`: somebody's PIN for a session in this browser (docs/till.md).
 
-use actix_web::http::header::SET_COOKIE;
+use actix_web::http::header::{HeaderValue, SET_COOKIE};
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,7 +18,7 @@ use crate::http::json::Json;
 use crate::http::schema::SixDigits;
 use crate::ledger::shift::{self, Shift};
 use crate::staff::Staff;
-use crate::staff::browser::{self, Listed};
+use crate::staff::browser::{Browser, Listed};
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Masuk {
@@ -78,22 +78,22 @@ pub async fn masuk(
     let known = staff.check_pin(req.headers(), address, body.idpetugas.get(), &body.pin, body.pin_baru.as_ref()).await?;
     let begun = staff.begin(&known).await?;
     let shift = shift::open_at(&store.get().await?, known.browser.id).await?;
+    let cookie = renewed_cookie(&req, &staff, &http, &known.browser)?;
     let petugas = WhoIs::from(known.person);
     let mut answer = answer::ok(LoggedIn { token: begun.token, sampai: begun.until, petugas, shift });
-    renew_cookie(&req, &staff, &http, &mut answer)?;
+    if let Some(cookie) = cookie {
+        answer.headers_mut().append(SET_COOKIE, cookie);
+    }
     Ok(answer)
 }
 
 /// The browser's cookie begins its life anew with each session.
-pub(super) fn renew_cookie(
+pub(super) fn renewed_cookie(
     req: &HttpRequest,
     staff: &Staff,
     http: &HttpSettings,
-    answer: &mut HttpResponse,
-) -> Result<(), AppError> {
-    if let Some(secret) = browser::cookies(req.headers()).next() {
-        let cookie = staff.cookie(secret, client_ip::over_tls(req, &http.trusted_proxies))?;
-        answer.headers_mut().append(SET_COOKIE, cookie);
-    }
-    Ok(())
+    browser: &Browser,
+) -> Result<Option<HeaderValue>, AppError> {
+    let over_tls = client_ip::over_tls(req, &http.trusted_proxies);
+    Ok(browser.own_cookie(req.headers()).map(|secret| staff.cookie(secret, over_tls)).transpose()?)
 }

@@ -75,6 +75,7 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/perangkat", web::post().to(perangkat::invite))
         .route("/perangkat/saya", web::get().to(perangkat_saya::perangkat_saya))
         .route("/perangkat/{id}/cabut", web::post().to(perangkat::end))
+        .route("/perangkat/{id}/pasang", web::post().to(perangkat::invite_again))
         .route("/shift", web::get().to(shift::now))
         .route("/shift", web::post().to(shift::open))
         .route("/shift/kas", web::post().to(shift_kas::move_cash))

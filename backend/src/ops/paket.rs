@@ -8,6 +8,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::key::{Minimal, SUPERVISOR};
+use super::rows::{Page, Rows};
 use super::scope;
 use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
@@ -34,32 +35,35 @@ pub struct PaketRow {
     aktif: bool,
 }
 
-/// The packages within sight, the cheapest first.
+/// The packages within sight, the newest first.
 #[utoipa::path(
     get, path = "/ops/v1/paket", operation_id = "list_paket", tag = "kasir", security(("operator" = []), ("session" = [])),
-    responses((status = 200, body = Answer<Vec<PaketRow>>), (status = 401, body = Empty))
+    params(Page), responses((status = 200, body = Answer<Rows<PaketRow>>), (status = 400, body = Empty), (status = 401, body = Empty))
 )]
-pub async fn list(operator: Operator, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+pub async fn list(operator: Operator, store: web::Data<Store>, page: web::Query<Page>) -> Result<HttpResponse, AppError> {
     const LIST: &str = "
         SELECT p.idpaket, p.idoutlet, p.nama, p.harga, p.quota, p.aktif FROM paket p JOIN outlet o USING (idoutlet)
         WHERE ($1::BIGINT IS NULL OR o.idowner = $1) AND ($2::BIGINT IS NULL OR p.idoutlet = $2) AND (p.aktif OR $3)
-        ORDER BY p.idoutlet, NOT p.aktif, p.harga, p.idpaket LIMIT 1000";
+            AND p.idpaket < $4
+        ORDER BY p.idpaket DESC LIMIT $5";
+    let limit = page.limit()?;
     let client = store.get().await?;
     let stmt = client.prepare_cached(LIST).await?;
     let with_retired = operator.role > Role::Kasir;
-    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &with_retired]).await?;
-    let all: Vec<_> = rows
-        .iter()
-        .map(|row| PaketRow {
+    let rows =
+        client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &with_retired, &page.before(), &(limit + 1)]).await?;
+    let packages = rows.iter().map(|row| {
+        let package = PaketRow {
             idpaket: row.get(0),
             idoutlet: row.get(1),
             nama: row.get(2),
             harga: row.get(3),
             quota: row.get(4),
             aktif: row.get(5),
-        })
-        .collect();
-    Ok(answer::ok(all))
+        };
+        (package.idpaket, package)
+    });
+    Ok(answer::ok(Rows::of(packages, limit)))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -16,6 +16,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::staff::Staff;
 use crate::staff::browser;
+use crate::staff::session::SessionEnded;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Pasang {
@@ -59,6 +60,7 @@ pub async fn pasang(
     };
     audit::write_at(&tx, paired.outlet.as_ref().map(|outlet| outlet.idoutlet), &entry, now).await?;
     tx.commit().await?;
+    staff.tell(SessionEnded::Browser(id));
     let cookie = staff.cookie(&secret, client_ip::over_tls(&req, &http.trusted_proxies))?;
     let mut answer =
         answer::ok(Paired { perangkat: NamedBrowser::new(id, paired.name), outlet: paired.outlet.map(OutletOf::from) });

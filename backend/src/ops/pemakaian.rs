@@ -5,13 +5,15 @@ use serde::Serialize;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use super::rows::{From, Rows, Sight};
+use super::give_back::GivenBackOften;
+use super::rows::{OutletPage, Rows, Sight};
 use super::topup_list::customer_name;
 use crate::db::Store;
 use crate::domain::role::Role;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::ledger::refund::THIS_MONTH;
 use crate::purchase::state::PurchaseState;
 use crate::staff::operator::Operator;
 
@@ -36,6 +38,8 @@ pub struct UseRow {
     /// RFC 3339; null unless it was deleted.
     #[schema(required)]
     dihapus_at: Option<Timestamp>,
+    /// Before whoever looks at it gives anything back.
+    sudah: GivenBackOften,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
@@ -67,34 +71,36 @@ impl UseStatus {
 }
 
 /// What a shift sees ends before the newest use that is older, found from the index's end: without that bound a last page would read
-/// on through the years. $1 outlet, $2 before this id, $3 limit, $4 when the shift was opened.
+/// on through the years. $1 outlet, $2 now, $3 before this id, $4 limit, $5 when the shift was opened.
 const LIST: &str = "
     SELECT t.id, t.no_nota, t.idcustomer, t.created_at, c.nama_awal, c.nama_akhir, t.nama_mesin, t.nama_layanan, t.grandtotal,
-        t.dikembalikan, t.state, t.dihapus_at
+        t.dikembalikan, t.state, t.dihapus_at, (SELECT count(*) FROM went_back b WHERE b.idcustomer = t.idcustomer),
+        (SELECT count(*) FROM went_back b WHERE b.idmesin = t.idmesin)
     FROM snap_transaksi t JOIN customer_global c ON c.id = t.id_customer_global
-    WHERE t.idoutlet = $1 AND t.id < $2
-        AND t.id > COALESCE((SELECT o.id FROM snap_transaksi o WHERE $4::TIMESTAMPTZ IS NOT NULL AND o.idoutlet = $1 AND o.created_at < $4
+    WHERE t.idoutlet = $1 AND t.id < $3
+        AND t.id > COALESCE((SELECT o.id FROM snap_transaksi o WHERE $5::TIMESTAMPTZ IS NOT NULL AND o.idoutlet = $1 AND o.created_at < $5
             ORDER BY o.id DESC LIMIT 1), 0)
-    ORDER BY t.id DESC LIMIT $3";
+    ORDER BY t.id DESC LIMIT $4";
 
 /// A page of what was bought.
 #[utoipa::path(
-    get, path = "/ops/v1/pemakaian", tag = "kasir", security(("operator" = []), ("session" = [])), params(From),
+    get, path = "/ops/v1/pemakaian", tag = "kasir", security(("operator" = []), ("session" = [])), params(OutletPage),
     responses(
         (status = 200, body = Answer<Rows<UseRow>>), (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 403, description = "A kasir's API key: it has no shift", body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn pemakaian(operator: Operator, store: web::Data<Store>, from: web::Query<From>) -> Result<HttpResponse, AppError> {
-    let limit = from.limit()?;
+pub async fn pemakaian(operator: Operator, store: web::Data<Store>, from: web::Query<OutletPage>) -> Result<HttpResponse, AppError> {
+    let limit = from.page().limit()?;
     let client = store.get().await?;
     let (idoutlet, since) = match from.sight(&client, &operator).await? {
         Sight::Nothing => return Ok(answer::ok(Rows::<UseRow>::none())),
         Sight::Shift { idoutlet, since, .. } => (idoutlet, Some(since)),
         Sight::Outlet(idoutlet) => (idoutlet, None),
     };
-    let stmt = client.prepare_cached(LIST).await?;
-    let rows = client.query(&stmt, &[&idoutlet, &from.before(), &(limit + 1), &since]).await?;
+    let went_back = format!("WITH went_back AS MATERIALIZED (SELECT t.idcustomer, t.idmesin FROM {THIS_MONTH} WHERE o.idoutlet = $1)");
+    let stmt = client.prepare_cached(&format!("{went_back} {LIST}")).await?;
+    let rows = client.query(&stmt, &[&idoutlet, &store.now(), &from.page().before(), &(limit + 1), &since]).await?;
     let shortened = operator.role == Role::Kasir;
     Ok(answer::ok(Rows::of(rows.iter().map(|row| (row.get(0), read(row, shortened))), limit)))
 }
@@ -111,5 +117,6 @@ fn read(row: &Row, shortened: bool) -> UseRow {
         dikembalikan: row.get(9),
         status: UseStatus::of(row.get(10)),
         dihapus_at: row.get(11),
+        sudah: GivenBackOften { pelanggan: row.get(12), mesin: row.get(13) },
     }
 }

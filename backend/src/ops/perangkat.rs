@@ -7,6 +7,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::key::{Minimal, SUPERVISOR};
+use super::rows::{Page, Rows};
 use super::scope;
 use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
@@ -42,6 +43,12 @@ pub struct Invitation {
     sampai: Timestamp,
 }
 
+impl From<Pairing> for Invitation {
+    fn from(pairing: Pairing) -> Self {
+        Self { id: pairing.id, kode: pairing.code, sampai: pairing.until }
+    }
+}
+
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PerangkatRow {
     id: i64,
@@ -54,33 +61,42 @@ pub struct PerangkatRow {
     dicabut_at: Option<Timestamp>,
 }
 
-/// Browsers within sight.
+/// Browsers within sight, the newest first.
 #[utoipa::path(
     operation_id = "perangkat_list",
     get, path = "/ops/v1/perangkat", tag = "operator", security(("operator" = []), ("session" = [])),
-    responses((status = 200, body = Answer<Vec<PerangkatRow>>), (status = 401, body = Empty), (status = 403, body = Empty))
+    params(Page),
+    responses(
+        (status = 200, body = Answer<Rows<PerangkatRow>>), (status = 400, body = Empty), (status = 401, body = Empty),
+        (status = 403, body = Empty),
+    )
 )]
-pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+pub async fn list(
+    by: Minimal<SUPERVISOR>,
+    store: web::Data<Store>,
+    page: web::Query<Page>,
+) -> Result<HttpResponse, AppError> {
     let list = format!(
-        "SELECT p.id, p.nama, p.idoutlet, p.id_kunci, p.dipasang_at, p.dicabut_at {SIGHT}
-         ORDER BY p.dicabut_at IS NOT NULL, p.nama, p.id LIMIT 1000"
+        "SELECT p.id, p.nama, p.idoutlet, p.id_kunci, p.dipasang_at, p.dicabut_at {SIGHT} AND p.id < $4 ORDER BY p.id DESC LIMIT $5"
     );
     let Minimal(operator) = by;
+    let limit = page.limit()?;
     let client = store.get().await?;
     let stmt = client.prepare_cached(&list).await?;
-    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &(operator.role >= Role::Owner)]).await?;
-    let browsers: Vec<_> = rows
-        .iter()
-        .map(|row| PerangkatRow {
+    let all = operator.role >= Role::Owner;
+    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &all, &page.before(), &(limit + 1)]).await?;
+    let browsers = rows.iter().map(|row| {
+        let browser = PerangkatRow {
             id: row.get(0),
             nama: row.get(1),
             idoutlet: row.get(2),
             idpetugas: row.get(3),
             dipasang_at: row.get(4),
             dicabut_at: row.get(5),
-        })
-        .collect();
-    Ok(answer::ok(browsers))
+        };
+        (browser.id, browser)
+    });
+    Ok(answer::ok(Rows::of(browsers, limit)))
 }
 
 /// $1 owner, $2 outlet, $3 whether people's own browsers are in sight, too.
@@ -113,7 +129,7 @@ pub async fn invite(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json
     };
     let pairing = invite_with_record(&tx, &name, of, CODE_LIFE_MS, &operator.principal(), now).await?;
     tx.commit().await?;
-    Ok(answer::ok(Invitation { id: pairing.id, kode: pairing.code, sampai: pairing.until }))
+    Ok(answer::ok(Invitation::from(pairing)))
 }
 
 /// A code, with the line in the audit log.
@@ -157,18 +173,60 @@ pub async fn end(
     store: web::Data<Store>,
     staff: web::Data<Staff>,
 ) -> Result<HttpResponse, AppError> {
-    let find = format!("SELECT p.id {SIGHT} AND p.id = $4 AND p.dicabut_at IS NULL FOR UPDATE OF p");
     let Minimal(operator) = by;
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let all = operator.role >= Role::Owner;
-    let row = tx.query_opt(&find, &[&operator.idowner, &operator.idoutlet, &all, &id.into_inner().get()]).await?;
-    let id: i64 = row.ok_or(AppError::NotFound("perangkat tidak ditemukan"))?.get(0);
-    end_with_record(&tx, id, &operator.principal(), now).await?;
+    let id = in_sight(&tx, &operator, id.into_inner()).await?;
+    if !end_with_record(&tx, id, &operator.principal(), now).await? {
+        return Err(UNKNOWN);
+    }
     tx.commit().await?;
     staff.tell(SessionEnded::Browser(id));
     Ok(answer::ok(None::<()>))
+}
+
+const UNKNOWN: AppError = AppError::NotFound("perangkat tidak ditemukan");
+
+/// A browser within sight, ended or not, whose row is locked.
+async fn in_sight(tx: &Transaction<'_>, operator: &Operator, id: Id) -> Result<i64, AppError> {
+    let find = format!("SELECT p.id {SIGHT} AND p.id = $4 FOR UPDATE OF p");
+    let all = operator.role >= Role::Owner;
+    let row = tx.query_opt(&find, &[&operator.idowner, &operator.idoutlet, &all, &id.get()]).await?;
+    row.map(|row| row.get(0)).ok_or(UNKNOWN)
+}
+
+/// A code for a browser that takes this one's place, ended or not: the till with its open shift goes on in it.
+#[utoipa::path(
+    operation_id = "perangkat_invite_again",
+    post, path = "/ops/v1/perangkat/{id}/pasang", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
+    responses(
+        (status = 200, body = Answer<Invitation>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
+        (status = 404, body = Empty),
+    )
+)]
+pub async fn invite_again(by: Minimal<SUPERVISOR>, id: web::Path<Id>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let id = in_sight(&tx, &operator, id.into_inner()).await?;
+    let pairing = invite_again_with_record(&tx, id, &operator.principal(), store.now()).await?.ok_or(UNKNOWN)?;
+    tx.commit().await?;
+    Ok(answer::ok(Invitation::from(pairing)))
+}
+
+/// A code for whatever takes a browser's place, with the line in the audit log. `None`: there is no such browser.
+pub async fn invite_again_with_record(
+    tx: &Transaction<'_>,
+    id: i64,
+    principal: &str,
+    now: Timestamp,
+) -> Result<Option<Pairing>, AppError> {
+    let Some(pairing) = browser::invite_again(tx, id, now).await? else { return Ok(None) };
+    let idoutlet = browser::by_id(tx, id).await?.outlet.map(|outlet| outlet.idoutlet);
+    let entry = AuditEntry { principal, action: "perangkat.undang_lagi", object: format!("perangkat:{id}"), content: json!({}) };
+    audit::write_at(tx, idoutlet, &entry, now).await?;
+    Ok(Some(pairing))
 }
 
 /// Ends a browser, with the line in the audit log. False: there is none that is not ended.

@@ -1,29 +1,31 @@
 //! `/ops/v1/petugas`: the people at the tills: who they are, hiring, sending away, a new PIN, opening a lock (supervisors for kasir, owners
 //! for supervisors, root for owners).
 
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::key::{Minimal, SUPERVISOR};
+use super::rows::{Page, Rows};
 use super::scope;
+use crate::config::HttpSettings;
 use crate::db::Store;
-use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::pin::Pin;
 use crate::domain::role::Role;
 use crate::domain::text;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
+use crate::http::client_ip;
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::ShortText;
-use crate::secrets::Secrets;
 use crate::staff::Staff;
+use crate::staff::login::PinHash;
 use crate::staff::operator::Operator;
-use crate::staff::people::{self, Hired, WorksFor};
+use crate::staff::people::{self, WorksFor};
 use crate::staff::session::SessionEnded;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -46,9 +48,9 @@ pub struct PetugasHired {
     pin_awal: String,
 }
 
-impl From<Hired> for PetugasHired {
-    fn from(hired: Hired) -> Self {
-        Self { id: hired.id, pin_awal: hired.pin_awal }
+impl PetugasHired {
+    fn new(id: i64, pin: &Pin) -> Self {
+        Self { id, pin_awal: pin.as_str().to_owned() }
     }
 }
 
@@ -66,25 +68,36 @@ pub struct PetugasRow {
     dicabut_at: Option<Timestamp>,
 }
 
-/// The people within sight, below one's own role.
+/// The people within sight, below one's own role, the newest first.
 #[utoipa::path(
     operation_id = "petugas_list",
     get, path = "/ops/v1/petugas", tag = "operator", security(("operator" = []), ("session" = [])),
-    responses((status = 200, body = Answer<Vec<PetugasRow>>), (status = 401, body = Empty), (status = 403, body = Empty))
+    params(Page),
+    responses(
+        (status = 200, body = Answer<Rows<PetugasRow>>), (status = 400, body = Empty), (status = 401, body = Empty),
+        (status = 403, body = Empty),
+    )
 )]
-pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+pub async fn list(
+    by: Minimal<SUPERVISOR>,
+    store: web::Data<Store>,
+    page: web::Query<Page>,
+) -> Result<HttpResponse, AppError> {
     const LIST: &str = "
         SELECT k.id, k.nama, k.role, k.idoutlet, k.idowner, p.pin_awal_sampai IS NOT NULL, p.dikunci_at IS NOT NULL, k.revoked_at
         FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
         WHERE ($1::BIGINT IS NULL OR o.idowner = $1) AND ($2::BIGINT IS NULL OR k.idoutlet = $2) AND k.role = ANY($3)
-        ORDER BY k.revoked_at IS NOT NULL, k.nama, k.id LIMIT 1000";
+            AND k.id < $4
+        ORDER BY k.id DESC LIMIT $5";
     let Minimal(operator) = by;
+    let limit = page.limit()?;
     let client = store.get().await?;
     let stmt = client.prepare_cached(LIST).await?;
-    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &below(operator.role)]).await?;
-    let people: Vec<_> = rows
-        .iter()
-        .map(|row| PetugasRow {
+    let roles = below(operator.role);
+    let rows =
+        client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &roles, &page.before(), &(limit + 1)]).await?;
+    let people = rows.iter().map(|row| {
+        let person = PetugasRow {
             id: row.get(0),
             nama: row.get(1),
             role: row.get(2),
@@ -93,9 +106,10 @@ pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>) -> Result<Ht
             pin_awal: row.get(5),
             dikunci: row.get(6),
             dicabut_at: row.get(7),
-        })
-        .collect();
-    Ok(answer::ok(people))
+        };
+        (person.id, person)
+    });
+    Ok(answer::ok(Rows::of(people, limit)))
 }
 
 /// The roles that somebody of this one hires and sends away.
@@ -114,8 +128,10 @@ fn below(role: Role) -> Vec<&'static str> {
 )]
 pub async fn hire(
     by: Minimal<SUPERVISOR>,
+    req: HttpRequest,
     store: web::Data<Store>,
-    secrets: web::Data<Secrets>,
+    staff: web::Data<Staff>,
+    http: web::Data<HttpSettings>,
     body: Json<Petugas>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
@@ -125,52 +141,40 @@ pub async fn hire(
     if role >= operator.role {
         return Err(AppError::Forbidden);
     }
-    let now = store.now();
-    let mut client = store.get().await?;
-    let tx = client.transaction().await?;
+    let client = store.get().await?;
     let works_for = match (role, body.idoutlet, body.idowner) {
-        (Role::Owner, None, Some(owner)) => WorksFor::Owner(known_owner(&tx, owner).await?),
+        (Role::Owner, None, Some(owner)) => WorksFor::Owner(known_owner(&client, owner).await?),
         (Role::Kasir | Role::Supervisor, Some(outlet), None) => {
-            WorksFor::Outlet(scope::outlet(&tx, &operator, outlet).await?.idoutlet)
+            WorksFor::Outlet(scope::outlet(&client, &operator, outlet).await?.idoutlet)
         }
         _ => return Err(AppError::bad_input("kasir dan supervisor perlu idoutlet, owner perlu idowner; isi salah satu saja")),
     };
-    let hired = hire_with_first_pin(&tx, &secrets, (&name, role, works_for), &operator.principal(), now).await?;
+    let (id, pin) = (people::next_id(&client).await?, Pin::random());
+    drop(client); // a hash takes long
+    let hash = staff.hash_pin(client_ip::counted(&req, &http.trusted_proxies), id, &pin).await?;
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    hire_with_first_pin(&tx, (&name, role, works_for), &hash, &operator.principal(), store.now()).await?;
     tx.commit().await?;
-    Ok(answer::ok(PetugasHired::from(hired)))
+    Ok(answer::ok(PetugasHired::new(id, &pin)))
 }
 
 /// Somebody new, with the line in the audit log.
 pub async fn hire_with_first_pin(
     tx: &Transaction<'_>,
-    secrets: &Secrets,
     who: (&str, Role, WorksFor),
+    pin: &PinHash,
     principal: &str,
     now: Timestamp,
-) -> Result<Hired, AppError> {
-    let pin = Pin::random();
-    let id = people::hire(tx, secrets, who, (&pin, false), now).await?;
+) -> Result<(), AppError> {
+    people::hire(tx, who, (pin, false), now).await?;
     let (name, role, works_for) = who;
     let (idoutlet, idowner) = match works_for {
         WorksFor::Outlet(id) => (Some(id), None),
         WorksFor::Owner(id) => (None, Some(id)),
     };
     let content = json!({ "nama": name, "role": role.as_str(), "idoutlet": idoutlet, "idowner": idowner });
-    record(tx, principal, "petugas.buat", id, content, now).await?;
-    Ok(Hired { id, pin_awal: pin.as_str().to_owned() })
-}
-
-async fn record(
-    tx: &Transaction<'_>,
-    principal: &str,
-    action: &'static str,
-    id: i64,
-    content: serde_json::Value,
-    now: Timestamp,
-) -> Result<(), AppError> {
-    let entry = AuditEntry { principal, action, object: format!("petugas:{id}"), content };
-    let works_at = tx.query_one("SELECT idoutlet FROM kunci_operator WHERE id = $1", &[&id]).await?.get(0);
-    Ok(audit::write_at(tx, works_at, &entry, now).await?)
+    Ok(people::record(tx, principal, "petugas.buat", pin.person, content, now).await?)
 }
 
 async fn known_owner(client: &impl GenericClient, owner: Id) -> Result<i64, AppError> {
@@ -209,7 +213,7 @@ pub async fn dismiss(
     let id = find(&tx, &operator, id.into_inner()).await?;
     tx.execute(REVOKE, &[&id, &now]).await?;
     people::end_sessions(&tx, id, now).await?;
-    record(&tx, &operator.principal(), "petugas.cabut", id, json!({}), now).await?;
+    people::record(&tx, &operator.principal(), "petugas.cabut", id, json!({}), now).await?;
     tx.commit().await?;
     staff.tell(SessionEnded::Person(id));
     Ok(answer::ok(None::<()>))
@@ -223,33 +227,34 @@ pub async fn dismiss(
 )]
 pub async fn reset_pin(
     by: Minimal<SUPERVISOR>,
+    req: HttpRequest,
     id: web::Path<Id>,
     store: web::Data<Store>,
-    secrets: web::Data<Secrets>,
     staff: web::Data<Staff>,
+    http: web::Data<HttpSettings>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let now = store.now();
+    let client = store.get().await?;
+    let (id, pin) = (find(&client, &operator, id.into_inner()).await?, Pin::random());
+    drop(client); // a hash takes long
+    let hash = staff.hash_pin(client_ip::counted(&req, &http.trusted_proxies), id, &pin).await?;
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let id = find(&tx, &operator, id.into_inner()).await?;
-    let hired = reset_pin_of(&tx, &secrets, id, &operator.principal(), now).await?;
+    reset_pin_of(&tx, &hash, &operator.principal(), store.now()).await?;
     tx.commit().await?;
     staff.tell(SessionEnded::Person(id));
-    Ok(answer::ok(PetugasHired::from(hired)))
+    Ok(answer::ok(PetugasHired::new(id, &pin)))
 }
 
 /// A first PIN anew, with the line in the audit log.
 pub async fn reset_pin_of(
     tx: &Transaction<'_>,
-    secrets: &Secrets,
-    id: i64,
+    pin: &PinHash,
     principal: &str,
     now: Timestamp,
-) -> Result<Hired, AppError> {
-    let hired = people::reset_pin(tx, secrets, id, now).await?;
-    record(tx, principal, "petugas.reset_pin", id, json!({}), now).await?;
-    Ok(hired)
+) -> Result<(), AppError> {
+    people::reset_pin(tx, pin, now).await?;
+    Ok(people::record(tx, principal, "petugas.reset_pin", pin.person, json!({}), now).await?)
 }
 
 /// Lets somebody try again whose PIN was wrong ten times in a day.
@@ -272,5 +277,5 @@ pub async fn open_lock(by: Minimal<SUPERVISOR>, id: web::Path<Id>, store: web::D
 /// Opens a lock, with the line in the audit log.
 pub async fn open_lock_of(tx: &Transaction<'_>, id: i64, principal: &str, now: Timestamp) -> Result<(), AppError> {
     people::open_lock(tx, id, now).await?;
-    record(tx, principal, "petugas.buka_kunci", id, json!({}), now).await
+    Ok(people::record(tx, principal, "petugas.buka_kunci", id, json!({}), now).await?)
 }

@@ -15,9 +15,22 @@ use crate::staff::operator::Operator;
 
 const DEFAULT_LIMIT: i64 = 50;
 
+/// Which rows of a list.
+#[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Page {
+    /// How many rows; 50 when left out.
+    #[param(required = false, minimum = 1, maximum = 100)]
+    limit: Option<i64>,
+    /// `lanjut` of the page before.
+    #[param(value_type = Id, required = false, inline)]
+    sebelum: Option<Id>,
+}
+
+/// Which rows of an outlet's list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct From {
+pub struct OutletPage {
     /// How many rows; 50 when left out.
     #[param(required = false, minimum = 1, maximum = 100)]
     limit: Option<i64>,
@@ -73,10 +86,21 @@ impl<T> Rows<T> {
     }
 }
 
-impl From {
-    pub fn limit(&self) -> Result<i64, AppError> {
+impl Page {
+    pub fn limit(self) -> Result<i64, AppError> {
         let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
         if (1..=100).contains(&limit) { Ok(limit) } else { Err(AppError::bad_input("limit harus 1 sampai 100")) }
+    }
+
+    /// The rows have smaller ids.
+    pub fn before(self) -> i64 {
+        self.sebelum.map_or(i64::MAX, Id::get)
+    }
+}
+
+impl OutletPage {
+    pub const fn page(&self) -> Page {
+        Page { limit: self.limit, sebelum: self.sebelum }
     }
 
     /// A kasir sees what belongs to the open shift of the till, others an outlet's.
@@ -92,10 +116,5 @@ impl From {
         let till = operator.at.ok_or(AppError::NotAllowed(NEEDS_TILL))?;
         let open = shift::open_at(client, till.browser).await?;
         Ok(open.map_or(Sight::Nothing, |shift| Sight::Shift { id: shift.id, idoutlet, since: shift.dibuka_at }))
-    }
-
-    /// The rows have smaller ids.
-    pub fn before(&self) -> i64 {
-        self.sebelum.map_or(i64::MAX, Id::get)
     }
 }

@@ -1,5 +1,6 @@
 //! `POST /ops/v1/shift/tutup`: the count that ends a shift, and begins the next one when it is a handover (docs/till.md).
 
+use actix_web::http::header::SET_COOKIE;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -142,6 +143,7 @@ pub async fn close(
     let asked = (counted, &body.pecahan, body.lanjut.as_ref().map(|next| next.idpetugas));
     let once = IdempotentCall::new(&seller.operator, key, "shift/tutup", &asked, store.now())?;
     let mut client = store.get().await?;
+    let cookie = next.as_ref().map(|known| masuk::renewed_cookie(&req, &staff, &http, &known.browser)).transpose()?.flatten();
     let mut handed_over = false;
     let answer = once.once_with_secret(&mut client, async |tx| {
         let shift = shift::hold_alone(tx, by.browser).await?;
@@ -167,7 +169,8 @@ pub async fn close(
         let theirs = Keeper { person: known.person.id, principal: &principal, ..by };
         let opened = shift::open(tx, theirs, counted, now).await?;
         call::record(tx, theirs, ("shift.buka", opened.id), json!({ "modal": counted, "dari": shift }), now).await?;
-        session::leave(tx, seller.till.session, now).await?;
+        // Everybody's at this till: nobody goes on selling into the next person's drawer.
+        session::end_at(tx, by.browser, now).await?;
         let begun = session::begin(tx, &known, now).await?;
         (told.baru, told.sampai, told.petugas) = (Some(opened), Some(begun.until), Some(WhoIs::from(known.person)));
         handed_over = true;
@@ -175,8 +178,10 @@ pub async fn close(
     });
     let mut answer = answer.await?;
     if handed_over {
-        staff.tell(SessionEnded::One(seller.till.session));
-        masuk::renew_cookie(&req, &staff, &http, &mut answer)?;
+        staff.tell(SessionEnded::Browser(by.browser));
+        if let Some(cookie) = cookie {
+            answer.headers_mut().append(SET_COOKIE, cookie);
+        }
     }
     Ok(answer)
 }

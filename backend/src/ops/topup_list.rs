@@ -5,7 +5,7 @@ use serde::Serialize;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use super::rows::{From, Rows, Sight};
+use super::rows::{OutletPage, Rows, Sight};
 use crate::db::Store;
 use crate::domain::name;
 use crate::domain::role::Role;
@@ -51,14 +51,14 @@ const LIST: &str = "
 /// A page of what was sold.
 #[utoipa::path(
     get, path = "/ops/v1/topup", operation_id = "list_topup", tag = "kasir", security(("operator" = []), ("session" = [])),
-    params(From),
+    params(OutletPage),
     responses(
         (status = 200, body = Answer<Rows<TopUpRow>>), (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 403, description = "A kasir's API key: it has no shift", body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn topup_list(operator: Operator, store: web::Data<Store>, from: web::Query<From>) -> Result<HttpResponse, AppError> {
-    let limit = from.limit()?;
+pub async fn topup_list(operator: Operator, store: web::Data<Store>, from: web::Query<OutletPage>) -> Result<HttpResponse, AppError> {
+    let limit = from.page().limit()?;
     let client = store.get().await?;
     let (of, id) = match from.sight(&client, &operator).await? {
         Sight::Nothing => return Ok(answer::ok(Rows::<TopUpRow>::none())),
@@ -66,7 +66,7 @@ pub async fn topup_list(operator: Operator, store: web::Data<Store>, from: web::
         Sight::Outlet(id) => ("p.idoutlet", id),
     };
     let stmt = client.prepare_cached(&format!("{LIST} {of} = $1 ORDER BY p.id DESC LIMIT $3")).await?;
-    let rows = client.query(&stmt, &[&id, &from.before(), &(limit + 1)]).await?;
+    let rows = client.query(&stmt, &[&id, &from.page().before(), &(limit + 1)]).await?;
     let shortened = operator.role == Role::Kasir;
     Ok(answer::ok(Rows::of(rows.iter().map(|row| (row.get(0), read(row, shortened))), limit)))
 }

@@ -1,12 +1,14 @@
 //! Paired browsers: a tablet of an outlet, or one person's phone. A code is traded for a cookie; the cookie alone only lists names.
 
+use std::sync::PoisonError;
+
 use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use deadpool_postgres::{GenericClient, Transaction};
 use tokio_postgres::Row;
 
 use super::error::StaffError;
 use super::operator::role;
-use super::{Staff, WRONG_CODES, admit, key};
+use super::{Staff, WRONG_CODES, admit, key, login, may_try};
 use crate::domain::address::Address;
 use crate::domain::machine_code::MachineCode;
 use crate::domain::role::Role;
@@ -37,6 +39,7 @@ pub struct Browser {
     pub outlet: Option<OutletName>,
     /// Whose own it is.
     pub person: Option<i64>,
+    cookie_hash: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,8 +91,20 @@ pub async fn invite(
     Ok(Pairing { id: row.get(0), code: code.as_str().to_owned(), until })
 }
 
+/// A code for a browser that takes the place of `id`, which was lost or forgot its cookie: the till with its shift goes on in it. `id` itself
+/// may be ended; if it is not, it is good until the code is used. `None` when there is no such browser.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn invite_again(tx: &Transaction<'_>, id: i64, now: Timestamp) -> Result<Option<Pairing>, StaffError> {
+    const INVITE: &str = "UPDATE perangkat SET kode_hash = $2, kode_sampai = $3 WHERE id = $1";
+    let (code, until) = (MachineCode::random(), now.plus_ms(CODE_LIFE_MS));
+    let found = tx.execute(INVITE, &[&id, &key::hash(code.as_str()), &until]).await? == 1;
+    Ok(found.then(|| Pairing { id, code: code.as_str().to_owned(), until }))
+}
+
 impl Staff {
-    /// Trades a code for a cookie's value, once.
+    /// Trades a code for a cookie's value, once; what that browser had before is over.
     ///
     /// # Errors
     /// `CodeWrong`, also for one that was used or has run out; `TooMany` when an address has tried too many wrong ones.
@@ -101,9 +116,16 @@ impl Staff {
         now: Timestamp,
     ) -> Result<(i64, String), StaffError> {
         const PAIR: &str = "
-            UPDATE perangkat SET kode_hash = NULL, kode_sampai = NULL, token_hash = $2, token_sampai = $3, dipasang_at = $4
-            WHERE kode_hash = $1 AND kode_sampai > $4 AND dicabut_at IS NULL RETURNING id";
+            WITH paired AS (
+                UPDATE perangkat SET kode_hash = NULL, kode_sampai = NULL, token_hash = $2, token_sampai = $3, dipasang_at = $4,
+                    dicabut_at = NULL
+                WHERE kode_hash = $1 AND kode_sampai > $4 RETURNING id
+            ), over AS (
+                UPDATE sesi_petugas s SET keluar_at = $4 FROM paired p WHERE s.id_perangkat = p.id AND s.keluar_at IS NULL
+            )
+            SELECT id FROM paired";
         let (secret, hash) = key::generate();
+        may_try(&mut self.wrong_codes.lock().unwrap_or_else(PoisonError::into_inner), &address, WRONG_CODES, now)?;
         if let Some(code) = MachineCode::parse(typed) {
             let until = now.plus_ms(COOKIE_LIFE_S * 1000);
             if let Some(row) = tx.query_opt(PAIR, &[&key::hash(code.as_str()), &hash, &until, &now]).await? {
@@ -157,33 +179,52 @@ pub async fn by_id(client: &impl GenericClient, id: i64) -> Result<Browser, Staf
 }
 
 const BROWSER: &str =
-    "SELECT p.id, p.nama, p.id_kunci, o.idoutlet, o.nama, o.kota FROM perangkat p LEFT JOIN outlet o USING (idoutlet)";
+    "SELECT p.id, p.nama, p.id_kunci, o.idoutlet, o.nama, o.kota, p.token_hash FROM perangkat p LEFT JOIN outlet o USING (idoutlet)";
 
 fn read(row: &Row) -> Browser {
     let outlet = row.get::<_, Option<i64>>(3).map(|idoutlet| OutletName { idoutlet, name: row.get(4), city: row.get(5) });
-    Browser { id: row.get(0), name: row.get(1), person: row.get(2), outlet }
+    Browser { id: row.get(0), name: row.get(1), person: row.get(2), outlet, cookie_hash: row.get(6) }
 }
 
-/// Who may log in at a browser: on an outlet's those who work there and its owners, on a person's own that person. $1 browser.
+impl Browser {
+    /// Its own among the cookies of a request; stale ones of our name may stand beside it.
+    pub fn own_cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+        cookies(headers).find(|secret| self.cookie_hash.as_ref() == Some(&key::hash(secret)))
+    }
+}
+
+/// Who may log in at a browser: on an outlet's those who work there and its owners, on a person's own that person. With each their newest
+/// wrong PINs. $1 browser, $2 what wrong PINs are newer than, $3 one person, or everybody.
 const LISTED: &str = "
-    SELECT k.id, k.nama, k.role, w.dikunci_at IS NOT NULL FROM perangkat p
+    SELECT k.id, k.nama, k.role, w.dikunci_at IS NOT NULL, ARRAY(
+        SELECT f.created_at FROM pin_gagal f WHERE f.id_kunci = k.id AND f.created_at > $2 AND f.created_at >= w.dihitung_sejak
+        ORDER BY f.created_at DESC, f.id DESC LIMIT 10)
+    FROM perangkat p
     JOIN petugas w ON p.id_kunci IS NULL OR p.id_kunci = w.id_kunci
     JOIN kunci_operator k ON k.id = w.id_kunci AND k.revoked_at IS NULL
     LEFT JOIN outlet o ON o.idoutlet = p.idoutlet
-    WHERE p.id = $1 AND (p.id_kunci IS NOT NULL OR k.idoutlet = p.idoutlet OR k.idowner = o.idowner)
-    ORDER BY k.role <> 'kasir', k.nama, k.id LIMIT 100";
+    WHERE p.id = $1 AND (p.id_kunci IS NOT NULL OR k.idoutlet = p.idoutlet OR k.idowner = o.idowner) AND ($3::BIGINT IS NULL OR k.id = $3)
+    ORDER BY k.role <> 'kasir', k.nama, k.id LIMIT 1000";
+
+async fn list(
+    client: &impl GenericClient,
+    browser: &Browser,
+    person: Option<i64>,
+    now: Timestamp,
+) -> Result<Vec<Listed>, StaffError> {
+    let stmt = client.prepare_cached(LISTED).await?;
+    let rows = client.query(&stmt, &[&browser.id, &login::counts_since(now), &person]).await?;
+    let one = |row: &Row| {
+        let wait_ms = login::wait_after(&row.get::<_, Vec<Timestamp>>(4), now);
+        Ok(Listed { id: row.get(0), name: row.get(1), role: role(row.get(2))?, locked: row.get(3), wait_ms })
+    };
+    rows.iter().map(one).collect()
+}
 
 /// # Errors
 /// When the database does not answer.
 pub async fn listed(client: &impl GenericClient, browser: &Browser, now: Timestamp) -> Result<Vec<Listed>, StaffError> {
-    let stmt = client.prepare_cached(LISTED).await?;
-    let mut all = Vec::new();
-    for row in client.query(&stmt, &[&browser.id]).await? {
-        let id = row.get(0);
-        let wait_ms = super::login::wait_ms(client, id, now).await?;
-        all.push(Listed { id, name: row.get(1), role: role(row.get(2))?, locked: row.get(3), wait_ms });
-    }
-    Ok(all)
+    list(client, browser, None, now).await
 }
 
 /// One of those who are listed.
@@ -191,5 +232,5 @@ pub async fn listed(client: &impl GenericClient, browser: &Browser, now: Timesta
 /// # Errors
 /// `Unknown` for everybody else.
 pub async fn find_listed(client: &impl GenericClient, browser: &Browser, id: i64, now: Timestamp) -> Result<Listed, StaffError> {
-    listed(client, browser, now).await?.into_iter().find(|listed| listed.id == id).ok_or(StaffError::Unknown)
+    list(client, browser, Some(id), now).await?.pop().ok_or(StaffError::Unknown)
 }

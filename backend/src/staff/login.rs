@@ -2,11 +2,13 @@
 //! in a day wait for a supervisor; twenty at one browser in a quarter of an hour wait there.
 
 use actix_web::http::header::HeaderMap;
-use deadpool_postgres::GenericClient;
+use serde_json::json;
 
 use super::browser::{self, Browser, Listed};
 use super::error::StaffError;
-use super::{Staff, pin_key};
+use super::operator::principal;
+use super::session::SessionEnded;
+use super::{Staff, people, pin_key};
 use crate::auth::argon;
 use crate::auth::line::Line;
 use crate::auth::password;
@@ -30,12 +32,22 @@ fn mixed(key: &Key, person: i64, pin: &Pin) -> String {
     mac.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// The hash of a person's PIN, for a program without a server: works on the calling thread.
-///
-/// # Errors
-/// None that a PIN causes.
-pub fn hash_here(secrets: &Secrets, person: i64, pin: &Pin) -> Result<String, StaffError> {
-    argon::hash_here(&mixed(&pin_key(secrets), person, pin)).map_err(|e| StaffError::broken(e.to_string()))
+/// Somebody's PIN as it is stored.
+#[derive(Debug)]
+pub struct PinHash {
+    pub person: i64,
+    pub hash: String,
+}
+
+impl PinHash {
+    /// For a program without a server: works on the calling thread.
+    ///
+    /// # Errors
+    /// None that a PIN causes.
+    pub fn here(secrets: &Secrets, person: i64, pin: &Pin) -> Result<Self, StaffError> {
+        let hash = argon::hash_here(&mixed(&pin_key(secrets), person, pin)).map_err(|e| StaffError::broken(e.to_string()))?;
+        Ok(Self { person, hash })
+    }
 }
 
 /// Somebody whose PIN was right.
@@ -43,26 +55,18 @@ pub fn hash_here(secrets: &Secrets, person: i64, pin: &Pin) -> Result<String, St
 pub struct Known {
     pub browser: Browser,
     pub person: Listed,
+    /// Of the PIN that was right, or was made just now: no session begins once there is another.
+    pub(super) pin_hash: String,
 }
 
-/// What a person stands at. $1 person, $2 now: the newest wrong PINs that count.
-const WRONG: &str = "
-    SELECT f.created_at FROM pin_gagal f JOIN petugas p USING (id_kunci)
-    WHERE f.id_kunci = $1 AND f.created_at > $2 AND f.created_at >= p.dihitung_sejak ORDER BY f.created_at DESC, f.id DESC LIMIT 10";
-
-/// Milliseconds until a person may try again, 0 for now.
-///
-/// # Errors
-/// When the database does not answer.
-pub async fn wait_ms(client: &impl GenericClient, person: i64, now: Timestamp) -> Result<i64, StaffError> {
-    let stmt = client.prepare_cached(WRONG).await?;
-    let rows = client.query(&stmt, &[&person, &now.plus_ms(-2 * WINDOW_MS)]).await?;
-    let at: Vec<Timestamp> = rows.iter().map(|row| row.get(0)).collect();
-    Ok(wait_after(&at, now))
+/// Wrong PINs from before make nobody wait now.
+pub(super) fn counts_since(now: Timestamp) -> Timestamp {
+    now.plus_ms(-2 * WINDOW_MS)
 }
 
-/// Of wrong PINs at these instants, newest first: five in a quarter of an hour wait a quarter of an hour from the last one.
-fn wait_after(wrong: &[Timestamp], now: Timestamp) -> i64 {
+/// Milliseconds until somebody may try again, 0 for now. Of wrong PINs at these instants, newest first: five in a quarter of an hour wait
+/// a quarter of an hour from the last one.
+pub(super) fn wait_after(wrong: &[Timestamp], now: Timestamp) -> i64 {
     let five = usize::try_from(PER_WINDOW).unwrap_or(usize::MAX);
     match (wrong.first(), wrong.get(five - 1)) {
         (Some(newest), Some(fifth)) if fifth.ms_until(*newest) < WINDOW_MS => now.ms_until(newest.plus_ms(WINDOW_MS)).max(0),
@@ -105,23 +109,39 @@ impl Staff {
             self.take_back(attempt.id).await?;
         }
         if !right? {
+            if attempt.locks {
+                self.record_lock(browser.id, person).await?;
+            }
             return Err(attempt.wrong());
         }
         match (first_until, new_pin) {
-            (Some(until), _) if until <= self.store.now() => return Err(StaffError::FirstPinOver),
-            (Some(_), None) => return Err(StaffError::MakePin),
+            (Some(until), _) if until <= self.store.now() => Err(StaffError::FirstPinOver),
+            (Some(_), None) => Err(StaffError::MakePin),
             (_, Some(new)) => {
                 let new = place.hash(&mixed(&self.pin_key, person, new)).await?;
                 self.change_pin(person, &hash, &new).await?;
+                Ok(Known { browser, person: listed, pin_hash: new })
             }
-            (None, None) => {}
+            (None, None) => Ok(Known { browser, person: listed, pin_hash: hash }),
         }
-        Ok(Known { browser, person: listed })
+    }
+
+    /// A PIN as it is stored, made where passwords are: neither ticks nor other requests wait for it.
+    ///
+    /// # Errors
+    /// `TooMany` when too many wait there.
+    pub async fn hash_pin(&self, address: Address, person: i64, pin: &Pin) -> Result<PinHash, StaffError> {
+        let place = password::reserve(&self.auth, Line::Address(address))?;
+        Ok(PinHash { person, hash: place.hash(&mixed(&self.pin_key, person, pin)).await? })
     }
 
     /// Counts a try as wrong, unless there were too many.
     async fn count(&self, client: &mut DbClient, browser: i64, person: i64) -> Result<Attempt, StaffError> {
-        const LOCK: &str = "SELECT dikunci_at IS NOT NULL, dihitung_sejak FROM petugas WHERE id_kunci = $1 FOR UPDATE";
+        const LOCK: &str = "SELECT dikunci_at IS NOT NULL, dihitung_sejak FROM petugas WHERE id_kunci = $1 FOR NO KEY UPDATE";
+        const LOCK_BROWSER: &str = "SELECT FROM perangkat WHERE id = $1 FOR NO KEY UPDATE";
+        const NEWEST: &str = "
+            SELECT created_at FROM pin_gagal WHERE id_kunci = $1 AND created_at > $2 AND created_at >= $3
+            ORDER BY created_at DESC, id DESC LIMIT 10";
         const AT_BROWSER: &str = "
             SELECT count(*), min(created_at) FROM pin_gagal WHERE id_perangkat = $1 AND created_at > $2";
         const COUNT: &str = "
@@ -134,8 +154,11 @@ impl Staff {
         if row.get(0) {
             return Err(StaffError::Locked);
         }
+        // Tries of other people there wait, too: of many at once the twentieth is known.
+        tx.query(LOCK_BROWSER, &[&browser]).await?;
         let (since, now): (Timestamp, _) = (row.get(1), self.store.now());
-        let wait_ms = wait_ms(&tx, person, now).await?;
+        let newest = tx.query(NEWEST, &[&person, &counts_since(now), &since]).await?;
+        let wait_ms = wait_after(&newest.iter().map(|row| row.get(0)).collect::<Vec<_>>(), now);
         if wait_ms > 0 {
             return Err(StaffError::TooMany { retry_s: seconds_up(wait_ms) });
         }
@@ -164,13 +187,28 @@ impl Staff {
         Ok(())
     }
 
-    /// Makes it theirs, unless it was made anew meanwhile.
+    /// Makes it theirs, unless it was made anew meanwhile, and ends what was begun with the one before.
     async fn change_pin(&self, person: i64, before: &str, new: &str) -> Result<(), StaffError> {
         const CHANGE: &str = "UPDATE petugas SET pin_hash = $3, pin_awal_sampai = NULL WHERE id_kunci = $1 AND pin_hash = $2";
-        match self.store.get().await?.execute(CHANGE, &[&person, &before, &new]).await? {
-            1 => Ok(()),
-            _ => Err(StaffError::PinWrong { left: 0 }),
+        let now = self.store.now();
+        let mut client = self.store.get().await?;
+        let tx = client.transaction().await?;
+        if tx.execute(CHANGE, &[&person, &before, &new]).await? == 0 {
+            return Err(StaffError::PinWrong { left: 0 });
         }
+        people::end_sessions(&tx, person, now).await?;
+        people::record(&tx, &principal(person), "petugas.ganti_pin", person, json!({}), now).await?;
+        tx.commit().await?;
+        self.tell(SessionEnded::Person(person));
+        Ok(())
+    }
+
+    /// Somebody's tenth wrong PIN of a day, in the audit log.
+    async fn record_lock(&self, browser: i64, person: i64) -> Result<(), StaffError> {
+        let mut client = self.store.get().await?;
+        let tx = client.transaction().await?;
+        people::record(&tx, &format!("perangkat:{browser}"), "petugas.kunci", person, json!({}), self.store.now()).await?;
+        Ok(tx.commit().await?)
     }
 }
 

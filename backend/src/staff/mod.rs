@@ -99,11 +99,20 @@ fn admit<K: Clone + Eq + std::hash::Hash>(
     now: Timestamp,
 ) -> Result<(), StaffError> {
     let mut recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
-    match recent.wait_ms(&key, limit, now, |()| true) {
-        0 => {
-            recent.add(key, (), now);
-            Ok(())
-        }
+    may_try(&mut recent, &key, limit, now)?;
+    recent.add(key, (), now);
+    Ok(())
+}
+
+/// Whether there were fewer than `limit` in the window.
+fn may_try<K: Clone + Eq + std::hash::Hash>(
+    recent: &mut Recent<K, ()>,
+    key: &K,
+    limit: usize,
+    now: Timestamp,
+) -> Result<(), StaffError> {
+    match recent.wait_ms(key, limit, now, |()| true) {
+        0 => Ok(()),
         wait_ms => Err(StaffError::TooMany { retry_s: seconds_up(wait_ms) }),
     }
 }

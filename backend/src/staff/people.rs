@@ -2,14 +2,14 @@
 //! roles, scope, ledger and audit know them as they know a key.
 
 use deadpool_postgres::{GenericClient, Transaction};
-use serde::Serialize;
+use serde_json::Value;
 
 use super::error::StaffError;
-use super::{key, login};
-use crate::domain::pin::Pin;
+use super::key;
+use super::login::{self, PinHash};
+use crate::db::audit::{self, AuditEntry};
 use crate::domain::role::Role;
 use crate::domain::timestamp::Timestamp;
-use crate::secrets::Secrets;
 
 /// Where somebody works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,26 +18,27 @@ pub enum WorksFor {
     Owner(i64),
 }
 
-/// A person who was made, and the first PIN, told once.
-#[derive(Debug, Serialize)]
-pub struct Hired {
-    pub id: i64,
-    pub pin_awal: String,
+/// The id of somebody who is not made yet: a PIN is hashed with it.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn next_id(client: &impl GenericClient) -> Result<i64, StaffError> {
+    Ok(client.query_one("SELECT nextval(pg_get_serial_sequence('kunci_operator', 'id'))", &[]).await?.get(0))
 }
 
-/// Makes a person with `pin`, which has to be changed at the first login unless `is_own`.
+/// Makes a person with a PIN that has to be changed at the first login unless `is_own`.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn hire(
     tx: &Transaction<'_>,
-    secrets: &Secrets,
     (name, role, works_for): (&str, Role, WorksFor),
-    (pin, is_own): (&Pin, bool),
+    (pin, is_own): (&PinHash, bool),
     now: Timestamp,
-) -> Result<i64, StaffError> {
+) -> Result<(), StaffError> {
     const KEY: &str = "
-        INSERT INTO kunci_operator (role, idowner, idoutlet, nama, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
+        INSERT INTO kunci_operator (id, role, idowner, idoutlet, nama, hash, created_at) OVERRIDING SYSTEM VALUE
+        VALUES ($1, $2, $3, $4, $5, $6, $7)";
     const PERSON: &str = "
         INSERT INTO petugas (id_kunci, pin_hash, pin_awal_sampai, dihitung_sejak, created_at) VALUES ($1, $2, $3, $4, $4)";
     let (idowner, idoutlet) = match works_for {
@@ -46,26 +47,24 @@ pub async fn hire(
     };
     // Its secret is forgotten here: nobody calls with it.
     let (_, hash) = key::generate();
-    let id: i64 = tx.query_one(KEY, &[&role.as_str(), &idowner, &idoutlet, &name, &hash, &now]).await?.get(0);
+    tx.execute(KEY, &[&pin.person, &role.as_str(), &idowner, &idoutlet, &name, &hash, &now]).await?;
     let first_until = (!is_own).then(|| now.plus_ms(login::FIRST_PIN_LIFE_MS));
-    tx.execute(PERSON, &[&id, &login::hash_here(secrets, id, pin)?, &first_until, &now]).await?;
-    Ok(id)
+    tx.execute(PERSON, &[&pin.person, &pin.hash, &first_until, &now]).await?;
+    Ok(())
 }
 
 /// Gives a person a first PIN anew, opens the lock, and ends every session.
 ///
 /// # Errors
 /// `Unknown` when there is no such person.
-pub async fn reset_pin(tx: &Transaction<'_>, secrets: &Secrets, id: i64, now: Timestamp) -> Result<Hired, StaffError> {
+pub async fn reset_pin(tx: &Transaction<'_>, pin: &PinHash, now: Timestamp) -> Result<(), StaffError> {
     const RESET: &str = "
         UPDATE petugas SET pin_hash = $2, pin_awal_sampai = $3, dikunci_at = NULL, dihitung_sejak = $4 WHERE id_kunci = $1";
-    let pin = Pin::random();
     let until = now.plus_ms(login::FIRST_PIN_LIFE_MS);
-    if tx.execute(RESET, &[&id, &login::hash_here(secrets, id, &pin)?, &until, &now]).await? == 0 {
+    if tx.execute(RESET, &[&pin.person, &pin.hash, &until, &now]).await? == 0 {
         return Err(StaffError::Unknown);
     }
-    end_sessions(tx, id, now).await?;
-    Ok(Hired { id, pin_awal: pin.as_str().to_owned() })
+    end_sessions(tx, pin.person, now).await
 }
 
 /// Lets a person try again whose PIN was wrong too often.
@@ -85,4 +84,21 @@ pub async fn end_sessions(client: &impl GenericClient, id: i64, now: Timestamp) 
     const END: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id_kunci = $1 AND keluar_at IS NULL";
     client.execute(END, &[&id, &now]).await?;
     Ok(())
+}
+
+/// The line in the audit log about a person.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn record(
+    tx: &Transaction<'_>,
+    principal: &str,
+    action: &'static str,
+    id: i64,
+    content: Value,
+    now: Timestamp,
+) -> Result<(), StaffError> {
+    let entry = AuditEntry { principal, action, object: format!("petugas:{id}"), content };
+    let works_at = tx.query_one("SELECT idoutlet FROM kunci_operator WHERE id = $1", &[&id]).await?.get(0);
+    Ok(audit::write_at(tx, works_at, &entry, now).await?)
 }

@@ -96,7 +96,7 @@ impl Staff {
     /// Begins a session of somebody whose PIN was right, and the cookie's life anew.
     ///
     /// # Errors
-    /// When the database does not answer.
+    /// `SessionOver` when the PIN was made anew meanwhile.
     pub async fn begin(&self, known: &Known) -> Result<Begun, StaffError> {
         begin(&self.store.get().await?, known, self.store.now()).await
     }
@@ -106,7 +106,8 @@ impl Staff {
     /// # Errors
     /// When the database does not answer.
     pub async fn leave(&self, session: i64) -> Result<(), StaffError> {
-        leave(&self.store.get().await?, session, self.store.now()).await?;
+        const LEAVE: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id = $1 AND keluar_at IS NULL";
+        self.store.get().await?.execute(LEAVE, &[&session, &self.store.now()]).await?;
         self.tell(SessionEnded::One(session));
         Ok(())
     }
@@ -121,25 +122,31 @@ impl Staff {
 /// As [`Staff::begin`], where the caller says.
 ///
 /// # Errors
-/// When the database does not answer.
+/// `SessionOver` when the PIN was made anew meanwhile.
 pub async fn begin(client: &impl GenericClient, known: &Known, now: Timestamp) -> Result<Begun, StaffError> {
     const BEGIN: &str = "
-        WITH renewed AS (UPDATE perangkat SET token_sampai = $6 WHERE id = $2 AND token_hash IS NOT NULL)
-        INSERT INTO sesi_petugas (id_kunci, id_perangkat, hash, created_at, dipakai_at, sampai) VALUES ($1, $2, $3, $4, $4, $5)
-        RETURNING id";
+        WITH person AS (
+            SELECT id_kunci FROM petugas WHERE id_kunci = $1 AND pin_hash = $7 FOR SHARE
+        ), renewed AS (
+            UPDATE perangkat b SET token_sampai = $6 FROM person WHERE b.id = $2 AND b.token_hash IS NOT NULL
+        )
+        INSERT INTO sesi_petugas (id_kunci, id_perangkat, hash, created_at, dipakai_at, sampai)
+        SELECT id_kunci, $2, $3::BYTEA, $4::TIMESTAMPTZ, $4, $5::TIMESTAMPTZ FROM person RETURNING id";
     let (secret, hash) = key::generate();
     let (until, cookie_until) = (now.plus_ms(LIFE_MS), now.plus_ms(browser::COOKIE_LIFE_S * 1000));
     let stmt = client.prepare_cached(BEGIN).await?;
-    let row = client.query_one(&stmt, &[&known.person.id, &known.browser.id, &hash, &now, &until, &cookie_until]).await?;
+    let of = (&known.person.id, &known.browser.id, &known.pin_hash);
+    let row = client.query_opt(&stmt, &[of.0, of.1, &hash, &now, &until, &cookie_until, of.2]).await?;
+    let row = row.ok_or(StaffError::SessionOver)?;
     Ok(Begun { token: KeyKind::Session.text(row.get(0), &secret), until })
 }
 
-/// As [`Staff::leave`], where the caller says; whoever commits it tells the sockets.
+/// Ends every session in a browser; whoever commits it tells the sockets.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn leave(client: &impl GenericClient, session: i64, now: Timestamp) -> Result<(), StaffError> {
-    const LEAVE: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id = $1 AND keluar_at IS NULL";
-    client.execute(LEAVE, &[&session, &now]).await?;
+pub async fn end_at(client: &impl GenericClient, browser: i64, now: Timestamp) -> Result<(), StaffError> {
+    const END: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id_perangkat = $1 AND keluar_at IS NULL";
+    client.execute(END, &[&browser, &now]).await?;
     Ok(())
 }

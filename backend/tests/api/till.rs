@@ -3,6 +3,7 @@
 use nyala::domain::pin::Pin;
 use nyala::domain::role::Role;
 use nyala::staff::key::{self, KeyKind};
+use nyala::staff::login::PinHash;
 use nyala::staff::people::{self, WorksFor};
 use serde_json::{Value, json};
 
@@ -53,9 +54,10 @@ impl TestApp {
         let mut client = self.state.store.get().await.unwrap();
         let tx = client.transaction().await.unwrap();
         let pin = Pin::parse(pin).unwrap();
-        let id = people::hire(&tx, &self.state.secrets, (name, role, works_for), (&pin, true), self.now()).await.unwrap();
+        let hash = PinHash::here(&self.state.secrets, people::next_id(&tx).await.unwrap(), &pin).unwrap();
+        people::hire(&tx, (name, role, works_for), (&hash, true), self.now()).await.unwrap();
         tx.commit().await.unwrap();
-        id
+        hash.person
     }
 
     /// A session of somebody at a till, without the PIN.
