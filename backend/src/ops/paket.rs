@@ -50,8 +50,7 @@ pub async fn list(operator: Operator, store: web::Data<Store>, page: web::Query<
     let client = store.get().await?;
     let stmt = client.prepare_cached(LIST).await?;
     let with_retired = operator.role > Role::Kasir;
-    let rows =
-        client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &with_retired, &page.before(), &(limit + 1)]).await?;
+    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &with_retired, &page.before(), &(limit + 1)]).await?;
     let packages = rows.iter().map(|row| {
         let package = PaketRow {
             idpaket: row.get(0),

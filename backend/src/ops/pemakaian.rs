@@ -90,7 +90,11 @@ const LIST: &str = "
         (status = 403, description = "A kasir's API key: it has no shift", body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn pemakaian(operator: Operator, store: web::Data<Store>, from: web::Query<OutletPage>) -> Result<HttpResponse, AppError> {
+pub async fn pemakaian(
+    operator: Operator,
+    store: web::Data<Store>,
+    from: web::Query<OutletPage>,
+) -> Result<HttpResponse, AppError> {
     let limit = from.page().limit()?;
     let client = store.get().await?;
     let (idoutlet, since) = match from.sight(&client, &operator).await? {
@@ -98,7 +102,8 @@ pub async fn pemakaian(operator: Operator, store: web::Data<Store>, from: web::Q
         Sight::Shift { idoutlet, since, .. } => (idoutlet, Some(since)),
         Sight::Outlet(idoutlet) => (idoutlet, None),
     };
-    let went_back = format!("WITH went_back AS MATERIALIZED (SELECT t.idcustomer, t.idmesin FROM {THIS_MONTH} WHERE o.idoutlet = $1)");
+    let went_back =
+        format!("WITH went_back AS MATERIALIZED (SELECT t.idcustomer, t.idmesin FROM {THIS_MONTH} WHERE o.idoutlet = $1)");
     let stmt = client.prepare_cached(&format!("{went_back} {LIST}")).await?;
     let rows = client.query(&stmt, &[&idoutlet, &store.now(), &from.page().before(), &(limit + 1), &since]).await?;
     let shortened = operator.role == Role::Kasir;

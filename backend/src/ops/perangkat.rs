@@ -71,11 +71,7 @@ pub struct PerangkatRow {
         (status = 403, body = Empty),
     )
 )]
-pub async fn list(
-    by: Minimal<SUPERVISOR>,
-    store: web::Data<Store>,
-    page: web::Query<Page>,
-) -> Result<HttpResponse, AppError> {
+pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Query<Page>) -> Result<HttpResponse, AppError> {
     let list = format!(
         "SELECT p.id, p.nama, p.idoutlet, p.id_kunci, p.dipasang_at, p.dicabut_at {SIGHT} AND p.id < $4 ORDER BY p.id DESC LIMIT $5"
     );

@@ -78,11 +78,7 @@ pub struct PetugasRow {
         (status = 403, body = Empty),
     )
 )]
-pub async fn list(
-    by: Minimal<SUPERVISOR>,
-    store: web::Data<Store>,
-    page: web::Query<Page>,
-) -> Result<HttpResponse, AppError> {
+pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Query<Page>) -> Result<HttpResponse, AppError> {
     const LIST: &str = "
         SELECT k.id, k.nama, k.role, k.idoutlet, k.idowner, p.pin_awal_sampai IS NOT NULL, p.dikunci_at IS NOT NULL, k.revoked_at
         FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
@@ -94,8 +90,7 @@ pub async fn list(
     let client = store.get().await?;
     let stmt = client.prepare_cached(LIST).await?;
     let roles = below(operator.role);
-    let rows =
-        client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &roles, &page.before(), &(limit + 1)]).await?;
+    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &roles, &page.before(), &(limit + 1)]).await?;
     let people = rows.iter().map(|row| {
         let person = PetugasRow {
             id: row.get(0),
@@ -247,12 +242,7 @@ pub async fn reset_pin(
 }
 
 /// A first PIN anew, with the line in the audit log.
-pub async fn reset_pin_of(
-    tx: &Transaction<'_>,
-    pin: &PinHash,
-    principal: &str,
-    now: Timestamp,
-) -> Result<(), AppError> {
+pub async fn reset_pin_of(tx: &Transaction<'_>, pin: &PinHash, principal: &str, now: Timestamp) -> Result<(), AppError> {
     people::reset_pin(tx, pin, now).await?;
     Ok(people::record(tx, principal, "petugas.reset_pin", pin.person, json!({}), now).await?)
 }

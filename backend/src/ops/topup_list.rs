@@ -57,7 +57,11 @@ const LIST: &str = "
         (status = 403, description = "A kasir's API key: it has no shift", body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn topup_list(operator: Operator, store: web::Data<Store>, from: web::Query<OutletPage>) -> Result<HttpResponse, AppError> {
+pub async fn topup_list(
+    operator: Operator,
+    store: web::Data<Store>,
+    from: web::Query<OutletPage>,
+) -> Result<HttpResponse, AppError> {
     let limit = from.page().limit()?;
     let client = store.get().await?;
     let (of, id) = match from.sight(&client, &operator).await? {

@@ -178,8 +178,7 @@ pub async fn by_id(client: &impl GenericClient, id: i64) -> Result<Browser, Staf
     Ok(read(&client.query_one(&stmt, &[&id]).await?))
 }
 
-const BROWSER: &str =
-    "SELECT p.id, p.nama, p.id_kunci, o.idoutlet, o.nama, o.kota, p.token_hash FROM perangkat p LEFT JOIN outlet o USING (idoutlet)";
+const BROWSER: &str = "SELECT p.id, p.nama, p.id_kunci, o.idoutlet, o.nama, o.kota, p.token_hash FROM perangkat p LEFT JOIN outlet o USING (idoutlet)";
 
 fn read(row: &Row) -> Browser {
     let outlet = row.get::<_, Option<i64>>(3).map(|idoutlet| OutletName { idoutlet, name: row.get(4), city: row.get(5) });

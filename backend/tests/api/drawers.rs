@@ -337,6 +337,8 @@ impl<'a> History<'a> {
             place.drawer = Some(counted);
             place.kasir.person = next;
             done["token"].as_str().unwrap().clone_into(&mut place.kasir.token);
+            // Everybody's session there is over.
+            place.supervisor = self.chain.app.at(&place.supervisor.till, place.supervisor.person).await;
         }
     }
 

@@ -54,6 +54,8 @@ mod shop;
 mod simulation;
 mod till;
 mod till_login;
+mod till_races;
+mod till_replaced;
 mod till_rights;
 mod till_sales;
 mod till_voids;

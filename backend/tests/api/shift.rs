@@ -192,6 +192,20 @@ async fn a_handover_counts_once_closes_and_opens() {
 }
 
 #[actix_web::test]
+async fn a_handover_ends_everybodys_session_at_that_till() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.selling(outlet.idoutlet, 70_000).await;
+    let dewi = app.person("Dewi", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), "864209").await;
+    let (second, elsewhere) =
+        (app.at(&rina.till, rina.person).await, app.at(&app.till(outlet.idoutlet).await, rina.person).await);
+    let body = json!({ "dihitung": 70_000, "lanjut": { "idpetugas": dewi, "pin": "864209" } });
+    app.ask(&rina, "shift/tutup", &body).await.ok();
+    app.ask(&second, "shift/kas", &cash("masuk", 500)).await.expect(401, "sesi berakhir");
+    app.see(&elsewhere, "shift").await.ok();
+}
+
+#[actix_web::test]
 async fn cash_that_meets_the_count_is_counted_or_refused() {
     let app = Setup::new().running_clock().start().await;
     let outlet = app.outlet("Melati").await;

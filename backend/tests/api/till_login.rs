@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::helpers::{Setup, TestApp};
 use crate::operator::Scope;
-use crate::till::Till;
+use crate::till::{AtTill, Till};
 
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
@@ -51,7 +51,7 @@ async fn a_code_is_traded_for_a_cookie_once_and_in_time() {
     let till = Till { id: 0, cookie };
     assert!(names(&app, &till).await.is_empty());
     let listed = app.call("GET", "/ops/v1/perangkat", Some(&supervisor), &[], None).await.ok();
-    assert!(listed[0]["dipasang_at"].is_string(), "{listed}");
+    assert!(listed["baris"][0]["dipasang_at"].is_string(), "{listed}");
 
     let late = app.ops(&supervisor, "perangkat", &body).await.ok();
     app.clock.advance_ms(10 * MINUTE_MS);
@@ -68,10 +68,14 @@ async fn a_code_is_traded_for_a_cookie_once_and_in_time() {
 #[actix_web::test]
 async fn guesses_at_codes_are_bounded() {
     let app = TestApp::spawn().await;
+    let (outlet, key) = (app.outlet("Melati").await, app.key(Scope::Root).await);
+    let invited = app.ops(&key, "perangkat", &json!({ "nama": "Tablet", "idoutlet": outlet.idoutlet })).await.ok();
+    let right = invited["kode"].as_str().unwrap();
     for _ in 0..20 {
         pair(&app, "00000000").await.expect(422, "kode pasang salah atau kedaluwarsa");
     }
     assert_eq!(pair(&app, "00000000").await.retry_after_s(), 15 * 60);
+    assert_eq!(pair(&app, right).await.retry_after_s(), 15 * 60, "the right one waits, too");
 }
 
 #[actix_web::test]
@@ -190,6 +194,52 @@ async fn twenty_wrong_pins_at_one_browser_wait_there() {
 }
 
 #[actix_web::test]
+async fn of_many_peoples_guesses_at_once_twenty_are_looked_at() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let till = app.till(outlet.idoutlet).await;
+    let names: Vec<_> = (0..30).map(|n| format!("Kasir {n}")).collect();
+    let hired = names.iter().map(|name| app.person(name, Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN));
+    let people = futures_util::future::join_all(hired).await;
+    let guesses: Vec<_> = people.iter().map(|person| json!({ "idpetugas": person, "pin": "975310" })).collect();
+    let answers = futures_util::future::join_all(guesses.iter().map(|body| app.log_in(&till, body))).await;
+    assert_eq!(answers.iter().filter(|a| a.status == 401).count(), 20, "{answers:?}");
+    assert_eq!(answers.iter().filter(|a| a.status == 429).count(), 10, "{answers:?}");
+}
+
+#[actix_web::test]
+async fn a_new_pin_ends_what_the_old_one_began_and_the_log_tells_of_it_and_of_locks() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
+    let (till, other) = (app.till(outlet.idoutlet).await, app.till(outlet.idoutlet).await);
+    let before = app.at(&other, rina).await;
+    let login = app.log_in(&till, &json!({ "idpetugas": rina, "pin": PIN, "pin_baru": "864203" })).await;
+    let now = AtTill { person: rina, till: till.clone(), token: login.ok()["token"].as_str().unwrap().to_owned() };
+    app.see(&before, "shift").await.expect(401, "sesi berakhir");
+    app.see(&now, "shift").await.ok();
+    for _ in 0..2 {
+        for _ in 0..5 {
+            app.log_in(&till, &json!({ "idpetugas": rina, "pin": PIN })).await;
+        }
+        app.clock.advance_ms(15 * MINUTE_MS);
+    }
+    let log: Vec<_> = app.audited().await.into_iter().map(|(action, actor, _)| (action, actor)).collect();
+    let changed = ("petugas.ganti_pin".to_owned(), format!("operator:{rina}"));
+    assert_eq!(log, [changed, ("petugas.kunci".to_owned(), format!("perangkat:{}", till.id))]);
+}
+
+#[actix_web::test]
+async fn the_cookie_that_is_renewed_is_the_browsers_own() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
+    let (till, body) = (app.till(outlet.idoutlet).await, json!({ "idpetugas": rina, "pin": PIN }));
+    let both = Till { cookie: format!("nyala_till=stale; {}", till.cookie), ..till.clone() };
+    assert_eq!(cookie_of(&app.log_in(&both, &body).await).0, till.cookie);
+}
+
+#[actix_web::test]
 async fn a_session_is_good_in_its_browser_only_and_ends_by_itself() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
@@ -205,7 +255,8 @@ async fn a_session_is_good_in_its_browser_only_and_ends_by_itself() {
     ask(&token, Some(&till.cookie)).await.ok();
     ask(&token, None).await.expect(401, "perangkat belum dipasang");
     ask(&token, Some(&other.cookie)).await.expect(401, "sesi berakhir");
-    ask(&format!("{}0", &token[..token.len() - 1]), Some(&till.cookie)).await;
+    let wrong = if token.ends_with('0') { "1" } else { "0" };
+    ask(&format!("{}{wrong}", &token[..token.len() - 1]), Some(&till.cookie)).await.expect(401, "sesi berakhir");
     app.call("POST", "/ops/v1/soket", None, &[("Cookie", &till.cookie)], Some(b"{}".to_vec()))
         .await
         .expect(401, "kunci operator tidak berlaku");
@@ -263,7 +314,12 @@ async fn nobody_hires_above_their_own_role() {
     let kasir = app.key(Scope::Kasir(outlet.idoutlet)).await;
     app.ops(&kasir, "petugas", &hire("kasir")).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
     let seen = app.call("GET", "/ops/v1/petugas", Some(&supervisor), &[], None).await.ok();
-    assert_eq!(seen.as_array().unwrap().len(), 1, "supervisors do not see each other: {seen}");
+    assert_eq!(seen["baris"].as_array().unwrap().len(), 1, "supervisors do not see each other: {seen}");
+    let first = app.call("GET", "/ops/v1/petugas?limit=1", Some(&owner), &[], None).await.ok();
+    let next = format!("/ops/v1/petugas?limit=1&sebelum={}", first["lanjut"]);
+    let last = app.call("GET", &next, Some(&owner), &[], None).await.ok();
+    assert_eq!((&first["baris"][0]["id"], &last["lanjut"]), (&json!(hadi), &json!(null)));
+    assert_eq!(last["baris"][0]["role"], "kasir");
 }
 
 #[actix_web::test]

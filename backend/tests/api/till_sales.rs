@@ -376,7 +376,7 @@ async fn uses_are_seen_since_the_shift_was_opened() {
         json!({
             "idtransaksi": used.receipt, "idcustomer": epay.idcustomer, "created_at": app.now().rfc3339(), "nama": "Siti R.",
             "mesin": "Mesin 1", "layanan": "Cuci Kilat", "grandtotal": 10_000, "dikembalikan": 10_000, "status": "selesai",
-            "dihapus_at": app.now().rfc3339(),
+            "dihapus_at": app.now().rfc3339(), "sudah": { "pelanggan": 2, "mesin": 2 },
         })
     );
     let hadi = app.clerk(&till, "Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet)).await;

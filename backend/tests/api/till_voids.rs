@@ -154,6 +154,14 @@ async fn a_kasir_needs_a_yes_and_a_program_of_that_role_gets_none() {
     app.ask_with(rina, "a", Some(&yes), &batal(other), &why()).await.expect(403, "persetujuan tidak berlaku");
     let first = app.ask_with(rina, "b", Some(&yes), &batal(id), &why()).await.ok();
     assert_eq!(app.ask_with(rina, "b", Some(&yes), &batal(id), &why()).await.ok(), first);
+    assert_eq!(app.ask_with(rina, "b", None, &batal(id), &why()).await.ok(), first, "it was decided");
+    let another = app.at(&rina.till, rina.person).await;
+    let yes = app.yes(&another, hadi, &Act::void(other)).await;
+    app.ask_with(rina, "c", Some(&yes), &batal(other), &why()).await.expect(403, "persetujuan tidak berlaku");
+    let gone = app.person("Wati", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet), "135791").await;
+    let yes = app.approval(rina, gone, "135791", "batal", &other.to_string()).await;
+    app.db.execute("UPDATE kunci_operator SET revoked_at = $2 WHERE id = $1", &[&gone, &app.now()]).await.unwrap();
+    app.ask_with(rina, "d", Some(&yes), &batal(other), &why()).await.expect(403, "persetujuan tidak berlaku");
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     app.ops(&key, &batal(other), &why()).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
     let elsewhere = app.key(Scope::Supervisor(app.outlet("Mawar").await.idoutlet)).await;
@@ -194,6 +202,23 @@ async fn cash_leaves_the_drawer_that_is_open_now() {
 }
 
 #[actix_web::test]
+async fn a_void_without_cash_waits_for_the_count_of_its_till_too() {
+    let counter = counter().await;
+    let Counter { app, rina, hadi, .. } = &counter;
+    let id = counter.sold(3_000, "qris").await;
+    let mut client = app.state.store.get().await.unwrap();
+    let tx = client.transaction().await.unwrap();
+    nyala::ledger::shift::hold_alone(&tx, rina.till.id).await.unwrap();
+    let counted = async {
+        app.lock_waiter().await;
+        assert_eq!(counter.balance().await, 3_000);
+        tx.rollback().await.unwrap();
+    };
+    let (voided, ()) = futures_util::future::join(counter.void(hadi, id), counted).await;
+    assert_eq!(voided.ok()["saldo_akhir"], 0);
+}
+
+#[actix_web::test]
 async fn a_kasir_gives_back_with_a_yes_and_is_told_how_often() {
     let counter = counter().await;
     let Counter { app, outlet, rina, hadi, siti } = &counter;
@@ -226,6 +251,12 @@ async fn a_kasir_gives_back_with_a_yes_and_is_told_how_often() {
     assert_eq!(back["ke"], json!({"pelanggan": 2, "mesin": 1}));
     let of_budi = json!({"idtransaksi": receipt(4), "nominal": 1_000, "alasan": "bocor"});
     assert_eq!(app.ask(hadi, "refund", &of_budi).await.ok()["ke"], json!({"pelanggan": 1, "mesin": 2}));
+    let seen = app.see(rina, "pemakaian").await.ok();
+    let told: Vec<_> = seen["baris"].as_array().unwrap().iter().map(|row| (&row["idtransaksi"], &row["sudah"])).collect();
+    let so_far = |pelanggan: i64, mesin: i64| json!({ "pelanggan": pelanggan, "mesin": mesin });
+    let expected = [(4, so_far(1, 2)), (3, so_far(2, 2)), (2, so_far(2, 1)), (1, so_far(2, 2))];
+    let expected: Vec<_> = expected.into_iter().map(|(n, sudah)| (json!(receipt(n)), sudah)).collect();
+    assert_eq!(told, expected.iter().map(|(n, sudah)| (n, sudah)).collect::<Vec<_>>());
     let audited = "SELECT count(*) FROM audit_log WHERE isi->>'disetujui' = $1";
     assert_eq!(app.insert(audited, &[&format!("operator:{}", hadi.person)]).await, 2);
     app.assert_no_violation().await;
