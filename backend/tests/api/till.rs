@@ -117,3 +117,9 @@ impl TestApp {
         self.ask(who, "izin", &body).await.ok()["izin"].as_str().unwrap().to_owned()
     }
 }
+
+/// The value of the cookie that an answer sets, as a `Cookie` line, and its attributes.
+pub fn cookie_of(answer: &Answer) -> (String, String) {
+    let set = answer.headers.get("set-cookie").expect("a cookie").to_str().unwrap().to_owned();
+    (set.split(';').next().unwrap().to_owned(), set)
+}

@@ -1,4 +1,4 @@
-//! People at tills: pairing, PINs and their locks, sessions, approvals, tickets (docs/till.md).
+//! People at tills: PINs and their locks, sessions, approvals (docs/till.md).
 
 use nyala::domain::role::Role;
 use nyala::staff::people::WorksFor;
@@ -6,101 +6,11 @@ use serde_json::json;
 
 use crate::helpers::{Setup, TestApp};
 use crate::operator::Scope;
-use crate::till::{AtTill, Till};
+use crate::till::{AtTill, Till, cookie_of};
 
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 const PIN: &str = "246810";
-
-/// The value of the cookie that an answer sets, as a `Cookie` line, and its attributes.
-fn cookie_of(answer: &crate::helpers::Answer) -> (String, String) {
-    let set = answer.headers.get("set-cookie").expect("a cookie").to_str().unwrap().to_owned();
-    (set.split(';').next().unwrap().to_owned(), set)
-}
-
-async fn pair(app: &TestApp, code: &str) -> crate::helpers::Answer {
-    app.call("POST", "/ops/v1/pasang", None, &[], Some(json!({ "kode": code }).to_string().into_bytes())).await
-}
-
-async fn names(app: &TestApp, till: &Till) -> Vec<String> {
-    let here = app.call("GET", "/ops/v1/perangkat/saya", None, &[("Cookie", &till.cookie)], None).await.ok();
-    here["petugas"].as_array().unwrap().iter().map(|p| p["nama"].as_str().unwrap().to_owned()).collect()
-}
-
-#[actix_web::test]
-async fn a_code_is_traded_for_a_cookie_once_and_in_time() {
-    let app = TestApp::spawn().await;
-    let outlet = app.outlet("Melati").await;
-    let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;
-    let body = json!({ "nama": "Tablet depan", "idoutlet": outlet.idoutlet });
-    let invited = app.ops(&supervisor, "perangkat", &body).await.ok();
-    let code = invited["kode"].as_str().unwrap().to_owned();
-
-    pair(&app, "00000000").await.expect(422, "kode pasang salah atau kedaluwarsa");
-    let typed = format!("{} {}", &code[..4].to_lowercase(), &code[4..]);
-    let paired = pair(&app, &typed).await;
-    let (cookie, set) = cookie_of(&paired);
-    for part in ["Path=/ops/v1", "Max-Age=34560000", "HttpOnly", "SameSite=Strict"] {
-        assert!(set.split("; ").any(|p| p == part), "{set}");
-    }
-    let paired = paired.ok();
-    assert_eq!(paired["perangkat"]["nama"], "Tablet depan");
-    assert_eq!(paired["outlet"]["nama"], "Melati");
-    pair(&app, &code).await.expect(422, "kode pasang salah atau kedaluwarsa");
-
-    let till = Till { id: 0, cookie };
-    assert!(names(&app, &till).await.is_empty());
-    let listed = app.call("GET", "/ops/v1/perangkat", Some(&supervisor), &[], None).await.ok();
-    assert!(listed["baris"][0]["dipasang_at"].is_string(), "{listed}");
-
-    let late = app.ops(&supervisor, "perangkat", &body).await.ok();
-    app.clock.advance_ms(10 * MINUTE_MS);
-    pair(&app, late["kode"].as_str().unwrap()).await.expect(422, "kode pasang salah atau kedaluwarsa");
-
-    let end = format!("perangkat/{}/cabut", invited["id"]);
-    app.ops(&supervisor, &end, &json!({})).await.ok();
-    app.call("GET", "/ops/v1/perangkat/saya", None, &[("Cookie", &till.cookie)], None)
-        .await
-        .expect(401, "perangkat belum dipasang");
-    app.ops(&supervisor, &end, &json!({})).await.expect(404, "perangkat tidak ditemukan");
-}
-
-#[actix_web::test]
-async fn guesses_at_codes_are_bounded() {
-    let app = TestApp::spawn().await;
-    let (outlet, key) = (app.outlet("Melati").await, app.key(Scope::Root).await);
-    let invited = app.ops(&key, "perangkat", &json!({ "nama": "Tablet", "idoutlet": outlet.idoutlet })).await.ok();
-    let right = invited["kode"].as_str().unwrap();
-    for _ in 0..20 {
-        pair(&app, "00000000").await.expect(422, "kode pasang salah atau kedaluwarsa");
-    }
-    assert_eq!(pair(&app, "00000000").await.retry_after_s(), 15 * 60);
-    assert_eq!(pair(&app, right).await.retry_after_s(), 15 * 60, "the right one waits, too");
-}
-
-#[actix_web::test]
-async fn a_browser_lists_who_works_there_and_a_persons_own_that_person() {
-    let app = TestApp::spawn().await;
-    let (here, there) = (app.outlet("Melati").await, app.outlet("Mawar").await);
-    let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(here.idoutlet), PIN).await;
-    app.person("Hadi", Role::Supervisor, WorksFor::Outlet(here.idoutlet), PIN).await;
-    app.person("Tono", Role::Kasir, WorksFor::Outlet(there.idoutlet), PIN).await;
-    let owner = app.person("Bu Ani", Role::Owner, WorksFor::Owner(here.idowner), PIN).await;
-    let till = app.till(here.idoutlet).await;
-    assert_eq!(names(&app, &till).await, ["Rina", "Bu Ani", "Hadi"]);
-    let phone = app.own_browser(owner).await;
-    assert_eq!(names(&app, &phone).await, ["Bu Ani"]);
-    app.log_in(&phone, &json!({ "idpetugas": rina, "pin": PIN })).await.expect(404, "petugas tidak ditemukan");
-
-    // On the outlet's tablet an owner sees that outlet only, on her own phone all of hers.
-    let (at_till, at_phone) = (app.at(&till, owner).await, app.at(&phone, owner).await);
-    let elsewhere = json!({ "nama": "Baru", "role": "kasir", "idoutlet": there.idoutlet });
-    app.ask(&at_till, "petugas", &elsewhere).await.expect(404, "outlet tidak ditemukan");
-    let second = app.outlet_of(here.idowner, "Melati 2").await;
-    let hers = json!({ "nama": "Baru", "role": "kasir", "idoutlet": second.idoutlet });
-    app.ask(&at_till, "petugas", &hers).await.expect(404, "outlet tidak ditemukan");
-    app.ask(&at_phone, "petugas", &hers).await.ok();
-}
 
 #[actix_web::test]
 async fn a_first_pin_is_only_good_to_make_ones_own() {
