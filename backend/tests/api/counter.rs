@@ -4,9 +4,10 @@ use nyala::domain::role::Role;
 use nyala::staff::approval::Act;
 use nyala::staff::operator;
 use nyala::staff::people::WorksFor;
+use serde_json::{Value, json};
 
 use crate::arrange::Outlet;
-use crate::helpers::TestApp;
+use crate::helpers::{Customer, TestApp};
 use crate::till::{AtTill, Till};
 
 impl TestApp {
@@ -65,4 +66,37 @@ impl TestApp {
         tx.commit().await.unwrap();
         text
     }
+}
+
+pub const TELP: &str = "81234567890";
+
+/// A kasir whose shift is open, and a customer without an account.
+pub struct Counter {
+    pub app: TestApp,
+    pub outlet: Outlet,
+    pub rina: AtTill,
+    pub siti: Customer,
+}
+
+pub async fn counter() -> Counter {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.seller(outlet).await;
+    let siti = app.register_customer(TELP, "Siti", "Rahma").await;
+    Counter { app, outlet, rina, siti }
+}
+
+impl Counter {
+    pub fn sale(&self, nominal: i64) -> Value {
+        json!({"id_customer_global": self.siti.id, "idoutlet": self.outlet.idoutlet, "nominal": nominal})
+    }
+
+    pub async fn supervisor(&self) -> AtTill {
+        self.app.clerk(&self.rina.till, "Hadi", Role::Supervisor, WorksFor::Outlet(self.outlet.idoutlet)).await
+    }
+}
+
+pub fn and(mut body: Value, field: &str, value: Value) -> Value {
+    body[field] = value;
+    body
 }

@@ -53,6 +53,7 @@ mod shift;
 mod shop;
 mod simulation;
 mod till;
+mod till_lists;
 mod till_login;
 mod till_pairing;
 mod till_races;
