@@ -1,18 +1,16 @@
 //! Cash and ledger together: random histories over several tills and outlets, beside a model that knows what each drawer and each wallet
 //! should hold. Every answer must be the model's, and after each history the audit finds nothing.
 
-use std::cell::{Cell, RefCell};
+mod chain;
+mod step;
 
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use chain::Chain;
 use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
+use step::{Step, step};
 
-use crate::arrange::{Epay, Machine, Outlet};
-use crate::helpers::{Answer, TestApp};
+use crate::helpers::Answer;
 use crate::till::{AtTill, Till};
 
 const HISTORIES: u32 = 20;
@@ -23,130 +21,6 @@ const TILLS: [usize; 3] = [0, 0, 1];
 const PIN: &str = "246810";
 const PRICE: i64 = 10_000;
 const MINUTE_S: i64 = 60;
-
-#[derive(Debug, Clone)]
-enum Step {
-    Open {
-        till: usize,
-        float: i64,
-    },
-    TopUp {
-        till: usize,
-        customer: usize,
-        nominal: i64,
-        means: &'static str,
-    },
-    Package {
-        till: usize,
-        customer: usize,
-        means: &'static str,
-    },
-    /// By an API key, which has no drawer.
-    ByKey {
-        outlet: usize,
-        customer: usize,
-        nominal: i64,
-    },
-    Void {
-        till: usize,
-        sale: Index,
-    },
-    Spend {
-        outlet: usize,
-        customer: usize,
-    },
-    Cash {
-        till: usize,
-        direction: &'static str,
-        nominal: i64,
-    },
-    /// All of it is brought away.
-    Empty {
-        till: usize,
-    },
-    Close {
-        till: usize,
-        off: i64,
-    },
-    HandOver {
-        till: usize,
-        off: i64,
-    },
-    TenMinutes,
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let till = || 0..TILLS.len();
-    let (customer, outlet) = (|| 0..CUSTOMERS, || 0..2_usize);
-    let nominal = || (1..60_i64).prop_map(|n| n * 1_000);
-    let means = || prop::sample::select(vec!["tunai", "tunai", "qris", "transfer"]);
-    let direction = prop::sample::select(vec!["masuk", "keluar", "setor"]);
-    prop_oneof![
-        3 => (till(), prop_oneof![Just(0), 0..200_000_i64]).prop_map(|(till, float)| Step::Open { till, float }),
-        8 => (till(), customer(), nominal(), means())
-            .prop_map(|(till, customer, nominal, means)| Step::TopUp { till, customer, nominal, means }),
-        2 => (till(), customer(), means()).prop_map(|(till, customer, means)| Step::Package { till, customer, means }),
-        1 => (outlet(), customer(), nominal()).prop_map(|(outlet, customer, nominal)| Step::ByKey { outlet, customer, nominal }),
-        6 => (till(), any::<Index>()).prop_map(|(till, sale)| Step::Void { till, sale }),
-        2 => (outlet(), customer()).prop_map(|(outlet, customer)| Step::Spend { outlet, customer }),
-        4 => (till(), direction, nominal()).prop_map(|(till, direction, nominal)| Step::Cash { till, direction, nominal }),
-        2 => till().prop_map(|till| Step::Empty { till }),
-        1 => (till(), -5_000..5_000_i64).prop_map(|(till, off)| Step::Close { till, off }),
-        1 => (till(), -5_000..5_000_i64).prop_map(|(till, off)| Step::HandOver { till, off }),
-        1 => Just(Step::TenMinutes),
-    ]
-}
-
-/// What all histories have in common.
-struct Chain {
-    app: TestApp,
-    outlets: [Outlet; 2],
-    machines: Vec<Machine>,
-    keys: Vec<String>,
-    packages: Vec<i64>,
-    supervisors: Vec<i64>,
-    /// Two of each outlet, who relieve each other.
-    kasir: Vec<[i64; 2]>,
-    /// By outlet and customer.
-    accounts: Vec<Vec<Epay>>,
-    receipts: Cell<u32>,
-    /// Voids that were made, and refused.
-    voids: RefCell<[u32; 2]>,
-}
-
-impl Chain {
-    async fn open() -> Self {
-        let app = TestApp::spawn().await;
-        let owner = app.owner().await;
-        let outlets = [app.outlet_of(owner, "Melati").await, app.outlet_of(owner, "Kenanga").await];
-        let mut customers = Vec::new();
-        for i in 0..CUSTOMERS {
-            customers.push(app.register_customer(&format!("8120000000{i}"), "Siti", "Rahma").await);
-        }
-        let (mut machines, mut keys, mut packages) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut supervisors, mut kasir, mut accounts) = (Vec::new(), Vec::new(), Vec::new());
-        for outlet in outlets {
-            let works_for = WorksFor::Outlet(outlet.idoutlet);
-            machines.push(app.machine(outlet, "Mesin").await);
-            let key = app.key(crate::operator::Scope::Supervisor(outlet.idoutlet)).await;
-            let package = json!({ "idoutlet": outlet.idoutlet, "nama": "Hemat", "harga": 50_000, "quota": 55_000 });
-            packages.push(app.ops(&key, "paket", &package).await.ok()["idpaket"].as_i64().unwrap());
-            keys.push(key);
-            supervisors.push(app.person("Hadi", Role::Supervisor, works_for, PIN).await);
-            kasir.push([
-                app.person("Rina", Role::Kasir, works_for, PIN).await,
-                app.person("Dewi", Role::Kasir, works_for, PIN).await,
-            ]);
-            let mut here = Vec::new();
-            for customer in &customers {
-                here.push(app.epay(customer, outlet, None).await);
-            }
-            accounts.push(here);
-        }
-        let (receipts, voids) = (Cell::new(0), RefCell::default());
-        Self { app, outlets, machines, keys, packages, supervisors, kasir, accounts, receipts, voids }
-    }
-}
 
 /// A top-up as the model remembers it.
 struct Sale {
