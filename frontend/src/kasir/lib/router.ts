@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { isRecord } from '@/shared/lib/storage'
+import { entriesBefore } from '@/shared/lib/entries-before'
 
 // The customers' router weighs a fifth of what all of the till may weigh, for what a handful of fixed addresses need.
 
@@ -40,8 +40,7 @@ export const hrefOf = (path: string): string => (path === paths.till ? BASE : BA
 /** `idx` counts the entries of ours, for the sheets that have entries of their own (shared/lib/sheet-history.ts). */
 export function navigate(path: string, { replace = false } = {}): void {
   if (path === currentPath() && !window.location.hash) return
-  const state: unknown = window.history.state
-  const idx = isRecord(state) && typeof state.idx === 'number' ? state.idx : 0
+  const idx = entriesBefore()
   if (replace) window.history.replaceState({ idx }, '', hrefOf(path))
   else window.history.pushState({ idx: idx + 1 }, '', hrefOf(path))
   tell()

@@ -1,5 +1,5 @@
 import { Delete } from 'lucide-react'
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
 import styles from './keypad.module.css'
 
 interface Props {
@@ -64,7 +64,8 @@ export function ExtraKey({ children, onClick }: { children: ReactNode; onClick: 
 function useKeys(pad: RefObject<HTMLElement | null>, props: Props): void {
   const latest = useRef(props)
   latest.current = props
-  useEffect(() => {
+  // Before the pad is seen: the first digit may come with it.
+  useLayoutEffect(() => {
     // Whoever types digits means them with Enter, too, and not the button that was touched before.
     let typing = false
     function onKey(event: KeyboardEvent) {

@@ -1,5 +1,5 @@
+import { entriesBefore } from '@/shared/lib/entries-before'
 import { isRecord } from '@/shared/lib/storage'
-import { entriesBefore } from '@/shared/lib/trail'
 
 /**
  * Back closes the topmost sheet and leaves the page alone. Each open sheet has an entry of its own in the

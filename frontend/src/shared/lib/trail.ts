@@ -1,5 +1,6 @@
 import { useCallback, useLayoutEffect } from 'react'
 import { useLocation, useNavigate } from 'react-router'
+import { entriesBefore } from '@/shared/lib/entries-before'
 import { paths } from '@/shared/lib/paths'
 import { isRecord, slot } from '@/shared/lib/storage'
 
@@ -18,12 +19,6 @@ const trail = slot<Trail>(
   (value): value is Trail =>
     isRecord(value) && Object.values(value).every((pathname) => typeof pathname === 'string'),
 )
-
-/** How many entries of this app lie before the present one; the router counts them in the history's own state. */
-export function entriesBefore(): number {
-  const state: unknown = window.history.state
-  return isRecord(state) && typeof state.idx === 'number' ? state.idx : 0
-}
 
 function note(pathname: string): void {
   const here = entriesBefore()

@@ -68,7 +68,9 @@ export default function PairPage() {
           value={code}
           onChange={(event) => {
             setFault('')
-            setCode(clean(event.target.value))
+            // What is cleaned away changes no state, so nothing else would take it out of the field.
+            event.target.value = clean(event.target.value)
+            setCode(event.target.value)
           }}
           autoComplete="off"
           autoCapitalize="characters"
