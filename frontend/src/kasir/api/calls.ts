@@ -26,6 +26,8 @@ export const getDevice = (signal?: AbortSignal) => ops<ThisDevice>('GET', 'peran
 
 export const logIn = (body: { idpetugas: number; pin: string; pin_baru?: string }) =>
   ops<LoggedIn>('POST', 'masuk', { body, pin: true })
+/** For the socket: good once, for a minute. */
+export const getTicket = () => ops<{ tiket: string }>('POST', 'soket')
 export const logOut = () => ops<null>('POST', 'keluar')
 
 /** A supervisor's PIN for one action on one object, as the text that the call brings in `X-Izin`. */

@@ -78,7 +78,7 @@ function refusal(response: Response, message: string, token: string | null, pin:
     const state = useSession.getState()
     if (message === NOT_PAIRED) state.unpair()
     // Only the token that was refused: somebody may have logged in meanwhile.
-    else if ((!pin || message === SESSION_OVER) && token === state.session?.token) state.end()
+    else if ((!pin || message === SESSION_OVER) && token === state.session?.token) state.expire()
   }
   return new ApiError(status, message, retryAfter(response))
 }

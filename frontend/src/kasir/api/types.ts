@@ -57,6 +57,9 @@ export interface ShiftNow {
   gerak: CashMove[]
 }
 
+/** As the server tells it where no shift is open. */
+export const NO_SHIFT_NOW: ShiftNow = { shift: null, diharapkan: null, gerak: [] }
+
 export interface CashMove {
   id: number
   jenis: string

@@ -2,6 +2,8 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { keys } from '@/kasir/api/keys'
 import { Catch } from '@/kasir/app/catch'
+import { useFollowSession } from '@/kasir/app/follow-session'
+import { useFollowShift } from '@/kasir/app/follow-shift'
 import { useFollowTopUps } from '@/kasir/app/follow-top-ups'
 import { screenAt } from '@/kasir/app/screens'
 import { Shell } from '@/kasir/app/shell'
@@ -29,6 +31,7 @@ export function App() {
     [client],
   )
   useFollowTopUps()
+  useFollowSession()
   useEffect(() => listenForScans(useScans.getState().push), [])
 
   return (
@@ -49,6 +52,7 @@ function Where() {
   const path = usePath()
   const { session, paired } = useSession()
   useHeartbeat()
+  useFollowShift()
 
   const wanted = place(path, session !== null, paired)
   useEffect(() => {

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react'
 import { lock, useIdleLock } from '@/kasir/app/lock'
 import { type Screen, screenAt, screens, till } from '@/kasir/app/screens'
 import { clockTime, useNow } from '@/kasir/lib/clock'
+import { useLive } from '@/kasir/lib/live'
 import { tell } from '@/kasir/lib/notices'
 import { navigate, paths } from '@/kasir/lib/router'
 import { CUSTOMER_CODE, MACHINE_CODE, useScans } from '@/kasir/lib/scans'
@@ -131,12 +132,14 @@ function Header({ screen, name }: { screen: Screen; name: string }) {
 /** Whether the line holds, and what time it is. */
 function LineState() {
   const connected = useConnected()
+  const live = useLive(({ is }) => is !== 'down')
   const now = useNow(60_000)
+  const words = connected ? (live ? 'Terhubung' : 'Menyambung…') : 'Terputus'
   return (
-    <p className={styles.line} data-down={!connected || undefined}>
+    <p className={styles.line} data-down={!(connected && live) || undefined}>
       <span className={styles.dot} aria-hidden="true" />
       <span role="status" className={styles.lineWords}>
-        {connected ? 'Terhubung' : 'Terputus'}
+        {words}
       </span>
       <span className="digits">{clockTime(now)}</span>
     </p>

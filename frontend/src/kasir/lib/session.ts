@@ -23,9 +23,13 @@ interface SessionState {
   session: Session | null
   /** Whether the server knows this browser, as far as it has said. */
   paired: boolean
+  /** Whose session the server ended, until somebody logs in: they did not lock the page. */
+  ended: string | null
   begin: (answer: LoggedIn) => void
   /** Locks: whoever goes on types a PIN first. */
   end: () => void
+  /** The server says that the session is over. */
+  expire: () => void
   unpair: () => void
   pair: () => void
 }
@@ -33,17 +37,22 @@ interface SessionState {
 export const useSession = create<SessionState>((set) => ({
   session: kept.read(),
   paired: true,
+  ended: null,
   begin({ token, petugas }) {
     kept.write({ token, petugas })
-    set({ session: { token, petugas }, paired: true })
+    set({ session: { token, petugas }, paired: true, ended: null })
   },
   end() {
     kept.clear()
-    set({ session: null })
+    set({ session: null, ended: null })
+  },
+  expire() {
+    kept.clear()
+    set(({ session }) => ({ session: null, ended: session?.petugas.nama ?? null }))
   },
   unpair() {
     kept.clear()
-    set({ session: null, paired: false })
+    set(({ session }) => ({ session: null, paired: false, ended: session?.petugas.nama ?? null }))
   },
   pair: () => set({ paired: true }),
 }))

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { MoneyRequest } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
-import type { ShiftNow } from '@/kasir/api/types'
+import { NO_SHIFT_NOW, type ShiftNow } from '@/kasir/api/types'
 import { reasonOf } from '@/kasir/lib/explain'
 import { moneyCalls, type OpenCall } from '@/kasir/lib/money-calls'
 import { useSession } from '@/kasir/lib/session'
@@ -84,7 +84,7 @@ function useShiftGone(): (error: ApiError) => void {
   const client = useQueryClient()
   return ({ status, message }) => {
     if (status !== 409 || message !== NO_SHIFT) return
-    client.setQueryData<ShiftNow>(keys.shift, { shift: null, diharapkan: null, gerak: [] })
+    client.setQueryData<ShiftNow>(keys.shift, NO_SHIFT_NOW)
     void client.invalidateQueries({ queryKey: keys.shift })
   }
 }

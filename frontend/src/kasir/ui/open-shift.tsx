@@ -4,6 +4,7 @@ import { openingOf } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
 import type { Shift } from '@/kasir/api/types'
 import { MOST_IN_DRAWER } from '@/kasir/lib/cash-count'
+import { tellShift } from '@/kasir/lib/shift-news'
 import { useConnected } from '@/kasir/lib/use-connected'
 import { useMoney } from '@/kasir/lib/use-money'
 import { AmountPad } from '@/kasir/ui/amount-pad'
@@ -21,7 +22,13 @@ export function OpenShift() {
     for (const queryKey of [keys.shift, keys.device]) void client.invalidateQueries({ queryKey })
   }
   // Refused: another tab was quicker, perhaps.
-  const money = useMoney<Shift>('shift:open', { onDone: look, onRefused: look })
+  const money = useMoney<Shift>('shift:open', {
+    onDone: () => {
+      tellShift(null)
+      look()
+    },
+    onRefused: look,
+  })
   const open = () => money.send(`Buka shift dengan modal ${rupiah(float)}.`, openingOf(float))
   return (
     <section className={styles.page} aria-labelledby="buka-shift">

@@ -1,9 +1,9 @@
 import type { Socket } from 'socket.io-client'
-import { importAgain } from '@/shared/lib/import-again'
 import { isRecord } from '@/shared/lib/storage'
 import { type BalanceNews, isBalanceNews } from '@/shared/realtime/balance-news'
 import { dropOver, putBeat, useBeats } from '@/shared/realtime/beats'
 import { learn, tickFits } from '@/shared/realtime/clock'
+import { OPEN_TIMEOUT_MS, socketLibrary } from '@/shared/realtime/library'
 import { wakeTicker } from '@/shared/realtime/ticker'
 
 /** An ack that takes longer means that the line is dead though nobody said so. */
@@ -12,8 +12,6 @@ const ACK_TIMEOUT_MS = 4_000
 const SILENCE_MS = 6_000
 
 const REFUSED_PAUSE_MS = 5_000
-
-const library = importAgain(() => import('socket.io-client'))
 
 interface Hooks {
   token: () => string | null
@@ -41,13 +39,12 @@ let lastWord_ms = 0
 let asking = false
 
 /**
- * The app's side of the realtime connection; nobody else knows the library, which is fetched here. What
- * comes in goes to `useBeats` and to whoever watches balances.
+ * The app's side of the realtime connection. What comes in goes to `useBeats` and to whoever watches balances.
  */
 export function openRealtime(hooks: Hooks): () => void {
   const mine = ++generation
   const open = () => {
-    library().then(
+    socketLibrary().then(
       ({ io }) => {
         if (mine === generation && !socket) connect(io, hooks)
       },
@@ -85,7 +82,7 @@ function connect(io: typeof import('socket.io-client').io, hooks: Hooks): void {
     auth: (send) => send({ token: hooks.token() }),
     reconnectionDelay: 500,
     reconnectionDelayMax: 4_000,
-    timeout: 8_000,
+    timeout: OPEN_TIMEOUT_MS,
   })
   socket = line
   line.on('connect', () => {

@@ -4,6 +4,7 @@ import type { Person, ThisDevice } from '@/kasir/api/types'
 import { clockTime, useNow } from '@/kasir/lib/clock'
 import { roleName } from '@/kasir/lib/role-name'
 import { useScans } from '@/kasir/lib/scans'
+import { useSession } from '@/kasir/lib/session'
 import { useConnected } from '@/kasir/lib/use-connected'
 import { useDevice } from '@/kasir/lib/use-device'
 import { OpenTopUps } from '@/kasir/ui/open-top-ups'
@@ -20,6 +21,7 @@ export default function LogInPage() {
   const device = useDevice()
   const [chosen, setChosen] = useState<number | null>(null)
   const now = useNow(1_000)
+  const ended = useSession((state) => state.ended)
   useEffect(() => {
     document.title = 'Masuk · Kasir Nyala'
   }, [])
@@ -38,6 +40,11 @@ export default function LogInPage() {
         {device.data ? (
           <>
             <p className={styles.place}>{placeOf(device.data)}</p>
+            {ended !== null && (
+              <p role="status" className={styles.ended}>
+                Sesi {ended} sudah berakhir. Masuk lagi dengan PIN.
+              </p>
+            )}
             <ul className={styles.list}>
               {people.map((one) => (
                 <li key={one.id}>

@@ -23,6 +23,7 @@ export default function PairPage() {
   const client = useQueryClient()
   const [code, setCode] = useState(() => clean(window.location.hash))
   const [fault, setFault] = useState('')
+  const revoked = useSession(({ ended }) => ended !== null)
 
   const { pending, submit } = useSubmit(async (kode: string) => {
     try {
@@ -58,6 +59,11 @@ export default function PairPage() {
     <main className={styles.page}>
       <form className={styles.card} onSubmit={onSubmit} noValidate>
         <h1 className={styles.title}>Pasang perangkat kasir</h1>
+        {revoked && (
+          <p role="status" className={styles.revoked}>
+            Perangkat ini sudah dicabut. Untuk memakainya lagi perlu kode baru.
+          </p>
+        )}
         <p className={styles.lead}>
           Minta kode pasang ke supervisor, atau buat dengan perintah <code>nyala perangkat pasang</code>. Kode
           berlaku 10 menit dan hanya sekali.

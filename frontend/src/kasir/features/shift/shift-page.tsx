@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { keys } from '@/kasir/api/keys'
 import type { Shift, ShiftClosed } from '@/kasir/api/types'
 import { useSession } from '@/kasir/lib/session'
+import { tellShift } from '@/kasir/lib/shift-news'
 import { useDevice } from '@/kasir/lib/use-device'
 import { useMoney } from '@/kasir/lib/use-money'
 import { useShift } from '@/kasir/lib/use-shift'
@@ -81,6 +82,7 @@ function useClosing() {
   }
   return useMoney<ShiftClosed>('shift', {
     onDone: (answer) => {
+      tellShift(answer.id)
       countDraft.clear()
       const { show } = useLastClose.getState()
       const { baru, token, sampai, petugas } = answer
