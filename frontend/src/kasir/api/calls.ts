@@ -1,19 +1,23 @@
 import { ops } from '@/kasir/api/client'
 import type {
-  ApprovedAction,
+  Approval,
+  Approving,
   CashKind,
   Counted,
   CustomerRef,
   FoundCustomer,
   LoggedIn,
+  LogIn,
   MoneyBack,
   Package,
   Paired,
   Rows,
+  Schemas,
   Shift,
   ShiftClosed,
   ShiftNow,
   ThisDevice,
+  Ticket,
   TopUpBody,
   TopUpMade,
   TopUpRow,
@@ -21,30 +25,26 @@ import type {
   UseRow,
 } from '@/kasir/api/types'
 
-export const pair = (kode: string) => ops<Paired>('POST', 'pasang', { body: { kode } })
+export const pair = (kode: string) =>
+  ops<Paired>('POST', 'pasang', { body: { kode } satisfies Schemas['Pasang'] })
 export const getDevice = (signal?: AbortSignal) => ops<ThisDevice>('GET', 'perangkat/saya', { signal })
 
-export const logIn = (body: { idpetugas: number; pin: string; pin_baru?: string }) =>
-  ops<LoggedIn>('POST', 'masuk', { body, pin: true })
+export const logIn = (body: LogIn) => ops<LoggedIn>('POST', 'masuk', { body, pin: true })
 /** For the socket: good once, for a minute. */
-export const getTicket = () => ops<{ tiket: string }>('POST', 'soket')
+export const getTicket = () => ops<Ticket>('POST', 'soket')
 export const logOut = () => ops<null>('POST', 'keluar')
 
 /** A supervisor's PIN for one action on one object, as the text that the call brings in `X-Izin`. */
-export async function approve(body: {
-  idpetugas: number
-  pin: string
-  aksi: ApprovedAction
-  objek: string
-}): Promise<string> {
-  return (await ops<{ izin: string }>('POST', 'izin', { body, pin: true })).izin
+export async function approve(body: Approving): Promise<string> {
+  return (await ops<Approval>('POST', 'izin', { body, pin: true })).izin
 }
 
-export const findCustomer = (ref: CustomerRef) => ops<FoundCustomer>('POST', 'pelanggan/cari', { body: ref })
+export const findCustomer = (ref: CustomerRef) =>
+  ops<FoundCustomer>('POST', 'pelanggan/cari', { body: ref satisfies Schemas['FindPelanggan'] })
 export const getPackages = (signal?: AbortSignal) => ops<Package[]>('GET', 'paket', { signal })
 
 export const topUp = (key: string, body: TopUpBody, izin?: string) =>
-  ops<TopUpMade>('POST', 'topup', { key, body, izin })
+  ops<TopUpMade>('POST', 'topup', { key, body: body satisfies Schemas['TopUp'], izin })
 export const getTopUps = (limit: number, signal?: AbortSignal) =>
   ops<Rows<TopUpRow>>('GET', `topup?limit=${limit}`, { signal })
 
@@ -73,31 +73,38 @@ export const sendMoney = <T>(key: string, { path, body, pin = false }: MoneyRequ
 
 export const voidOf = (id: string, alasan: string): MoneyRequest<TopUpVoided> => ({
   path: `topup/${encodeURIComponent(id)}/batal`,
-  body: { alasan },
+  body: { alasan } satisfies Schemas['Batal'],
 })
 type UseId = Pick<UseRow, 'idtransaksi' | 'idcustomer'>
 export const refundOf = (
   { idtransaksi, idcustomer }: UseId,
   nominal: number,
   alasan: string,
-): MoneyRequest<MoneyBack> => ({ path: 'refund', body: { idtransaksi, idcustomer, nominal, alasan } })
+): MoneyRequest<MoneyBack> => ({
+  path: 'refund',
+  body: { idtransaksi, idcustomer, nominal, alasan } satisfies Schemas['Refund'],
+})
 export const deletionOf = ({ idtransaksi, idcustomer }: UseId, alasan: string): MoneyRequest<MoneyBack> => ({
   path: 'hapus',
-  body: { idtransaksi, idcustomer, alasan },
+  body: { idtransaksi, idcustomer, alasan } satisfies Schemas['Hapus'],
 })
 export const cashOf = (jenis: CashKind, nominal: number, alasan: string): MoneyRequest<{ id: number }> => ({
   path: 'shift/kas',
-  body: { jenis, nominal, alasan },
+  body: { jenis, nominal, alasan } satisfies Schemas['Cash'],
 })
-export const openingOf = (modal: number): MoneyRequest<Shift> => ({ path: 'shift', body: { modal } })
+export const openingOf = (modal: number): MoneyRequest<Shift> => ({
+  path: 'shift',
+  body: { modal } satisfies Schemas['OpenShift'],
+})
 export const closingOf = (counted: Counted): MoneyRequest<ShiftClosed> => ({
   path: 'shift/tutup',
-  body: counted,
+  body: counted satisfies Schemas['Count'],
 })
-export const handoverOf = (
-  counted: Counted,
-  lanjut: { idpetugas: number; pin: string },
-): MoneyRequest<ShiftClosed> => ({ path: 'shift/tutup', body: { ...counted, lanjut }, pin: true })
+export const handoverOf = (counted: Counted, lanjut: Schemas['Next']): MoneyRequest<ShiftClosed> => ({
+  path: 'shift/tutup',
+  body: { ...counted, lanjut } satisfies Schemas['Count'],
+  pin: true,
+})
 
 export const noteShift = (id: number, catatan: string) =>
-  ops<null>('POST', `shift/${id}/catatan`, { body: { catatan } })
+  ops<null>('POST', `shift/${id}/catatan`, { body: { catatan } satisfies Schemas['Note'] })

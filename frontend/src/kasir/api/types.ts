@@ -1,188 +1,71 @@
-/** The server's shapes at the till (docs/till.md). Money: whole rupiah. Instants: RFC 3339. */
+import type { components } from '@/shared/api/schema.gen'
 
-export type Role = 'kasir' | 'supervisor' | 'owner' | 'root'
-export type PayMethod = 'tunai' | 'qris' | 'transfer'
+/** The till's names for the server's shapes (docs/till.md). Money: whole rupiah. Instants: RFC 3339. */
+export type Schemas = components['schemas']
 
-export interface Outlet {
-  idoutlet: number
-  nama: string
-  kota: string
-}
+/** The server writes every field, `null` for nothing; the description allows it to leave those out. */
+type Sent<T> = T extends readonly (infer One)[]
+  ? Sent<One>[]
+  : T extends object
+    ? { [K in keyof T]-?: Sent<T[K]> }
+    : T
 
-export interface Paired {
-  perangkat: { id: number; nama: string }
-  /** Null in a person's own browser. */
-  outlet: Outlet | null
-}
+export type Outlet = Schemas['OutletOf']
+/** `outlet` is null in a person's own browser. */
+export type Paired = Sent<Schemas['Paired']>
+export type ThisDevice = Sent<Schemas['ThisBrowser']>
+/** Somebody who may log in here: `tunggu_s` until the next PIN, `dikunci` until a supervisor opens it. */
+export type Person = Schemas['Person']
+export type Who = Schemas['WhoIs']
+export type LogIn = Schemas['Masuk']
+export type LoggedIn = Sent<Schemas['LoggedIn']>
+export type Ticket = Schemas['Ticket']
 
-export interface ThisDevice extends Paired {
-  petugas: Person[]
-  shift: Shift | null
-}
-
-/** Somebody who may log in here. */
-export interface Person extends Who {
-  /** Seconds until the next PIN, 0 for at once. */
-  tunggu_s: number
-  /** Until a supervisor opens it. */
-  dikunci: boolean
-}
-
-export interface Who {
-  id: number
-  nama: string
-  role: Role
-}
-
-export interface LoggedIn {
-  token: string
-  sampai: string
-  petugas: Who
-  shift: Shift | null
-}
-
-export interface Shift {
-  id: number
-  dibuka_at: string
-  /** Who opened it. */
-  petugas: string
-  modal: number
-  ditutup_at: string | null
-}
-
-export interface ShiftNow {
-  shift: Shift | null
-  /** Never told to a kasir. */
-  diharapkan: number | null
-  gerak: CashMove[]
-}
-
+/** `petugas` opened it. */
+export type Shift = Sent<Schemas['Shift']>
+/** `diharapkan` is never told to a kasir. */
+export type ShiftNow = Sent<Schemas['ShiftNow']>
 /** As the server tells it where no shift is open. */
 export const NO_SHIFT_NOW: ShiftNow = { shift: null, diharapkan: null, gerak: [] }
-
-export interface CashMove {
-  id: number
-  jenis: string
-  nominal: number
-  alasan: string | null
-  petugas: string
-  created_at: string
-}
+export type CashMove = Sent<Schemas['Movement']>
+export type CashKind = Schemas['Direction']
+/** What was counted in a drawer: notes by their value, and `koin` in rupiah. */
+export type Counted = Pick<Schemas['Count'], 'dihitung'> & { pecahan: Schemas['Notes'] }
+/** `baru` is the next one, after a handover; with the session of whoever took over, whose token is told once. */
+export type ShiftClosed = Sent<Schemas['Counted']>
 
 /** A customer's code, or a typed number. */
 export type CustomerRef = { qr: string } | { telp: string }
+/** `nama` is a first name and an initial, `telp` has four digits to be seen; without an account at this outlet `saldo` is null. */
+export type FoundCustomer = Schemas['PelangganFound']
+export type Package = Schemas['PaketRow']
+export type PayMethod = Schemas['Means']
 
-export interface FoundCustomer {
-  id_customer_global: number
-  /** First name and an initial: `Siti R.` */
-  nama: string
-  /** With four digits to be seen. */
-  telp: string
-  /** Null where they have no account at this outlet yet. */
-  saldo: number | null
-  terakhir: { nominal: number; idpaket: number | null; created_at: string } | null
-}
-
-export interface Package {
-  idpaket: number
-  idoutlet: number
-  nama: string
-  harga: number
-  quota: number
-  aktif: boolean
-}
-
+/** As the till sends it: always to a customer who was found. `ulang` is the same once more, knowingly. */
 export interface TopUpBody {
   id_customer_global: number
   idoutlet: number
   nominal: number
   idpaket?: number
   cara_bayar: PayMethod
-  /** The same once more, knowingly. */
   ulang?: true
 }
-
-export interface TopUpMade {
-  idpembelian_emoney: string
-  idcustomer: number
-  saldo_akhir: number
-  nama: string
-  batal_sampai: string
-  created_at: string
-}
-
-export interface TopUpVoided {
-  idpembelian_emoney: string
-  idcustomer: number
-  saldo_akhir: number
-}
-
-export interface TopUpRow {
-  idpembelian_emoney: string
-  created_at: string
-  nama: string
-  nominal: number
-  quota: number
-  nama_paket: string
-  /** Null where nobody said. */
-  cara_bayar: PayMethod | null
-  /** Null for the command line. */
-  petugas: string | null
-  batal_at: string | null
-  batal_sampai: string
-}
-
-/** `lanjut` is the `sebelum` of the next page. */
+export type TopUpMade = Schemas['TopUpMade']
+export type TopUpVoided = Schemas['TopUpVoided']
+/** `cara_bayar` is null where nobody said, `petugas` for the command line. */
+export type TopUpRow = Schemas['TopUpRow']
+/** A customer's receipt numbers are their own: `idtransaksi` is one row's only beside `idcustomer`. */
+export type UseRow = Schemas['UseRow']
+export type UseStatus = Schemas['UseStatus']
+/** A page of a list; `lanjut` is the `sebelum` of the next. */
 export interface Rows<T> {
   baris: T[]
-  lanjut: string | number | null
+  lanjut: Schemas['Answer_Rows_TopUpRow']['data']['lanjut']
 }
-
-export type UseStatus = 'menunggu' | 'belum_pasti' | 'jalan' | 'selesai' | 'dihentikan' | 'gagal'
-
-export interface UseRow {
-  /** The receipt number, which another customer may have too. */
-  idtransaksi: string
-  idcustomer: number
-  created_at: string
-  nama: string
-  mesin: string
-  layanan: string
-  grandtotal: number
-  dikembalikan: number
-  status: UseStatus
-  dihapus_at: string | null
-}
-
-/** What a refund or a deletion gave back. */
-export interface MoneyBack {
-  idtransaksi: string
-  idcustomer: number
-  entri: number
-  jumlah: number
-  saldo_akhir: number
-  /** How many of both there were this month, this one included. */
-  ke: { pelanggan: number; mesin: number }
-}
-
-export type CashKind = 'masuk' | 'keluar' | 'setor'
-
-/** What was counted in a drawer: notes by their value, and `koin` in rupiah. */
-export interface Counted {
-  dihitung: number
-  pecahan: Record<string, number>
-}
-
-export interface ShiftClosed {
-  id: number
-  diharapkan: number
-  dihitung: number
-  selisih: number
-  /** The next one, after a handover; with the session of whoever took over, whose token is told once. */
-  baru: Shift | null
-  token: string | null
-  sampai: string | null
-  petugas: Who | null
-}
+/** What a refund or a deletion gave back, and how many of both there were this month, this one included. */
+export type MoneyBack = Schemas['MoneyBack']
 
 export type ApprovedAction = 'topup' | 'batal' | 'refund' | 'hapus' | 'kas'
+/** A supervisor's PIN for one action on one object. */
+export type Approving = Schemas['Izin'] & { aksi: ApprovedAction }
+export type Approval = Schemas['Approval']

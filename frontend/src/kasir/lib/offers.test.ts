@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Role, TopUpRow, UseRow, UseStatus } from '@/kasir/api/types'
+import type { TopUpRow, UseRow, UseStatus } from '@/kasir/api/types'
 import { giveBackOffer, voidOffer } from './offers'
 
 const at = (clock: string) => `2026-11-22T${clock}:00+07:00`
@@ -18,7 +18,7 @@ describe('a top-up', () => {
     batal_at: null,
     batal_sampai: at('14:32'),
   }
-  const offer = (row: Partial<TopUpRow>, role: Role, clock: string, shiftOpen = true) =>
+  const offer = (row: Partial<TopUpRow>, role: string, clock: string, shiftOpen = true) =>
     voidOffer({ ...SOLD, ...row }, { role, shiftOpen, now: ms(clock) })
 
   it('can be taken back for half an hour, with the time that is left', () => {

@@ -1,4 +1,4 @@
-import type { Role, TopUpRow, UseRow } from '@/kasir/api/types'
+import type { TopUpRow, UseRow } from '@/kasir/api/types'
 
 export type VoidOffer =
   /** `left_ms` is null for whom no time runs out. */
@@ -7,7 +7,7 @@ export type VoidOffer =
 /** Whether a top-up can be taken back now. The server has the same rules; a button that it would refuse is none. */
 export function voidOffer(
   row: TopUpRow,
-  { role, shiftOpen, now }: { role: Role; shiftOpen: boolean; now: number },
+  { role, shiftOpen, now }: { role: string; shiftOpen: boolean; now: number },
 ): VoidOffer {
   if (row.batal_at !== null) return { is: 'over' }
   const left_ms = new Date(row.batal_sampai).getTime() - now

@@ -1,16 +1,12 @@
-import type { Role } from '@/kasir/api/types'
-
-const NAMES: Record<Role, string> = {
+const NAMES: Record<string, string> = {
   kasir: 'Kasir',
   supervisor: 'Supervisor',
   owner: 'Pemilik',
   root: 'Pengelola',
 }
 
-export const roleName = (role: Role): string => NAMES[role]
+export const roleName = (role: string): string => NAMES[role] ?? role
 
 /** Who makes a new first PIN for somebody. */
-export const pinMaker = (role: Role): string =>
-  ({ kasir: 'supervisor', supervisor: 'pemilik outlet', owner: 'pengelola Nyala', root: 'pengelola Nyala' })[
-    role
-  ]
+export const pinMaker = (role: string): string =>
+  role === 'kasir' ? 'supervisor' : role === 'supervisor' ? 'pemilik outlet' : 'pengelola Nyala'

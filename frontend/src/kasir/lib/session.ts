@@ -1,5 +1,5 @@
 import { create } from 'zustand'
-import type { LoggedIn, Role, Who } from '@/kasir/api/types'
+import type { LoggedIn, Who } from '@/kasir/api/types'
 import { isRecord, slot } from '@/shared/lib/storage'
 
 /** Who is at the till. In the tab's own storage, so that a reload changes nobody, and a closed tab leaves nobody. */
@@ -16,7 +16,8 @@ const kept = slot<Session>(
     typeof value.token === 'string' &&
     isRecord(value.petugas) &&
     typeof value.petugas.id === 'number' &&
-    typeof value.petugas.nama === 'string',
+    typeof value.petugas.nama === 'string' &&
+    typeof value.petugas.role === 'string',
 )
 
 interface SessionState {
@@ -58,4 +59,4 @@ export const useSession = create<SessionState>((set) => ({
 }))
 
 /** May approve what a kasir may not do alone. */
-export const mayApprove = (role: Role) => role !== 'kasir'
+export const mayApprove = (role: string) => role !== 'kasir'

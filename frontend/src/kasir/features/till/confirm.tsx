@@ -5,7 +5,7 @@ import { keys } from '@/kasir/api/keys'
 import type { FoundCustomer, PayMethod, TopUpRow } from '@/kasir/api/types'
 import { clockTime } from '@/kasir/lib/clock'
 import { reasonOf } from '@/kasir/lib/explain'
-import { METHODS } from '@/kasir/lib/pay-method'
+import { methodName } from '@/kasir/lib/pay-method'
 import { paths } from '@/kasir/lib/router'
 import { useTopUpState } from '@/kasir/lib/top-ups'
 import { useConnected } from '@/kasir/lib/use-connected'
@@ -141,7 +141,9 @@ function Newest() {
 function Row({ row }: { row: TopUpRow }) {
   const { created_at, nama, quota, nominal, nama_paket, cara_bayar, batal_at } = row
   const gone = batal_at !== null
-  const how = [cara_bayar && METHODS[cara_bayar], quota !== nominal && nama_paket].filter(Boolean).join(', ')
+  const how = [cara_bayar && methodName(cara_bayar), quota !== nominal && nama_paket]
+    .filter(Boolean)
+    .join(', ')
   return (
     <li className={styles.entry} data-gone={gone || undefined}>
       <span className="digits">{clockTime(created_at)}</span>

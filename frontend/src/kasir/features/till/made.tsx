@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { keys } from '@/kasir/api/keys'
 import { useNow } from '@/kasir/lib/clock'
-import { METHODS } from '@/kasir/lib/pay-method'
+import { methodName } from '@/kasir/lib/pay-method'
 import { printOnRoll } from '@/kasir/lib/print'
 import type { TopUpState } from '@/kasir/lib/top-up-machine'
 import { useDevice } from '@/kasir/lib/use-device'
@@ -41,7 +41,7 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
     paid: open.body.nominal,
     // What a package adds is only known where it was chosen: a reload leaves it out.
     gained: package_?.quota ?? (open.body.idpaket ? null : open.body.nominal),
-    method: METHODS[open.body.cara_bayar],
+    method: methodName(open.body.cara_bayar),
     number: made.idpembelian_emoney,
     at: made.created_at,
     balance: made.saldo_akhir,

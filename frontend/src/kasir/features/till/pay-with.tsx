@@ -1,6 +1,6 @@
 import { Banknote, Landmark, type LucideIcon, QrCode } from 'lucide-react'
 import type { PayMethod } from '@/kasir/api/types'
-import { METHODS } from '@/kasir/lib/pay-method'
+import { methodName, PAY_METHODS } from '@/kasir/lib/pay-method'
 import { draft, useDraft } from './draft'
 import styles from './sale.module.css'
 
@@ -14,7 +14,7 @@ export function PayWith() {
         Dibayar dengan
       </h2>
       <div className={styles.methods}>
-        {(Object.keys(METHODS) as PayMethod[]).map((method) => {
+        {PAY_METHODS.map((method) => {
           const Icon = ICONS[method]
           return (
             <button
@@ -25,7 +25,7 @@ export function PayWith() {
               onClick={() => draft.pay(method)}
             >
               <Icon size={20} aria-hidden />
-              {METHODS[method]}
+              {methodName(method)}
             </button>
           )
         })}

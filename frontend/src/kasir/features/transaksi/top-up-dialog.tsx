@@ -5,7 +5,7 @@ import { keys } from '@/kasir/api/keys'
 import type { TopUpRow, TopUpVoided } from '@/kasir/api/types'
 import { useServerNow } from '@/kasir/lib/clock'
 import { voidOffer } from '@/kasir/lib/offers'
-import { METHODS } from '@/kasir/lib/pay-method'
+import { methodName } from '@/kasir/lib/pay-method'
 import { useSession } from '@/kasir/lib/session'
 import { useMoney } from '@/kasir/lib/use-money'
 import { useShift } from '@/kasir/lib/use-shift'
@@ -65,7 +65,8 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
         {cara_bayar !== null && (
           <p>
             Kembalikan {rupiah(nominal)}
-            {cara_bayar === 'tunai' ? ' tunai dari laci' : ` lewat ${METHODS[cara_bayar]}`} kepada pelanggan.
+            {cara_bayar === 'tunai' ? ' tunai dari laci' : ` lewat ${methodName(cara_bayar)}`} kepada
+            pelanggan.
           </p>
         )}
         <Button onClick={onClose}>Selesai</Button>
@@ -81,7 +82,7 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
       <Rows
         rows={[
           ['Isi saldo', signedRupiah(quota)],
-          ['Dibayar', cara_bayar === null ? rupiah(nominal) : `${METHODS[cara_bayar]} ${rupiah(nominal)}`],
+          ['Dibayar', cara_bayar === null ? rupiah(nominal) : `${methodName(cara_bayar)} ${rupiah(nominal)}`],
           ['Paket', quota === nominal ? null : row.nama_paket],
           ['No Top-Up', id],
           ['Waktu', formatDateTime(row.created_at)],

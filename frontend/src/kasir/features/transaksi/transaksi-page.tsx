@@ -3,7 +3,7 @@ import { getTopUpPage, getUsePage } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
 import type { TopUpRow, UseRow } from '@/kasir/api/types'
 import { clockTime } from '@/kasir/lib/clock'
-import { METHODS } from '@/kasir/lib/pay-method'
+import { methodName } from '@/kasir/lib/pay-method'
 import { paths } from '@/kasir/lib/router'
 import { mayApprove, useSession } from '@/kasir/lib/session'
 import { useDevice } from '@/kasir/lib/use-device'
@@ -147,7 +147,7 @@ const isSameUse = (one: UseRow, other: UseRow) =>
   one.idtransaksi === other.idtransaksi && one.idcustomer === other.idcustomer
 
 function howPaid({ batal_at, cara_bayar, quota, nominal, nama_paket, petugas }: TopUpRow): string {
-  const how = [cara_bayar && METHODS[cara_bayar], quota !== nominal && nama_paket].filter(Boolean)
+  const how = [cara_bayar && methodName(cara_bayar), quota !== nominal && nama_paket].filter(Boolean)
   return [batal_at !== null && `Dibatalkan ${clockTime(batal_at)}`, how.join(', '), petugas]
     .filter(Boolean)
     .join(' · ')
