@@ -1,20 +1,14 @@
-import { useQuery } from '@tanstack/react-query'
 import { Banknote, Landmark, Printer, QrCode } from 'lucide-react'
-import { getTopUps } from '@/kasir/api/calls'
-import { keys } from '@/kasir/api/keys'
-import type { FoundCustomer, PayMethod, TopUpRow } from '@/kasir/api/types'
-import { clockTime } from '@/kasir/lib/clock'
+import type { FoundCustomer, PayMethod } from '@/kasir/api/types'
 import { reasonOf } from '@/kasir/lib/explain'
-import { methodName } from '@/kasir/lib/pay-method'
-import { paths } from '@/kasir/lib/router'
 import { useTopUpState } from '@/kasir/lib/top-ups'
 import { useConnected } from '@/kasir/lib/use-connected'
-import { Link } from '@/kasir/ui/link'
 import { TornCard } from '@/kasir/ui/torn-card'
 import { rupiah, signedRupiah } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
 import styles from './confirm.module.css'
 import { type Choice, firstName, gained, paid, useDraft } from './draft'
+import { Newest } from './newest'
 import { setPrinting, usePrinting } from './printing'
 import { isAsked } from './refused'
 
@@ -87,7 +81,9 @@ export function Confirm({ customer, choice, sending, onConfirm }: Props) {
         </p>
       </div>
       <Printing />
-      <Newest />
+      <div className={styles.newest}>
+        <Newest />
+      </div>
     </section>
   )
 }
@@ -112,46 +108,5 @@ function Printing() {
       Cetak struk
       <span className={styles.track} aria-hidden="true" />
     </button>
-  )
-}
-
-const SHOWN = 4
-
-/** The last few of this shift, so that nobody tops up twice by mistake. */
-function Newest() {
-  const { data } = useQuery({
-    queryKey: keys.newestTopUps,
-    queryFn: ({ signal }) => getTopUps(SHOWN, signal),
-  })
-  if (!data || data.baris.length === 0) return null
-  return (
-    <div className={styles.newest}>
-      <h2 className={styles.newestHead}>
-        Baru saja <Link to={paths.transactions}>Semua</Link>
-      </h2>
-      <ul>
-        {data.baris.map((row) => (
-          <Row key={row.idpembelian_emoney} row={row} />
-        ))}
-      </ul>
-    </div>
-  )
-}
-
-function Row({ row }: { row: TopUpRow }) {
-  const { created_at, nama, quota, nominal, nama_paket, cara_bayar, batal_at } = row
-  const gone = batal_at !== null
-  const how = [cara_bayar && methodName(cara_bayar), quota !== nominal && nama_paket]
-    .filter(Boolean)
-    .join(', ')
-  return (
-    <li className={styles.entry} data-gone={gone || undefined}>
-      <span className="digits">{clockTime(created_at)}</span>
-      <span className={styles.entryWho}>
-        <span className={styles.entryName}>{nama}</span>
-        <span className={styles.entryHow}>{gone ? 'Dibatalkan' : how}</span>
-      </span>
-      <span className={`digits ${styles.plus}`}>{signedRupiah(quota)}</span>
-    </li>
   )
 }

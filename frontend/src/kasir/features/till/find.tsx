@@ -1,4 +1,4 @@
-import { Barcode, Keyboard, ScanLine } from 'lucide-react'
+import { Keyboard, ScanBarcode, ScanLine } from 'lucide-react'
 import { useState } from 'react'
 import type { CustomerRef } from '@/kasir/api/types'
 import { reasonOf } from '@/kasir/lib/explain'
@@ -7,6 +7,7 @@ import { groupedTelp } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
 import { Camera } from './camera'
 import styles from './find.module.css'
+import { Newest } from './newest'
 
 /** National numbers have at least so many digits, with their zero. */
 const SHORTEST = 9
@@ -66,8 +67,11 @@ export function Find({ pending, error, onFind }: Props) {
           Cari
         </Button>
       </section>
+      <div className={styles.newest} data-way={way}>
+        <Newest />
+      </div>
       <p className={styles.hint}>
-        <Barcode size={18} aria-hidden />
+        <ScanBarcode size={18} aria-hidden />
         Alat pindai siap. Pelanggan boleh dipindai kapan saja.
       </p>
     </div>

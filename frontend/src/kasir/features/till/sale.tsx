@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Barcode, Calculator, Check, History } from 'lucide-react'
+import { Calculator, Check, History, ScanBarcode } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { getPackages } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
@@ -51,7 +51,7 @@ export function Sale({ customer, idoutlet, onOther }: Props) {
         <Amounts customer={customer} choice={choice} />
         <PayWith />
         <p className={styles.hint}>
-          <Barcode size={18} aria-hidden />
+          <ScanBarcode size={18} aria-hidden />
           Alat pindai siap. Pelanggan berikutnya boleh dipindai kapan saja.
         </p>
       </fieldset>
