@@ -5,7 +5,7 @@ import { Catch } from '@/kasir/app/catch'
 import { useFollowSession } from '@/kasir/app/follow-session'
 import { useFollowShift } from '@/kasir/app/follow-shift'
 import { useFollowTopUps } from '@/kasir/app/follow-top-ups'
-import { screenAt } from '@/kasir/app/screens'
+import { screenAt, till } from '@/kasir/app/screens'
 import { Shell } from '@/kasir/app/shell'
 import LogInPage from '@/kasir/features/masuk/masuk-page'
 import PairPage from '@/kasir/features/pasang/pasang-page'
@@ -14,6 +14,7 @@ import { listenForScans } from '@/kasir/lib/scanner-keys'
 import { useScans } from '@/kasir/lib/scans'
 import { useSession } from '@/kasir/lib/session'
 import { useHeartbeat } from '@/kasir/lib/use-connected'
+import { useSells } from '@/kasir/lib/use-device'
 import { Notices } from '@/kasir/ui/notices'
 import { makeQueryClient } from '@/shared/api/query'
 
@@ -51,10 +52,11 @@ let left: string = paths.till
 function Where() {
   const path = usePath()
   const { session, paired } = useSession()
+  const sells = useSells()
   useHeartbeat()
   useFollowShift()
 
-  const wanted = place(path, session !== null, paired)
+  const wanted = place(path, { someone: session !== null, paired, sells })
   useEffect(() => {
     if (wanted === path) return
     if (screenAt(path)) left = path
@@ -67,9 +69,9 @@ function Where() {
   return session && <Shell path={wanted} session={session} />
 }
 
-function place(path: string, someone: boolean, paired: boolean): string {
-  if (path === paths.pair || !paired) return paths.pair
-  if (!someone) return paths.logIn
-  if (path === paths.logIn) return left
-  return screenAt(path) ? path : paths.till
+function place(path: string, here: { someone: boolean; paired: boolean; sells: boolean }): string {
+  if (path === paths.pair || !here.paired) return paths.pair
+  if (!here.someone) return paths.logIn
+  const screen = screenAt(path === paths.logIn ? left : path) ?? till
+  return screen.sells && !here.sells ? paths.transactions : screen.path
 }

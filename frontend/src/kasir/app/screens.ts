@@ -11,15 +11,23 @@ export interface Screen {
   title: string
   icon: LucideIcon
   page: ComponentType
+  /** Of a till alone: a person's own browser has no drawer. */
+  sells: boolean
 }
 
 /** The till itself; its place in the navigation is the big scan button. */
-export const till: Screen = { path: paths.till, title: 'Isi Saldo', icon: ScanLine, page: TillPage }
+export const till: Screen = {
+  path: paths.till,
+  title: 'Isi Saldo',
+  icon: ScanLine,
+  page: TillPage,
+  sells: true,
+}
 
 /** The other screens, in the order of the navigation. A line here gives one its address and its entry. */
 export const screens: Screen[] = [
-  { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage },
-  { path: paths.shift, title: 'Shift', icon: Banknote, page: ShiftPage },
+  { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage, sells: false },
+  { path: paths.shift, title: 'Shift', icon: Banknote, page: ShiftPage, sells: true },
 ]
 
 export const screenAt = (path: string): Screen | undefined =>

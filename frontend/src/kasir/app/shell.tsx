@@ -9,7 +9,7 @@ import { navigate, paths } from '@/kasir/lib/router'
 import { CUSTOMER_CODE, MACHINE_CODE, useScans } from '@/kasir/lib/scans'
 import type { Session } from '@/kasir/lib/session'
 import { useConnected } from '@/kasir/lib/use-connected'
-import { useDevice } from '@/kasir/lib/use-device'
+import { useDevice, useSells } from '@/kasir/lib/use-device'
 import { useShift } from '@/kasir/lib/use-shift'
 import { Link } from '@/kasir/ui/link'
 import { initials } from '@/shared/lib/name'
@@ -20,12 +20,13 @@ import styles from './shell.module.css'
 export function Shell({ path, session }: { path: string; session: Session }) {
   const screen = screenAt(path) ?? till
   useIdleLock(session)
-  useScanLeads()
+  const sells = useSells()
+  useScanLeads(sells)
   const { petugas } = session
   const Page = screen.page
   return (
     <div className={styles.shell}>
-      <Navigation name={petugas.nama} />
+      <Navigation name={petugas.nama} sells={sells} />
       <div className={styles.side}>
         <Header screen={screen} name={petugas.nama} />
         <main className={styles.main}>
@@ -37,36 +38,40 @@ export function Shell({ path, session }: { path: string; session: Session }) {
 }
 
 /** A customer's code leads to the till from wherever it was scanned. */
-function useScanLeads(): void {
+function useScanLeads(sells: boolean): void {
   const waiting = useScans((state) => state.waiting)
   useEffect(() => {
     if (waiting === null) return
-    if (waiting.startsWith(CUSTOMER_CODE)) return navigate(paths.till)
+    if (sells && waiting.startsWith(CUSTOMER_CODE)) return navigate(paths.till)
     useScans.getState().take()
-    if (waiting.startsWith(MACHINE_CODE))
+    if (!sells) tell.info('Isi saldo hanya lewat tablet yang dipasang di outlet.')
+    else if (waiting.startsWith(MACHINE_CODE))
       tell.info('Itu stiker mesin. Halaman mesin menyusul; pindai kode pelanggan.')
     else tell.failure('Itu bukan kode pelanggan Nyala.')
-  }, [waiting])
+  }, [sells, waiting])
 }
 
-function Navigation({ name }: { name: string }) {
+function Navigation({ name, sells }: { name: string; sells: boolean }) {
+  const offered = screens.filter((one) => sells || !one.sells)
   // On a phone the scan button stands in the middle.
-  const half = Math.ceil(screens.length / 2)
+  const half = Math.ceil(offered.length / 2)
   return (
     <nav className={styles.nav} aria-label="Menu kasir">
       <ul className={styles.entries}>
-        {screens.slice(0, half).map((one) => (
+        {offered.slice(0, half).map((one) => (
           <Entry key={one.path} screen={one} />
         ))}
-        <li className={styles.scanEntry}>
-          <Link to={till.path} className={styles.scan}>
-            <span className={styles.scanCircle}>
-              <till.icon size={28} aria-hidden />
-            </span>
-            <span className={styles.scanLabel}>{till.title}</span>
-          </Link>
-        </li>
-        {screens.slice(half).map((one) => (
+        {sells && (
+          <li className={styles.scanEntry}>
+            <Link to={till.path} className={styles.scan}>
+              <span className={styles.scanCircle}>
+                <till.icon size={28} aria-hidden />
+              </span>
+              <span className={styles.scanLabel}>{till.title}</span>
+            </Link>
+          </li>
+        )}
+        {offered.slice(half).map((one) => (
           <Entry key={one.path} screen={one} />
         ))}
       </ul>

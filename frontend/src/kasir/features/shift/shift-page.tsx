@@ -44,14 +44,6 @@ export default function ShiftPage() {
     )
   }
   if (closing.unanswered) return <Unanswered money={closing} />
-  if (device.data && !device.data.outlet) {
-    return (
-      <Empty
-        title="Perangkat ini bukan kasir outlet"
-        body="Shift dibuka di tablet yang dipasang di outlet."
-      />
-    )
-  }
   const failed = [device, shift].find(({ data, isError }) => data === undefined && isError)
   if (failed) {
     return <Failed error={failed.error} pending={failed.isFetching} onRetry={() => void failed.refetch()} />

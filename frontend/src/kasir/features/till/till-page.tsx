@@ -9,7 +9,6 @@ import { useShift } from '@/kasir/lib/use-shift'
 import { OpenShift } from '@/kasir/ui/open-shift'
 import { OpenTopUps } from '@/kasir/ui/open-top-ups'
 import { asApiError } from '@/shared/api/error'
-import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
 import { Asking } from './asking'
@@ -51,14 +50,6 @@ export default function TillPage() {
     find.reset()
   }
 
-  if (device.data && !outlet) {
-    return (
-      <Empty
-        title="Perangkat ini bukan kasir outlet"
-        body="Isi saldo lewat tablet yang dipasang di outlet."
-      />
-    )
-  }
   if (undecided && !(topUp.is === 'asking' && topUp.asked === 1 && customer)) return <Asking state={topUp} />
   if (topUp.is === 'made') return <Made state={topUp} onNext={next} />
   const failed = [device, shift].find(({ data, isError }) => data === undefined && isError)

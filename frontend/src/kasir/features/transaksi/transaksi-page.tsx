@@ -37,11 +37,12 @@ export default function TransactionsPage() {
     return <Failed error={failed.error} pending={failed.isFetching} onRetry={() => void failed.refetch()} />
   }
   if (!device.data || !shift.data) return <Spinner large />
-  if (!device.data.outlet && (role === 'owner' || role === 'root')) {
+  // In a person's own browser only a supervisor has one outlet, and a kasir has no shift.
+  if (!device.data.outlet && role !== 'supervisor') {
     return (
       <Empty
-        title="Perangkat ini bukan kasir outlet"
-        body="Transaksi ada di tablet yang dipasang di outlet."
+        title="Buka transaksi di tablet outlet"
+        body="Perangkat ini milik Anda sendiri, jadi tidak tahu transaksi outlet mana yang ditampilkan."
       />
     )
   }
