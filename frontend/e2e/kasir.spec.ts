@@ -35,13 +35,16 @@ async function openShop(context: BrowserContext) {
   const rina = await ops<Hired>('petugas', { nama: 'Rina', role: 'kasir', idoutlet })
   const tono = await ops<Hired>('petugas', { nama: 'Tono', role: 'kasir', idoutlet })
   const hadi = await ops<Hired>('petugas', { nama: 'Hadi', role: 'supervisor', idoutlet })
-  const { kode } = await ops<{ kode: string }>('perangkat', { nama: 'Tablet depan', idoutlet })
+  const { id, kode } = await ops<{ id: number; kode: string }>('perangkat', {
+    nama: 'Tablet depan',
+    idoutlet,
+  })
   const page = await context.newPage()
   await page.setViewportSize(TABLET)
   await page.goto(`${process.env.NYALA_URL}/kasir/pasang#${kode}`)
   await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
   await expect(page).not.toHaveURL(/#/)
-  return { page, idoutlet, outlet, rina, tono, hadi }
+  return { page, id, idoutlet, outlet, rina, tono, hadi }
 }
 
 /** What a USB scanner types: the code's keys faster than any hand, and Enter. From within the page, since a busy machine types no faster. */
@@ -183,5 +186,57 @@ test('somebody who left is logged out, and logs in again behind the PIN', async 
   await expect(page.getByText('PIN salah, sisa 4 percobaan')).toBeVisible()
   await page.keyboard.type(PIN.rina)
   await expect(page.getByText('Modal di laci')).toBeVisible()
+  await tablet.close()
+})
+
+test('what ends in another tab or on the server is over here at once', async ({ browser }) => {
+  const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
+  const { page, id, rina, hadi } = await openShop(tablet)
+  await firstLogin(page, 'Rina', rina.pin_awal, PIN.rina)
+  await page.getByRole('button', { name: /^Buka shift/ }).click()
+  await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
+  const other = await tablet.newPage()
+  await other.goto(`${process.env.NYALA_URL}/kasir`)
+  await firstLogin(other, 'Hadi', hadi.pin_awal, PIN.hadi)
+  await expect(other.getByText('Ketik nomor WhatsApp')).toBeVisible()
+
+  await tablet.setOffline(true)
+  await expect(page.getByText('Terputus')).toBeVisible()
+  await tablet.setOffline(false)
+  await expect(page.getByText('Terhubung')).toBeVisible()
+
+  await page.getByRole('link', { name: 'Shift' }).click()
+  await button(page, 'Tutup shift').click()
+  await button(page, 'Simpan Rp 0').click()
+  await expect(page.getByText('Shift ditutup')).toBeVisible()
+  await expect(other.getByText('Shift sudah ditutup di tab lain.')).toBeVisible()
+  await expect(other.getByText('Modal di laci')).toBeVisible()
+
+  await ops(`petugas/${hadi.id}/cabut`, {})
+  await expect(other.getByText('Sesi Hadi sudah berakhir. Masuk lagi dengan PIN.')).toBeVisible()
+  await expect(page.getByText('Terhubung')).toBeVisible()
+  await ops(`perangkat/${id}/cabut`, {})
+  await expect(page.getByText('Perangkat ini sudah dicabut.')).toBeVisible()
+  await tablet.close()
+})
+
+test("a person's own browser sells nothing and lists what it can", async ({ browser }) => {
+  const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
+  const { hadi } = await openShop(tablet)
+  const { kode } = await ops<{ kode: string }>('perangkat', { nama: 'HP Hadi', idpetugas: hadi.id })
+  const phone = await browser.newContext({ viewport: { width: 360, height: 740 }, locale: 'id-ID' })
+  const page = await phone.newPage()
+  await page.goto(`${process.env.NYALA_URL}/kasir/pasang#${kode}`)
+  await expect(page.getByText('PIN Hadi').first()).toBeVisible()
+  for (const pin of [hadi.pin_awal, PIN.hadi]) {
+    await page.keyboard.type(pin)
+    await expect(page.getByText(pin === PIN.hadi ? 'Ulangi PIN baru' : 'PIN baru Hadi').first()).toBeVisible()
+  }
+  await page.keyboard.type(PIN.hadi)
+  await expect(page.getByText('Belum ada isi saldo')).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Isi Saldo' })).toHaveCount(0)
+  await expect(page.getByRole('link', { name: 'Shift' })).toHaveCount(0)
+  await expectFineScreen(page)
+  await phone.close()
   await tablet.close()
 })

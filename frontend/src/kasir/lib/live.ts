@@ -1,6 +1,7 @@
 import { create } from 'zustand'
 import { getTicket } from '@/kasir/api/calls'
 import { holdLine } from '@/kasir/lib/hold-line'
+import { useLine } from '@/kasir/lib/line'
 import { OPEN_TIMEOUT_MS, socketLibrary } from '@/shared/realtime/library'
 
 /** The socket of whoever is here; `opening` until the first try has ended. No call waits for it. */
@@ -21,7 +22,12 @@ export function openLive(): () => void {
     if (document.visibilityState === 'visible') line.wake()
   }
   for (const event of WAKES) window.addEventListener(event, onWake)
+  // The server answers calls again: it takes sockets again, too.
+  const forget = useLine.subscribe((now, before) => {
+    if (now.up && !before.up) line.wake()
+  })
   return () => {
+    forget()
     for (const event of WAKES) window.removeEventListener(event, onWake)
     line.stop()
     useLive.setState({ is: 'opening' })

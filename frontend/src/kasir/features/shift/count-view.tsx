@@ -129,7 +129,9 @@ export function CountView({ shift, who, closing, onBack }: Props) {
           </p>
         )}
         <p id={why} className={styles.why}>
-          {off ? 'Tidak ada sambungan, shift belum bisa ditutup.' : 'Menyimpan hitungan menutup shift ini.'}
+          {off
+            ? 'Tidak ada sambungan, shift belum bisa ditutup.'
+            : 'Keduanya menutup shift ini. Catatan selisih hanya bisa sesudah Simpan hitungan.'}
         </p>
         <div className={styles.buttons}>
           <Button
