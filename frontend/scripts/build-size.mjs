@@ -70,9 +70,10 @@ export function scanAdds(build) {
   return scripts(build, without(closure(build, [SCAN]), upToDashboard(build)))
 }
 
-/** Bytes of all JavaScript, whenever it is loaded. */
-export function allScripts(build) {
-  return assets(build, '.js').reduce((sum, file) => sum + weight(build, file), 0)
+/** Bytes of JavaScript the till fetches once it stands; what reads codes only where the browser does not. */
+export function tillAdds(build) {
+  const all = assets(build, '.js').reduce((sum, file) => sum + weight(build, file), 0)
+  return all - startScripts(build) - decoder(build)
 }
 
 /** Bytes of JavaScript around the WebAssembly that reads codes. */

@@ -1,7 +1,6 @@
 import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from '@/app/app'
-import { PageNotFetched } from '@/app/lazy-page'
 import { fetchHome } from '@/app/routes'
 import { dashboardFirst } from '@/early'
 import { followOtherTabs } from '@/shared/lib/auth-store'
@@ -9,6 +8,7 @@ import { followTaps } from '@/shared/lib/last-tap'
 import { followSecrets } from '@/shared/lib/secret'
 import { followSheets } from '@/shared/lib/sheet-history'
 import { showAfterReload } from '@/shared/lib/toast'
+import { PageNotFetched } from '@/shared/ui/lazy-page'
 import '@/shared/styles/global.css'
 
 /** So long a screen that is nearly there is waited for before it is shown that it is being fetched. */

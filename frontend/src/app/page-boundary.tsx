@@ -1,10 +1,10 @@
 import { Component, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Outlet, useLocation } from 'react-router'
-import { PageNotFetched } from '@/app/lazy-page'
 import { reloadOnce } from '@/app/reload-once'
 import { added } from '@/shared/copy/added'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
+import { PageNotFetched } from '@/shared/ui/lazy-page'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './page-boundary.module.css'
 

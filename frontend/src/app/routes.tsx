@@ -1,10 +1,10 @@
 import { Navigate, Route, Routes } from 'react-router'
 import { AuthOnly, PublicOnly, WithTelp } from '@/app/guard'
-import { lazyPage } from '@/app/lazy-page'
 import { PageOutlet } from '@/app/page-boundary'
 import LoginPage from '@/features/login/login-page'
 import WelcomePage from '@/features/welcome/welcome-page'
 import { paths } from '@/shared/lib/paths'
+import { lazyPage } from '@/shared/ui/lazy-page'
 
 const otp = () => import('@/features/otp/otp-page')
 const forgotOtp = () => import('@/features/forgot-otp/forgot-otp-page')

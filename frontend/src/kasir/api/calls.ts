@@ -1,28 +1,29 @@
 import { ops } from '@/kasir/api/client'
-import type {
-  Approval,
-  Approving,
-  CashKind,
-  Counted,
-  CustomerRef,
-  FoundCustomer,
-  LoggedIn,
-  LogIn,
-  MoneyBack,
-  Package,
-  Paired,
-  Rows,
-  Schemas,
-  Shift,
-  ShiftClosed,
-  ShiftNow,
-  ThisDevice,
-  Ticket,
-  TopUpBody,
-  TopUpMade,
-  TopUpRow,
-  TopUpVoided,
-  UseRow,
+import {
+  type Approval,
+  type Approving,
+  type CashKind,
+  type Counted,
+  type CustomerRef,
+  type FoundCustomer,
+  type LoggedIn,
+  type LogIn,
+  MOST_PACKAGES,
+  type MoneyBack,
+  type Package,
+  type Paired,
+  type Rows,
+  type Schemas,
+  type Shift,
+  type ShiftClosed,
+  type ShiftNow,
+  type ThisDevice,
+  type Ticket,
+  type TopUpBody,
+  type TopUpMade,
+  type TopUpRow,
+  type TopUpVoided,
+  type UseRow,
 } from '@/kasir/api/types'
 
 export const pair = (kode: string) =>
@@ -41,7 +42,11 @@ export async function approve(body: Approving): Promise<string> {
 
 export const findCustomer = (ref: CustomerRef) =>
   ops<FoundCustomer>('POST', 'pelanggan/cari', { body: ref satisfies Schemas['FindPelanggan'] })
-export const getPackages = (signal?: AbortSignal) => ops<Package[]>('GET', 'paket', { signal })
+/** What is sold, the cheapest first. */
+export async function getPackages(signal?: AbortSignal): Promise<Package[]> {
+  const { baris } = await ops<Rows<Package>>('GET', `paket?limit=${MOST_PACKAGES}`, { signal })
+  return baris.filter(({ aktif }) => aktif).sort((a, b) => a.harga - b.harga)
+}
 
 export const topUp = (key: string, body: TopUpBody, izin?: string) =>
   ops<TopUpMade>('POST', 'topup', { key, body: body satisfies Schemas['TopUp'], izin })

@@ -8,6 +8,4 @@ export const keys = {
   newestTopUps: ['top-ups', 'newest'],
   topUpPages: ['top-ups', 'pages'],
   uses: ['uses'],
-  /** How often money has gone back to a customer, or for a machine, as last told. */
-  howOften: (of: string) => ['how-often', of],
 }

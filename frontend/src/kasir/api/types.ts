@@ -39,6 +39,8 @@ export type CustomerRef = { qr: string } | { telp: string }
 /** `nama` is a first name and an initial, `telp` has four digits to be seen; without an account at this outlet `saldo` is null. */
 export type FoundCustomer = Schemas['PelangganFound']
 export type Package = Schemas['PaketRow']
+/** More than a till can show. */
+export const MOST_PACKAGES = 100
 export type PayMethod = Schemas['Means']
 
 /** As the till sends it: always to a customer who was found. `ulang` is the same once more, knowingly. */
@@ -68,4 +70,4 @@ export type MoneyBack = Schemas['MoneyBack']
 export type ApprovedAction = 'topup' | 'batal' | 'refund' | 'hapus' | 'kas'
 /** A supervisor's PIN for one action on one object. */
 export type Approving = Schemas['Izin'] & { aksi: ApprovedAction }
-export type Approval = Schemas['Approval']
+export type Approval = Schemas['ApprovalGiven']

@@ -1,23 +1,27 @@
 import { Component, type ReactNode } from 'react'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
+import { PageNotFetched } from '@/shared/ui/lazy-page'
 
-/** A fault of ours leaves a way out on the page, and no blank one. */
-export class Catch extends Component<{ children: ReactNode }, { failed: boolean }> {
-  override state = { failed: false }
+type Failed = 'fault' | 'fetch'
 
-  static getDerivedStateFromError() {
-    return { failed: true }
+/** A fault of ours, or a screen that the network did not give, leaves a way out on the page, and no blank one. */
+export class Catch extends Component<{ children: ReactNode }, { failed: Failed | null }> {
+  override state = { failed: null }
+
+  static getDerivedStateFromError(error: unknown): { failed: Failed } {
+    return { failed: error instanceof PageNotFetched ? 'fetch' : 'fault' }
   }
 
   override render() {
-    if (!this.state.failed) return this.props.children
+    const { failed } = this.state
+    if (!failed) return this.props.children
     return (
       <main>
         <h1 className="visually-hidden">Kasir Nyala</h1>
         <Empty
-          title="Halaman ini gagal ditampilkan"
-          body="Muat ulang untuk melanjutkan. Top-up yang sudah dikirim tidak hilang."
+          title={failed === 'fetch' ? 'Halaman ini belum terunduh' : 'Halaman ini gagal ditampilkan'}
+          body={`${failed === 'fetch' ? 'Periksa koneksi, lalu muat' : 'Muat'} ulang untuk melanjutkan. Top-up yang sudah dikirim tidak hilang.`}
           action={<Button onClick={() => window.location.reload()}>Muat ulang</Button>}
         />
       </main>

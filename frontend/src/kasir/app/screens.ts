@@ -1,9 +1,8 @@
 import { Banknote, type LucideIcon, ReceiptText, ScanLine } from 'lucide-react'
 import type { ComponentType } from 'react'
-import ShiftPage from '@/kasir/features/shift/shift-page'
 import TillPage from '@/kasir/features/till/till-page'
-import TransactionsPage from '@/kasir/features/transaksi/transaksi-page'
 import { paths } from '@/kasir/lib/router'
+import { lazyPage } from '@/shared/ui/lazy-page'
 
 export interface Screen {
   path: string
@@ -23,6 +22,12 @@ export const till: Screen = {
   page: TillPage,
   sells: true,
 }
+
+const TransactionsPage = lazyPage(() => import('@/kasir/features/transaksi/transaksi-page'))
+const ShiftPage = lazyPage(() => import('@/kasir/features/shift/shift-page'))
+
+/** Fetches what is not the till itself: a tablet must not find out in the middle of a day that a part is missing. */
+export const fetchScreens = () => Promise.allSettled([TransactionsPage.fetch(), ShiftPage.fetch()])
 
 /** The other screens, in the order of the navigation. A line here gives one its address and its entry. */
 export const screens: Screen[] = [

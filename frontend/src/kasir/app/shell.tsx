@@ -1,7 +1,7 @@
 import { LockKeyhole } from 'lucide-react'
-import { useEffect, useRef } from 'react'
+import { Suspense, useEffect, useRef } from 'react'
 import { lock, useIdleLock } from '@/kasir/app/lock'
-import { type Screen, screenAt, screens, till } from '@/kasir/app/screens'
+import { fetchScreens, type Screen, screenAt, screens, till } from '@/kasir/app/screens'
 import { clockTime, useNow } from '@/kasir/lib/clock'
 import { useLive } from '@/kasir/lib/live'
 import { tell } from '@/kasir/lib/notices'
@@ -14,6 +14,7 @@ import { useShift } from '@/kasir/lib/use-shift'
 import { Link } from '@/kasir/ui/link'
 import { initials } from '@/shared/lib/name'
 import { IconButton } from '@/shared/ui/icon-button'
+import { Spinner } from '@/shared/ui/spinner'
 import styles from './shell.module.css'
 
 /** What stands around each screen: the way to the others, who is here, since when, and whether the line holds. */
@@ -22,6 +23,7 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   useIdleLock(session)
   const sells = useSells()
   useScanLeads(sells)
+  useEffect(() => void fetchScreens(), [])
   const { petugas } = session
   const Page = screen.page
   return (
@@ -30,7 +32,9 @@ export function Shell({ path, session }: { path: string; session: Session }) {
       <div className={styles.side}>
         <Header screen={screen} name={petugas.nama} />
         <main className={styles.main}>
-          <Page />
+          <Suspense fallback={<Spinner large />}>
+            <Page />
+          </Suspense>
         </main>
       </div>
     </div>

@@ -64,6 +64,7 @@ describe('a use', () => {
     dikembalikan: 0,
     status: 'jalan',
     dihapus_at: null,
+    sudah: { pelanggan: 0, mesin: 0 },
   }
   const offer = (row: Partial<UseRow>) => giveBackOffer({ ...RUN, ...row })
 

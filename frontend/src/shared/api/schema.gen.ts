@@ -266,7 +266,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The packages within sight, the cheapest first. */
+        /** The packages within sight, the newest first. */
         get: operations["list_paket"];
         put?: never;
         /** Adds a package to an outlet. */
@@ -369,7 +369,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Browsers within sight. */
+        /** Browsers within sight, the newest first. */
         get: operations["perangkat_list"];
         put?: never;
         /** A code for a browser of an outlet, or of one person (owners only). */
@@ -414,6 +414,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/perangkat/{id}/pasang": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A code for a browser that takes this one's place, ended or not: the till with its open shift goes on in it. */
+        post: operations["perangkat_invite_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/petugas": {
         parameters: {
             query?: never;
@@ -421,7 +438,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The people within sight, below one's own role. */
+        /** The people within sight, below one's own role, the newest first. */
         get: operations["petugas_list"];
         put?: never;
         /** Hires somebody; the answer has the first PIN, once. */
@@ -1028,7 +1045,7 @@ export interface components {
             quota_emoney: null | components["schemas"]["QuotaEmoney"];
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
-        Answer_Approval: {
+        Answer_ApprovalGiven: {
             data: {
                 /** @description For the header `X-Izin`, once, within two minutes. */
                 izin: string;
@@ -1373,7 +1390,8 @@ export interface components {
                  * @description Rupiah given back.
                  */
                 jumlah: number;
-                ke: components["schemas"]["HowOften"];
+                /** @description This one included. */
+                ke: components["schemas"]["GivenBackOften"];
                 /** Format: int64 */
                 saldo_akhir: number;
             };
@@ -1481,6 +1499,100 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rows_PaketRow: {
+            /** @description A page of a list, the newest row first. */
+            data: {
+                baris: {
+                    aktif: boolean;
+                    /**
+                     * Format: int64
+                     * @description Rupiah paid.
+                     */
+                    harga: number;
+                    /** Format: int64 */
+                    idoutlet: number;
+                    /** Format: int64 */
+                    idpaket: number;
+                    nama: string;
+                    /**
+                     * Format: int64
+                     * @description Rupiah added.
+                     */
+                    quota: number;
+                }[];
+                /**
+                 * Format: int64
+                 * @description Goes on as `sebelum`; null at the end.
+                 */
+                lanjut: number | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rows_PerangkatRow: {
+            /** @description A page of a list, the newest row first. */
+            data: {
+                baris: {
+                    dicabut_at?: null | components["schemas"]["Timestamp"];
+                    dipasang_at?: null | components["schemas"]["Timestamp"];
+                    /** Format: int64 */
+                    id: number;
+                    /** Format: int64 */
+                    idoutlet?: number | null;
+                    /** Format: int64 */
+                    idpetugas?: number | null;
+                    nama: string;
+                }[];
+                /**
+                 * Format: int64
+                 * @description Goes on as `sebelum`; null at the end.
+                 */
+                lanjut: number | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rows_PetugasRow: {
+            /** @description A page of a list, the newest row first. */
+            data: {
+                baris: {
+                    dicabut_at?: null | components["schemas"]["Timestamp"];
+                    dikunci: boolean;
+                    /** Format: int64 */
+                    id: number;
+                    /** Format: int64 */
+                    idoutlet?: number | null;
+                    /** Format: int64 */
+                    idowner?: number | null;
+                    nama: string;
+                    /** @description A first PIN that was not changed yet. */
+                    pin_awal: boolean;
+                    role: string;
+                }[];
+                /**
+                 * Format: int64
+                 * @description Goes on as `sebelum`; null at the end.
+                 */
+                lanjut: number | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Rows_TopUpRow: {
             /** @description A page of a list, the newest row first. */
             data: {
@@ -1552,6 +1664,8 @@ export interface components {
                     /** @description The customer; a kasir sees the first name and an initial. */
                     nama: string;
                     status: components["schemas"]["UseStatus"];
+                    /** @description Before whoever looks at it gives anything back. */
+                    sudah: components["schemas"]["GivenBackOften"];
                 }[];
                 /**
                  * Format: int64
@@ -1778,76 +1892,6 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
-        Answer_Vec_PaketRow: {
-            data: {
-                aktif: boolean;
-                /**
-                 * Format: int64
-                 * @description Rupiah paid.
-                 */
-                harga: number;
-                /** Format: int64 */
-                idoutlet: number;
-                /** Format: int64 */
-                idpaket: number;
-                nama: string;
-                /**
-                 * Format: int64
-                 * @description Rupiah added.
-                 */
-                quota: number;
-            }[];
-            message: string;
-            /**
-             * Format: int32
-             * @description The HTTP status again.
-             */
-            status: number;
-        };
-        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
-        Answer_Vec_PerangkatRow: {
-            data: {
-                dicabut_at?: null | components["schemas"]["Timestamp"];
-                dipasang_at?: null | components["schemas"]["Timestamp"];
-                /** Format: int64 */
-                id: number;
-                /** Format: int64 */
-                idoutlet?: number | null;
-                /** Format: int64 */
-                idpetugas?: number | null;
-                nama: string;
-            }[];
-            message: string;
-            /**
-             * Format: int32
-             * @description The HTTP status again.
-             */
-            status: number;
-        };
-        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
-        Answer_Vec_PetugasRow: {
-            data: {
-                dicabut_at?: null | components["schemas"]["Timestamp"];
-                dikunci: boolean;
-                /** Format: int64 */
-                id: number;
-                /** Format: int64 */
-                idoutlet?: number | null;
-                /** Format: int64 */
-                idowner?: number | null;
-                nama: string;
-                /** @description A first PIN that was not changed yet. */
-                pin_awal: boolean;
-                role: string;
-            }[];
-            message: string;
-            /**
-             * Format: int32
-             * @description The HTTP status again.
-             */
-            status: number;
-        };
-        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Vec_WhatsAppMessage: {
             data: {
                 /** Format: date-time */
@@ -1865,7 +1909,7 @@ export interface components {
              */
             status: number;
         };
-        Approval: {
+        ApprovalGiven: {
             /** @description For the header `X-Izin`, once, within two minutes. */
             izin: string;
         };
@@ -2125,6 +2169,19 @@ export interface components {
             /** Format: int64 */
             skip: number;
         };
+        /** @description Refunds and deletions of this month. */
+        GivenBackOften: {
+            /**
+             * Format: int64
+             * @description For uses of this machine.
+             */
+            mesin: number;
+            /**
+             * Format: int64
+             * @description To this account.
+             */
+            pelanggan: number;
+        };
         Hapus: {
             alasan: components["schemas"]["Reason"];
             idcustomer?: null | components["schemas"]["Id"];
@@ -2157,19 +2214,6 @@ export interface components {
              * @description Whole rupiah: negative when the balance fell.
              */
             value: number;
-        };
-        /** @description Refunds and deletions of this month, this one included. */
-        HowOften: {
-            /**
-             * Format: int64
-             * @description For uses of this machine.
-             */
-            mesin: number;
-            /**
-             * Format: int64
-             * @description To this account.
-             */
-            pelanggan: number;
         };
         /**
          * @description An id: a number, or its digits as text.
@@ -2327,7 +2371,8 @@ export interface components {
              * @description Rupiah given back.
              */
             jumlah: number;
-            ke: components["schemas"]["HowOften"];
+            /** @description This one included. */
+            ke: components["schemas"]["GivenBackOften"];
             /** Format: int64 */
             saldo_akhir: number;
         };
@@ -2941,6 +2986,8 @@ export interface components {
             /** @description The customer; a kasir sees the first name and an initial. */
             nama: string;
             status: components["schemas"]["UseStatus"];
+            /** @description Before whoever looks at it gives anything back. */
+            sudah: components["schemas"]["GivenBackOften"];
         };
         /** @enum {string} */
         UseStatus: "menunggu" | "belum_pasti" | "jalan" | "selesai" | "dihentikan" | "gagal";
@@ -3296,7 +3343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answer_Approval"];
+                    "application/json": components["schemas"]["Answer_ApprovalGiven"];
                 };
             };
             400: {
@@ -4050,7 +4097,12 @@ export interface operations {
     };
     list_paket: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4062,7 +4114,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answer_Vec_PaketRow"];
+                    "application/json": components["schemas"]["Answer_Rows_PaketRow"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
                 };
             };
             401: {
@@ -4569,7 +4629,12 @@ export interface operations {
     };
     perangkat_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4581,7 +4646,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answer_Vec_PerangkatRow"];
+                    "application/json": components["schemas"]["Answer_Rows_PerangkatRow"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
                 };
             };
             401: {
@@ -4818,9 +4891,85 @@ export interface operations {
             };
         };
     };
-    petugas_list: {
+    perangkat_invite_again: {
         parameters: {
             query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Invitation"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    petugas_list: {
+        parameters: {
+            query?: {
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4832,7 +4981,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answer_Vec_PetugasRow"];
+                    "application/json": components["schemas"]["Answer_Rows_PetugasRow"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
                 };
             };
             401: {

@@ -109,7 +109,7 @@ function Amounts({ customer, choice }: { customer: FoundCustomer; choice: Choice
     staleTime: 60_000,
   })
   const [typing, setTyping] = useState(false)
-  const active = packages.data?.filter(({ aktif }) => aktif) ?? []
+  const active = packages.data ?? []
   const nominal = choice?.is === 'amount' ? choice.nominal : null
   const other = nominal !== null && !CHIPS.includes(nominal)
   return (

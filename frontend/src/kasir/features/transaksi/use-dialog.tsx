@@ -1,4 +1,4 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { deletionOf, refundOf } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
@@ -11,7 +11,7 @@ import { Decide } from '@/kasir/ui/decide'
 import { Rows } from '@/kasir/ui/rows'
 import { Unanswered } from '@/kasir/ui/unanswered'
 import { View } from '@/kasir/ui/view'
-import { formatDateTime, formatMonth, rupiah } from '@/shared/lib/format'
+import { formatDateTime, rupiah } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import styles from './dialog.module.css'
@@ -46,7 +46,6 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
   const money = useMoney<MoneyBack>(`use:${idtransaksi}:${idcustomer}`, {
     onDone: (answer, { path }) => {
       setDone(answer)
-      rememberHowOften(client, row, answer)
       patchRow<UseRow>(
         client,
         keys.uses,
@@ -57,6 +56,8 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
           dihapus_at: path === 'hapus' ? new Date().toISOString() : one.dihapus_at,
         }),
       )
+      // Of others, too, it is one more now.
+      void client.invalidateQueries({ queryKey: keys.uses })
     },
     onRefused: () => void client.invalidateQueries({ queryKey: keys.uses }),
   })
@@ -92,7 +93,7 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
       </View>
     )
   }
-  const known = howOftenKnown(client, row)
+  const next = { pelanggan: row.sudah.pelanggan + 1, mesin: row.sudah.mesin + 1 }
   if (step === 'refund' && (offer.refund > 0 || money.pending)) {
     return (
       <Decide
@@ -106,7 +107,7 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
         <Button variant="quiet" disabled={money.pending} onClick={() => setStep('amount')}>
           Ubah jumlah
         </Button>
-        <HowOften {...known} />
+        <HowOften {...next} />
       </Decide>
     )
   }
@@ -125,7 +126,7 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
         approval={{ aksi: 'hapus', objek: `${idtransaksi}:${idcustomer}` }}
         request={(alasan) => deletionOf(row, alasan)}
       >
-        <HowOften {...known} />
+        <HowOften {...next} />
       </Decide>
     )
   }
@@ -171,40 +172,12 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
   )
 }
 
-type Known = Partial<MoneyBack['ke']>
-
 /** Refunds and deletions of this month, this one included: of somebody who often gets money back, and of a machine that often fails. */
-function HowOften({ pelanggan, mesin }: Known) {
-  if (pelanggan === undefined && mesin === undefined) return null
+function HowOften({ pelanggan, mesin }: MoneyBack['ke']) {
   return (
     <ul className={styles.often}>
-      {pelanggan !== undefined && <li>Refund ke-{pelanggan} bulan ini untuk pelanggan ini</li>}
-      {mesin !== undefined && <li>Refund ke-{mesin} bulan ini untuk mesin ini</li>}
+      <li>Refund ke-{pelanggan} bulan ini untuk pelanggan ini</li>
+      <li>Refund ke-{mesin} bulan ini untuk mesin ini</li>
     </ul>
   )
-}
-
-interface Told {
-  count: number
-  month: string
-}
-
-const customerKey = ({ idcustomer }: UseRow) => keys.howOften(`customer:${idcustomer}`)
-const machineKey = ({ mesin }: UseRow) => keys.howOften(`machine:${mesin}`)
-
-/** The cache forgets it soon: at another till it may have become more often. */
-function rememberHowOften(client: QueryClient, row: UseRow, { ke }: MoneyBack): void {
-  const month = formatMonth(Date.now())
-  client.setQueryData<Told>(customerKey(row), { count: ke.pelanggan, month })
-  client.setQueryData<Told>(machineKey(row), { count: ke.mesin, month })
-}
-
-/** Which one the next would be, as far as somebody has said this month. */
-function howOftenKnown(client: QueryClient, row: UseRow): Known {
-  const next = (key: readonly string[]) => {
-    const told = client.getQueryData<Told>(key)
-    return told?.month === formatMonth(Date.now()) ? told.count + 1 : undefined
-  }
-  const [pelanggan, mesin] = [next(customerKey(row)), next(machineKey(row))]
-  return { ...(pelanggan !== undefined && { pelanggan }), ...(mesin !== undefined && { mesin }) }
 }
