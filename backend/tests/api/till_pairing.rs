@@ -128,6 +128,22 @@ async fn a_browser_lists_who_works_there_and_a_persons_own_that_person() {
 }
 
 #[actix_web::test]
+async fn who_finds_no_room_in_the_list_logs_in_all_the_same() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    const MANY: &str = "
+        WITH k AS (INSERT INTO kunci_operator (nama, role, idoutlet, hash, created_at)
+            SELECT 'Kasir ' || n, 'kasir', $1, sha256(n::TEXT::BYTEA), $2 FROM generate_series(1, 1000) n RETURNING id)
+        INSERT INTO petugas (id_kunci, pin_hash, dihitung_sejak, created_at) SELECT id, 'none', $2, $2 FROM k";
+    app.db.execute(MANY, &[&outlet.idoutlet, &app.now()]).await.unwrap();
+    let till = app.till(outlet.idoutlet).await;
+    let hadi = app.person("Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet), PIN).await;
+    let listed = names(&app, &till).await;
+    assert_eq!((listed.len(), listed.contains(&"Hadi".to_owned())), (1000, false));
+    app.log_in(&till, &json!({ "idpetugas": hadi, "pin": PIN })).await.ok();
+}
+
+#[actix_web::test]
 async fn a_lost_tills_drawer_is_counted_in_the_browser_that_takes_its_place() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
