@@ -21,6 +21,8 @@ use crate::http::dev_door;
 use crate::http::error::AppError;
 use crate::ops::pelanggan_bulk::{self, ManyPelanggan};
 use crate::ops::pelanggan_cari::{self, FindPelanggan};
+use crate::ops::perangkat::{self, Perangkat};
+use crate::ops::petugas::{self, Petugas};
 use crate::ops::topup::{self, TopUp};
 use crate::staff::browser;
 use crate::{dev, health, ops};
@@ -170,6 +172,8 @@ impl Modify for Together {
         bind(TopUp::name(), topup::together().map(Schema::from).into());
         bind(FindPelanggan::name(), pelanggan_cari::together().map(Schema::from).into());
         bind(ManyPelanggan::name(), pelanggan_bulk::together().map(Schema::from).into());
+        bind(Perangkat::name(), perangkat::together().map(Schema::from).into());
+        bind(Petugas::name(), petugas::together().map(Schema::from).into());
     }
 }
 

@@ -150,9 +150,14 @@ pub fn with(field: &str, what: Object) -> ObjectBuilder {
     ObjectBuilder::new().property(field, what).required(field)
 }
 
-/// … and a `field` that is left out or null: the value of a property.
+/// … and a `field` that is left out or null: the value of a property; …
 pub fn null() -> Object {
     Object::with_type(Type::Null)
+}
+
+/// … or one that is an id.
+pub fn id() -> Object {
+    ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String])).build()
 }
 
 #[cfg(test)]

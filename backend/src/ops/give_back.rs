@@ -46,7 +46,7 @@ pub(super) fn visible(operator: &Operator, idcustomer: Option<Id>) -> Visible {
 /// Whose use it is, if that is said; a kasir has to, because the approval does.
 pub(super) fn customer(operator: &Operator, idcustomer: Option<Id>) -> Result<Option<i64>, AppError> {
     match idcustomer {
-        None if operator.role == Role::Kasir => Err(AppError::bad_input("idcustomer wajib diisi")),
+        None if operator.role == Role::Kasir => Err(AppError::Unprocessable("idcustomer wajib diisi")),
         id => Ok(id.map(Id::get)),
     }
 }

@@ -5,6 +5,7 @@ use deadpool_postgres::Transaction;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::OneOf;
 
 use super::key::{Minimal, SUPERVISOR};
 use super::rows::{Page, Rows};
@@ -18,7 +19,7 @@ use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
-use crate::http::schema::ShortText;
+use crate::http::schema::{ShortText, id, null, with};
 use crate::staff::Staff;
 use crate::staff::browser::{self, BrowserOf, CODE_LIFE_MS, Pairing};
 use crate::staff::operator::Operator;
@@ -59,6 +60,12 @@ pub struct PerangkatRow {
     dipasang_at: Option<Timestamp>,
     /// RFC 3339.
     dicabut_at: Option<Timestamp>,
+}
+
+/// What binds its fields together: it is an outlet's or a person's.
+pub fn together() -> [OneOf; 1] {
+    let of = |this: &str, not: &str| with(this, id()).property(not, null());
+    [OneOf::builder().item(of("idoutlet", "idpetugas")).item(of("idpetugas", "idoutlet")).build()]
 }
 
 /// Browsers within sight, the newest first.

@@ -6,6 +6,7 @@ use deadpool_postgres::{GenericClient, Transaction};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, OneOf, Type};
 
 use super::key::{Minimal, SUPERVISOR};
 use super::rows::{Page, Rows};
@@ -21,7 +22,7 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::client_ip;
 use crate::http::error::AppError;
 use crate::http::json::Json;
-use crate::http::schema::ShortText;
+use crate::http::schema::{ShortText, id, null, with};
 use crate::staff::Staff;
 use crate::staff::login::PinHash;
 use crate::staff::operator::Operator;
@@ -66,6 +67,18 @@ pub struct PetugasRow {
     dikunci: bool,
     /// RFC 3339.
     dicabut_at: Option<Timestamp>,
+}
+
+/// What binds its fields together: an owner has outlets, the others work at one.
+pub fn together() -> [OneOf; 1] {
+    let works_for = |this: &str, not: &str, roles: &[Role]| {
+        let roles = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(roles.iter().map(|role| role.as_str())));
+        with(this, id()).property(not, null()).property("role", roles)
+    };
+    [OneOf::builder()
+        .item(works_for("idoutlet", "idowner", &[Role::Kasir, Role::Supervisor]))
+        .item(works_for("idowner", "idoutlet", &[Role::Owner]))
+        .build()]
 }
 
 /// The people within sight, below one's own role, the newest first.

@@ -109,7 +109,7 @@ impl OutletPage {
             Some(id) => Some(scope::outlet(client, operator, id).await?.idoutlet),
             None => operator.idoutlet,
         };
-        let idoutlet = asked.ok_or(AppError::bad_input("idoutlet wajib diisi"))?;
+        let idoutlet = asked.ok_or(AppError::Unprocessable("idoutlet wajib diisi"))?;
         if operator.role > Role::Kasir {
             return Ok(Sight::Outlet(idoutlet));
         }

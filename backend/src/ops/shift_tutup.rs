@@ -41,20 +41,28 @@ pub struct Count {
 /// How many notes of each kind, and rupiah in coins.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Notes {
+    #[schema(maximum = 1000000000)]
     #[serde(rename = "100000", default, deserialize_with = "whole::deserialize")]
     of_100000: u32,
+    #[schema(maximum = 1000000000)]
     #[serde(rename = "50000", default, deserialize_with = "whole::deserialize")]
     of_50000: u32,
+    #[schema(maximum = 1000000000)]
     #[serde(rename = "20000", default, deserialize_with = "whole::deserialize")]
     of_20000: u32,
+    #[schema(maximum = 1000000000)]
     #[serde(rename = "10000", default, deserialize_with = "whole::deserialize")]
     of_10000: u32,
+    #[schema(maximum = 1000000000)]
     #[serde(rename = "5000", default, deserialize_with = "whole::deserialize")]
     of_5000: u32,
+    #[schema(maximum = 1000000000)]
     #[serde(rename = "2000", default, deserialize_with = "whole::deserialize")]
     of_2000: u32,
+    #[schema(maximum = 1000000000)]
     #[serde(rename = "1000", default, deserialize_with = "whole::deserialize")]
     of_1000: u32,
+    #[schema(maximum = 1000000000)]
     #[serde(default, deserialize_with = "whole::deserialize")]
     koin: u32,
 }

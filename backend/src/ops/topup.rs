@@ -22,7 +22,7 @@ use crate::domain::whole::Whole;
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
-use crate::http::schema::{ShortText, null, with};
+use crate::http::schema::{ShortText, id, null, with};
 use crate::ledger::shift;
 use crate::ledger::topup::{self, AccountKind, AtShift, Means, Package, Payment, VOID_WITHIN_MS, WalletRef};
 use crate::live::balances::{Balances, Cause, Moved};
@@ -90,7 +90,6 @@ pub struct TopUpMade {
 /// What binds its fields together: one way to name the customer, and an expiry for what expires.
 pub fn together() -> [OneOf; 2] {
     let text = || Object::with_type(Type::String);
-    let id = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String])).build();
     let named = |this: &str, what: Object, [a, b]: [&str; 2]| with(this, what).property(a, null()).property(b, null());
     let whole = |values: &[Option<i64>]| {
         ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::Null])).enum_values(Some(values.to_vec()))
@@ -102,7 +101,7 @@ pub fn together() -> [OneOf; 2] {
         OneOf::builder()
             .item(named("telp", text(), ["qr", "id_customer_global"]))
             .item(named("qr", text(), ["telp", "id_customer_global"]))
-            .item(named("id_customer_global", id, ["telp", "qr"]))
+            .item(named("id_customer_global", id(), ["telp", "qr"]))
             .build(),
         OneOf::builder().item(expires).item(stays).build(),
     ]

@@ -55,6 +55,7 @@ const LIST: &str = "
     responses(
         (status = 200, body = Answer<Rows<TopUpRow>>), (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 403, description = "A kasir's API key: it has no shift", body = Empty), (status = 404, body = Empty),
+        (status = 422, description = "`idoutlet wajib diisi`: several outlets are in sight", body = Empty),
     )
 )]
 pub async fn topup_list(

@@ -51,7 +51,7 @@ async fn a_kasir_sees_the_shift_and_a_supervisor_the_outlet() {
     let path = "/ops/v1/topup";
     app.get(path, Some(&program)).await.expect(403, "hanya dari perangkat kasir, bukan dengan kunci operator");
     let owner = app.key(Scope::Owner(outlet.idowner)).await;
-    app.get(path, Some(&owner)).await.expect(400, "idoutlet wajib diisi");
+    app.get(path, Some(&owner)).await.expect(422, "idoutlet wajib diisi");
     let at = |idoutlet: i64| format!("{path}?idoutlet={idoutlet}");
     assert_eq!(app.get(&at(outlet.idoutlet), Some(&owner)).await.ok(), all);
     let foreign = app.outlet("Mawar").await.idoutlet;

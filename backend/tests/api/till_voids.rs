@@ -242,7 +242,7 @@ async fn a_kasir_gives_back_with_a_yes_and_is_told_how_often() {
     app.ask_with(rina, "b", Some(&yes), "hapus", &deletion).await.expect(403, not_good);
     let mut nobodys = refund.clone();
     nobodys.as_object_mut().unwrap().remove("idcustomer");
-    app.ask_with(rina, "c", Some(&yes), "refund", &nobodys).await.expect(400, "idcustomer wajib diisi");
+    app.ask_with(rina, "c", Some(&yes), "refund", &nobodys).await.expect(422, "idcustomer wajib diisi");
     let back = app.ask_with(rina, "d", Some(&yes), "refund", &refund).await.ok();
     assert_eq!((&back["jumlah"], &back["ke"]), (&json!(4_000), &json!({"pelanggan": 1, "mesin": 1})));
     assert_eq!(app.ask_with(rina, "d", Some(&yes), "refund", &refund).await.ok(), back);

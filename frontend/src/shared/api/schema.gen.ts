@@ -2610,7 +2610,13 @@ export interface components {
             idoutlet?: null | components["schemas"]["Id"];
             idpetugas?: null | components["schemas"]["Id"];
             nama: components["schemas"]["ShortText"];
-        };
+        } & ({
+            idoutlet: number | string;
+            idpetugas?: null;
+        } | {
+            idoutlet?: null;
+            idpetugas: number | string;
+        });
         PerangkatRow: {
             dicabut_at?: null | components["schemas"]["Timestamp"];
             dipasang_at?: null | components["schemas"]["Timestamp"];
@@ -2642,7 +2648,17 @@ export interface components {
             nama: components["schemas"]["ShortText"];
             /** @description Below one's own. */
             role: string;
-        };
+        } & ({
+            idoutlet: number | string;
+            idowner?: null;
+            /** @enum {string} */
+            role?: "kasir" | "supervisor";
+        } | {
+            idoutlet?: null;
+            idowner: number | string;
+            /** @enum {string} */
+            role?: "owner";
+        });
         PetugasHired: {
             /** Format: int64 */
             id: number;
@@ -4607,6 +4623,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description `idoutlet wajib diisi`: several outlets are in sight */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description A defect of the server */
             500: {
                 headers: {
@@ -5932,6 +5957,15 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `idoutlet wajib diisi`: several outlets are in sight */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
