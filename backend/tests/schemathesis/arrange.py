@@ -1,5 +1,5 @@
-"""Logs the demo's customer in, who buys what the examples of the document name and gets the money back; pairs a browser and logs somebody in
-there. Prints the customer's token, the session's and the browser's cookie."""
+"""Logs the demo's customer in, who buys what the examples of the document name and gets the money back; pairs a browser and logs somebody
+in there. Prints the customer's token, the session's and the browser's cookie, and the ids of browser and person."""
 
 from nyala import NOTA, PASSWORD, TELP, post
 from till import Till
@@ -11,4 +11,4 @@ back = {"idtransaksi": NOTA, "alasan": "mesin rusak"}
 post("/ops/v1/refund", {**back, "nominal": 500}, **{"Idempotency-Key": "refund"})
 post("/ops/v1/hapus", back, **{"Idempotency-Key": "hapus"})
 till = Till()
-print(token, till.token, till.cookie.partition("=")[2])
+print(token, till.token, till.cookie.partition("=")[2], till.browser, till.person)

@@ -7,11 +7,11 @@ import os
 import time
 
 import schemathesis
-from good import GOOD, somebody
+from good import GOOD, browser, of_person, somebody
 from nyala import NOTA, TELP
 from till import Till
 
-TOKEN, SESSION, COOKIE = (os.environ[f"NYALA_{name}"] for name in ("TOKEN", "SESSION", "COOKIE"))
+TOKEN, SESSION, COOKIE, BROWSER, PERSON = (os.environ[f"NYALA_{name}"] for name in ("TOKEN", "SESSION", "COOKIE", "BROWSER", "PERSON"))
 LAST_INSTANT_MS = 253402300799999
 DAY_MS = 24 * 60 * 60 * 1000
 
@@ -20,7 +20,20 @@ FEW = 20
 
 # What exists, for half of the calls: among all ids, numbers and receipts there are, none would ever be met.
 KNOWN = {"telp": TELP, "idtransaksi": NOTA, "total": 2000, "grandtotal": 2000}
-KNOWN |= dict.fromkeys(["idowner", "idoutlet", "idcustomer", "idmesin", "idsnap_layanan"], 1)
+KNOWN |= dict.fromkeys(["idowner", "idoutlet", "idcustomer", "id_customer_global", "idmesin", "idsnap_layanan"], 1)
+KNOWN["idpetugas"] = int(PERSON)
+
+# What wears a till out, and after how many requests another one comes: who leaves has no session, who counts has no shift, and a till looks
+# up sixty numbers an hour.
+WEARS_OUT = {"POST /ops/v1/keluar": 1, "POST /ops/v1/shift/tutup": 1, "POST /ops/v1/pelanggan/cari": 50}
+TILLS = {}
+
+# What ends the session that is used to the end of the run, when it names that browser or that person; then somebody else is named.
+ENDS_SESSION = {
+    "POST /ops/v1/perangkat/{id}/cabut": (BROWSER, browser),
+    "POST /ops/v1/petugas/{id}/cabut": (PERSON, of_person),
+    "POST /ops/v1/petugas/{id}/reset_pin": (PERSON, of_person),
+}
 
 # Operations that have answered a request of the document, by whether one was a success.
 SUCCEEDED = {}
@@ -31,16 +44,27 @@ def is_good(case):
     return case.meta is not None and case.meta.generation.mode.is_positive
 
 
+def till_for(label):
+    """A till of that call's own, which is not worn out."""
+    till, left = TILLS.get(label, (None, 0))
+    if not left:
+        till, left = Till(), WEARS_OUT[label]
+    TILLS[label] = till, left - 1
+    return till
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
     """Makes requests succeed: of each operation until one did, and every second one of the long search."""
     label = case.operation.label
     if case.headers.get("Authorization") == f"Bearer {SESSION}":
-        # Who leaves, or closes the shift, does so at a till of its own.
-        if label in ("POST /ops/v1/keluar", "POST /ops/v1/shift/tutup"):
-            Till(shift=label.endswith("tutup")).take(case)
+        if label in WEARS_OUT:
+            till_for(label).take(case)
         else:
             case.headers["Cookie"] = f"nyala_till={COOKIE}"
+    kept, another = ENDS_SESSION.get(label, (None, None))
+    if kept and str(case.path_parameters.get("id")).lstrip("0") == kept:
+        another(case)
     # Who logs out is nobody afterwards: each logout gets a token of its own.
     if case.operation.path == "/scan/v1/auth/logout" and case.headers.get("Authorization") == f"Bearer {TOKEN}":
         somebody(case)

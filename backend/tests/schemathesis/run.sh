@@ -56,8 +56,8 @@ NYALA_URL=$(sed -n 's/.* at \(http:[^ ]*\)\/$/\1/p' "$folder/address")
 NYALA_KEY=$("$nyala" key add --role root --nama schemathesis)
 export NYALA_URL NYALA_KEY PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1
 "$here/.venv/bin/python" "$here/arrange.py" >"$folder/arranged"
-read -r NYALA_TOKEN NYALA_SESSION NYALA_COOKIE <"$folder/arranged"
-export NYALA_TOKEN NYALA_SESSION NYALA_COOKIE NYALA_SUCCEEDED="$folder/succeeded"
+read -r NYALA_TOKEN NYALA_SESSION NYALA_COOKIE NYALA_BROWSER NYALA_PERSON <"$folder/arranged"
+export NYALA_TOKEN NYALA_SESSION NYALA_COOKIE NYALA_BROWSER NYALA_PERSON NYALA_SUCCEEDED="$folder/succeeded"
 
 # What has an end, or leaves operations out, does not meet all of them.
 extent=whole

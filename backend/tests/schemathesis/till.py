@@ -5,6 +5,8 @@ import itertools
 from nyala import answer, post
 
 PIN = "246813"
+# Rupiah in the drawer when a shift is opened.
+FLOAT = 10_000_000
 # Whose names they are does not matter, and no two tills share a person: wrong PINs of one are not another's.
 NUMBER = itertools.count(1)
 
@@ -15,26 +17,23 @@ def hire(role="supervisor"):
     return hired["id"], hired["pin_awal"]
 
 
-def pair():
-    """The cookie of a browser of the outlet."""
-    kode = post("/ops/v1/perangkat", {"nama": f"Tablet {next(NUMBER)}", "idoutlet": 1})["kode"]
-    return answer("/ops/v1/pasang", {"kode": kode}, None)[1]
-
-
-def log_in(cookie):
-    """A supervisor's session in a browser: who it is, and the token."""
-    person, first = hire()
-    body = {"idpetugas": person, "pin": first, "pin_baru": PIN}
-    return person, answer("/ops/v1/masuk", body, None, Cookie=cookie)[0]["token"]
+def invite():
+    """A browser of the outlet that is yet to be paired, and its code."""
+    invited = post("/ops/v1/perangkat", {"nama": f"Tablet {next(NUMBER)}", "idoutlet": 1})
+    return invited["id"], invited["kode"]
 
 
 class Till:
     """A browser with a session of its own, and an open shift if it is wanted."""
 
     def __init__(self, shift=True):
-        self.cookie = pair()
-        self.person, self.token = log_in(self.cookie)
-        self.shift = self.ask("shift", {"modal": 10_000_000}) if shift else None
+        self.browser, kode = invite()
+        self.cookie = answer("/ops/v1/pasang", {"kode": kode}, None)[1]
+        self.person, first = hire()
+        body = {"idpetugas": self.person, "pin": first, "pin_baru": PIN}
+        self.token = answer("/ops/v1/masuk", body, None, Cookie=self.cookie)[0]["token"]
+        if shift:
+            self.ask("shift", {"modal": FLOAT})
 
     def ask(self, call, body):
         once = f"till-{next(NUMBER)}"

@@ -30,11 +30,17 @@ def main(extent):
     if extent == "part":
         expected &= {label for label, _ in lines}
     wrong = [f"no request succeeded: {label}" for label in sorted(expected - succeeded)]
-    try:
-        get("/scan/v1/dashboard/get_dashboard", Authorization=f"Bearer {os.environ['NYALA_TOKEN']}")
-    except OSError as error:
-        wrong.append(f"the customer's token is not good any more: {error}")
-    print("\n".join(wrong) or f"{len(expected)} operations had a request that succeeded, and the customer's token is good to the end.")
+    token, session, cookie = (os.environ[f"NYALA_{name}"] for name in ("TOKEN", "SESSION", "COOKIE"))
+    kept = {
+        "the customer's token": ("/scan/v1/dashboard/get_dashboard", {"Authorization": f"Bearer {token}"}),
+        "the till's session": ("/ops/v1/shift", {"Authorization": f"Bearer {session}", "Cookie": f"nyala_till={cookie}"}),
+    }
+    for what, (path, headers) in kept.items():
+        try:
+            get(path, **headers)
+        except OSError as error:
+            wrong.append(f"{what} is not good any more: {error}")
+    print("\n".join(wrong) or f"{len(expected)} operations had a request that succeeded; token and session are good to the end.")
     return 1 if wrong or not expected else 0
 
 
