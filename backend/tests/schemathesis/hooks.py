@@ -2,12 +2,14 @@
 
 import collections
 import hashlib
+import ipaddress
+import itertools
 import json
 import os
 import time
 
 import schemathesis
-from good import GOOD, browser, of_person, somebody
+from good import GOOD, RECEIPT, browser, of_person, somebody
 from nyala import NOTA, TELP
 from till import Till
 
@@ -28,12 +30,17 @@ KNOWN["idpetugas"] = int(PERSON)
 WEARS_OUT = {"POST /ops/v1/keluar": 1, "POST /ops/v1/shift/tutup": 1, "POST /ops/v1/pelanggan/cari": 50}
 TILLS = {}
 
-# What ends the session that is used to the end of the run, when it names that browser or that person; then somebody else is named.
+# What ends sessions. When it names the browser or the person of a till that is still needed, somebody else is named.
+BROWSERS, PEOPLE = {BROWSER}, {PERSON}
 ENDS_SESSION = {
-    "POST /ops/v1/perangkat/{id}/cabut": (BROWSER, browser),
-    "POST /ops/v1/petugas/{id}/cabut": (PERSON, of_person),
-    "POST /ops/v1/petugas/{id}/reset_pin": (PERSON, of_person),
+    "POST /ops/v1/perangkat/{id}/cabut": (BROWSERS, browser),
+    "POST /ops/v1/perangkat/{id}/pasang": (BROWSERS, browser),
+    "POST /ops/v1/petugas/{id}/cabut": (PEOPLE, of_person),
+    "POST /ops/v1/petugas/{id}/reset_pin": (PEOPLE, of_person),
 }
+
+# Where pairing codes come from, as a proxy says that run.sh has the server believe: twenty wrong ones close their address to right ones.
+ADDRESSES = (str(ipaddress.IPv4Address("10.0.0.0") + n) for n in itertools.count(1))
 
 # Operations that have answered a request of the document, by whether one was a success.
 SUCCEEDED = {}
@@ -49,6 +56,8 @@ def till_for(label):
     till, left = TILLS.get(label, (None, 0))
     if not left:
         till, left = Till(), WEARS_OUT[label]
+        BROWSERS.add(str(till.browser))
+        PEOPLE.add(str(till.person))
     TILLS[label] = till, left - 1
     return till
 
@@ -62,9 +71,11 @@ def before_call(context, case, kwargs):
             till_for(label).take(case)
         else:
             case.headers["Cookie"] = f"nyala_till={COOKIE}"
-    kept, another = ENDS_SESSION.get(label, (None, None))
-    if kept and str(case.path_parameters.get("id")).lstrip("0") == kept:
+    needed, another = ENDS_SESSION.get(label, ((), None))
+    if str(case.path_parameters.get("id")).lstrip("0") in needed:
         another(case)
+    if label == "POST /ops/v1/pasang":
+        case.headers["X-Forwarded-For"] = next(ADDRESSES)
     # Who logs out is nobody afterwards: each logout gets a token of its own.
     if case.operation.path == "/scan/v1/auth/logout" and case.headers.get("Authorization") == f"Bearer {TOKEN}":
         somebody(case)
@@ -72,6 +83,9 @@ def before_call(context, case, kwargs):
         CALLS[label] += 1
         if not SUCCEEDED.get(label) or (case.meta.phase.name == "fuzzing" and CALLS[label] % 2):
             GOOD[label](case)
+            # It asks for something else each time.
+            if "Idempotency-Key" in case.headers:
+                case.headers["Idempotency-Key"] = next(RECEIPT)
 
 
 @schemathesis.hook
