@@ -187,7 +187,11 @@ function Piece({ piece, count, chosen, disabled, onChange, onChoose, onEnter }: 
   const name = nameOf(piece)
   const number = many(count, piece)
   useEffect(() => {
-    if (chosen) row.current?.scrollIntoView({ block: 'nearest' })
+    if (!chosen) return
+    row.current?.scrollIntoView({ block: 'nearest' })
+    // Whoever types into these fields goes on in this one.
+    if (row.current?.parentElement?.contains(document.activeElement))
+      row.current.querySelector('input')?.focus()
   }, [chosen])
   return (
     <li ref={row} className={styles.piece} data-chosen={chosen || undefined}>
