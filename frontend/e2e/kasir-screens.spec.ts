@@ -37,10 +37,18 @@ async function expectInSight(what: Locator): Promise<void> {
   expect(covered).toBeNull()
 }
 
+/** A time of day has a dot, but for one after its date; with a colon it is a countdown. */
+async function expectDottedTimes(page: Page): Promise<void> {
+  const text = await page.locator('body').innerText()
+  const bare = text.replace(/\d\d\/\d\d\/\d{4} \d\d:\d\d|Sisa waktu \d\d:\d\d/g, '').match(/.*\d:\d\d.*/g)
+  expect(bare).toBeNull()
+}
+
 /** In light and dark: nothing for axe, nothing too wide, and what is pressed next in sight. With `E2E_SHOTS` also a picture of each in that folder. */
 async function look(page: Page, name: string, ...next: Locator[]): Promise<void> {
   const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
   for (const one of next) await expectInSight(one)
+  await expectDottedTimes(page)
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     await expectFineScreen(page)
