@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import { type Customer, newCustomer, ops, topUp } from './api.ts'
 import { buy } from './buy.ts'
+import { expect } from './test.ts'
 import { callAt, openTill, type Shop, tokenOf } from './till.ts'
 
 export interface Stage {
@@ -44,5 +45,8 @@ export async function stageTill(page: Page): Promise<Stage> {
   const siti = await newCustomer('Siti Rahma')
   await topUp(siti, idoutlet, 15_000)
   await topUp(siti, idoutlet, 20_000)
+  // All of it happened beside the page.
+  await page.reload()
+  await expect(page.getByText('Ketik nomor WhatsApp')).toBeAttached()
   return { shop, siti }
 }
