@@ -1,18 +1,8 @@
-import type { BrowserContext, Page } from '@playwright/test'
-import { type Customer, newCustomer, newWorld, ops } from './support/api.ts'
+import type { Page } from '@playwright/test'
+import { ops } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
-import { readQr } from './support/qr.ts'
-import { expect, openAs, test } from './support/test.ts'
-
-const TABLET = { width: 1024, height: 600 }
-const PIN = { rina: '246810', hadi: '135791', tono: '864203' }
-
-interface Hired {
-  id: number
-  pin_awal: string
-}
-
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+import { expect, test } from './support/test.ts'
+import { button, codeOf, lock, logIn, openShop, PIN, scanAt, TABLET, withPhone } from './support/till.ts'
 
 /** Logs somebody in who has a first PIN, and chooses one. */
 async function firstLogin(page: Page, name: string, first: string, pin: string): Promise<void> {
@@ -24,61 +14,12 @@ async function firstLogin(page: Page, name: string, first: string, pin: string):
   await page.keyboard.type(pin)
 }
 
-async function logIn(page: Page, name: string, pin: string): Promise<void> {
-  await page.getByRole('button', { name }).click()
-  await page.keyboard.type(pin)
-}
-
-/** An outlet with its people, and a tablet that is paired by the link. */
-async function openShop(context: BrowserContext) {
-  const { idoutlet, outlet } = await newWorld([])
-  const rina = await ops<Hired>('petugas', { nama: 'Rina', role: 'kasir', idoutlet })
-  const tono = await ops<Hired>('petugas', { nama: 'Tono', role: 'kasir', idoutlet })
-  const hadi = await ops<Hired>('petugas', { nama: 'Hadi', role: 'supervisor', idoutlet })
-  const { id, kode } = await ops<{ id: number; kode: string }>('perangkat', {
-    nama: 'Tablet depan',
-    idoutlet,
-  })
-  const page = await context.newPage()
-  await page.setViewportSize(TABLET)
-  await page.goto(`${process.env.NYALA_URL}/kasir/pasang#${kode}`)
-  await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
-  await expect(page).not.toHaveURL(/#/)
-  return { page, id, idoutlet, outlet, rina, tono, hadi }
-}
-
-/** What a USB scanner types: the code's keys faster than any hand, and Enter. From within the page, since a busy machine types no faster. */
-async function scanAt(page: Page, text: string): Promise<void> {
-  await page.evaluate(
-    (keys) => {
-      const at = document.activeElement ?? document.body
-      for (const key of keys)
-        at.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
-    },
-    [...text, 'Enter'],
-  )
-}
-
-/** The code that a customer's phone shows. */
-async function codeOf(phone: Page): Promise<string> {
-  const code = phone.getByRole('img', { name: /Kode QR Anda/ })
-  await expect(code).toBeVisible()
-  return readQr((await code.getAttribute('src')) ?? '')
-}
-
-async function withPhone(context: BrowserContext): Promise<{ phone: Page; customer: Customer }> {
-  const customer = await newCustomer('Siti Rahma')
-  const phone = await context.newPage()
-  await openAs(phone, customer, '/topUpPage')
-  return { phone, customer }
-}
-
 test('a day at the till: pairing, shift, sales, a dead network, a void, and the handover', async ({
   browser,
   context,
 }) => {
   const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
-  const shop = await openShop(tablet)
+  const shop = await openShop(await tablet.newPage())
   const { page } = shop
   await expectFineScreen(page)
   for (const [name, first, pin] of [
@@ -89,8 +30,7 @@ test('a day at the till: pairing, shift, sales, a dead network, a void, and the 
     await firstLogin(page, name, first, pin)
     await expect(page.getByText('Modal di laci')).toBeVisible()
     if (name !== 'Rina') {
-      await page.getByRole('button', { name: /Kunci kasir/ }).click()
-      await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
+      await lock(page)
     }
   }
   await page.keyboard.type('200000')
@@ -164,7 +104,7 @@ test('a day at the till: pairing, shift, sales, a dead network, a void, and the 
 
 test('a number that nobody has is told, and a register code is shown', async ({ browser }) => {
   const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
-  const { page, rina } = await openShop(tablet)
+  const { page, rina } = await openShop(await tablet.newPage())
   await firstLogin(page, 'Rina', rina.pin_awal, PIN.rina)
   await page.keyboard.type('0')
   await page.getByRole('button', { name: /^Buka shift/ }).click()
@@ -178,10 +118,10 @@ test('a number that nobody has is told, and a register code is shown', async ({ 
 
 test('somebody who left is logged out, and logs in again behind the PIN', async ({ browser }) => {
   const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
-  const { page, rina } = await openShop(tablet)
+  const { page, rina } = await openShop(await tablet.newPage())
   await firstLogin(page, 'Rina', rina.pin_awal, PIN.rina)
   await expect(page.getByText('Modal di laci')).toBeVisible()
-  await page.getByRole('button', { name: /Kunci kasir/ }).click()
+  await lock(page)
   await logIn(page, 'Rina', '975310')
   await expect(page.getByText('PIN salah, sisa 4 percobaan')).toBeVisible()
   await page.keyboard.type(PIN.rina)
@@ -191,7 +131,7 @@ test('somebody who left is logged out, and logs in again behind the PIN', async 
 
 test('what ends in another tab or on the server is over here at once', async ({ browser }) => {
   const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
-  const { page, id, rina, hadi } = await openShop(tablet)
+  const { page, idperangkat, rina, hadi } = await openShop(await tablet.newPage())
   await firstLogin(page, 'Rina', rina.pin_awal, PIN.rina)
   await page.getByRole('button', { name: /^Buka shift/ }).click()
   await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
@@ -215,14 +155,14 @@ test('what ends in another tab or on the server is over here at once', async ({ 
   await ops(`petugas/${hadi.id}/cabut`, {})
   await expect(other.getByText('Sesi Hadi sudah berakhir. Masuk lagi dengan PIN.')).toBeVisible()
   await expect(page.getByText('Terhubung')).toBeVisible()
-  await ops(`perangkat/${id}/cabut`, {})
+  await ops(`perangkat/${idperangkat}/cabut`, {})
   await expect(page.getByText('Perangkat ini sudah dicabut.')).toBeVisible()
   await tablet.close()
 })
 
 test("a person's own browser sells nothing and lists what it can", async ({ browser }) => {
   const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
-  const { hadi } = await openShop(tablet)
+  const { hadi } = await openShop(await tablet.newPage())
   const { kode } = await ops<{ kode: string }>('perangkat', { nama: 'HP Hadi', idpetugas: hadi.id })
   const phone = await browser.newContext({ viewport: { width: 360, height: 740 }, locale: 'id-ID' })
   const page = await phone.newPage()

@@ -1,33 +1,16 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Browser, chromium, type Page, type Route } from '@playwright/test'
+import { readFileSync } from 'node:fs'
+import type { Page, Route } from '@playwright/test'
 import { balance, type Customer, newCustomer, newWorld, topUp, type World } from './support/api.ts'
-import { film } from './support/camera.ts'
-import { CHROMIUM, CHROMIUM_ARGS } from './support/chromium.ts'
-import { nyala } from './support/nyala.ts'
+import { film, withCamera } from './support/camera.ts'
+import { sticker } from './support/nyala.ts'
 import { enterCode } from './support/purchase.ts'
 import { expect, openAs, test, toastOf, withoutServiceWorker } from './support/test.ts'
-
-/** The sticker as it is printed. */
-function sticker(idmesin: number): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'nyala-qr-')), 'mesin.png')
-  nyala(['qr', String(idmesin), '--out', file])
-  return file
-}
 
 async function shop(): Promise<{ world: World; customer: Customer }> {
   const world = await newWorld([{ nama: 'Cuci Kilat', durasi: 600, harga: 8_000 }])
   const customer = await newCustomer()
   await topUp(customer, world.idoutlet, 50_000)
   return { world, customer }
-}
-
-/** A browser with a camera that films the given picture; without one, with an empty test picture. */
-function withCamera(y4m?: string): Promise<Browser> {
-  const camera = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream']
-  if (y4m) camera.push(`--use-file-for-fake-video-capture=${y4m}`)
-  return chromium.launch({ executablePath: CHROMIUM, args: [...CHROMIUM_ARGS, ...camera] })
 }
 
 test('a purchase from the camera to the countdown', async ({ page, line }) => {

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
-import { chromium, expect, type Page, test } from '@playwright/test'
+import { expect, type Page, test } from '@playwright/test'
 import { type Customer, newCustomer, newMachine, ops, topUp, type World } from '../support/api.ts'
 import { expectFineScreen } from '../support/axe.ts'
 import { buy } from '../support/buy.ts'
-import { film } from '../support/camera.ts'
-import { CHROMIUM, CHROMIUM_ARGS } from '../support/chromium.ts'
+import { film, withCamera } from '../support/camera.ts'
 import { repo } from '../support/nyala.ts'
 import { openAs } from '../support/test.ts'
 
@@ -98,13 +97,7 @@ async function purchaseScreens(page: Page, { customer, code }: Stage): Promise<v
 async function scanScreen(page: Page, customer: Customer, baseURL: string): Promise<void> {
   await page.setContent(`<body style="margin:0">${MACHINE}`)
   const picture = await page.locator('svg').screenshot()
-  const file = await film(page, picture)
-  const camera = [
-    '--use-fake-ui-for-media-stream',
-    '--use-fake-device-for-media-stream',
-    `--use-file-for-fake-video-capture=${file}`,
-  ]
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: [...CHROMIUM_ARGS, ...camera] })
+  const browser = await withCamera(await film(page, picture))
   try {
     const context = await browser.newContext({
       baseURL,

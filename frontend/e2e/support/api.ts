@@ -29,6 +29,21 @@ export async function ops<T>(path: string, body: unknown): Promise<T> {
   return must(path, await send<T>('POST', `/ops/v1/${path}`, body, headers))
 }
 
+export interface Sold {
+  idpembelian_emoney: string
+  nama: string
+  quota: number
+  petugas: string | null
+  batal_at: string | null
+}
+
+/** The top-ups of an outlet, the newest first. */
+export async function sold(idoutlet: number): Promise<Sold[]> {
+  const path = `topup?idoutlet=${idoutlet}`
+  const headers = { authorization: `Bearer ${process.env.NYALA_KEY}` }
+  return must(path, await send<{ baris: Sold[] }>('GET', `/ops/v1/${path}`, undefined, headers)).baris
+}
+
 export async function scan<T>(path: string, body?: unknown, token?: string): Promise<Answer<T>> {
   const headers = token ? { authorization: `Bearer ${token}` } : undefined
   return send<T>(body === undefined ? 'GET' : 'POST', `/scan/v1/${path}`, body, headers)
@@ -95,8 +110,10 @@ export interface World {
 }
 
 /** An owner with one outlet, the services named (seconds and rupiah) and one simulated machine. */
-export async function newWorld(services: { nama: string; durasi: number; harga: number }[]): Promise<World> {
-  const outlet = `Laundry ${unique().slice(-6)}`
+export async function newWorld(
+  services: { nama: string; durasi: number; harga: number }[],
+  outlet = `Laundry ${unique().slice(-6)}`,
+): Promise<World> {
   const { idowner } = await ops<{ idowner: number }>('owner', { nama: `Pemilik ${outlet}` })
   const place = { kota: 'Bandung', latitude: -6.9147, longitude: 107.6098 }
   const { idoutlet } = await ops<{ idoutlet: number }>('outlet', { idowner, nama: outlet, ...place })

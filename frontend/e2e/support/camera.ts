@@ -1,7 +1,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Page } from '@playwright/test'
+import { type Browser, chromium, type Page } from '@playwright/test'
+import { CHROMIUM, CHROMIUM_ARGS } from './chromium.ts'
 
 const WIDTH = 640
 const HEIGHT = 480
@@ -36,4 +37,11 @@ export async function film(page: Page, png: Buffer): Promise<string> {
   const file = join(mkdtempSync(join(tmpdir(), 'nyala-film-')), 'camera.y4m')
   writeFileSync(file, Buffer.concat([head, frame, frame]))
   return file
+}
+
+/** A browser with a camera that films the given picture; without one, with an empty test picture. */
+export function withCamera(y4m?: string): Promise<Browser> {
+  const camera = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream']
+  if (y4m) camera.push(`--use-file-for-fake-video-capture=${y4m}`)
+  return chromium.launch({ executablePath: CHROMIUM, args: [...CHROMIUM_ARGS, ...camera] })
 }

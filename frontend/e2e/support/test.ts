@@ -12,7 +12,13 @@ interface Fixtures {
 }
 
 /** A refused request is reported by the browser itself; that is no fault of the app. */
-const ALWAYS_EXPECTED = [/Failed to load resource/, /net::ERR_/, /WebSocket connection to .* failed/]
+const ALWAYS_EXPECTED = [
+  /Failed to load resource/,
+  /net::ERR_/,
+  /WebSocket connection to .* failed/,
+  // A goodbye on a socket that the server is closing at the same moment, as after a logout.
+  /WebSocket is already in CLOSING or CLOSED state/,
+]
 /** So is the service worker when its line is cut. */
 const EXPECTED_OF_A_CUT_LINE = [/error occurred when fetching the script/]
 

@@ -9,6 +9,7 @@ import { screenAt, till } from '@/kasir/app/screens'
 import { Shell } from '@/kasir/app/shell'
 import LogInPage from '@/kasir/features/masuk/masuk-page'
 import PairPage from '@/kasir/features/pasang/pasang-page'
+import { draft } from '@/kasir/features/till/draft'
 import { navigate, paths, usePath } from '@/kasir/lib/router'
 import { listenForScans } from '@/kasir/lib/scanner-keys'
 import { useScans } from '@/kasir/lib/scans'
@@ -27,6 +28,7 @@ export function App() {
     () =>
       useSession.subscribe(({ session }, before) => {
         if (session?.petugas.id === before.session?.petugas.id) return
+        if (session) draft.enter(session.petugas.id)
         client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.device[0] })
       }),
     [client],

@@ -4,10 +4,12 @@ import { useOpenTopUps } from '@/kasir/lib/top-ups'
 import { formatDate, rupiah } from '@/shared/lib/format'
 import styles from './open-top-ups.module.css'
 
-/** Top-ups of others of which nobody knows what became: only whoever sent one can ask. */
-export function OpenTopUps() {
+/** Top-ups of others, for one customer or all, of which nobody knows what became: only whoever sent one can ask. */
+export function OpenTopUps({ customer }: { customer?: number }) {
   const me = useSession(({ session }) => session?.petugas.id)
-  const others = useOpenTopUps().filter(({ who }) => who.id !== me)
+  const others = useOpenTopUps().filter(
+    ({ who, body }) => who.id !== me && (customer === undefined || body.id_customer_global === customer),
+  )
   if (others.length === 0) return null
   return (
     <ul className={styles.list} aria-label="Top-up yang belum terjawab">

@@ -47,6 +47,10 @@ export default function PairPage() {
     const kode = ofAddress.current
     ofAddress.current = null
     if (kode) submit(kode)
+    // Another link, followed while this page is open, changes nothing but the code.
+    const begin = () => window.location.reload()
+    window.addEventListener('hashchange', begin)
+    return () => window.removeEventListener('hashchange', begin)
   }, [submit])
 
   function onSubmit(event: FormEvent) {

@@ -1,5 +1,5 @@
 import { ArrowLeft } from 'lucide-react'
-import { useEffect, useId, useRef, useState } from 'react'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { closingOf, handoverOf } from '@/kasir/api/calls'
 import type { Shift, ShiftClosed } from '@/kasir/api/types'
 import {
@@ -186,8 +186,13 @@ function Piece({ piece, count, chosen, disabled, onChange, onChoose, onEnter }: 
   const row = useRef<HTMLLIElement>(null)
   const name = nameOf(piece)
   const number = many(count, piece)
-  useEffect(() => {
-    if (chosen) row.current?.scrollIntoView({ block: 'nearest' })
+  // Before the next key is heard.
+  useLayoutEffect(() => {
+    if (!chosen) return
+    row.current?.scrollIntoView({ block: 'nearest' })
+    // Whoever types into these fields goes on in this one.
+    if (row.current?.parentElement?.contains(document.activeElement))
+      row.current.querySelector('input')?.focus()
   }, [chosen])
   return (
     <li ref={row} className={styles.piece} data-chosen={chosen || undefined}>

@@ -10,7 +10,7 @@ import styles from './confirm.module.css'
 import { type Choice, firstName, gained, paid, useDraft } from './draft'
 import { Newest } from './newest'
 import { setPrinting, usePrinting } from './printing'
-import { isAsked } from './refused'
+import { isToldElsewhere } from './refused'
 
 const TAKES: Record<PayMethod, string> = {
   tunai: 'Terima tunai',
@@ -37,7 +37,7 @@ export function Confirm({ customer, choice, sending, onConfirm }: Props) {
     : choice
       ? ''
       : 'Pilih jumlahnya dulu.'
-  const refusal = topUp.is === 'refused' && !isAsked(topUp.error) ? reasonOf(topUp.error) : ''
+  const refusal = topUp.is === 'refused' && !isToldElsewhere(topUp.error) ? reasonOf(topUp.error) : ''
   return (
     <section className={styles.confirm} aria-label="Konfirmasi">
       <TornCard className={styles.card}>

@@ -11,9 +11,18 @@ interface Draft {
   typed: string | null
   choice: Choice | null
   method: PayMethod
+  /** Whoever has sent it, whatever became of that. */
+  sent_by: number | null
 }
 
-const EMPTY: Draft = { customer: null, found_at: 0, typed: null, choice: null, method: 'tunai' }
+const EMPTY: Draft = {
+  customer: null,
+  found_at: 0,
+  typed: null,
+  choice: null,
+  method: 'tunai',
+  sent_by: null,
+}
 
 /** Who is topped up and with what. It lives through a lock: nobody is scanned twice for a PIN. */
 export const useDraft = create<Draft>(() => EMPTY)
@@ -23,6 +32,12 @@ export const draft = {
     useDraft.setState({ ...EMPTY, customer, typed, found_at: Date.now() }),
   choose: (choice: Choice | null) => useDraft.setState({ choice }),
   pay: (method: PayMethod) => useDraft.setState({ method }),
+  sent: (who: number) => useDraft.setState({ sent_by: who }),
+  /** Somebody logged in: what another has sent is not theirs to send once more. */
+  enter(who: number): void {
+    const { sent_by } = useDraft.getState()
+    if (sent_by !== null && sent_by !== who) draft.clear()
+  },
   clear: () => useDraft.setState(EMPTY),
 }
 

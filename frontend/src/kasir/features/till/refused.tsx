@@ -17,14 +17,16 @@ const NO_SHIFT = 'shift belum dibuka'
 const isSame = ({ status, message }: ApiError) => status === 409 && message === SAME_AGAIN
 const needsApproval = ({ status, message }: ApiError) => status === 403 && message.includes(NEEDS_APPROVAL)
 
-/** Whether a refusal is a question, which a dialog asks. */
-export const isAsked = (error: ApiError) => isSame(error) || needsApproval(error)
+const isNoShift = ({ message }: ApiError) => message === NO_SHIFT
+
+/** Whether a refusal is told elsewhere: by a dialog that asks, or where the shift is opened. */
+export const isToldElsewhere = (error: ApiError) => isSame(error) || needsApproval(error) || isNoShift(error)
 
 export function Refused({ customer: { nama, id_customer_global } }: { customer: FoundCustomer }) {
   const client = useQueryClient()
   const topUp = useTopUpState()
   const refused = topUp.is === 'refused' ? topUp : null
-  const noShift = refused?.error.message === NO_SHIFT
+  const noShift = refused !== null && isNoShift(refused.error)
   useEffect(() => {
     if (noShift) void client.invalidateQueries({ queryKey: keys.shift })
   }, [client, noShift])

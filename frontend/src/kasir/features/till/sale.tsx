@@ -5,6 +5,7 @@ import { getPackages } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
 import type { FoundCustomer, Package, TopUpBody } from '@/kasir/api/types'
 import { clockTime } from '@/kasir/lib/clock'
+import { useSession } from '@/kasir/lib/session'
 import { topUps, useTopUpState } from '@/kasir/lib/top-ups'
 import { formatDate, rupiah, signedRupiah } from '@/shared/lib/format'
 import { Kawung } from '@/shared/ui/kawung'
@@ -27,6 +28,7 @@ interface Props {
 export function Sale({ customer, idoutlet, onOther }: Props) {
   const choice = useDraft((state) => state.choice)
   const topUp = useTopUpState()
+  const who = useSession(({ session }) => session?.petugas.id)
   const sending = topUp.is === 'asking'
 
   function send() {
@@ -39,6 +41,7 @@ export function Sale({ customer, idoutlet, onOther }: Props) {
       ...(choice.is === 'package' && { idpaket: choice.package.idpaket }),
       cara_bayar: method,
     }
+    if (who !== undefined) draft.sent(who)
     topUps.start(body, customer.nama)
   }
   useFreshPrices()

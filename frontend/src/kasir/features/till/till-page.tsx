@@ -16,6 +16,7 @@ import { draft, useDraft } from './draft'
 import { Find } from './find'
 import { Made } from './made'
 import { Sale } from './sale'
+import { Undone } from './undone'
 import { Unregistered } from './unregistered'
 
 /** Scan, amount, confirm. */
@@ -57,14 +58,29 @@ export default function TillPage() {
     return <Failed error={failed.error} pending={failed.isFetching} onRetry={() => void failed.refetch()} />
   }
   if (!outlet || open === undefined) return <Spinner large />
-  if (open === null) return <OpenShift />
-  if (customer) return <Sale customer={customer} idoutlet={outlet.idoutlet} onOther={next} />
+  if (open === null) {
+    return (
+      <>
+        <Undone />
+        <OpenShift />
+      </>
+    )
+  }
+  if (customer) {
+    return (
+      <>
+        <OpenTopUps customer={customer.id_customer_global} />
+        <Sale customer={customer} idoutlet={outlet.idoutlet} onOther={next} />
+      </>
+    )
+  }
   const fault = find.error ? asApiError(find.error) : null
   if (fault?.status === 404 && find.variables && 'telp' in find.variables) {
     return <Unregistered telp={find.variables.telp} onNext={next} />
   }
   return (
     <>
+      <Undone />
       <OpenTopUps />
       <Find pending={find.isPending} error={find.error} onFind={search} />
     </>

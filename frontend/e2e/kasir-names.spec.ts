@@ -1,0 +1,118 @@
+import type { Locator, Page } from '@playwright/test'
+import { newCustomer } from './support/api.ts'
+import { expectFineScreen } from './support/axe.ts'
+import { expect, test } from './support/test.ts'
+import { button, findByNumber, lock, logIn, openTill, PIN } from './support/till.ts'
+
+/** What a customer is called, and what the till calls them. */
+const CUSTOMERS = [
+  ['محمد عبد الرحمن', 'محمد ع.'],
+  ['สมชาย ใจดี', 'สมชาย ใ.'],
+  ['🧺🫧 Laundry 🎉', '🧺🫧 L.'],
+  ['Nguyễn Thị Ánh', 'Nguyễn T.'],
+  [`${'Wardhaningrum'.repeat(7)} Putri`, `${'Wardhaningrum'.repeat(7)} P.`],
+] as const
+
+const STAFF = [
+  { rina: 'فاطمة الزهراء', tono: 'สมหญิง รักดี', hadi: '🧑🔧 Supervisor Malam 🌙' },
+  {
+    rina: 'Siti Nurhaliza Rahmawati Kusumawardhani Prawirodirdjo',
+    tono: 'X'.repeat(50),
+    hadi: 'Raden Mas Hadiwijaya Kusumaningrat Sosrodiningrat',
+  },
+]
+
+/** Nothing of it stands beyond the screen at a side, and its own text does not stand out of it. */
+async function expectInside(page: Page, what: Locator): Promise<void> {
+  const box = await what.boundingBox()
+  expect(box?.x).toBeGreaterThanOrEqual(0)
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(page.viewportSize()?.width ?? 0)
+  // An ellipsis hides the rest on purpose.
+  const spills = await what.evaluate(
+    (node) => getComputedStyle(node).overflowX === 'visible' && node.scrollWidth > node.clientWidth + 1,
+  )
+  expect(spills).toBe(false)
+}
+
+const lineCount = (what: Locator) =>
+  what.evaluate((node) => {
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    return new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 8))).size
+  })
+
+for (const [width, height] of [
+  [360, 740],
+  [1024, 600],
+] as const) {
+  for (const names of STAFF) {
+    test(`${names.rina.slice(0, 12)}… sells to names of every script, ${width}×${height}`, async ({
+      page,
+    }) => {
+      await page.setViewportSize({ width, height })
+      await openTill(page, { outlet: `Laundry ${'Sejahtera '.repeat(5)}`.trim(), names })
+      await lock(page)
+      for (const name of Object.values(names)) await expectInside(page, page.getByRole('button', { name }))
+      await expectFineScreen(page)
+      await logIn(page, names.rina, PIN.rina)
+
+      for (const [name, short] of CUSTOMERS) {
+        await findByNumber(page, await newCustomer(name))
+        const heading = page.getByRole('heading', { name: short, exact: true })
+        await expectInside(page, heading)
+        await button(page, 'Rp 50.000').click()
+        const confirm = page.getByRole('button', { name: /^Isi Rp 50\.000 untuk / })
+        await expect(confirm).toBeInViewport({ ratio: 1 })
+        await expectInside(page, confirm)
+        await expectFineScreen(page)
+        await confirm.click()
+        await expectInside(
+          page,
+          page.getByRole('heading', { name: `Saldo ${short} sudah masuk`, exact: true }),
+        )
+        await expect(button(page, 'Pelanggan berikutnya')).toBeInViewport({ ratio: 1 })
+        await expectFineScreen(page)
+        await page.emulateMedia({ media: 'print' })
+        const paper = page.getByText('TOP-UP SALDO').locator('..')
+        await expect(paper).toBeVisible()
+        for (const line of await paper.getByRole('paragraph', { includeHidden: true }).all())
+          await expectInside(page, line)
+        await page.emulateMedia({ media: null })
+        await button(page, 'Pelanggan berikutnya').click()
+      }
+
+      await page.getByRole('link', { name: 'Transaksi' }).click()
+      const rows = page.getByRole('listitem').filter({ hasText: '+Rp 50.000' })
+      await expect(rows).toHaveCount(CUSTOMERS.length)
+      for (const row of await rows.all()) {
+        await expectInside(page, row)
+        expect(await lineCount(row.getByText('+Rp 50.000'))).toBe(1)
+        expect((await row.boundingBox())?.height).toBeLessThanOrEqual(64)
+      }
+      await expectFineScreen(page)
+      await rows.first().click()
+      const title = page.getByRole('dialog').getByRole('heading')
+      await expectInside(page, title)
+      await expect(page.getByRole('dialog').getByRole('button', { name: 'Batalkan' })).toBeInViewport({
+        ratio: 1,
+      })
+      await expectFineScreen(page)
+      await page.getByRole('dialog').getByRole('button', { name: 'Batalkan' }).click()
+      await button(page, 'Salah jumlah').click()
+      await page.getByRole('button', { name: /^Batalkan \+/ }).click()
+      await expect(page.getByText(`PIN ${names.hadi}`)).toBeVisible()
+      await expectFineScreen(page)
+      await page.keyboard.press('Escape')
+
+      await page.getByRole('link', { name: 'Shift' }).click()
+      await button(page, 'Tutup shift').click()
+      await button(page, 'Serah terima').click()
+      // With the key, for a sheet that a tap opens takes the next tap at that place for its second.
+      await page.getByRole('dialog').getByRole('button', { name: names.tono }).press('Enter')
+      await expectFineScreen(page)
+      await page.keyboard.type(PIN.tono)
+      await expect(page.getByText('Serah terima selesai')).toBeVisible()
+      await expectFineScreen(page)
+    })
+  }
+}

@@ -1,0 +1,151 @@
+import type { BrowserContext, Page } from '@playwright/test'
+import { type Customer, newCustomer, newWorld, ops, sold, type World } from './api.ts'
+import { readQr } from './qr.ts'
+import { expect, openAs } from './test.ts'
+
+export const TABLET = { width: 1024, height: 600 }
+export const PIN = { rina: '246810', hadi: '135791', tono: '864203' }
+
+interface Hired {
+  id: number
+  pin_awal: string
+}
+
+export interface Shop {
+  page: Page
+  world: World
+  idoutlet: number
+  /** The tablet's. */
+  idperangkat: number
+  rina: Hired
+  tono: Hired
+  hadi: Hired
+}
+
+interface ShopOptions {
+  /** Where the tablet finds the server. */
+  url?: string
+  outlet?: string
+  device?: string
+  names?: { rina: string; tono: string; hadi: string }
+  services?: Parameters<typeof newWorld>[0]
+}
+
+export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+
+/** An outlet with its people, and a tablet that is paired by the link. */
+export async function openShop(page: Page, options: ShopOptions = {}): Promise<Shop> {
+  const { url = process.env.NYALA_URL, outlet, device = 'Tablet depan', services = [] } = options
+  const { names = { rina: 'Rina', tono: 'Tono', hadi: 'Hadi' } } = options
+  const world = await newWorld(services, outlet)
+  const { idoutlet } = world
+  const hire = (nama: string, role: string) => ops<Hired>('petugas', { nama, role, idoutlet })
+  const rina = await hire(names.rina, 'kasir')
+  const tono = await hire(names.tono, 'kasir')
+  const hadi = await hire(names.hadi, 'supervisor')
+  const place = { nama: device, idoutlet }
+  const { id: idperangkat, kode } = await ops<{ id: number; kode: string }>('perangkat', place)
+  await page.goto(`${url}/kasir/pasang#${kode}`)
+  await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
+  await expect(page).not.toHaveURL(/#/)
+  return { page, world, idoutlet, idperangkat, rina, tono, hadi }
+}
+
+/** A call of the tablet's, beside its page: the cookie is the same. */
+export async function callAt<T>(page: Page, path: string, data: unknown, token?: string): Promise<T> {
+  const headers = {
+    'idempotency-key': crypto.randomUUID(),
+    ...(token && { authorization: `Bearer ${token}` }),
+  }
+  const answer = await page.request.post(new URL(`/ops/v1/${path}`, page.url()).href, { data, headers })
+  const {
+    status,
+    message,
+    data: found,
+  } = (await answer.json()) as {
+    status: number
+    message: string
+    data: T
+  }
+  if (status !== 200) throw new Error(`${path}: ${status} ${message}`)
+  return found
+}
+
+/** Everybody has chosen a PIN. */
+export async function choosePins({ page, ...people }: Shop): Promise<void> {
+  for (const who of ['rina', 'tono', 'hadi'] as const) {
+    const { id, pin_awal } = people[who]
+    const pins = { idpetugas: id, pin: pin_awal, pin_baru: PIN[who] }
+    const { token } = await callAt<{ token: string }>(page, 'masuk', pins)
+    await callAt(page, 'keluar', undefined, token)
+  }
+}
+
+/** The token of whoever is at the till. */
+export const tokenOf = (page: Page): Promise<string> =>
+  page.evaluate(() => JSON.parse(sessionStorage.getItem('nyala.kasir.session') ?? '{}').token)
+
+/** Logs somebody in who has a PIN. */
+export async function logIn(page: Page, name: string | RegExp, pin: string): Promise<void> {
+  await page.getByRole('button', { name }).click()
+  await page.keyboard.type(pin)
+}
+
+export async function lock(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /Kunci kasir/ }).click()
+  await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
+}
+
+/** A shop where Rina is at the till and her shift is open. */
+export async function openTill(page: Page, options: ShopOptions = {}): Promise<Shop> {
+  const shop = await openShop(page, options)
+  await choosePins(shop)
+  await logIn(page, options.names?.rina ?? 'Rina', PIN.rina)
+  await page.getByRole('button', { name: /^Buka shift/ }).click()
+  await expect(page.getByText('Modal di laci')).toBeHidden()
+  return shop
+}
+
+/** What a USB scanner types: the code's keys faster than any hand, and Enter. From within the page, since a busy machine types no faster. */
+export async function scanAt(page: Page, text: string): Promise<void> {
+  await page.evaluate(
+    (keys) => {
+      const at = document.activeElement ?? document.body
+      for (const key of keys)
+        at.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+    },
+    [...text, 'Enter'],
+  )
+}
+
+/** The picture of the code that a customer's phone shows. */
+export async function pictureOf(phone: Page): Promise<string> {
+  const code = phone.getByRole('img', { name: /Kode QR Anda/ })
+  await expect(code).toBeVisible()
+  return (await code.getAttribute('src')) ?? ''
+}
+
+export const codeOf = async (phone: Page): Promise<string> => readQr(await pictureOf(phone))
+
+/** A customer whose phone shows their code. */
+export async function withPhone(
+  context: BrowserContext,
+  name = 'Siti Rahma',
+): Promise<{ phone: Page; customer: Customer }> {
+  const customer = await newCustomer(name)
+  const phone = await context.newPage()
+  await openAs(phone, customer, '/topUpPage')
+  return { phone, customer }
+}
+
+/** Finds a customer by their number, which any keyboard types. */
+export async function findByNumber(page: Page, { telp }: Customer): Promise<void> {
+  await expect(page.getByText('Ketik nomor WhatsApp')).toBeAttached()
+  await page.keyboard.type(`0${telp}`)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('region', { name: 'Pelanggan', exact: true })).toBeVisible()
+}
+
+/** What the ledger knows to be sold at an outlet, the newest first: rupiah that each top-up added. */
+export const amountsSold = async (idoutlet: number): Promise<number[]> =>
+  (await sold(idoutlet)).map(({ quota }) => quota)
