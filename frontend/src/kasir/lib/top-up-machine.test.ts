@@ -6,6 +6,7 @@ import { type OpenTopUp, PAUSES_MS, TopUpMachine } from './top-up-machine'
 const RINA = { id: 7, nama: 'Rina' }
 const HADI = { id: 9, nama: 'Hadi' }
 const BODY: TopUpBody = { id_customer_global: 3, idoutlet: 1, nominal: 50_000, cara_bayar: 'tunai' }
+const SITI = { nama: 'Siti R.', typed: null, gained: 50_000 }
 const MADE = { idpembelian_emoney: '10482', idcustomer: 5, saldo_akhir: 85_000, nama: 'Siti R.' } as TopUpMade
 
 beforeEach(() => void vi.useFakeTimers())
@@ -49,7 +50,7 @@ describe('an answer', () => {
   it('ends it; it was stored before it was sent', async () => {
     const { open, sent, kept } = till(MADE)
     const machine = open()
-    machine.start(BODY, 'Siti R.')
+    machine.start(BODY, SITI)
     expect(machine.state.is).toBe('asking')
     await settle()
     expect(machine.state).toMatchObject({ is: 'made', made: MADE })
@@ -61,12 +62,12 @@ describe('an answer', () => {
     for (const status of [400, 401, 403, 404, 409, 422, 429]) {
       const { open, kept, keysSent } = till(new ApiError(status, 'tidak'), MADE)
       const machine = open()
-      machine.start(BODY, 'Siti R.')
+      machine.start(BODY, SITI)
       await settle()
       expect(machine.state, String(status)).toMatchObject({ is: 'refused', error: { status } })
       expect(kept.size).toBe(0)
       machine.done()
-      machine.start(BODY, 'Siti R.')
+      machine.start(BODY, SITI)
       await settle()
       expect(keysSent()).toEqual(['k1', 'k2'])
     }
@@ -75,7 +76,7 @@ describe('an answer', () => {
   it('that wants an approval is asked for again by the same key, with it', async () => {
     const { open, sent, kept } = till(new ApiError(403, 'perlu persetujuan'), lost(), MADE)
     const machine = open()
-    machine.start(BODY, 'Siti R.')
+    machine.start(BODY, SITI)
     await settle()
     machine.approve('izin-1')
     await settle()
@@ -94,7 +95,7 @@ describe('no answer', () => {
   it('is asked again by the same key, with growing pauses, until one comes', async () => {
     const { open, keysSent, kept } = till(lost(), new ApiError(TIMED_OUT, ''), new ApiError(503, ''), MADE)
     const machine = open()
-    machine.start(BODY, 'Siti R.')
+    machine.start(BODY, SITI)
     await settle()
     for (const [i, pause_ms] of [1_000, 2_000, 4_000].entries()) {
       expect(machine.state).toMatchObject({ is: 'waiting', asked: i + 1 })
@@ -110,7 +111,7 @@ describe('no answer', () => {
   it('is not asked for ever, but again when the line is back', async () => {
     const { open, keysSent, kept } = till(lost())
     const machine = open()
-    machine.start(BODY, 'Siti R.')
+    machine.start(BODY, SITI)
     await allPauses()
     expect(machine.state.is).toBe('unknown')
     await vi.advanceTimersByTimeAsync(3_600_000)
@@ -124,7 +125,7 @@ describe('no answer', () => {
   it('a line that is back while it waits asks at once, and once', async () => {
     const { open, keysSent } = till(lost(), 'never')
     const machine = open()
-    machine.start(BODY, 'Siti R.')
+    machine.start(BODY, SITI)
     await settle()
     machine.again()
     machine.again()
@@ -136,7 +137,7 @@ describe('no answer', () => {
     for (const status of [401, 429]) {
       const { open, kept } = till(lost(), new ApiError(status, ''), 'never')
       const machine = open()
-      machine.start(BODY, 'Siti R.')
+      machine.start(BODY, SITI)
       await vi.advanceTimersByTimeAsync(1_000)
       expect(machine.state.is, String(status)).toBe(status === 401 ? 'unknown' : 'waiting')
       expect(kept.size).toBe(1)
@@ -145,7 +146,7 @@ describe('no answer', () => {
 
   it('waits for as long as the server wants', async () => {
     const { open, keysSent } = till(lost(), new ApiError(429, '', 20_000), MADE)
-    open().start(BODY, 'Siti R.')
+    open().start(BODY, SITI)
     await vi.advanceTimersByTimeAsync(20_999)
     expect(keysSent()).toHaveLength(2)
     await vi.advanceTimersByTimeAsync(1)
@@ -155,9 +156,9 @@ describe('no answer', () => {
   it('lets nothing else be sent meanwhile', async () => {
     const { open, keysSent, kept } = till(lost(), 'never')
     const machine = open()
-    machine.start(BODY, 'Siti R.')
+    machine.start(BODY, SITI)
     await settle()
-    machine.start({ ...BODY, nominal: 1 }, 'Budi S.')
+    machine.start({ ...BODY, nominal: 1 }, { ...SITI, nama: 'Budi S.' })
     machine.done()
     expect(keysSent()).toEqual(['k1'])
     expect(kept.size).toBe(1)
@@ -167,24 +168,25 @@ describe('no answer', () => {
 describe('people', () => {
   it('after a reload whoever sent it hears what became of it', async () => {
     const { open, keysSent } = till('never', MADE)
-    open().start(BODY, 'Siti R.')
+    open().start(BODY, { ...SITI, typed: '081234567890', gained: 55_000 })
     const later = open()
     await settle()
-    expect(later.state).toMatchObject({ is: 'made', open: { nama: 'Siti R.' } })
+    const told = { nama: 'Siti R.', typed: '081234567890', gained: 55_000 }
+    expect(later.state).toMatchObject({ is: 'made', open: told })
     expect(keysSent()).toEqual(['k1', 'k1'])
   })
 
   it('nobody asks for another’s, and each may send their own', async () => {
     const { open, keysSent, kept } = till(lost(), MADE)
     const machine = open(RINA)
-    machine.start(BODY, 'Siti R.')
+    machine.start(BODY, SITI)
     await settle()
     machine.enter(null)
     machine.enter(HADI)
     expect(machine.state.is).toBe('free')
     await allPauses()
     expect(keysSent()).toEqual(['k1'])
-    machine.start(BODY, 'Budi S.')
+    machine.start(BODY, { ...SITI, nama: 'Budi S.' })
     await settle()
     expect(machine.state).toMatchObject({ is: 'made', open: { who: HADI } })
     expect([...kept.values()].map(({ who }) => who)).toEqual([RINA])
@@ -203,7 +205,7 @@ describe('people', () => {
       }),
     )
     const machine = open(RINA)
-    machine.start(BODY, 'Siti R.')
+    machine.start(BODY, SITI)
     machine.enter(null)
     machine.enter(HADI)
     answer(MADE)
@@ -215,7 +217,7 @@ describe('people', () => {
   it('of somebody who has locked is not asked on', async () => {
     const { open, keysSent } = till(lost())
     const machine = open(RINA)
-    machine.start(BODY, 'Siti R.')
+    machine.start(BODY, SITI)
     await settle()
     machine.enter(null)
     await allPauses()

@@ -1,13 +1,21 @@
 import type { TopUpBody, TopUpMade } from '@/kasir/api/types'
 import { type ApiError, asApiError } from '@/shared/api/error'
 
+/** For whom it is, and what the receipt says of it: what stands on the screen by then may be somebody else's. */
+export interface TopUpOf {
+  /** The customer's name as the till shows it. */
+  nama: string
+  /** The number as it was typed; null for a scanned code. WhatsApp needs it. */
+  typed: string | null
+  /** Rupiah the balance gains. */
+  gained: number
+}
+
 /** A top-up that was sent, or is about to be, and has no decided answer. */
-export interface OpenTopUp {
+export interface OpenTopUp extends TopUpOf {
   key: string
   body: TopUpBody
   who: { id: number; nama: string }
-  /** The customer's name as the till shows it. */
-  nama: string
   /** When it was first sent, epoch ms. */
   at: number
 }
@@ -59,9 +67,9 @@ export class TopUpMachine {
   }
 
   /** Sends one, unless another of the same person is open: then that one is asked for. */
-  start(body: TopUpBody, nama: string, now = Date.now()): void {
+  start(body: TopUpBody, of: TopUpOf, now = Date.now()): void {
     if (!this.who || this.takeUp()) return
-    const open = { key: this.outside.newKey(), body, who: this.who, nama, at: now }
+    const open = { ...of, key: this.outside.newKey(), body, who: this.who, at: now }
     this.outside.store.put(open)
     void this.ask(open, { asked: 0, maybeMade: false })
   }

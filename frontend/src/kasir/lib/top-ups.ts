@@ -19,6 +19,8 @@ const place = (key: string) =>
       value.key === key &&
       typeof value.at === 'number' &&
       typeof value.nama === 'string' &&
+      typeof value.gained === 'number' &&
+      (value.typed === null || typeof value.typed === 'string') &&
       isRecord(value.who) &&
       typeof value.who.id === 'number' &&
       isRecord(value.body) &&

@@ -2,9 +2,9 @@ import { useState } from 'react'
 import { approve } from '@/kasir/api/calls'
 import type { ApprovedAction } from '@/kasir/api/types'
 import { reasonOf } from '@/kasir/lib/explain'
-import { roleName } from '@/kasir/lib/role-name'
 import { mayApprove } from '@/kasir/lib/session'
 import { useDevice } from '@/kasir/lib/use-device'
+import { ChoosePerson } from '@/kasir/ui/choose-person'
 import { PinPad } from '@/kasir/ui/pin-pad'
 import { useSubmit } from '@/shared/lib/use-submit'
 import styles from './approval.module.css'
@@ -43,20 +43,12 @@ export function Approval({ aksi, objek, what, pending, fault = '', onApproved }:
     <div className={styles.approval}>
       <p className={styles.what}>{what}</p>
       {supervisors.length > 1 && (
-        <fieldset className={styles.people} aria-label="Siapa yang menyetujui">
-          {supervisors.map(({ id, nama, role }) => (
-            <button
-              key={id}
-              type="button"
-              className={styles.person}
-              aria-pressed={id === supervisor.id}
-              onClick={() => setChosen(id)}
-            >
-              {nama}
-              <span className={styles.role}>{roleName(role)}</span>
-            </button>
-          ))}
-        </fieldset>
+        <ChoosePerson
+          label="Siapa yang menyetujui"
+          people={supervisors}
+          chosen={supervisor.id}
+          onChoose={setChosen}
+        />
       )}
       <PinPad
         key={supervisor.id}

@@ -9,8 +9,8 @@ const REASONS = ['Salah jumlah', 'Salah pelanggan', 'Salah cara bayar']
 
 interface Props {
   id: string
-  /** Rupiah that it added; null where that is not known any more. */
-  quota: number | null
+  /** Rupiah that it added. */
+  quota: number
   nama: string
   money: Money<TopUpVoided>
 }
@@ -20,9 +20,9 @@ export function VoidTopUp({ id, quota, nama, money }: Props) {
   return (
     <Decide
       money={money}
-      what={sentence(`Batalkan isi saldo ${quota === null ? `no ${id}` : rupiah(quota)} untuk ${nama}`)}
+      what={sentence(`Batalkan isi saldo ${rupiah(quota)} untuk ${nama}`)}
       reasons={REASONS}
-      label={quota === null ? 'Batalkan top-up' : `Batalkan ${signedRupiah(quota)}`}
+      label={`Batalkan ${signedRupiah(quota)}`}
       danger
       approval={{ aksi: 'batal', objek: id }}
       request={(alasan) => voidOf(id, alasan)}

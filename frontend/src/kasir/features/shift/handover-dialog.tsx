@@ -1,11 +1,10 @@
 import { useState } from 'react'
-import { roleName } from '@/kasir/lib/role-name'
 import { useDevice } from '@/kasir/lib/use-device'
+import { ChoosePerson } from '@/kasir/ui/choose-person'
 import { PinPad } from '@/kasir/ui/pin-pad'
 import { View } from '@/kasir/ui/view'
 import { rupiah } from '@/shared/lib/format'
 import { Dialog } from '@/shared/ui/dialog'
-import styles from './handover-dialog.module.css'
 
 interface Props {
   open: boolean
@@ -40,23 +39,16 @@ function Takers({ who, sum, pending, fault, onPin }: Omit<Props, 'open' | 'onClo
   return (
     <View label="Penerima">
       <p>{rupiah(sum)} menjadi modal penerima.</p>
-      <fieldset className={styles.people} aria-label="Siapa yang menerima" disabled={pending}>
-        {people.map(({ id, nama, role }) => (
-          <button
-            key={id}
-            type="button"
-            className={styles.person}
-            aria-pressed={id === taker?.id}
-            onClick={() => {
-              setTried(false)
-              setChosen(id)
-            }}
-          >
-            {nama}
-            <span className={styles.role}>{roleName(role)}</span>
-          </button>
-        ))}
-      </fieldset>
+      <ChoosePerson
+        label="Siapa yang menerima"
+        people={people}
+        chosen={taker?.id}
+        disabled={pending}
+        onChoose={(id) => {
+          setTried(false)
+          setChosen(id)
+        }}
+      />
       {taker && (
         <PinPad
           key={taker.id}

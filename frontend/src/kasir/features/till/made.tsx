@@ -11,7 +11,7 @@ import { useDevice } from '@/kasir/lib/use-device'
 import { TornCard } from '@/kasir/ui/torn-card'
 import { formatLeft, rupiah } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
-import { draft, useDraft } from './draft'
+import { draft } from './draft'
 import styles from './made.module.css'
 import { isPrinting } from './printing'
 import { linesOf, PrintedReceipt, type Receipt, whatsAppAddress } from './receipt'
@@ -27,8 +27,6 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
   const { open, made } = state
   const client = useQueryClient()
   const outlet = useDevice().data?.outlet ?? null
-  const typed = useDraft((state) => state.typed)
-  const package_ = useDraft(({ choice }) => (choice?.is === 'package' ? choice.package : null))
   const [voided, setVoided] = useState<number | null>(null)
   const [voiding, setVoiding] = useState(false)
   const paper = useRef<HTMLDivElement>(null)
@@ -39,8 +37,7 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
     cashier: open.who.nama,
     customer: made.nama,
     paid: open.body.nominal,
-    // What a package adds is only known where it was chosen: a reload leaves it out.
-    gained: package_?.quota ?? (open.body.idpaket ? null : open.body.nominal),
+    gained: open.gained,
     method: methodName(open.body.cara_bayar),
     number: made.idpembelian_emoney,
     at: made.created_at,
@@ -96,7 +93,7 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
             </Button>
             <a
               className={styles.whatsApp}
-              href={whatsAppAddress(receipt, typed)}
+              href={whatsAppAddress(receipt, open.typed)}
               target="_blank"
               rel="noopener noreferrer"
             >

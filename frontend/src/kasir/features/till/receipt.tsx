@@ -8,8 +8,7 @@ export interface Receipt {
   cashier: string
   customer: string
   paid: number
-  /** Null when it is not known here. */
-  gained: number | null
+  gained: number
   method: string
   number: string
   at: string
@@ -18,12 +17,12 @@ export interface Receipt {
 
 /** Name and value, as the screen, the paper and WhatsApp tell them. */
 export function linesOf({ paid, gained, method, number, at }: Receipt): [string, string][] {
-  const lines: [string, string][] = [
+  return [
+    ['Isi saldo', signedRupiah(gained)],
     ['Dibayar', `${method} ${rupiah(paid)}`],
     ['No Top-Up', number],
     ['Waktu', formatDateTime(at)],
   ]
-  return gained === null ? lines : [['Isi saldo', signedRupiah(gained)], ...lines]
 }
 
 /** `wa.me` with the receipt as its text: to the number that was typed, or to whomever the cashier chooses. */

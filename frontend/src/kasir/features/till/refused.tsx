@@ -46,7 +46,7 @@ export function Refused({ customer: { nama, id_customer_global } }: { customer: 
         <Button
           onClick={() => {
             close()
-            if (body) topUps.start({ ...body, ulang: true }, nama)
+            if (refused) topUps.start({ ...refused.open.body, ulang: true }, refused.open)
           }}
         >
           Ya, isi sekali lagi

@@ -11,7 +11,7 @@ import { formatDate, rupiah, signedRupiah } from '@/shared/lib/format'
 import { Kawung } from '@/shared/ui/kawung'
 import { AmountDialog } from './amount-dialog'
 import { Confirm } from './confirm'
-import { type Choice, draft, paid, useDraft } from './draft'
+import { type Choice, draft, gained, paid, useDraft } from './draft'
 import { PayWith } from './pay-with'
 import { Refused } from './refused'
 import styles from './sale.module.css'
@@ -32,7 +32,7 @@ export function Sale({ customer, idoutlet, onOther }: Props) {
   const sending = topUp.is === 'asking'
 
   function send() {
-    const { choice, method } = useDraft.getState()
+    const { choice, method, typed } = useDraft.getState()
     if (!choice) return
     const body: TopUpBody = {
       id_customer_global: customer.id_customer_global,
@@ -42,7 +42,7 @@ export function Sale({ customer, idoutlet, onOther }: Props) {
       cara_bayar: method,
     }
     if (who !== undefined) draft.sent(who)
-    topUps.start(body, customer.nama)
+    topUps.start(body, { nama: customer.nama, typed, gained: gained(choice) })
   }
   useFreshPrices()
 

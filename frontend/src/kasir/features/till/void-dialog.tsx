@@ -6,7 +6,7 @@ import { Dialog } from '@/shared/ui/dialog'
 interface Props {
   /** The top-up's. */
   id: string
-  quota: number | null
+  quota: number
   nama: string
   onVoided: (balance: number) => void
 }
