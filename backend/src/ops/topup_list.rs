@@ -37,15 +37,20 @@ pub struct TopUpRow {
     /// RFC 3339; null while it stands.
     #[schema(required)]
     batal_at: Option<Timestamp>,
+    /// Who took it back; null while it stands, and for the command line.
+    #[schema(required)]
+    batal_oleh: Option<String>,
     /// RFC 3339.
     batal_sampai: Timestamp,
 }
 
 const LIST: &str = "
-    SELECT p.id, p.created_at, c.nama_awal, c.nama_akhir, p.harga_paket, p.quota, p.nama_paket, p.cara_bayar, k.nama, p.batal_at
+    SELECT p.id, p.created_at, c.nama_awal, c.nama_akhir, p.harga_paket, p.quota, p.nama_paket, p.cara_bayar, k.nama, p.batal_at, v.nama
     FROM pembelian_emoney p JOIN customer_global c ON c.id = p.id_customer_global
     LEFT JOIN ledger_transfer l ON l.idpembelian_emoney = p.id AND l.kind = 'topup'
     LEFT JOIN kunci_operator k ON k.id = CASE WHEN l.aktor LIKE 'operator:%' THEN split_part(l.aktor, ':', 2)::BIGINT END
+    LEFT JOIN ledger_transfer b ON b.idpembelian_emoney = p.id AND b.kind = 'batal'
+    LEFT JOIN kunci_operator v ON v.id = CASE WHEN b.aktor LIKE 'operator:%' THEN split_part(b.aktor, ':', 2)::BIGINT END
     WHERE p.id < $2 AND";
 
 /// A page of what was sold.
@@ -88,6 +93,7 @@ fn read(row: &Row, shortened: bool) -> TopUpRow {
         cara_bayar: row.get(7),
         petugas: row.get(8),
         batal_at: row.get(9),
+        batal_oleh: row.get(10),
         batal_sampai: created_at.plus_ms(VOID_WITHIN_MS),
     }
 }

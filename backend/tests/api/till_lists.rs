@@ -26,7 +26,7 @@ async fn a_kasir_sees_the_shift_and_a_supervisor_the_outlet() {
     let first = &page["baris"][0];
     let expected = json!({
         "idpembelian_emoney": first["idpembelian_emoney"], "created_at": app.now().rfc3339(), "nama": "Siti R.", "nominal": 5_000,
-        "quota": 5_000, "nama_paket": "Top-Up", "cara_bayar": "qris", "petugas": "Rina", "batal_at": null,
+        "quota": 5_000, "nama_paket": "Top-Up", "cara_bayar": "qris", "petugas": "Rina", "batal_at": null, "batal_oleh": null,
         "batal_sampai": app.now().plus_ms(1_800_000).rfc3339(),
     });
     assert_eq!(first, &expected);
@@ -43,6 +43,7 @@ async fn a_kasir_sees_the_shift_and_a_supervisor_the_outlet() {
         [6_000, 5_000, 4_000, 3_000, 2_000, 1_000].map(|n| json!(n)).iter().collect::<Vec<_>>()
     );
     assert_eq!((&all["baris"][0]["nama"], &all["baris"][1]["batal_at"]), (&json!("Siti Rahma"), &json!(app.now().rfc3339())));
+    assert_eq!(all["baris"][1]["batal_oleh"], "Hadi");
     assert_eq!((&all["baris"][5]["cara_bayar"], &all["baris"][5]["petugas"]), (&Value::Null, &json!("uji")));
 
     for bad in ["topup?limit=0", "topup?limit=101", "topup?sebelum=x", "pemakaian?limit=0"] {

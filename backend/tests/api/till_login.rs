@@ -105,12 +105,16 @@ async fn twenty_wrong_pins_at_one_browser_wait_there() {
 
 #[actix_web::test]
 async fn of_many_peoples_guesses_at_once_twenty_are_looked_at() {
-    let app = TestApp::spawn().await;
+    // All of them wait for one row and few connections, however busy the machine is.
+    let patient =
+        Setup::new().with(|c| (c.database.lock_ms, c.database.statement_ms, c.database.wait_ms) = (60_000, 90_000, 90_000));
+    let app = patient.start().await;
     let outlet = app.outlet("Melati").await;
     let till = app.till(outlet.idoutlet).await;
-    let names: Vec<_> = (0..30).map(|n| format!("Kasir {n}")).collect();
-    let hired = names.iter().map(|name| app.person(name, Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN));
-    let people = futures_util::future::join_all(hired).await;
+    let mut people = Vec::new();
+    for n in 0..30 {
+        people.push(app.person(&format!("Kasir {n}"), Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await);
+    }
     let guesses: Vec<_> = people.iter().map(|person| json!({ "idpetugas": person, "pin": "975310" })).collect();
     let answers = futures_util::future::join_all(guesses.iter().map(|body| app.log_in(&till, body))).await;
     assert_eq!(answers.iter().filter(|a| a.status == 401).count(), 20, "{answers:?}");

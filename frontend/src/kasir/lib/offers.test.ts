@@ -16,6 +16,7 @@ describe('a top-up', () => {
     cara_bayar: 'tunai',
     petugas: 'Rina',
     batal_at: null,
+    batal_oleh: null,
     batal_sampai: at('14:32'),
   }
   const offer = (row: Partial<TopUpRow>, role: string, clock: string, shiftOpen = true) =>

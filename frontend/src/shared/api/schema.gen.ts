@@ -1598,6 +1598,8 @@ export interface components {
             data: {
                 baris: {
                     batal_at: null | components["schemas"]["Timestamp"];
+                    /** @description Who took it back; null while it stands, and for the command line. */
+                    batal_oleh: string | null;
                     /** @description RFC 3339. */
                     batal_sampai: components["schemas"]["Timestamp"];
                     /** @description `tunai`, `qris` or `transfer`; null where nobody said. */
@@ -2932,6 +2934,8 @@ export interface components {
         };
         TopUpRow: {
             batal_at: null | components["schemas"]["Timestamp"];
+            /** @description Who took it back; null while it stands, and for the command line. */
+            batal_oleh: string | null;
             /** @description RFC 3339. */
             batal_sampai: components["schemas"]["Timestamp"];
             /** @description `tunai`, `qris` or `transfer`; null where nobody said. */

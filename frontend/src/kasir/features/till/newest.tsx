@@ -33,7 +33,7 @@ export function Newest() {
 }
 
 function Row({ row }: { row: TopUpRow }) {
-  const { created_at, nama, quota, nominal, nama_paket, cara_bayar, batal_at } = row
+  const { created_at, nama, quota, nominal, nama_paket, cara_bayar, batal_at, batal_oleh } = row
   const gone = batal_at !== null
   const how = [cara_bayar && methodName(cara_bayar), quota !== nominal && nama_paket]
     .filter(Boolean)
@@ -43,7 +43,9 @@ function Row({ row }: { row: TopUpRow }) {
       <span className="digits">{clockTime(created_at)}</span>
       <span className={styles.who}>
         <span className={styles.name}>{nama}</span>
-        <span className={styles.how}>{gone ? 'Dibatalkan' : how}</span>
+        <span className={styles.how}>
+          {gone ? ['Dibatalkan', batal_oleh].filter(Boolean).join(' ') : how}
+        </span>
       </span>
       <span className={`digits ${styles.plus}`}>{signedRupiah(quota)}</span>
     </li>

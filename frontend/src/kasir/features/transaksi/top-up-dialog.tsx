@@ -34,7 +34,7 @@ export function TopUpDialog({ row, onClose }: Props) {
 }
 
 function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
-  const { idpembelian_emoney: id, nominal, quota, nama, cara_bayar, batal_at } = row
+  const { idpembelian_emoney: id, nominal, quota, nama, cara_bayar, batal_at, batal_oleh } = row
   const client = useQueryClient()
   const role = useSession(({ session }) => session?.petugas.role) ?? 'kasir'
   const shiftOpen = useShift().data?.shift != null
@@ -88,6 +88,7 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
           ['Waktu', formatDateTime(row.created_at)],
           ['Petugas', row.petugas],
           ['Dibatalkan', batal_at === null ? null : formatDateTime(batal_at)],
+          ['Oleh', batal_oleh],
         ]}
       />
       {money.unanswered ? (

@@ -147,11 +147,18 @@ function Lists() {
 const isSameUse = (one: UseRow, other: UseRow) =>
   one.idtransaksi === other.idtransaksi && one.idcustomer === other.idcustomer
 
-function howPaid({ batal_at, cara_bayar, quota, nominal, nama_paket, petugas }: TopUpRow): string {
+function howPaid({
+  batal_at,
+  batal_oleh,
+  cara_bayar,
+  quota,
+  nominal,
+  nama_paket,
+  petugas,
+}: TopUpRow): string {
   const how = [cara_bayar && methodName(cara_bayar), quota !== nominal && nama_paket].filter(Boolean)
-  return [batal_at !== null && `Dibatalkan ${clockTime(batal_at)}`, how.join(', '), petugas]
-    .filter(Boolean)
-    .join(' · ')
+  const gone = batal_at !== null && ['Dibatalkan', batal_oleh, clockTime(batal_at)].filter(Boolean).join(' ')
+  return [gone, how.join(', '), petugas].filter(Boolean).join(' · ')
 }
 
 function howUsed({ mesin, layanan, status, dikembalikan, dihapus_at }: UseRow): string {
