@@ -26,8 +26,8 @@ use crate::ops::scope::Outlet;
 use crate::ops::topup;
 use crate::secrets::Secrets;
 use crate::staff::browser::BrowserOf;
-use crate::staff::login::PinHash;
 use crate::staff::people::{self, WorksFor};
+use crate::staff::pin_hash::PinHash;
 
 /// The demo customer's number, as it is stored.
 pub const TELP: &str = "81234567890";

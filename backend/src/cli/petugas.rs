@@ -12,8 +12,8 @@ use crate::domain::text;
 use crate::domain::timestamp::Timestamp;
 use crate::ops::petugas;
 use crate::secrets::Secrets;
-use crate::staff::login::PinHash;
 use crate::staff::people::{self, WorksFor};
+use crate::staff::pin_hash::PinHash;
 
 #[derive(Debug, Subcommand)]
 pub enum PetugasCommand {

@@ -8,8 +8,9 @@ use actix_socketio::Closer;
 use dashmap::DashMap;
 
 use crate::staff::Staff;
+use crate::staff::ended::SessionEnded;
 use crate::staff::error::StaffError;
-use crate::staff::session::{self, SessionEnded};
+use crate::staff::session;
 use crate::staff::ticket::TicketOf;
 
 /// Of one session; a page has one, and one that has just been loaded anew may still have another.

@@ -16,7 +16,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::staff::Staff;
 use crate::staff::browser;
-use crate::staff::session::SessionEnded;
+use crate::staff::ended::SessionEnded;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Pasang {

@@ -22,8 +22,8 @@ use crate::http::json::Json;
 use crate::http::schema::{ShortText, id, null, with};
 use crate::staff::Staff;
 use crate::staff::browser::{self, BrowserOf, CODE_LIFE_MS, Pairing};
+use crate::staff::ended::SessionEnded;
 use crate::staff::operator::Operator;
-use crate::staff::session::SessionEnded;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Perangkat {

@@ -24,10 +24,10 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{ShortText, id, null, with};
 use crate::staff::Staff;
-use crate::staff::login::PinHash;
+use crate::staff::ended::SessionEnded;
 use crate::staff::operator::Operator;
 use crate::staff::people::{self, WorksFor};
-use crate::staff::session::SessionEnded;
+use crate::staff::pin_hash::PinHash;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Petugas {

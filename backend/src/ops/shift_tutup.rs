@@ -23,8 +23,9 @@ use crate::http::json::Json;
 use crate::http::schema::SixDigits;
 use crate::ledger::shift::{self, Keeper, Shift};
 use crate::staff::Staff;
+use crate::staff::ended::SessionEnded;
 use crate::staff::operator::principal;
-use crate::staff::session::{self, SessionEnded};
+use crate::staff::session;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Count {

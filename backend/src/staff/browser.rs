@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 
 use super::error::StaffError;
 use super::operator::role;
-use super::{Staff, WRONG_CODES, admit, key, login, may_try};
+use super::{Staff, WRONG_CODES, admit, key, may_try, wrong_pins};
 use crate::domain::address::Address;
 use crate::domain::machine_code::MachineCode;
 use crate::domain::role::Role;
@@ -212,9 +212,9 @@ async fn list(
     now: Timestamp,
 ) -> Result<Vec<Listed>, StaffError> {
     let stmt = client.prepare_cached(LISTED).await?;
-    let rows = client.query(&stmt, &[&browser.id, &login::counts_since(now), &person]).await?;
+    let rows = client.query(&stmt, &[&browser.id, &wrong_pins::counts_since(now), &person]).await?;
     let one = |row: &Row| {
-        let wait_ms = login::wait_after(&row.get::<_, Vec<Timestamp>>(4), now);
+        let wait_ms = wrong_pins::wait_after(&row.get::<_, Vec<Timestamp>>(4), now);
         Ok(Listed { id: row.get(0), name: row.get(1), role: role(row.get(2))?, locked: row.get(3), wait_ms })
     };
     rows.iter().map(one).collect()

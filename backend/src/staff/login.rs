@@ -5,50 +5,22 @@ use actix_web::http::header::HeaderMap;
 use serde_json::json;
 
 use super::browser::{self, Browser, Listed};
+use super::ended::SessionEnded;
 use super::error::StaffError;
 use super::operator::principal;
-use super::session::SessionEnded;
-use super::{Staff, people, pin_key};
-use crate::auth::argon;
+use super::pin_hash::{PinHash, mixed};
+use super::wrong_pins::{PER_WINDOW, WINDOW_MS, counts_since, wait_after};
+use super::{Staff, people};
 use crate::auth::line::Line;
 use crate::auth::password;
 use crate::db::pool::DbClient;
 use crate::domain::address::Address;
 use crate::domain::pin::Pin;
 use crate::domain::timestamp::{Timestamp, seconds_up};
-use crate::secrets::{Key, Secrets};
 
-const WINDOW_MS: i64 = 15 * 60 * 1000;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-const PER_WINDOW: i64 = 5;
 const PER_DAY: i64 = 10;
 const PER_BROWSER: i64 = 20;
-/// How long a first PIN is good.
-pub const FIRST_PIN_LIFE_MS: i64 = DAY_MS;
-
-/// What is hashed of a PIN: nothing that a table of a million PINs finds without the server's key.
-fn mixed(key: &Key, person: i64, pin: &Pin) -> String {
-    let mac = key.mac(format!("{person}:{}", pin.as_str()).as_bytes());
-    mac.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// Somebody's PIN as it is stored.
-#[derive(Debug)]
-pub struct PinHash {
-    pub person: i64,
-    pub hash: String,
-}
-
-impl PinHash {
-    /// For a program without a server: works on the calling thread.
-    ///
-    /// # Errors
-    /// None that a PIN causes.
-    pub fn here(secrets: &Secrets, person: i64, pin: &Pin) -> Result<Self, StaffError> {
-        let hash = argon::hash_here(&mixed(&pin_key(secrets), person, pin)).map_err(|e| StaffError::broken(e.to_string()))?;
-        Ok(Self { person, hash })
-    }
-}
 
 /// Somebody whose PIN was right.
 #[derive(Debug)]
@@ -57,21 +29,6 @@ pub struct Known {
     pub person: Listed,
     /// Of the PIN that was right, or was made just now: no session begins once there is another.
     pub(super) pin_hash: String,
-}
-
-/// Wrong PINs from before make nobody wait now.
-pub(super) fn counts_since(now: Timestamp) -> Timestamp {
-    now.plus_ms(-2 * WINDOW_MS)
-}
-
-/// Milliseconds until somebody may try again, 0 for now. Of wrong PINs at these instants, newest first: five in a quarter of an hour wait
-/// a quarter of an hour from the last one.
-pub(super) fn wait_after(wrong: &[Timestamp], now: Timestamp) -> i64 {
-    let five = usize::try_from(PER_WINDOW).unwrap_or(usize::MAX);
-    match (wrong.first(), wrong.get(five - 1)) {
-        (Some(newest), Some(fifth)) if fifth.ms_until(*newest) < WINDOW_MS => now.ms_until(newest.plus_ms(WINDOW_MS)).max(0),
-        _ => 0,
-    }
 }
 
 impl Staff {
@@ -227,24 +184,5 @@ impl Attempt {
             left @ 1.. => StaffError::PinWrong { left: u32::try_from(left).unwrap_or(0) },
             _ => StaffError::TooMany { retry_s: seconds_up(WINDOW_MS) },
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(minutes: &[i64]) -> Vec<Timestamp> {
-        minutes.iter().map(|m| Timestamp::from_ms(m * 60_000)).collect()
-    }
-
-    #[test]
-    fn five_in_a_quarter_of_an_hour_wait_as_long_from_the_last() {
-        let now = |minute: i64| Timestamp::from_ms(minute * 60_000);
-        assert_eq!(wait_after(&at(&[24, 23, 22, 21]), now(24)), 0);
-        assert_eq!(wait_after(&at(&[24, 23, 22, 21, 10]), now(24)), WINDOW_MS);
-        assert_eq!(wait_after(&at(&[24, 23, 22, 21, 10]), now(30)), 9 * 60_000);
-        assert_eq!(wait_after(&at(&[24, 23, 22, 21, 10]), now(39)), 0);
-        assert_eq!(wait_after(&at(&[24, 23, 22, 21, 9]), now(24)), 0, "not within a quarter of an hour");
     }
 }

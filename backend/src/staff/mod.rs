@@ -3,13 +3,16 @@
 
 pub mod approval;
 pub mod browser;
+pub mod ended;
 pub mod error;
 pub mod key;
 pub mod login;
 pub mod operator;
 pub mod people;
+pub mod pin_hash;
 pub mod session;
 pub mod ticket;
+mod wrong_pins;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,8 +24,8 @@ use crate::db::Store;
 use crate::domain::address::Address;
 use crate::domain::timestamp::{Timestamp, seconds_up};
 use crate::secrets::{Key, Secrets};
+use ended::SessionEnded;
 use error::StaffError;
-use session::SessionEnded;
 
 /// Wrong pairing codes of one address in a quarter of an hour; with 35 random bits in each that is nothing.
 const WRONG_CODES: usize = 20;
@@ -64,7 +67,7 @@ impl Staff {
             store,
             tickets: ticket::Tickets::default(),
             auth,
-            pin_key: pin_key(secrets),
+            pin_key: pin_hash::pin_key(secrets),
             always_secure,
             wrong_codes: Mutex::new(Recent::new(WRONG_CODES_WINDOW_MS, MOST)),
             lookups: Mutex::new(Recent::new(LOOKUPS_WINDOW_MS, MOST)),
@@ -84,11 +87,6 @@ impl Staff {
     pub fn look_up(&self, browser: i64) -> Result<(), StaffError> {
         admit(&self.lookups, browser, LOOKUPS, self.store.now())
     }
-}
-
-/// What PINs are mixed with before they are hashed: a million of them are nothing to whoever has the database alone.
-pub fn pin_key(secrets: &Secrets) -> Key {
-    secrets.otp.derive("pin")
 }
 
 /// Counts one more, unless there were `limit` in the window.

@@ -5,6 +5,7 @@ use deadpool_postgres::GenericClient;
 
 use super::Staff;
 use super::browser;
+use super::ended::SessionEnded;
 use super::error::StaffError;
 use super::key::{self, KeyKind};
 use super::login::Known;
@@ -23,16 +24,6 @@ const TOUCH_MS: i64 = 60 * 1000;
 pub struct Begun {
     pub token: String,
     pub until: Timestamp,
-}
-
-/// Sessions are over, and their sockets with them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionEnded {
-    One(i64),
-    /// All of a person.
-    Person(i64),
-    /// All in a browser.
-    Browser(i64),
 }
 
 /// $1 now, $2 what was last used after is not idle. Of `s` a session, `k` its key, `p` its browser.

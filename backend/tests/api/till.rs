@@ -3,8 +3,8 @@
 use nyala::domain::pin::Pin;
 use nyala::domain::role::Role;
 use nyala::staff::key::{self, KeyKind};
-use nyala::staff::login::PinHash;
 use nyala::staff::people::{self, WorksFor};
+use nyala::staff::pin_hash::PinHash;
 use serde_json::{Value, json};
 
 use crate::helpers::{Answer, TestApp};
