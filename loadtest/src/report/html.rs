@@ -109,7 +109,7 @@ mod tests {
     /// What a browser shows of a page: its script runs in Node.
     fn drawn(report: &Report, old: Option<&Report>) -> String {
         let page = page(report, old).unwrap();
-        let browser = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser.js");
+        let browser = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser.cjs");
         let mut node = Command::new("node").arg(browser).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         node.stdin.take().unwrap().write_all(page.as_bytes()).unwrap();
         let out = node.wait_with_output().unwrap();
