@@ -79,7 +79,7 @@ impl Told {
 
 /// A page as its script draws it.
 fn drawn(page: &Path) -> String {
-    let browser = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser.js");
+    let browser = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser.cjs");
     let page = std::fs::File::open(page).expect("a page");
     let node = Command::new("node").arg(browser).stdin(page).output().expect("node");
     assert!(node.status.success(), "{}", String::from_utf8_lossy(&node.stderr));
