@@ -1,7 +1,6 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Browser, chromium, type Page } from '@playwright/test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type Browser, chromium, type Page, test } from '@playwright/test'
 import { CHROMIUM, CHROMIUM_ARGS } from './chromium.ts'
 
 const WIDTH = 640
@@ -34,7 +33,8 @@ export async function film(page: Page, png: Buffer): Promise<string> {
   const grey = Buffer.alloc((WIDTH * HEIGHT) / 2, 128)
   const frame = Buffer.concat([Buffer.from('FRAME\n'), Buffer.from(luma), grey])
   const head = Buffer.from(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F10:1 Ip A1:1 C420jpeg\n`)
-  const file = join(mkdtempSync(join(tmpdir(), 'nyala-film-')), 'camera.y4m')
+  const file = test.info().outputPath('camera.y4m')
+  mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, Buffer.concat([head, frame, frame]))
   return file
 }

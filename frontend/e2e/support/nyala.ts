@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { test } from '@playwright/test'
 
 export const repo = resolve(import.meta.dirname, '../../..')
 
@@ -16,7 +16,8 @@ export function nyala(args: string[]): string {
 
 /** A machine's sticker as it is printed: the file of its picture. */
 export function sticker(idmesin: number): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'nyala-qr-')), 'mesin.png')
+  const file = test.info().outputPath(`mesin-${idmesin}.png`)
+  mkdirSync(dirname(file), { recursive: true })
   nyala(['qr', String(idmesin), '--out', file])
   return file
 }

@@ -205,10 +205,26 @@ mod tests {
         Devices::open(dir, (0, 0)).unwrap()
     }
 
-    fn scratch() -> PathBuf {
+    /// A folder that goes with the test.
+    struct Scratch(PathBuf);
+
+    impl std::ops::Deref for Scratch {
+        type Target = Path;
+        fn deref(&self) -> &Path {
+            &self.0
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            std::fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    fn scratch() -> Scratch {
         let dir = std::env::temp_dir().join(format!("nyala-sim-{}", Uuid::new_v4()));
         std::fs::create_dir_all(&dir).unwrap();
-        dir
+        Scratch(dir)
     }
 
     fn ack(cmd_id: Uuid, result: AckResult) -> DeviceEvent {
