@@ -24,18 +24,25 @@ pub enum KeyCommand {
 
 #[derive(Debug, Args)]
 pub struct Add {
-    /// root: everything; owner: one owner's outlets; supervisor: one outlet; kasir: tops up and reads at one outlet
+    #[command(flatten)]
+    scope: KeyScope,
+    /// Who holds it
+    #[arg(long, value_name = "TEXT")]
+    nama: String,
+}
+
+/// What somebody is to see, as it is asked for.
+#[derive(Debug, Args)]
+pub struct KeyScope {
+    /// owner: one owner's outlets; supervisor: one outlet; kasir: tops up and reads at one outlet; root (keys alone): everything
     #[arg(long)]
-    role: Role,
+    pub(super) role: Role,
     /// Whose outlets, for the role owner
     #[arg(long, value_name = "ID")]
     owner: Option<i64>,
     /// Which outlet, for the roles supervisor and kasir
     #[arg(long, value_name = "ID")]
     outlet: Option<i64>,
-    /// Who holds it
-    #[arg(long, value_name = "TEXT")]
-    nama: String,
 }
 
 impl KeyCommand {
@@ -58,12 +65,11 @@ impl Add {
         let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
-        let scope = KeyScope { role: self.role, owner: self.owner, outlet: self.outlet };
-        let (idowner, idoutlet) = scope.check(&tx).await?;
+        let (idowner, idoutlet) = self.scope.check(&tx).await?;
         let (secret, hash) = key::generate();
-        let row = tx.query_one(INSERT, &[&self.role.as_str(), &idowner, &idoutlet, &name, &hash, &k.now]).await?;
+        let row = tx.query_one(INSERT, &[&self.scope.role.as_str(), &idowner, &idoutlet, &name, &hash, &k.now]).await?;
         let id: i64 = row.get(0);
-        let content = json!({ "role": self.role.as_str(), "idowner": idowner, "idoutlet": idoutlet, "nama": name });
+        let content = json!({ "role": self.scope.role.as_str(), "idowner": idowner, "idoutlet": idoutlet, "nama": name });
         audit::write_at(
             &tx,
             idoutlet,
@@ -74,13 +80,6 @@ impl Add {
         tx.commit().await?;
         Ok(KeyKind::Api.text(id, &secret))
     }
-}
-
-/// What somebody is to see, as it was asked for.
-pub(super) struct KeyScope {
-    pub role: Role,
-    pub owner: Option<i64>,
-    pub outlet: Option<i64>,
 }
 
 impl KeyScope {

@@ -29,15 +29,8 @@ pub enum PetugasCommand {
 
 #[derive(Debug, Args)]
 pub struct Add {
-    /// owner: one owner's outlets; supervisor: one outlet; kasir: tops up and reads at one outlet
-    #[arg(long)]
-    role: Role,
-    /// Whose outlets, for the role owner
-    #[arg(long, value_name = "ID")]
-    owner: Option<i64>,
-    /// Which outlet, for the roles supervisor and kasir
-    #[arg(long, value_name = "ID")]
-    outlet: Option<i64>,
+    #[command(flatten)]
+    scope: KeyScope,
     /// As it stands on the till
     #[arg(long, value_name = "TEXT")]
     nama: String,
@@ -75,20 +68,20 @@ fn print(first: &FirstPin) -> Result<(), Failure> {
 
 impl Add {
     async fn hire(&self, k: &CommandContext) -> Result<FirstPin, Failure> {
-        if self.role == Role::Root {
+        if self.scope.role == Role::Root {
             return Err(Failure::new("root stands at no till; make a key with `nyala key add`"));
         }
         let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
         let secrets = k.secrets()?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
-        let works_for = match (KeyScope { role: self.role, owner: self.owner, outlet: self.outlet }).check(&tx).await? {
+        let works_for = match self.scope.check(&tx).await? {
             (Some(owner), _) => WorksFor::Owner(owner),
             (None, Some(outlet)) => WorksFor::Outlet(outlet),
             (None, None) => return Err(Failure::new("name an outlet or an owner")),
         };
         let first = FirstPin::make(&secrets, people::next_id(&tx).await?)?;
-        petugas::hire_with_first_pin(&tx, (&name, self.role, works_for), &first.hash, PRINCIPAL, k.now).await?;
+        petugas::hire_with_first_pin(&tx, (&name, self.scope.role, works_for), &first.hash, PRINCIPAL, k.now).await?;
         tx.commit().await?;
         Ok(first)
     }
