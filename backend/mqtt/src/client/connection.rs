@@ -1,0 +1,231 @@
+//! One connection as the client sees it.
+
+use mqtt_protocol_core::mqtt::packet::{SubEntry, SubOpts, v3_1_1};
+use mqtt_protocol_core::mqtt::result_code::SubackReturnCode;
+
+use super::login::Login;
+use crate::frame::{Frame, Frames};
+use crate::limits::Limits;
+use crate::packet::{Granted, Kind, Publish, Qos, Refusal, acknowledged, check_id, malformed};
+use crate::violation::Violation;
+use crate::write::{Ids, Message, Unsent, acknowledge, append, check_size, check_text, put};
+
+/// What a server sent: one event for each whole packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The login counts. The first event, unless it is the next one.
+    Accepted,
+    /// The login does not count. Always the last event.
+    Refused(Refusal),
+    /// The answer to [`Connection::subscribe`].
+    Subscribed(Subscribed),
+    /// A message. A QoS of 1 has been acknowledged.
+    Publish(Publish),
+    /// The message with this packet id arrived ([`Connection::publish`]).
+    Acknowledged(u16),
+    /// The answer to [`Connection::ping`].
+    Pong,
+}
+
+/// What became of a SUBSCRIBE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscribed {
+    /// Its packet id.
+    pub id: u16,
+    /// The answer for each of its topics, in their order.
+    pub granted: Vec<Granted>,
+}
+
+/// One connection as the client sees it. Where a method has an `out`, what is to be sent is appended there.
+#[derive(Debug)]
+pub struct Connection {
+    limits: Limits,
+    state: State,
+    frames: Frames,
+    ids: Ids,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing was sent.
+    New,
+    /// Waits for CONNACK.
+    Asked,
+    Open,
+    Ended,
+}
+
+impl Connection {
+    /// One that has not logged in.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, state: State::New, frames: Frames::default(), ids: Ids::default() }
+    }
+
+    /// Logs in. Nothing else is sent before [`Event::Accepted`].
+    ///
+    /// # Errors
+    /// When that was tried before, or when no CONNECT may hold such a login.
+    pub fn connect(&mut self, login: &Login<'_>, out: &mut Vec<u8>) -> Result<(), Unsent> {
+        if self.state != State::New {
+            return Err(Unsent::Closed);
+        }
+        login.put(self.limits.connect, out)?;
+        self.state = State::Asked;
+        Ok(())
+    }
+
+    /// Takes the next packet from the front of `bytes`, and leaves there what follows it. None: `bytes` are empty now; an
+    /// unfinished packet is held. After the end all bytes are taken and nothing comes of them.
+    ///
+    /// # Errors
+    /// What the server did wrong. The connection is over.
+    pub fn feed(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
+        let event = if self.is_over() { Ok(None) } else { self.packet(bytes, out) };
+        if event.is_err() {
+            self.end();
+        }
+        if self.is_over() {
+            *bytes = &[];
+        }
+        event
+    }
+
+    /// Asks for the messages of topics. Answers with the packet id that [`Event::Subscribed`] will have.
+    ///
+    /// # Errors
+    /// When the connection is not open, the packet would be too large or there are no topics.
+    pub fn subscribe(&mut self, topics: &[(&str, Qos)], out: &mut Vec<u8>) -> Result<u16, Unsent> {
+        self.check_open()?;
+        check_size(topics.iter().map(|(topic, _)| topic.len()).sum(), self.limits.packet)?;
+        let mut entries = Vec::with_capacity(topics.len());
+        for (topic, qos) in topics {
+            check_text(topic)?;
+            if topic.is_empty() {
+                return Err(Unsent::Invalid);
+            }
+            entries.push(SubEntry::new(*topic, SubOpts::new().set_qos(qos.to_core()))?);
+        }
+        let id = self.ids.next();
+        put(&v3_1_1::Subscribe::builder().packet_id(id).entries(entries).build()?, self.limits.packet, out)?;
+        Ok(id)
+    }
+
+    /// Sends a message. Answers with its packet id, which QoS 1 has.
+    ///
+    /// # Errors
+    /// When the connection is not open, the packet would be too large or nothing may be published to such a topic.
+    pub fn publish(
+        &mut self,
+        topic: &str,
+        payload: &[u8],
+        qos: Qos,
+        retain: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<u16>, Unsent> {
+        self.check_open()?;
+        Message { topic, payload, qos, retain }.put(&mut self.ids, self.limits.packet, out)
+    }
+
+    /// Asks for a [`Event::Pong`].
+    ///
+    /// # Errors
+    /// When the connection is not open.
+    pub fn ping(&self, out: &mut Vec<u8>) -> Result<(), Unsent> {
+        self.check_open()?;
+        append(&v3_1_1::Pingreq::new(), out);
+        Ok(())
+    }
+
+    /// Says that all is done: the will is void. The connection is over.
+    ///
+    /// # Errors
+    /// When the connection is not open.
+    pub fn disconnect(&mut self, out: &mut Vec<u8>) -> Result<(), Unsent> {
+        self.check_open()?;
+        append(&v3_1_1::Disconnect::new(), out);
+        self.end();
+        Ok(())
+    }
+
+    /// Whether anything more is read or sent.
+    pub fn is_over(&self) -> bool {
+        self.state == State::Ended
+    }
+
+    /// Bytes of memory that an unfinished packet holds. Never more than [`Limits::packet`].
+    pub fn held(&self) -> usize {
+        self.frames.held()
+    }
+
+    fn packet(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
+        let (state, max) = (self.state, self.limits.packet);
+        let Some(frame) = self.frames.next(bytes, |kind| check_turn(state, kind).map(|()| max))? else {
+            return Ok(None);
+        };
+        let event = match frame.kind {
+            Kind::Connack => self.connack(&frame)?,
+            Kind::Publish => {
+                let publish = Publish::parse(&frame)?;
+                acknowledge(&publish, out)?;
+                Event::Publish(publish)
+            }
+            Kind::Puback => Event::Acknowledged(acknowledged(&frame)?),
+            Kind::Suback => Event::Subscribed(Subscribed::parse(&frame)?),
+            Kind::Pingresp => Event::Pong,
+            other => return Err(Violation::Direction(other)),
+        };
+        Ok(Some(event))
+    }
+
+    fn connack(&mut self, frame: &Frame<'_>) -> Result<Event, Violation> {
+        let (packet, _) = v3_1_1::Connack::parse(frame.body()).map_err(|_| malformed(frame.kind, "unknown return code"))?;
+        Ok(match Refusal::from_core(packet.return_code()) {
+            None => {
+                self.state = State::Open;
+                Event::Accepted
+            }
+            Some(refusal) => {
+                self.end();
+                Event::Refused(refusal)
+            }
+        })
+    }
+
+    fn check_open(&self) -> Result<(), Unsent> {
+        if self.state == State::Open { Ok(()) } else { Err(Unsent::Closed) }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Ended;
+        self.frames = Frames::default();
+    }
+}
+
+impl Subscribed {
+    fn parse(frame: &Frame<'_>) -> Result<Self, Violation> {
+        let kind = frame.kind;
+        let (packet, _) = v3_1_1::Suback::parse(frame.body()).map_err(|_| malformed(kind, "cut short, or an unknown answer"))?;
+        check_id(kind, packet.packet_id())?;
+        let granted = packet.return_codes().into_iter().map(|code| match code {
+            SubackReturnCode::SuccessMaximumQos0 => Ok(Granted::Yes(Qos::AtMostOnce)),
+            SubackReturnCode::SuccessMaximumQos1 => Ok(Granted::Yes(Qos::AtLeastOnce)),
+            SubackReturnCode::SuccessMaximumQos2 => Err(Violation::ExactlyOnce(kind)),
+            SubackReturnCode::Failure => Ok(Granted::No),
+        });
+        Ok(Self { id: packet.packet_id(), granted: granted.collect::<Result<_, _>>()? })
+    }
+}
+
+/// Whether a server may send a packet of this kind now.
+fn check_turn(state: State, kind: Kind) -> Result<(), Violation> {
+    match (state, kind) {
+        (State::Asked, Kind::Connack) => Ok(()),
+        (State::New | State::Asked, _) => Err(Violation::TooSoon(kind)),
+        (_, Kind::Connack) => Err(Violation::Again(kind)),
+        (_, Kind::Pubrec | Kind::Pubrel | Kind::Pubcomp) => Err(Violation::ExactlyOnce(kind)),
+        (_, Kind::Connect | Kind::Subscribe | Kind::Unsubscribe | Kind::Unsuback | Kind::Pingreq | Kind::Disconnect) => {
+            Err(Violation::Direction(kind))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,264 @@
+//! What packets of both sides are made of.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mqtt_protocol_core::mqtt::packet::{self, v3_1_1};
+use mqtt_protocol_core::mqtt::result_code::ConnectReturnCode;
+
+use crate::frame::Frame;
+use crate::violation::Violation;
+
+/// The type of a packet (MQTT 3.1.1 §2.2.1), shown by its name there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the standard's")]
+pub enum Kind {
+    Connect,
+    Connack,
+    Publish,
+    Puback,
+    Pubrec,
+    Pubrel,
+    Pubcomp,
+    Subscribe,
+    Suback,
+    Unsubscribe,
+    Unsuback,
+    Pingreq,
+    Pingresp,
+    Disconnect,
+}
+
+impl Kind {
+    /// The kind with this number. None for 0 and 15, which 3.1.1 does not have.
+    pub(crate) fn from_type(number: u8) -> Option<Self> {
+        Some(match number {
+            1 => Self::Connect,
+            2 => Self::Connack,
+            3 => Self::Publish,
+            4 => Self::Puback,
+            5 => Self::Pubrec,
+            6 => Self::Pubrel,
+            7 => Self::Pubcomp,
+            8 => Self::Subscribe,
+            9 => Self::Suback,
+            10 => Self::Unsubscribe,
+            11 => Self::Unsuback,
+            12 => Self::Pingreq,
+            13 => Self::Pingresp,
+            14 => Self::Disconnect,
+            _ => return None,
+        })
+    }
+
+    /// What the low half of the first byte may be (§2.2.2, §3.3.1).
+    pub(crate) fn check_flags(self, flags: u8) -> Result<(), Violation> {
+        let due = match self {
+            Self::Publish => {
+                return match (flags >> 1 & 0b11, flags & DUP != 0) {
+                    (2, _) => Err(Violation::ExactlyOnce(self)),
+                    (3, _) => Err(Violation::Malformed { kind: self, what: "QoS 3" }),
+                    (0, true) => Err(Violation::Malformed { kind: self, what: "sent again at QoS 0" }),
+                    _ => Ok(()),
+                };
+            }
+            Self::Pubrel | Self::Subscribe | Self::Unsubscribe => 0b0010,
+            _ => 0,
+        };
+        if flags == due { Ok(()) } else { Err(Violation::ReservedBits(self)) }
+    }
+
+    /// The remaining length of packets that have always the same.
+    pub(crate) fn fixed_length(self) -> Option<usize> {
+        match self {
+            Self::Connack | Self::Puback | Self::Unsuback => Some(2),
+            Self::Pingreq | Self::Pingresp | Self::Disconnect => Some(0),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!("{self:?}").to_uppercase())
+    }
+}
+
+const DUP: u8 = 0b1000;
+
+/// How often a message arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Qos {
+    /// 0: at most once.
+    AtMostOnce,
+    /// 1: at least once, and acknowledged.
+    AtLeastOnce,
+}
+
+impl Qos {
+    /// Both that are spoken here; None for 2.
+    pub(crate) fn from_core(qos: packet::Qos) -> Option<Self> {
+        match qos {
+            packet::Qos::AtMostOnce => Some(Self::AtMostOnce),
+            packet::Qos::AtLeastOnce => Some(Self::AtLeastOnce),
+            packet::Qos::ExactlyOnce => None,
+        }
+    }
+
+    pub(crate) fn to_core(self) -> packet::Qos {
+        match self {
+            Self::AtMostOnce => packet::Qos::AtMostOnce,
+            Self::AtLeastOnce => packet::Qos::AtLeastOnce,
+        }
+    }
+}
+
+/// The answer to one topic of a SUBSCRIBE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Granted {
+    /// Messages of it come with at most this QoS.
+    Yes(Qos),
+    /// No message of it comes (0x80).
+    No,
+}
+
+/// Why a CONNECT is refused (MQTT 3.1.1 §3.2.2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// 1: another version is spoken.
+    #[error("the protocol's version is not spoken")]
+    Version,
+    /// 2: the client id may not be used.
+    #[error("the client id is not allowed")]
+    ClientId,
+    /// 3: no service now.
+    #[error("the service is not available")]
+    Unavailable,
+    /// 4: user or password are wrong.
+    #[error("wrong user or password")]
+    Login,
+    /// 5: this client may not connect.
+    #[error("not authorized")]
+    NotAuthorized,
+}
+
+impl Refusal {
+    /// Its return code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Version => 1,
+            Self::ClientId => 2,
+            Self::Unavailable => 3,
+            Self::Login => 4,
+            Self::NotAuthorized => 5,
+        }
+    }
+
+    /// None: accepted.
+    pub(crate) fn from_core(code: ConnectReturnCode) -> Option<Self> {
+        match code {
+            ConnectReturnCode::Accepted => None,
+            ConnectReturnCode::UnacceptableProtocolVersion => Some(Self::Version),
+            ConnectReturnCode::IdentifierRejected => Some(Self::ClientId),
+            ConnectReturnCode::ServerUnavailable => Some(Self::Unavailable),
+            ConnectReturnCode::BadUserNameOrPassword => Some(Self::Login),
+            ConnectReturnCode::NotAuthorized => Some(Self::NotAuthorized),
+        }
+    }
+}
+
+/// What is to be published for a client whose line ends without a DISCONNECT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Will<'a> {
+    /// Its topic.
+    pub topic: &'a str,
+    /// Its message.
+    pub payload: &'a [u8],
+    /// Its QoS.
+    pub qos: Qos,
+    /// Whether it is to be kept for those who subscribe later.
+    pub retain: bool,
+}
+
+/// A message. It was acknowledged, where its QoS asks for it, when it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Publish {
+    packet: v3_1_1::Publish,
+    qos: Qos,
+}
+
+impl Publish {
+    pub(crate) fn parse(frame: &Frame<'_>) -> Result<Self, Violation> {
+        let body: Arc<[u8]> = frame.body().into();
+        let (packet, _) = v3_1_1::Publish::parse(frame.flags, body)
+            .map_err(|_| malformed(frame.kind, "topic or packet id cut short, or no UTF-8"))?;
+        check_topic(frame.kind, packet.topic_name())?;
+        let qos = Qos::from_core(packet.qos()).ok_or(Violation::ExactlyOnce(frame.kind))?;
+        Ok(Self { packet, qos })
+    }
+
+    /// Its topic: never empty, without wildcards and U+0000. Whether the sender may use it is the caller's to judge.
+    pub fn topic(&self) -> &str {
+        self.packet.topic_name()
+    }
+
+    /// Its message.
+    pub fn payload(&self) -> &[u8] {
+        self.packet.payload().as_slice()
+    }
+
+    /// Its QoS.
+    pub fn qos(&self) -> Qos {
+        self.qos
+    }
+
+    /// From a client: to be kept for those who subscribe later. From a server: was kept, and may be old.
+    pub fn retain(&self) -> bool {
+        self.packet.retain()
+    }
+
+    /// Its packet id, which QoS 1 has. Not checked.
+    pub(crate) fn id(&self) -> Option<u16> {
+        self.packet.packet_id()
+    }
+}
+
+/// The packet id of a PUBACK.
+pub(crate) fn acknowledged(frame: &Frame<'_>) -> Result<u16, Violation> {
+    let (packet, _) = v3_1_1::Puback::parse(frame.body()).map_err(|_| malformed(frame.kind, "packet id 0"))?;
+    Ok(packet.packet_id())
+}
+
+pub(crate) fn malformed(kind: Kind, what: &'static str) -> Violation {
+    Violation::Malformed { kind, what }
+}
+
+/// Packet ids are never 0 (§2.3.1).
+pub(crate) fn check_id(kind: Kind, id: u16) -> Result<(), Violation> {
+    if id == 0 { Err(malformed(kind, "packet id 0")) } else { Ok(()) }
+}
+
+/// No string holds U+0000 (§1.5.3). That it is UTF-8 was seen when it was parsed.
+pub(crate) fn check_text(kind: Kind, text: &str) -> Result<(), Violation> {
+    if text.contains('\0') { Err(malformed(kind, "U+0000 in a string")) } else { Ok(()) }
+}
+
+/// A topic to publish to (§4.7).
+pub(crate) fn check_topic(kind: Kind, topic: &str) -> Result<(), Violation> {
+    check_text(kind, topic)?;
+    if topic.is_empty() {
+        return Err(malformed(kind, "empty topic"));
+    }
+    if topic.contains(['+', '#']) { Err(malformed(kind, "wildcard in a topic")) } else { Ok(()) }
+}
+
+/// Topics to subscribe. A wildcard in them is for the caller to refuse.
+pub(crate) fn check_filters<'a>(kind: Kind, filters: impl IntoIterator<Item = &'a str>) -> Result<(), Violation> {
+    for filter in filters {
+        check_text(kind, filter)?;
+        if filter.is_empty() {
+            return Err(malformed(kind, "empty topic"));
+        }
+    }
+    Ok(())
+}

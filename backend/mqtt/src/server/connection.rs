@@ -1,0 +1,247 @@
+//! One connection as the server sees it.
+
+use mqtt_protocol_core::mqtt::packet::v3_1_1;
+use mqtt_protocol_core::mqtt::result_code::SubackReturnCode;
+
+use super::connect::Connect;
+use super::topics::{Subscribe, Unsubscribe};
+use crate::frame::{Frame, Frames};
+use crate::limits::Limits;
+use crate::packet::{Granted, Kind, Publish, Qos, Refusal, acknowledged, malformed};
+use crate::violation::Violation;
+use crate::write::{Ids, Message, Unsent, acknowledge, append};
+
+/// Tells a client of MQTT 5 that this is none, in its own words: CONNACK, "unsupported protocol version" (MQTT 5 §3.2).
+const REFUSED_V5: [u8; 5] = [0x20, 3, 0, 0x84, 0];
+
+/// What a client sent: one event for each whole packet, so each is a sign of life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A login, always the first event. Nothing more is read until [`Connection::accept`] or [`Connection::refuse`].
+    Connect(Connect),
+    /// A message. A QoS of 1 has been acknowledged.
+    Publish(Publish),
+    /// Topics asked for; [`Connection::grant`] answers.
+    Subscribe(Subscribe),
+    /// Topics given up. Has been answered.
+    Unsubscribe(Unsubscribe),
+    /// The message with this packet id arrived ([`Connection::publish`]). That it was sent is not checked.
+    Acknowledged(u16),
+    /// A ping. Has been answered.
+    Ping,
+    /// The client is done: its will is void. Always the last event.
+    Disconnect,
+}
+
+/// One connection as the server sees it. Where a method has an `out`, what is to be sent is appended there.
+///
+/// ```
+/// use nyala_mqtt::Limits;
+/// use nyala_mqtt::server::{Connection, Event};
+///
+/// let mut connection = Connection::new(Limits::default());
+/// let mut out = Vec::new();
+/// // What a read of the socket gave: CONNECT of the client id "a", and PINGREQ.
+/// let mut bytes = &b"\x10\x0d\x00\x04MQTT\x04\x02\x00\x1e\x00\x01a\xc0\x00"[..];
+/// while let Some(event) = connection.feed(&mut bytes, &mut out)? {
+///     match event {
+///         Event::Connect(connect) => assert_eq!(connect.client_id(), "a"),
+///         other => panic!("{other:?}"),
+///     }
+/// }
+/// // Who it is was looked up, and the rest waited for it.
+/// connection.accept(&mut out)?;
+/// assert_eq!(connection.feed(&mut &[][..], &mut out)?, Some(Event::Ping));
+/// assert_eq!(out, b"\x20\x02\x00\x00\xd0\x00");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Connection {
+    limits: Limits,
+    state: State,
+    frames: Frames,
+    ids: Ids,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Waits for CONNECT.
+    New,
+    /// Waits for the caller to judge it.
+    Judged,
+    Open,
+    Ended,
+}
+
+impl Connection {
+    /// One of which nothing was read.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, state: State::New, frames: Frames::default(), ids: Ids::default() }
+    }
+
+    /// Takes the next packet from the front of `bytes`, and leaves there what follows it. None: `bytes` are empty now; an
+    /// unfinished packet, or what came before a login was judged, is held. After the end all bytes are taken and nothing comes of
+    /// them.
+    ///
+    /// # Errors
+    /// What the client did wrong. The connection is over; `out` may hold the answer that belongs to it, which is still to be sent.
+    pub fn feed(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
+        let event = match self.state {
+            State::New | State::Open => self.packet(bytes, out),
+            State::Judged => self.wait(bytes),
+            State::Ended => Ok(None),
+        };
+        if event.is_err() {
+            self.end();
+        }
+        if self.state == State::Ended {
+            *bytes = &[];
+        }
+        event
+    }
+
+    /// Answers the login with yes. Then [`Connection::feed`] is to be called, be it with nothing: what came after the login waits.
+    ///
+    /// # Errors
+    /// When no login waits to be judged.
+    pub fn accept(&mut self, out: &mut Vec<u8>) -> Result<(), Unsent> {
+        self.judge(None, out)?;
+        self.state = State::Open;
+        Ok(())
+    }
+
+    /// Answers the login with no. The connection is over.
+    ///
+    /// # Errors
+    /// When no login waits to be judged.
+    pub fn refuse(&mut self, why: Refusal, out: &mut Vec<u8>) -> Result<(), Unsent> {
+        self.judge(Some(why), out)?;
+        self.end();
+        Ok(())
+    }
+
+    /// Answers for each of its topics, in their order. One without an answer is refused.
+    ///
+    /// # Errors
+    /// When the connection is not open.
+    pub fn grant(&self, subscribe: &Subscribe, granted: &[Granted], out: &mut Vec<u8>) -> Result<(), Unsent> {
+        self.check_open()?;
+        let codes = (0..subscribe.topics().len()).map(|at| match granted.get(at) {
+            Some(Granted::Yes(Qos::AtMostOnce)) => SubackReturnCode::SuccessMaximumQos0,
+            Some(Granted::Yes(Qos::AtLeastOnce)) => SubackReturnCode::SuccessMaximumQos1,
+            Some(Granted::No) | None => SubackReturnCode::Failure,
+        });
+        append(&v3_1_1::Suback::builder().packet_id(subscribe.id()).return_codes(codes.collect()).build()?, out);
+        Ok(())
+    }
+
+    /// Sends a message, never a retained one. Answers with its packet id, which QoS 1 has.
+    ///
+    /// # Errors
+    /// When the connection is not open, the packet would be too large or nothing may be published to such a topic.
+    pub fn publish(&mut self, topic: &str, payload: &[u8], qos: Qos, out: &mut Vec<u8>) -> Result<Option<u16>, Unsent> {
+        self.check_open()?;
+        Message { topic, payload, qos, retain: false }.put(&mut self.ids, self.limits.packet, out)
+    }
+
+    /// Whether anything more is read or sent. False: the socket is to be closed when it has taken what is to be sent.
+    pub fn is_over(&self) -> bool {
+        self.state == State::Ended
+    }
+
+    /// Bytes of memory that wait here: of an unfinished packet, or of what came before the login was judged. Never more than the
+    /// largest of the limits.
+    pub fn held(&self) -> usize {
+        self.frames.held()
+    }
+
+    fn packet(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
+        let (state, limits) = (self.state, self.limits);
+        let Some(frame) = self.frames.next(bytes, |kind| largest(state, &limits, kind))? else {
+            return Ok(None);
+        };
+        let event = match frame.kind {
+            Kind::Connect => self.connect(&frame, out)?,
+            Kind::Publish => {
+                let publish = Publish::parse(&frame)?;
+                acknowledge(&publish, out)?;
+                Event::Publish(publish)
+            }
+            Kind::Subscribe => Event::Subscribe(Subscribe::parse(&frame)?),
+            Kind::Unsubscribe => {
+                let unsubscribe = Unsubscribe::parse(&frame)?;
+                let answer = v3_1_1::Unsuback::builder().packet_id(unsubscribe.id()).build();
+                append(&answer.map_err(|_| malformed(frame.kind, "packet id 0"))?, out);
+                Event::Unsubscribe(unsubscribe)
+            }
+            Kind::Puback => Event::Acknowledged(acknowledged(&frame)?),
+            Kind::Pingreq => {
+                append(&v3_1_1::Pingresp::new(), out);
+                Event::Ping
+            }
+            Kind::Disconnect => {
+                self.end();
+                Event::Disconnect
+            }
+            other => return Err(Violation::Direction(other)),
+        };
+        Ok(Some(event))
+    }
+
+    fn connect(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<Event, Violation> {
+        self.state = State::Judged;
+        let connect = Connect::parse(frame, self.limits.keep_alive);
+        // Where the client can be told what is wrong, it is.
+        match connect {
+            Err(Violation::Version(5)) => out.extend(REFUSED_V5),
+            Err(Violation::Version(_)) => put_connack(Some(Refusal::Version), out),
+            // The only answer of the standard to such a session (§3.1.3.1).
+            Err(Violation::LastingSession) => put_connack(Some(Refusal::ClientId), out),
+            _ => {}
+        }
+        connect.map(Event::Connect)
+    }
+
+    /// Keeps what came before the login was judged.
+    fn wait(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
+        if self.frames.held() + bytes.len() > self.limits.early {
+            return Err(Violation::Early(self.limits.early));
+        }
+        self.frames.hold(bytes, usize::MAX);
+        Ok(None)
+    }
+
+    fn judge(&self, refusal: Option<Refusal>, out: &mut Vec<u8>) -> Result<(), Unsent> {
+        if self.state != State::Judged {
+            return Err(Unsent::Closed);
+        }
+        put_connack(refusal, out);
+        Ok(())
+    }
+
+    fn check_open(&self) -> Result<(), Unsent> {
+        if self.state == State::Open { Ok(()) } else { Err(Unsent::Closed) }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Ended;
+        self.frames = Frames::default();
+    }
+}
+
+/// How large a packet of this kind may be now.
+fn largest(state: State, limits: &Limits, kind: Kind) -> Result<usize, Violation> {
+    match (state, kind) {
+        (State::New, Kind::Connect) => Ok(limits.connect),
+        (State::New, _) => Err(Violation::TooSoon(kind)),
+        (_, Kind::Connect) => Err(Violation::Again(kind)),
+        (_, Kind::Connack | Kind::Suback | Kind::Unsuback | Kind::Pingresp) => Err(Violation::Direction(kind)),
+        (_, Kind::Pubrec | Kind::Pubrel | Kind::Pubcomp) => Err(Violation::ExactlyOnce(kind)),
+        _ => Ok(limits.packet),
+    }
+}
+
+/// CONNACK (§3.2), without a session. None: accepted.
+fn put_connack(refusal: Option<Refusal>, out: &mut Vec<u8>) {
+    out.extend([0x20, 2, 0, refusal.map_or(0, Refusal::code)]);
+}

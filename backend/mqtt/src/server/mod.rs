@@ -1,0 +1,9 @@
+//! The server's side.
+
+mod connect;
+mod connection;
+mod topics;
+
+pub use connect::Connect;
+pub use connection::{Connection, Event};
+pub use topics::{Subscribe, Unsubscribe};
