@@ -43,6 +43,7 @@ pub struct ServerSettings {
     pub whatsapp: WhatsAppSettings,
     pub purchase: PurchaseSettings,
     pub mesin: MachineSettings,
+    pub mqtt: MqttSettings,
     pub realtime: RealtimeSettings,
     pub log: LogSettings,
     pub dev: DevSettings,
@@ -139,6 +140,15 @@ pub struct MachineSettings {
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
+pub struct MqttSettings {
+    pub host: String,
+    pub port: u16,
+    /// What devices are told; empty: `host`, where that leads to the server.
+    pub public_host: String,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct RealtimeSettings {
     pub max_sessions: usize,
     pub unjoined_per_address: usize,
@@ -226,6 +236,16 @@ impl ServerSettings {
 
     pub fn is_production(&self) -> bool {
         self.profile == Profile::Production
+    }
+
+    /// Where devices find the server. `None` when nobody has said it: in production, or with an address that means all of this machine's.
+    pub fn device_host(&self) -> Option<&str> {
+        let mqtt = &self.mqtt;
+        if !mqtt.public_host.is_empty() {
+            return Some(&mqtt.public_host);
+        }
+        let anywhere = mqtt.host.parse().is_ok_and(|ip: IpAddr| ip.is_unspecified());
+        (!anywhere && !self.is_production()).then_some(mqtt.host.as_str())
     }
 
     /// Worker threads.

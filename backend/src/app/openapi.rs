@@ -65,6 +65,7 @@ use crate::{dev, health, ops};
         ops::mesin_bulk::mesin_bulk,
         ops::mesin_status::mesin_status,
         ops::mesin_stop::mesin_stop,
+        ops::mesin_perangkat::mesin_perangkat,
         ops::topup::topup,
         ops::topup_list::topup_list,
         ops::topup_batal::topup_batal,

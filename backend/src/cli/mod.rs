@@ -4,6 +4,7 @@
 mod audit;
 mod config;
 mod context;
+mod device;
 mod error;
 mod key;
 mod migrate;
@@ -60,6 +61,9 @@ enum Command {
     /// The tills' browsers
     #[command(subcommand)]
     Perangkat(perangkat::PerangkatCommand),
+    /// Keys of the machines' devices (driver mqtt)
+    #[command(subcommand)]
+    Device(device::DeviceCommand),
     /// Write a machine's sticker as a PNG
     Qr(qr::Qr),
     /// Top up a customer's E-Pay account
@@ -82,6 +86,7 @@ pub fn main() -> ExitCode {
         Command::Key(key) => key.run(&common),
         Command::Petugas(petugas) => petugas.run(&common),
         Command::Perangkat(perangkat) => perangkat.run(&common),
+        Command::Device(device) => device.run(&common),
         Command::Qr(qr) => qr.run(&common),
         Command::Topup(topup) => topup.run(&common),
         Command::Audit(audit) => audit.run(&common),

@@ -11,6 +11,7 @@ use crate::db::error::DbError;
 use crate::domain::error::DomainError;
 use crate::domain::timestamp::seconds_up;
 use crate::ledger::error::LedgerError;
+use crate::machine::device::mqtt::keys::KeyError;
 use crate::machine::error::MachineError;
 use crate::purchase::rate::TooSoon;
 use crate::purchase::rules::Refusal;
@@ -235,6 +236,20 @@ impl From<LedgerError> for AppError {
             LedgerError::Conflict(why) => Self::Conflict(why),
             LedgerError::Unprocessable(why) => Self::Unprocessable(why),
             LedgerError::Db(e) => e.into(),
+        }
+    }
+}
+
+impl From<KeyError> for AppError {
+    fn from(e: KeyError) -> Self {
+        match e {
+            KeyError::NoMachine(_) => Self::MachineNotFound,
+            KeyError::NoOutlet(_) => Self::NotFound("outlet tidak ditemukan"),
+            KeyError::OtherDriver { .. } => Self::Conflict("mesin ini bukan mesin mqtt, perangkatnya tidak memakai kunci"),
+            KeyError::HasKey(_) => Self::Conflict("mesin ini sudah punya kunci"),
+            KeyError::NoKey(_) => Self::Conflict("mesin ini belum punya kunci"),
+            KeyError::NoHost => Self::Unprocessable("alamat server untuk perangkat belum diatur (mqtt.public_host)"),
+            KeyError::Db(e) => e.into(),
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod layanan;
 pub mod masuk;
 pub mod mesin;
 pub mod mesin_bulk;
+pub mod mesin_perangkat;
 pub mod mesin_status;
 pub mod mesin_stop;
 pub mod outlet;
@@ -50,6 +51,7 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .service(web::resource("/mesin/bulk").default_service(wrong_method))
         .route("/mesin/{id}", web::get().to(mesin_status::mesin_status))
         .route("/mesin/{id}/stop", web::post().to(mesin_stop::mesin_stop))
+        .route("/mesin/{id}/perangkat", web::post().to(mesin_perangkat::mesin_perangkat))
         .route("/topup", web::post().to(topup::topup))
         .route("/topup", web::get().to(topup_list::topup_list))
         .route("/topup/{id}/batal", web::post().to(topup_batal::topup_batal))

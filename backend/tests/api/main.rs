@@ -16,6 +16,7 @@ mod database;
 mod detail;
 mod dev_door;
 mod dev_whatsapp;
+mod device_keys;
 mod drawers;
 mod driver;
 mod epay;

@@ -6,6 +6,7 @@ use nyala::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::arrange::{Outlet, receipt};
+use crate::device_keys::mqtt_machine;
 use crate::helpers::{Answer, TestApp};
 use crate::operator::Scope;
 use crate::till::AtTill;
@@ -49,6 +50,8 @@ struct Shop {
     person: i64,
     browser: i64,
     machine: i64,
+    /// One whose device logs in.
+    washer: i64,
 }
 
 fn nothing(_: &Shop) -> Value {
@@ -62,7 +65,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&Shop) -> Value
 /// What opens with a code or a cookie alone, before anybody has a role.
 const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
 
-const CALLS: [Call; 35] = [
+const CALLS: [Call; 36] = [
     call("POST", "owner", |_| json!({ "nama": "Bu Ani" }), May::From(Role::Root), Foreign::OwnOnly),
     call(
         "POST",
@@ -159,6 +162,7 @@ const CALLS: [Call; 35] = [
         May::From(Role::Supervisor),
         Foreign::NotFound,
     ),
+    call("POST", "mesin/{washer}/perangkat", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/999/stop", |_| json!({ "alasan": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "perangkat/{browser}/pasang", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "perangkat/{browser}/cabut", nothing, May::From(Role::Supervisor), Foreign::NotFound),
@@ -185,8 +189,9 @@ impl Shop {
             .await;
         let person = app.person("Tono", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), "864203").await;
         let browser = app.till(outlet.idoutlet).await.id;
+        let washer = mqtt_machine(&app, outlet, "Cuci 2").await;
         let idcustomer = app.insert("SELECT idcustomer FROM customer", &[]).await;
-        Self { app, outlet, customer: customer.id, idcustomer, topup, paket, person, browser, machine: machine.idmesin }
+        Self { app, outlet, customer: customer.id, idcustomer, topup, paket, person, browser, machine: machine.idmesin, washer }
     }
 
     fn path(&self, call: &Call) -> String {
@@ -196,6 +201,7 @@ impl Shop {
             .replace("{person}", &self.person.to_string())
             .replace("{browser}", &self.browser.to_string())
             .replace("{machine}", &self.machine.to_string())
+            .replace("{washer}", &self.washer.to_string())
     }
 
     /// Somebody of a role at a till of an outlet, with an open shift.

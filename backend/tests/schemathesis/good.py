@@ -80,6 +80,11 @@ def stop(case):
     case.path_parameters["id"] = bought()[0]
 
 
+def device(case):
+    made = post("/ops/v1/mesin", {"idoutlet": 1, "nama": "Mesin Cuci", "driver": "mqtt"})
+    case.path_parameters["id"] = made["id"]
+
+
 def detail_refund(case):
     case.path_parameters["id"] = NOTA
     case.query.clear()
@@ -183,6 +188,7 @@ GOOD = {
     "GET /ops/v1/pemakaian": in_turn(listed, at_till(listed_here)),
     "GET /scan/v1/epayment/get_detail_batal/{id}": voided,
     "POST /ops/v1/hapus": lambda case: change(case, **bought()[1]),
+    "POST /ops/v1/mesin/{id}/perangkat": device,
     "POST /ops/v1/mesin/{id}/stop": stop,
     "POST /ops/v1/refund": lambda case: change(case, **bought()[1], nominal=min(case.body["nominal"], PRICE)),
     "POST /ops/v1/topup": in_turn(topup, at_till(lambda case, till: topup(case))),

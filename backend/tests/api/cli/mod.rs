@@ -1,5 +1,6 @@
 //! The `nyala` binary (docs/contract.md §4), beside a running server and without one: one file per group of commands.
 
+mod device;
 mod key;
 mod ledger;
 mod missing;

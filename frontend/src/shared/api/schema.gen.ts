@@ -208,6 +208,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/mesin/{id}/perangkat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A key for a machine's device. When it has one, both count until the new one was used; then the old one is worthless. */
+        post: operations["mesin_perangkat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/mesin/{id}/stop": {
         parameters: {
             query?: never;
@@ -1231,6 +1248,32 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_DeviceLogin: {
+            /** @description What a device needs to log in, told once. No `Debug`, so that it reaches no log. */
+            data: {
+                /** @description The authority that signed the server's certificate, as PEM; null without TLS. */
+                ca: string | null;
+                /** @description Where the server is for devices. */
+                host: string;
+                /** Format: int64 */
+                idmesin: number;
+                /** Format: int64 */
+                idoutlet: number;
+                /** Format: int32 */
+                port: number;
+                /** @description MQTT's password, 32 hexadecimal digits; only its hash is stored. */
+                secret: string;
+                /** @description MQTT's user name: `idmesin` as a text. */
+                user: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_History: {
             data: {
                 /** @description Null when the page has no rows. */
@@ -2114,6 +2157,23 @@ export interface components {
              * @description Whole rupiah: the balance right after it.
              */
             saldo_akhir: number;
+        };
+        /** @description What a device needs to log in, told once. No `Debug`, so that it reaches no log. */
+        DeviceLogin: {
+            /** @description The authority that signed the server's certificate, as PEM; null without TLS. */
+            ca: string | null;
+            /** @description Where the server is for devices. */
+            host: string;
+            /** Format: int64 */
+            idmesin: number;
+            /** Format: int64 */
+            idoutlet: number;
+            /** Format: int32 */
+            port: number;
+            /** @description MQTT's password, 32 hexadecimal digits; only its hash is stored. */
+            secret: string;
+            /** @description MQTT's user name: `idmesin` as a text. */
+            user: string;
         };
         /** @enum {string} */
         Direction: "masuk" | "keluar" | "setor";
@@ -3857,6 +3917,87 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    mesin_perangkat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_DeviceLogin"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Its driver is not mqtt */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `mqtt.public_host` is not set */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
