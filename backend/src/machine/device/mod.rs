@@ -2,6 +2,7 @@
 //! and is brought to the machines' actors.
 
 pub mod memory;
+pub mod mqtt;
 pub mod record;
 pub mod sim;
 
