@@ -1,0 +1,566 @@
+//! Histories: what happens at which millisecond, and what comes of it.
+
+use uuid::Uuid;
+
+use super::*;
+use crate::machine::device::mqtt::word::{BootId, Last};
+use crate::purchase::state::PurchaseState;
+use crate::purchase::step;
+
+/// A purchase's start is void ten seconds later.
+const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
+
+/// What happens.
+enum Do {
+    Link(u64),
+    Unlink(u64),
+    Alive(u64),
+    /// Something is heard on that connection.
+    Hear(u64, Word),
+    Kept,
+    Wake,
+    /// The machine sends the start of that purchase, for the first time.
+    Begin(u8),
+    Say(Op, u8),
+    /// Staff wait for the machine: its device is asked for no purchase's sake.
+    Ask,
+    Probe,
+    /// The purchase runs for a minute by what was stored.
+    Recall(u8),
+}
+
+use Do::{Alive, Ask, Begin, Hear, Kept, Link, Recall, Say, Unlink, Wake};
+
+fn id(n: u8) -> Uuid {
+    Uuid::from_u128(n.into())
+}
+
+fn cmd(op: Op, n: u8) -> Command {
+    Command { idmesin: 1, cmd_id: id(n), epoch: n.into(), op, duration_s: 600, exp: T0.plus_ms(10_000) }
+}
+
+fn stamp(boot: i64, conn: u64, seq: u64, up_ms: i64) -> Stamp {
+    Stamp { boot_id: Some(BootId::Number(boot)), conn: Some(conn), seq: Some(seq), up_ms: Some(up_ms) }
+}
+
+/// The state of a device that booted at `T0`, said at `up_ms` of the first boot and connection, and runs nothing.
+fn idle(up_ms: i64, epoch: i64) -> State {
+    State { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), epoch: Some(epoch), ..State::default() }
+}
+
+fn runs(up_ms: i64, n: u8, left_s: i64) -> State {
+    State { run: Some(Run { cmd_id: id(n), left_s }), ..idle(up_ms, n.into()) }
+}
+
+fn last(up_ms: i64, n: u8, result: AckResult) -> State {
+    State { last: Some(Last { cmd_id: id(n), result }), ..idle(up_ms, n.into()) }
+}
+
+fn of_boot(boot: i64, state: State) -> Word {
+    Word::State(State { stamp: Stamp { boot_id: Some(BootId::Number(boot)), ..state.stamp }, ..state })
+}
+
+fn state(state: State) -> Do {
+    Hear(1, Word::State(state))
+}
+
+fn beat(up_ms: i64) -> Do {
+    Hear(1, Word::Beat(Beat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), rssi: None }))
+}
+
+fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
+    Hear(1, Word::Ack(Ack { stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, cmd_id: id(n), result }))
+}
+
+fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
+    match what {
+        Link(link) => talk.linked(LinkId(*link), now),
+        Unlink(link) => talk.unlinked(LinkId(*link), now),
+        Alive(link) => talk.alive(LinkId(*link), now),
+        Hear(from, word) => talk.hear(LinkId(*from), word, now),
+        Kept => talk.hear_kept(now),
+        Wake => talk.wake(now),
+        Begin(n) => talk.say(&cmd(Op::Start, *n), true, now),
+        Say(op, n) => talk.say(&cmd(*op, *n), false, now),
+        Ask => talk.say(&Command { epoch: 0, exp: now, ..cmd(Op::Query, 0) }, false, now),
+        Do::Probe => match talk.probe(now) {
+            Probe::Ask(link, cmd) => vec![Effect::Write(link, cmd)],
+            Probe::Here => vec![],
+            Probe::Asked => vec![Effect::Presence(true)],
+            Probe::Away => vec![Effect::Presence(false)],
+        },
+        Recall(n) => {
+            let held = step::first(1, id(*n), (*n).into(), 60, T0, T0);
+            talk.recall(1, &step::Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(600_000), ..held });
+            vec![]
+        }
+    }
+}
+
+fn name(effect: &Effect) -> String {
+    match effect {
+        Effect::Tell(DeviceEvent::Ack { cmd_id, result }, grounds) => format!("{result:?} {} by {grounds:?}", cmd_id.as_u128()),
+        Effect::Tell(DeviceEvent::State { run: Some(run), .. }, _) => {
+            format!("runs {} for {}", run.cmd_id.as_u128(), run.left_ms)
+        }
+        Effect::Tell(DeviceEvent::State { run: None, .. }, _) => "free".to_owned(),
+        Effect::Presence(true) => "here".to_owned(),
+        Effect::Presence(false) => "away".to_owned(),
+        Effect::Write(link, cmd) if cmd.cmd_id.is_nil() => format!("asks on {}", link.0),
+        Effect::Write(link, cmd) => format!("{:?} {} on {}", cmd.op, cmd.cmd_id.as_u128(), link.0),
+        Effect::Close(link) => format!("close {}", link.0),
+        Effect::Trouble(Trouble::EndedEarly { left_ms, .. }) => format!("ended {left_ms} early"),
+        Effect::Trouble(trouble) => format!("{trouble:?}"),
+        Effect::Dropped(why) => format!("{why:?}"),
+    }
+}
+
+/// Lets it all happen to a new conversation; each effect must be the expected one.
+fn history(route: Route, steps: impl IntoIterator<Item = (i64, Do, &'static str)>) -> Conversation {
+    let mut talk = Conversation::new(route);
+    for (n, (ms, what, expected)) in steps.into_iter().enumerate() {
+        let found: Vec<String> = happens(&mut talk, &what, T0.plus_ms(ms)).iter().map(name).collect();
+        assert_eq!(found.join(", "), expected, "step {n}, at {ms}");
+    }
+    talk
+}
+
+fn endpoint(steps: impl IntoIterator<Item = (i64, Do, &'static str)>) {
+    history(Route::Endpoint, steps);
+}
+
+fn broker(steps: impl IntoIterator<Item = (i64, Do, &'static str)>) {
+    history(Route::Broker, steps);
+}
+
+// --- connections ---
+
+#[test]
+fn the_newest_connection_that_subscribed_counts() {
+    endpoint([
+        (0, Link(4), "here"),
+        (10, Hear(4, Word::State(idle(10, 0))), "asks on 4"),
+        (20, Link(7), ""),
+        // It subscribed late and is the older one.
+        (30, Link(5), ""),
+        (40, Hear(4, Word::State(idle(40, 0))), "Stale"),
+        (50, Hear(7, Word::State(idle(50, 0))), "asks on 7"),
+        (60, Say(Op::Query, 1), "Query 1 on 7"),
+        (70, Unlink(7), ""),
+        (80, Say(Op::Query, 1), "Query 1 on 5"),
+        (90, Unlink(5), ""),
+        (100, Unlink(4), "away"),
+        (110, Say(Op::Query, 1), ""),
+    ]);
+}
+
+#[test]
+fn one_connection_may_listen_and_others_speak() {
+    endpoint([
+        (0, Link(1), "here"),
+        (10, Hear(2, Word::State(idle(10, 0))), "asks on 1"),
+        (20, Hear(3, Word::State(runs(20, 1, 60))), "runs 1 for 60000"),
+        (44_000, Alive(1), ""),
+        (50_000, Wake, ""),
+        // What others say is no sign of life of the one that listens.
+        (88_000, Hear(3, Word::State(runs(88_000, 1, 60))), "runs 1 for 60000"),
+        (89_000, Wake, "close 1, away"),
+    ]);
+}
+
+#[test]
+fn silence_is_absence() {
+    let talk = history(Route::Endpoint, [(0, Link(1), "here"), (30_000, beat(30_000), ""), (74_999, Wake, "")]);
+    assert_eq!(talk.silent_at(), Some(T0.plus_ms(75_000)));
+    assert!(talk.is_present());
+    endpoint([(0, Link(1), "here"), (45_000, Wake, "close 1, away"), (45_000, Wake, ""), (46_000, Link(2), "here")]);
+    broker([
+        (0, Link(1), ""),
+        (0, beat(0), "here"),
+        (89_999, Wake, ""),
+        (90_000, Wake, "away"),
+        (90_001, Wake, ""),
+        (95_000, beat(95_000), "here"),
+    ]);
+}
+
+// --- which words are believed ---
+
+#[test]
+fn a_will_counts_only_for_the_last_words_connection() {
+    let will = |boot, conn| {
+        let stamp = Stamp { seq: None, up_ms: None, ..stamp(boot, conn, 0, 0) };
+        Hear(1, Word::Gone(stamp))
+    };
+    broker([
+        (0, Link(1), ""),
+        (10, will(1, 1), "Will"),
+        (20, state(idle(20, 0)), "here, asks on 1"),
+        (30, will(1, 0), "Will"),
+        (40, will(2, 1), "Will"),
+        (50, will(1, 1), "away"),
+        (60, state(idle(60, 0)), "here"),
+    ]);
+}
+
+#[test]
+fn through_a_broker_old_words_change_nothing_but_acks_always_count() {
+    broker([
+        (0, Link(1), ""),
+        (10, state(runs(10, 1, 60)), "here, runs 1 for 60000, asks on 1"),
+        (20, Hear(1, of_boot(2, idle(5, 1))), "free"),
+        (30, state(runs(11, 1, 60)), "Stale"),
+        (40, ack(12, 1, AckResult::Done), "Done 1 by Ack"),
+        (50, Hear(1, of_boot(2, idle(5, 1))), "Stale"),
+        (60, beat(70), "Stale"),
+    ]);
+}
+
+#[test]
+fn a_word_that_the_broker_kept_is_a_reason_to_ask() {
+    broker([
+        (0, Link(1), ""),
+        (10, Kept, "Retained, asks on 1"),
+        (20, Kept, "Retained"),
+        (2_000, Kept, "Retained, asks on 1"),
+        (2_100, state(idle(2_100, 0)), "here, asks on 1"),
+        (2_200, Kept, "Retained"),
+    ]);
+}
+
+#[test]
+fn an_ack_counts_from_anybody_who_has_the_key() {
+    endpoint([
+        (0, Link(1), "here"),
+        (10, Link(2), ""),
+        (20, ack(10, 1, AckResult::Refused), "Refused 1 by Ack"),
+        (30, Hear(9, Word::Ack(Ack { stamp: Stamp::default(), cmd_id: id(1), result: AckResult::Done })), "Done 1 by Ack"),
+    ]);
+}
+
+// --- the time ---
+
+#[test]
+fn a_connections_first_state_and_one_each_ten_minutes_are_answered_and_no_other() {
+    let mut steps = vec![
+        (0, Link(1), "here"),
+        (100, state(idle(100, 0)), "asks on 1"),
+        (200, state(idle(200, 0)), ""),
+        (300, state(idle(300, 0)), ""),
+    ];
+    steps.extend((1..20).map(|n| (n * 30_000, beat(n * 30_000), "")));
+    steps.extend([
+        (600_000, beat(600_000), ""),
+        (600_100, Alive(1), "asks on 1"),
+        (600_200, Alive(1), ""),
+        // It says nothing: it is asked on.
+        (630_000, beat(630_000), "asks on 1"),
+        (630_100, state(idle(630_100, 0)), "asks on 1"),
+        (630_200, state(idle(630_200, 0)), ""),
+        (700_000, Unlink(1), "away"),
+        (700_100, Link(2), "here"),
+        (700_200, Hear(2, Word::State(idle(700_200, 0))), "asks on 2"),
+    ]);
+    endpoint(steps);
+}
+
+#[test]
+fn behind_a_broker_a_connection_is_known_by_its_words() {
+    let conn = |n, up_ms| {
+        let new = idle(up_ms, 0);
+        state(State { stamp: Stamp { conn: Some(n), ..new.stamp }, ..new })
+    };
+    broker([
+        (0, Link(1), ""),
+        (100, conn(1, 100), "here, asks on 1"),
+        (200, conn(1, 200), ""),
+        (5_000, conn(2, 5_000), "asks on 1"),
+        // One that counts a connection for each word is not answered each time.
+        (5_100, conn(3, 5_100), ""),
+        (5_200, conn(4, 5_200), ""),
+    ]);
+}
+
+#[test]
+fn a_command_tells_the_time_and_echoes_the_last_state() {
+    let mut talk = Conversation::new(Route::Endpoint);
+    let written = |effects: Vec<Effect>| {
+        effects
+            .into_iter()
+            .find_map(|e| if let Effect::Write(_, cmd) = e { Some((cmd.now_ms - T0.ms(), cmd.echo)) } else { None })
+    };
+    talk.linked(LinkId(1), T0);
+    assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(5))), Some((5, None)), "before there is one");
+    assert_eq!(written(happens(&mut talk, &state(idle(100, 0)), T0.plus_ms(130))), Some((130, Some(100))));
+    happens(&mut talk, &state(idle(200, 0)), T0.plus_ms(230));
+    happens(&mut talk, &beat(300), T0.plus_ms(330));
+    assert_eq!(written(talk.say(&cmd(Op::Start, 1), true, T0.plus_ms(400))), Some((400, Some(200))));
+    talk.linked(LinkId(2), T0.plus_ms(500));
+    assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(505))), Some((505, None)), "another connection");
+}
+
+#[test]
+fn the_end_of_a_run_is_told_by_the_shortest_way() {
+    endpoint([
+        (0, Link(1), "here"),
+        (50, state(idle(0, 0)), "asks on 1"),
+        (1_050, state(runs(1_000, 1, 60)), "runs 1 for 60000"),
+        // Ten seconds on its way, of which it says nothing.
+        (21_050, state(runs(11_000, 1, 50)), "runs 1 for 40000"),
+    ]);
+    // Its first word was slow; a beat that is fast mends what was told.
+    endpoint([
+        (0, Link(1), "here"),
+        (4_000, state(runs(1_000, 1, 60)), "runs 1 for 60000, asks on 1"),
+        (30_010, beat(30_000), "runs 1 for 31000"),
+        (60_000, beat(60_000), ""),
+    ]);
+    // It tells no uptime.
+    let plain = State { stamp: Stamp::default(), ..runs(0, 1, 60) };
+    endpoint([
+        (0, Link(1), "here"),
+        (10, state(plain.clone()), "runs 1 for 60000, asks on 1"),
+        (9_000, state(plain), "runs 1 for 60000"),
+    ]);
+}
+
+#[test]
+fn another_boot_has_another_clock() {
+    endpoint([
+        (0, Link(1), "here"),
+        (500_000, state(idle(500_000, 0)), "asks on 1"),
+        (600_000, Link(2), ""),
+        (600_100, Hear(2, of_boot(2, runs(100, 1, 60))), "runs 1 for 60000, asks on 2"),
+    ]);
+}
+
+// --- a start ---
+
+#[test]
+fn a_start_waits_for_the_first_state_of_a_connection() {
+    endpoint([
+        (0, Link(1), "here"),
+        (10, Begin(1), ""),
+        (60, state(idle(60, 0)), "asks on 1, Start 1 on 1"),
+        (3_000, Say(Op::Start, 1), "Start 1 on 1"),
+        // A device that says none is told all the same.
+        (4_000, Link(2), ""),
+        (5_999, Say(Op::Start, 1), ""),
+        (6_000, Say(Op::Start, 1), "Start 1 on 2"),
+        // What is not answered is said to a new connection at once, until it is too late.
+        (7_000, Link(3), ""),
+        (7_050, Hear(3, Word::State(idle(7_050, 0))), "asks on 3, Start 1 on 3"),
+        (9_000, Link(4), ""),
+        (9_999, Hear(4, Word::State(idle(9_999, 0))), "asks on 4, Start 1 on 4"),
+        (10_000, Say(Op::Start, 1), ""),
+    ]);
+    endpoint([
+        (0, Link(1), "here"),
+        (60, state(idle(60, 0)), "asks on 1"),
+        (100, Begin(1), "Start 1 on 1"),
+        (150, ack(150, 1, AckResult::Started), "Started 1 by Ack"),
+        (200, Link(2), ""),
+        (250, Hear(2, Word::State(runs(250, 1, 600))), "runs 1 for 600000, asks on 2"),
+    ]);
+}
+
+#[test]
+fn a_start_that_never_left_is_void_when_it_is_too_late() {
+    endpoint([(0, Begin(1), ""), (3_000, Say(Op::Start, 1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
+    // Not before: it may leave yet.
+    endpoint([(0, Begin(1), ""), (9_999, Say(Op::Query, 1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
+    broker([(0, Begin(1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
+    // Said once, to a line that was dead as it turned out.
+    endpoint([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (30, Unlink(1), "away"),
+        (10_000, Say(Op::Query, 1), ""),
+    ]);
+    // Another process may have written it.
+    endpoint([(0, Say(Op::Start, 1), ""), (10_000, Say(Op::Query, 1), "")]);
+    endpoint([(0, Say(Op::Query, 1), ""), (10_000, Say(Op::Query, 1), "")]);
+}
+
+// --- what decides an unsure purchase ---
+
+/// A start that went onto a line which broke, then the device's first state on a new one at that millisecond.
+fn comes_back(at: i64, said: State, expected: &'static str) {
+    endpoint([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (30, Unlink(1), "away"),
+        (10_000, Say(Op::Query, 1), ""),
+        (at - 5, Link(2), "here"),
+        (at, Hear(2, Word::State(said)), expected),
+    ]);
+}
+
+#[test]
+fn its_first_state_decides_an_unsure_purchase() {
+    let at = 20_000;
+    comes_back(at, last(at, 1, AckResult::Done), "Done 1 by Last, free, asks on 2");
+    comes_back(at, last(at, 1, AckResult::Refused), "Refused 1 by Last, free, asks on 2");
+    comes_back(at, last(at, 1, AckResult::Expired), "Expired 1 by Last, free, asks on 2");
+    comes_back(at, runs(at, 1, 580), "runs 1 for 580000, asks on 2");
+    comes_back(at, idle(at, 0), "Expired 1 by Epoch, asks on 2");
+    // What the state leaves open is asked at once.
+    comes_back(at, idle(at, 1), "free, Query 1 on 2");
+    comes_back(at, last(at, 1, AckResult::Started), "free, Query 1 on 2");
+    comes_back(at, State { epoch: None, ..idle(at, 0) }, "Query 1 on 2");
+}
+
+#[test]
+fn an_epoch_below_decides_only_when_a_start_would_be_too_late() {
+    // By the device's own clock, which may be late by two seconds.
+    comes_back(12_010, idle(12_010, 0), "Expired 1 by Epoch, asks on 2");
+    comes_back(11_980, idle(11_980, 0), "Query 1 on 2");
+    // Said in time for a start, and heard long after.
+    comes_back(30_000, idle(5_000, 0), "Query 1 on 2");
+    // It does not tell when it said so.
+    comes_back(30_000, State { stamp: Stamp::default(), ..idle(0, 0) }, "Query 1 on 2");
+}
+
+#[test]
+fn an_epoch_below_says_nothing_of_what_has_run_or_was_forgotten() {
+    endpoint([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (30, ack(30, 1, AckResult::Started), "Started 1 by Ack"),
+        (20_000, state(idle(20_000, 0)), ""),
+    ]);
+    endpoint([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 5)), "asks on 1"),
+        (20, Begin(6), "Start 6 on 1"),
+        (10_000, Say(Op::Query, 6), "Query 6 on 1"),
+        (20_000, state(idle(20_000, 0)), "MemoryLost { before: 5, now: 0 }"),
+        (20_100, state(idle(20_100, 0)), ""),
+    ]);
+}
+
+#[test]
+fn a_state_of_which_no_command_has_told_is_for_the_actor_to_judge() {
+    endpoint([(0, Link(1), "here"), (10, state(last(10, 1, AckResult::Done)), "Done 1 by Last, asks on 1")]);
+    endpoint([(0, Link(1), "here"), (10, state(last(10, 1, AckResult::Started)), "asks on 1")]);
+    // It is not the one that is open.
+    endpoint([(0, Say(Op::Query, 2), ""), (5, Link(1), "here"), (10, state(last(10, 1, AckResult::Done)), "asks on 1")]);
+}
+
+// --- the end of a run, and what staff must know ---
+
+#[test]
+fn a_run_that_is_over_early_is_trouble_and_no_money() {
+    let ran = || {
+        vec![
+            (0, Link(1), "here"),
+            (10, state(idle(10, 0)), "asks on 1"),
+            (20, Begin(1), "Start 1 on 1"),
+            (30, ack(30, 1, AckResult::Started), "Started 1 by Ack"),
+            (40, state(runs(40, 1, 600)), "runs 1 for 600000"),
+        ]
+    };
+    for (at, expected) in [(540_030, "ended 60010 early, free"), (540_040, "free"), (600_040, "free, asks on 1")] {
+        endpoint(ran().into_iter().chain([(at, state(idle(at, 1)), expected), (at + 10, state(idle(at + 10, 1)), "")]));
+    }
+    // Its own word that it is done is no better reason.
+    endpoint(ran().into_iter().chain([
+        (100_000, ack(100_000, 1, AckResult::Done), "Done 1 by Ack"),
+        (100_010, state(last(100_010, 1, AckResult::Done)), "Done 1 by Last, ended 500030 early, free"),
+    ]));
+    // An operator has it stopped: a state without a run says that it has.
+    endpoint(ran().into_iter().chain([
+        (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (100_060, state(idle(100_055, 1)), "Done 1 by Run, free"),
+        (100_070, state(idle(100_065, 1)), ""),
+    ]));
+    endpoint(ran().into_iter().chain([
+        (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (100_060, ack(100_055, 1, AckResult::Done), "Done 1 by Ack"),
+        (100_070, state(idle(100_065, 1)), "free"),
+    ]));
+    // Unless it was said before that, and even before the start: through a broker the ack may be faster.
+    broker([
+        (0, Link(1), ""),
+        (10, state(idle(10, 0)), "here, asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (30, ack(30, 1, AckResult::Started), "Started 1 by Ack"),
+        (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (100_050, state(idle(25, 1)), "free"),
+    ]);
+    // The power was gone and so is the run, of which the store knows.
+    endpoint([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(idle(100, 1)), "ended 599900 early, asks on 1")]);
+    endpoint([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(runs(100, 1, 590)), "runs 1 for 590000, asks on 1")]);
+}
+
+#[test]
+fn a_machine_is_told_free_when_its_device_has_passed_the_fence() {
+    endpoint([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (10_000, Say(Op::Query, 1), "Query 1 on 1"),
+        // Long after: the money is back, staff wait for the device.
+        (1_000_000, Ask, "Query 1 on 1"),
+        (1_000_050, state(idle(5_000, 0)), "Query 1 on 1"),
+        (1_000_100, state(idle(1_000_100, 1)), "free"),
+        (1_000_150, Ask, "asks on 1"),
+        (1_000_200, state(idle(1_000_200, 1)), "free"),
+        (1_000_300, state(idle(1_000_300, 1)), ""),
+    ]);
+}
+
+#[test]
+fn of_an_idle_device_the_actor_hears_nothing_that_it_did_not_want() {
+    endpoint([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 4)), "asks on 1"),
+        (20, state(idle(20, 4)), ""),
+        (30, Ask, "asks on 1"),
+        (40, state(idle(40, 4)), "free"),
+        (50, state(idle(50, 4)), ""),
+        // A run that nobody paid for.
+        (60, state(runs(60, 9, 60)), "runs 9 for 60000"),
+        (70, state(idle(70, 9)), "free"),
+    ]);
+}
+
+#[test]
+fn two_devices_with_one_key_are_trouble() {
+    let boot = |link, of, up_ms| Hear(link, of_boot(of, idle(up_ms, 0)));
+    endpoint([
+        (0, Link(1), "here"),
+        (10, boot(1, 1, 10), "asks on 1"),
+        (1_000, Link(2), ""),
+        (1_010, boot(2, 2, 10), "asks on 2"),
+        (2_000, Link(3), ""),
+        (2_010, boot(3, 1, 2_010), "asks on 3"),
+        (3_000, Link(4), ""),
+        (3_010, boot(4, 2, 2_010), "Clone, asks on 4"),
+    ]);
+}
+
+// --- a scan ---
+
+#[test]
+fn a_scan_asks_a_device_that_was_not_heard_for_three_seconds() {
+    endpoint([
+        (0, Do::Probe, "away"),
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (3_010, Do::Probe, ""),
+        (3_011, Do::Probe, "asks on 1"),
+        (3_012, Do::Probe, "here"),
+        // A ping is no word.
+        (3_020, Alive(1), ""),
+        (3_030, Do::Probe, "here"),
+        (3_100, state(idle(3_100, 0)), ""),
+        (3_110, Do::Probe, ""),
+        (9_000, Do::Probe, "asks on 1"),
+        (10_499, Do::Probe, "here"),
+        (10_500, Do::Probe, "asks on 1"),
+    ]);
+}
