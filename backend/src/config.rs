@@ -145,6 +145,10 @@ pub struct MqttSettings {
     pub port: u16,
     /// What devices are told; empty: `host`, where that leads to the server.
     pub public_host: String,
+    pub max_connections: usize,
+    /// Nobody has chosen the port.
+    #[serde(skip)]
+    pub port_is_default: bool,
 }
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -230,6 +234,8 @@ impl ServerSettings {
         config.data.dir_is_default = config.data.dir == Path::new(DEFAULT_DATA_DIR)
             && std::env::var_os("NYALA__DATA__DIR").is_none()
             && !flags.iter().any(|f| f.starts_with("data.dir="));
+        config.mqtt.port_is_default =
+            std::env::var_os("NYALA__MQTT__PORT").is_none() && !flags.iter().any(|f| f.starts_with("mqtt.port="));
         config.check()?;
         Ok(config)
     }

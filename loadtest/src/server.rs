@@ -108,6 +108,7 @@ impl Server {
             .env("NYALA__DATA__DIR", &self.data_dir)
             .env("NYALA__DEV__SEED_DEMO", "false")
             .env("NYALA__HTTP__PORT", "0")
+            .env("NYALA__MQTT__PORT", "0")
             .env("NYALA__LOG__FILTER", "warn")
             .env("NYALA__PURCHASE__PER_CUSTOMER_MINUTE", "1000000")
             // All sessions come from one address, and at once.

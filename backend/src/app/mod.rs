@@ -1,5 +1,6 @@
 //! The server's parts, put together here and nowhere else.
 
+pub mod devices;
 pub mod files;
 pub mod openapi;
 pub mod router;
@@ -26,6 +27,7 @@ use crate::live::hub::Hubs;
 use crate::live::seats::Seats;
 use crate::live::staff_seats::StaffSeats;
 use crate::machine::device::Drivers;
+use crate::machine::device::mqtt::driver::Mqtt;
 use crate::machine::device::sim::Sim;
 use crate::machine::machines::{MachineParts, Machines};
 use crate::machine::threads::Threads;
@@ -58,8 +60,9 @@ pub struct ServerParts {
     pub hubs: Hubs,
     pub seats: Arc<Seats>,
     pub staff_seats: Arc<StaffSeats>,
-    /// The simulated devices (driver `sim`).
+    /// The simulated devices (driver `sim`), and those over MQTT.
     pub sim: Arc<Sim>,
+    pub mqtt: Arc<Mqtt>,
     pub in_flight: InFlight,
     pub bodies: Room,
 }
@@ -109,12 +112,10 @@ impl AppState {
         let auth = Auth::new(&secrets, &config, store.clone(), whatsapp.clone())?;
         let staff = Staff::new(store.clone(), auth.clone(), &secrets, config.is_production());
         let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
-        let drivers = match drivers.get(DriverKind::Sim) {
-            Some(_) => drivers,
-            None => drivers.with(DriverKind::Sim, sim.clone()),
-        };
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies);
+        let mqtt = Arc::new(Mqtt::new(store.clone(), metrics.machines.devices.clone(), None, config.mqtt.max_connections));
+        let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {
             store: store.clone(),
@@ -144,6 +145,7 @@ impl AppState {
             seats: Arc::default(),
             staff_seats: Arc::default(),
             sim,
+            mqtt,
             in_flight: InFlight::default(),
             bodies,
         })))

@@ -22,7 +22,7 @@ use futures_util::future::LocalBoxFuture;
 use socket2::{Domain, Socket, Type};
 
 use crate::app::AppState;
-use crate::app::router;
+use crate::app::{devices, router};
 use crate::config::{HttpSettings, ServerSettings};
 use crate::db::{clock, prune};
 use crate::http::body::{self, BodyError, Room};
@@ -60,7 +60,7 @@ pub fn bind(config: &ServerSettings) -> Result<TcpListener, BindError> {
 }
 
 /// What `TcpListener::bind` does, which allows 128 connections that wait to be accepted and has no way to ask for more.
-fn listen(host: &str, port: u16, backlog: u16) -> std::io::Result<TcpListener> {
+pub(super) fn listen(host: &str, port: u16, backlog: u16) -> std::io::Result<TcpListener> {
     let try_one = |address: SocketAddr| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         socket.set_reuse_address(true)?; // a restart need not wait for the last one's connections
@@ -91,11 +91,11 @@ pub struct RunningServer {
     pub sockets: SocketIo<Sockets>,
 }
 
-/// Starts the workers on `listener`. Signals are the caller's (`cli::serve`).
+/// Starts the workers on `listener`, and on that of devices. Signals are the caller's (`cli::serve`).
 ///
 /// Not actix-web's `HttpServer`: below it, requests for a websocket are handed over as raw connections, so that no HTTP dispatcher
 /// and no buffer of it stays behind a session (docs/decisions/0014-below-actix-webs-httpserver.md).
-pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server, RunningServer)> {
+pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListener>) -> std::io::Result<(Server, RunningServer)> {
     let live = Live::new(LiveParts {
         auth: state.auth.clone(),
         machines: state.machines.clone(),
@@ -156,8 +156,12 @@ pub fn start(state: &AppState, listener: TcpListener) -> std::io::Result<(Server
         .workers(state.config.workers())
         .max_concurrent_connections(state.config.http.max_connections)
         .disable_signals()
-        .listen("nyala", listener, service)?
-        .run();
+        .listen("nyala", listener, service)?;
+    let server = match devices {
+        Some(listener) => devices::serve(server, state, listener)?,
+        None => server,
+    };
+    let server = server.run();
     let handle = server.handle();
     Ok((server, RunningServer { handle, sockets }))
 }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::AuthError;
-use super::recent::Recent;
+use crate::domain::recent::Recent;
 use crate::config;
 use crate::domain::address::Address;
 use crate::domain::timestamp::{Timestamp, seconds_up};

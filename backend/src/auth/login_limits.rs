@@ -8,7 +8,7 @@ use prometheus_client::metrics::counter::Counter;
 
 use super::error::AuthError;
 use super::known_phone::KnownPhone;
-use super::recent::Recent;
+use crate::domain::recent::Recent;
 use crate::config;
 use crate::domain::address::Address;
 use crate::domain::telp::Telp;

@@ -13,7 +13,6 @@ pub mod known_phone;
 pub mod line;
 pub mod login_limits;
 pub mod password;
-pub mod recent;
 pub mod requester;
 mod reset_alarm;
 pub mod session;

@@ -8,7 +8,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
 use super::error::AuthError;
-use super::recent::Recent;
+use crate::domain::recent::Recent;
 use crate::config;
 use crate::domain::timestamp::Timestamp;
 

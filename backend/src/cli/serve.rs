@@ -11,6 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::{CommonArgs, Failure, context, profile};
 use crate::app::AppState;
+use crate::app::devices;
 use crate::app::server::{self, RunningServer};
 use crate::config::ServerSettings;
 use crate::db::lock::{self, ServerLock};
@@ -61,6 +62,7 @@ fn raise_descriptor_limit() {
 async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
     let listener = server::bind(&config)?;
+    let devices = devices::bind(&config)?;
     let source = Source::open(&mut config, Purpose::Serve)?;
     // Before the schema is touched: another server may be using it.
     let connection = pool::connection(source.url(), Duration::from_millis(config.database.connect_ms))?;
@@ -74,7 +76,8 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
         tracing::info!("the demo is seeded");
     }
     let address = listener.local_addr()?;
-    let (server, running) = server::start(&state, listener)?;
+    let device_address = devices::address(devices.as_ref());
+    let (server, running) = server::start(&state, listener, devices)?;
     let server = actix_web::rt::spawn(server);
     server::open(&state).await?;
     // Before it says that it is open: whoever reads that may stop it at once, and is owed the drain.

@@ -38,6 +38,7 @@ impl ServerSettings {
             ("purchase.per_customer_minute", 1, MANY, self.purchase.per_customer_minute as u64),
             ("mesin.idle_s", 0, FOR_EVER_S, self.mesin.idle_s),
             ("mesin.sim_max_ms", 0, MINUTE_MS, self.mesin.sim_max_ms),
+            ("mqtt.max_connections", 1, MANY, self.mqtt.max_connections as u64),
             ("realtime.max_sessions", 1, 10 * MANY, real.max_sessions as u64),
             ("realtime.unjoined_per_address", 1, MANY, real.unjoined_per_address as u64),
             ("realtime.sockets_per_customer", 1, MANY, real.sockets_per_customer as u64),

@@ -7,6 +7,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use super::device::mqtt::metrics::DeviceMetrics;
 use crate::purchase::state::PurchaseState;
 use crate::telemetry::WAIT_BUCKETS_S;
 
@@ -29,6 +30,7 @@ pub struct MachineMetrics {
     purchases: Family<StateLabel, Counter>,
     open: Family<StateLabel, Gauge>,
     device_answer: Histogram,
+    pub devices: DeviceMetrics,
     lateness_seconds: Histogram,
 }
 
@@ -42,6 +44,7 @@ impl Default for MachineMetrics {
             purchases: Family::default(),
             open: Family::default(),
             device_answer: Histogram::new(WAIT_BUCKETS_S),
+            devices: DeviceMetrics::default(),
             lateness_seconds: Histogram::new(exponential_buckets(0.001, 2.0, 14)),
         }
     }
@@ -96,6 +99,7 @@ impl MachineMetrics {
             self.device_commands_lost.clone(),
         );
         all.register("device_words_lost", "What devices said and found no room for", self.device_words_lost.clone());
+        self.devices.register(all);
         all.register("machine_actors", "Machine actors alive", self.actors.clone());
         all.register("machine_actors_started", "Machine actors made", self.actors_started.clone());
         all.register_with_unit(

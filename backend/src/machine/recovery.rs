@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio_postgres::Row;
 
 use super::actor::MachineInput;
+use super::device;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
 use crate::domain::timestamp::Timestamp;
@@ -31,6 +32,8 @@ pub async fn resume(machines: &Machines) -> Result<usize, MachineError> {
     let n = open.len();
     for t in open {
         let location = Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver };
+        // First what its driver is to know: the actor speaks at once.
+        device::recall(machines, location, &t.purchase);
         machines.resume(&location, t.purchase)?;
     }
     Ok(n)

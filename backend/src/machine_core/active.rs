@@ -80,7 +80,15 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     fn command(&mut self, op: Option<Op>) {
         let (Some(op), Some(Active { p, .. })) = (op, &self.active) else { return };
-        let cmd = Command { idmesin: self.idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op, duration_s: p.duration_s, exp: p.exp() };
+        let cmd = Command {
+            idmesin: self.idmesin,
+            cmd_id: p.cmd_id,
+            epoch: p.epoch,
+            op,
+            duration_s: p.duration_s,
+            exp: p.exp(),
+            held_here: p.exchange.first_sent.is_some(),
+        };
         self.out.push(Effect::Command(cmd));
     }
 

@@ -14,6 +14,8 @@ pub struct Command {
     pub op: Op,
     pub duration_s: i64,
     pub exp: Timestamp,
+    /// This process made the hold, so whatever was said of it to the device it has said itself.
+    pub held_here: bool,
 }
 
 /// What a device says.

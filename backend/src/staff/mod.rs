@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
 
 use crate::auth::Auth;
-use crate::auth::recent::Recent;
+use crate::domain::recent::Recent;
 use crate::db::Store;
 use crate::domain::address::Address;
 use crate::domain::timestamp::{Timestamp, seconds_up};

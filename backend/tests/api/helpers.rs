@@ -10,7 +10,7 @@ use actix_web::http::header::HeaderMap;
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
 use nyala::app::AppState;
-use nyala::app::server;
+use nyala::app::{devices, server};
 use nyala::config::ServerSettings;
 use nyala::db::lock;
 use nyala::domain::driver_kind::DriverKind;
@@ -127,6 +127,7 @@ impl Setup {
         let mut config = ServerSettings::load(&dir, &[]).expect("settings");
         config.http.host = "127.0.0.1".to_owned();
         config.http.port = 0;
+        config.mqtt.port = 0;
         config.http.workers = 1;
         config.database.connections = 16;
         config.dev.seed_demo = false;
@@ -183,6 +184,8 @@ pub struct TestApp {
     pub db: Client,
     /// `http://127.0.0.1:<port>`.
     pub base_url: String,
+    /// Where devices connect.
+    pub device_port: Option<u16>,
     pub http: awc::Client,
     server: ServerHandle,
     data_dir: PathBuf,
@@ -207,12 +210,14 @@ impl TestApp {
             socket2::SockRef::from(&listener).set_send_buffer_size(bytes).expect("a smaller buffer");
         }
         let base_url = format!("http://{}", listener.local_addr().unwrap());
-        let (server, running) = server::start(&state, listener).expect("server");
+        let devices = devices::bind(&state.config).expect("a free port");
+        let device_port = devices.as_ref().map(|listener| listener.local_addr().unwrap().port());
+        let (server, running) = server::start(&state, listener, devices).expect("server");
         actix_web::rt::spawn(server);
         server::open(&state).await.expect("open");
         let (db, _) = lock::connect(state.store.db.config()).await.expect("database");
         let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(30)).finish();
-        Self { state, clock, db, base_url, http, server: running.handle, data_dir, _database: database }
+        Self { state, clock, db, base_url, device_port, http, server: running.handle, data_dir, _database: database }
     }
 
     pub fn now(&self) -> Timestamp {

@@ -19,7 +19,7 @@ fi
 
 unset DATABASE_URL
 folder=$(mktemp -d)
-export NYALA__DATA__DIR="$folder/data" NYALA__HTTP__PORT=0 NYALA__LOG__FILTER=warn
+export NYALA__DATA__DIR="$folder/data" NYALA__HTTP__PORT=0 NYALA__MQTT__PORT=0 NYALA__LOG__FILTER=warn
 # All that would be 429 or a door closed for the one address and the few numbers that a run has.
 many=1000000
 export NYALA__PURCHASE__PER_CUSTOMER_MINUTE=$many NYALA__REALTIME__UNJOINED_PER_ADDRESS=$many

@@ -22,6 +22,7 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   // In this process's environment, so that the commands run by tests meet the same server and database.
   process.env.NYALA__DATA__DIR = data
   process.env.NYALA__HTTP__PORT = String(port)
+  process.env.NYALA__MQTT__PORT = '0'
   // All tests come from one address.
   process.env.NYALA__AUTH__OTP_PER_IP_HOUR = '100000'
   process.env.NYALA__AUTH__WRONG_LOGINS_PER_ADDRESS = '100000'

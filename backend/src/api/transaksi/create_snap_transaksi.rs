@@ -18,6 +18,7 @@ use crate::http::json::Json;
 use crate::ledger::facts;
 use crate::ledger::purchase::remember_refusal;
 use crate::machine::actor::{Buyer, MachineInput};
+use crate::machine::device;
 use crate::machine::error::MachineError;
 use crate::machine::machines::{Location, Machines};
 use crate::machine_core::{Outcome, Start};
@@ -124,12 +125,17 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
             }
             Decision::Allowed { machine, service } => {
                 let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver };
-                let order = order.clone();
-                ask(|buyer| {
-                    let start = Start { order, machine, service, buyers: vec![buyer] };
-                    machines.tell(&location, MachineInput::Start(start))
-                })
-                .await?
+                // Before money is held for it: a device that has just gone takes no start.
+                if device::probe(machines, location, true).await == Some(false) {
+                    Outcome::Refused(Refusal::MachineOffline)
+                } else {
+                    let order = order.clone();
+                    ask(|buyer| {
+                        let start = Start { order, machine, service, buyers: vec![buyer] };
+                        machines.tell(&location, MachineInput::Start(start))
+                    })
+                    .await?
+                }
             }
         };
         match outcome {

@@ -16,6 +16,8 @@ use crate::http::error::AppError;
 use crate::http::input::Page;
 use crate::http::json::Json;
 use crate::http::schema::{MAX_SEARCH_CHARS, SearchText};
+use crate::machine::device;
+use crate::machine::machines::{Location, Machines};
 use crate::purchase::state::{PurchaseState, open_states};
 use crate::qr;
 use crate::secrets::Secrets;
@@ -99,7 +101,8 @@ pub struct DataLayanan {
 macro_rules! mesin_sql {
     ($which:literal) => {
         concat!(
-            "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas, t.state, t.ends_at, o.idoutlet, o.nama, o.kota \
+            "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas, t.state, t.ends_at, o.idoutlet, o.nama, o.kota, \
+             m.driver \
              FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t \
              ON t.idmesin = m.idmesin AND t.state IN ", open_states!(), " WHERE m.aktif AND ",
             $which
@@ -123,6 +126,7 @@ const SERVICES: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM l
 pub async fn get_layanan(
     store: web::Data<Store>,
     secrets: web::Data<Secrets>,
+    machines: web::Data<Machines>,
     _customer: Customer,
     body: Json<GetLayanan>,
 ) -> Result<HttpResponse, AppError> {
@@ -130,7 +134,10 @@ pub async fn get_layanan(
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
     let client = store.get().await?;
     let row = find_machine(&secrets, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
-    let data_mesin = data_mesin(&row, store.now())?;
+    // Asked now, it may have answered when the customer pays.
+    let scanned = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(6)?, driver: row.try_get(9)? };
+    let here = device::probe(&machines, scanned, false).await;
+    let data_mesin = data_mesin(&row, here != Some(false), store.now())?;
     let stmt = client.prepare_cached(SERVICES).await?;
     let rows = client.query(&stmt, &[&data_mesin.outlet.idoutlet, &search, &page.limit, &page.skip]).await?;
     let data_layanan = rows.iter().map(data_layanan).collect::<Result<_, _>>()?;
@@ -153,11 +160,12 @@ async fn find_machine(secrets: &Secrets, client: &DbClient, text: &str) -> Resul
     Ok(client.query_opt(&stmt, &[&kode.as_str()]).await?)
 }
 
-fn data_mesin(row: &Row, now: Timestamp) -> Result<DataMesin, tokio_postgres::Error> {
+/// `here`: its device does not say otherwise.
+fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, tokio_postgres::Error> {
     let (reachable, open): (bool, Option<PurchaseState>) = (row.try_get(3)?, row.try_get(4)?);
     let ends_at: Option<Timestamp> = row.try_get(5)?;
     let ends_at = ends_at.filter(|_| open == Some(PurchaseState::Running));
-    let status = StatusMesin::of(reachable, open.is_some());
+    let status = StatusMesin::of(reachable && here, open.is_some());
     Ok(DataMesin {
         id: row.try_get(0)?,
         nama: row.try_get(1)?,

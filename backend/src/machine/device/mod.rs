@@ -7,10 +7,11 @@ pub mod record;
 pub mod sim;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_socketio::host::vital;
 use prometheus_client::metrics::counter::Counter;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::actor::MachineInput;
 use super::error::MachineError;
@@ -18,9 +19,12 @@ use super::machines::{Location, Machines};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::{Clock, Timestamp};
 use crate::purchase::device::{Command, DeviceEvent};
+use crate::purchase::step::Purchase;
 
 /// Words that may wait until they are brought to their actors.
 const WORDS: usize = 8_192;
+/// How long somebody who scans a machine waits for its device.
+const PROBE_WITHIN: Duration = Duration::from_millis(mqtt::conversation::PROBE_MS.unsigned_abs());
 
 /// Speaks with all devices of one kind.
 pub trait Driver: Send + Sync + 'static {
@@ -36,6 +40,15 @@ pub trait Driver: Send + Sync + 'static {
     /// # Errors
     /// When it is known not to have left.
     fn command(&self, to: Location, cmd: Command) -> Result<(), Lost>;
+
+    /// The open purchase of `to` as it was found in the store, before any command about it.
+    fn recall(&self, _to: Location, _purchase: &Purchase) {}
+
+    /// Asks whether a device can be reached; `waits`: the answer tells that it has said so just now. `None`, and no answer: what is stored
+    /// counts.
+    fn probe(&self, _of: Location, _waits: bool) -> Option<oneshot::Receiver<bool>> {
+        None
+    }
 }
 
 /// There was no room for it, or nobody to take it.
@@ -58,6 +71,11 @@ impl Drivers {
             DriverKind::Mqtt => self.mqtt = Some(driver),
         }
         self
+    }
+
+    /// With `driver` for machines of this kind, unless they have one.
+    pub fn or<D: Driver>(self, kind: DriverKind, driver: &Arc<D>) -> Self {
+        if self.get(kind).is_some() { self } else { self.with(kind, driver.clone()) }
     }
 
     pub fn get(&self, kind: DriverKind) -> Option<&dyn Driver> {
@@ -122,6 +140,26 @@ pub fn command(machines: &Machines, to: Location, cmd: Command) {
     if let Err(lost) = driver.command(to, cmd) {
         machines.metrics().device_commands_lost.inc();
         tracing::warn!(error = %lost, idmesin = to.idmesin, "a command is lost; it is sent again when no answer comes");
+    }
+}
+
+/// Tells the machine's driver what was found in the store.
+pub fn recall(machines: &Machines, to: Location, purchase: &Purchase) {
+    if let Some(driver) = machines.parts().drivers.get(to.driver) {
+        driver.recall(to, purchase);
+    }
+}
+
+/// Whether the machine's device can be reached. `None`: what is stored counts.
+pub async fn probe(machines: &Machines, of: Location, waits: bool) -> Option<bool> {
+    let answer = machines.parts().drivers.get(of.driver)?.probe(of, waits)?;
+    match tokio::time::timeout(PROBE_WITHIN, answer).await {
+        Ok(answered) => answered.ok(),
+        Err(_) if waits => {
+            machines.metrics().devices.probe("silent");
+            Some(false)
+        }
+        Err(_) => None,
     }
 }
 

@@ -198,7 +198,7 @@ mod tests {
     use crate::purchase::step::{AckResult, Op};
 
     fn cmd(op: Op, cmd_id: Uuid, epoch: i64) -> Command {
-        Command { idmesin: 1, cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000) }
+        Command { idmesin: 1, cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000), held_here: false }
     }
 
     fn sim(dir: &Path) -> Devices {

@@ -81,7 +81,8 @@ impl Site {
             .env("NYALA__MESIN__SIM_MIN_MS", "0")
             .env("NYALA__MESIN__SIM_MAX_MS", "5")
             .env("NYALA__HTTP__WORKERS", "1")
-            .env("NYALA__HTTP__PORT", "0");
+            .env("NYALA__HTTP__PORT", "0")
+            .env("NYALA__MQTT__PORT", "0");
         command
     }
 

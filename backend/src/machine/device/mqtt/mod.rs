@@ -1,6 +1,12 @@
-//! Devices over MQTT (docs/contract.md §6): their words, the conversation with one of them, and what they log in with.
+//! Devices over MQTT (docs/contract.md §6): their words, the conversation with one of them, what they log in with, and the endpoint that
+//! they log in to.
 
 pub mod conversation;
+pub mod driver;
+mod endpoint;
 pub mod keys;
 pub mod logins;
+pub mod metrics;
+mod presence;
+mod trouble;
 pub mod word;

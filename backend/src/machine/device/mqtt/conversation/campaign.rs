@@ -136,7 +136,7 @@ impl Device {
         if self.expired.contains(&cmd_id) {
             return Some(AckResult::Expired);
         }
-        let query = Command { idmesin: 1, cmd_id, epoch: 0, op: Op::Query, duration_s: 0, exp: now };
+        let query = Command { idmesin: 1, cmd_id, epoch: 0, op: Op::Query, duration_s: 0, exp: now, held_here: false };
         self.memory.clone().handle(&query, now)?.events.into_iter().find_map(|said| match said {
             DeviceEvent::Ack { result, .. } => Some(result),
             DeviceEvent::State { .. } => None,
@@ -165,7 +165,7 @@ impl Device {
             self.expired.insert(cmd_id);
             self.last = Some(cmd_id);
         } else if !self.expired.contains(&cmd_id) {
-            self.memory.handle(&Command { idmesin: 1, cmd_id, epoch, op, duration_s: durasi_s, exp }, now);
+            self.memory.handle(&Command { idmesin: 1, cmd_id, epoch, op, duration_s: durasi_s, exp, held_here: false }, now);
             if op == Op::Start && before.is_none() {
                 self.last = Some(cmd_id);
             }
@@ -376,7 +376,7 @@ impl World {
         }
         if let Some(op) = step.op {
             let (exp, duration_s) = (next.exp(), next.duration_s);
-            let cmd = Command { idmesin: 1, cmd_id: next.cmd_id, epoch: next.epoch, op, duration_s, exp };
+            let cmd = Command { idmesin: 1, cmd_id: next.cmd_id, epoch: next.epoch, op, duration_s, exp, held_here: false };
             self.converse(|talk, now| talk.say(&cmd, begins && op == Op::Start, now));
         }
     }
@@ -533,7 +533,7 @@ impl World {
                 self.cut(noticed_ms);
                 self.device.on = false;
                 if let Some(run) = self.device.memory.run(self.now) {
-                    let stop = Command { idmesin: 1, cmd_id: run.cmd_id, epoch: 0, op: Op::Stop, duration_s: 0, exp: self.now };
+                    let stop = Command { idmesin: 1, cmd_id: run.cmd_id, epoch: 0, op: Op::Stop, duration_s: 0, exp: self.now, held_here: false };
                     self.device.memory.handle(&stop, self.now);
                     self.device.runs.iter_mut().filter(|ran| ran.cmd_id == run.cmd_id).for_each(|ran| ran.ends = self.now);
                 }

@@ -41,7 +41,15 @@ impl Open {
     /// One that was read from the store: another process may have written anything.
     pub(super) fn stored(idmesin: i64, p: &Purchase) -> Self {
         let runs = p.state == PurchaseState::Running;
-        let cmd = Command { idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op: Op::Query, duration_s: p.duration_s, exp: p.exp() };
+        let cmd = Command {
+            idmesin,
+            cmd_id: p.cmd_id,
+            epoch: p.epoch,
+            op: Op::Query,
+            duration_s: p.duration_s,
+            exp: p.exp(),
+            held_here: false,
+        };
         Self { answered: runs, ran: runs, ends_at: runs.then_some(p.ends_at), ..Self::begin(&cmd, false) }
     }
 

@@ -36,7 +36,7 @@ fn id(n: u8) -> Uuid {
 }
 
 fn cmd(op: Op, n: u8) -> Command {
-    Command { idmesin: 1, cmd_id: id(n), epoch: n.into(), op, duration_s: 600, exp: T0.plus_ms(10_000) }
+    Command { idmesin: 1, cmd_id: id(n), epoch: n.into(), op, duration_s: 600, exp: T0.plus_ms(10_000), held_here: false }
 }
 
 fn stamp(boot: i64, conn: u64, seq: u64, up_ms: i64) -> Stamp {

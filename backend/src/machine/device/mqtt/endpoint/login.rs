@@ -1,0 +1,66 @@
+//! Logins: what a CONNECT claims, and those of a moment asked for in one statement.
+
+use std::sync::Arc;
+
+use nyala_mqtt::server::Connect;
+
+use super::line::Login;
+use super::shared::{LineKey, Shared, Verdict};
+use crate::machine::device::mqtt::keys::{KeyError, hash};
+use crate::machine::device::mqtt::logins::{self, Claim};
+
+/// A login that waits to be judged.
+#[derive(Debug)]
+pub struct Knock {
+    pub key: LineKey,
+    pub claim: Claim,
+}
+
+/// Whose machine a CONNECT claims to be; `None`: nobody's. Nobody is anonymous.
+pub fn claim(connect: &Connect) -> Option<Claim> {
+    let (user, password) = connect.user().zip(connect.password())?;
+    let idmesin = user.parse().ok().filter(|id: &i64| *id > 0 && user == id.to_string())?;
+    Some(Claim { idmesin, hash: hash(password) })
+}
+
+/// What it asks for besides.
+pub fn login(connect: &Connect, idmesin: i64) -> Login {
+    Login {
+        idmesin,
+        client: connect.client_id().into(),
+        silence_ms: i64::try_from(connect.silence().as_millis()).unwrap_or(i64::MAX),
+        will: connect.will().map(|will| will.topic.into()),
+    }
+}
+
+/// Whether a will, if there is one, is on the topic on which the device says that it is there.
+pub fn has_own_will(login: &Login, prefix: &str) -> bool {
+    login.will.as_deref().is_none_or(|topic| topic.strip_prefix(prefix) == Some("state"))
+}
+
+/// What a device's topics begin with.
+pub fn prefix(idoutlet: i64, idmesin: i64) -> String {
+    format!("nyala/v1/{idoutlet}/{idmesin}/")
+}
+
+/// Judges them together, by the keys as they are now.
+pub async fn judge(shared: Arc<Shared>, knocks: Vec<Knock>) -> Vec<(LineKey, Verdict)> {
+    let (keys, claims): (Vec<LineKey>, Vec<Claim>) = knocks.into_iter().map(|knock| (knock.key, knock.claim)).unzip();
+    let verdicts = look_up(&shared, &claims).await.unwrap_or_else(|e| {
+        tracing::warn!(error = %e, logins = claims.len(), "devices cannot log in");
+        vec![Verdict::Unavailable; claims.len()]
+    });
+    keys.into_iter().zip(verdicts).collect()
+}
+
+async fn look_up(shared: &Shared, claims: &[Claim]) -> Result<Vec<Verdict>, KeyError> {
+    let mut client = shared.store.get().await?;
+    let found = logins::check(&client, claims).await?;
+    let new: Vec<i64> = found.iter().flatten().filter(|key| key.first_use).map(|key| key.id).collect();
+    if !new.is_empty() {
+        let tx = client.transaction().await?;
+        logins::first_used(&tx, &new, shared.store.now()).await?;
+        tx.commit().await.map_err(KeyError::from)?;
+    }
+    Ok(found.into_iter().map(|key| key.map_or(Verdict::Wrong, Verdict::Yes)).collect())
+}

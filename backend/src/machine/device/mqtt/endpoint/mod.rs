@@ -1,0 +1,99 @@
+//! The endpoint: `serve` itself is what devices connect to (docs/contract.md §6). Here is the I/O and every bound of it; what words mean is
+//! decided in `conversation`.
+
+mod devices;
+mod fresh;
+mod line;
+mod login;
+mod seated;
+mod shared;
+mod socket;
+mod thread;
+
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_socketio::host::vital;
+use mio::{Events, Poll};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval, sleep_until};
+
+pub use self::shared::{ORDERS, Order, Probe, Shared};
+use self::thread::Thread;
+
+/// How often dead connections and silent devices are looked for.
+const SWEEP: Duration = Duration::from_millis(500);
+/// News of the kernel, and orders, that are taken before it is the others' turn on this thread.
+const EVENTS: usize = 256;
+const ORDERS_A_TURN: usize = 256;
+
+/// The kernel's news of a thread's connections.
+struct News(Poll);
+
+impl AsRawFd for News {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// Begins this worker thread's part of the endpoint; connections that are accepted on it are given to what is returned.
+///
+/// # Errors
+/// When the kernel has no descriptor to spare.
+pub fn start_thread(shared: Arc<Shared>) -> std::io::Result<mpsc::Sender<Order>> {
+    let poll = Poll::new()?;
+    let registry = poll.registry().try_clone()?;
+    let news = watch(News(poll))?;
+    let (me, orders) = mpsc::channel(ORDERS);
+    shared.add_thread(me.clone());
+    vital::spawn("devices of a thread", run(Thread::new(shared, registry, me.clone()), news, orders));
+    Ok(me)
+}
+
+/// The runtime tells when the kernel has news.
+#[allow(unsafe_code)]
+fn watch(news: News) -> std::io::Result<AsyncFd<News>> {
+    // SAFETY: the descriptor is the one that `Poll` owns: it is always the same, and open until the `AsyncFd` and the `Poll` in it are dropped.
+    let watched = unsafe { AsyncFd::register_with_interest(news, Interest::READABLE) };
+    Ok(watched?)
+}
+
+async fn run(mut thread: Thread, mut news: AsyncFd<News>, mut orders: mpsc::Receiver<Order>) {
+    let mut events = Events::with_capacity(EVENTS);
+    let mut sweep = interval(SWEEP);
+    sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let ask_at = thread.is_to_ask_at();
+        tokio::select! {
+            ready = news.readable_mut() => match ready {
+                Ok(mut ready) => {
+                    let polled = ready.get_inner_mut().0.poll(&mut events, Some(Duration::ZERO));
+                    if polled.is_err() || events.is_empty() {
+                        ready.clear_ready();
+                    }
+                    drop(ready);
+                    for event in &events {
+                        thread.ready(event.token(), event.is_readable() || event.is_read_closed() || event.is_error());
+                    }
+                    events.clear();
+                }
+                // The runtime is shutting down.
+                Err(_) => return,
+            },
+            Some(order) = orders.recv() => {
+                thread.order(order);
+                for _ in 1..ORDERS_A_TURN {
+                    let Ok(order) = orders.try_recv() else { break };
+                    thread.order(order);
+                }
+            }
+            _ = sweep.tick() => thread.sweep(),
+            () = sleep_until(ask_at.unwrap_or_else(tokio::time::Instant::now)), if ask_at.is_some() => thread.ask(),
+            () = tokio::task::yield_now(), if thread.has_more() => {}
+        }
+        thread.settle();
+    }
+}

@@ -1,0 +1,215 @@
+//! What the threads of the endpoint share.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use rustls::ServerConfig;
+use tokio::sync::{mpsc, oneshot};
+
+use super::line::Line;
+use crate::db::Store;
+use crate::domain::address::Address;
+use crate::domain::recent::Recent;
+use crate::domain::timestamp::Timestamp;
+use crate::machine::device::mqtt::conversation::LinkId;
+use crate::machine::device::mqtt::logins::DeviceKey;
+use crate::machine::device::mqtt::metrics::DeviceMetrics;
+use crate::machine::device::mqtt::presence::Presence;
+use crate::machine::device::mqtt::trouble::Troubles;
+use crate::machine::device::{Lost, Uplink};
+use crate::machine::machines::Location;
+use crate::purchase::device::Command;
+use crate::purchase::step::Purchase;
+
+/// What may wait for one thread.
+pub const ORDERS: usize = 8_192;
+/// Wrong secrets of a machine from an address in so long, after which none is looked at for so long.
+const WRONG: usize = 10;
+const WRONG_WITHIN_MS: i64 = 10 * 60_000;
+const HELD_MS: i64 = 60_000;
+const REMEMBERED: usize = 65_536;
+/// Revoked keys that are remembered, for logins that were judged before and are seated after.
+const REVOKED: usize = 16_384;
+
+/// What a thread is told.
+#[derive(Debug)]
+pub enum Order {
+    /// A connection was accepted.
+    Accepted(std::net::TcpStream),
+    /// What became of the logins that were asked for together.
+    Judged(Vec<(LineKey, Verdict)>),
+    /// A connection whose device lives here.
+    Seat(Box<Line>, DeviceKey),
+    Say(Location, Command),
+    Recall(Location, Purchase),
+    Probe(Probe),
+    /// Keys that count no more.
+    Revoked(Arc<[i64]>),
+}
+
+/// Whether a device can be reached; the answer is dropped when what is stored of it counts.
+#[derive(Debug)]
+pub struct Probe {
+    pub idmesin: i64,
+    /// Whether an answer of the device is waited for.
+    pub waits: bool,
+    pub answer: oneshot::Sender<bool>,
+}
+
+/// Names a connection of a thread until it is closed; afterwards it names nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineKey {
+    pub at: usize,
+    pub link: LinkId,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Verdict {
+    Yes(DeviceKey),
+    Wrong,
+    Unavailable,
+}
+
+pub struct Shared {
+    pub store: Store,
+    pub metrics: DeviceMetrics,
+    pub presence: Presence,
+    pub troubles: Troubles,
+    /// There once the driver was started.
+    pub uplink: OnceLock<Uplink>,
+    /// Whether logins are looked at.
+    open: AtomicBool,
+    pub tls: Option<Arc<ServerConfig>>,
+    wrong: Mutex<Wrong>,
+    revoked: Mutex<VecDeque<i64>>,
+    links: AtomicU64,
+    connections: Arc<AtomicUsize>,
+    most_connections: usize,
+    threads: RwLock<Vec<mpsc::Sender<Order>>>,
+}
+
+#[derive(Debug)]
+struct Wrong {
+    recent: Recent<(i64, Address), ()>,
+    held: Recent<(i64, Address), ()>,
+}
+
+/// One connection's share of all that there may be.
+#[derive(Debug)]
+pub struct Place {
+    connections: Arc<AtomicUsize>,
+    metrics: DeviceMetrics,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.fetch_sub(1, Ordering::Relaxed);
+        self.metrics.connections.dec();
+    }
+}
+
+impl Shared {
+    pub fn new(
+        store: Store,
+        metrics: DeviceMetrics,
+        troubles: Troubles,
+        tls: Option<Arc<ServerConfig>>,
+        most_connections: usize,
+    ) -> Self {
+        let presence = Presence::new(metrics.clone(), store.now());
+        let recent = |window_ms| Recent::new(window_ms, REMEMBERED);
+        Self {
+            store,
+            metrics,
+            presence,
+            troubles,
+            uplink: OnceLock::new(),
+            open: AtomicBool::default(),
+            tls,
+            wrong: Mutex::new(Wrong { recent: recent(WRONG_WITHIN_MS), held: recent(HELD_MS) }),
+            revoked: Mutex::default(),
+            links: AtomicU64::new(1),
+            connections: Arc::default(),
+            most_connections,
+            threads: RwLock::default(),
+        }
+    }
+
+    /// A thread offers itself; what it is told comes by `orders`.
+    pub fn add_thread(&self, orders: mpsc::Sender<Order>) {
+        self.threads.write().unwrap_or_else(PoisonError::into_inner).push(orders);
+    }
+
+    pub fn threads(&self) -> Vec<mpsc::Sender<Order>> {
+        self.threads.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Where the devices of an outlet live.
+    fn home(&self, idoutlet: i64) -> Option<mpsc::Sender<Order>> {
+        let threads = self.threads.read().unwrap_or_else(PoisonError::into_inner);
+        let at = usize::try_from(idoutlet.unsigned_abs()).unwrap_or(0).checked_rem(threads.len())?;
+        threads.get(at).cloned()
+    }
+
+    /// Whether that thread is it.
+    pub fn is_home(&self, idoutlet: i64, thread: &mpsc::Sender<Order>) -> bool {
+        self.home(idoutlet).is_some_and(|home| home.same_channel(thread))
+    }
+
+    /// Tells the thread of an outlet's devices. Never blocks.
+    ///
+    /// # Errors
+    /// When it is known not to arrive.
+    pub fn order(&self, idoutlet: i64, order: Order) -> Result<(), Lost> {
+        self.home(idoutlet).and_then(|home| home.try_send(order).ok()).ok_or(Lost)
+    }
+
+    /// Whether logins are looked at: there is somebody to hear devices, and who closes them when their keys count no more.
+    pub fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire)
+    }
+
+    pub fn open(&self) {
+        self.open.store(true, Ordering::Release);
+    }
+
+    /// Every connection has another one; a later one's is higher.
+    pub fn next_link(&self) -> LinkId {
+        LinkId(self.links.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Room for one connection more.
+    pub fn place(&self) -> Option<Place> {
+        let room = |n: usize| (n < self.most_connections).then_some(n + 1);
+        self.connections.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok()?;
+        self.metrics.connections.inc();
+        Some(Place { connections: self.connections.clone(), metrics: self.metrics.clone() })
+    }
+
+    /// Whether a login of that machine from there is looked at.
+    pub fn may_log_in(&self, idmesin: i64, from: Address, now: Timestamp) -> bool {
+        self.wrong.lock().unwrap_or_else(PoisonError::into_inner).held.count(&(idmesin, from), now) == 0
+    }
+
+    /// It had a wrong secret.
+    pub fn was_wrong(&self, idmesin: i64, from: Address, now: Timestamp) {
+        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        wrong.recent.add((idmesin, from), (), now);
+        if wrong.recent.count(&(idmesin, from), now) >= WRONG {
+            wrong.held.add((idmesin, from), (), now);
+        }
+    }
+
+    /// These keys count no more.
+    pub fn revoke(&self, keys: &[i64]) {
+        let mut revoked = self.revoked.lock().unwrap_or_else(PoisonError::into_inner);
+        revoked.extend(keys);
+        let too_many = revoked.len().saturating_sub(REVOKED);
+        revoked.drain(..too_many);
+    }
+
+    pub fn is_revoked(&self, key: i64) -> bool {
+        self.revoked.lock().unwrap_or_else(PoisonError::into_inner).contains(&key)
+    }
+}

@@ -1,0 +1,128 @@
+//! A device's socket, plain or with TLS; never blocks.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
+
+use mio::event::Source;
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+use rustls::{ServerConfig, ServerConnection};
+
+/// Bytes that TLS may keep which the kernel does not take.
+const TLS_WAITING: usize = 4 * 1024;
+
+#[derive(Debug)]
+pub enum Socket {
+    Plain(TcpStream),
+    Tls(Box<Tls>),
+}
+
+#[derive(Debug)]
+pub struct Tls {
+    stream: TcpStream,
+    session: ServerConnection,
+}
+
+impl Socket {
+    /// `tls`: what it is served with, when it is.
+    pub fn new(stream: std::net::TcpStream, tls: Option<&Arc<ServerConfig>>) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        // A command is answered in one small packet: nothing is gained by waiting for more. A kernel that refuses serves all the same.
+        let _ = stream.set_nodelay(true);
+        let stream = TcpStream::from_std(stream);
+        let Some(config) = tls else { return Ok(Self::Plain(stream)) };
+        let mut session = ServerConnection::new(config.clone()).map_err(io::Error::other)?;
+        session.set_buffer_limit(Some(TLS_WAITING));
+        Ok(Self::Tls(Box::new(Tls { stream, session })))
+    }
+
+    fn stream(&mut self) -> &mut TcpStream {
+        match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(tls) => &mut tls.stream,
+        }
+    }
+
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        self.stream().register(registry, token, Interest::READABLE | Interest::WRITABLE)
+    }
+
+    pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        self.stream().deregister(registry)
+    }
+
+    /// Reads what has come; 0 at the end.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing has.
+    pub fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.read(buf),
+            Self::Tls(tls) => tls.read(buf),
+        }
+    }
+
+    /// Writes what the kernel takes of `bytes`.
+    ///
+    /// # Errors
+    /// `WouldBlock` when it takes nothing.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.write(bytes),
+            Self::Tls(tls) => tls.write(bytes),
+        }
+    }
+
+    /// Sends on what TLS has kept.
+    ///
+    /// # Errors
+    /// `WouldBlock` when something is left.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::Tls(tls) => tls.send(),
+        }
+    }
+}
+
+impl Tls {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.session.reader().read(buf) {
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+                // Without a farewell the bytes that came are whole all the same: packets tell their length.
+                Err(e) if e.kind() == ErrorKind::UnexpectedEof => return Ok(0),
+                read => return read,
+            }
+            let read = self.session.read_tls(&mut self.stream)?;
+            let broken = self.session.process_new_packets().err();
+            // Its part of a handshake, or what was wrong with the other's.
+            match self.send() {
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+                sent => sent?,
+            }
+            if let Some(e) = broken {
+                return Err(io::Error::new(ErrorKind::InvalidData, e));
+            }
+            if read == 0 {
+                return Ok(0);
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = self.session.writer().write(bytes)?;
+        match self.send() {
+            Err(e) if e.kind() == ErrorKind::WouldBlock && taken > 0 => {}
+            sent => sent?,
+        }
+        if taken == 0 && !bytes.is_empty() { Err(ErrorKind::WouldBlock.into()) } else { Ok(taken) }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        while self.session.wants_write() {
+            self.session.write_tls(&mut self.stream)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Which devices can be reached, and the record of it in the database: what changes often is written once.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::metrics::DeviceMetrics;
+use crate::db::Store;
+use crate::db::error::DbError;
+use crate::domain::timestamp::Timestamp;
+
+const EVERY: Duration = Duration::from_millis(200);
+/// Rows a statement.
+const BATCH: usize = 500;
+/// A device that is back so soon was never away.
+const BACK_WITHIN_MS: i64 = 5_000;
+/// So long after the server has begun, what is stored of a device counts: it is on its way back.
+pub const GRACE_MS: i64 = 15_000;
+
+/// $1 machines, $2 whether their devices can be reached. A machine whose row somebody else holds has its turn later.
+const RECORD: &str = "
+WITH told AS (SELECT * FROM unnest($1::BIGINT[], $2::BOOLEAN[]) AS t (idmesin, online)),
+free AS (
+    SELECT m.idmesin FROM mesin m WHERE m.idmesin = ANY($1) ORDER BY m.idmesin FOR NO KEY UPDATE SKIP LOCKED
+), changed AS (
+    UPDATE mesin m SET online = told.online FROM told JOIN free USING (idmesin)
+    WHERE m.idmesin = told.idmesin AND m.driver = 'mqtt' AND m.online <> told.online
+)
+SELECT idmesin FROM free";
+
+/// $1: devices that can be reached.
+const AWAY: &str = "UPDATE mesin SET online = FALSE WHERE driver = 'mqtt' AND online AND idmesin <> ALL($1)";
+
+/// All devices that were ever here since the server began.
+#[derive(Debug)]
+pub struct Presence {
+    began: Timestamp,
+    metrics: DeviceMetrics,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    devices: HashMap<i64, Device>,
+    /// Those whose record may have to change.
+    due: HashSet<i64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Device {
+    present: bool,
+    since: Timestamp,
+    /// What was stored last; `None`: not known.
+    stored: Option<bool>,
+}
+
+impl Presence {
+    pub fn new(metrics: DeviceMetrics, now: Timestamp) -> Self {
+        Self { began: now, metrics, known: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A device is there, or not any more.
+    pub fn note(&self, idmesin: i64, present: bool, now: Timestamp) {
+        let mut known = self.lock();
+        let device = known.devices.entry(idmesin).or_insert(Device { present: false, since: now, stored: None });
+        if device.present != present {
+            (device.present, device.since) = (present, now);
+            self.metrics.online.inc_by(if present { 1 } else { -1 });
+        }
+        if device.stored == Some(present) { known.due.remove(&idmesin) } else { known.due.insert(idmesin) };
+    }
+
+    /// Whether what is stored of a device that is not here still counts.
+    pub fn is_awaited(&self, idmesin: i64, now: Timestamp) -> bool {
+        self.began.ms_until(now) < GRACE_MS && !self.lock().devices.contains_key(&idmesin)
+    }
+
+    /// Keeps the record. Runs until the process ends.
+    pub async fn record_forever(&self, store: Store) {
+        let mut every = tokio::time::interval(EVERY);
+        every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut all_told = false;
+        loop {
+            every.tick().await;
+            let now = store.now();
+            let told = async {
+                if !all_told && self.began.ms_until(now) >= GRACE_MS {
+                    self.record_rest(&store).await?;
+                    all_told = true;
+                }
+                while self.record(&store, now).await? == BATCH {}
+                Ok::<_, DbError>(())
+            };
+            if let Err(e) = told.await {
+                tracing::warn!(error = %e, "which devices can be reached is not on record; it will be tried again");
+            }
+        }
+    }
+
+    /// Those that were online when the server began and have not come back are not.
+    async fn record_rest(&self, store: &Store) -> Result<(), DbError> {
+        let here: Vec<i64> = self.lock().devices.keys().copied().collect();
+        let client = store.get().await?;
+        client.execute(AWAY, &[&here]).await?;
+        Ok(())
+    }
+
+    /// Writes a batch; answers with how many were due.
+    async fn record(&self, store: &Store, now: Timestamp) -> Result<usize, DbError> {
+        let (machines, online): (Vec<i64>, Vec<bool>) = {
+            let known = self.lock();
+            let due = known.due.iter().filter_map(|id| known.devices.get(id).map(|device| (*id, *device)));
+            let due = due.filter(|(_, device)| device.present || device.since.ms_until(now) >= BACK_WITHIN_MS);
+            due.map(|(id, device)| (id, device.present)).take(BATCH).unzip()
+        };
+        if machines.is_empty() {
+            return Ok(0);
+        }
+        let client = store.get().await?;
+        let stmt = client.prepare_cached(RECORD).await?;
+        let stored: HashSet<i64> = client.query(&stmt, &[&machines, &online]).await?.iter().map(|row| row.get(0)).collect();
+        let mut known = self.lock();
+        for (idmesin, online) in machines.iter().zip(online).filter(|(id, _)| stored.contains(id)) {
+            let Some(device) = known.devices.get_mut(idmesin) else { continue };
+            device.stored = Some(online);
+            if device.present == online {
+                known.due.remove(idmesin);
+            }
+        }
+        // Rows that somebody holds are no reason to ask again at once.
+        Ok(stored.len())
+    }
+}
