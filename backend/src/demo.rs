@@ -1,6 +1,7 @@
 //! The demo (docs/contract.md §5): one owner, three outlets, machines, services a customer with two funded accounts, and two people at the
-//! first outlet's till. Seeded
-//! once, into an empty database only.
+//! first outlet's till; and a fourth outlet whose machines are no simulated ones. Seeded once, into an empty database only.
+
+pub mod devices;
 
 use deadpool_postgres::{GenericClient, Transaction};
 use serde_json::json;
@@ -82,6 +83,9 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, 
     match (row.get(0), row.get(1)) {
         (true, _) => {
             people(&tx, secrets, first_outlet(&tx).await?, now).await?;
+            if let Some(idowner) = owner(&tx).await? {
+                devices::outlet(&tx, secrets, idowner, now).await?;
+            }
             tx.commit().await?;
             return Ok(Seeded::Before);
         }
@@ -93,6 +97,7 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, 
         .await?
         .get(0);
     let outlets = outlets(&tx, secrets, idowner, now).await?;
+    devices::outlet(&tx, secrets, idowner, now).await?;
     customer(&tx, &outlets, now).await?;
     people(&tx, secrets, outlets.first().map(|outlet| outlet.idoutlet), now).await?;
     let entry =
@@ -100,6 +105,13 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, 
     audit::write(&tx, &entry, now).await?;
     tx.commit().await?;
     Ok(Seeded::Now)
+}
+
+/// The demo's owner.
+async fn owner(client: &impl GenericClient) -> Result<Option<i64>, AppError> {
+    const OWNER: &str = "
+        SELECT min(w.idowner) FROM audit_log a JOIN owner_usaha w ON a.objek = 'owner:' || w.idowner WHERE a.aksi = $1";
+    Ok(client.query_one(OWNER, &[&ACTION]).await?.get(0))
 }
 
 /// The demo's first outlet.
@@ -163,18 +175,28 @@ pub async fn has_simulated_machines(db: &Db) -> Result<bool, AppError> {
 async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Timestamp) -> Result<Vec<Outlet>, AppError> {
     let names = MACHINES.map(str::to_owned);
     let mut opened = Vec::new();
-    for (name, city, latitude, longitude) in OUTLETS {
-        let premises = Premises { name: name.to_owned(), city: city.to_owned(), latitude, longitude };
-        let idoutlet =
-            outlet::open(tx, idowner, &premises, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
-        let outlet = Outlet { idoutlet, idowner };
-        for (name, duration_s, price) in SERVICES {
-            layanan::offer(tx, idoutlet, &Offer { name: name.to_owned(), duration_s, price }, now).await?;
-        }
+    for premises in OUTLETS {
+        let outlet = open_outlet(tx, idowner, premises, now).await?;
         mesin::install(tx, secrets, outlet, &names, DriverKind::Sim, now).await?;
         opened.push(outlet);
     }
     Ok(opened)
+}
+
+/// An outlet with all services and no machine.
+async fn open_outlet(
+    tx: &Transaction<'_>,
+    idowner: i64,
+    (name, city, latitude, longitude): (&str, &str, f64, f64),
+    now: Timestamp,
+) -> Result<Outlet, AppError> {
+    let premises = Premises { name: name.to_owned(), city: city.to_owned(), latitude, longitude };
+    let idoutlet =
+        outlet::open(tx, idowner, &premises, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
+    for (name, duration_s, price) in SERVICES {
+        layanan::offer(tx, idoutlet, &Offer { name: name.to_owned(), duration_s, price }, now).await?;
+    }
+    Ok(Outlet { idoutlet, idowner })
 }
 
 async fn customer(tx: &Transaction<'_>, outlets: &[Outlet], now: Timestamp) -> Result<(), AppError> {

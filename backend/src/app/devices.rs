@@ -14,7 +14,9 @@ use crate::config::ServerSettings;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    #[error("port {port} on {host} is taken, where devices connect; choose another with NYALA__MQTT__PORT or mqtt.port in config/ ({source})")]
+    #[error(
+        "port {port} on {host} is taken, where devices connect; choose another with NYALA__MQTT__PORT or mqtt.port in config/ ({source})"
+    )]
     Taken { host: String, port: u16, source: std::io::Error },
     #[error("cannot listen for devices on {host}:{port}; check mqtt.host and mqtt.port ({source})")]
     Other { host: String, port: u16, source: std::io::Error },
@@ -33,7 +35,11 @@ pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
     match listen(&host, port, config.http.backlog) {
         Ok(listener) => Ok(Some(listener)),
         Err(e) if e.kind() == ErrorKind::AddrInUse && config.mqtt.port_is_default && !config.is_production() => {
-            tracing::warn!(host, port, "the port for devices is taken, and nobody has chosen it: devices over MQTT are not served");
+            tracing::warn!(
+                host,
+                port,
+                "the port for devices is taken, and nobody has chosen it: devices over MQTT are not served"
+            );
             Ok(None)
         }
         Err(source) if source.kind() == ErrorKind::AddrInUse => Err(BindError::Taken { host, port, source }),

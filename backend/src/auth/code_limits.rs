@@ -3,9 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::AuthError;
-use crate::domain::recent::Recent;
 use crate::config;
 use crate::domain::address::Address;
+use crate::domain::recent::Recent;
 use crate::domain::timestamp::{Timestamp, seconds_up};
 
 const HOUR_MS: i64 = 60 * 60 * 1000;

@@ -8,9 +8,9 @@ use prometheus_client::metrics::counter::Counter;
 
 use super::error::AuthError;
 use super::known_phone::KnownPhone;
-use crate::domain::recent::Recent;
 use crate::config;
 use crate::domain::address::Address;
+use crate::domain::recent::Recent;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::{Timestamp, seconds_up};
 

@@ -8,8 +8,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
 use super::error::AuthError;
-use crate::domain::recent::Recent;
 use crate::config;
+use crate::domain::recent::Recent;
 use crate::domain::timestamp::Timestamp;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;

@@ -1,6 +1,7 @@
 //! `nyala serve`: the port, the database, the schema, the demo, the workers; and all of it down again on SIGTERM.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use actix_socketio::host::vital;
@@ -82,7 +83,8 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     server::open(&state).await?;
     // Before it says that it is open: whoever reads that may stop it at once, and is owed the drain.
     let stop = told_to_stop()?;
-    banner(&state.config, address, till_code(&state).await?.as_deref());
+    let play = device_play(&state, device_address).await?;
+    banner(&state.config, address, till_code(&state).await?.as_deref(), play.as_deref());
     let ended = tokio::select! {
         () = stop => Ok(()),
         why = keep_database(&state, &source, lock) => Err(why),
@@ -103,8 +105,16 @@ async fn till_code(state: &AppState) -> Result<Option<String>, Failure> {
     Ok(demo::invite(&state.store.db, state.store.now()).await?)
 }
 
+/// How to play a machine of the demo, where there is one and devices can connect.
+async fn device_play(state: &AppState, address: Option<SocketAddr>) -> Result<Option<String>, Failure> {
+    match address.filter(|_| state.config.dev.seed_demo) {
+        Some(address) => Ok(demo::devices::play(&state.store.db, address).await?),
+        None => Ok(None),
+    }
+}
+
 /// Where to go now, for the person who started it.
-fn banner(config: &ServerSettings, address: std::net::SocketAddr, till_code: Option<&str>) {
+fn banner(config: &ServerSettings, address: SocketAddr, till_code: Option<&str>, play: Option<&str>) {
     let mut text = format!("Nyala is open at http://{address}/\n");
     if config.dev.seed_demo {
         text += &format!("  demo login:        {} / {}\n", demo::TELP, pelanggan_bulk::PASSWORD);
@@ -115,6 +125,7 @@ fn banner(config: &ServerSettings, address: std::net::SocketAddr, till_code: Opt
     if config.dev.routes {
         text += &format!("  WhatsApp messages: http://{address}/dev/whatsapp\n  API documents:     http://{address}/docs/\n");
     }
+    text += play.unwrap_or_default();
     // Whoever started it may read one line and close the pipe: no reason to end.
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

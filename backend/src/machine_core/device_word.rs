@@ -66,7 +66,15 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     pub(super) fn ask_device(&mut self, now: Timestamp) {
         self.last_said = None;
         // No purchase is meant, so the answer counts only as the device's own state.
-        let cmd = Command { idmesin: self.idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, duration_s: 0, exp: now, held_here: false };
+        let cmd = Command {
+            idmesin: self.idmesin,
+            cmd_id: Uuid::nil(),
+            epoch: 0,
+            op: Op::Query,
+            duration_s: 0,
+            exp: now,
+            held_here: false,
+        };
         self.out.push(Effect::Command(cmd));
     }
 }

@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
 
 use crate::auth::Auth;
-use crate::domain::recent::Recent;
 use crate::db::Store;
 use crate::domain::address::Address;
+use crate::domain::recent::Recent;
 use crate::domain::timestamp::{Timestamp, seconds_up};
 use crate::secrets::{Key, Secrets};
 use ended::SessionEnded;

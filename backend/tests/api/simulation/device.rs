@@ -181,7 +181,8 @@ impl World {
         if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now) {
             run.ends_at = now;
             let local = now.plus_ms(device.skew_ms);
-            let stop = Command { idmesin: 0, cmd_id: run.cmd_id, epoch: 0, op: Op::Stop, duration_s: 0, exp: local, held_here: false };
+            let stop =
+                Command { idmesin: 0, cmd_id: run.cmd_id, epoch: 0, op: Op::Stop, duration_s: 0, exp: local, held_here: false };
             let mode = std::mem::take(&mut device.memory.mode);
             device.memory.handle(&stop, local);
             device.memory.mode = mode;

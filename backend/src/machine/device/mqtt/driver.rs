@@ -33,10 +33,7 @@ impl Mqtt {
     /// One that nobody has connected to; `tls`: what connections are served with, when they are.
     pub fn new(store: Store, metrics: DeviceMetrics, tls: Option<Arc<ServerConfig>>, most_connections: usize) -> Self {
         let (troubles, told) = trouble::channel(metrics.clone());
-        Self {
-            shared: Arc::new(Shared::new(store, metrics, troubles, tls, most_connections)),
-            troubles: Mutex::new(Some(told)),
-        }
+        Self { shared: Arc::new(Shared::new(store, metrics, troubles, tls, most_connections)), troubles: Mutex::new(Some(told)) }
     }
 
     /// Begins a worker thread's part; what is returned takes the connections that are accepted on it.

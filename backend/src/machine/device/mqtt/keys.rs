@@ -146,6 +146,14 @@ pub async fn make(
     Ok(door.login(idoutlet, idmesin, secret))
 }
 
+/// A key whose secret is known already, for a machine that has none.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn insert_known(tx: &Transaction<'_>, idmesin: i64, secret: &str, by: By<'_>) -> Result<(), KeyError> {
+    insert(tx, &[(idmesin, FIRST, hash(secret.as_bytes()))], by).await
+}
+
 /// Keys for all machines of an outlet that have the driver mqtt and no key.
 ///
 /// # Errors

@@ -71,7 +71,11 @@ impl Presence {
             (device.present, device.since) = (present, now);
             self.metrics.online.inc_by(if present { 1 } else { -1 });
         }
-        if device.stored == Some(present) { known.due.remove(&idmesin) } else { known.due.insert(idmesin) };
+        if device.stored == Some(present) {
+            known.due.remove(&idmesin)
+        } else {
+            known.due.insert(idmesin)
+        };
     }
 
     /// Whether what is stored of a device that is not here still counts.

@@ -533,7 +533,15 @@ impl World {
                 self.cut(noticed_ms);
                 self.device.on = false;
                 if let Some(run) = self.device.memory.run(self.now) {
-                    let stop = Command { idmesin: 1, cmd_id: run.cmd_id, epoch: 0, op: Op::Stop, duration_s: 0, exp: self.now, held_here: false };
+                    let stop = Command {
+                        idmesin: 1,
+                        cmd_id: run.cmd_id,
+                        epoch: 0,
+                        op: Op::Stop,
+                        duration_s: 0,
+                        exp: self.now,
+                        held_here: false,
+                    };
                     self.device.memory.handle(&stop, self.now);
                     self.device.runs.iter_mut().filter(|ran| ran.cmd_id == run.cmd_id).for_each(|ran| ran.ends = self.now);
                 }

@@ -31,9 +31,11 @@ impl Thread {
         let _ = line.mqtt.accept(&mut line.out);
         let client: Box<str> = line.seat().map(|seat| seat.client.clone()).unwrap_or_default();
         let before = self.devices.get_or_make(location(key.idmesin, key.idoutlet)).lines.clone();
-        let same = before.iter().copied().find(|key| !client.is_empty() && self.seat(*key).is_some_and(|seat| seat.client == client));
+        let same =
+            before.iter().copied().find(|key| !client.is_empty() && self.seat(*key).is_some_and(|seat| seat.client == client));
         // The one that hears commands stays longest: beside it somebody may publish with a connection for each word.
-        let oldest = || before.iter().copied().find(|key| self.seat(*key).is_some_and(|seat| !seat.commands)).or(before.first().copied());
+        let oldest =
+            || before.iter().copied().find(|key| self.seat(*key).is_some_and(|seat| !seat.commands)).or(before.first().copied());
         if let Some(replaced) = same.or_else(|| oldest().filter(|_| before.len() >= LINES)) {
             self.doom(replaced, Some(Closed::Replaced));
         }
@@ -116,8 +118,7 @@ impl Thread {
             let _ = line.mqtt.grant(subscribe, &granted, &mut line.out);
         }
         let Some(device) = self.devices.get(idmesin) else { return };
-        let effects =
-            if links { device.conversation.linked(key.link, now) } else { device.conversation.alive(key.link, now) };
+        let effects = if links { device.conversation.linked(key.link, now) } else { device.conversation.alive(key.link, now) };
         self.perform(idmesin, effects);
     }
 
