@@ -22,8 +22,26 @@ const LISTS: [&str; 2] = ["http.trusted_proxies", "http.allowed_origins"];
 const DEFAULT_DATA_DIR: &str = "data";
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 13] =
-    ["alarm", "hub", "turn", "wheel", "reaper", "pruning", "log", "clock", "seats", "tills", "passwords", "devices", "sim"];
+pub const VITAL_TASKS: [&str; 18] = [
+    "alarm",
+    "hub",
+    "turn",
+    "wheel",
+    "reaper",
+    "pruning",
+    "log",
+    "clock",
+    "seats",
+    "tills",
+    "passwords",
+    "devices",
+    "sim",
+    "endpoint",
+    "logins",
+    "presence",
+    "troubles",
+    "revocations",
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -146,6 +164,7 @@ pub struct MqttSettings {
     /// What devices are told; empty: `host`, where that leads to the server.
     pub public_host: String,
     pub max_connections: usize,
+    pub tls: bool,
     /// Nobody has chosen the port.
     #[serde(skip)]
     pub port_is_default: bool,
@@ -310,6 +329,14 @@ impl ServerSettings {
             return refuse(format!("dev.panic_task = \"{task}\" is no task of the server; there are: {tasks}"));
         }
         let loopback = self.http.host == "localhost" || self.http.host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+        let device_loopback = self.mqtt.host == "localhost" || self.mqtt.host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+        if !device_loopback && !self.mqtt.tls && !self.dev.allow_lan {
+            return refuse(format!(
+                "mqtt.host = \"{}\" would let secrets of devices cross the network in the clear; set mqtt.tls = true, or dev.allow_lan = \
+                 true if that is meant",
+                self.mqtt.host
+            ));
+        }
         if !loopback && !self.dev.allow_lan {
             return refuse(format!(
                 "http.host = \"{}\" would open development routes to the network; set dev.allow_lan = true if that is meant",
@@ -322,6 +349,7 @@ impl ServerSettings {
     fn check_production(&self) -> Result<(), ConfigError> {
         let refused = [
             (self.whatsapp.sender == SenderKind::Log, "whatsapp.sender = \"log\" is the development sender; set \"meta\""),
+            (!self.mqtt.tls, "mqtt.tls must be true: devices' secrets never cross a network in the clear"),
             (self.dev.routes, "dev.routes must be false"),
             (self.dev.allow_lan, "dev.allow_lan must be false"),
             (self.dev.seed_demo, "dev.seed_demo must be false"),

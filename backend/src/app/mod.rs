@@ -28,6 +28,7 @@ use crate::live::seats::Seats;
 use crate::live::staff_seats::StaffSeats;
 use crate::machine::device::Drivers;
 use crate::machine::device::mqtt::driver::Mqtt;
+use crate::machine::device::mqtt::tls::Authority;
 use crate::machine::device::sim::Sim;
 use crate::machine::machines::{MachineParts, Machines};
 use crate::machine::threads::Threads;
@@ -114,7 +115,9 @@ impl AppState {
         let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies);
-        let mqtt = Arc::new(Mqtt::new(store.clone(), metrics.machines.devices.clone(), None, config.mqtt.max_connections));
+        let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
+        let devices = metrics.machines.devices.clone();
+        let mqtt = Arc::new(Mqtt::new(store.clone(), devices, authority, config.device_host(), config.mqtt.max_connections)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {
@@ -169,7 +172,8 @@ impl AppState {
             .app_data(Data::new(self.whatsapp.clone()))
             .app_data(Data::from(self.metrics.clone()))
             .app_data(Data::from(self.purchase_rate.clone()))
-            .app_data(Data::from(self.sim.clone()));
+            .app_data(Data::from(self.sim.clone()))
+            .app_data(Data::from(self.mqtt.clone()));
     }
 }
 

@@ -11,6 +11,7 @@ use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, Failure};
 use crate::domain::timestamp::Timestamp;
 use crate::machine::device::mqtt::keys::{self, By, DeviceLogin, Door, Sight, Turn};
+use crate::machine::device::mqtt::tls::Authority;
 
 #[derive(Debug, Subcommand)]
 pub enum DeviceCommand {
@@ -55,10 +56,15 @@ const fn by(k: &CommandContext) -> By<'static> {
     By { principal: PRINCIPAL, now: k.now }
 }
 
+fn door(k: &CommandContext) -> Result<Door, Failure> {
+    let authority = if k.config.mqtt.tls { Some(Authority::of(&k.secrets()?)?) } else { None };
+    Ok(Door::of(&k.config, authority.as_ref())?)
+}
+
 async fn make(k: &CommandContext, id: i64, turn: Turn) -> Result<(), Failure> {
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let login = keys::make(&tx, (id, Sight::default()), turn, &Door::of(&k.config)?, by(k)).await?;
+    let login = keys::make(&tx, (id, Sight::default()), turn, &door(k)?, by(k)).await?;
     tx.commit().await?;
     println!("{}", serde_json::to_string(&login)?);
     Ok(())
@@ -67,7 +73,7 @@ async fn make(k: &CommandContext, id: i64, turn: Turn) -> Result<(), Failure> {
 async fn make_missing(k: &CommandContext, outlet: i64, out: &Path) -> Result<(), Failure> {
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let logins = keys::make_missing(&tx, outlet, &Door::of(&k.config)?, by(k)).await?;
+    let logins = keys::make_missing(&tx, outlet, &door(k)?, by(k)).await?;
     if logins.is_empty() {
         return Err(Failure::new(format!("outlet {outlet} has no machine of the driver mqtt without a key")));
     }

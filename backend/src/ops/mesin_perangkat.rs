@@ -8,6 +8,7 @@ use crate::db::Store;
 use crate::domain::id::Id;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::machine::device::mqtt::driver::Mqtt;
 use crate::machine::device::mqtt::keys::{self, By, DeviceLogin, Door, Sight, Turn};
 
 /// A key for a machine's device. When it has one, both count until the new one was used; then the old one is worthless.
@@ -24,6 +25,7 @@ pub async fn mesin_perangkat(
     by: Minimal<SUPERVISOR>,
     store: web::Data<Store>,
     settings: web::Data<ServerSettings>,
+    mqtt: web::Data<Mqtt>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
@@ -33,7 +35,7 @@ pub async fn mesin_perangkat(
     let by = By { principal: &principal, now: store.now() };
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let login = keys::make(&tx, (id, sight), Turn::Either, &Door::of(&settings)?, by).await?;
+    let login = keys::make(&tx, (id, sight), Turn::Either, &Door::of(&settings, mqtt.authority())?, by).await?;
     tx.commit().await?;
     Ok(answer::ok(login))
 }

@@ -128,7 +128,7 @@ async fn the_old_key_counts_until_the_new_one_was_used() {
 async fn a_revocation_is_told_though_it_is_committed_after_later_ones() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let door = Door::of(&app.state.config).unwrap();
+    let door = Door::of(&app.state.config, None).unwrap();
     let by = By { principal: "uji", now: app.now() };
     app.state.store.db.widen(3);
     let (mut slow, mut quick) = (app.state.store.get().await.unwrap(), app.state.store.get().await.unwrap());

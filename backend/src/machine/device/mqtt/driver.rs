@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use actix_socketio::host::vital;
-use rustls::ServerConfig;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -12,6 +11,7 @@ use super::conversation::Trouble;
 use super::endpoint::{self, Order, Probe, Shared};
 use super::logins::Revocations;
 use super::metrics::DeviceMetrics;
+use super::tls::{Authority, TlsError};
 use super::trouble;
 use crate::db::Store;
 use crate::db::error::DbError;
@@ -26,14 +26,31 @@ const REVOKED_EVERY: Duration = Duration::from_millis(500);
 /// All devices over MQTT of this server.
 pub struct Mqtt {
     shared: Arc<Shared>,
+    authority: Option<Authority>,
     troubles: Mutex<Option<mpsc::Receiver<(Location, Trouble)>>>,
 }
 
 impl Mqtt {
-    /// One that nobody has connected to; `tls`: what connections are served with, when they are.
-    pub fn new(store: Store, metrics: DeviceMetrics, tls: Option<Arc<ServerConfig>>, most_connections: usize) -> Self {
+    /// One that nobody has connected to. With an `authority`, `host` is served with TLS.
+    ///
+    /// # Errors
+    /// When no certificate could be for `host`.
+    pub fn new(
+        store: Store,
+        metrics: DeviceMetrics,
+        authority: Option<Authority>,
+        host: Option<&str>,
+        most_connections: usize,
+    ) -> Result<Self, TlsError> {
         let (troubles, told) = trouble::channel(metrics.clone());
-        Self { shared: Arc::new(Shared::new(store, metrics, troubles, tls, most_connections)), troubles: Mutex::new(Some(told)) }
+        let tls = authority.as_ref().zip(host).map(|(authority, host)| authority.server(host)).transpose()?;
+        let shared = Arc::new(Shared::new(store, metrics, troubles, tls, most_connections));
+        Ok(Self { shared, authority, troubles: Mutex::new(Some(told)) })
+    }
+
+    /// Whom devices trust, where they are served with TLS.
+    pub fn authority(&self) -> Option<&Authority> {
+        self.authority.as_ref()
     }
 
     /// Begins a worker thread's part; what is returned takes the connections that are accepted on it.
@@ -60,14 +77,14 @@ impl Driver for Mqtt {
     fn start(&self, uplink: Uplink) -> std::io::Result<()> {
         let store = self.shared.store.clone();
         if let Some(told) = self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            vital::spawn("device troubles", trouble::write_forever(store.clone(), told));
+            vital::spawn("troubles", trouble::write_forever(store.clone(), told));
         }
         let shared = self.shared.clone();
         let of = store.clone();
-        vital::spawn("device presence", async move { shared.presence.record_forever(of).await });
+        vital::spawn("presence", async move { shared.presence.record_forever(of).await });
         let _ = self.shared.uplink.set(uplink);
         // Last: it opens the door.
-        vital::spawn("device keys", watch_keys(self.shared.clone()));
+        vital::spawn("revocations", watch_keys(self.shared.clone()));
         Ok(())
     }
 

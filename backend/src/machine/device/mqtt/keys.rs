@@ -7,6 +7,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
+use super::tls::Authority;
 use crate::config::ServerSettings;
 use crate::db::error::DbError;
 use crate::domain::driver_kind::DriverKind;
@@ -84,24 +85,28 @@ pub struct By<'a> {
     pub now: Timestamp,
 }
 
-/// Where devices find the server.
+/// Where devices find the server, and whom they trust there.
 #[derive(Debug, Clone)]
 pub struct Door {
     host: String,
     port: u16,
+    ca: Option<String>,
 }
 
 impl Door {
+    /// `authority`: the one that the server's certificate is signed by, where devices are served with TLS.
+    ///
     /// # Errors
     /// `NoHost` when the settings name nothing that a device could find.
-    pub fn of(settings: &ServerSettings) -> Result<Self, KeyError> {
+    pub fn of(settings: &ServerSettings, authority: Option<&Authority>) -> Result<Self, KeyError> {
         let host = settings.device_host().ok_or(KeyError::NoHost)?.to_owned();
-        Ok(Self { host, port: settings.mqtt.port })
+        let ca = authority.map(|authority| authority.pem().to_owned());
+        Ok(Self { host, port: settings.mqtt.port, ca })
     }
 
     fn login(&self, idoutlet: i64, idmesin: i64, secret: String) -> DeviceLogin {
-        let Self { host, port } = self.clone();
-        DeviceLogin { user: idmesin.to_string(), secret, host, port, idoutlet, idmesin, ca: None }
+        let Self { host, port, ca } = self.clone();
+        DeviceLogin { user: idmesin.to_string(), secret, host, port, idoutlet, idmesin, ca }
     }
 }
 

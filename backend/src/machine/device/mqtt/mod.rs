@@ -8,5 +8,6 @@ pub mod keys;
 pub mod logins;
 pub mod metrics;
 mod presence;
+pub mod tls;
 mod trouble;
 pub mod word;

@@ -91,13 +91,7 @@ impl Thread {
 
     pub fn ask(&mut self) {
         self.ask_at = None;
-        let knocks = std::mem::take(&mut self.knocks);
-        self.asking = true;
-        let (shared, me) = (self.shared.clone(), self.me.clone());
-        actix_socketio::host::vital::spawn("device logins", async move {
-            let judged = login::judge(shared, knocks).await;
-            let _ = me.send(Order::Judged(judged)).await;
-        });
+        self.asking = self.to_judge.try_send(std::mem::take(&mut self.knocks)).is_ok();
     }
 
     pub(super) fn judged(&mut self, verdicts: Vec<(LineKey, Verdict)>) {

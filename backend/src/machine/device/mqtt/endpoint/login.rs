@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use nyala_mqtt::server::Connect;
+use tokio::sync::mpsc;
 
 use super::line::Login;
-use super::shared::{LineKey, Shared, Verdict};
+use super::shared::{LineKey, Order, Shared, Verdict};
 use crate::machine::device::mqtt::keys::{KeyError, hash};
 use crate::machine::device::mqtt::logins::{self, Claim};
 
@@ -43,10 +44,17 @@ pub fn prefix(idoutlet: i64, idmesin: i64) -> String {
     format!("nyala/v1/{idoutlet}/{idmesin}/")
 }
 
-/// Judges them together, by the keys as they are now.
-pub async fn judge(shared: Arc<Shared>, knocks: Vec<Knock>) -> Vec<(LineKey, Verdict)> {
+/// Judges those of a moment together, until nobody asks any more; `to` hears what became of them.
+pub async fn judge_forever(shared: Arc<Shared>, mut knocks: mpsc::Receiver<Vec<Knock>>, to: mpsc::Sender<Order>) {
+    while let Some(knocks) = knocks.recv().await {
+        let _ = to.send(Order::Judged(judge(&shared, knocks).await)).await;
+    }
+}
+
+/// By the keys as they are now.
+async fn judge(shared: &Shared, knocks: Vec<Knock>) -> Vec<(LineKey, Verdict)> {
     let (keys, claims): (Vec<LineKey>, Vec<Claim>) = knocks.into_iter().map(|knock| (knock.key, knock.claim)).unzip();
-    let verdicts = look_up(&shared, &claims).await.unwrap_or_else(|e| {
+    let verdicts = look_up(shared, &claims).await.unwrap_or_else(|e| {
         tracing::warn!(error = %e, logins = claims.len(), "devices cannot log in");
         vec![Verdict::Unavailable; claims.len()]
     });

@@ -48,8 +48,10 @@ pub fn start_thread(shared: Arc<Shared>) -> std::io::Result<mpsc::Sender<Order>>
     let registry = poll.registry().try_clone()?;
     let news = watch(News(poll))?;
     let (me, orders) = mpsc::channel(ORDERS);
+    let (to_judge, knocks) = mpsc::channel(1);
     shared.add_thread(me.clone());
-    vital::spawn("devices of a thread", run(Thread::new(shared, registry, me.clone()), news, orders));
+    vital::spawn("logins", login::judge_forever(shared.clone(), knocks, me.clone()));
+    vital::spawn("endpoint", run(Thread::new(shared, registry, me.clone(), to_judge), news, orders));
     Ok(me)
 }
 

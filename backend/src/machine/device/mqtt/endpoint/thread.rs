@@ -38,6 +38,8 @@ pub struct Thread {
     /// Accepted, and not looked at yet.
     pub(super) waiting: VecDeque<std::net::TcpStream>,
     pub(super) knocks: Vec<Knock>,
+    /// Where they are judged together.
+    pub(super) to_judge: mpsc::Sender<Vec<Knock>>,
     pub(super) ask_at: Option<Instant>,
     pub(super) asking: bool,
     /// To be closed when what is being done is done.
@@ -48,7 +50,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    pub fn new(shared: Arc<Shared>, registry: Registry, me: mpsc::Sender<Order>) -> Self {
+    pub fn new(shared: Arc<Shared>, registry: Registry, me: mpsc::Sender<Order>, to_judge: mpsc::Sender<Vec<Knock>>) -> Self {
         Self {
             shared,
             registry,
@@ -59,6 +61,7 @@ impl Thread {
             unseated: 0,
             waiting: VecDeque::new(),
             knocks: Vec::new(),
+            to_judge,
             ask_at: None,
             asking: false,
             doomed: Vec::new(),
