@@ -61,11 +61,14 @@ async fn a_device_is_told_the_servers_public_name() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let machine = mqtt_machine(&app, outlet, "Cuci 1").await.to_string();
-    let anywhere = ["--set", "mqtt.host=0.0.0.0", "device", "add", &machine];
+    let open = ["--set", "mqtt.host=0.0.0.0", "device", "add", &machine];
+    beside(&app, &open).refused("mqtt.host = \"0.0.0.0\" would let secrets of devices cross the network in the clear");
+    let anywhere = [["--set", "mqtt.tls=true"].as_slice(), &open].concat();
     beside(&app, &anywhere).refused("mqtt.public_host is not set");
     let named = [["--set", "mqtt.public_host=laundry.example", "--set", "mqtt.port=8883"].as_slice(), &anywhere].concat();
     let told = login(&beside(&app, &named).ok());
     assert_eq!((&told["host"], &told["port"]), (&json!("laundry.example"), &json!(8883)));
+    assert!(told["ca"].as_str().is_some_and(|ca| ca.starts_with("-----BEGIN CERTIFICATE-----")), "{told}");
 }
 
 #[actix_web::test]

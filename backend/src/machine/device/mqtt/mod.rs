@@ -1,6 +1,7 @@
 //! Devices over MQTT (docs/contract.md §6): their words, the conversation with one of them, what they log in with, and the endpoint that
 //! they log in to.
 
+pub mod broker;
 pub mod conversation;
 pub mod driver;
 mod endpoint;

@@ -1,5 +1,8 @@
 //! `nyala device`: keys of the machines' devices. A secret is told once, when its key is made.
 
+mod export;
+mod keys_file;
+
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -7,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use self::export::Export;
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, Failure};
 use crate::domain::timestamp::Timestamp;
-use crate::machine::device::mqtt::keys::{self, By, DeviceLogin, Door, Sight, Turn};
+use crate::machine::device::mqtt::keys::{self, By, Door, Sight, Turn};
 use crate::machine::device::mqtt::tls::Authority;
 
 #[derive(Debug, Subcommand)]
@@ -23,6 +27,8 @@ pub enum DeviceCommand {
     Revoke { mesin_id: i64 },
     /// List the keys
     List,
+    /// Write keys as an outside broker wants them
+    Export(Export),
 }
 
 #[derive(Debug, Args)]
@@ -48,6 +54,7 @@ impl DeviceCommand {
             Self::Rotate { mesin_id } => context::run(common, async |k| make(k, mesin_id, Turn::Next).await),
             Self::Revoke { mesin_id } => context::run(common, async |k| revoke(k, mesin_id).await),
             Self::List => context::run(common, list),
+            Self::Export(export) => context::run(common, async |k| export.run(k).await),
         }
     }
 }
@@ -77,7 +84,7 @@ async fn make_missing(k: &CommandContext, outlet: i64, out: &Path) -> Result<(),
     if logins.is_empty() {
         return Err(Failure::new(format!("outlet {outlet} has no machine of the driver mqtt without a key")));
     }
-    write_new(out, &table(&logins))?;
+    write_new(out, &keys_file::text(&logins)?)?;
     // A file with keys that do not count would be taken for one with keys that do.
     if let Err(e) = tx.commit().await {
         fs::remove_file(out)?;
@@ -85,14 +92,6 @@ async fn make_missing(k: &CommandContext, outlet: i64, out: &Path) -> Result<(),
     }
     println!("{} keys are in {}", logins.len(), out.display());
     Ok(())
-}
-
-fn table(logins: &[DeviceLogin]) -> String {
-    let row = |l: &DeviceLogin| {
-        let ca = l.ca.as_deref().unwrap_or_default();
-        format!("{},{},{},{},{},{},{ca}\n", l.user, l.secret, l.host, l.port, l.idoutlet, l.idmesin)
-    };
-    "user,secret,host,port,idoutlet,idmesin,ca\n".to_owned() + &logins.iter().map(row).collect::<String>()
 }
 
 /// Writes a file that only its owner can read, whole or not at all, and never over another one.

@@ -1,0 +1,130 @@
+//! `nyala device export`: the keys of a file for a broker that devices connect to instead of the server. The server keeps hashes that a
+//! broker cannot use, so the secrets come from the file that `nyala device add` wrote.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as B64;
+use clap::{Args, ValueEnum};
+use rand::RngCore;
+use sha2::{Digest, Sha512};
+
+use super::keys_file::{self, Key};
+use super::write_new;
+use crate::cli::Failure;
+use crate::cli::context::CommandContext;
+use crate::machine::device::mqtt::broker;
+use crate::machine::device::mqtt::keys::hash;
+use crate::machine::device::mqtt::logins::{self, Claim};
+
+const SALT_BYTES: usize = 12;
+/// The least that there is: a secret of 128 random bits is not guessed, however quick a guess is.
+const BCRYPT_COST: u32 = 4;
+
+#[derive(Debug, Args)]
+pub struct Export {
+    #[arg(long = "for", value_name = "BROKER")]
+    broker: Broker,
+    /// What `nyala device add --outlet ID --out FILE.csv` wrote
+    #[arg(long, value_name = "FILE.csv")]
+    keys: PathBuf,
+    /// The folder for the broker's files; it must not be there yet
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Broker {
+    Mosquitto,
+    Nats,
+}
+
+impl Export {
+    pub async fn run(self, k: &CommandContext) -> Result<(), Failure> {
+        let keys = keys_file::read(&self.keys)?;
+        check(k, &keys, &self.keys).await?;
+        let server = broker::password(&k.secrets()?);
+        std::fs::create_dir(&self.out).map_err(|e| Failure::new(format!("{} cannot be made: {e}", self.out.display())))?;
+        match self.broker {
+            Broker::Mosquitto => {
+                write_new(&self.out.join("passwd"), &mosquitto_passwords(&keys, &server))?;
+                write_new(&self.out.join("acl"), &mosquitto_acl(&keys))?;
+            }
+            Broker::Nats => write_new(&self.out.join("users.conf"), &nats_users(&keys, &server)?)?,
+        }
+        println!(
+            "{} devices and the server are in {}; docs/devices.md says what the broker is told of it",
+            keys.len(),
+            self.out.display()
+        );
+        Ok(())
+    }
+}
+
+/// Each key of the file has to count: a device with another would be let in by the broker and by nobody else.
+async fn check(k: &CommandContext, keys: &[Key], file: &Path) -> Result<(), Failure> {
+    let claims: Vec<Claim> = keys.iter().map(|key| Claim { idmesin: key.idmesin, hash: hash(key.secret.as_bytes()) }).collect();
+    let found = logins::check(&k.client().await?, &claims).await?;
+    let stale: Vec<String> =
+        keys.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(key, _)| key.idmesin.to_string()).collect();
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("keys in {} do not count any more, of machines {}", file.display(), stale.join(", "))))
+}
+
+/// The password of a user as mosquitto keeps it: SHA-512 of password and salt (mosquitto_passwd(1)).
+fn mosquitto_line(user: &str, password: &str) -> String {
+    let mut salt = [0; SALT_BYTES];
+    rand::rng().fill_bytes(&mut salt);
+    let hashed = Sha512::new().chain_update(password).chain_update(salt).finalize();
+    format!("{user}:$6${}${}\n", B64.encode(salt), B64.encode(hashed))
+}
+
+fn mosquitto_passwords(keys: &[Key], server: &str) -> String {
+    let devices = keys.iter().map(|key| mosquitto_line(&key.idmesin.to_string(), &key.secret));
+    std::iter::once(mosquitto_line(broker::USER, server)).chain(devices).collect()
+}
+
+/// Who may say and hear what (mosquitto.conf(5), acl_file).
+fn mosquitto_acl(keys: &[Key]) -> String {
+    let mut acl = format!("user {}\n", broker::USER);
+    for word in broker::WORDS {
+        let _ = writeln!(acl, "topic read nyala/v1/+/+/{word}");
+    }
+    acl += "topic write nyala/v1/+/+/cmd\n";
+    for Key { idmesin, idoutlet, .. } in keys {
+        let _ = writeln!(acl, "\nuser {idmesin}\ntopic read nyala/v1/{idoutlet}/{idmesin}/cmd");
+        for word in broker::WORDS {
+            let access = if word == "state" { "readwrite" } else { "write" };
+            let _ = writeln!(acl, "topic {access} nyala/v1/{idoutlet}/{idmesin}/{word}");
+        }
+    }
+    acl
+}
+
+/// NATS names topics with dots, and takes passwords as bcrypt (docs.nats.io, "Authorization").
+fn nats_users(keys: &[Key], server: &str) -> Result<String, Failure> {
+    let hashed = |password: &str| bcrypt::hash(password, BCRYPT_COST).map_err(|e| Failure::new(e.to_string()));
+    let list = |of: &str| broker::WORDS.map(|word| format!("\"nyala.v1.{of}.{word}\"")).join(", ");
+    let mut text = "authorization {\n  users = [\n".to_owned();
+    let (password, words) = (hashed(server)?, list("*.*"));
+    let _ = writeln!(
+        text,
+        "    {{ user: \"{}\", password: \"{password}\", allowed_connection_types: [\"MQTT\"], permissions: {{ publish: [\"nyala.v1.*.*.cmd\"], \
+         subscribe: [{words}] }} }}",
+        broker::USER
+    );
+    for Key { idmesin, idoutlet, secret } in keys {
+        let (password, of) = (hashed(secret)?, format!("{idoutlet}.{idmesin}"));
+        let _ = writeln!(
+            text,
+            "    {{ user: \"{idmesin}\", password: \"{password}\", allowed_connection_types: [\"MQTT\"], permissions: {{ publish: [{}], \
+             subscribe: [\"nyala.v1.{of}.cmd\", \"nyala.v1.{of}.state\"] }} }}",
+            list(&of)
+        );
+    }
+    text += "  ]\n}\n";
+    Ok(text)
+}
