@@ -22,7 +22,7 @@ const LISTS: [&str; 2] = ["http.trusted_proxies", "http.allowed_origins"];
 const DEFAULT_DATA_DIR: &str = "data";
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 18] = [
+pub const VITAL_TASKS: [&str; 19] = [
     "alarm",
     "hub",
     "turn",
@@ -41,6 +41,7 @@ pub const VITAL_TASKS: [&str; 18] = [
     "presence",
     "troubles",
     "revocations",
+    "bridge",
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -165,6 +166,9 @@ pub struct MqttSettings {
     pub public_host: String,
     pub max_connections: usize,
     pub tls: bool,
+    pub broker_url: String,
+    pub broker_password: Secret,
+    pub broker_ca: String,
     /// Nobody has chosen the port.
     #[serde(skip)]
     pub port_is_default: bool,

@@ -27,6 +27,9 @@ pub enum BindError {
 /// # Errors
 /// When the port is taken or not to be had, and somebody relies on it.
 pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
+    if !config.mqtt.broker_url.is_empty() {
+        return Ok(None);
+    }
     if config.is_production() && config.mqtt.public_host.is_empty() {
         tracing::warn!("mqtt.public_host is not set: devices over MQTT are not served");
         return Ok(None);
@@ -55,7 +58,7 @@ pub fn serve(builder: ServerBuilder, state: &AppState, listener: TcpListener) ->
     let mqtt = state.mqtt.clone();
     builder.listen("devices", listener, move || {
         // Runs once on each worker thread, where the devices of its outlets live.
-        let door = mqtt.start_thread().inspect_err(|e| tracing::error!(error = %e, "a thread serves no devices")).ok();
+        let door = mqtt.start_thread().inspect_err(|e| tracing::error!(error = %e, "a thread serves no devices")).ok().flatten();
         fn_service(move |io: TcpStream| {
             if let Some(door) = &door
                 && let Ok(stream) = io.into_std()

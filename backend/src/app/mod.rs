@@ -27,6 +27,7 @@ use crate::live::hub::Hubs;
 use crate::live::seats::Seats;
 use crate::live::staff_seats::StaffSeats;
 use crate::machine::device::Drivers;
+use crate::machine::device::mqtt::broker::Broker;
 use crate::machine::device::mqtt::driver::Mqtt;
 use crate::machine::device::mqtt::tls::Authority;
 use crate::machine::device::sim::Sim;
@@ -117,7 +118,9 @@ impl AppState {
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies);
         let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
         let devices = metrics.machines.devices.clone();
-        let mqtt = Arc::new(Mqtt::new(store.clone(), devices, authority, config.device_host(), config.mqtt.max_connections)?);
+        let broker = Broker::of(&config.mqtt, &secrets)?;
+        let tls = (authority, config.device_host());
+        let mqtt = Arc::new(Mqtt::new(store.clone(), devices, broker, tls, config.mqtt.max_connections)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {

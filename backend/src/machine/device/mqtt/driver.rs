@@ -1,16 +1,20 @@
 //! The driver of machines whose devices speak MQTT with this server.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use actix_socketio::host::vital;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::conversation::Trouble;
-use super::endpoint::{self, Order, Probe, Shared};
+use super::broker::{self, Broker};
+use super::conversation::{Route, Trouble};
+use super::devices::{Probe, Request};
+use super::endpoint::{self, ORDERS, Order, Shared};
 use super::logins::Revocations;
 use super::metrics::DeviceMetrics;
+use super::presence::Presence;
+use super::reports::Reports;
 use super::tls::{Authority, TlsError};
 use super::trouble;
 use crate::db::Store;
@@ -25,27 +29,47 @@ const REVOKED_EVERY: Duration = Duration::from_millis(500);
 
 /// All devices over MQTT of this server.
 pub struct Mqtt {
-    shared: Arc<Shared>,
+    store: Store,
+    reports: Arc<Reports>,
+    way: Way,
     authority: Option<Authority>,
     troubles: Mutex<Option<mpsc::Receiver<(Location, Trouble)>>>,
 }
 
+/// How devices are reached.
+enum Way {
+    Endpoint(Arc<Shared>),
+    Broker { requests: mpsc::Sender<Request>, bridge: Mutex<Option<(Broker, mpsc::Receiver<Request>)>> },
+}
+
 impl Mqtt {
-    /// One that nobody has connected to. With an `authority`, `host` is served with TLS.
+    /// One that has not begun. With a `broker`, devices are behind that; else they connect to the server, with an `authority` by TLS to
+    /// `host`.
     ///
     /// # Errors
     /// When no certificate could be for `host`.
     pub fn new(
         store: Store,
         metrics: DeviceMetrics,
-        authority: Option<Authority>,
-        host: Option<&str>,
+        broker: Option<Broker>,
+        (authority, host): (Option<Authority>, Option<&str>),
         most_connections: usize,
     ) -> Result<Self, TlsError> {
         let (troubles, told) = trouble::channel(metrics.clone());
-        let tls = authority.as_ref().zip(host).map(|(authority, host)| authority.server(host)).transpose()?;
-        let shared = Arc::new(Shared::new(store, metrics, troubles, tls, most_connections));
-        Ok(Self { shared, authority, troubles: Mutex::new(Some(told)) })
+        let route = if broker.is_some() { Route::Broker } else { Route::Endpoint };
+        let presence = Presence::new(metrics.clone(), route, store.now());
+        let reports = Arc::new(Reports { metrics, presence, troubles, uplink: OnceLock::new() });
+        let way = match broker {
+            Some(broker) => {
+                let (requests, asked) = mpsc::channel(ORDERS);
+                Way::Broker { requests, bridge: Mutex::new(Some((broker, asked))) }
+            }
+            None => {
+                let tls = authority.as_ref().zip(host).map(|(authority, host)| authority.server(host)).transpose()?;
+                Way::Endpoint(Arc::new(Shared::new(store.clone(), reports.clone(), tls, most_connections)))
+            }
+        };
+        Ok(Self { store, reports, way, authority, troubles: Mutex::new(Some(told)) })
     }
 
     /// Whom devices trust, where they are served with TLS.
@@ -53,12 +77,22 @@ impl Mqtt {
         self.authority.as_ref()
     }
 
-    /// Begins a worker thread's part; what is returned takes the connections that are accepted on it.
+    /// Begins a worker thread's part; what is returned takes the connections that are accepted on it. `None`: a broker accepts them.
     ///
     /// # Errors
     /// When the kernel has no descriptor to spare.
-    pub fn start_thread(&self) -> std::io::Result<Door> {
-        endpoint::start_thread(self.shared.clone()).map(Door)
+    pub fn start_thread(&self) -> std::io::Result<Option<Door>> {
+        match &self.way {
+            Way::Endpoint(shared) => endpoint::start_thread(shared.clone()).map(Door).map(Some),
+            Way::Broker { .. } => Ok(None),
+        }
+    }
+
+    fn request(&self, idoutlet: i64, request: Request) -> Result<(), Lost> {
+        match &self.way {
+            Way::Endpoint(shared) => shared.order(idoutlet, Order::Request(request)),
+            Way::Broker { requests, .. } => requests.try_send(request).map_err(|_| Lost),
+        }
     }
 }
 
@@ -75,33 +109,43 @@ impl Door {
 
 impl Driver for Mqtt {
     fn start(&self, uplink: Uplink) -> std::io::Result<()> {
-        let store = self.shared.store.clone();
-        if let Some(told) = self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let store = self.store.clone();
+        if let Some(told) = take(&self.troubles) {
             vital::spawn("troubles", trouble::write_forever(store.clone(), told));
         }
-        let shared = self.shared.clone();
-        let of = store.clone();
-        vital::spawn("presence", async move { shared.presence.record_forever(of).await });
-        let _ = self.shared.uplink.set(uplink);
-        // Last: it opens the door.
-        vital::spawn("revocations", watch_keys(self.shared.clone()));
+        let (reports, of) = (self.reports.clone(), store.clone());
+        vital::spawn("presence", async move { reports.presence.record_forever(of).await });
+        let _ = self.reports.uplink.set(uplink);
+        match &self.way {
+            // Last: it opens the door.
+            Way::Endpoint(shared) => vital::spawn("revocations", watch_keys(shared.clone())),
+            Way::Broker { bridge, .. } => {
+                if let Some((broker, requests)) = take(bridge) {
+                    vital::spawn("bridge", broker::run_forever(broker, store, self.reports.clone(), requests));
+                }
+            }
+        }
         Ok(())
     }
 
     fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
-        self.shared.order(to.idoutlet, Order::Say(to, cmd))
+        self.request(to.idoutlet, Request::Say(to, cmd))
     }
 
     fn recall(&self, to: Location, purchase: &Purchase) {
         // What it would have known, a state tells; only a run that ends early goes unnoticed.
-        let _ = self.shared.order(to.idoutlet, Order::Recall(to, purchase.clone()));
+        let _ = self.request(to.idoutlet, Request::Recall(to, purchase.clone()));
     }
 
     fn probe(&self, of: Location, waits: bool) -> Option<oneshot::Receiver<bool>> {
         let (answer, answered) = oneshot::channel();
-        self.shared.order(of.idoutlet, Order::Probe(Probe { idmesin: of.idmesin, waits, answer })).ok()?;
+        self.request(of.idoutlet, Request::Probe(Probe { idmesin: of.idmesin, waits, answer })).ok()?;
         Some(answered)
     }
+}
+
+fn take<T>(once: &Mutex<Option<T>>) -> Option<T> {
+    once.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Closes the connections of keys that count no more. Runs until the process ends.

@@ -3,12 +3,14 @@
 
 pub mod broker;
 pub mod conversation;
+mod devices;
 pub mod driver;
 mod endpoint;
 pub mod keys;
 pub mod logins;
 pub mod metrics;
 mod presence;
+mod reports;
 pub mod tls;
 mod trouble;
 pub mod word;

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::conversation::Route;
 use super::metrics::DeviceMetrics;
 use crate::db::Store;
 use crate::db::error::DbError;
@@ -14,8 +15,6 @@ const EVERY: Duration = Duration::from_millis(200);
 const BATCH: usize = 500;
 /// A device that is back so soon was never away.
 const BACK_WITHIN_MS: i64 = 5_000;
-/// So long after the server has begun, what is stored of a device counts: it is on its way back.
-pub const GRACE_MS: i64 = 15_000;
 
 /// $1 machines, $2 whether their devices can be reached. A machine whose row somebody else holds has its turn later.
 const RECORD: &str = "
@@ -35,6 +34,8 @@ const AWAY: &str = "UPDATE mesin SET online = FALSE WHERE driver = 'mqtt' AND on
 #[derive(Debug)]
 pub struct Presence {
     began: Timestamp,
+    /// So long after that, what is stored of a device counts: it is on its way back.
+    grace_ms: i64,
     metrics: DeviceMetrics,
     known: Mutex<Known>,
 }
@@ -55,8 +56,8 @@ struct Device {
 }
 
 impl Presence {
-    pub fn new(metrics: DeviceMetrics, now: Timestamp) -> Self {
-        Self { began: now, metrics, known: Mutex::default() }
+    pub fn new(metrics: DeviceMetrics, route: Route, now: Timestamp) -> Self {
+        Self { began: now, grace_ms: route.grace_ms(), metrics, known: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -80,7 +81,7 @@ impl Presence {
 
     /// Whether what is stored of a device that is not here still counts.
     pub fn is_awaited(&self, idmesin: i64, now: Timestamp) -> bool {
-        self.began.ms_until(now) < GRACE_MS && !self.lock().devices.contains_key(&idmesin)
+        self.began.ms_until(now) < self.grace_ms && !self.lock().devices.contains_key(&idmesin)
     }
 
     /// Keeps the record. Runs until the process ends.
@@ -92,7 +93,7 @@ impl Presence {
             every.tick().await;
             let now = store.now();
             let told = async {
-                if !all_told && self.began.ms_until(now) >= GRACE_MS {
+                if !all_told && self.began.ms_until(now) >= self.grace_ms {
                     self.record_rest(&store).await?;
                     all_told = true;
                 }

@@ -49,6 +49,14 @@ pub enum Route {
 }
 
 impl Route {
+    /// How long devices take to come back when the server begins: at once, or behind a broker with their next heartbeat.
+    pub const fn grace_ms(self) -> i64 {
+        match self {
+            Self::Endpoint => 15_000,
+            Self::Broker => 45_000,
+        }
+    }
+
     /// After so long without a sign of life the device is not there.
     pub const fn silence_ms(self) -> i64 {
         match self {

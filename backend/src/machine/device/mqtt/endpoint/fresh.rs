@@ -28,7 +28,7 @@ impl Thread {
         if self.waiting.len() < WAITING {
             self.waiting.push_back(stream);
         } else {
-            self.shared.metrics.refused(Refused::Crowded);
+            self.shared.reports.metrics.refused(Refused::Crowded);
         }
     }
 
@@ -45,7 +45,7 @@ impl Thread {
     }
 
     fn begin(&mut self, stream: std::net::TcpStream, now: Timestamp) {
-        let Some(place) = self.shared.place() else { return self.shared.metrics.refused(Refused::Crowded) };
+        let Some(place) = self.shared.place() else { return self.shared.reports.metrics.refused(Refused::Crowded) };
         // One that is gone already, or that the kernel does not take, is nobody's loss: its device comes again.
         let Ok(peer) = stream.peer_addr() else { return };
         let Ok(socket) = Socket::new(stream, self.shared.tls.as_ref()) else { return };
@@ -63,7 +63,7 @@ impl Thread {
                 Some(came) if came.ms_until(now) < FRESH_FOR_MS => return false,
                 Some(_) => {
                     self.fresh.pop_front();
-                    self.shared.metrics.refused(Refused::Crowded);
+                    self.shared.reports.metrics.refused(Refused::Crowded);
                     return self.remove(key).is_some();
                 }
                 None => _ = self.fresh.pop_front(),
@@ -136,13 +136,13 @@ impl Thread {
         if self.shared.is_home(found.idoutlet, &self.me) {
             self.arrive(line, found);
         } else if self.shared.order(found.idoutlet, Order::Seat(Box::new(line), found)).is_err() {
-            self.shared.metrics.refused(Refused::Crowded);
+            self.shared.reports.metrics.refused(Refused::Crowded);
         }
     }
 
     /// Answers a login with no; then the connection is closed.
     fn refuse(&mut self, key: LineKey, answer: Refusal, why: Refused) {
-        self.shared.metrics.refused(why);
+        self.shared.reports.metrics.refused(why);
         if let Some(line) = self.line(key) {
             let _ = line.mqtt.refuse(answer, &mut line.out);
             self.send(key);

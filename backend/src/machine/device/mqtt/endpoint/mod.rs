@@ -1,7 +1,6 @@
 //! The endpoint: `serve` itself is what devices connect to (docs/contract.md §6). Here is the I/O and every bound of it; what words mean is
 //! decided in `conversation`.
 
-mod devices;
 mod fresh;
 mod line;
 mod login;
@@ -21,7 +20,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, sleep_until};
 
-pub use self::shared::{ORDERS, Order, Probe, Shared};
+pub use self::shared::{ORDERS, Order, Shared};
 use self::thread::Thread;
 
 /// How often dead connections and silent devices are looked for.

@@ -3,18 +3,18 @@
 use nyala_mqtt::server::{Subscribe, Unsubscribe};
 use nyala_mqtt::{Granted, Publish, Qos};
 
-use super::devices::{LINES, location};
 use super::line::Line;
-use super::shared::{LineKey, Probe};
+use super::shared::LineKey;
 use super::thread::Thread;
 use crate::domain::timestamp::Timestamp;
-use crate::machine::device::mqtt::conversation::{Effect, LinkId, Probe as Probed};
+use crate::machine::device::mqtt::conversation::{Effect, LinkId};
+use crate::machine::device::mqtt::devices::location;
 use crate::machine::device::mqtt::logins::DeviceKey;
 use crate::machine::device::mqtt::metrics::{Closed, Dropped};
 use crate::machine::device::mqtt::word::{Topic, Word};
-use crate::machine::machines::Location;
-use crate::purchase::device::Command;
 
+/// Connections of one device.
+const LINES: usize = 4;
 /// The topic that a device hears its commands by, behind what its topics begin with.
 const COMMANDS: &str = "cmd";
 
@@ -23,14 +23,15 @@ impl Thread {
     pub(super) fn arrive(&mut self, mut line: Line, key: DeviceKey) {
         // Revoked on the way.
         if self.shared.is_revoked(key.id) {
-            return self.shared.metrics.closed(Closed::Revoked);
+            return self.shared.reports.metrics.closed(Closed::Revoked);
         }
         let now = self.now();
         line.heard_at = now;
         // It was judged, so it takes the answer.
         let _ = line.mqtt.accept(&mut line.out);
         let client: Box<str> = line.seat().map(|seat| seat.client.clone()).unwrap_or_default();
-        let before = self.devices.get_or_make(location(key.idmesin, key.idoutlet)).lines.clone();
+        self.devices.get_or_make(location(key.idmesin, key.idoutlet));
+        let before = self.lines_of.get(&key.idmesin).cloned().unwrap_or_default();
         let same =
             before.iter().copied().find(|key| !client.is_empty() && self.seat(*key).is_some_and(|seat| seat.client == client));
         // The one that hears commands stays longest: beside it somebody may publish with a connection for each word.
@@ -40,7 +41,7 @@ impl Thread {
             self.doom(replaced, Some(Closed::Replaced));
         }
         let Some(at) = self.insert(line) else { return };
-        self.devices.get_or_make(location(key.idmesin, key.idoutlet)).lines.push(at);
+        self.lines_of.entry(key.idmesin).or_default().push(at);
         // What it has sent since its CONNECT.
         self.feed(at, &[]);
         self.read(at);
@@ -49,8 +50,10 @@ impl Thread {
     /// A connection is closed.
     pub(super) fn parted(&mut self, key: LineKey, idmesin: i64) {
         let now = self.now();
+        if let Some(lines) = self.lines_of.get_mut(&idmesin) {
+            lines.retain(|line| *line != key);
+        }
         let Some(device) = self.devices.get(idmesin) else { return };
-        device.lines.retain(|line| *line != key);
         let effects = device.conversation.unlinked(key.link, now);
         self.perform(idmesin, effects);
     }
@@ -60,18 +63,18 @@ impl Thread {
         let idmesin = seat.idmesin;
         let Some(topic) = publish.topic().strip_prefix(&*seat.prefix).and_then(Topic::parse) else {
             tracing::debug!(idmesin, topic = publish.topic(), "a device publishes what is not its own");
-            self.shared.metrics.dropped(Dropped::Foreign);
+            self.shared.reports.metrics.dropped(Dropped::Foreign);
             return self.doom(key, Some(Closed::Protocol));
         };
         let word = match Word::parse(topic, publish.payload()) {
             Ok(word) => word,
             Err(e) => {
                 tracing::debug!(error = %e, idmesin, "a device's word is not understood");
-                self.shared.metrics.dropped(Dropped::Malformed);
+                self.shared.reports.metrics.dropped(Dropped::Malformed);
                 return self.alive(key, now);
             }
         };
-        self.shared.metrics.word(&word);
+        self.shared.reports.metrics.word(&word);
         let Some(device) = self.devices.get(idmesin) else { return };
         let effects = device.conversation.hear(key.link, &word, now);
         self.perform(idmesin, effects);
@@ -82,7 +85,7 @@ impl Thread {
 
     /// Repeats a device's state on its own connections that asked for it: people look on that way.
     fn show_state(&mut self, idmesin: i64, publish: &Publish) {
-        let lines = self.devices.get(idmesin).map(|device| device.lines.clone()).unwrap_or_default();
+        let lines = self.lines_of.get(&idmesin).cloned().unwrap_or_default();
         for key in lines {
             if self.seat(key).is_some_and(|seat| seat.states)
                 && let Some(line) = self.line(key)
@@ -112,7 +115,7 @@ impl Thread {
         }
         let links = seat.commands && !heard_before;
         if foreign {
-            self.shared.metrics.dropped(Dropped::Foreign);
+            self.shared.reports.metrics.dropped(Dropped::Foreign);
         }
         if let Some(line) = self.line(key) {
             let _ = line.mqtt.grant(subscribe, &granted, &mut line.out);
@@ -147,40 +150,6 @@ impl Thread {
         self.perform(idmesin, effects);
     }
 
-    pub(super) fn say(&mut self, to: Location, cmd: &Command) {
-        let now = self.now();
-        let effects = self.devices.get_or_make(to).conversation.say(cmd, cmd.held_here, now);
-        self.perform(to.idmesin, effects);
-    }
-
-    pub(super) fn probe(&mut self, probe: Probe) {
-        let now = self.now();
-        let Probe { idmesin, waits, answer } = probe;
-        if self.shared.presence.is_awaited(idmesin, now) {
-            // Dropped: what is stored counts.
-            return self.shared.metrics.probe("awaited");
-        }
-        let Some(device) = self.devices.get(idmesin) else {
-            self.shared.metrics.probe("away");
-            let _ = answer.send(false);
-            return;
-        };
-        let probed = device.conversation.probe(now);
-        self.shared.metrics.probe(match probed {
-            Probed::Here => "here",
-            Probed::Ask(..) => "asked",
-            Probed::Asked => "asked_before",
-            Probed::Away => "away",
-        });
-        match &probed {
-            Probed::Ask(..) | Probed::Asked if waits => device.wait(answer),
-            _ => _ = answer.send(probed != Probed::Away),
-        }
-        if let Probed::Ask(link, cmd) = probed {
-            self.perform(idmesin, vec![Effect::Write(link, cmd)]);
-        }
-    }
-
     /// Carries out what a conversation says.
     pub(super) fn perform(&mut self, idmesin: i64, effects: Vec<Effect>) {
         let now = self.now();
@@ -188,28 +157,20 @@ impl Thread {
         let location = device.location;
         device.answer(now);
         for effect in effects {
-            match effect {
-                Effect::Tell(event, grounds) => {
-                    self.shared.metrics.told(grounds);
-                    if let Some(uplink) = self.shared.uplink.get() {
-                        uplink.heard(location, event);
-                    }
-                }
-                Effect::Presence(present) => self.shared.presence.note(idmesin, present, now),
-                Effect::Write(link, cmd) => self.write(idmesin, link, &cmd.json()),
-                Effect::Close(link) => {
+            match self.shared.reports.carry(location, effect, now) {
+                Some(Effect::Write(link, cmd)) => self.write(idmesin, link, &cmd.json()),
+                Some(Effect::Close(link)) => {
                     if let Some(key) = self.key_of(idmesin, link) {
                         self.doom(key, Some(Closed::Silent));
                     }
                 }
-                Effect::Trouble(trouble) => self.shared.troubles.tell(location, trouble),
-                Effect::Dropped(why) => self.shared.metrics.dropped(Dropped::Disbelieved(why)),
+                _ => {}
             }
         }
     }
 
-    fn key_of(&mut self, idmesin: i64, link: LinkId) -> Option<LineKey> {
-        self.devices.get(idmesin)?.lines.iter().copied().find(|key| key.link == link)
+    fn key_of(&self, idmesin: i64, link: LinkId) -> Option<LineKey> {
+        self.lines_of.get(&idmesin)?.iter().copied().find(|key| key.link == link)
     }
 
     fn write(&mut self, idmesin: i64, link: LinkId, payload: &[u8]) {

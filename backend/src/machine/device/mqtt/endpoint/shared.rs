@@ -2,25 +2,22 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustls::ServerConfig;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::line::Line;
 use crate::db::Store;
 use crate::domain::address::Address;
 use crate::domain::recent::Recent;
 use crate::domain::timestamp::Timestamp;
+use crate::machine::device::Lost;
 use crate::machine::device::mqtt::conversation::LinkId;
+use crate::machine::device::mqtt::devices::Request;
 use crate::machine::device::mqtt::logins::DeviceKey;
 use crate::machine::device::mqtt::metrics::DeviceMetrics;
-use crate::machine::device::mqtt::presence::Presence;
-use crate::machine::device::mqtt::trouble::Troubles;
-use crate::machine::device::{Lost, Uplink};
-use crate::machine::machines::Location;
-use crate::purchase::device::Command;
-use crate::purchase::step::Purchase;
+use crate::machine::device::mqtt::reports::Reports;
 
 /// What may wait for one thread.
 pub const ORDERS: usize = 8_192;
@@ -41,20 +38,9 @@ pub enum Order {
     Judged(Vec<(LineKey, Verdict)>),
     /// A connection whose device lives here.
     Seat(Box<Line>, DeviceKey),
-    Say(Location, Command),
-    Recall(Location, Purchase),
-    Probe(Probe),
+    Request(Request),
     /// Keys that count no more.
     Revoked(Arc<[i64]>),
-}
-
-/// Whether a device can be reached; the answer is dropped when what is stored of it counts.
-#[derive(Debug)]
-pub struct Probe {
-    pub idmesin: i64,
-    /// Whether an answer of the device is waited for.
-    pub waits: bool,
-    pub answer: oneshot::Sender<bool>,
 }
 
 /// Names a connection of a thread until it is closed; afterwards it names nothing.
@@ -73,11 +59,7 @@ pub enum Verdict {
 
 pub struct Shared {
     pub store: Store,
-    pub metrics: DeviceMetrics,
-    pub presence: Presence,
-    pub troubles: Troubles,
-    /// There once the driver was started.
-    pub uplink: OnceLock<Uplink>,
+    pub reports: Arc<Reports>,
     /// Whether logins are looked at.
     open: AtomicBool,
     pub tls: Option<Arc<ServerConfig>>,
@@ -110,21 +92,11 @@ impl Drop for Place {
 }
 
 impl Shared {
-    pub fn new(
-        store: Store,
-        metrics: DeviceMetrics,
-        troubles: Troubles,
-        tls: Option<Arc<ServerConfig>>,
-        most_connections: usize,
-    ) -> Self {
-        let presence = Presence::new(metrics.clone(), store.now());
+    pub fn new(store: Store, reports: Arc<Reports>, tls: Option<Arc<ServerConfig>>, most_connections: usize) -> Self {
         let recent = |window_ms| Recent::new(window_ms, REMEMBERED);
         Self {
             store,
-            metrics,
-            presence,
-            troubles,
-            uplink: OnceLock::new(),
+            reports,
             open: AtomicBool::default(),
             tls,
             wrong: Mutex::new(Wrong { recent: recent(WRONG_WITHIN_MS), held: recent(HELD_MS) }),
@@ -183,8 +155,8 @@ impl Shared {
     pub fn place(&self) -> Option<Place> {
         let room = |n: usize| (n < self.most_connections).then_some(n + 1);
         self.connections.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok()?;
-        self.metrics.connections.inc();
-        Some(Place { connections: self.connections.clone(), metrics: self.metrics.clone() })
+        self.reports.metrics.connections.inc();
+        Some(Place { connections: self.connections.clone(), metrics: self.reports.metrics.clone() })
     }
 
     /// Whether a login of that machine from there is looked at.

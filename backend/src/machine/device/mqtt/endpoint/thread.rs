@@ -1,7 +1,7 @@
 //! One worker thread's part of the endpoint: its connections and its devices, in one task. No connection has a task or a buffer of its
 //! own: the kernel tells which ones have something (an epoll within the runtime's own), and what they have is read into one buffer.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -11,11 +11,12 @@ use slab::Slab;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::devices::Devices;
 use super::line::{Line, Seat, Stage, Unsendable};
 use super::login::Knock;
 use super::shared::{LineKey, Order, Shared};
 use crate::domain::timestamp::Timestamp;
+use crate::machine::device::mqtt::conversation::Route;
+use crate::machine::device::mqtt::devices::Devices;
 use crate::machine::device::mqtt::metrics::{Closed, Refused};
 
 /// Reads of a connection before it is the others' turn, each of up to so many bytes.
@@ -31,6 +32,8 @@ pub struct Thread {
     pub(super) me: mpsc::Sender<Order>,
     lines: Slab<Line>,
     pub(super) devices: Devices,
+    /// The connections of each device, the oldest first.
+    pub(super) lines_of: HashMap<i64, Vec<LineKey>>,
     /// Those that have not logged in, the oldest first; some may have, or be closed, since.
     pub(super) fresh: VecDeque<LineKey>,
     /// How many have not.
@@ -56,7 +59,8 @@ impl Thread {
             registry,
             me,
             lines: Slab::new(),
-            devices: Devices::default(),
+            devices: Devices::new(Route::Endpoint),
+            lines_of: HashMap::new(),
             fresh: VecDeque::new(),
             unseated: 0,
             waiting: VecDeque::new(),
@@ -79,9 +83,12 @@ impl Thread {
             Order::Accepted(stream) => self.accepted(stream),
             Order::Judged(verdicts) => self.judged(verdicts),
             Order::Seat(line, key) => self.arrive(*line, key),
-            Order::Say(to, cmd) => self.say(to, &cmd),
-            Order::Recall(to, purchase) => self.devices.get_or_make(to).conversation.recall(to.idmesin, &purchase),
-            Order::Probe(probe) => self.probe(probe),
+            Order::Request(request) => {
+                let now = self.now();
+                if let Some((idmesin, effects)) = self.devices.request(request, &self.shared.reports, now) {
+                    self.perform(idmesin, effects);
+                }
+            }
             Order::Revoked(keys) => {
                 let revoked = self.lines.iter().filter(|(_, line)| line.seat().is_some_and(|seat| keys.contains(&seat.key)));
                 let revoked: Vec<LineKey> = revoked.map(|(at, line)| LineKey { at, link: line.link }).collect();
@@ -198,7 +205,7 @@ impl Thread {
                     tracing::debug!(error = %violation, "a device broke the protocol");
                     self.send(key);
                     if !seated {
-                        self.shared.metrics.refused(Refused::Protocol);
+                        self.shared.reports.metrics.refused(Refused::Protocol);
                     }
                     return self.doom(key, seated.then_some(Closed::Protocol));
                 }
@@ -239,7 +246,7 @@ impl Thread {
         let Some(line) = self.remove(key) else { return };
         let Stage::Seated(seat) = line.stage else { return };
         if let Some(why) = why {
-            self.shared.metrics.closed(why);
+            self.shared.reports.metrics.closed(why);
             tracing::debug!(idmesin = seat.idmesin, ?why, "a device's connection is closed");
         }
         self.parted(key, seat.idmesin);
@@ -253,7 +260,7 @@ impl Thread {
             line.packets = 0;
             if line.heard_at.ms_until(now) >= line.silence_ms {
                 if line.seat().is_none() {
-                    self.shared.metrics.refused(Refused::Protocol);
+                    self.shared.reports.metrics.refused(Refused::Protocol);
                 }
                 silent.push(LineKey { at, link: line.link });
             }

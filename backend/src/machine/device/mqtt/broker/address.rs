@@ -1,0 +1,84 @@
+//! Where the broker is, and what the server shows it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+
+use super::password;
+use crate::config::MqttSettings;
+use crate::domain::secret::Secret;
+use crate::secrets::Secrets;
+
+#[derive(Debug, thiserror::Error)]
+pub enum BrokerError {
+    #[error("mqtt.broker_url = \"{0}\" is not like mqtt://host:1883 or mqtts://host:8883")]
+    Url(String),
+    #[error("mqtt.broker_ca = \"{path}\" has no certificate that could be trusted: {why}")]
+    Ca { path: String, why: String },
+}
+
+#[derive(Clone)]
+pub struct Broker {
+    pub host: String,
+    pub port: u16,
+    pub password: Secret,
+    /// With TLS: whom to trust, and whom to expect.
+    pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+}
+
+impl Broker {
+    /// The one that the settings name; `None`: devices connect to the server itself.
+    ///
+    /// # Errors
+    /// When it is not written as a broker's address is, or its authority cannot be read.
+    pub fn of(settings: &MqttSettings, secrets: &Secrets) -> Result<Option<Self>, BrokerError> {
+        let url = &settings.broker_url;
+        if url.is_empty() {
+            return Ok(None);
+        }
+        let bad = || BrokerError::Url(url.clone());
+        let (tls, rest) = match url.split_once("://") {
+            Some(("mqtt", rest)) => (false, rest),
+            Some(("mqtts", rest)) => (true, rest),
+            _ => return Err(bad()),
+        };
+        let (host, port) = rest.rsplit_once(':').ok_or_else(bad)?;
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let port = port.parse().map_err(|_| bad())?;
+        if host.is_empty() || host.contains(['/', '@']) {
+            return Err(bad());
+        }
+        let tls = match tls {
+            true => Some((trust(&settings.broker_ca)?, ServerName::try_from(host.clone()).map_err(|_| bad())?)),
+            false => None,
+        };
+        let password = match settings.broker_password.is_empty() {
+            true => Secret::new(password(secrets)),
+            false => settings.broker_password.clone(),
+        };
+        Ok(Some(Self { host, port, password, tls }))
+    }
+}
+
+/// The authorities of the file, or those that everybody trusts.
+fn trust(ca: &str) -> Result<Arc<ClientConfig>, BrokerError> {
+    let bad = |why: String| BrokerError::Ca { path: ca.to_owned(), why };
+    let mut roots = RootCertStore::empty();
+    if ca.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    } else {
+        for certificate in CertificateDer::pem_file_iter(Path::new(ca)).map_err(|e| bad(e.to_string()))? {
+            roots.add(certificate.map_err(|e| bad(e.to_string()))?).map_err(|e| bad(e.to_string()))?;
+        }
+        if roots.is_empty() {
+            return Err(bad("there is none in it".to_owned()));
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(|e| bad(e.to_string()))?;
+    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
+}
