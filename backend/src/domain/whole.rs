@@ -16,6 +16,12 @@ impl Whole {
     }
 }
 
+impl From<i64> for Whole {
+    fn from(value: i64) -> Self {
+        Self(value)
+    }
+}
+
 /// For `#[serde(deserialize_with)]`: a whole number within 64 bits, and within `T`.
 pub fn deserialize<'de, D: Deserializer<'de>, T: TryFrom<i64>>(d: D) -> Result<T, D::Error> {
     struct WholeVisitor;

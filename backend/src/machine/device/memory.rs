@@ -39,6 +39,15 @@ impl Known {
     fn runs(&self, now: Timestamp) -> bool {
         self.result == KnownResult::Started && self.ends_ms > now.ms()
     }
+
+    fn result_at(&self, now: Timestamp) -> AckResult {
+        match self.result {
+            KnownResult::Started if self.runs(now) => AckResult::Started,
+            KnownResult::Started => AckResult::Done,
+            KnownResult::Refused => AckResult::Refused,
+            KnownResult::Expired => AckResult::Expired,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,15 +82,46 @@ impl DeviceMemory {
         if matches!(self.mode, Mode::Silent | Mode::Offline) {
             return None;
         }
-        let (changed, mut events) = match cmd.op {
-            Op::Start => (self.start(cmd, now), Vec::new()),
-            Op::Query => (false, vec![self.state(now)]),
-            Op::Stop => (self.stop(cmd.cmd_id, now), vec![self.state(now)]),
+        if cmd.cmd_id.is_nil() {
+            // Somebody only wants to hear from it.
+            return Some(Handled { changed: false, after_ms: 0, events: vec![self.state(now)] });
+        }
+        // From now on nothing starts that was sold before this.
+        let raised = cmd.epoch > self.epoch;
+        self.epoch = self.epoch.max(cmd.epoch);
+        let changed = match cmd.op {
+            Op::Start => self.start(cmd, now),
+            Op::Query => self.expire(cmd, now),
+            Op::Stop => self.stop(cmd.cmd_id, now) || self.expire(cmd, now),
         };
-        events.extend(self.answer(cmd, now));
+        let state = (cmd.op != Op::Start).then(|| self.state(now));
+        let ack = self.result_of(cmd.cmd_id, now).map(|result| DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
         let late = self.find(cmd.cmd_id).filter(|_| self.mode == Mode::Late);
         let after_ms = late.map_or(0, |known| (known.started_ms + LATE_MS - now.ms()).max(0));
-        Some(Handled { changed, after_ms, events })
+        Some(Handled { changed: changed || raised, after_ms, events: state.into_iter().chain(ack).collect() })
+    }
+
+    /// The highest epoch that it has heard of.
+    pub fn epoch(&self) -> i64 {
+        self.epoch
+    }
+
+    /// The last command that it remembers, and what became of it.
+    pub fn last(&self, now: Timestamp) -> Option<(Uuid, AckResult)> {
+        self.known.back().map(|known| (known.cmd_id, known.result_at(now)))
+    }
+
+    /// What became of a command; `None`: it was never heard.
+    pub fn result_of(&self, cmd_id: Uuid, now: Timestamp) -> Option<AckResult> {
+        self.find(cmd_id).map(|known| known.result_at(now))
+    }
+
+    /// Its clock begins anew, and what was `now` is 0: so a device that counts from its boot takes its memory through a power cut.
+    pub fn count_from(&mut self, now: Timestamp) {
+        for known in &mut self.known {
+            known.started_ms -= now.ms();
+            known.ends_ms -= now.ms();
+        }
     }
 
     /// What it runs by its own word.
@@ -114,19 +154,29 @@ impl DeviceMemory {
         } else {
             KnownResult::Started
         };
-        self.epoch = self.epoch.max(cmd.epoch);
-        self.remember(Known { cmd_id: cmd.cmd_id, result, started_ms: now.ms(), ends_ms: now.ms() + cmd.duration_s * 1000 }, now);
+        self.remember(cmd, result, now);
         true
     }
 
+    /// What it has never heard of and would not start any more, it says has expired: so that must stay true, as its start may still be
+    /// on the way. Whether there was such a thing.
+    fn expire(&mut self, cmd: &Command, now: Timestamp) -> bool {
+        let expires = now > cmd.exp && self.find(cmd.cmd_id).is_none();
+        if expires {
+            self.remember(cmd, KnownResult::Expired, now);
+        }
+        expires
+    }
+
     /// The oldest command that does not run makes room.
-    fn remember(&mut self, known: Known, now: Timestamp) {
+    fn remember(&mut self, cmd: &Command, result: KnownResult, now: Timestamp) {
         if self.known.len() >= KNOWN
             && let Some(oldest) = self.known.iter().position(|k| !k.runs(now))
         {
             self.known.remove(oldest);
         }
-        self.known.push_back(known);
+        let started_ms = now.ms();
+        self.known.push_back(Known { cmd_id: cmd.cmd_id, result, started_ms, ends_ms: started_ms + cmd.duration_s * 1000 });
     }
 
     /// Ends the run of `cmd_id`; whether anything changed.
@@ -138,20 +188,5 @@ impl DeviceMemory {
             }
             None => false,
         }
-    }
-
-    /// The ack of a command it knows, or `expired` for one it never heard and will never run.
-    fn answer(&self, cmd: &Command, now: Timestamp) -> Option<DeviceEvent> {
-        let result = match self.find(cmd.cmd_id) {
-            Some(k) => match k.result {
-                KnownResult::Started if k.runs(now) => AckResult::Started,
-                KnownResult::Started => AckResult::Done,
-                KnownResult::Refused => AckResult::Refused,
-                KnownResult::Expired => AckResult::Expired,
-            },
-            None if now > cmd.exp => AckResult::Expired,
-            None => return None,
-        };
-        Some(DeviceEvent::Ack { cmd_id: cmd.cmd_id, result })
     }
 }

@@ -1,5 +1,5 @@
-//! Devices over MQTT (docs/contract.md §6): their words, the conversation with one of them, what they log in with, and the endpoint that
-//! they log in to.
+//! Devices over MQTT (docs/contract.md §6): their words, the conversation with one of them, what they do at the other end of it, what they
+//! log in with, and the two ways to them: the endpoint, and a broker.
 
 pub mod broker;
 pub mod conversation;
@@ -9,6 +9,7 @@ mod endpoint;
 pub mod keys;
 pub mod logins;
 pub mod metrics;
+pub mod model;
 mod presence;
 mod reports;
 pub mod tls;

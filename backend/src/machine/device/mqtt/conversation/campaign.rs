@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::machine::device::memory::DeviceMemory;
-use crate::machine::device::mqtt::word::{BootId, Last};
+use crate::machine::device::mqtt::model::{self, Act, Saying};
 use crate::purchase::step::{self, Change, PurchaseEvent};
 
 const HISTORIES: u64 = 400;
@@ -48,7 +48,7 @@ enum Event {
     Beat {
         link: LinkId,
     },
-    RunEnds,
+    Tick,
     Press,
     OperatorStops,
     Fault,
@@ -63,26 +63,23 @@ struct Ran {
     cmd_id: Uuid,
     begins: Timestamp,
     ends: Timestamp,
+    /// Its power was cut meanwhile, so it may go on.
+    cut: bool,
 }
 
-/// A device of docs/contract.md §6 around the memory: boots, connections, the clock that it is told, the fence.
+/// The device, its crystal and its line.
 struct Device {
-    memory: DeviceMemory,
+    model: model::Device,
+    /// What is on its flash.
+    journal: DeviceMemory,
+    /// It is to be woken.
+    ticks: bool,
     on: bool,
     boot: i64,
     booted_at: Timestamp,
     /// Its crystal goes wrong by so many in a million.
     drift: i64,
-    conn: u64,
-    seq: u64,
     link: Option<LinkId>,
-    epoch: i64,
-    last: Option<Uuid>,
-    /// Told `expired` to a query, and remembered.
-    expired: HashSet<Uuid>,
-    /// The uptime of its last state; how much its clock says more than its uptime, by which exchange.
-    asked_up_ms: Option<i64>,
-    clock: Option<(i64, i64)>,
     runs: Vec<Ran>,
 }
 
@@ -118,67 +115,13 @@ impl Device {
         true_ms + true_ms * self.drift / 1_000_000
     }
 
-    fn stamp(&mut self, now: Timestamp) -> Stamp {
-        self.seq += 1;
-        let up_ms = Some(self.up_ms(now));
-        Stamp { boot_id: Some(BootId::Number(self.boot)), conn: Some(self.conn), seq: Some(self.seq), up_ms }
+    fn run(&self, now: Timestamp) -> Option<DeviceRun> {
+        self.model.run(self.up_ms(now))
     }
 
-    fn state(&mut self, now: Timestamp) -> Word {
-        let stamp = self.stamp(now);
-        self.asked_up_ms = stamp.up_ms;
-        let run = self.memory.run(now).map(|run| Run { cmd_id: run.cmd_id, left_s: (run.left_ms + 999) / 1000 });
-        let last = self.last.and_then(|cmd_id| Some(Last { cmd_id, result: self.result(cmd_id, now)? }));
-        Word::State(State { stamp, epoch: Some(self.epoch), last, run, fw: None, hw: None })
-    }
-
-    fn result(&self, cmd_id: Uuid, now: Timestamp) -> Option<AckResult> {
-        if self.expired.contains(&cmd_id) {
-            return Some(AckResult::Expired);
-        }
-        let query = Command { idmesin: 1, cmd_id, epoch: 0, op: Op::Query, duration_s: 0, exp: now, held_here: false };
-        self.memory.clone().handle(&query, now)?.events.into_iter().find_map(|said| match said {
-            DeviceEvent::Ack { result, .. } => Some(result),
-            DeviceEvent::State { .. } => None,
-        })
-    }
-
-    /// Does what it is told, and says what it then says.
-    fn hear(&mut self, cmd: &Cmd, now: Timestamp) -> Vec<Word> {
+    fn word(&mut self, saying: Saying, now: Timestamp) -> Word {
         let up_ms = self.up_ms(now);
-        if cmd.echo.is_some() && cmd.echo == self.asked_up_ms && up_ms - cmd.echo.unwrap_or(0) < 2_000 {
-            let way_ms = up_ms - cmd.echo.unwrap_or(0);
-            self.clock = Some((cmd.now_ms + way_ms - up_ms, up_ms));
-        }
-        let clock = self.clock.filter(|(_, told)| up_ms - told < 3_600_000).map(|(ahead, _)| up_ms + ahead);
-        let late = clock.is_none_or(|clock| clock > cmd.exp * 1000);
-        if cmd.cmd_id.is_nil() {
-            return vec![self.state(now)];
-        }
-        let below = cmd.op == Op::Start && cmd.epoch < self.epoch;
-        self.epoch = self.epoch.max(cmd.epoch);
-        let before = self.result(cmd.cmd_id, now);
-        // The memory judges by one clock: what is late by the device's is late by that.
-        let exp = if late || below { now.plus_ms(-1) } else { now.plus_ms(1) };
-        let &Cmd { cmd_id, epoch, op, durasi_s, .. } = cmd;
-        if before.is_none() && late && op != Op::Stop {
-            self.expired.insert(cmd_id);
-            self.last = Some(cmd_id);
-        } else if !self.expired.contains(&cmd_id) {
-            self.memory.handle(&Command { idmesin: 1, cmd_id, epoch, op, duration_s: durasi_s, exp, held_here: false }, now);
-            if op == Op::Start && before.is_none() {
-                self.last = Some(cmd_id);
-            }
-        }
-        let changed = before != self.result(cmd_id, now);
-        let mut words = Vec::new();
-        if changed || op != Op::Start {
-            words.push(self.state(now));
-        }
-        if let Some(result) = self.result(cmd_id, now) {
-            words.push(Word::Ack(Ack { stamp: Stamp { conn: None, ..self.stamp(now) }, cmd_id, result }));
-        }
-        words
+        self.model.word(saying, up_ms)
     }
 }
 
@@ -186,19 +129,14 @@ impl World {
     fn new(seed: u64, route: Route) -> Self {
         let mut rng = StdRng::seed_from_u64(seed);
         let device = Device {
-            memory: DeviceMemory::default(),
+            model: model::Device::boot(0, DeviceMemory::default()),
+            journal: DeviceMemory::default(),
+            ticks: false,
             on: false,
             boot: 0,
             booted_at: T0,
             drift: rng.random_range(-50..=50),
-            conn: 0,
-            seq: 0,
             link: None,
-            epoch: 0,
-            last: None,
-            expired: HashSet::new(),
-            asked_up_ms: None,
-            clock: None,
             runs: Vec::new(),
         };
         let mut world = Self {
@@ -276,19 +214,21 @@ impl World {
             Event::Closed { link } => self.converse(|talk, now| talk.unlinked(link, now)),
             Event::Will { stamp } => self.converse(|talk, now| talk.hear(LinkId(0), &Word::Gone(stamp), now)),
             Event::Beat { link } if self.device.link == Some(link) => {
-                let stamp = self.device.stamp(self.now);
-                self.device_says(Word::Beat(Beat { stamp, rssi: None }));
+                let up_ms = self.device.up_ms(self.now);
+                let beat = self.device.model.beat(None, up_ms);
+                self.device_says(beat);
                 self.after(30_000, Event::Beat { link });
             }
-            Event::RunEnds if self.device.on => self.device_tells(),
+            Event::Tick => self.device_ticks(),
             Event::Press => self.press(),
             Event::OperatorStops => self.feed(PurchaseEvent::StopRequested),
             Event::Fault if !self.calm => self.fault(),
             Event::Connect => self.connect(),
             Event::PowerOn if !self.device.on => {
                 let device = &mut self.device;
-                (device.on, device.boot, device.booted_at, device.conn) = (true, device.boot + 1, self.now, 0);
-                (device.clock, device.asked_up_ms) = (None, None);
+                (device.on, device.boot, device.booted_at) = (true, device.boot + 1, self.now);
+                device.model = model::Device::boot(device.boot, device.journal.clone());
+                self.device_does(Vec::new());
                 self.connect();
             }
             Event::ServerUp => {
@@ -309,7 +249,7 @@ impl World {
                     self.after(ms, Event::Press);
                 }
             }
-            Event::Silence { .. } | Event::Beat { .. } | Event::RunEnds | Event::Fault | Event::PowerOn => {}
+            Event::Silence { .. } | Event::Beat { .. } | Event::Fault | Event::PowerOn => {}
         }
     }
 
@@ -417,7 +357,7 @@ impl World {
     fn press(&mut self) {
         // What is stored of a link may be five seconds old.
         let shown = self.present || self.present_at.ms_until(self.now) < 5_000;
-        if self.talk.is_none() || self.purchase.is_some() || !shown || self.device.memory.run(self.now).is_some() {
+        if self.talk.is_none() || self.purchase.is_some() || !shown || self.device.run(self.now).is_some() {
             return;
         }
         self.epoch += 1;
@@ -435,25 +375,56 @@ impl World {
     // --- the device ---
 
     fn device_hears(&mut self, cmd: &Cmd) {
-        let now = self.now;
-        let before = self.device.memory.run(now);
-        let words = self.device.hear(cmd, now);
-        let after = self.device.memory.run(now);
-        if let Some(run) = after.filter(|_| before.is_none()) {
-            assert!(!self.voided.contains(&run.cmd_id), "it runs for nothing: {cmd:?}");
-            assert!(self.device.runs.iter().all(|ran| ran.cmd_id != run.cmd_id), "it runs twice");
-            self.device.runs.push(Ran { cmd_id: run.cmd_id, begins: now, ends: now.plus_ms(run.left_ms) });
-            self.after(run.left_ms, Event::RunEnds);
-        }
-        if let Some(run) = before.filter(|_| after.is_none()) {
-            self.device.runs.iter_mut().filter(|ran| ran.cmd_id == run.cmd_id).for_each(|ran| ran.ends = now);
-        }
-        words.into_iter().for_each(|word| self.device_says(word));
+        let up_ms = self.device.up_ms(self.now);
+        let acts = self.device.model.hear(cmd, up_ms);
+        self.device_does(acts);
     }
 
-    fn device_tells(&mut self) {
-        let state = self.device.state(self.now);
-        self.device_says(state);
+    fn device_ticks(&mut self) {
+        self.device.ticks = false;
+        if self.device.on {
+            let up_ms = self.device.up_ms(self.now);
+            let acts = self.device.model.tick(up_ms);
+            self.device_does(acts);
+        }
+    }
+
+    fn device_does(&mut self, acts: Vec<Act>) {
+        for act in acts {
+            match act {
+                Act::Save => self.device.journal = self.device.model.journal(),
+                Act::Relay(true) => self.device_begins(),
+                Act::Relay(false) => self.device_ends(),
+                Act::Say(saying) => {
+                    let word = self.device.word(saying, self.now);
+                    self.device_says(word);
+                }
+            }
+        }
+        let up_ms = self.device.up_ms(self.now);
+        if let Some(at) = self.device.model.tick_at().filter(|_| !self.device.ticks) {
+            self.device.ticks = true;
+            self.after((at - up_ms).max(1), Event::Tick);
+        }
+    }
+
+    fn device_begins(&mut self) {
+        let now = self.now;
+        let run = self.device.run(now).expect("the relay is on for it");
+        let ends = now.plus_ms(run.left_ms);
+        if let Some(ran) = self.device.runs.iter_mut().find(|ran| ran.cmd_id == run.cmd_id) {
+            assert!(std::mem::take(&mut ran.cut), "it runs twice");
+            ran.ends = ends;
+            return self.note("went on");
+        }
+        assert!(!self.voided.contains(&run.cmd_id), "it runs for nothing: {run:?}");
+        self.device.runs.push(Ran { cmd_id: run.cmd_id, begins: now, ends, cut: false });
+    }
+
+    fn device_ends(&mut self) {
+        if let Some(ran) = self.device.runs.last_mut() {
+            ran.ends = ran.ends.min(self.now);
+        }
     }
 
     fn device_says(&mut self, word: Word) {
@@ -493,22 +464,22 @@ impl World {
         }
         self.links += 1;
         let link = LinkId(self.links);
-        (self.device.link, self.device.seq, self.dead, self.busy_until) = (Some(link), 0, false, [self.now; 2]);
-        self.device.conn += 1;
+        (self.device.link, self.dead, self.busy_until) = (Some(link), false, [self.now; 2]);
+        self.device.model.connect();
         if self.route == Route::Endpoint {
             self.converse(|talk, now| talk.linked(link, now));
         }
         self.after(30_000, Event::Beat { link });
-        self.device_tells();
+        self.device_does(vec![Act::Say(Saying::State)]);
     }
 
     /// The device has no line any more; after `noticed_ms` the other side knows.
     fn cut(&mut self, noticed_ms: i64) {
         let Some(link) = self.device.link.take() else { return };
-        let Stamp { boot_id, conn, .. } = self.device.stamp(self.now);
+        let stamp = self.device.model.will().stamp().clone();
         match self.route {
             Route::Endpoint => self.after(noticed_ms, Event::Closed { link }),
-            Route::Broker => self.after(noticed_ms, Event::Will { stamp: Stamp { boot_id, conn, seq: None, up_ms: None } }),
+            Route::Broker => self.after(noticed_ms, Event::Will { stamp }),
         }
     }
 
@@ -531,20 +502,16 @@ impl World {
                 self.note("power cut");
                 let noticed_ms = 10_000 + self.up_to(60_000);
                 self.cut(noticed_ms);
-                self.device.on = false;
-                if let Some(run) = self.device.memory.run(self.now) {
-                    let stop = Command {
-                        idmesin: 1,
-                        cmd_id: run.cmd_id,
-                        epoch: 0,
-                        op: Op::Stop,
-                        duration_s: 0,
-                        exp: self.now,
-                        held_here: false,
-                    };
-                    self.device.memory.handle(&stop, self.now);
-                    self.device.runs.iter_mut().filter(|ran| ran.cmd_id == run.cmd_id).for_each(|ran| ran.ends = self.now);
+                if let Some(run) = self.device.run(self.now) {
+                    let exp = self.now.ms() / 1000;
+                    let stop = Cmd { cmd_id: run.cmd_id, epoch: 0, op: Op::Stop, durasi_s: 0, exp, now_ms: 0, echo: None };
+                    match self.rng.random_bool(0.5) {
+                        true => self.device_hears(&stop),
+                        false => self.device_ends(),
+                    }
+                    self.device.runs.iter_mut().for_each(|ran| ran.cut |= ran.cmd_id == run.cmd_id);
                 }
+                self.device.on = false;
                 let ms = 1_000 + self.up_to(300_000);
                 self.after(ms, Event::PowerOn);
             }
@@ -583,7 +550,7 @@ fn all(route: Route, expected: &[&str]) {
     println!("{route:?}: {seen:?}");
 }
 
-const BOTH: [&str; 9] = [
+const BOTH: [&str; 10] = [
     "stopped",
     "decided by a run",
     "decided by the last command",
@@ -591,6 +558,7 @@ const BOTH: [&str; 9] = [
     "ended early",
     "server down",
     "power cut",
+    "went on",
     "line dead",
     "line cut",
 ];

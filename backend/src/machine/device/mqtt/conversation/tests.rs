@@ -69,7 +69,7 @@ fn beat(up_ms: i64) -> Do {
 }
 
 fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
-    Hear(1, Word::Ack(Ack { stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, cmd_id: id(n), result }))
+    Hear(1, Word::Ack(Ack { stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, cmd_id: id(n), epoch: None, result }))
 }
 
 fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
@@ -234,7 +234,11 @@ fn an_ack_counts_from_anybody_who_has_the_key() {
         (0, Link(1), "here"),
         (10, Link(2), ""),
         (20, ack(10, 1, AckResult::Refused), "Refused 1 by Ack"),
-        (30, Hear(9, Word::Ack(Ack { stamp: Stamp::default(), cmd_id: id(1), result: AckResult::Done })), "Done 1 by Ack"),
+        (
+            30,
+            Hear(9, Word::Ack(Ack { stamp: Stamp::default(), cmd_id: id(1), epoch: None, result: AckResult::Done })),
+            "Done 1 by Ack",
+        ),
     ]);
 }
 
