@@ -2,6 +2,7 @@
 
 pub mod boot;
 pub mod db;
+pub mod devices;
 pub mod durations;
 pub mod history;
 pub mod idle;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use nyala_bench::boot::Resume;
+use nyala_bench::devices::DeviceCost;
 use nyala_bench::history::HistoryPages;
 use nyala_bench::idle::Idle;
 use nyala_bench::logins::Logins;
@@ -49,6 +50,8 @@ enum What {
     Memory(SessionMemory),
     /// Whether customers log in while somebody at one address guesses passwords
     Logins(Logins),
+    /// What devices over MQTT cost, beside brokers
+    Devices(DeviceCost),
     /// Ticks, beside other Socket.IO servers and the floor
     Peers(Peers),
     /// What the criterion benches measured, beside the last figures that were kept
@@ -101,6 +104,7 @@ impl What {
             Self::Sessions(sessions) => *sessions == Sessions::default(),
             Self::Memory(memory) => *memory == SessionMemory::default(),
             Self::Logins(logins) => *logins == Logins::default(),
+            Self::Devices(devices) => *devices == DeviceCost::default(),
             Self::Peers(peers) => peers.is_whole(),
             Self::Table(_) | Self::All(_) => false,
         }
@@ -116,6 +120,7 @@ impl What {
             Self::Sessions(sessions) => sessions.run().await?,
             Self::Memory(memory) => memory.run().await?,
             Self::Logins(logins) => logins.run().await?,
+            Self::Devices(devices) => devices.run().await?,
             Self::Peers(peers) => peers.run().await?,
             Self::Table(table) => {
                 table.run()?;

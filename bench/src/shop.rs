@@ -1,5 +1,6 @@
 //! What is bought, by whom: one outlet, its machines, customers with money.
 
+use nyala_loadtest::fleet::Driver;
 use nyala_loadtest::http::Pool;
 use nyala_loadtest::server::Server;
 use nyala_loadtest::shop::{Shop, TestCustomer, Wish, order};
@@ -14,7 +15,7 @@ pub const PASSWORD: &str = nyala::ops::pelanggan_bulk::PASSWORD;
 /// # Errors
 /// The refusal of a call.
 pub async fn open(server: &Server, machines: usize, customers: usize) -> Result<Shop, BenchError> {
-    let wish = Wish { machines, machines_per_outlet: machines, customers, duration_s: DURATION_S };
+    let wish = Wish { driver: Driver::Sim, machines, machines_per_outlet: machines, customers, duration_s: DURATION_S };
     Ok(Shop::open(&Pool::new(server.address(), 1), &server.root_key().await?, wish).await?)
 }
 

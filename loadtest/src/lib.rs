@@ -3,6 +3,7 @@
 
 pub mod crash;
 pub mod engine;
+pub mod fleet;
 pub mod http;
 pub mod interrupt;
 pub mod listener;

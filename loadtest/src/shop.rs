@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::engine::Topic;
+use crate::fleet::Driver;
 use crate::http::{Pool, ServerAnswer};
 use crate::report::metrics::Values;
 
@@ -136,6 +137,7 @@ impl Undecided {
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish {
+    pub driver: Driver,
     pub machines: usize,
     pub machines_per_outlet: usize,
     pub customers: usize,
@@ -164,7 +166,7 @@ impl Shop {
         for group in 0..groups {
             let machines = per_outlet.min(wish.machines - group * per_outlet);
             let (pool, key) = (pool.clone(), key.to_owned());
-            outlets.spawn(async move { outlet(&pool, &key, idowner, group, machines, wish.duration_s).await });
+            outlets.spawn(async move { outlet(&pool, &key, idowner, group, machines, wish).await });
         }
         let mut machines = Vec::with_capacity(wish.machines);
         while let Some(made) = outlets.join_next().await {
@@ -245,7 +247,7 @@ async fn outlet(
     idowner: i64,
     group: usize,
     machines: usize,
-    duration_s: u32,
+    Wish { driver, duration_s, .. }: Wish,
 ) -> Result<Vec<TestMachine>, String> {
     let place = json!({
         "idowner": idowner, "nama": format!("Uji {}", group + 1), "kota": "Bandung", "latitude": -6.9, "longitude": 107.6,
@@ -261,7 +263,7 @@ async fn outlet(
     let mut all = Vec::with_capacity(machines);
     while all.len() < machines {
         let count = (machines - all.len()).min(BULK);
-        let many = json!({ "idoutlet": idoutlet, "jumlah": count, "awalan": "Mesin", "driver": "sim" });
+        let many = json!({ "idoutlet": idoutlet, "jumlah": count, "awalan": "Mesin", "driver": driver.as_str() });
         let made = ops(pool, key, "mesin/bulk", &many).await?;
         let made = list(&made["mesin"])?;
         if made.is_empty() {

@@ -20,6 +20,7 @@ use flow::{Flow, Kills};
 use payer::Payer;
 use serde_json::json;
 
+use crate::fleet::Driver;
 use crate::http::Pool;
 use crate::options::at_least_1;
 use crate::server::{self, Server};
@@ -89,7 +90,7 @@ struct Market {
 impl Market {
     async fn open(server: &Server, machines: usize, customers: usize) -> Result<Self, String> {
         let (key, pool) = (server.root_key().await?, Pool::new(server.address(), 1));
-        let wish = Wish { machines, machines_per_outlet: machines, customers, duration_s: SERVICES_S[0] };
+        let wish = Wish { driver: Driver::Sim, machines, machines_per_outlet: machines, customers, duration_s: SERVICES_S[0] };
         let shop = Shop::open(&pool, &key, wish).await?;
         let first = shop.machines.first().ok_or("a shop without machines")?;
         let second = json!({ "idoutlet": first.idoutlet, "nama": "Cuci Lama", "durasi": SERVICES_S[1], "harga": PRICE });

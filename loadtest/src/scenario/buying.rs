@@ -12,6 +12,7 @@ use super::errand::{self, Errand};
 use super::steps::{drain, join_all, open_shop};
 use super::watching::MAX_TOPICS;
 use crate::engine::{EngineCommand, Plan, SessionEngine, TickKind, Told, Topic};
+use crate::fleet::Driver;
 use crate::http::Pool;
 use crate::options::{Common, at_least_1};
 use crate::report::metrics::shown;
@@ -101,6 +102,7 @@ impl Buying {
         run.ui.part("preparing", 1);
         let pool = run.prepare(target.ready()).await?;
         let wish = Wish {
+            driver: Driver::Sim,
             machines,
             machines_per_outlet: self.machines_per_outlet,
             customers: buyers + watchers,

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use super::steps::{drain, join_all, open_shop};
 use super::{Verdict, run};
 use crate::engine::{EngineCommand, Plan, SessionEngine, Told};
+use crate::fleet::Driver;
 use crate::http::Pool;
 use crate::interrupt::Interrupt;
 use crate::money;
@@ -62,6 +63,7 @@ impl Finish {
         run.ui.part("preparing", 1);
         let pool = run.prepare(target.ready()).await?;
         let wish = Wish {
+            driver: Driver::Sim,
             machines: self.machines,
             machines_per_outlet: self.machines_per_outlet,
             customers: self.sessions.max(self.machines),

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use super::steps::open_shop;
 use super::{Verdict, run};
+use crate::fleet::Driver;
 use crate::http::{KeptConnection, ServerAnswer};
 use crate::interrupt::Interrupt;
 use crate::money;
@@ -63,8 +64,13 @@ impl Hot {
         let mut run = Measurement::new("hot", &self.common, interrupt)?;
         run.ui.part("preparing", 1);
         let pool = run.prepare(target.ready()).await?;
-        let wish =
-            Wish { machines: self.rounds, machines_per_outlet: self.rounds, customers: self.customers, duration_s: DURATION_S };
+        let wish = Wish {
+            driver: Driver::Sim,
+            machines: self.rounds,
+            machines_per_outlet: self.rounds,
+            customers: self.customers,
+            duration_s: DURATION_S,
+        };
         let shop = open_shop(&mut run, &pool, &key, wish).await?;
         run.values.count("machines", self.rounds as u64);
         run.ui.part("pressing", self.rounds as u64);

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use super::errand::{asked, scan};
 use super::steps::open_shop;
 use super::{Verdict, run};
+use crate::fleet::Driver;
 use crate::http::Pool;
 use crate::interrupt::Interrupt;
 use crate::money;
@@ -72,7 +73,13 @@ impl Journey {
         run.ui.part("preparing", 1);
         let ready = run.prepare(target.ready()).await?;
         // Each journey has a machine of its own; one customer, because an outlet's first account is opened with one.
-        let wish = Wish { machines: planned.max(1), machines_per_outlet: planned.max(1), customers: 1, duration_s: 60 };
+        let wish = Wish {
+            driver: Driver::Sim,
+            machines: planned.max(1),
+            machines_per_outlet: planned.max(1),
+            customers: 1,
+            duration_s: 60,
+        };
         let shop = open_shop(&mut run, &ready, &key, wish).await?;
         run.values.count("machines", planned as u64);
         let pool = Pool::new(target.address, REQUESTS_AT_ONCE);

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::steps::{drain, join_all, open_shop, start_all};
 use crate::engine::{EngineCommand, Plan, SessionEngine, Told, Topic};
+use crate::fleet::Driver;
 use crate::http::Pool;
 use crate::options::{Common, at_least_1, length_s};
 use crate::run::Measurement;
@@ -104,6 +105,7 @@ impl Watching {
         let pool = run.prepare(target.ready()).await?;
         let longest = self.seconds + self.warmup + SPARE_S;
         let wish = Wish {
+            driver: Driver::Sim,
             machines: self.machines,
             machines_per_outlet: self.machines_per_outlet,
             customers: self.sessions,

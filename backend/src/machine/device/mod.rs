@@ -104,6 +104,11 @@ pub struct Uplink {
 }
 
 impl Uplink {
+    /// One whose words nobody brings to machines: for programs that measure a driver.
+    pub fn channel(clock: Clock, room: usize) -> (Self, mpsc::Receiver<Heard>) {
+        Self::new(clock, Counter::default(), room)
+    }
+
     fn new(clock: Clock, lost: Counter, room: usize) -> (Self, mpsc::Receiver<Heard>) {
         let (words, heard) = mpsc::channel(room);
         (Self { words, clock, lost }, heard)

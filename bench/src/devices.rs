@@ -1,0 +1,412 @@
+//! What the endpoint costs that devices connect to, without a purchase and without PostgreSQL, beside brokers with this server as their client.
+
+use std::collections::HashMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use embedded_postgres::die_with_parent;
+use nix::sys::signal::Signal;
+use nyala::db::Store;
+use nyala::db::clock::database_now;
+use nyala::db::pool::{Db, PoolLimits};
+use nyala::domain::driver_kind::DriverKind;
+use nyala::domain::secret::Secret;
+use nyala::domain::timestamp::Clock;
+use nyala::machine::device::mqtt::broker::{self, Broker};
+use nyala::machine::device::mqtt::driver::Mqtt;
+use nyala::machine::device::mqtt::metrics::DeviceMetrics;
+use nyala::machine::device::mqtt::tls::Authority;
+use nyala::machine::device::{Driver, Heard, Uplink};
+use nyala::machine::machines::Location;
+use nyala::purchase::device::{Command as DeviceCommand, DeviceEvent};
+use nyala::purchase::step::Op;
+use nyala::secrets::Secrets;
+use nyala_loadtest::fleet::{self, Fleet, FleetOptions, Keys};
+use nyala_loadtest::http::Pool;
+use nyala_loadtest::process::Used;
+use nyala_loadtest::shop::{Shop, Wish};
+use tokio::net::TcpSocket;
+use tokio::sync::mpsc;
+use tokio::task::LocalSet;
+use tokio::time::{interval, sleep, timeout};
+use uuid::Uuid;
+
+use crate::BenchError;
+use crate::durations::Durations;
+use crate::results::Figures;
+use crate::server::Scratch;
+use nyala_loadtest::server::program;
+
+/// Of one outlet.
+const MACHINES_PER_OUTLET: usize = 20;
+/// Longer than every measurement: a machine is started once.
+const RUN_S: i64 = 3_600;
+const COMMAND_LIFE_MS: i64 = 10_000;
+/// Before the measurement, once all are there.
+const SETTLE: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+const BACK_WITHIN: Duration = Duration::from_secs(60);
+const WORDS: usize = 65_536;
+const BACKLOG: u32 = 4_096;
+
+#[derive(Debug, PartialEq, Eq, Args)]
+pub struct DeviceCost {
+    #[arg(long, default_value_t = Self::default().devices, value_parser = clap::value_parser!(u32).range(1..=20_000))]
+    devices: u32,
+    /// Starts a second
+    #[arg(long, default_value_t = Self::default().rate, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rate: u32,
+    #[arg(long, default_value_t = Self::default().seconds, value_parser = clap::value_parser!(u32).range(1..=600))]
+    seconds: u32,
+    /// Only the endpoint
+    #[arg(long)]
+    alone: bool,
+}
+
+impl Default for DeviceCost {
+    fn default() -> Self {
+        Self { devices: 10_000, rate: 50, seconds: 60, alone: false }
+    }
+}
+
+/// One way to the devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Endpoint,
+    EndpointTls,
+    Mosquitto,
+    Nats,
+}
+
+impl Way {
+    const ALL: [Self; 4] = [Self::Endpoint, Self::EndpointTls, Self::Mosquitto, Self::Nats];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Endpoint => "endpoint",
+            Self::EndpointTls => "endpoint, TLS",
+            Self::Mosquitto => "mosquitto",
+            Self::Nats => "nats-server",
+        }
+    }
+
+    /// The broker's program, when it is another one.
+    fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Endpoint | Self::EndpointTls => None,
+            Self::Mosquitto => Some("mosquitto"),
+            Self::Nats => Some("nats-server"),
+        }
+    }
+}
+
+/// What one way came to.
+struct Row {
+    name: &'static str,
+    /// Per cent of a core: the broker, and this program with the endpoint or the broker's client in it.
+    broker: Option<f64>,
+    own: f64,
+    kib_each: f64,
+    answers: Durations,
+    sent: usize,
+    back: Option<Duration>,
+}
+
+impl DeviceCost {
+    /// A rough figure.
+    pub fn quick() -> Self {
+        Self { devices: 500, seconds: 5, alone: true, ..Self::default() }
+    }
+
+    /// # Errors
+    /// Whatever keeps the devices from being there.
+    pub async fn run(&self) -> Result<Figures, BenchError> {
+        let mut scratch = Scratch::make()?;
+        scratch.set("NYALA__MQTT__PORT", 0);
+        let mut server = scratch.start().await?;
+        let (pool, key) = (Pool::new(server.address(), 32), server.root_key().await?);
+        let wish = Wish {
+            driver: fleet::Driver::Mqtt,
+            machines: self.devices as usize,
+            machines_per_outlet: MACHINES_PER_OUTLET,
+            customers: 1,
+            duration_s: 60,
+        };
+        let shop = Shop::open(&pool, &key, wish).await?;
+        let keys = Arc::new(Keys::make(&pool, &key, &shop.machines).await?);
+        let authority = Authority::of(&Secrets::load(&scratch.data())?.ok_or("no keys")?)?;
+        let at: Vec<Location> = shop
+            .machines
+            .iter()
+            .map(|m| Location { idmesin: m.idmesin, idoutlet: m.idoutlet, driver: DriverKind::Mqtt })
+            .collect();
+        let ca = scratch.data().join("device-ca.pem");
+        fs::write(&ca, authority.pem())?;
+        let exported = export(&scratch, &keys)?;
+        server.stop().await?;
+        let postgres = crate::db::open(&scratch.data())?;
+        let mut rows = Vec::new();
+        for way in Way::ALL {
+            if self.alone && way != Way::Endpoint {
+                continue;
+            }
+            if way.program().is_some_and(|name| which(name).is_none()) {
+                println!("{}: not here, left out", way.name());
+                continue;
+            }
+            let world = World { keys: &keys, at: &at, ca: &ca, exported: &exported, scratch: &scratch };
+            rows.push(self.measure(way, &world, &postgres.connection_string("postgres")).await?);
+        }
+        Ok(self.figures(&rows))
+    }
+
+    async fn measure(&self, way: Way, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
+        LocalSet::new().run_until(self.measured(way, world, url)).await
+    }
+
+    async fn measured(&self, way: Way, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
+        let second = Duration::from_secs(1);
+        let db = Db::new(url, 4, PoolLimits { wait: 5 * second, connect: 5 * second, statement: None })?;
+        let now = database_now(&*db.get().await?).await?;
+        let store = Store { db, clock: Clock::running_from(now) };
+        let metrics = DeviceMetrics::default();
+        let secrets = Secrets::load(&world.scratch.data())?.ok_or("no keys")?;
+        let mut process = None;
+        let broker = match way {
+            Way::Endpoint | Way::EndpointTls => None,
+            Way::Mosquitto | Way::Nats => {
+                let (child, port) = start_broker(way, world)?;
+                process = Some(child);
+                let password = Secret::new(broker::password(&secrets));
+                Some(Broker { host: "127.0.0.1".to_owned(), port, password, tls: None })
+            }
+        };
+        let port = broker.as_ref().map(|broker| broker.port);
+        let authority = (way == Way::EndpointTls).then(|| Authority::of(&secrets)).transpose()?;
+        let mqtt = Mqtt::new(store.clone(), metrics.clone(), broker, (authority, Some("127.0.0.1")), 20_000)?;
+        let (uplink, heard) = Uplink::channel(store.clock.clone(), WORDS);
+        mqtt.start(uplink)?;
+        let address = match mqtt.start_thread()? {
+            Some(door) => {
+                let socket = TcpSocket::new_v4()?;
+                socket.bind("127.0.0.1:0".parse()?)?;
+                let listener = socket.listen(BACKLOG)?;
+                let address = listener.local_addr()?;
+                tokio::task::spawn_local(async move {
+                    while let Ok((stream, _)) = listener.accept().await {
+                        if let Ok(stream) = stream.into_std() {
+                            door.take(stream);
+                        }
+                    }
+                });
+                address
+            }
+            None => SocketAddr::from(([127, 0, 0, 1], port.ok_or("no port")?)),
+        };
+        let serving = process.as_ref().map_or_else(std::process::id, |child| child.id());
+        let empty_kib = Used::of(serving)?.rss_kib;
+        let mut flags = vec!["--seed".to_owned(), "7".to_owned()];
+        if way == Way::EndpointTls {
+            flags.extend(["--ca".to_owned(), world.ca.display().to_string()]);
+        }
+        let options = FleetOptions { program: program()?, server: Some(address), journal: None, flags };
+        let fleet = Fleet::start(world.keys.clone(), options).await?;
+        let all = i64::from(self.devices);
+        until(&metrics, all).await.ok_or("they are not all there")?;
+        sleep(SETTLE).await;
+        let kib_each = Used::of(serving)?.rss_kib.saturating_sub(empty_kib) as f64 / f64::from(self.devices);
+        let used = || {
+            Ok::<_, BenchError>([
+                Used::of(std::process::id())?.cpu_us,
+                match &process {
+                    Some(child) => Used::of(child.id())?.cpu_us,
+                    None => 0,
+                },
+            ])
+        };
+        let (before, began) = (used()?, Instant::now());
+        let (answers, sent) = self.start_at_a_rate(&mqtt, &store, world.at, heard).await;
+        let (after, took) = (used()?, began.elapsed());
+        let share = |n: usize| 100.0 * (after[n] - before[n]) as f64 / 1e6 / took.as_secs_f64();
+        let cut_at = Instant::now();
+        fleet.ask("cut all").await?;
+        // That they were away is seen before they are back: each has a pause of its own.
+        let away = async {
+            while metrics.online.get() >= all {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        let back = match timeout(BACK_WITHIN, away).await {
+            Ok(()) => until(&metrics, all).await.map(|()| cut_at.elapsed()),
+            Err(_) => None,
+        };
+        drop(fleet);
+        drop(process);
+        Ok(Row { name: way.name(), broker: way.program().map(|_| share(1)), own: share(0), kib_each, answers, sent, back })
+    }
+
+    /// Starts machines one after the other; how long each took to answer.
+    async fn start_at_a_rate(
+        &self,
+        mqtt: &Mqtt,
+        store: &Store,
+        at: &[Location],
+        mut heard: mpsc::Receiver<Heard>,
+    ) -> (Durations, usize) {
+        let total = (self.rate * self.seconds) as usize;
+        let mut every = interval(Duration::from_secs(1) / self.rate);
+        let (mut waiting, mut answers, mut sent) = (HashMap::new(), Durations::default(), 0);
+        let until = tokio::time::Instant::now() + Duration::from_secs(self.seconds.into());
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => return (answers, sent),
+                _ = every.tick(), if sent < total => {
+                    let (to, now) = (at[sent % at.len()], store.now());
+                    let cmd_id = Uuid::new_v4();
+                    let cmd = DeviceCommand {
+                        idmesin: to.idmesin,
+                        cmd_id,
+                        epoch: 1,
+                        op: Op::Start,
+                        duration_s: RUN_S,
+                        exp: now.plus_ms(COMMAND_LIFE_MS),
+                        held_here: true,
+                    };
+                    waiting.insert(cmd_id, Instant::now());
+                    let _ = mqtt.command(to, cmd);
+                    sent += 1;
+                }
+                Some(Heard { event: DeviceEvent::Ack { cmd_id, .. }, .. }) = heard.recv() => {
+                    if let Some(since) = waiting.remove(&cmd_id) {
+                        answers.add(since.elapsed());
+                    }
+                }
+            }
+        }
+    }
+
+    fn figures(&self, rows: &[Row]) -> Figures {
+        let mut text = vec![
+            "| | broker, % of a core | server, % of a core | KiB a device | start→ack p50 / p99 / max ms | answered | all back after a cut |".to_owned(),
+            "|---|---|---|---|---|---|---|".to_owned(),
+        ];
+        for row in rows {
+            let ms = |quantile| row.answers.ms(quantile);
+            text.push(format!(
+                "| {} | {} | {:.2} | {:.1} | {:.2} / {:.2} / {:.2} | {} of {} | {} |",
+                row.name,
+                row.broker.map_or_else(|| "–".to_owned(), |share| format!("{share:.2}")),
+                row.own,
+                row.kib_each,
+                ms(0.5),
+                ms(0.99),
+                ms(1.0),
+                row.answers.len(),
+                row.sent,
+                row.back.map_or_else(
+                    || format!("not within {} s", BACK_WITHIN.as_secs()),
+                    |back| format!("{:.1} s", back.as_secs_f64())
+                ),
+            ));
+        }
+        Figures {
+            title: format!("{} devices over MQTT, {} starts a second", self.devices, self.rate),
+            body: text.join("\n") + "\n",
+        }
+    }
+}
+
+/// What a way needs of the world.
+struct World<'a> {
+    keys: &'a Arc<Keys>,
+    at: &'a [Location],
+    ca: &'a Path,
+    exported: &'a Path,
+    scratch: &'a Scratch,
+}
+
+/// Waits until so many devices can be reached. `None`: not in time.
+async fn until(metrics: &DeviceMetrics, all: i64) -> Option<()> {
+    let here = async {
+        while metrics.online.get() < all {
+            sleep(LOOK_EVERY).await;
+        }
+    };
+    timeout(BACK_WITHIN, here).await.ok()
+}
+
+/// The keys as brokers want them, below one folder.
+fn export(scratch: &Scratch, keys: &Keys) -> Result<PathBuf, BenchError> {
+    let out = scratch.data().join("brokers");
+    fs::create_dir_all(&out)?;
+    for broker in ["mosquitto", "nats"] {
+        let mut command = Command::new(program()?);
+        command.args(["device", "export", "--for", broker, "--keys"]).arg(keys.path()).arg("--out").arg(out.join(broker));
+        let done = command.env_remove("DATABASE_URL").env("NYALA__DATA__DIR", scratch.data()).output()?;
+        if !done.status.success() {
+            return Err(format!("nyala device export: {}", String::from_utf8_lossy(&done.stderr)).into());
+        }
+    }
+    Ok(out)
+}
+
+fn which(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    // Debian has daemons where only root looks.
+    let places = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
+    places.map(|place| place.join(program)).find(|file| file.is_file())
+}
+
+/// Ends with this.
+struct Process(Child);
+
+impl std::ops::Deref for Process {
+    type Target = Child;
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A broker of Debian's with the exported keys, on a free port.
+fn start_broker(way: Way, world: &World<'_>) -> Result<(Process, u16), BenchError> {
+    let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let name = way.program().ok_or("no broker")?;
+    let file = which(name).ok_or("no broker")?;
+    let dir = world.exported.join(if way == Way::Nats { "nats" } else { "mosquitto" });
+    let (shown, conf) = (dir.display(), dir.join("broker.conf"));
+    fs::write(
+        &conf,
+        match way {
+            Way::Nats => format!(
+                "host: 127.0.0.1\nport: -1\nserver_name: bench\njetstream {{ store_dir: \"{shown}/js\" }}\nmqtt {{ host: 127.0.0.1, port: {port} }}\n\
+                 include \"users.conf\"\n"
+            ),
+            _ => format!(
+                "listener {port} 127.0.0.1\nallow_anonymous false\npassword_file {shown}/passwd\nacl_file {shown}/acl\nuser root\n"
+            ),
+        },
+    )?;
+    let mut command = Command::new(file);
+    command.arg("-c").arg(&conf).stdout(Stdio::null()).stderr(Stdio::null());
+    die_with_parent(&mut command, Signal::SIGKILL);
+    let process = Process(command.spawn()?);
+    for _ in 0..500 {
+        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            return Ok((process, port));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Err(format!("{name} does not listen").into())
+}

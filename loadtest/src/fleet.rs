@@ -1,0 +1,254 @@
+//! Devices over MQTT for machines of a load test: their keys, and `nyala device sim` that plays all of them in one process.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use embedded_postgres::die_with_parent;
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::http::Pool;
+use crate::shop::{TestMachine, ops};
+
+/// How long all devices may take to log in for the first time.
+const READY_WITHIN: Duration = Duration::from_secs(120);
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// Keys that are asked for at once.
+const AT_ONCE: usize = 32;
+
+/// What drives machines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Driver {
+    /// Simulated in the server
+    #[default]
+    Sim,
+    /// Devices over MQTT, played by `nyala device sim`
+    Mqtt,
+}
+
+impl Driver {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Mqtt => "mqtt",
+        }
+    }
+}
+
+/// What a machine's device logs in with.
+#[derive(Debug, Clone)]
+struct Login {
+    idmesin: i64,
+    idoutlet: i64,
+    secret: String,
+    server: (String, u16),
+}
+
+/// How the devices are played.
+#[derive(Debug, Clone, Default)]
+pub struct FleetOptions {
+    /// The nyala program.
+    pub program: PathBuf,
+    /// Where they connect, when not where their keys say.
+    pub server: Option<SocketAddr>,
+    /// Their flash; without it they forget everything with the process.
+    pub journal: Option<PathBuf>,
+    /// Further flags of `nyala device sim`.
+    pub flags: Vec<String>,
+}
+
+/// The keys of machines, in a file that nobody else can read and that goes with this.
+#[derive(Debug)]
+pub struct Keys {
+    path: PathBuf,
+    size: usize,
+    /// Where they say that the server is.
+    server: String,
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Keys {
+    /// Asks the server for a key for each machine.
+    ///
+    /// # Errors
+    /// One line on what made it impossible.
+    pub async fn make(pool: &Pool, key: &str, machines: &[TestMachine]) -> Result<Self, String> {
+        let logins = logins(pool, key, machines).await?;
+        let path = std::env::temp_dir().join(format!("nyala-devices-{}-{}.csv", std::process::id(), rand::random::<u32>()));
+        let (host, port) = &logins.first().ok_or("no machines")?.server;
+        let keys = Self { size: logins.len(), server: format!("{host}:{port}"), path };
+        write(&keys.path, &logins).map_err(|e| format!("{}: {e}", keys.path.display()))?;
+        Ok(keys)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn size(&self) -> usize {
+        self.size
+    }
+}
+
+/// Devices that are played by a process of their own.
+#[derive(Debug)]
+pub struct Fleet {
+    options: FleetOptions,
+    keys: Arc<Keys>,
+    child: Child,
+    control: SocketAddr,
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Fleet {
+    /// Has the devices of these keys log in.
+    ///
+    /// # Errors
+    /// One line on what made it impossible.
+    pub async fn start(keys: Arc<Keys>, options: FleetOptions) -> Result<Self, String> {
+        let (child, control) = play(&options, &keys).await?;
+        Ok(Self { options, keys, child, control })
+    }
+
+    pub fn size(&self) -> usize {
+        self.keys.size
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks the program something over its control port; its answer.
+    ///
+    /// # Errors
+    /// When there is none, or it is a refusal.
+    pub async fn ask(&self, line: &str) -> Result<Value, String> {
+        let told = |e: std::io::Error| format!("the devices' control port: {e}");
+        let asked = async {
+            let mut stream = TcpStream::connect(self.control).await?;
+            stream.write_all(format!("{line}\n").as_bytes()).await?;
+            let mut answer = String::new();
+            tokio::io::BufReader::new(stream).read_line(&mut answer).await?;
+            Ok(answer)
+        };
+        let answer = timeout(ANSWER_WITHIN, asked).await.map_err(|_| format!("{line}: no answer"))?.map_err(told)?;
+        let answer: Value = serde_json::from_str(&answer).map_err(|e| format!("{line}: {answer:?}: {e}"))?;
+        match answer.get("error") {
+            Some(why) => Err(format!("{line}: {why}")),
+            None => Ok(answer),
+        }
+    }
+
+    /// Ends the process as a power cut does, and starts it again with what is on its flash.
+    ///
+    /// # Errors
+    /// When it does not come back.
+    pub async fn kill_and_restart(&mut self) -> Result<(), String> {
+        self.child.kill().and_then(|()| self.child.wait()).map_err(|e| format!("nyala device sim: {e}"))?;
+        (self.child, self.control) = play(&self.options, &self.keys).await?;
+        Ok(())
+    }
+}
+
+async fn logins(pool: &Pool, key: &str, machines: &[TestMachine]) -> Result<Vec<Login>, String> {
+    let mut asked = JoinSet::new();
+    let mut logins = Vec::with_capacity(machines.len());
+    for machine in machines {
+        if asked.len() >= AT_ONCE
+            && let Some(login) = asked.join_next().await
+        {
+            logins.push(login.map_err(|e| e.to_string())??);
+        }
+        let (pool, key, idmesin) = (pool.clone(), key.to_owned(), machine.idmesin);
+        asked.spawn(async move {
+            let told = ops(&pool, &key, &format!("mesin/{idmesin}/perangkat"), &json!({})).await?;
+            login(&told).ok_or_else(|| format!("no key: {told}"))
+        });
+    }
+    while let Some(login) = asked.join_next().await {
+        logins.push(login.map_err(|e| e.to_string())??);
+    }
+    Ok(logins)
+}
+
+fn login(told: &Value) -> Option<Login> {
+    Some(Login {
+        idmesin: told["idmesin"].as_i64()?,
+        idoutlet: told["idoutlet"].as_i64()?,
+        secret: told["secret"].as_str()?.to_owned(),
+        server: (told["host"].as_str()?.to_owned(), u16::try_from(told["port"].as_u64()?).ok()?),
+    })
+}
+
+/// As `nyala device add --out` does.
+fn write(path: &Path, logins: &[Login]) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut text = "user,secret,host,port,idoutlet,idmesin,ca\n".to_owned();
+    for Login { idmesin, idoutlet, secret, server: (host, port) } in logins {
+        text += &format!("{idmesin},{secret},{host},{port},{idoutlet},{idmesin},\n");
+    }
+    file.write_all(text.as_bytes())
+}
+
+/// Starts the program and waits until all its devices have logged in.
+async fn play(options: &FleetOptions, keys: &Keys) -> Result<(Child, SocketAddr), String> {
+    let mut command = Command::new(&options.program);
+    let server = options.server.map_or_else(|| keys.server.clone(), |at| at.to_string());
+    command
+        .args(["device", "sim", "--keys"])
+        .arg(&keys.path)
+        .args(["--server", &server, "--control", "127.0.0.1:0"])
+        .args(&options.flags);
+    if let Some(journal) = &options.journal {
+        command.arg("--journal").arg(journal);
+    }
+    command.stdout(Stdio::piped()).stdin(Stdio::null());
+    die_with_parent(&mut command, Signal::SIGKILL);
+    let mut child = command.spawn().map_err(|e| format!("{}: {e}", options.program.display()))?;
+    let stdout = child.stdout.take().ok_or("no standard output")?;
+    let (tell, told) = tokio::sync::oneshot::channel();
+    // To its end: who writes into a pipe that nobody reads is ended by it.
+    std::thread::spawn(move || {
+        let (mut control, mut tell) = (None, Some(tell));
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let said: Value = serde_json::from_str(&line).unwrap_or_default();
+            control = said["control"].as_str().and_then(|at| at.parse().ok()).or(control);
+            if said.get("ready").is_some()
+                && let Some((tell, control)) = tell.take().zip(control)
+            {
+                let _ = tell.send(control);
+            }
+        }
+    });
+    match timeout(READY_WITHIN, told).await {
+        Ok(Ok(control)) => Ok((child, control)),
+        other => {
+            let _ = child.kill();
+            let _ = child.wait();
+            let why = if other.is_err() { "they are not all there in time" } else { "it ended" };
+            Err(format!("nyala device sim: {why}"))
+        }
+    }
+}
