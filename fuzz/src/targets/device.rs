@@ -6,6 +6,7 @@ use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, 
 use nyala::machine::device::mqtt::word::{Ack, Beat, BootId, Last, MOST_BYTES, Run, Stamp, State, Topic, Word};
 use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::{self, AckResult, Op};
+use nyala::purchase::times::CMD_LIFE_MS;
 use uuid::Uuid;
 
 use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};
@@ -94,7 +95,8 @@ struct Told {
     /// Whose starts were written, and whose are told never to have been.
     written: Vec<Uuid>,
     void: Vec<Uuid>,
-    begun: u8,
+    /// The ends of the starts of all purchases so far.
+    exp: Vec<Timestamp>,
 }
 
 fn id(n: u8) -> Uuid {
@@ -104,7 +106,8 @@ fn id(n: u8) -> Uuid {
 impl Told {
     fn new(route: Route) -> Self {
         let talk = Conversation::new(route);
-        Self { talk, route, now: T0, links: Vec::new(), present: None, written: Vec::new(), void: Vec::new(), begun: 0 }
+        let (links, written, void, exp) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { talk, route, now: T0, links, present: None, written, void, exp }
     }
 
     fn happens(&mut self, bytes: &mut Bytes<'_>) {
@@ -181,27 +184,30 @@ impl Told {
         }
     }
 
-    fn command(&self, op: Op, n: u8, exp: Timestamp) -> Command {
-        Command { idmesin: 1, cmd_id: id(n), epoch: n.into(), op, duration_s: 600, exp, held_here: true }
+    /// One of the `n`th purchase's, or of none.
+    fn command(&self, op: Op, n: usize) -> Command {
+        let exp = n.checked_sub(1).and_then(|at| self.exp.get(at)).copied().unwrap_or(self.now);
+        let (cmd_id, epoch) = (Uuid::from_u128(n as u128), i64::try_from(n).unwrap_or_default());
+        Command { idmesin: 1, cmd_id, epoch, op, duration_s: 600, exp, held_here: true }
     }
 
     /// A new purchase, with a higher epoch than any before.
     fn begins(&mut self, within: u8) -> Vec<Effect> {
-        self.begun = self.begun.saturating_add(1);
-        let start = self.command(Op::Start, self.begun, self.now.plus_ms(i64::from(within) * 100));
-        self.talk.say(&start, !self.written.contains(&start.cmd_id), self.now)
+        self.exp.push(self.now.plus_ms(i64::from(within) * 100));
+        let start = self.command(Op::Start, self.exp.len());
+        self.talk.say(&start, true, self.now)
     }
 
     fn says(&mut self, bytes: &mut Bytes<'_>) -> Vec<Effect> {
-        let n = bytes.byte().min(self.begun);
-        let exp = T0.plus_ms(i64::from(bytes.byte()) * 1000);
+        let n = usize::from(bytes.byte()).min(self.exp.len());
         match bytes.byte() % 4 {
-            0 => self.talk.say(&self.command(Op::Stop, n, exp), false, self.now),
-            1 => self.talk.say(&self.command(Op::Query, n, exp), false, self.now),
-            2 => self.talk.say(&self.command(Op::Start, n, exp), false, self.now),
+            0 => self.talk.say(&self.command(Op::Stop, n), false, self.now),
+            1 => self.talk.say(&self.command(Op::Query, n), false, self.now),
+            2 => self.talk.say(&self.command(Op::Start, n), false, self.now),
             _ => {
-                let held = step::first(1, id(n), n.into(), 600, T0, T0);
-                self.talk.recall(1, &held);
+                let Command { cmd_id, epoch, exp, .. } = self.command(Op::Query, n);
+                let created_at = exp.plus_ms(-CMD_LIFE_MS);
+                self.talk.recall(1, &step::first(1, cmd_id, epoch, 600, created_at, created_at));
                 vec![]
             }
         }
@@ -286,7 +292,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         &[2, 1, 13, 13],
         &said(2, hb),
         &said(1, &state),
-        &[15, 1, 9, 1, 15, 1, 9, 0, 3, 2],
+        &[15, 1, 1, 15, 1, 0, 3, 2],
         &said(1, &will.replace("7", "8")),
         &[5, 1, 1, 255, 12, 5, 2, 12],
     ]
