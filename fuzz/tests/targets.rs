@@ -9,6 +9,16 @@ fn try_it(name: &str) {
 }
 
 #[test]
+fn device() {
+    try_it("device");
+}
+
+#[test]
+fn mqtt() {
+    try_it("mqtt");
+}
+
+#[test]
 fn qr() {
     try_it("qr");
 }
@@ -20,5 +30,5 @@ fn token() {
 
 #[test]
 fn each_target_is_tried_here() {
-    assert_eq!(TARGETS.map(|t| t.name), ["qr", "token"]);
+    assert_eq!(TARGETS.map(|t| t.name), ["device", "mqtt", "qr", "token"]);
 }

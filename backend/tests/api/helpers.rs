@@ -118,6 +118,7 @@ pub struct Setup {
     clock: Clock,
     drivers: Drivers,
     send_buffer_bytes: Option<usize>,
+    device_send_buffer_bytes: Option<usize>,
 }
 
 impl Setup {
@@ -138,6 +139,7 @@ impl Setup {
             clock: Clock::standing_at(Timestamp::from_ms(now_s * 1000)),
             drivers: Drivers::default(),
             send_buffer_bytes: None,
+            device_send_buffer_bytes: None,
         }
     }
 
@@ -170,6 +172,12 @@ impl Setup {
         self
     }
 
+    /// The same for a device.
+    pub fn device_send_buffer(mut self, bytes: usize) -> Self {
+        self.device_send_buffer_bytes = Some(bytes);
+        self
+    }
+
     /// Starts the server on a fresh database.
     pub async fn start(self) -> TestApp {
         TestApp::start(self).await
@@ -199,18 +207,20 @@ impl TestApp {
         Setup::new().start().await
     }
 
-    async fn start(Setup { mut config, clock, drivers, send_buffer_bytes }: Setup) -> Self {
+    async fn start(Setup { mut config, clock, drivers, send_buffer_bytes, device_send_buffer_bytes }: Setup) -> Self {
         let database = Database::create().await;
         config.data.dir = database.scratch_dir();
         let data_dir = config.data.dir.clone();
         let state = AppState::build_with(config, &database.url(), Some(clock.clone()), drivers).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
-        if let Some(bytes) = send_buffer_bytes {
-            // Accepted connections inherit it.
-            socket2::SockRef::from(&listener).set_send_buffer_size(bytes).expect("a smaller buffer");
-        }
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let devices = devices::bind(&state.config).expect("a free port");
+        // Accepted connections inherit it.
+        let shrink = |listener: &TcpListener, bytes| {
+            socket2::SockRef::from(listener).set_send_buffer_size(bytes).expect("a smaller buffer");
+        };
+        send_buffer_bytes.into_iter().for_each(|bytes| shrink(&listener, bytes));
+        devices.iter().zip(device_send_buffer_bytes).for_each(|(listener, bytes)| shrink(listener, bytes));
         let device_port = devices.as_ref().map(|listener| listener.local_addr().unwrap().port());
         let (server, running) = server::start(&state, listener, devices).expect("server");
         actix_web::rt::spawn(server);

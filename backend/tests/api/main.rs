@@ -17,6 +17,7 @@ mod detail;
 mod dev_door;
 mod dev_whatsapp;
 mod device_keys;
+mod devices;
 mod drawers;
 mod driver;
 mod epay;

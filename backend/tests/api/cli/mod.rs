@@ -64,6 +64,11 @@ impl Said {
 
 /// Runs the program on the database and the keys of a server that runs.
 fn beside(app: &TestApp, args: &[&str]) -> Said {
+    program_beside(app, args).output().unwrap().into()
+}
+
+/// The same, not run yet.
+pub fn program_beside(app: &TestApp, args: &[&str]) -> Command {
     let config = app.state.store.db.config();
     let host = match &config.get_hosts()[0] {
         Host::Unix(path) => path.display().to_string(),
@@ -71,5 +76,7 @@ fn beside(app: &TestApp, args: &[&str]) -> Said {
     };
     let port = config.get_ports().first().copied().unwrap_or(5432);
     let url = format!("host={host} port={port} user={} dbname={}", config.get_user().unwrap(), config.get_dbname().unwrap());
-    nyala().env("DATABASE_URL", url).env("NYALA__DATA__DIR", &app.state.config.data.dir).args(args).output().unwrap().into()
+    let mut program = nyala();
+    program.env("DATABASE_URL", url).env("NYALA__DATA__DIR", &app.state.config.data.dir).args(args);
+    program
 }

@@ -132,8 +132,11 @@ impl Presence {
         for (idmesin, online) in machines.iter().zip(online).filter(|(id, _)| stored.contains(id)) {
             let Some(device) = known.devices.get_mut(idmesin) else { continue };
             device.stored = Some(online);
+            // It may have gone or come back while this was written.
             if device.present == online {
                 known.due.remove(idmesin);
+            } else {
+                known.due.insert(*idmesin);
             }
         }
         // Rows that somebody holds are no reason to ask again at once.

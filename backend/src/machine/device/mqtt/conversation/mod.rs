@@ -370,6 +370,9 @@ impl Conversation {
 
     /// A word has told its uptime. When no way was so short before, the end of a run is sooner than was told.
     fn arrived(&mut self, up_ms: i64, now: Timestamp) {
+        if self.way.has_wrapped(up_ms) {
+            self.run = None;
+        }
         if self.way.heard(up_ms, now) && self.ends_at(now).is_some_and(|ends_at| ends_at > now) {
             self.tell_run(now);
         }
@@ -378,7 +381,7 @@ impl Conversation {
     /// When what it runs ends, by its uptime and the shortest way.
     fn ends_at(&self, now: Timestamp) -> Option<Timestamp> {
         let (run, up_ms) = self.run?;
-        let said_at = up_ms.and_then(|up_ms| self.way.said_at(up_ms)).unwrap_or(now);
+        let said_at = up_ms.and_then(|up_ms| self.way.said_at(up_ms)).map_or(now, |at| at.min(now));
         Some(said_at.plus_ms(run.left_ms()))
     }
 

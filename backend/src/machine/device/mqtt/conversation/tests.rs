@@ -328,6 +328,20 @@ fn the_end_of_a_run_is_told_by_the_shortest_way() {
     ]);
 }
 
+/// Boards that count with 32 bits begin again after 49.7 days.
+#[test]
+fn an_uptime_that_goes_round_moves_no_countdown() {
+    let last = i64::from(u32::MAX);
+    endpoint([
+        (0, Link(1), "here"),
+        (400, state(runs(last, 1, 600)), "runs 1 for 600000, asks on 1"),
+        (20_900, beat(20_000), ""),
+        // Its way is shorter than any since.
+        (40_100, beat(39_999), ""),
+        (50_000, state(runs(50_000, 1, 550)), "runs 1 for 550000"),
+    ]);
+}
+
 #[test]
 fn another_boot_has_another_clock() {
     endpoint([

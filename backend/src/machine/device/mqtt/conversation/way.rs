@@ -23,7 +23,7 @@ pub(super) struct Way {
 impl Way {
     /// A word arrives; whether its way was so much shorter than any before that what was told is to be told again.
     pub(super) fn heard(&mut self, up_ms: i64, now: Timestamp) -> bool {
-        if wrapped(self.up_ms, up_ms) {
+        if self.has_wrapped(up_ms) {
             *self = Self::default();
         }
         self.up_ms = up_ms;
@@ -36,6 +36,11 @@ impl Way {
         let boot_ms = now.ms() - up_ms;
         self.least = Some(self.least.map_or(boot_ms, |least| least.min(boot_ms)));
         known.is_some_and(|known| boot_ms < known - WORTH_MS)
+    }
+
+    /// Whether its uptime went round since the word before: what was said at an earlier one is of another count.
+    pub(super) fn has_wrapped(&self, up_ms: i64) -> bool {
+        wrapped(self.up_ms, up_ms)
     }
 
     /// When it said what it said at that uptime, or up to the shortest way sooner.

@@ -38,9 +38,10 @@ impl Thread {
             return;
         }
         let now = self.now();
-        while self.unseated < FRESH || self.give_up_oldest(now) {
-            let Some(stream) = self.waiting.pop_front() else { return };
-            self.begin(stream, now);
+        while !self.waiting.is_empty() && (self.unseated < FRESH || self.give_up_oldest(now)) {
+            if let Some(stream) = self.waiting.pop_front() {
+                self.begin(stream, now);
+            }
         }
     }
 
@@ -52,24 +53,30 @@ impl Thread {
         let line = Line::new(socket, self.shared.next_link(), peer.ip().into(), place, now, LOGIN_WITHIN_MS);
         if let Some(key) = self.insert(line) {
             self.unseated += 1;
+            self.forget_seated();
             self.fresh.push_back(key);
+        }
+    }
+
+    /// So that those who have logged in or are gone do not pile up: none before them is older than it has to log in.
+    fn forget_seated(&mut self) {
+        while let Some(key) = self.fresh.front().copied()
+            && self.line(key).is_none_or(|line| line.seat().is_some())
+        {
+            self.fresh.pop_front();
         }
     }
 
     /// Makes room for one that waits: whether the oldest was old enough.
     fn give_up_oldest(&mut self, now: Timestamp) -> bool {
-        while let Some(key) = self.fresh.front().copied() {
-            match self.line(key).filter(|line| line.seat().is_none()).map(|line| line.heard_at) {
-                Some(came) if came.ms_until(now) < FRESH_FOR_MS => return false,
-                Some(_) => {
-                    self.fresh.pop_front();
-                    self.shared.reports.metrics.refused(Refused::Crowded);
-                    return self.remove(key).is_some();
-                }
-                None => _ = self.fresh.pop_front(),
-            }
+        self.forget_seated();
+        let Some(key) = self.fresh.front().copied() else { return false };
+        if self.line(key).is_none_or(|line| line.heard_at.ms_until(now) < FRESH_FOR_MS) {
+            return false;
         }
-        false
+        self.fresh.pop_front();
+        self.shared.reports.metrics.refused(Refused::Crowded);
+        self.remove(key).is_some()
     }
 
     pub(super) fn knock(&mut self, key: LineKey, connect: &Connect, now: Timestamp) {

@@ -31,7 +31,9 @@ impl Thread {
         let _ = line.mqtt.accept(&mut line.out);
         let client: Box<str> = line.seat().map(|seat| seat.client.clone()).unwrap_or_default();
         self.devices.get_or_make(location(key.idmesin, key.idoutlet));
-        let before = self.lines_of.get(&key.idmesin).cloned().unwrap_or_default();
+        let mut before = self.lines_of.get(&key.idmesin).cloned().unwrap_or_default();
+        // One of the same moment may have taken its place already.
+        before.retain(|key| self.line(*key).is_some_and(|line| !line.doomed));
         let same =
             before.iter().copied().find(|key| !client.is_empty() && self.seat(*key).is_some_and(|seat| seat.client == client));
         // The one that hears commands stays longest: beside it somebody may publish with a connection for each word.

@@ -1,0 +1,66 @@
+//! More than the server has room for: each costs little, and devices come through.
+
+use std::time::Duration;
+
+use actix_web::rt::time::timeout;
+use futures_util::future::join_all;
+use nyala_mqtt::Qos;
+use nyala_mqtt::client::Event;
+use serde_json::json;
+
+use super::{Device, Line, knock, standing};
+use crate::races::PATIENCE;
+
+#[actix_web::test]
+async fn three_hundred_that_say_nothing_keep_no_device_out() {
+    let app = standing().start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let idle = join_all((0..300).map(|_| Line::connect(given.port))).await;
+    app.until_counted("nyala_device_connections", 256.0).await;
+    let comes = knock(&given);
+    futures_util::pin_mut!(comes);
+    assert!(timeout(Duration::from_millis(200), &mut comes).await.is_err(), "those before it have a second");
+    // Whose second is over makes room, the oldest first, until it is the device's turn.
+    app.advance_s(1);
+    assert_eq!(timeout(PATIENCE, comes).await.unwrap(), None);
+    let crowded = app.metric("nyala_device_logins_refused_total{reason=\"crowded\"}").await;
+    assert_eq!(crowded, 45.0);
+    drop(idle);
+    app.until_counted("nyala_device_connections", 0.0).await;
+}
+
+#[actix_web::test]
+async fn more_connections_than_there_may_be_are_closed() {
+    let app = standing().with(|c| c.mqtt.max_connections = 5).start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let mut first = Device::online(&app, &given).await;
+    let mut idle = join_all((0..4).map(|_| Line::connect(given.port))).await;
+    app.until_counted("nyala_device_connections", 5.0).await;
+    Line::connect(given.port).await.closed().await;
+    first.line.ping().await;
+    drop(idle.pop());
+    app.until_counted("nyala_device_connections", 4.0).await;
+    assert_eq!(knock(&given).await, None);
+}
+
+#[actix_web::test]
+async fn who_does_not_read_is_closed_and_nobody_else_notices() {
+    let app = standing().device_send_buffer(2_048).start().await;
+    let outlet = app.outlet("Melati").await;
+    let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
+    let mut beside = Device::online(&app, &other).await;
+    let mut deaf = Device::log_in_over(&app.clock, &given, "a", Line::connect_small(given.port).await).await;
+    assert_eq!(deaf.line.subscribe(&[&given.topic("state")]).await.len(), 1);
+    // It hears each of its states again, 400 bytes, and takes none of them from the kernel.
+    let mut said = 0;
+    while app.metric("nyala_device_closed_total{reason=\"slow\"}").await == 0.0 {
+        for _ in 0..20 {
+            deaf.say("state", &json!({"online": true, "fw": "x".repeat(350)})).await;
+            said += 1;
+        }
+        beside.line.publish(&other.topic("hb"), b"{}", Qos::AtLeastOnce).await;
+        assert!(matches!(beside.line.next().await, Some(Event::Acknowledged(_))));
+        assert!(said < 2_000, "it is closed long before");
+    }
+    app.until_counted("nyala_device_connections", 1.0).await;
+}

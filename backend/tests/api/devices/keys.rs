@@ -1,0 +1,64 @@
+//! Keys under devices that are connected: followed by another without a gap, and ended at once.
+
+use actix_web::rt::task::spawn_blocking;
+use futures_util::future::join;
+use nyala_mqtt::Refusal;
+
+use super::{Device, knock, standing};
+use crate::cli::program_beside;
+
+#[actix_web::test]
+async fn a_key_that_follows_takes_over_when_it_is_used() {
+    let app = standing().start().await;
+    let old = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let mut device = Device::online(&app, &old).await;
+    let new = app.key_for(old.idmesin).await;
+    // Until then the old one counts, and comes again as it likes.
+    device = device.again(&app.clock).await;
+    device.state().await;
+    device.command().await;
+    let mut other = Device::subscribe(&app.clock, &new, "other").await;
+    device.line.closed().await;
+    assert_eq!(app.metric("nyala_device_closed_total{reason=\"revoked\"}").await, 1.0);
+    assert_eq!(knock(&old).await, Some(Refusal::Login));
+    assert_eq!(knock(&new).await, None);
+    other.line.ping().await;
+    assert!(app.stored(old.idmesin, "online").await, "the machine was never away");
+}
+
+#[actix_web::test]
+async fn a_revocation_by_another_process_closes_the_line() {
+    let app = standing().start().await;
+    let outlet = app.outlet("Melati").await;
+    let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
+    let (mut device, mut stays) = (Device::online(&app, &given).await, Device::online(&app, &other).await);
+    let mut second = Device::log_in(&app.clock, &given, "second").await;
+    let mut command = program_beside(&app, &["device", "revoke", &given.idmesin.to_string()]);
+    let revoked = spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    assert!(revoked.status.success(), "{revoked:?}");
+    device.line.closed().await;
+    second.line.closed().await;
+    assert_eq!(app.metric("nyala_device_closed_total{reason=\"revoked\"}").await, 2.0);
+    assert_eq!(knock(&given).await, Some(Refusal::Login));
+    stays.line.ping().await;
+}
+
+#[actix_web::test]
+async fn a_login_whose_key_ends_while_it_is_judged_does_not_stay() {
+    let app = standing().with(|c| c.database.lock_ms = 20_000).start().await;
+    let outlet = app.outlet("Melati").await;
+    let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
+    let mut here = Device::online(&app, &other).await;
+    // Its first use takes the machine's row, after its key was found to count.
+    let door = app.locked("mesin", given.idmesin).await;
+    let ends = async {
+        app.lock_waiter().await;
+        app.db.execute("UPDATE device_key SET revoked_at = now(), revoked_tx = pg_current_xact_id()", &[]).await.unwrap();
+        // With the other one's the server has read of it.
+        here.line.closed().await;
+        door.batch_execute("COMMIT").await.unwrap();
+    };
+    let (answer, ()) = join(knock(&given), ends).await;
+    assert_eq!(answer, Some(Refusal::Login));
+    app.until_counted("nyala_device_connections", 0.0).await;
+}

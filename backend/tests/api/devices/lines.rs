@@ -1,0 +1,165 @@
+//! Several connections of one device: which one counts, and how many there may be.
+
+use futures_util::future::join_all;
+use nyala::machine::actor::MachineInput;
+use nyala_mqtt::client::Event;
+use nyala_mqtt::{Granted, Qos};
+use serde_json::json;
+
+use super::{Device, NIL, standing};
+use crate::helpers::{Setup, TestApp};
+use crate::shop::buy;
+
+async fn replaced(app: &TestApp) -> f64 {
+    app.metric("nyala_device_closed_total{reason=\"replaced\"}").await
+}
+
+#[actix_web::test]
+async fn a_client_id_that_comes_again_takes_over() {
+    let app = standing().start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let mut before = Device::online(&app, &given).await;
+    let mut after = Device::subscribe(&app.clock, &given, "esp").await;
+    before.line.closed().await;
+    assert_eq!(replaced(&app).await, 1.0);
+    after.conn = 2;
+    after.state().await;
+    assert_eq!(after.command().await["cmd_id"], NIL, "its first state is answered");
+    assert!(app.stored(given.idmesin, "online").await);
+    // Nobody else's.
+    let other = app.given(app.outlet("Mawar").await, "Cuci 1").await;
+    let mut third = Device::subscribe(&app.clock, &other, "esp").await;
+    after.line.ping().await;
+    third.line.ping().await;
+}
+
+#[actix_web::test]
+async fn an_empty_client_id_takes_nothing_over_and_a_fifth_connection_does() {
+    let app = standing().start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let mut hears = Device::subscribe(&app.clock, &given, "").await;
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        others.push(Device::log_in(&app.clock, &given, "").await);
+    }
+    for device in &mut others {
+        device.line.ping().await;
+    }
+    // The oldest that hears no commands makes room.
+    let mut fifth = Device::log_in(&app.clock, &given, "").await;
+    others.remove(0).line.closed().await;
+    for device in others.iter_mut().chain([&mut hears, &mut fifth]) {
+        device.line.ping().await;
+    }
+    assert_eq!((replaced(&app).await, app.metric("nyala_device_connections").await), (1.0, 4.0));
+}
+
+#[actix_web::test]
+async fn many_connections_at_the_same_moment_are_four() {
+    let app = standing().start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let other = app.given(app.outlet("Mawar").await, "Cuci 1").await;
+    // Judged by one statement, they arrive together.
+    let devices = join_all((0..20).map(|_| Device::log_in(&app.clock, &given, ""))).await;
+    let same = join_all((0..5).map(|_| Device::log_in(&app.clock, &other, "esp"))).await;
+    app.until_counted("nyala_device_connections", 5.0).await;
+    assert_eq!(replaced(&app).await, 20.0);
+    drop((devices, same));
+    app.until_counted("nyala_device_connections", 0.0).await;
+}
+
+#[actix_web::test]
+async fn two_connections_play_one_device_as_two_terminals_do() {
+    let app = standing().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let mut ears = Device::subscribe(&app.clock, &given, "mosq-1").await;
+    let mouth = async |last: &str, word: &serde_json::Value| {
+        let mut mouth = Device::log_in(&app.clock, &given, "").await;
+        mouth.say(last, word).await;
+        mouth.line.ping().await;
+    };
+    mouth("hb", &json!({})).await;
+    app.until_stored(given.idmesin, "online", true).await;
+    let order = buy(1, shop, epay);
+    let play = async {
+        loop {
+            let cmd = ears.command().await;
+            if cmd["op"] == "start" {
+                return mouth("ack", &json!({"cmd_id": cmd["cmd_id"], "result": "started"})).await;
+            }
+            mouth("hb", &json!({})).await;
+        }
+    };
+    let paid = async {
+        // The ears have subscribed for two seconds: without a state they are told the start all the same.
+        app.advance_s(2);
+        app.buy(&siti, &order).await
+    };
+    futures_util::future::join(paid, play).await.0.expect(200, "Mesin Berhasil dinyalakan");
+    assert_eq!(app.states(&order.receipt).await, ["RUNNING"]);
+    // The mouth is gone, the ears are not.
+    assert_eq!(app.scanned(given.idmesin, &siti).await, "busy");
+    drop(ears);
+    app.until_counted("nyala_devices_online", 0.0).await;
+}
+
+#[actix_web::test]
+async fn what_an_older_connection_says_of_itself_is_not_believed() {
+    let app = standing().start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let mut old = Device::subscribe(&app.clock, &given, "a").await;
+    let mut new = Device::subscribe(&app.clock, &given, "b").await;
+    old.state().await;
+    old.line.ping().await;
+    assert_eq!(app.metric("nyala_device_words_dropped_total{reason=\"stale\"}").await, 1.0);
+    new.state().await;
+    assert_eq!(new.command().await["op"], "query");
+    // When it is gone, the older one counts again.
+    drop(new.line);
+    app.until_counted("nyala_device_connections", 1.0).await;
+    old.seq = 0;
+    old.state().await;
+    assert_eq!(old.command().await["op"], "query");
+}
+
+#[actix_web::test]
+async fn who_gives_up_its_commands_is_not_there_any_more() {
+    let app = standing().start().await;
+    let (_, given, siti, _) = app.device_shop(600).await;
+    let mut device = Device::online(&app, &given).await;
+    device.line.send(&unsubscribe(&given.topic("cmd"))).await;
+    app.until_counted("nyala_devices_online", 0.0).await;
+    assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
+    device.line.forget_unsuback().await;
+    assert_eq!(device.line.subscribe(&[&given.topic("cmd")]).await, [Granted::Yes(Qos::AtMostOnce)]);
+    device.state().await;
+    device.command().await;
+    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+}
+
+fn unsubscribe(topic: &str) -> Vec<u8> {
+    let length = |n: usize| u8::try_from(n).unwrap();
+    [&[0xa2, length(topic.len() + 4), 0, 9, 0, length(topic.len())], topic.as_bytes()].concat()
+}
+
+/// Devices of all outlets, whichever thread has accepted them.
+#[actix_web::test]
+async fn a_connection_goes_to_the_thread_of_its_outlet() {
+    let app = Setup::new().with(|c| c.http.workers = 3).start().await;
+    let mut devices = Vec::new();
+    for n in 0..6 {
+        let outlet = app.outlet(&format!("Outlet {n}")).await;
+        for _ in 0..3 {
+            let given = app.given(outlet, "Cuci").await;
+            devices.push(Device::online(&app, &given).await);
+        }
+    }
+    assert_eq!(app.metric("nyala_devices_online").await, 18.0);
+    for device in &mut devices {
+        device.line.publish(&device.given.topic("hb"), b"{}", Qos::AtLeastOnce).await;
+        assert!(matches!(device.line.next().await, Some(Event::Acknowledged(_))));
+        // And hears what its machine asks.
+        app.state.machines.tell(&device.given.at(), MachineInput::AskDevice).unwrap();
+        assert_eq!(device.command().await["op"], "query");
+    }
+}

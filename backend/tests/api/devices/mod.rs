@@ -1,0 +1,414 @@
+//! Devices over MQTT (docs/contract.md §6) as one of them sees the server: a device of a test's own, on the crate's client over a socket.
+
+mod crowd;
+mod keys;
+mod lines;
+mod login;
+mod presence;
+mod probe;
+mod trouble;
+mod wash;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use actix_web::rt::time::{sleep, timeout};
+use nyala::domain::driver_kind::DriverKind;
+use nyala::domain::timestamp::{Clock, Timestamp};
+use nyala::machine::machines::Location;
+use nyala_mqtt::client::{Connection, Event, Login};
+use nyala_mqtt::{Granted, Limits, Qos, Refusal, Will};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::arrange::Outlet;
+use crate::device_keys::mqtt_machine;
+use crate::helpers::{Customer, Setup, TestApp};
+use crate::operator::Scope;
+use crate::races::PATIENCE;
+use crate::shop::Shop;
+
+const NIL: &str = "00000000-0000-0000-0000-000000000000";
+/// Something that the server looks at each half a second has happened by then, or not at all.
+const SWEPT: Duration = Duration::from_millis(1_200);
+
+/// A machine of the driver mqtt, and what its device was given.
+#[derive(Debug, Clone)]
+pub struct Given {
+    pub idmesin: i64,
+    pub idoutlet: i64,
+    pub secret: String,
+    pub port: u16,
+}
+
+impl Given {
+    pub fn topic(&self, last: &str) -> String {
+        format!("nyala/v1/{}/{}/{last}", self.idoutlet, self.idmesin)
+    }
+
+    /// The bytes of a login with it.
+    pub fn connect(&self, client_id: &str, will: Option<&str>) -> Vec<u8> {
+        let (user, mut out) = (self.idmesin.to_string(), Vec::new());
+        let will = will.map(|topic| Will { topic, payload: b"{}", qos: Qos::AtMostOnce, retain: false });
+        let login = Login { client_id, user: Some(&user), password: Some(self.secret.as_bytes()), keep_alive: 30, will };
+        Connection::new(Limits::default()).connect(&login, &mut out).unwrap();
+        out
+    }
+
+    pub fn at(&self) -> Location {
+        Location { idmesin: self.idmesin, idoutlet: self.idoutlet, driver: DriverKind::Mqtt }
+    }
+}
+
+impl TestApp {
+    /// A machine of the driver mqtt whose device has a key.
+    pub async fn given(&self, outlet: Outlet, name: &str) -> Given {
+        let idmesin = mqtt_machine(self, outlet, name).await;
+        self.db.execute("UPDATE mesin SET online = FALSE WHERE idmesin = $1", &[&idmesin]).await.unwrap();
+        self.key_for(idmesin).await
+    }
+
+    /// A key more for a machine's device.
+    pub async fn key_for(&self, idmesin: i64) -> Given {
+        let key = self.key(Scope::Root).await;
+        let told = self.ops(&key, &format!("mesin/{idmesin}/perangkat"), &json!({})).await.ok();
+        let (idoutlet, secret) = (told["idoutlet"].as_i64().unwrap(), told["secret"].as_str().unwrap().to_owned());
+        Given { idmesin, idoutlet, secret, port: self.device_port.unwrap() }
+    }
+
+    /// A shop whose machine waits for a device, with a customer who can pay once.
+    pub async fn device_shop(&self, duration_s: i32) -> (Shop, Given, Customer, i64) {
+        let shop = self.shop(duration_s).await;
+        self.db.execute("UPDATE mesin SET driver = 'mqtt', online = FALSE WHERE idmesin = $1", &[&shop.idmesin]).await.unwrap();
+        let given = self.key_for(shop.idmesin).await;
+        let siti = self.register_customer("81211112222", "Siti", "Rahmawati").await;
+        let epay = self.balance_of(&siti, shop, crate::shop::PRICE).await;
+        (shop, given, siti, epay)
+    }
+
+    /// What `get_layanan` says of a machine to whoever scans it.
+    pub async fn scanned(&self, idmesin: i64, by: &Customer) -> String {
+        let qr = nyala::qr::machine::make(&self.state.secrets, idmesin, 1);
+        let body = json!({"qr": qr, "limit": 10, "skip": 0});
+        let told = self.post("/scan/v1/transaksi/get_layanan", Some(&by.token), &body).await.ok();
+        told["data_mesin"]["status"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until `mesin` has this, of its columns `online` and `perlu_petugas`.
+    pub async fn until_stored(&self, idmesin: i64, column: &str, is: bool) {
+        let sql = format!("SELECT {column} FROM mesin WHERE idmesin = $1");
+        let stored = async {
+            while self.db.query_one(&sql, &[&idmesin]).await.unwrap().get::<_, bool>(0) != is {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(PATIENCE, stored).await.unwrap_or_else(|_| panic!("{column} of {idmesin} does not become {is}"));
+    }
+
+    pub async fn stored(&self, idmesin: i64, column: &str) -> bool {
+        let sql = format!("SELECT {column} FROM mesin WHERE idmesin = $1");
+        self.db.query_one(&sql, &[&idmesin]).await.unwrap().get(0)
+    }
+
+    /// What is counted, once it is that.
+    pub async fn until_counted(&self, name: &str, is: f64) {
+        let counted = async {
+            while self.metric(name).await != is {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        if timeout(PATIENCE, counted).await.is_err() {
+            panic!("{name} is {} and not {is}", self.metric(name).await);
+        }
+    }
+}
+
+/// The server's clock stands, so devices are silent for as long as a test says.
+fn standing() -> Setup {
+    Setup::new()
+}
+
+/// A connection that says bytes, and what the server says to it.
+pub struct Line {
+    stream: TcpStream,
+    mqtt: Connection,
+    heard: VecDeque<Event>,
+}
+
+impl Line {
+    pub async fn connect(port: u16) -> Self {
+        Self::over(TcpStream::connect(("127.0.0.1", port)).await.expect("a connection"))
+    }
+
+    /// One for which the kernel keeps little of what it does not read.
+    async fn connect_small(port: u16) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(2_048).unwrap();
+        Self::over(socket.connect(([127, 0, 0, 1], port).into()).await.unwrap())
+    }
+
+    fn over(stream: TcpStream) -> Self {
+        stream.set_nodelay(true).unwrap();
+        Self { stream, mqtt: Connection::new(Limits::default()), heard: VecDeque::new() }
+    }
+
+    /// Sends these bytes; a server that has closed the line may not take them.
+    pub async fn send(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes).await;
+    }
+
+    /// The next thing that the server says; `None`: it has closed the line.
+    pub async fn next(&mut self) -> Option<Event> {
+        timeout(PATIENCE, self.read()).await.expect("the server says something or closes the line")
+    }
+
+    async fn read(&mut self) -> Option<Event> {
+        let mut buf = [0; 4_096];
+        loop {
+            if let Some(event) = self.heard.pop_front() {
+                return Some(event);
+            }
+            let n = match self.stream.read(&mut buf).await {
+                Ok(0) | Err(_) => return None,
+                Ok(n) => n,
+            };
+            let (mut bytes, mut out) = (&buf[..n], Vec::new());
+            while let Some(event) = self.mqtt.feed(&mut bytes, &mut out).expect("what a server may say") {
+                self.heard.push_back(event);
+            }
+            self.send(&out).await;
+        }
+    }
+
+    /// The server has answered an UNSUBSCRIBE, which the client of the crate never sends.
+    async fn forget_unsuback(&mut self) {
+        assert_eq!(self.stream_bytes(4).await, b"\xb0\x02\x00\x09");
+    }
+
+    /// Bytes as they come, to the end of the line.
+    async fn rest(mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let _ = timeout(PATIENCE, self.stream.read_to_end(&mut bytes)).await.expect("the server closes the line");
+        bytes
+    }
+
+    /// The next bytes as they come.
+    async fn stream_bytes(&mut self, n: usize) -> Vec<u8> {
+        let mut bytes = vec![0; n];
+        let read = timeout(PATIENCE, self.stream.read_exact(&mut bytes)).await.expect("the server says something");
+        read.expect("it says as much");
+        bytes
+    }
+
+    /// Waits until the server has closed the line.
+    pub async fn closed(&mut self) {
+        while self.next().await.is_some() {}
+    }
+
+    /// Whether nothing comes, not even the end, while the server looks for what to close.
+    async fn stays(&mut self) -> bool {
+        timeout(SWEPT, self.read()).await.is_err()
+    }
+
+    async fn log_in(&mut self, login: &Login<'_>) -> Option<Event> {
+        let mut out = Vec::new();
+        self.mqtt.connect(login, &mut out).unwrap();
+        self.send(&out).await;
+        self.next().await
+    }
+
+    async fn subscribe(&mut self, topics: &[&str]) -> Vec<Granted> {
+        let mut out = Vec::new();
+        let topics: Vec<(&str, Qos)> = topics.iter().map(|topic| (*topic, Qos::AtMostOnce)).collect();
+        self.mqtt.subscribe(&topics, &mut out).unwrap();
+        self.send(&out).await;
+        match self.next().await {
+            Some(Event::Subscribed(answer)) => answer.granted,
+            other => panic!("{other:?} is no SUBACK"),
+        }
+    }
+
+    async fn publish(&mut self, topic: &str, payload: &[u8], qos: Qos) {
+        let mut out = Vec::new();
+        self.mqtt.publish(topic, payload, qos, false, &mut out).unwrap();
+        self.send(&out).await;
+    }
+
+    /// The server has heard everything before.
+    pub async fn ping(&mut self) {
+        let mut out = Vec::new();
+        self.mqtt.ping(&mut out).unwrap();
+        self.send(&out).await;
+        let answer = async {
+            let mut others = VecDeque::new();
+            loop {
+                match self.read().await {
+                    Some(Event::Pong) => break others,
+                    Some(other) => others.push_back(other),
+                    None => panic!("the line is closed"),
+                }
+            }
+        };
+        self.heard = timeout(PATIENCE, answer).await.expect("a pong");
+    }
+}
+
+/// A port that nobody listens on, for a server that is to come back on it.
+pub fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Logs in with what was given; `None`: the server took it.
+pub async fn knock(given: &Given) -> Option<Refusal> {
+    knock_as(given, &given.idmesin.to_string(), &given.secret).await
+}
+
+async fn knock_as(given: &Given, user: &str, secret: &str) -> Option<Refusal> {
+    let mut line = Line::connect(given.port).await;
+    let login = Login { client_id: "", user: Some(user), password: Some(secret.as_bytes()), keep_alive: 30, will: None };
+    match line.log_in(&login).await {
+        Some(Event::Accepted) => None,
+        Some(Event::Refused(why)) => Some(why),
+        other => panic!("{other:?} answers no login"),
+    }
+}
+
+/// A device that says what a test has it say; its clock is the test's.
+pub struct Device {
+    pub line: Line,
+    pub given: Given,
+    clock: Clock,
+    /// Before the server's present, so that it has been up for a while.
+    booted: Timestamp,
+    pub boot: i64,
+    pub conn: u32,
+    pub seq: u32,
+    /// The highest it saw.
+    pub epoch: i64,
+    pub run: Value,
+    pub last: Value,
+}
+
+impl Device {
+    /// A connection that has logged in and heard nothing else.
+    pub async fn log_in(clock: &Clock, given: &Given, client_id: &str) -> Self {
+        Self::log_in_over(clock, given, client_id, Line::connect(given.port).await).await
+    }
+
+    async fn log_in_over(clock: &Clock, given: &Given, client_id: &str, mut line: Line) -> Self {
+        let user = given.idmesin.to_string();
+        let will = json!({"online": false, "boot_id": 1, "conn": 1}).to_string();
+        let topic = given.topic("state");
+        let will = Will { topic: &topic, payload: will.as_bytes(), qos: Qos::AtLeastOnce, retain: true };
+        let password = Some(given.secret.as_bytes());
+        let login = Login { client_id, user: Some(&user), password, keep_alive: 30, will: Some(will) };
+        assert_eq!(line.log_in(&login).await, Some(Event::Accepted));
+        let booted = clock.now().plus_ms(-60_000);
+        let (run, last) = (Value::Null, Value::Null);
+        Self { line, given: given.clone(), clock: clock.clone(), booted, boot: 1, conn: 1, seq: 0, epoch: 0, run, last }
+    }
+
+    /// One that hears its commands.
+    pub async fn subscribe(clock: &Clock, given: &Given, client_id: &str) -> Self {
+        let mut device = Self::log_in(clock, given, client_id).await;
+        assert_eq!(device.line.subscribe(&[&given.topic("cmd")]).await, [Granted::Yes(Qos::AtMostOnce)]);
+        device
+    }
+
+    /// One that has said its first state, and was told the time.
+    pub async fn online(app: &TestApp, given: &Given) -> Self {
+        let mut device = Self::subscribe(&app.clock, given, "esp").await;
+        device.state().await;
+        let told = device.command().await;
+        assert_eq!((&told["cmd_id"], &told["op"]), (&json!(NIL), &json!("query")));
+        app.until_stored(given.idmesin, "online", true).await;
+        device
+    }
+
+    /// The same device on a new line.
+    pub async fn again(mut self, clock: &Clock) -> Self {
+        let fresh = Self::subscribe(clock, &self.given, "esp").await;
+        self.line = fresh.line;
+        self.conn += 1;
+        self.seq = 0;
+        self
+    }
+
+    fn up_ms(&self) -> i64 {
+        self.booted.ms_until(self.clock.now())
+    }
+
+    /// What it knows of itself, with the stamp of its next word.
+    pub fn word(&mut self) -> Value {
+        self.seq += 1;
+        json!({"boot_id": self.boot, "conn": self.conn, "seq": self.seq, "up_ms": self.up_ms()})
+    }
+
+    pub async fn say(&mut self, last: &str, word: &Value) {
+        self.line.publish(&self.given.topic(last), word.to_string().as_bytes(), Qos::AtMostOnce).await;
+    }
+
+    pub async fn state(&mut self) {
+        let mut word = self.word();
+        word["online"] = json!(true);
+        word["epoch"] = json!(self.epoch);
+        word["run"] = self.run.clone();
+        word["last"] = self.last.clone();
+        word["fw"] = json!("uji");
+        self.say("state", &word).await;
+    }
+
+    pub async fn beat(&mut self) {
+        let word = self.word();
+        self.say("hb", &word).await;
+    }
+
+    pub async fn ack(&mut self, cmd: &Value, result: &str) {
+        let mut word = self.word();
+        word["cmd_id"] = cmd["cmd_id"].clone();
+        word["epoch"] = cmd["epoch"].clone();
+        word["result"] = json!(result);
+        self.say("ack", &word).await;
+    }
+
+    /// The next command.
+    pub async fn command(&mut self) -> Value {
+        match self.line.next().await {
+            Some(Event::Publish(publish)) => {
+                assert_eq!(publish.topic(), self.given.topic("cmd"));
+                assert!(!publish.retain(), "a command is never kept");
+                serde_json::from_slice(publish.payload()).expect("JSON")
+            }
+            other => panic!("{other:?} is no command"),
+        }
+    }
+
+    /// The next command that is no question about nothing, which it answers with a state.
+    pub async fn order(&mut self) -> Value {
+        loop {
+            let cmd = self.command().await;
+            if cmd["cmd_id"] != NIL {
+                self.epoch = self.epoch.max(cmd["epoch"].as_i64().unwrap());
+                return cmd;
+            }
+            self.state().await;
+        }
+    }
+
+    /// Begins what a start asks for, and says so.
+    pub async fn starts(&mut self, cmd: &Value) {
+        assert_eq!(cmd["op"], "start");
+        self.run = json!({"cmd_id": cmd["cmd_id"], "sisa_s": cmd["durasi_s"]});
+        self.last = json!({"cmd_id": cmd["cmd_id"], "result": "started"});
+        self.ack(cmd, "started").await;
+        self.state().await;
+    }
+
+    /// Its run is over.
+    pub async fn ends(&mut self, result: &str) {
+        self.last = json!({"cmd_id": self.run["cmd_id"], "result": result});
+        self.run = Value::Null;
+        self.state().await;
+    }
+}

@@ -1,0 +1,101 @@
+//! What somebody must look at: the machine takes no purchase, it is on record once, and free when its device says that nothing runs.
+
+use futures_util::future::join;
+use nyala::machine::actor::MachineInput;
+use serde_json::{Value, json};
+
+use super::{Device, Given, standing};
+use crate::helpers::TestApp;
+use crate::shop::{PRICE, buy};
+
+impl TestApp {
+    async fn told(&self, action: &str) -> Vec<Value> {
+        let sql = "SELECT isi FROM audit_log WHERE aksi = $1 AND aktor = 'perangkat' ORDER BY id";
+        self.db.query(sql, &[&action]).await.unwrap().iter().map(|row| row.get(0)).collect()
+    }
+
+    /// As the reaper does each quarter of a minute.
+    fn ask_for_staff(&self, given: &Given) {
+        self.state.machines.tell(&given.at(), MachineInput::AskDevice).unwrap();
+    }
+
+    async fn until_free(&self, device: &mut Device) {
+        self.ask_for_staff(&device.given);
+        let cmd = device.command().await;
+        assert_eq!(cmd["op"], "query");
+        device.epoch = device.epoch.max(cmd["epoch"].as_i64().unwrap());
+        device.state().await;
+        self.until_stored(device.given.idmesin, "perlu_petugas", false).await;
+    }
+}
+
+#[actix_web::test]
+async fn a_device_that_has_lost_its_memory_waits_for_staff() {
+    let app = standing().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let mut device = Device::online(&app, &given).await;
+    device.epoch = 7;
+    device.state().await;
+    for n in 0..2 {
+        device.epoch = 3;
+        device.state().await;
+        app.until_stored(given.idmesin, "perlu_petugas", true).await;
+        assert_eq!(app.told("mesin.perangkat_lupa").await, [json!({"epoch_dulu": 7, "epoch": 3})], "once, {n}");
+        assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
+        app.buy(&siti, &buy(n, shop, epay)).await.expect(409, "mesin sedang offline");
+        app.until_free(&mut device).await;
+        device.epoch = 7;
+        device.state().await;
+    }
+    assert_eq!(app.metric("nyala_device_troubles_total{kind=\"memory_lost\"}").await, 2.0);
+    // Again on record in an hour.
+    app.advance_s(40);
+    for _ in 0..90 {
+        device.beat().await;
+        device.line.ping().await;
+        app.advance_s(40);
+    }
+    device.beat().await;
+    device.epoch = 3;
+    device.state().await;
+    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    assert_eq!(app.told("mesin.perangkat_lupa").await.len(), 2);
+}
+
+#[actix_web::test]
+async fn two_devices_with_one_key_wait_for_staff() {
+    let app = standing().start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let mut device = Device::online(&app, &given).await;
+    for boot in [2, 1, 2, 1, 2, 1] {
+        let line = Device::subscribe(&app.clock, &given, "esp").await.line;
+        (device.line, device.boot) = (line, boot);
+        app.advance_s(5);
+        device.state().await;
+        device.line.ping().await;
+    }
+    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    assert_eq!(app.told("mesin.perangkat_ganda").await, [json!({})]);
+    app.until_counted("nyala_device_troubles_total{kind=\"clone\"}", 2.0).await;
+}
+
+#[actix_web::test]
+async fn a_run_that_ends_early_moves_no_money_and_waits_for_staff() {
+    let app = standing().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let mut device = Device::online(&app, &given).await;
+    let order = buy(1, shop, epay);
+    let starts = async {
+        let start = device.order().await;
+        device.starts(&start).await;
+    };
+    join(app.buy(&siti, &order), starts).await.0.ok();
+    app.advance_s(30);
+    let cmd_id = device.run["cmd_id"].clone();
+    device.ends("done").await;
+    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    assert_eq!(app.told("mesin.berhenti_lebih_awal").await, [json!({"cmd_id": cmd_id, "sisa_s": 570})]);
+    assert_eq!(app.balance(epay).await, 0, "what becomes of the money, staff decide");
+    assert!(app.balance(epay).await < PRICE);
+    app.assert_no_violation().await;
+}

@@ -1,0 +1,178 @@
+//! Purchases whose machine is a device of the test's.
+
+use std::time::Duration;
+
+use actix_web::rt::time::sleep;
+use futures_util::future::join;
+use serde_json::{Value, json};
+
+use super::{Device, Given, standing};
+use crate::helpers::{Customer, Setup, TestApp};
+use crate::operator::Scope;
+use crate::shop::{Order, PRICE, buy};
+
+const REFUSED: &str = "mesin gagal dinyalakan, saldo dikembalikan";
+const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala";
+
+fn running() -> Setup {
+    Setup::new().running_clock()
+}
+
+#[actix_web::test]
+async fn a_wash_goes_from_the_scan_to_its_end() {
+    let app = standing().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
+    let mut device = Device::online(&app, &given).await;
+    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    let order = buy(1, shop, epay);
+    let starts = async {
+        let start = device.order().await;
+        assert_eq!((&start["op"], &start["durasi_s"], &start["epoch"]), (&json!("start"), &json!(600), &json!(1)));
+        let exp = start["exp"].as_i64().unwrap();
+        assert!((0..=10).contains(&(exp - app.now().ms() / 1000)), "{start}");
+        assert_eq!((start["now_ms"].as_i64(), start["echo"].as_i64()), (Some(app.now().ms()), Some(60_000)));
+        device.starts(&start).await;
+    };
+    let (paid, ()) = join(app.buy(&siti, &order), starts).await;
+    paid.expect(200, "Mesin Berhasil dinyalakan");
+    assert_eq!((app.states(&order.receipt).await, app.balance(epay).await), (vec!["RUNNING".to_owned()], 0));
+    assert_eq!(app.scanned(given.idmesin, &siti).await, "busy");
+    // It says something every half a minute.
+    for _ in 0..20 {
+        app.advance_s(30);
+        device.beat().await;
+        device.line.ping().await;
+    }
+    device.ends("done").await;
+    app.until(&order.receipt, "FINISHED").await;
+    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_device_that_refuses_costs_nothing() {
+    let app = standing().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let mut device = Device::online(&app, &given).await;
+    for (n, result) in [(1, "refused"), (2, "expired")] {
+        let order = buy(n, shop, epay);
+        let refuses = async {
+            let start = device.order().await;
+            device.ack(&start, result).await;
+        };
+        let (paid, ()) = join(app.buy(&siti, &order), refuses).await;
+        paid.expect(409, REFUSED);
+        assert_eq!(app.balance(epay).await, PRICE, "{result}");
+    }
+    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    app.assert_no_violation().await;
+}
+
+/// Buys on a running clock from a device that says nothing for as long as a customer waits; the start that it was told.
+async fn unsure(app: &TestApp, given: &Given, siti: &Customer, order: &Order) -> (Device, Value) {
+    let mut device = Device::online(app, given).await;
+    let hears = async { device.order().await };
+    let (paid, start) = join(app.buy(siti, order), hears).await;
+    paid.expect(504, SILENT);
+    assert_eq!(start["op"], "start");
+    (device, start)
+}
+
+#[actix_web::test]
+async fn an_ack_that_comes_late_counts() {
+    let app = running().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let order = buy(1, shop, epay);
+    let (mut device, start) = unsure(&app, &given, &siti, &order).await;
+    assert_eq!(app.states(&order.receipt).await, ["SENT"]);
+    device.starts(&start).await;
+    app.until(&order.receipt, "RUNNING").await;
+    app.buy(&siti, &order).await.expect(200, "Mesin Berhasil dinyalakan");
+    assert_eq!(app.balance(epay).await, 0);
+    app.assert_no_violation().await;
+}
+
+/// Of a purchase whose acknowledgement never came, a state on a new line says that it ended so.
+async fn decides(of: &str, end: &str) {
+    let app = running().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let order = buy(1, shop, epay);
+    let (device, start) = unsure(&app, &given, &siti, &order).await;
+    let mut device = device.again(&app.clock).await;
+    match of {
+        "run" => device.run = json!({"cmd_id": start["cmd_id"], "sisa_s": 580}),
+        "last" => device.last = json!({"cmd_id": start["cmd_id"], "result": "refused"}),
+        _ => device.epoch = 0,
+    }
+    app.until(&order.receipt, "UNSURE").await;
+    // Its clock may be late by two seconds: until then the start could still be taken.
+    while app.now().ms() < start["exp"].as_i64().unwrap() * 1000 + 4_000 {
+        sleep(Duration::from_millis(50)).await;
+    }
+    device.state().await;
+    app.until(&order.receipt, end).await;
+    assert_eq!(app.balance(epay).await, if end == "RUNNING" { 0 } else { PRICE });
+    assert_eq!(app.metric(&format!("nyala_device_told_total{{reason=\"{of}\"}}")).await, 1.0);
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn what_a_state_runs_decides() {
+    decides("run", "RUNNING").await;
+}
+
+#[actix_web::test]
+async fn what_a_state_says_of_the_last_command_decides() {
+    decides("last", "REFUSED").await;
+}
+
+#[actix_web::test]
+async fn the_epoch_of_a_state_decides() {
+    decides("epoch", "EXPIRED").await;
+}
+
+#[actix_web::test]
+async fn a_link_that_comes_back_is_told_the_start_at_once() {
+    let app = running().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let mut device = Device::online(&app, &given).await;
+    let order = buy(1, shop, epay);
+    let cut = async {
+        let start = device.order().await;
+        // The line breaks under it before it has done anything.
+        device = device.again(&app.clock).await;
+        device.state().await;
+        let told = device.order().await;
+        assert_eq!(told["cmd_id"], start["cmd_id"]);
+        device.starts(&told).await;
+    };
+    let (paid, ()) = join(app.buy(&siti, &order), cut).await;
+    paid.expect(200, "Mesin Berhasil dinyalakan");
+    assert_eq!(app.states(&order.receipt).await, ["RUNNING"]);
+}
+
+#[actix_web::test]
+async fn an_operators_stop_is_done_or_shown_by_a_state() {
+    let app = standing().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let mut device = Device::online(&app, &given).await;
+    let order = buy(1, shop, epay);
+    let starts = async {
+        let start = device.order().await;
+        device.starts(&start).await;
+    };
+    join(app.buy(&siti, &order), starts).await.0.ok();
+    let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+    let (call, why) = (format!("mesin/{}/stop", given.idmesin), json!({"alasan": "uji"}));
+    let stops = async {
+        let stop = device.order().await;
+        assert_eq!(stop["op"], "stop");
+        // The ack is lost; that nothing runs any more says the same.
+        device.ends("done").await;
+    };
+    join(app.ops(&key, &call, &why), stops).await.0.ok();
+    assert_eq!(app.states(&order.receipt).await, ["STOPPED"]);
+    assert_eq!(app.audited().await.iter().filter(|(action, ..)| action == "mesin.berhenti_lebih_awal").count(), 0);
+    app.assert_no_violation().await;
+}

@@ -1,0 +1,140 @@
+//! Devices of a process that is killed, and of one that thousands knock at.
+
+use actix_web::rt::time::timeout;
+use futures_util::future::{Either, join, join_all, select};
+use nyala::domain::timestamp::{Clock, wall_clock};
+use serde_json::json;
+
+use super::{PATIENCE, PRICE, Shop, Site};
+use crate::devices::{Device, Given, Line, free_port, knock};
+
+impl Site {
+    /// A shop whose machine waits for a device, which connects to `port`.
+    async fn device_shop(&self, port: u16) -> (Shop, Given) {
+        let mut shop = self.shop(600).await;
+        let idoutlet = shop.body["idoutlet"].as_i64().unwrap();
+        let machine = json!({"idoutlet": idoutlet, "nama": "Mesin 2", "driver": "mqtt"});
+        shop.idmesin = self.ops(&shop.key, "mesin", &machine).await["id"].as_i64().unwrap();
+        shop.body["idmesin"] = json!(shop.idmesin);
+        let told = self.ops(&shop.key, &format!("mesin/{}/perangkat", shop.idmesin), &json!({})).await;
+        let secret = told["secret"].as_str().unwrap().to_owned();
+        (shop, Given { idmesin: told["idmesin"].as_i64().unwrap(), idoutlet, secret, port })
+    }
+
+    async fn until_online(&self, idmesin: i64) {
+        let online = async {
+            while !self.db.query_one("SELECT online FROM mesin WHERE idmesin = $1", &[&idmesin]).await.unwrap().get::<_, bool>(0)
+            {
+                actix_web::rt::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, online).await.expect("it is online");
+    }
+
+    /// Resident memory of the server.
+    fn resident_kb(&self) -> usize {
+        let pid = self.server.as_ref().expect("a server").child.id();
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("its status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+}
+
+async fn killed_between_hold_and_ack(point: &str, device_ran: bool, end: &str, balance: i64) {
+    let (mut site, port) = (Site::new().await, free_port());
+    let on_port = ("NYALA__MQTT__PORT", &*port.to_string());
+    site.start_with(&[on_port, ("NYALA__DEV__FAULT_POINT", point)]).await;
+    let (shop, given) = site.device_shop(port).await;
+    let clock = Clock::running_from(wall_clock());
+    let mut device = Device::subscribe(&clock, &given, "esp").await;
+    device.state().await;
+    device.command().await;
+    site.until_online(given.idmesin).await;
+    let hears = async {
+        if device_ran {
+            let start = device.order().await;
+            device.starts(&start).await;
+        }
+        device.line.closed().await;
+    };
+    let (paid, ()) = join(site.buy(&shop), hears).await;
+    paid.expect_err("killed under it");
+    site.killed().await;
+    site.start_with(&[on_port]).await;
+    // Its first state says how it was; nobody has to wait for a time to be over.
+    let mut device = device.again(&clock).await;
+    device.state().await;
+    if device_ran {
+        site.until(end).await;
+    } else {
+        let start = device.order().await;
+        device.starts(&start).await;
+        site.until(end).await;
+    }
+    assert_eq!(site.balance().await, balance);
+    site.assert_sound().await;
+}
+
+#[actix_web::test]
+async fn a_first_state_after_a_crash_says_that_it_runs() {
+    killed_between_hold_and_ack("before_post", true, "RUNNING", 0).await;
+}
+
+#[actix_web::test]
+async fn a_start_that_was_held_and_not_said_is_said_after_a_crash() {
+    killed_between_hold_and_ack("after_hold", false, "RUNNING", 0).await;
+}
+
+#[actix_web::test]
+async fn a_first_state_after_a_crash_says_that_it_was_refused() {
+    let (mut site, port) = (Site::new().await, free_port());
+    let on_port = ("NYALA__MQTT__PORT", &*port.to_string());
+    site.start_with(&[on_port]).await;
+    let (shop, given) = site.device_shop(port).await;
+    let clock = Clock::running_from(wall_clock());
+    let mut device = Device::subscribe(&clock, &given, "esp").await;
+    device.state().await;
+    device.command().await;
+    site.until_online(given.idmesin).await;
+    // The server dies when the start is on the line.
+    let start = match select(Box::pin(device.order()), Box::pin(site.buy(&shop))).await {
+        Either::Left((start, _)) => start,
+        Either::Right((answer, _)) => panic!("{answer:?}"),
+    };
+    site.kill().await;
+    site.start_with(&[on_port]).await;
+    let mut device = device.again(&clock).await;
+    device.last = json!({"cmd_id": start["cmd_id"], "result": "refused"});
+    device.state().await;
+    site.until("REFUSED").await;
+    assert_eq!(site.balance().await, PRICE);
+    site.assert_sound().await;
+}
+
+#[actix_web::test]
+async fn thousands_that_come_and_go_leave_nothing_behind() {
+    let (mut site, port) = (Site::new().await, free_port());
+    site.start_with(&[("NYALA__MQTT__PORT", &*port.to_string())]).await;
+    let (_, given) = site.device_shop(port).await;
+    let clock = Clock::running_from(wall_clock());
+    let mut device = Device::subscribe(&clock, &given, "esp").await;
+    let come_and_go = async |device: &mut Device| {
+        for _ in 0..20 {
+            let mut lines = join_all((0..100).map(|_| Line::connect(port))).await;
+            for (n, line) in lines.iter_mut().enumerate() {
+                line.send(&b"\x10\xf0\x07\x00\x04MQTT\x04\xc2\x00\x1e"[..n % 12]).await;
+            }
+            drop(lines);
+            device.line.ping().await;
+        }
+    };
+    // What the first ones need stays, once.
+    come_and_go(&mut device).await;
+    let before = site.resident_kb();
+    for _ in 0..3 {
+        come_and_go(&mut device).await;
+    }
+    assert_eq!(knock(&given).await, None);
+    let more = site.resident_kb().saturating_sub(before);
+    assert!(more < 4 * 1024, "{more} KiB more");
+}

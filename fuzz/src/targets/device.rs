@@ -1,0 +1,302 @@
+//! A device over MQTT: what it publishes, read (`Word::parse`), and the conversation behind it. An input is a history: links, words,
+//! commands, scans and the time that passes, a byte for each and the bytes that it takes.
+
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Probe, Route};
+use nyala::machine::device::mqtt::word::{Ack, Beat, BootId, Last, MOST_BYTES, Run, Stamp, State, Topic, Word};
+use nyala::purchase::device::{Command, DeviceEvent};
+use nyala::purchase::step::{self, AckResult, Op};
+use nyala::purchase::times::CMD_LIFE_MS;
+use uuid::Uuid;
+
+use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};
+
+const T0: Timestamp = Timestamp::from_ms(1_795_000_000_000);
+/// Connections of a device that may have subscribed to its commands.
+const LINKS: usize = 4;
+/// What one thing that happens may bring about.
+const MOST_EFFECTS: usize = 8;
+/// The first byte of a payload that is only read.
+const PAYLOAD: u8 = 0;
+
+pub fn run(bytes: &[u8]) {
+    match kind_and_rest(bytes) {
+        (PAYLOAD, payload) => read(payload),
+        (kind, history) => {
+            let route = if kind % 2 == 0 { Route::Broker } else { Route::Endpoint };
+            let mut told = Told::new(route);
+            let mut bytes = Bytes(history);
+            while !bytes.0.is_empty() {
+                told.happens(&mut bytes);
+            }
+        }
+    }
+}
+
+/// Any bytes: what is read of them is within its limits.
+fn read(payload: &[u8]) {
+    for topic in Topic::ALL {
+        if let Ok(word) = Word::parse(topic, payload) {
+            check(&word, payload);
+        }
+    }
+}
+
+fn check(word: &Word, payload: &[u8]) {
+    assert!(payload.len() <= MOST_BYTES);
+    let Stamp { boot_id, up_ms, .. } = word.stamp();
+    assert!(up_ms.is_none_or(|ms| ms >= 0));
+    assert!(!matches!(boot_id, Some(BootId::Text(text)) if text.len() > 40));
+    if let Word::State(State { run, fw, hw, epoch, .. }) = word {
+        assert!(run.is_none_or(|run| (0..=86_400).contains(&run.left_s)) && epoch.is_none_or(|epoch| epoch >= 0));
+        let shown = |text: &String| text.chars().count() <= 32 && !text.contains(char::is_control);
+        assert!([fw, hw].into_iter().flatten().all(shown));
+    }
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn byte(&mut self) -> u8 {
+        let (byte, rest) = kind_and_rest(self.0);
+        self.0 = rest;
+        byte
+    }
+
+    fn take(&mut self) -> &'a [u8] {
+        let n = usize::from(self.byte()).min(self.0.len());
+        let (taken, rest) = self.0.split_at(n);
+        self.0 = rest;
+        taken
+    }
+
+    /// A number of any size, small ones mostly.
+    fn number(&mut self) -> i64 {
+        match self.byte() {
+            n @ 0..=199 => n.into(),
+            n @ 200..=231 => 1_i64 << (n - 200) << self.byte().min(31),
+            n => i64::MAX - i64::from(n - 232),
+        }
+    }
+
+    fn some<T>(&mut self, of: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        (!self.byte().is_multiple_of(8)).then(|| of(self))
+    }
+}
+
+/// A conversation, and what must come of it.
+struct Told {
+    talk: Conversation,
+    route: Route,
+    now: Timestamp,
+    links: Vec<u64>,
+    /// What was told of its presence.
+    present: Option<bool>,
+    /// Whose starts were written, and whose are told never to have been.
+    written: Vec<Uuid>,
+    void: Vec<Uuid>,
+    /// The ends of the starts of all purchases so far.
+    exp: Vec<Timestamp>,
+}
+
+fn id(n: u8) -> Uuid {
+    Uuid::from_u128(n.into())
+}
+
+impl Told {
+    fn new(route: Route) -> Self {
+        let talk = Conversation::new(route);
+        let (links, written, void, exp) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { talk, route, now: T0, links, present: None, written, void, exp }
+    }
+
+    fn happens(&mut self, bytes: &mut Bytes<'_>) {
+        let effects = match bytes.byte() % 16 {
+            0 => return self.now = self.now.plus_ms(i64::from(bytes.byte())),
+            1 => return self.now = self.now.plus_ms(i64::from(bytes.byte()) * 250),
+            2 => return self.now = self.now.plus_ms(i64::from(bytes.byte()) * 60_000),
+            3 | 4 => self.links(bytes.byte()),
+            5 => self.unlinks(bytes.byte()),
+            6 => self.talk.alive(LinkId(bytes.byte().into()), self.now),
+            7 => {
+                let (from, topic) = (bytes.byte(), Topic::ALL[usize::from(bytes.byte()) % Topic::ALL.len()]);
+                let payload = bytes.take();
+                let Ok(word) = Word::parse(topic, payload) else { return };
+                check(&word, payload);
+                self.talk.hear(LinkId(from.into()), &word, self.now)
+            }
+            8..=11 => {
+                let (from, word) = (bytes.byte(), word(bytes));
+                self.talk.hear(LinkId(from.into()), &word, self.now)
+            }
+            12 if self.route == Route::Broker => self.talk.hear_kept(self.now),
+            12 => self.wakes(),
+            13 => self.probes(),
+            14 => self.begins(bytes.byte()),
+            _ => self.says(bytes),
+        };
+        self.check(&effects);
+    }
+
+    fn links(&mut self, link: u8) -> Vec<Effect> {
+        let link = u64::from(link);
+        if self.route == Route::Broker {
+            self.links.clear();
+        }
+        if !self.links.contains(&link) {
+            self.links.push(link);
+            self.links.sort_unstable();
+        }
+        if self.links.len() > LINKS {
+            self.links.remove(0);
+        }
+        self.talk.linked(LinkId(link), self.now)
+    }
+
+    fn unlinks(&mut self, link: u8) -> Vec<Effect> {
+        self.links.retain(|known| *known != u64::from(link));
+        self.talk.unlinked(LinkId(link.into()), self.now)
+    }
+
+    fn wakes(&mut self) -> Vec<Effect> {
+        let due = self.talk.silent_at().is_some_and(|at| at <= self.now);
+        let effects = self.talk.wake(self.now);
+        assert_eq!(due, !effects.is_empty(), "{effects:?}");
+        assert!(self.talk.silent_at().is_none_or(|at| at > self.now), "it would be woken again and again");
+        effects
+    }
+
+    fn probes(&mut self) -> Vec<Effect> {
+        match self.talk.probe(self.now) {
+            Probe::Ask(link, cmd) => {
+                assert!(self.talk.is_asked(self.now) && self.talk.is_present());
+                vec![Effect::Write(link, cmd)]
+            }
+            Probe::Asked => {
+                assert!(self.talk.is_asked(self.now));
+                vec![]
+            }
+            Probe::Here => vec![],
+            Probe::Away => {
+                assert!(!self.talk.is_present() || self.links.is_empty());
+                vec![]
+            }
+        }
+    }
+
+    /// One of the `n`th purchase's, or of none.
+    fn command(&self, op: Op, n: usize) -> Command {
+        let exp = n.checked_sub(1).and_then(|at| self.exp.get(at)).copied().unwrap_or(self.now);
+        let (cmd_id, epoch) = (Uuid::from_u128(n as u128), i64::try_from(n).unwrap_or_default());
+        Command { idmesin: 1, cmd_id, epoch, op, duration_s: 600, exp, held_here: true }
+    }
+
+    /// A new purchase, with a higher epoch than any before.
+    fn begins(&mut self, within: u8) -> Vec<Effect> {
+        self.exp.push(self.now.plus_ms(i64::from(within) * 100));
+        let start = self.command(Op::Start, self.exp.len());
+        self.talk.say(&start, true, self.now)
+    }
+
+    fn says(&mut self, bytes: &mut Bytes<'_>) -> Vec<Effect> {
+        let n = usize::from(bytes.byte()).min(self.exp.len());
+        match bytes.byte() % 4 {
+            0 => self.talk.say(&self.command(Op::Stop, n), false, self.now),
+            1 => self.talk.say(&self.command(Op::Query, n), false, self.now),
+            2 => self.talk.say(&self.command(Op::Start, n), false, self.now),
+            _ => {
+                let Command { cmd_id, epoch, exp, .. } = self.command(Op::Query, n);
+                let created_at = exp.plus_ms(-CMD_LIFE_MS);
+                self.talk.recall(1, &step::first(1, cmd_id, epoch, 600, created_at, created_at));
+                vec![]
+            }
+        }
+    }
+
+    fn check(&mut self, effects: &[Effect]) {
+        assert!(effects.len() <= MOST_EFFECTS, "{effects:?}");
+        for effect in effects {
+            match effect {
+                Effect::Write(link, cmd) => {
+                    assert_eq!(self.links.last(), Some(&link.0), "said on the newest link");
+                    assert_eq!(cmd.now_ms, self.now.ms());
+                    assert!(cmd.json().len() < MOST_BYTES);
+                    if cmd.op == Op::Start {
+                        assert!(!self.void.contains(&cmd.cmd_id), "it was told never to run");
+                        self.written.push(cmd.cmd_id);
+                    }
+                }
+                Effect::Close(link) => {
+                    assert_eq!(self.links.pop(), Some(link.0));
+                }
+                Effect::Presence(present) => {
+                    assert_ne!(self.present, Some(*present), "it is told once");
+                    self.present = Some(*present);
+                }
+                Effect::Tell(DeviceEvent::Ack { cmd_id, .. }, Grounds::NotWritten) => {
+                    assert!(!self.written.contains(cmd_id), "it may run");
+                    self.void.push(*cmd_id);
+                }
+                Effect::Tell(DeviceEvent::State { run: Some(run), .. }, _) => {
+                    assert!((0..=2 * 86_400_000).contains(&run.left_ms), "{run:?}");
+                }
+                Effect::Tell(..) | Effect::Trouble(_) | Effect::Dropped(_) => {}
+            }
+        }
+        let present = self.present == Some(true);
+        assert_eq!(present, self.talk.is_present());
+        assert_eq!(present, self.talk.silent_at().is_some());
+    }
+}
+
+fn word(bytes: &mut Bytes<'_>) -> Word {
+    let stamp = Stamp {
+        boot_id: bytes.some(|bytes| BootId::Number(bytes.byte().min(4).into())),
+        conn: bytes.some(|bytes| bytes.number().unsigned_abs()),
+        seq: bytes.some(|bytes| bytes.number().unsigned_abs()),
+        up_ms: bytes.some(Bytes::number),
+    };
+    let result = [AckResult::Started, AckResult::Refused, AckResult::Expired, AckResult::Done][usize::from(bytes.byte() % 4)];
+    match bytes.byte() % 8 {
+        0 => Word::Gone(stamp),
+        1 => Word::Beat(Beat { stamp, rssi: None }),
+        2 | 3 => Word::Ack(Ack { stamp, cmd_id: id(bytes.byte()), result }),
+        _ => Word::State(State {
+            stamp,
+            epoch: bytes.some(Bytes::number),
+            last: bytes.some(|bytes| Last { cmd_id: id(bytes.byte()), result }),
+            run: bytes.some(|bytes| Run { cmd_id: id(bytes.byte()), left_s: bytes.number().min(86_400) }),
+            fw: None,
+            hw: None,
+        }),
+    }
+}
+
+pub fn seeds() -> Vec<Vec<u8>> {
+    let id = id(1);
+    let state = format!(
+        r#"{{"online":true,"boot_id":7,"conn":1,"seq":1,"up_ms":9000,"epoch":1,"last":{{"cmd_id":"{id}","result":"done"}},"run":null,"fw":"1"}}"#
+    );
+    let ack = format!(r#"{{"cmd_id":"{id}","epoch":1,"result":"started","boot_id":"a1","conn":1,"seq":2,"up_ms":9100}}"#);
+    let hb = r#"{"boot_id":7,"conn":1,"seq":3,"up_ms":39000,"rssi":-61}"#;
+    let will = r#"{"online":false,"boot_id":7,"conn":1}"#;
+    let said = |topic: u8, text: &str| [&[7, 1, topic, u8::try_from(text.len()).unwrap_or(u8::MAX)], text.as_bytes()].concat();
+    let running = r#"{"online":true,"boot_id":7,"up_ms":12000,"epoch":1,"run":{"cmd_id":"00000000-0000-0000-0000-000000000001","sisa_s":598}}"#;
+    // A link, its first state, a start, its ack, a minute, the end, and who scans it meanwhile.
+    let wash = [
+        &[3, 1][..],
+        &said(1, &state),
+        &[14, 100, 1, 4],
+        &said(0, &ack),
+        &said(1, running),
+        &[2, 1, 13, 13],
+        &said(2, hb),
+        &said(1, &state),
+        &[15, 1, 1, 15, 1, 0, 3, 2],
+        &said(1, &will.replace("7", "8")),
+        &[5, 1, 1, 255, 12, 5, 2, 12],
+    ]
+    .concat();
+    let payloads = [&*state, &*ack, hb, will].map(|text| of_kind(PAYLOAD, text.as_bytes()));
+    payloads.into_iter().chain([of_kind(1, &wash), of_kind(2, &wash)]).collect()
+}
