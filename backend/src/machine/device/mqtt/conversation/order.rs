@@ -106,8 +106,16 @@ impl Seen {
     /// Whether this boot said something later than that. Its uptime tells on every way: a client library says an old word again when
     /// its connection is back.
     fn is_after(&self, stamp: &Stamp, counted: bool) -> bool {
-        let counts = counted && stamp.seq.is_some() && (stamp.conn, stamp.seq) <= (self.conn, self.seq);
-        counts || stamp.up_ms.zip(self.up_ms).is_some_and(|(up, newest)| up < newest && !wrapped(newest, up))
+        let (place, newest) = ((stamp.conn, stamp.seq), (self.conn, self.seq));
+        if counted && stamp.seq.is_some() && place <= newest {
+            return true;
+        }
+        match stamp.up_ms.zip(self.up_ms) {
+            // Said in the same millisecond, by a device that has a connection for each word.
+            Some((up_ms, newest_ms)) if up_ms == newest_ms => stamp.seq.is_some() && place < newest,
+            Some((up_ms, newest_ms)) => up_ms < newest_ms && !wrapped(newest_ms, up_ms),
+            None => false,
+        }
     }
 }
 
@@ -167,6 +175,10 @@ mod tests {
             assert_eq!(order.take(&up(up_ms), false, T0), place, "{up_ms:?}");
         }
         assert_eq!(order.take(&Stamp::default(), false, T0), Place::Newest, "it says nothing of itself");
+        let seq = |seq| Stamp { up_ms: Some(200), ..stamp(7, 1, seq) };
+        for (of, place) in [(4, Place::Newest), (3, Place::Stale), (4, Place::Newest), (5, Place::Newest)] {
+            assert_eq!(order.take(&seq(of), false, T0), place, "{of} in one millisecond");
+        }
     }
 
     #[test]

@@ -217,6 +217,21 @@ fn through_a_broker_old_words_change_nothing_but_acks_always_count() {
 }
 
 #[test]
+fn words_of_one_millisecond_on_connections_of_their_own_keep_their_order() {
+    let said = |seq, n: u8, state: State| {
+        let state = State { stamp: Stamp { seq: Some(seq), ..state.stamp }, ..state };
+        (50, Hear(n.into(), Word::State(state)))
+    };
+    let (before, after) = (said(2, 2, idle(40, 0)), said(3, 3, runs(40, 1, 60)));
+    endpoint([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (after.0, after.1, "runs 1 for 59990"),
+        (before.0, before.1, "Stale"),
+    ]);
+}
+
+#[test]
 fn a_word_that_the_broker_kept_is_a_reason_to_ask() {
     broker([
         (0, Link(1), ""),
