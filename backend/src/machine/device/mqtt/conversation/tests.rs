@@ -217,6 +217,27 @@ fn through_a_broker_old_words_change_nothing_but_acks_always_count() {
 }
 
 #[test]
+fn a_boot_that_was_taken_for_past_is_heard_again_when_nobody_else_speaks() {
+    let of = |boot, conn, up_ms: i64| {
+        let said = idle(up_ms, 0);
+        let stamp = Stamp { boot_id: Some(BootId::Number(boot)), conn: Some(conn), ..said.stamp };
+        Hear(1, Word::Beat(Beat { stamp, rssi: None }))
+    };
+    broker([
+        (0, Link(1), ""),
+        (10, of(1, 1, 10), "here"),
+        (20_000, of(2, 1, 1_000), ""),
+        // What the first boot said on its last connection, of which nothing was heard, takes very long.
+        (30_000, of(1, 2, 9_000), ""),
+        (50_000, of(2, 1, 31_000), "Stale"),
+        (110_000, of(2, 1, 91_000), "Stale"),
+        (120_000, Wake, "away"),
+        (140_000, of(2, 1, 121_000), "here"),
+        (170_000, of(2, 1, 151_000), ""),
+    ]);
+}
+
+#[test]
 fn words_of_one_millisecond_on_connections_of_their_own_keep_their_order() {
     let said = |seq, n: u8, state: State| {
         let state = State { stamp: Stamp { seq: Some(seq), ..state.stamp }, ..state };
