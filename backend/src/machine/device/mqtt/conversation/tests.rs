@@ -405,6 +405,13 @@ fn a_start_waits_for_the_first_state_of_a_connection() {
 }
 
 #[test]
+fn behind_a_broker_too_a_start_waits_for_the_first_state() {
+    broker([(0, Link(1), ""), (10, Begin(1), ""), (60, state(idle(60, 0)), "here, asks on 1, Start 1 on 1")]);
+    broker([(0, Link(1), ""), (10, Begin(1), ""), (2_000, Say(Op::Start, 1), "Start 1 on 1")]);
+    broker([(0, Link(1), ""), (10, beat(10), "here"), (20, Begin(1), ""), (2_000, Say(Op::Start, 1), "Start 1 on 1")]);
+}
+
+#[test]
 fn a_start_that_never_left_is_void_when_it_is_too_late() {
     endpoint([(0, Begin(1), ""), (3_000, Say(Op::Start, 1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
     // Not before: it may leave yet.
@@ -590,17 +597,43 @@ fn a_scan_asks_a_device_that_was_not_heard_for_three_seconds() {
     endpoint([
         (0, Do::Probe, "away"),
         (0, Link(1), "here"),
+        // Its first state is about to come.
+        (5, Do::Probe, "here"),
         (10, state(idle(10, 0)), "asks on 1"),
-        (3_010, Do::Probe, ""),
-        (3_011, Do::Probe, "asks on 1"),
-        (3_012, Do::Probe, "here"),
+        (60, state(idle(50, 0)), ""),
+        (3_060, Do::Probe, ""),
+        (3_061, Do::Probe, "asks on 1"),
+        (3_062, Do::Probe, "here"),
         // A ping is no word.
-        (3_020, Alive(1), ""),
-        (3_030, Do::Probe, "here"),
-        (3_100, state(idle(3_100, 0)), ""),
-        (3_110, Do::Probe, ""),
+        (3_070, Alive(1), ""),
+        (3_080, Do::Probe, "here"),
+        (3_150, state(idle(3_150, 0)), ""),
+        (3_160, Do::Probe, ""),
         (9_000, Do::Probe, "asks on 1"),
         (10_499, Do::Probe, "here"),
         (10_500, Do::Probe, "asks on 1"),
     ]);
+    // One that says no state first is asked all the same.
+    endpoint([(0, Link(1), "here"), (1_999, Do::Probe, "here"), (3_500, Do::Probe, "asks on 1")]);
+}
+
+#[test]
+fn a_device_that_may_have_no_clock_is_asked_so_that_its_start_tells_the_time() {
+    let slow = |up_ms| {
+        vec![
+            (0, Link(1), "here"),
+            (10, state(idle(0, 0)), "asks on 1"),
+            (4_000, state(idle(up_ms, 0)), ""),
+            (4_100, beat(4_050), ""),
+        ]
+    };
+    endpoint(slow(1_999).into_iter().chain([(4_200, Do::Probe, "")]));
+    endpoint(slow(2_000).into_iter().chain([
+        (4_200, Do::Probe, "asks on 1"),
+        (4_250, state(idle(4_230, 0)), ""),
+        (4_260, Begin(1), "Start 1 on 1"),
+    ]));
+    // An hour later it has none any more.
+    let later = 55 * 60_000 + 4_000;
+    endpoint(slow(1_000).into_iter().chain([(later, beat(later), "asks on 1"), (later + 2_000, Do::Probe, "asks on 1")]));
 }
