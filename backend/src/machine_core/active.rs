@@ -23,8 +23,8 @@ pub(super) struct Active<B, S> {
     pending: Option<Pending>,
     /// A commit did not say what became of it: nothing is done until what is stored is read.
     doubtful: bool,
-    /// What waits behind either.
-    events: VecDeque<PurchaseEvent>,
+    /// What waits behind either, and since when.
+    events: VecDeque<(PurchaseEvent, Timestamp)>,
 }
 
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         let Some(active) = &mut self.active else { return };
         if active.pending.is_some() || active.doubtful {
             if active.events.len() < MAX_EVENTS {
-                active.events.push_back(event);
+                active.events.push_back((event, now));
             }
             return;
         }
@@ -144,9 +144,9 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         while let Some(active) = &mut self.active
             && active.pending.is_none()
             && !active.doubtful
-            && let Some(event) = active.events.pop_front()
+            && let Some((event, heard_at)) = active.events.pop_front()
         {
-            self.feed(event, now);
+            self.feed(event.heard_before(heard_at.ms_until(now)), now);
         }
     }
 

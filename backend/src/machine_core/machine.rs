@@ -6,6 +6,7 @@ use super::active::{Active, outcome};
 use super::device_word::DeviceWord;
 use super::{Effect, Input, Outcome, Start, Unanswered, Waiter};
 use crate::domain::timestamp::Timestamp;
+use crate::purchase::device::{DeviceEvent, DeviceRun};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{self, Held, Purchase, PurchaseEvent};
@@ -24,8 +25,8 @@ pub struct Machine<B, S> {
     /// The purchase whose hold is being committed, and when that began.
     holding: Option<(Start<B>, Timestamp)>,
     queue: VecDeque<Start<B>>,
-    /// What came before it could be judged.
-    early: VecDeque<Input<B, S>>,
+    /// What came before it could be judged, and when.
+    early: VecDeque<(Input<B, S>, Timestamp)>,
     /// What is stored is being read; what had been learned when that began.
     loading: Option<u64>,
     /// When what is stored is to be read again.
@@ -91,12 +92,12 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     fn take(&mut self, input: Input<B, S>, now: Timestamp) {
         if !self.loaded && input.needs_what_is_stored() {
-            self.put_off(input);
+            self.put_off(input, now);
             return self.load();
         }
         match input {
             Input::Start(start) => self.start(start, now),
-            Input::Await { purchase_id, buyer } => self.wait(purchase_id, buyer),
+            Input::Await { purchase_id, buyer } => self.wait(purchase_id, buyer, now),
             Input::Stop { purchase_id, operator } => self.stop(purchase_id, operator, now),
             Input::Held(result) => self.held(result, now),
             Input::Applied(result) => self.applied(result, now),
@@ -110,9 +111,9 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     }
 
     /// Keeps what cannot be judged yet; one too many is turned away.
-    fn put_off(&mut self, input: Input<B, S>) {
+    fn put_off(&mut self, input: Input<B, S>, now: Timestamp) {
         if self.early.len() < MAX_EARLY {
-            self.early.push_back(input);
+            self.early.push_back((input, now));
         } else {
             self.turn_away(input);
         }
@@ -128,8 +129,8 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     }
 
     fn take_early(&mut self, now: Timestamp) {
-        for input in std::mem::take(&mut self.early) {
-            self.take(input, now);
+        for (input, heard_at) in std::mem::take(&mut self.early) {
+            self.take(input.heard_before(heard_at.ms_until(now)), now);
         }
     }
 
@@ -216,7 +217,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.next_start(now);
     }
 
-    fn wait(&mut self, purchase_id: i64, buyer: B) {
+    fn wait(&mut self, purchase_id: i64, buyer: B, now: Timestamp) {
         match &mut self.active {
             Some(a) if a.p.id == purchase_id => {
                 if let Some(outcome) = outcome(a.p.state) {
@@ -230,7 +231,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 }
             }
             // It may be the one whose hold is committed and not answered yet.
-            _ if self.holding.is_some() || self.loading.is_some() => self.put_off(Input::Await { purchase_id, buyer }),
+            _ if self.holding.is_some() || self.loading.is_some() => self.put_off(Input::Await { purchase_id, buyer }, now),
             _ => {
                 self.answer(vec![buyer], Outcome::ReadAgain);
                 self.load();
@@ -271,7 +272,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 self.take_over(stored, now);
             }
             Err(Unanswered) if self.loaded => self.load_at = Some(now.plus_ms(super::active::LOAD_AFTER_MS)),
-            Err(Unanswered) => std::mem::take(&mut self.early).into_iter().for_each(|input| self.turn_away(input)),
+            Err(Unanswered) => std::mem::take(&mut self.early).into_iter().for_each(|(input, _)| self.turn_away(input)),
         }
         self.take_early(now);
         self.next_start(now);
@@ -300,5 +301,16 @@ impl<B, S> Input<B, S> {
     /// A start does not: its facts have just been read, and the hold finds out what has changed since.
     fn needs_what_is_stored(&self) -> bool {
         matches!(self, Self::Await { .. } | Self::Stop { .. } | Self::Said(_))
+    }
+
+    /// The same, when it is looked at only so much later.
+    fn heard_before(self, ms: i64) -> Self {
+        match self {
+            Self::Said(DeviceEvent::State { online, run }) => {
+                let run = run.map(|run| DeviceRun { left_ms: run.left_ms - ms, ..run });
+                Self::Said(DeviceEvent::State { online, run })
+            }
+            same => same,
+        }
     }
 }

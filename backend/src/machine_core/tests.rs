@@ -9,7 +9,7 @@ use super::{Effect, Input, Machine, Outcome, Start, Unanswered, Waiter};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::DeviceEvent;
+use crate::purchase::device::{DeviceEvent, DeviceRun};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
@@ -228,4 +228,24 @@ fn a_run_that_is_over_early_is_stopped_only_when_somebody_asked_for_it() {
     let mut stopped = Machine::with_purchase(7, running(5));
     stopped.on(Input::Stop { purchase_id: 5, operator: phone(9) }, T0);
     assert_eq!(ended(&mut stopped), Some(Change::Stop { ends_at: early }));
+}
+
+#[test]
+fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
+    let runs = || Input::Said(DeviceEvent::State { online: true, run: Some(DeviceRun { cmd_id: Uuid::nil(), left_ms: 60_000 }) });
+    let ends_at = |effects: &Effects| {
+        effects.iter().find_map(|e| if let Effect::Apply { next, .. } = e { Some(next.ends_at) } else { None })
+    };
+    // Behind a commit.
+    let mut machine = free();
+    machine.on(start(1, phone(1)), T0);
+    machine.on(won(5), T0);
+    assert_eq!(ends_at(&machine.on(Input::Alarm, T0.plus_ms(1_000))), Some(Timestamp::default()), "marked as sent");
+    assert_eq!(ends_at(&machine.on(runs(), T0.plus_ms(1_100))), None);
+    assert_eq!(ends_at(&machine.on(Input::Applied(Ok(true)), T0.plus_ms(4_000))), Some(T0.plus_ms(61_100)));
+    // Behind a reading.
+    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    assert!(machine.on(runs(), T0).iter().any(|e| matches!(e, Effect::Load)));
+    let held = first(5, Uuid::nil(), 1, 60, T0, T0);
+    assert_eq!(ends_at(&machine.on(Input::Loaded(Ok(Some(held))), T0.plus_ms(3_000))), Some(T0.plus_ms(60_000)));
 }

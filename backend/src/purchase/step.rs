@@ -95,6 +95,17 @@ pub enum PurchaseEvent {
     StopRequested,
 }
 
+impl PurchaseEvent {
+    /// The same, when it is looked at only so much later.
+    #[must_use]
+    pub fn heard_before(self, ms: i64) -> Self {
+        match self {
+            Self::Runs { cmd_id, left_ms } => Self::Runs { cmd_id, left_ms: left_ms - ms },
+            same => same,
+        }
+    }
+}
+
 /// Told to the device, after the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Op {

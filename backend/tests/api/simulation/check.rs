@@ -6,10 +6,12 @@ use nyala::domain::timestamp::Timestamp;
 use nyala::purchase::state::PurchaseState;
 use nyala::purchase::step::{AckResult, Change, Purchase, PurchaseEvent};
 use nyala::purchase::times::GIVE_UP_MS;
+use uuid::Uuid;
 
 use super::customer::Told;
+use super::devices::{Devices, Run};
 use super::store::{Kind, PRICE, PurchaseRow};
-use super::world::{CUSTOMERS, World};
+use super::world::{CUSTOMERS, MACHINES, World};
 
 /// What recovery may take on top of the rules' own times.
 const SLACK_MS: i64 = 60_000;
@@ -56,9 +58,10 @@ fn name(change: Change, event: &PurchaseEvent) -> &'static str {
     }
 }
 
-impl World {
+impl<D: Devices> World<D> {
     /// Nobody waits for ever, at any moment.
     pub fn check_step(&mut self) {
+        D::check_step(self);
         if !self.server.up {
             return;
         }
@@ -75,6 +78,7 @@ impl World {
     /// The server is about to commit `change`; the device knows better. `said_at`: when it said what this comes from.
     pub fn check_change(&mut self, machine: usize, next: &Purchase, change: Change, event: &PurchaseEvent, said_at: Timestamp) {
         self.note(name(change, event));
+        D::judge(self, machine, next, change, event);
         match change {
             Change::Run { ends_at, .. } | Change::Sooner { ends_at, .. } => {
                 // A guess has no word behind it, and a word of what is over does not say since when.
@@ -82,7 +86,7 @@ impl World {
                 self.check_countdown(machine, next, ends_at, (!guess).then_some(said_at));
             }
             Change::RunAndFinish { .. } => {
-                assert!(self.devices[machine].run_of(next.cmd_id).is_some(), "nobody pays for a run that never began");
+                assert!(self.run_of(machine, next.cmd_id).is_some(), "nobody pays for a run that never began");
             }
             Change::GiveUp => {
                 let (asked_ms, age_ms) = (self.server.up_since.ms_until(self.now), next.created_at.ms_until(self.now));
@@ -95,21 +99,26 @@ impl World {
     }
 
     fn check_countdown(&self, machine: usize, p: &Purchase, ends_at: Timestamp, said_at: Option<Timestamp>) {
-        let run = self.devices[machine].run_of(p.cmd_id).expect("nobody pays for a run that never began");
+        let run = self.run_of(machine, p.cmd_id).expect("nobody pays for a run that never began");
         if run.forgotten || self.cut_short(machine, p) {
             return;
         }
         let late_ms = run.ends_at.ms_until(ends_at);
         assert!(late_ms >= -COUNTDOWN_MS, "the machine would be sold {late_ms} ms before it is free");
         if let Some(said_at) = said_at {
-            let way_ms = said_at.ms_until(self.now);
+            let way_ms = D::late_ms(self, machine, said_at);
             assert!(late_ms <= COUNTDOWN_MS + way_ms, "the countdown is {late_ms} ms late, its word {way_ms} ms old");
         }
     }
 
+    /// What really happened for a command.
+    pub fn run_of(&self, machine: usize, cmd_id: Uuid) -> Option<&Run> {
+        self.devices.runs(machine).iter().rev().find(|r| r.cmd_id == cmd_id)
+    }
+
     /// Whether the device stopped before its time.
     fn cut_short(&self, machine: usize, p: &Purchase) -> bool {
-        self.devices[machine].run_of(p.cmd_id).is_some_and(|r| r.started_at.ms_until(r.ends_at) < p.duration_s * 1000)
+        self.run_of(machine, p.cmd_id).is_some_and(|r| r.started_at.ms_until(r.ends_at) < p.duration_s * 1000)
     }
 
     /// Everything has come to rest.
@@ -124,8 +133,8 @@ impl World {
         );
         let stopped = self.store.purchases.iter().filter(|p| p.stop_requested_at.is_some());
         stopped.for_each(|p| assert!(p.ends_at.is_some(), "a stop of what never ran: {p:?}"));
-        for (machine, device) in self.devices.iter().enumerate() {
-            for run in &device.runs {
+        for machine in 0..MACHINES {
+            for run in self.devices.runs(machine) {
                 let paid = self.store.purchases.iter().find(|p| p.cmd_id == run.cmd_id && p.order.machine == machine);
                 self.check_run_is_paid(paid.expect("a device runs only what was bought"), run.forgotten);
             }
@@ -161,7 +170,7 @@ impl World {
                 "{p:?}"
             );
             assert!((0..=PRICE).contains(&p.refunded), "{p:?}");
-            let run = self.devices[p.order.machine].run_of(p.cmd_id);
+            let run = self.run_of(p.order.machine, p.cmd_id);
             assert!(!ran || run.is_some(), "nobody pays for a run that never began: {p:?}");
         }
     }

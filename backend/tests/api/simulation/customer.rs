@@ -9,6 +9,7 @@ use nyala::purchase::state::PurchaseState;
 use nyala::purchase::times::ANSWER_WAIT_MS;
 use rand::Rng;
 
+use super::devices::Devices;
 use super::server::Phone;
 use super::store::{OrderRow, SERVICES_S};
 use super::world::{CUSTOMERS, Happening, MACHINES, World};
@@ -40,7 +41,7 @@ pub struct Request {
     patience: u32,
 }
 
-impl World {
+impl<D: Devices> World<D> {
     /// A customer buys something in `after_ms`, perhaps with two presses.
     pub fn customer_comes(&mut self, receipt: u32, after_ms: i64) {
         let customer = self.rng.random_range(0..CUSTOMERS);
@@ -54,11 +55,11 @@ impl World {
         let patience = self.rng.random_range(0..6);
         self.order(order, after_ms, patience);
         // Trouble is likeliest to tell when something is under way.
-        if self.chance(0.4) {
+        if self.chance(D::PLAN.trouble) {
             let trouble_ms = after_ms - 2_000 + self.up_to(4_000);
             self.after(trouble_ms, Happening::Trouble { machine: order.machine });
         }
-        if self.chance(0.2) {
+        if self.chance(D::PLAN.crash) {
             let longest_ms = [500, 3_000, 20_000][self.rng.random_range(0..3)];
             let crash_ms = after_ms + self.up_to(longest_ms);
             self.after(crash_ms, Happening::Crash);
@@ -126,7 +127,7 @@ impl World {
             }
             Decision::Allowed { machine, service } => {
                 let start = Start { order: order.order(), machine, service, buyers: vec![self.phone(request)] };
-                self.tell(order.machine, Input::Start(start));
+                D::buy(self, request, order.machine, start);
             }
         }
     }

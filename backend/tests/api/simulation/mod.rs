@@ -4,7 +4,8 @@
 
 mod check;
 mod customer;
-mod device;
+mod devices;
+mod plain;
 mod postgres;
 mod server;
 mod store;
@@ -16,24 +17,29 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use devices::Devices;
+use plain::Plain;
 use world::World;
 
 /// Histories that PostgreSQL is asked to tell as well.
 const POSTGRES_SEEDS: u64 = 30;
 /// Histories of an ordinary run; `make simulate` tells more.
 const SEEDS: u64 = 20_000;
+/// Seeds that are named when they end badly.
+const SHOWN: usize = 20;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number, not `{text}`")))
 }
 
-#[test]
-fn every_history_ends_well() {
+/// Tells all the histories that were asked for; what they met, added up by `add`.
+fn tell<D: Devices, T: Default + Send>(name: &str, seeds: u64, add: impl Fn(&mut T, World<D>) + Sync) -> Option<T> {
     if let Some(seed) = number("NYALA_SIM_SEED") {
-        return World::new(seed, true).run();
+        World::<D>::new(seed, true).run();
+        return None;
     }
-    let (first, seeds) = (number("NYALA_SIM_FIRST").unwrap_or(0), number("NYALA_SIM_SEEDS").unwrap_or(SEEDS));
-    let (next, seen) = (AtomicU64::new(first), Mutex::new(BTreeMap::new()));
+    let (first, seeds) = (number("NYALA_SIM_FIRST").unwrap_or(0), number("NYALA_SIM_SEEDS").unwrap_or(seeds));
+    let (next, all, bad) = (AtomicU64::new(first), Mutex::new(T::default()), Mutex::new(Vec::new()));
     let tell = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -41,25 +47,43 @@ fn every_history_ends_well() {
                 return;
             }
             let mut world = World::new(seed, false);
-            if catch_unwind(AssertUnwindSafe(|| world.run())).is_err() {
-                panic!("seed {seed} ends badly; NYALA_SIM_SEED={seed} tells how");
-            }
-            let mut seen = seen.lock().unwrap();
-            for (what, n) in world.seen {
-                *seen.entry(what).or_insert(0) += n;
+            if catch_unwind(AssertUnwindSafe(|| world.run())).is_ok() {
+                add(&mut all.lock().unwrap(), world);
+            } else {
+                bad.lock().unwrap().push(seed);
             }
         }
     };
     thread::scope(|scope| {
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        let all: Vec<_> = (0..threads).map(|_| scope.spawn(tell)).collect();
-        for one in all {
-            one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        }
+        (0..threads).for_each(|_| _ = scope.spawn(tell));
     });
-    let seen = seen.into_inner().unwrap();
-    println!("{seeds} histories from seed {first} on: {seen:#?}");
-    for what in check::WORTH {
+    let mut bad = bad.into_inner().unwrap();
+    bad.sort_unstable();
+    assert!(
+        bad.is_empty(),
+        "{name}: {} of {seeds} histories end badly: {:?}; NYALA_SIM_SEED={} tells how",
+        bad.len(),
+        &bad[..bad.len().min(SHOWN)],
+        bad[0]
+    );
+    println!("{name}: {seeds} histories from seed {first} on");
+    Some(all.into_inner().unwrap())
+}
+
+fn add_up(seen: &mut BTreeMap<&'static str, u32>, of: BTreeMap<&'static str, u32>) {
+    of.into_iter().for_each(|(what, n)| *seen.entry(what).or_default() += n);
+}
+
+fn worth(seen: &BTreeMap<&'static str, u32>, expected: &[&str]) {
+    println!("{seen:#?}");
+    for what in expected {
         assert!(seen.contains_key(what), "no history met `{what}`");
     }
+}
+
+#[test]
+fn every_history_ends_well() {
+    let seen = tell("simulated devices", SEEDS, |seen, world: World<Plain>| add_up(seen, world.seen));
+    seen.inspect(|seen| worth(seen, &check::WORTH));
 }

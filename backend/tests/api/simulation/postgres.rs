@@ -18,6 +18,7 @@ use nyala::purchase::state::PurchaseState;
 use nyala::purchase::step::Held;
 use uuid::Uuid;
 
+use super::plain::Plain;
 use super::store::{Asked, OrderRow, PRICE, SERVICES_S, Store, Stored, outcome, told};
 use super::world::{BALANCE, CUSTOMERS, MACHINES, T0, World};
 use crate::database::Database;
@@ -42,7 +43,7 @@ async fn postgres_tells_the_same_histories() {
     let db = Db::new(&database.url(), 1, PoolLimits { wait: five, connect: five, statement }).unwrap();
     let mut client = db.get().await.unwrap();
     for seed in 0..super::POSTGRES_SEEDS {
-        let mut world = World::new(seed, false);
+        let mut world: World<Plain> = World::new(seed, false);
         world.run();
         let mut chain = arrange(&mut client, seed).await;
         for asked in &world.store.journal {

@@ -9,11 +9,12 @@ use nyala::machine::recovery::{ASK_EVERY_ROUNDS, EVERY, LATE_MS, RELAY_AFTER_MS,
 use nyala::machine_core::{Effect, Input, Machine, News, Unanswered, Waiter};
 use nyala::purchase::device::DeviceEvent;
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::PurchaseEvent;
+use nyala::purchase::step::{Held, PurchaseEvent};
 use nyala::purchase::times::GIVE_UP_MS;
 use rand::Rng;
 use uuid::Uuid;
 
+use super::devices::Devices;
 use super::store::{OrderRow, PurchaseRow, Store};
 use super::world::{Happening, MACHINES, World};
 
@@ -82,7 +83,7 @@ impl Server {
     }
 }
 
-impl World {
+impl<D: Devices> World<D> {
     pub fn boot(&mut self) {
         if self.server.up {
             return;
@@ -91,17 +92,15 @@ impl World {
         self.server = Server { up: true, life, up_since: self.now, ..Server::new(MACHINES) };
         for machine in 0..MACHINES {
             // Now and then one is not brought back, as when another process takes it over: then it finds out for itself.
-            if !self.chance(0.1)
-                && let Some(p) = self.store.load(machine)
-            {
+            let open = if self.chance(0.1) { None } else { self.store.load(machine) };
+            D::boot(self, machine, open.as_ref());
+            if let Some(p) = open {
                 let actor = &mut self.server.actors[machine];
                 (actor.shown, actor.told_runs) =
                     ((p.state == PurchaseState::Running).then_some(p.ends_at), p.state == PurchaseState::Running);
                 actor.machine = Machine::with_purchase(idmesin(machine), p);
                 self.arm(machine);
             }
-            // As a broker keeps the last word of a device for whoever asks.
-            self.device_tells(machine);
         }
         self.after(0, Happening::Reap { life, round: 0 });
     }
@@ -114,6 +113,7 @@ impl World {
         self.heard.clear();
         self.note("crash");
         self.connections_break();
+        D::crash(self);
         let down_ms = match self.rng.random_range(0..10) {
             0 => self.up_to(25 * 60_000),
             1 | 2 => self.up_to(60_000),
@@ -124,6 +124,9 @@ impl World {
 
     /// A machine's actor hears something.
     pub fn tell(&mut self, machine: usize, input: Told) {
+        if let Input::Held(Ok(Held::Won { cmd_id, .. })) = input {
+            D::held(self, machine, cmd_id);
+        }
         for effect in self.server.actors[machine].machine.on(input, self.now) {
             self.perform(machine, effect);
         }
@@ -154,7 +157,7 @@ impl World {
                 let after_ms = self.statement_ms();
                 self.after(after_ms, Happening::Record { life, machine, online, runs, foreign, at });
             }
-            Effect::Command(cmd) => self.send(cmd),
+            Effect::Command(cmd) => D::command(self, cmd),
             Effect::Answered { after_ms } => assert!(after_ms >= 0),
             Effect::Show { ends_at, news } => self.show(machine, ends_at, news),
             Effect::Answer { buyers, outcome } => buyers.into_iter().for_each(|phone| self.answer(phone.request, outcome)),
@@ -223,11 +226,11 @@ impl World {
     // --- statements: each takes a while, and its answer may be lost ---
 
     fn statement_ms(&mut self) -> i64 {
-        if self.troubled && self.chance(0.02) { self.up_to(4_000) } else { self.up_to(20) }
+        if self.troubled && self.chance(D::PLAN.statement) { self.up_to(4_000) } else { self.up_to(20) }
     }
 
     fn answered<T>(&mut self, result: T) -> Result<T, Unanswered> {
-        if self.troubled && self.chance(0.02) {
+        if self.troubled && self.chance(D::PLAN.statement) {
             self.note("answer of the database lost");
             return Err(Unanswered);
         }
@@ -237,7 +240,7 @@ impl World {
     /// Whether the database still carries out a statement of that process.
     fn carried_out(&mut self, life: u32) -> bool {
         let alive = self.server.up && life == self.server.life;
-        let carried_out = if alive { !(self.troubled && self.chance(0.01)) } else { self.chance(0.5) };
+        let carried_out = if alive { !(self.troubled && self.chance(D::PLAN.statement / 2.0)) } else { self.chance(0.5) };
         if carried_out && !alive {
             self.note("statement of a dead process");
         }

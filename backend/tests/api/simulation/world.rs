@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::Input;
-use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::rules::Decision;
 use nyala::purchase::step::Change;
 use rand::rngs::StdRng;
@@ -14,17 +13,15 @@ use rand::{Rng, SeedableRng};
 use uuid::Uuid;
 
 use super::customer::Request;
-use super::device::Device;
+use super::devices::Devices;
 use super::server::{Server, Staff, Told};
 use super::store::{OrderRow, Store};
 
 pub const MACHINES: usize = 3;
 /// And one more, who buys when all is over.
 pub const CUSTOMERS: usize = 4;
-/// Presses of `Bayar` in a history, repeats not counted.
-const PRESSES: u32 = 30;
 /// How long trouble is made. Then everything heals and the world must come to rest.
-const TROUBLE_MS: i64 = 60 * 60_000;
+pub const TROUBLE_MS: i64 = 60 * 60_000;
 /// Far more than any history needs: one that never ends is found.
 const MOST_HAPPENINGS: u64 = 500_000;
 /// Some customers run out of it.
@@ -32,7 +29,7 @@ pub const BALANCE: i64 = 80_000;
 pub const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
 #[derive(Debug)]
-pub enum Happening {
+pub enum Happening<D> {
     /// A request reaches the server; its facts are read.
     Press {
         request: usize,
@@ -89,32 +86,10 @@ pub enum Happening {
     },
     Crash,
     Boot,
-    /// A command reaches its device.
-    Command {
-        cmd: Command,
-    },
-    /// A device's word reaches the server.
-    Said {
-        machine: usize,
-        event: DeviceEvent,
-        said_at: Timestamp,
-    },
+    /// Of the devices and the way to them.
+    Device(D),
     /// Something goes wrong with a device or its network.
     Trouble {
-        machine: usize,
-    },
-    /// The trouble of that number is over.
-    Mend {
-        machine: usize,
-        number: u32,
-    },
-    /// The broker misses a device since the trouble of that number.
-    LastWill {
-        machine: usize,
-        number: u32,
-    },
-    /// A device tells its state without being asked.
-    DeviceTells {
         machine: usize,
     },
     OperatorStops {
@@ -125,35 +100,35 @@ pub enum Happening {
     Peace,
 }
 
-struct Due {
+struct Due<D> {
     at: Timestamp,
     number: u64,
-    what: Happening,
+    what: Happening<D>,
 }
 
-impl PartialEq for Due {
+impl<D> PartialEq for Due<D> {
     fn eq(&self, other: &Self) -> bool {
         (self.at, self.number) == (other.at, other.number)
     }
 }
-impl Eq for Due {}
-impl PartialOrd for Due {
+impl<D> Eq for Due<D> {}
+impl<D> PartialOrd for Due<D> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Due {
+impl<D> Ord for Due<D> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.at, self.number).cmp(&(other.at, other.number))
     }
 }
 
-pub struct World {
+pub struct World<D: Devices> {
     pub now: Timestamp,
     pub rng: StdRng,
     pub store: Store,
     pub server: Server,
-    pub devices: Vec<Device>,
+    pub devices: D,
     pub requests: Vec<Request>,
     /// When this process last heard a device speak of a command.
     pub heard: HashMap<Uuid, Timestamp>,
@@ -161,17 +136,17 @@ pub struct World {
     pub seen: BTreeMap<&'static str, u32>,
     /// Whether trouble is still made.
     pub troubled: bool,
-    queue: BinaryHeap<Reverse<Due>>,
+    queue: BinaryHeap<Reverse<Due<D::Happening>>>,
     number: u64,
     /// `NYALA_SIM_SEED` tells the history as it goes.
     verbose: bool,
 }
 
-impl World {
+impl<D: Devices> World<D> {
     /// The history of `seed`, not begun.
     pub fn new(seed: u64, verbose: bool) -> Self {
         let mut rng = StdRng::seed_from_u64(seed);
-        let devices = (0..MACHINES).map(|_| Device::new(rng.random_range(-1_500..=1_500))).collect();
+        let devices = D::new(&mut rng);
         let mut world = Self {
             now: T0,
             rng,
@@ -192,20 +167,11 @@ impl World {
 
     fn plan(&mut self) {
         self.after(0, Happening::Boot);
-        for receipt in 1..=PRESSES {
+        for receipt in 1..=D::PLAN.presses {
             let at = self.up_to(TROUBLE_MS);
             self.customer_comes(receipt, at);
         }
-        for machine in 0..MACHINES {
-            for _ in 0..self.rng.random_range(0..6) {
-                let at = self.up_to(TROUBLE_MS);
-                self.after(at, Happening::Trouble { machine });
-            }
-            for _ in 0..self.rng.random_range(0..3) {
-                let at = self.up_to(TROUBLE_MS);
-                self.after(at, Happening::OperatorStops { machine });
-            }
-        }
+        D::plan(self);
         for _ in 0..5 {
             let at = self.up_to(TROUBLE_MS);
             self.after(at, Happening::OperatorRefunds);
@@ -227,7 +193,7 @@ impl World {
         self.check_end();
     }
 
-    pub fn after(&mut self, ms: i64, what: Happening) {
+    pub fn after(&mut self, ms: i64, what: Happening<D::Happening>) {
         self.number += 1;
         self.queue.push(Reverse(Due { at: self.now.plus_ms(ms.max(0)), number: self.number, what }));
     }
@@ -244,18 +210,18 @@ impl World {
         self.rng.random_bool(of)
     }
 
-    fn happen(&mut self, what: Happening) {
+    fn happen(&mut self, what: Happening<D::Happening>) {
         match what {
             Happening::Press { request } => self.press(request),
             Happening::Deadline { request } => self.deadline(request),
             Happening::Crash => self.crash(),
             Happening::Boot => self.boot(),
-            Happening::Command { cmd } => self.device_hears(&cmd),
-            Happening::Said { machine, event, said_at } => self.server_hears(machine, event, said_at),
-            Happening::Trouble { machine } => self.trouble(machine),
-            Happening::Mend { machine, number } => self.mend(machine, number),
-            Happening::LastWill { machine, number } => self.last_will(machine, number),
-            Happening::DeviceTells { machine } => self.device_tells(machine),
+            Happening::Device(what) => D::happen(self, what),
+            Happening::Trouble { machine } => {
+                if self.troubled {
+                    D::trouble(self, machine);
+                }
+            }
             Happening::OperatorStops { machine } => self.operator_stops(machine),
             Happening::OperatorRefunds => self.operator_refunds(),
             Happening::Peace => self.peace(),
@@ -295,8 +261,7 @@ impl World {
     fn peace(&mut self) {
         self.troubled = false;
         for machine in 0..MACHINES {
-            let number = self.devices[machine].trouble;
-            self.mend(machine, number);
+            D::peace(self, machine);
         }
         if !self.server.up {
             self.after(1_000, Happening::Boot);

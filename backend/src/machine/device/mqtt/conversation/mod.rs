@@ -26,6 +26,9 @@ const LINKS: usize = 4;
 const EXCHANGE_MS: i64 = 10 * 60_000;
 /// How long a start waits for a connection's first state, without whose `echo` the device may have no clock to take it by.
 const FIRST_STATE_MS: i64 = 2_000;
+/// A device keeps a clock that it was told by an exchange which took no longer than [`TAKEN_MS`], and somewhat longer than this.
+const CLOCK_KEPT_MS: i64 = 55 * 60_000;
+const TAKEN_MS: i64 = 2_000;
 /// A device is not asked again for a state that is wanted for the time before this has passed.
 const ASK_AGAIN_MS: i64 = 10_000;
 /// Behind a broker a connection is no line that costs something: a device that counts one for each word is not answered each time.
@@ -151,6 +154,10 @@ pub struct Conversation {
     echo: Option<i64>,
     /// When a state of this connection was last answered with the time; `None` before its first.
     answered_at: Option<Timestamp>,
+    /// The `up_ms` of that state.
+    answered: Option<i64>,
+    /// When it was last seen to have taken the time from that.
+    clock_at: Option<Timestamp>,
     /// It was asked for a state, and has said nothing since.
     asked_at: Option<Timestamp>,
     /// The epoch of its last state.
@@ -179,6 +186,8 @@ impl Conversation {
             way: Way::default(),
             echo: None,
             answered_at: None,
+            answered: None,
+            clock_at: None,
             asked_at: None,
             epoch: None,
             run: None,
@@ -201,6 +210,7 @@ impl Conversation {
         let before = self.link();
         if self.route == Route::Broker {
             self.links.clear();
+            self.linked_at = now;
         }
         if let Err(at) = self.links.binary_search(&link) {
             self.links.insert(at, link);
@@ -265,7 +275,7 @@ impl Conversation {
             return;
         }
         (self.linked_at, self.alive_at) = (now, now);
-        (self.echo, self.answered_at, self.asked_at) = (None, None, None);
+        (self.echo, self.answered_at, self.answered, self.asked_at) = (None, None, None, None);
         self.present(link.is_some());
     }
 
@@ -349,7 +359,7 @@ impl Conversation {
                 if clone {
                     self.out.push(Effect::Trouble(Trouble::Clone));
                 }
-                (self.way, self.run) = (Way::default(), None);
+                (self.way, self.run, self.clock_at) = (Way::default(), None, None);
                 self.connected(now);
             }
         }
@@ -364,7 +374,7 @@ impl Conversation {
     /// Behind a broker only its words tell that the device has connected anew.
     fn connected(&mut self, now: Timestamp) {
         if self.route == Route::Broker && self.answered_at.is_none_or(|at| at.ms_until(now) >= ANSWER_AGAIN_MS) {
-            (self.echo, self.answered_at) = (None, None);
+            (self.echo, self.answered_at, self.answered) = (None, None, None);
         }
     }
 
@@ -395,9 +405,13 @@ impl Conversation {
             None => self.runs_nothing(said_at, now),
         }
         self.echo = state.stamp.up_ms;
+        // Asked by the answer to that other state, it says this one: so it had the answer in time.
+        if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (1..TAKEN_MS).contains(&(up_ms - answered))) {
+            self.clock_at = Some(now);
+        }
         let first = self.answered_at.is_none();
         if self.answered_at.is_none_or(|at| at.ms_until(now) >= EXCHANGE_MS) {
-            self.answered_at = Some(now);
+            (self.answered_at, self.answered) = (Some(now), self.echo);
             // What the state did not decide, the answer to this does.
             let unsure = self.open.as_ref().filter(|open| open.is_unsure(now)).map(Open::query);
             self.write(unsure.map_or_else(|| nil_query(now), |query| Cmd::new(&query, now, None)), now);
@@ -515,7 +529,7 @@ impl Conversation {
 
     /// Says the open purchase's start, unless the connection's first state is about to come.
     fn start_if_due(&mut self, now: Timestamp) {
-        let ready = self.route == Route::Broker || self.answered_at.is_some() || self.linked_at.ms_until(now) >= FIRST_STATE_MS;
+        let ready = !self.is_state_awaited(now);
         let Some(cmd) = self.open.as_ref().filter(|open| open.is_to_start(now)).map(|open| Cmd::new(&open.cmd, now, None)) else {
             return;
         };
@@ -547,8 +561,13 @@ impl Conversation {
     pub fn probe(&mut self, now: Timestamp) -> Probe {
         match self.link().filter(|_| self.present == Some(true)) {
             None => Probe::Away,
-            Some(_) if self.is_fresh(now) => Probe::Here,
+            Some(_) if self.is_fresh(now) && self.has_clock(now) => Probe::Here,
             Some(_) if self.is_asked(now) => Probe::Asked,
+            Some(_) if self.is_state_awaited(now) => {
+                // Asked for another one it would take the answer to the first for a late one.
+                self.asked_at = Some(now);
+                Probe::Asked
+            }
             Some(link) => {
                 self.asked_at = Some(now);
                 Probe::Ask(link, Cmd { echo: self.echo, ..nil_query(now) })
@@ -563,6 +582,16 @@ impl Conversation {
 
     fn is_fresh(&self, now: Timestamp) -> bool {
         self.word_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS)
+    }
+
+    /// Whether it takes a start without being told the time, as far as anybody knows.
+    fn has_clock(&self, now: Timestamp) -> bool {
+        self.echo.is_none() || self.clock_at.is_some_and(|at| at.ms_until(now) < CLOCK_KEPT_MS)
+    }
+
+    /// Whether the first state of a connection is about to come.
+    fn is_state_awaited(&self, now: Timestamp) -> bool {
+        self.answered_at.is_none() && self.linked_at.ms_until(now) < FIRST_STATE_MS
     }
 
     /// A device that was told the time long ago is asked for a state, which is answered with it.

@@ -8,6 +8,8 @@ const PAST: usize = 2;
 /// So many take-overs between the same two boots, in so many milliseconds, are two devices with one key.
 const CLONE_TAKEOVERS: usize = 3;
 const CLONE_MS: i64 = 60_000;
+/// No word is so long on its way that it comes when nobody else has spoken for this long: who speaks then is there.
+const QUIET_MS: i64 = 90_000;
 
 /// Boots have no order of their own: one that was never seen is the newest, and what it took the place of is past.
 #[derive(Debug, Default)]
@@ -25,6 +27,7 @@ struct Seen {
     conn: Option<u64>,
     seq: Option<u64>,
     up_ms: Option<i64>,
+    heard_at: Timestamp,
 }
 
 /// Where a word stands among those before it.
@@ -45,7 +48,7 @@ impl Order {
     /// Takes a word's place in the order. `counted`: what carries the words may change their order, so `conn` and `seq` count.
     pub(super) fn take(&mut self, stamp: &Stamp, counted: bool, now: Timestamp) -> Place {
         let Some(boot) = &stamp.boot_id else { return Place::Newest };
-        let seen = || Seen { boot: boot.clone(), conn: stamp.conn, seq: stamp.seq, up_ms: stamp.up_ms };
+        let seen = || Seen { boot: boot.clone(), conn: stamp.conn, seq: stamp.seq, up_ms: stamp.up_ms, heard_at: now };
         let Some(current) = &mut self.current else {
             self.current = Some(seen());
             return Place::Boot { clone: false };
@@ -61,8 +64,10 @@ impl Order {
         }
         let back = self.past.iter().position(|past| past.as_ref().is_some_and(|past| past.boot == *boot));
         if let Some(at) = back {
-            // Only a connection that was not known is more than a late word of a boot that is over.
-            if counted && self.past[at].as_ref().is_some_and(|past| stamp.conn <= past.conn) {
+            // Only a connection that was not known is more than a late word of a boot that is over. Unless that was a mistake.
+            let quiet = current.heard_at.ms_until(now) >= QUIET_MS;
+            let late = |past: &Seen| stamp.conn <= past.conn && !(quiet && !past.is_after(stamp, counted));
+            if counted && self.past[at].as_ref().is_some_and(late) {
                 return Place::Stale;
             }
             self.past[at] = None;
@@ -106,8 +111,16 @@ impl Seen {
     /// Whether this boot said something later than that. Its uptime tells on every way: a client library says an old word again when
     /// its connection is back.
     fn is_after(&self, stamp: &Stamp, counted: bool) -> bool {
-        let counts = counted && stamp.seq.is_some() && (stamp.conn, stamp.seq) <= (self.conn, self.seq);
-        counts || stamp.up_ms.zip(self.up_ms).is_some_and(|(up, newest)| up < newest && !wrapped(newest, up))
+        let (place, newest) = ((stamp.conn, stamp.seq), (self.conn, self.seq));
+        if counted && stamp.seq.is_some() && place <= newest {
+            return true;
+        }
+        match stamp.up_ms.zip(self.up_ms) {
+            // Said in the same millisecond, by a device that has a connection for each word.
+            Some((up_ms, newest_ms)) if up_ms == newest_ms => stamp.seq.is_some() && place < newest,
+            Some((up_ms, newest_ms)) => up_ms < newest_ms && !wrapped(newest_ms, up_ms),
+            None => false,
+        }
     }
 }
 
@@ -152,6 +165,25 @@ mod tests {
     }
 
     #[test]
+    fn a_boot_that_was_taken_for_past_is_back_when_nobody_else_speaks() {
+        let mut order = Order::default();
+        let boot = Place::Boot { clone: false };
+        for ((of, conn, seq), s, place) in [
+            ((7, 1, 1), 0, boot),
+            ((9, 1, 1), 10, boot),
+            // Late words of a connection that nobody had heard of.
+            ((7, 2, 1), 20, boot),
+            ((9, 1, 2), 40, Place::Stale),
+            ((9, 1, 3), 109, Place::Stale),
+            ((9, 1, 1), 110, Place::Stale),
+            ((9, 1, 4), 110, boot),
+            ((9, 1, 5), 140, Place::Newest),
+        ] {
+            assert_eq!(order.take(&stamp(of, conn, seq), true, T0.plus_ms(s * 1_000)), place, "{of} {conn} {seq} after {s} s");
+        }
+    }
+
+    #[test]
     fn on_a_line_of_its_own_only_its_uptime_tells_an_old_word() {
         let mut order = Order::default();
         let up = |up_ms| Stamp { up_ms, ..stamp(7, 1, 1) };
@@ -167,6 +199,10 @@ mod tests {
             assert_eq!(order.take(&up(up_ms), false, T0), place, "{up_ms:?}");
         }
         assert_eq!(order.take(&Stamp::default(), false, T0), Place::Newest, "it says nothing of itself");
+        let seq = |seq| Stamp { up_ms: Some(200), ..stamp(7, 1, seq) };
+        for (of, place) in [(4, Place::Newest), (3, Place::Stale), (4, Place::Newest), (5, Place::Newest)] {
+            assert_eq!(order.take(&seq(of), false, T0), place, "{of} in one millisecond");
+        }
     }
 
     #[test]

@@ -217,6 +217,42 @@ fn through_a_broker_old_words_change_nothing_but_acks_always_count() {
 }
 
 #[test]
+fn a_boot_that_was_taken_for_past_is_heard_again_when_nobody_else_speaks() {
+    let of = |boot, conn, up_ms: i64| {
+        let said = idle(up_ms, 0);
+        let stamp = Stamp { boot_id: Some(BootId::Number(boot)), conn: Some(conn), ..said.stamp };
+        Hear(1, Word::Beat(Beat { stamp, rssi: None }))
+    };
+    broker([
+        (0, Link(1), ""),
+        (10, of(1, 1, 10), "here"),
+        (20_000, of(2, 1, 1_000), ""),
+        // What the first boot said on its last connection, of which nothing was heard, takes very long.
+        (30_000, of(1, 2, 9_000), ""),
+        (50_000, of(2, 1, 31_000), "Stale"),
+        (110_000, of(2, 1, 91_000), "Stale"),
+        (120_000, Wake, "away"),
+        (140_000, of(2, 1, 121_000), "here"),
+        (170_000, of(2, 1, 151_000), ""),
+    ]);
+}
+
+#[test]
+fn words_of_one_millisecond_on_connections_of_their_own_keep_their_order() {
+    let said = |seq, n: u8, state: State| {
+        let state = State { stamp: Stamp { seq: Some(seq), ..state.stamp }, ..state };
+        (50, Hear(n.into(), Word::State(state)))
+    };
+    let (before, after) = (said(2, 2, idle(40, 0)), said(3, 3, runs(40, 1, 60)));
+    endpoint([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (after.0, after.1, "runs 1 for 59990"),
+        (before.0, before.1, "Stale"),
+    ]);
+}
+
+#[test]
 fn a_word_that_the_broker_kept_is_a_reason_to_ask() {
     broker([
         (0, Link(1), ""),
@@ -380,6 +416,13 @@ fn a_start_waits_for_the_first_state_of_a_connection() {
         (200, Link(2), ""),
         (250, Hear(2, Word::State(runs(250, 1, 600))), "runs 1 for 600000, asks on 2"),
     ]);
+}
+
+#[test]
+fn behind_a_broker_too_a_start_waits_for_the_first_state() {
+    broker([(0, Link(1), ""), (10, Begin(1), ""), (60, state(idle(60, 0)), "here, asks on 1, Start 1 on 1")]);
+    broker([(0, Link(1), ""), (10, Begin(1), ""), (2_000, Say(Op::Start, 1), "Start 1 on 1")]);
+    broker([(0, Link(1), ""), (10, beat(10), "here"), (20, Begin(1), ""), (2_000, Say(Op::Start, 1), "Start 1 on 1")]);
 }
 
 #[test]
@@ -568,17 +611,43 @@ fn a_scan_asks_a_device_that_was_not_heard_for_three_seconds() {
     endpoint([
         (0, Do::Probe, "away"),
         (0, Link(1), "here"),
+        // Its first state is about to come.
+        (5, Do::Probe, "here"),
         (10, state(idle(10, 0)), "asks on 1"),
-        (3_010, Do::Probe, ""),
-        (3_011, Do::Probe, "asks on 1"),
-        (3_012, Do::Probe, "here"),
+        (60, state(idle(50, 0)), ""),
+        (3_060, Do::Probe, ""),
+        (3_061, Do::Probe, "asks on 1"),
+        (3_062, Do::Probe, "here"),
         // A ping is no word.
-        (3_020, Alive(1), ""),
-        (3_030, Do::Probe, "here"),
-        (3_100, state(idle(3_100, 0)), ""),
-        (3_110, Do::Probe, ""),
+        (3_070, Alive(1), ""),
+        (3_080, Do::Probe, "here"),
+        (3_150, state(idle(3_150, 0)), ""),
+        (3_160, Do::Probe, ""),
         (9_000, Do::Probe, "asks on 1"),
         (10_499, Do::Probe, "here"),
         (10_500, Do::Probe, "asks on 1"),
     ]);
+    // One that says no state first is asked all the same.
+    endpoint([(0, Link(1), "here"), (1_999, Do::Probe, "here"), (3_500, Do::Probe, "asks on 1")]);
+}
+
+#[test]
+fn a_device_that_may_have_no_clock_is_asked_so_that_its_start_tells_the_time() {
+    let slow = |up_ms| {
+        vec![
+            (0, Link(1), "here"),
+            (10, state(idle(0, 0)), "asks on 1"),
+            (4_000, state(idle(up_ms, 0)), ""),
+            (4_100, beat(4_050), ""),
+        ]
+    };
+    endpoint(slow(1_999).into_iter().chain([(4_200, Do::Probe, "")]));
+    endpoint(slow(2_000).into_iter().chain([
+        (4_200, Do::Probe, "asks on 1"),
+        (4_250, state(idle(4_230, 0)), ""),
+        (4_260, Begin(1), "Start 1 on 1"),
+    ]));
+    // An hour later it has none any more.
+    let later = 55 * 60_000 + 4_000;
+    endpoint(slow(1_000).into_iter().chain([(later, beat(later), "asks on 1"), (later + 2_000, Do::Probe, "asks on 1")]));
 }

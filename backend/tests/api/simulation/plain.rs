@@ -4,22 +4,14 @@
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::memory::{DeviceMemory, Mode};
 use nyala::purchase::device::{Command, DeviceEvent};
-use nyala::purchase::step::Op;
+use nyala::purchase::step::{Op, Purchase};
 use rand::Rng;
-use uuid::Uuid;
+use rand::rngs::StdRng;
 
-use super::world::{Happening, World};
+use super::devices::{Devices, Plan, Run};
+use super::world::{Happening, MACHINES, TROUBLE_MS};
 
-/// What a device really did, for judging what the server believes.
-#[derive(Debug, Clone, Copy)]
-pub struct Run {
-    pub cmd_id: Uuid,
-    pub started_at: Timestamp,
-    /// When it turned itself off, was stopped or lost power.
-    pub ends_at: Timestamp,
-    /// It lost power, and with it every memory of this run.
-    pub forgotten: bool,
-}
+type World = super::world::World<Plain>;
 
 /// The network between one device and the server.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +23,7 @@ struct Network {
 
 const CALM: Network = Network { loses: 0.0, doubles: 0.0, delay_ms: 300 };
 
+#[derive(Debug)]
 pub struct Device {
     memory: DeviceMemory,
     /// How far its clock is ahead of the server's.
@@ -47,31 +40,104 @@ impl Device {
     pub fn new(skew_ms: i64) -> Self {
         Self { memory: DeviceMemory::default(), skew_ms, network: CALM, away: None, runs: Vec::new(), trouble: 0 }
     }
+}
 
-    /// The run of a command that really happened.
-    pub fn run_of(&self, cmd_id: Uuid) -> Option<&Run> {
-        self.runs.iter().rev().find(|r| r.cmd_id == cmd_id)
+/// All of them.
+#[derive(Debug)]
+pub struct Plain(Vec<Device>);
+
+#[derive(Debug)]
+pub enum Happens {
+    /// A command reaches its device.
+    Command { cmd: Command },
+    /// A device's word reaches the server.
+    Said { machine: usize, event: DeviceEvent, said_at: Timestamp },
+    /// The trouble of that number is over.
+    Mend { machine: usize, number: u32 },
+    /// The broker misses a device since the trouble of that number.
+    LastWill { machine: usize, number: u32 },
+    /// A device tells its state without being asked.
+    Tells { machine: usize },
+}
+
+impl Devices for Plain {
+    type Happening = Happens;
+    const PLAN: Plan = Plan { presses: 30, trouble: 0.4, crash: 0.2, statement: 0.02 };
+
+    fn new(rng: &mut StdRng) -> Self {
+        Self((0..MACHINES).map(|_| Device::new(rng.random_range(-1_500..=1_500))).collect())
+    }
+
+    fn plan(world: &mut World) {
+        for machine in 0..MACHINES {
+            for _ in 0..world.rng.random_range(0..6) {
+                let at = world.up_to(TROUBLE_MS);
+                world.after(at, Happening::Trouble { machine });
+            }
+            for _ in 0..world.rng.random_range(0..3) {
+                let at = world.up_to(TROUBLE_MS);
+                world.after(at, Happening::OperatorStops { machine });
+            }
+        }
+    }
+
+    fn happen(world: &mut World, what: Happens) {
+        match what {
+            Happens::Command { cmd } => world.device_hears(&cmd),
+            Happens::Said { machine, event, said_at } => world.server_hears(machine, event, said_at),
+            Happens::Mend { machine, number } => world.mend(machine, number),
+            Happens::LastWill { machine, number } => world.last_will(machine, number),
+            Happens::Tells { machine } => world.device_tells(machine),
+        }
+    }
+
+    fn command(world: &mut World, cmd: Command) {
+        for delay_ms in world.deliveries(machine_of(&cmd)) {
+            world.after(delay_ms, Happening::Device(Happens::Command { cmd: cmd.clone() }));
+        }
+    }
+
+    fn boot(world: &mut World, machine: usize, _: Option<&Purchase>) {
+        // As a broker keeps the last word of a device for whoever asks.
+        world.device_tells(machine);
+    }
+
+    fn crash(_: &mut World) {}
+
+    fn trouble(world: &mut World, machine: usize) {
+        let device = &mut world.devices.0[machine];
+        device.trouble += 1;
+        let number = device.trouble;
+        let lasts_ms = world.break_something(machine);
+        world.after(lasts_ms, Happening::Device(Happens::Mend { machine, number }));
+    }
+
+    fn peace(world: &mut World, machine: usize) {
+        let number = world.devices.0[machine].trouble;
+        world.mend(machine, number);
+    }
+
+    fn runs(&self, machine: usize) -> &[Run] {
+        &self.0[machine].runs
+    }
+
+    /// As long as the word was on its way.
+    fn late_ms(world: &World, _: usize, said_at: Timestamp) -> i64 {
+        said_at.ms_until(world.now)
     }
 }
 
 impl World {
-    /// The server gives a command.
-    pub fn send(&mut self, cmd: Command) {
-        for delay_ms in self.deliveries(machine_of(&cmd)) {
-            self.after(delay_ms, Happening::Command { cmd: cmd.clone() });
-        }
-    }
-
-    pub fn device_hears(&mut self, cmd: &Command) {
+    fn device_hears(&mut self, cmd: &Command) {
         let machine = machine_of(cmd);
-        if let Some(kept) = &mut self.devices[machine].away {
+        if let Some(kept) = &mut self.devices.0[machine].away {
             // A broker keeps commands for a device that is away; some of them it loses.
             if kept.len() < 20 {
                 kept.push(cmd.clone());
             }
             return;
         }
-        let device = &mut self.devices[machine];
+        let device = &mut self.devices.0[machine];
         let local = self.now.plus_ms(device.skew_ms);
         let Some(handled) = device.memory.handle(cmd, local) else { return };
         self.follow(machine, cmd);
@@ -86,7 +152,7 @@ impl World {
     /// Keeps what really runs on record after a command.
     fn follow(&mut self, machine: usize, cmd: &Command) {
         let now = self.now;
-        let device = &mut self.devices[machine];
+        let device = &mut self.devices.0[machine];
         let running = device.memory.run(now.plus_ms(device.skew_ms)).filter(|r| r.cmd_id == cmd.cmd_id);
         let known = device.runs.iter_mut().rev().find(|r| r.cmd_id == cmd.cmd_id && !r.forgotten);
         match (cmd.op, running, known) {
@@ -95,7 +161,7 @@ impl World {
                 let run = Run { cmd_id: cmd.cmd_id, started_at: now, ends_at: now.plus_ms(run.left_ms), forgotten: false };
                 device.runs.push(run);
                 let off_ms = now.ms_until(run.ends_at);
-                self.after(off_ms, Happening::DeviceTells { machine });
+                self.after(off_ms, Happening::Device(Happens::Tells { machine }));
             }
             (Op::Stop, None, Some(run)) => run.ends_at = run.ends_at.min(now),
             _ => {}
@@ -103,8 +169,8 @@ impl World {
     }
 
     /// The device says something of its own accord.
-    pub fn device_tells(&mut self, machine: usize) {
-        let device = &self.devices[machine];
+    fn device_tells(&mut self, machine: usize) {
+        let device = &self.devices.0[machine];
         if device.away.is_none() && device.memory.mode != Mode::Silent {
             let state = device.memory.state(self.now.plus_ms(device.skew_ms));
             self.say(machine, state, 0);
@@ -113,13 +179,16 @@ impl World {
 
     fn say(&mut self, machine: usize, event: DeviceEvent, after_ms: i64) {
         for delay_ms in self.deliveries(machine) {
-            self.after(after_ms + delay_ms, Happening::Said { machine, event: event.clone(), said_at: self.now });
+            self.after(
+                after_ms + delay_ms,
+                Happening::Device(Happens::Said { machine, event: event.clone(), said_at: self.now }),
+            );
         }
     }
 
     /// How late each copy of a message arrives; none when it is lost.
     fn deliveries(&mut self, machine: usize) -> Vec<i64> {
-        let network = self.devices[machine].network;
+        let network = self.devices.0[machine].network;
         if self.chance(network.loses) {
             return Vec::new();
         }
@@ -127,17 +196,13 @@ impl World {
         (0..copies).map(|_| self.up_to(network.delay_ms)).collect()
     }
 
-    pub fn trouble(&mut self, machine: usize) {
-        if !self.troubled {
-            return;
-        }
-        self.devices[machine].trouble += 1;
-        let number = self.devices[machine].trouble;
-        let lasts_ms = match self.rng.random_range(0..8) {
+    /// How long it stays so.
+    fn break_something(&mut self, machine: usize) -> i64 {
+        match self.rng.random_range(0..8) {
             0..=2 => {
                 let delay_ms = [300, 3_000, 20_000, 120_000][self.rng.random_range(0..4)];
                 let (loses, doubles) = (self.rng.random_range(0.0..0.9), self.rng.random_range(0.0..0.5));
-                self.devices[machine].network = Network { loses, doubles, delay_ms };
+                self.devices.0[machine].network = Network { loses, doubles, delay_ms };
                 1_000 + self.up_to(10 * 60_000)
             }
             3 => {
@@ -152,23 +217,22 @@ impl World {
             5 => self.turn(machine, Mode::Refuse),
             6 => self.turn(machine, Mode::Silent),
             _ => self.turn(machine, Mode::Late),
-        };
-        self.after(lasts_ms, Happening::Mend { machine, number });
+        }
     }
 
     fn turn(&mut self, machine: usize, mode: Mode) -> i64 {
-        self.devices[machine].memory.mode = mode;
+        self.devices.0[machine].memory.mode = mode;
         1_000 + self.up_to(3 * 60_000)
     }
 
     fn go_away(&mut self, machine: usize) {
-        self.devices[machine].away.get_or_insert_default();
-        let (number, after_ms) = (self.devices[machine].trouble, self.up_to(90_000));
-        self.after(after_ms, Happening::LastWill { machine, number });
+        self.devices.0[machine].away.get_or_insert_default();
+        let (number, after_ms) = (self.devices.0[machine].trouble, self.up_to(90_000));
+        self.after(after_ms, Happening::Device(Happens::LastWill { machine, number }));
     }
 
-    pub fn last_will(&mut self, machine: usize, number: u32) {
-        let device = &self.devices[machine];
+    fn last_will(&mut self, machine: usize, number: u32) {
+        let device = &self.devices.0[machine];
         if device.away.is_some() && device.trouble == number {
             self.server_hears(machine, DeviceEvent::State { online: false, run: None }, self.now);
         }
@@ -177,7 +241,7 @@ impl World {
     /// What ran stops; without its memory the device knows no command and no epoch.
     fn lose_power(&mut self, machine: usize, forgets: bool) {
         let now = self.now;
-        let device = &mut self.devices[machine];
+        let device = &mut self.devices.0[machine];
         if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now) {
             run.ends_at = now;
             let local = now.plus_ms(device.skew_ms);
@@ -197,8 +261,8 @@ impl World {
     }
 
     /// The trouble of that number ends, unless a newer one has begun.
-    pub fn mend(&mut self, machine: usize, number: u32) {
-        let device = &mut self.devices[machine];
+    fn mend(&mut self, machine: usize, number: u32) {
+        let device = &mut self.devices.0[machine];
         if device.trouble != number {
             return;
         }
@@ -208,7 +272,7 @@ impl World {
         self.device_tells(machine);
         for cmd in kept {
             if self.chance(0.7) {
-                self.after(1, Happening::Command { cmd });
+                self.after(1, Happening::Device(Happens::Command { cmd }));
             }
         }
     }
