@@ -260,7 +260,7 @@ fn word(bytes: &mut Bytes<'_>) -> Word {
     match bytes.byte() % 8 {
         0 => Word::Gone(stamp),
         1 => Word::Beat(Beat { stamp, rssi: None }),
-        2 | 3 => Word::Ack(Ack { stamp, cmd_id: id(bytes.byte()), result }),
+        2 | 3 => Word::Ack(Ack { stamp, cmd_id: id(bytes.byte()), epoch: None, result }),
         _ => Word::State(State {
             stamp,
             epoch: bytes.some(Bytes::number),
