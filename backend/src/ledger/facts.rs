@@ -83,7 +83,7 @@ fn service(row: &Row) -> Result<Option<ServiceFacts>, DbError> {
     }))
 }
 
-/// A machine with an open purchase, as an actor needs it.
+/// A machine with its purchase, as an actor needs it.
 #[derive(Debug, Clone)]
 pub struct OpenPurchase {
     pub idmesin: i64,
@@ -104,6 +104,17 @@ WHERE t.state IN ",
 /// Every open purchase there is: what a start resumes.
 pub async fn all_open(client: &DbClient) -> Result<Vec<OpenPurchase>, DbError> {
     client.query(OPEN, &[]).await?.iter().map(open_purchase).collect()
+}
+
+/// The last purchase of each machine that waits for staff, where its money went back.
+const GIVEN_BACK: &str = "
+SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at, FALSE AS stop_requested
+FROM mesin m JOIN LATERAL (SELECT * FROM snap_transaksi t WHERE t.idmesin = m.idmesin ORDER BY t.cmd_epoch DESC LIMIT 1) t ON TRUE
+WHERE m.perlu_petugas AND t.state = 'EXPIRED'";
+
+/// What machines were last sold for that wait for staff: they are free when their devices know that it is over.
+pub async fn given_back(client: &DbClient) -> Result<Vec<OpenPurchase>, DbError> {
+    client.query(GIVEN_BACK, &[]).await?.iter().map(open_purchase).collect()
 }
 
 /// The open purchase of one machine.

@@ -30,6 +30,9 @@ pub async fn resume(machines: &Machines) -> Result<usize, MachineError> {
     let client = machines.parts().recovery.get().await?;
     let open = facts::all_open(&client).await?;
     let n = open.len();
+    for t in facts::given_back(&client).await? {
+        device::recall(machines, Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver }, &t.purchase);
+    }
     for t in open {
         let location = Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver };
         // First what its driver is to know: the actor speaks at once.

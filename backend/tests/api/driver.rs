@@ -11,8 +11,10 @@ use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::{Driver, Lost, Uplink};
 use nyala::machine::machines::Location;
+use nyala::machine::recovery;
 use nyala::purchase::device::{Command, DeviceEvent, DeviceRun};
-use nyala::purchase::step::{AckResult, Op};
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::{AckResult, Op, Purchase};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -31,6 +33,8 @@ struct Fake {
     loses: AtomicUsize,
     /// What reached a device.
     told: Arc<Mutex<Vec<Op>>>,
+    /// Purchases that it was told of when the server began.
+    recalled: Mutex<Vec<(i64, PurchaseState)>>,
 }
 
 impl Driver for Fake {
@@ -48,6 +52,10 @@ impl Driver for Fake {
         }
         let (_, commands) = self.link.get().ok_or(Lost)?;
         commands.try_send((to, cmd)).map_err(|_| Lost)
+    }
+
+    fn recall(&self, to: Location, purchase: &Purchase) {
+        self.recalled.lock().unwrap().push((to.idmesin, purchase.state));
     }
 }
 
@@ -165,4 +173,23 @@ async fn an_acknowledgement_that_concerns_nobody_makes_no_actor_and_a_state_does
     assert_eq!((machine.actors(), machine.device_heard_at(shop.idmesin)), (1, None));
     assert!(machine.device_heard_at(other.idmesin).is_some());
     assert_eq!((fake.told(), app.state.metrics.machines.device_words_lost.get()), (vec![], 0));
+}
+
+#[actix_web::test]
+async fn a_driver_is_told_what_is_open_and_what_was_given_back_where_staff_are_needed() {
+    let (app, fake, shop) = with_fake().await;
+    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
+    let epay = app.balance_of(&siti, shop, 2 * PRICE).await;
+    app.plugged_in(&fake, shop).await;
+    app.buy(&siti, &buy(1, shop, epay)).await.ok();
+    let recalled = async || {
+        fake.recalled.lock().unwrap().clear();
+        recovery::resume(&app.state.machines).await.unwrap();
+        fake.recalled.lock().unwrap().clone()
+    };
+    assert_eq!(recalled().await, [(shop.idmesin, PurchaseState::Running)]);
+    app.db.execute("UPDATE snap_transaksi SET state = 'EXPIRED', ends_at = NULL, finished_at = $1", &[&app.now()]).await.unwrap();
+    assert_eq!(recalled().await, []);
+    app.db.execute("UPDATE mesin SET perlu_petugas = TRUE", &[]).await.unwrap();
+    assert_eq!(recalled().await, [(shop.idmesin, PurchaseState::Expired)]);
 }

@@ -41,7 +41,7 @@ pub trait Driver: Send + Sync + 'static {
     /// When it is known not to have left.
     fn command(&self, to: Location, cmd: Command) -> Result<(), Lost>;
 
-    /// The open purchase of `to` as it was found in the store, before any command about it.
+    /// The open purchase of `to` as it was found in the store, before any command about it; or the last one, where staff are waited for.
     fn recall(&self, _to: Location, _purchase: &Purchase) {}
 
     /// Asks whether a device can be reached; `waits`: the answer tells that it has said so just now. `None`, and no answer: what is stored

@@ -198,7 +198,8 @@ impl Conversation {
         }
     }
 
-    /// The machine's open purchase as it was found in the store. Whatever was said of it before counts as written.
+    /// The machine's open purchase as it was found in the store, or the last one where staff are waited for: that is the fence. Whatever
+    /// was said of it before counts as written.
     pub fn recall(&mut self, idmesin: i64, p: &Purchase) {
         self.open = Some(Open::stored(idmesin, p));
     }

@@ -575,6 +575,24 @@ fn a_machine_is_told_free_when_its_device_has_passed_the_fence() {
 }
 
 #[test]
+fn the_fence_outlives_the_process() {
+    let mut talk = Conversation::new(Route::Endpoint);
+    let held = step::first(1, id(3), 3, 600, T0, T0);
+    talk.recall(1, &step::Purchase { state: PurchaseState::Expired, ..held });
+    let mut at =
+        |ms: i64, what: &Do| -> Vec<String> { happens(&mut talk, what, T0.plus_ms(1_000_000 + ms)).iter().map(name).collect() };
+    for (ms, what, expected) in [
+        (0, Link(1), "here"),
+        (5, Ask, "asks on 1"),
+        (10, state(idle(10, 2)), "Expired 3 by Epoch, asks on 1"),
+        (15_000, Ask, "Query 3 on 1"),
+        (15_010, state(idle(15_010, 3)), "free"),
+    ] {
+        assert_eq!(at(ms, &what).join(", "), expected, "at {ms}");
+    }
+}
+
+#[test]
 fn of_an_idle_device_the_actor_hears_nothing_that_it_did_not_want() {
     endpoint([
         (0, Link(1), "here"),
