@@ -19,6 +19,7 @@ CARGO_FLAGS := --locked
 APP_SOURCES := $(shell find frontend/src frontend/public frontend/kasir frontend/index.html frontend/*.json frontend/*.ts -type f 2>/dev/null)
 NPM_POSTGRES := backend/embedded-postgres/npm
 PEERS_RUST := bench/peers/rust/Cargo.toml
+MQTT_CLIENT_RUST := backend/tests/mqtt/rumqttc/Cargo.toml
 TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
@@ -79,10 +80,11 @@ test-rust: test-build postgres
 	$(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
 		exec cargo test $(CARGO_FLAGS) --workspace'
 
-# Unmodified Socket.IO clients, JavaScript's and Python's, against the crate.
-test-clients: toolchain
-	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the Socket.IO client tests"
+# Unmodified Socket.IO clients, JavaScript's and Python's, against the crate; and unmodified MQTT clients as devices of the server.
+test-clients: test-build postgres
+	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the tests with real clients"
 	backend/socketio/tests/clients/run.sh
+	backend/tests/mqtt/run.sh $(TARGET)/debug/nyala
 
 # The server against its own description, /openapi.json: the same requests each time. `make fuzz` makes others.
 test-openapi: test-build postgres
@@ -101,11 +103,13 @@ lint: app-packages
 	@scripts/links
 	cargo fmt --all --check
 	cargo fmt --manifest-path $(PEERS_RUST) --check
+	cargo fmt --manifest-path $(MQTT_CLIENT_RUST) --check
 	cargo clippy $(CARGO_FLAGS) --workspace --all-targets --features nyala-bench/criterion -- -D warnings
 	for features in --no-default-features "" "--no-default-features --features host"; do \
 		cargo clippy $(CARGO_FLAGS) -p actix-socketio $$features -- -D warnings || exit 1; done
 	RUSTDOCFLAGS="-D warnings" cargo doc $(CARGO_FLAGS) -p actix-socketio --all-features --no-deps
-	CARGO_TARGET_DIR=$(TARGET) cargo clippy $(CARGO_FLAGS) --manifest-path $(PEERS_RUST) --all-targets -- -D warnings
+	for crate in $(PEERS_RUST) $(MQTT_CLIENT_RUST); do \
+		CARGO_TARGET_DIR=$(TARGET) cargo clippy $(CARGO_FLAGS) --manifest-path $$crate --all-targets -- -D warnings || exit 1; done
 	npm --prefix frontend run lint
 
 # --- search

@@ -10,6 +10,10 @@ async fn ends(task: &str) {
     let mut site = Site::new().await;
     let mut command = site.program(&["serve"]);
     command.env("NYALA__DEV__PANIC_TASK", task);
+    if task == "bridge" {
+        // It is there for a broker, be there one or not.
+        command.env("NYALA__MQTT__BROKER_URL", "mqtt://127.0.0.1:1");
+    }
     let told = if ["turn", "wheel"].contains(&task) {
         // These begin with the first session.
         site.start_with(&[("NYALA__DEV__PANIC_TASK", task)]).await;
