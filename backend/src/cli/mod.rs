@@ -4,6 +4,7 @@
 mod audit;
 mod config;
 mod context;
+mod descriptors;
 mod device;
 mod error;
 mod key;

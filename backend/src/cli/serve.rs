@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 use actix_socketio::host::vital;
 use clap::Args;
 use embedded_postgres::Restarts;
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{CommonArgs, Failure, context, profile};
+use super::{CommonArgs, Failure, context, descriptors, profile};
 use crate::app::AppState;
 use crate::app::devices;
 use crate::app::server::{self, RunningServer};
@@ -48,11 +47,8 @@ impl Serve {
     }
 }
 
-/// Every socket is a descriptor, and most systems allow 1,024 unless a program asks for more.
 fn raise_descriptor_limit() {
-    let limit = getrlimit(Resource::RLIMIT_NOFILE);
-    let raised = limit.and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard).map(|()| hard));
-    match raised {
+    match descriptors::raise() {
         Ok(descriptors) => tracing::info!(descriptors, "open files allowed"),
         Err(e) => tracing::warn!(error = %e, "the limit of open files cannot be raised"),
     }

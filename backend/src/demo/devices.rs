@@ -34,16 +34,28 @@ pub async fn outlet(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: 
     Ok(())
 }
 
+/// The keys of the demo's machines that still count: outlet, machine, secret.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn keys(db: &Db) -> Result<Vec<(i64, i64, &'static str)>, AppError> {
+    const OF: &str = "
+        SELECT m.idoutlet, k.idmesin FROM device_key k JOIN mesin m USING (idmesin) WHERE k.hash = $1 AND k.revoked_at IS NULL";
+    let client = db.get().await?;
+    let mut found = Vec::new();
+    for (_, secret) in MACHINES {
+        let row = client.query_opt(OF, &[&keys::hash(secret.as_bytes())]).await?;
+        found.extend(row.map(|row| (row.get(0), row.get(1), secret)));
+    }
+    Ok(found)
+}
+
 /// How to be the demo's first real machine with two terminals, at the server that listens for devices at `address`.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn play(db: &Db, address: SocketAddr) -> Result<Option<String>, AppError> {
-    const FIRST: &str = "
-        SELECT k.idmesin, m.idoutlet FROM device_key k JOIN mesin m USING (idmesin) WHERE k.hash = $1 AND k.revoked_at IS NULL";
-    let [(_, secret), _] = MACHINES;
-    let Some(row) = db.get().await?.query_opt(FIRST, &[&keys::hash(secret.as_bytes())]).await? else { return Ok(None) };
-    let (idmesin, idoutlet): (i64, i64) = (row.get(0), row.get(1));
+    let Some((idoutlet, idmesin, secret)) = keys(db).await?.into_iter().next() else { return Ok(None) };
     let at = format!("-h {} -p {} -u {idmesin} -P {secret}", address.ip(), address.port());
     let topic = format!("-t nyala/v1/{idoutlet}/{idmesin}");
     // It hears its commands and shows them; whatever it hears it answers with a sign of life, as a device does at once.

@@ -116,7 +116,7 @@ fn nats_users(keys: &[Key], server: &str) -> Result<String, Failure> {
          subscribe: [{words}] }} }}",
         broker::USER
     );
-    for Key { idmesin, idoutlet, secret } in keys {
+    for Key { idmesin, idoutlet, secret, .. } in keys {
         let (password, of) = (hashed(secret)?, format!("{idoutlet}.{idmesin}"));
         let _ = writeln!(
             text,

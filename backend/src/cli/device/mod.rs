@@ -2,6 +2,7 @@
 
 mod export;
 mod keys_file;
+mod sim;
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use self::export::Export;
+use self::sim::Sim;
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, Failure};
 use crate::domain::timestamp::Timestamp;
@@ -29,6 +31,8 @@ pub enum DeviceCommand {
     List,
     /// Write keys as an outside broker wants them
     Export(Export),
+    /// Play devices, as many as there are keys
+    Sim(Sim),
 }
 
 #[derive(Debug, Args)]
@@ -55,6 +59,7 @@ impl DeviceCommand {
             Self::Revoke { mesin_id } => context::run(common, async |k| revoke(k, mesin_id).await),
             Self::List => context::run(common, list),
             Self::Export(export) => context::run(common, async |k| export.run(k).await),
+            Self::Sim(sim) => sim.run(common),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What stands behind a machine. A driver takes commands and never blocks; what its devices say comes back over one bounded channel
 //! and is brought to the machines' actors.
 
+mod journal;
 pub mod memory;
 pub mod mqtt;
 pub mod record;

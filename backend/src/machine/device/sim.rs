@@ -3,9 +3,7 @@
 
 mod wire;
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
@@ -13,8 +11,8 @@ use std::thread;
 use actix_socketio::host::vital;
 use dashmap::DashMap;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+use super::journal::Journal;
 use super::memory::DeviceMemory;
 pub use super::memory::Mode;
 use super::{Driver, Lost, Uplink};
@@ -25,8 +23,6 @@ use crate::machine::machines::Location;
 use crate::purchase::device::{Command, DeviceEvent};
 
 const JOURNAL: &str = "perangkat-sim.jsonl";
-/// Lines in the journal before it is written anew at the next start.
-const COMPACT_LINES: usize = 10_000;
 
 /// $1: machines that cannot be reached.
 const REACH: &str = "UPDATE mesin SET online = NOT online WHERE driver = 'sim' AND online = (idmesin = ANY($1))";
@@ -88,26 +84,19 @@ struct Reply {
 /// The devices themselves.
 struct Devices {
     devices: DashMap<i64, DeviceMemory>,
-    journal: Mutex<File>,
+    journal: Mutex<Journal>,
     answer_ms: (i64, i64),
-}
-
-#[derive(Serialize, Deserialize)]
-struct Line {
-    idmesin: i64,
-    memory: DeviceMemory,
 }
 
 impl Devices {
     fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
-        let path = dir.join(JOURNAL);
-        let (devices, lines) = read(&path)?;
-        if lines > COMPACT_LINES {
-            compact(&path, &devices)?;
-        }
-        let journal = Mutex::new(append_to(&path)?);
+        let (journal, devices) = Journal::open(&dir.join(JOURNAL))?;
         let ms = |v: u64| i64::try_from(v).unwrap_or(i64::MAX);
-        Ok(Self { devices, journal, answer_ms: (ms(answer_ms.0), ms(answer_ms.1)) })
+        Ok(Self {
+            devices: devices.into_iter().collect(),
+            journal: Mutex::new(journal),
+            answer_ms: (ms(answer_ms.0), ms(answer_ms.1)),
+        })
     }
 
     /// Does what the device would do on `cmd` at `now`; `None`: not a word.
@@ -133,62 +122,20 @@ impl Devices {
         self.devices.iter().filter(|d| d.mode == Mode::Offline).map(|d| *d.key()).collect()
     }
 
-    /// Unsynced on purpose: a device's memory must outlive a crash of the server, not of the whole machine.
     fn write(&self, idmesin: i64, memory: &DeviceMemory) {
-        let Ok(mut line) = serde_json::to_vec(&Line { idmesin, memory: memory.clone() }) else { return };
-        line.push(b'\n');
-        let mut file = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Err(e) = file.write_all(&line) {
+        let mut journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Err(e) = journal.write(idmesin, memory) {
             tracing::error!(error = %e, "a simulated device cannot write its memory");
         }
     }
 }
 
-fn read(path: &PathBuf) -> std::io::Result<(DashMap<i64, DeviceMemory>, usize)> {
-    let devices = DashMap::new();
-    let mut lines = 0;
-    match File::open(path) {
-        Ok(file) => {
-            for line in BufReader::new(file).lines() {
-                lines += 1;
-                // A crash may leave a torn last line; everything before it counts.
-                if let Ok(line) = serde_json::from_str::<Line>(&line?) {
-                    devices.insert(line.idmesin, line.memory);
-                }
-            }
-        }
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-        Err(e) => return Err(e),
-    }
-    Ok((devices, lines))
-}
-
-/// Opens the journal for more lines. A torn last line is ended first, so that it does not swallow the next one.
-fn append_to(path: &Path) -> std::io::Result<File> {
-    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
-    let mut last = [b'\n'];
-    if file.metadata()?.len() > 0 {
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-    }
-    if last != *b"\n" {
-        file.write_all(b"\n")?;
-    }
-    Ok(file)
-}
-
-fn compact(path: &Path, devices: &DashMap<i64, DeviceMemory>) -> std::io::Result<()> {
-    let beside = path.with_extension("jsonl.new");
-    let mut file = File::create(&beside)?;
-    for device in devices {
-        serde_json::to_writer(&mut file, &Line { idmesin: *device.key(), memory: device.value().clone() })?;
-        file.write_all(b"\n")?;
-    }
-    std::fs::rename(beside, path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write;
+    use std::path::PathBuf;
+
     use uuid::Uuid;
 
     use super::super::memory::LATE_MS;

@@ -2,6 +2,9 @@
 //! No clock, no line, no flash and no chance in here: commands and the uptime come in, acts go out. So the devices of the simulator and
 //! those in virtual time are one, and what is built of other parts can be held against it.
 
+#[cfg(test)]
+mod tests;
+
 use uuid::Uuid;
 
 use super::word::{Ack, Beat, BootId, Cmd, Last, Run, Stamp, State, Word};
@@ -80,6 +83,11 @@ impl Device {
     /// A faulty machine refuses every start.
     pub fn set_faulty(&mut self, faulty: bool) {
         self.memory.mode = if faulty { Mode::Refuse } else { Mode::Ok };
+    }
+
+    /// Its clock is none until it is told the time again.
+    pub fn forget_time(&mut self) {
+        self.clock = None;
     }
 
     /// What it runs, and for how long still.

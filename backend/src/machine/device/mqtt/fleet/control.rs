@@ -1,0 +1,219 @@
+//! The control port: orders of one line each, on loopback, answered with one line of JSON each.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+
+use mio::net::{TcpListener, TcpStream};
+use mio::{Interest, Registry, Token};
+use serde_json::{Value, json};
+
+use super::fault::Fault;
+use super::selection::Selection;
+use super::{CONTROL, Fleet, FleetError};
+
+/// Who may give orders at once. Their tokens and the listener's lie before the members'.
+const CLIENTS: usize = 8;
+const LINE_BYTES: usize = 512;
+/// Answers that may wait for one who does not read them.
+const MOST_WAITING: usize = 64 * 1024;
+
+pub(super) struct Control {
+    listener: TcpListener,
+    address: SocketAddr,
+    clients: [Option<Client>; CLIENTS],
+}
+
+struct Client {
+    stream: TcpStream,
+    heard: Vec<u8>,
+    waiting: Vec<u8>,
+}
+
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+enum Order {
+    Fault(Selection, Fault),
+    /// Of one fault, or of all.
+    Heal(Selection, Option<Fault>),
+    Cut(Selection),
+    ComeBack(Selection),
+    Stats,
+    Run(i64),
+    Quit,
+}
+
+impl Order {
+    fn parse(line: &str) -> Result<Self, String> {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            ["fault", who, fault] => Ok(Self::Fault(who.parse()?, fault.parse()?)),
+            ["heal", who] => Ok(Self::Heal(who.parse()?, None)),
+            ["heal", who, fault] => Ok(Self::Heal(who.parse()?, Some(fault.parse()?))),
+            ["cut", who] => Ok(Self::Cut(who.parse()?)),
+            ["come-back", who] => Ok(Self::ComeBack(who.parse()?)),
+            ["stats"] => Ok(Self::Stats),
+            ["run", id] => id.parse().map(Self::Run).map_err(|_| format!("{id:?} is no machine's number")),
+            ["quit"] => Ok(Self::Quit),
+            _ => Err(
+                "fault WHO KIND, heal WHO [KIND], cut WHO, come-back WHO, stats, run ID, quit; WHO is 7, 1-50, 1,5,9-12 or all"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+impl Control {
+    pub fn listen(at: SocketAddr, registry: &Registry) -> io::Result<Self> {
+        let mut listener = TcpListener::bind(at)?;
+        registry.register(&mut listener, Token(CONTROL), Interest::READABLE)?;
+        Ok(Self { address: listener.local_addr()?, listener, clients: Default::default() })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes those who want to give orders, as many as there is room for.
+    fn accept(&mut self, registry: &Registry) {
+        while let Ok((mut stream, _)) = self.listener.accept() {
+            let Some(at) = self.clients.iter().position(Option::is_none) else { continue };
+            if registry.register(&mut stream, Token(CONTROL + 1 + at), Interest::READABLE | Interest::WRITABLE).is_ok() {
+                self.clients[at] = Some(Client { stream, heard: Vec::new(), waiting: Vec::new() });
+            }
+        }
+    }
+}
+
+impl Client {
+    /// The whole lines that have come; `None`: it has gone, or says too much.
+    fn lines(&mut self) -> Option<Vec<String>> {
+        let mut lines = Vec::new();
+        let mut buffer = [0; LINE_BYTES];
+        loop {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return None,
+                Ok(n) => self.heard.extend_from_slice(&buffer[..n]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Some(lines),
+                Err(_) => return None,
+            }
+            while let Some(end) = self.heard.iter().position(|b| *b == b'\n') {
+                let line: Vec<u8> = self.heard.drain(..=end).collect();
+                lines.push(String::from_utf8_lossy(&line).trim().to_owned());
+            }
+            if self.heard.len() > LINE_BYTES {
+                return None;
+            }
+        }
+    }
+
+    /// Whether it is still there.
+    fn send(&mut self, text: &[u8]) -> bool {
+        self.waiting.extend_from_slice(text);
+        while !self.waiting.is_empty() {
+            match self.stream.write(&self.waiting) {
+                Ok(n) => drop(self.waiting.drain(..n)),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                Err(_) => return false,
+            }
+        }
+        self.waiting.len() <= MOST_WAITING
+    }
+}
+
+impl Fleet {
+    /// Something is to be done at the control port: at its door (0), or for one of its clients.
+    pub(super) fn control_ready(&mut self, at: usize) {
+        let Some(control) = &mut self.control else { return };
+        let Some(at) = at.checked_sub(1) else { return control.accept(self.poll.registry()) };
+        let Some(mut client) = control.clients.get_mut(at).and_then(Option::take) else { return };
+        let Some(lines) = client.lines() else { return };
+        let answers = lines.iter().map(|line| format!("{}\n", self.obey(line))).collect::<String>();
+        if client.send(answers.as_bytes())
+            && let Some(control) = &mut self.control
+        {
+            control.clients[at] = Some(client);
+        }
+    }
+
+    fn obey(&mut self, line: &str) -> Value {
+        Order::parse(line).and_then(|order| self.order(order)).unwrap_or_else(|error| json!({"error": error}))
+    }
+
+    fn order(&mut self, order: Order) -> Result<Value, String> {
+        let who = match &order {
+            Order::Fault(who, _) | Order::Heal(who, _) | Order::Cut(who) | Order::ComeBack(who) => {
+                let who_is_that = || FleetError::Nobody(who.clone()).to_string();
+                Some(self.selected(who)).filter(|who| !who.is_empty()).ok_or_else(who_is_that)?
+            }
+            _ => Vec::new(),
+        };
+        let devices = who.len();
+        match order {
+            Order::Fault(_, fault) => who.into_iter().for_each(|i| self.set_fault(i, fault, true)),
+            Order::Heal(_, fault) => {
+                let faults = fault.map_or_else(|| Fault::ALL.to_vec(), |fault| vec![fault]);
+                who.into_iter().for_each(|i| faults.iter().for_each(|fault| self.set_fault(i, *fault, false)));
+            }
+            Order::Cut(_) => {
+                self.count.cut(self.now);
+                who.into_iter().for_each(|i| self.cut(i));
+            }
+            Order::ComeBack(_) => who.into_iter().for_each(|i| self.come_back(i)),
+            Order::Stats => return Ok(self.count.told(self.expected, self.now)),
+            Order::Run(idmesin) => return self.told_of(idmesin),
+            Order::Quit => {
+                self.stop.stop();
+                return Ok(json!({"ok": true}));
+            }
+        }
+        self.expect();
+        Ok(json!({"ok": true, "devices": devices}))
+    }
+
+    fn told_of(&self, idmesin: i64) -> Result<Value, String> {
+        let member = self.by_machine.get(&idmesin).and_then(|i| self.members.get(*i));
+        let member = member.ok_or_else(|| format!("no device has the number {idmesin}"))?;
+        let run = member.model.run(member.up_ms(self.now)).filter(|_| member.has_power());
+        Ok(json!({
+            "idmesin": idmesin,
+            "connected": member.stage == super::member::Stage::Live,
+            "starts": member.starts,
+            "run": run.map(|run| json!({"cmd_id": run.cmd_id, "sisa_s": (run.left_ms + 999) / 1000})),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_a_few_words_and_what_is_none_hears_which_there_are() {
+        let all: Selection = "all".parse().unwrap();
+        for (line, order) in [
+            ("fault 1-50 late", Order::Fault("1-50".parse().unwrap(), Fault::Late)),
+            ("heal  all ", Order::Heal(all.clone(), None)),
+            ("heal 7 flap", Order::Heal("7".parse().unwrap(), Some(Fault::Flap))),
+            ("cut all", Order::Cut(all.clone())),
+            ("come-back all", Order::ComeBack(all)),
+            ("stats", Order::Stats),
+            ("run 7", Order::Run(7)),
+            ("quit", Order::Quit),
+        ] {
+            assert_eq!(Order::parse(line), Ok(order));
+        }
+        for (line, why) in [
+            ("", "fault WHO KIND,"),
+            ("fault all", "fault WHO KIND,"),
+            ("dance", "fault WHO KIND,"),
+            ("fault all dance", "\"dance\" is no fault: refuse,"),
+            ("cut everyone", "\"everyone\" is no machines"),
+            ("run x", "\"x\" is no machine's number"),
+        ] {
+            let told = Order::parse(line).unwrap_err();
+            assert!(told.starts_with(why), "{line}: {told}");
+        }
+    }
+}
