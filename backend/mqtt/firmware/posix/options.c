@@ -19,7 +19,7 @@ static const char USAGE[] =
     "  --running-seconds N      how long a start waits for that (5, at most 30)\n"
     "  --fault FILE             begins with 1 while the machine is faulty\n"
     "\n"
-    "Each of them can be in the environment: --relay-command is NYALA_DEVICE_RELAY_COMMAND.\n";
+    "Each of them can be in the environment: --relay-command is NYALA_DEVICE_RELAY_COMMAND. What is empty is not there.\n";
 
 enum name { LOGIN, HOST, PORT, USER, OUTLET, MACHINE, CA, JOURNAL, RELAY, RELAY_COMMAND, CONTACT, SECONDS, FAULT, NAMES };
 
@@ -118,7 +118,7 @@ static const char *find(enum name name, int argc, char **argv)
             value = argv[arg] + 2 + n + 1;
     }
     if (value)
-        return value;
+        return *value ? value : NULL;
     for (i = 0; i <= n; i++)
         variable[at + i] = (char)(NAME[name][i] == '-' ? '_' : NAME[name][i] >= 'a' ? NAME[name][i] - 'a' + 'A' : NAME[name][i]);
     value = getenv(variable);

@@ -305,7 +305,7 @@ static void a_retained_command_is_nobodys_order(void)
 
 static void the_oldest_command_is_forgotten_and_never_the_one_that_runs(void)
 {
-    char id[40];
+    char id[48];
     int i;
     ready();
     start(A, 1, 1100);
