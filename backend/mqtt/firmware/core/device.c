@@ -73,9 +73,9 @@ static bool trying(const struct nyala_device *d)
     return d->running >= 0 && d->journal.known[d->running].result == NYALA_TRYING;
 }
 
-static uint32_t left_s(const struct nyala_device *d)
+static uint32_t left_ms(const struct nyala_device *d)
 {
-    return d->ends_ms > d->up_ms ? (uint32_t)((d->ends_ms - d->up_ms + 999) / 1000) : 0;
+    return d->ends_ms > d->up_ms ? (uint32_t)(d->ends_ms - d->up_ms) : 0;
 }
 
 static void say_state(struct nyala_device *d)
@@ -101,7 +101,7 @@ static void say_state(struct nyala_device *d)
     } else {
         put(&w, ",\"run\":{\"cmd_id\":\"");
         put_id(&w, d->journal.known[d->running].id);
-        put_field(&w, "\",\"sisa_s\":", left_s(d));
+        put_field(&w, "\",\"sisa_s\":", (left_ms(d) + 999) / 1000);
         put(&w, "}");
     }
     put_version(&w, ",\"fw\":\"", d->setup.fw);
@@ -117,7 +117,7 @@ static void say_ack(struct nyala_device *d, const struct nyala_known *known)
     struct word w = {{0}, 0};
     put(&w, "{\"cmd_id\":\"");
     put_id(&w, known->id);
-    put_field(&w, "\",\"epoch\":", known->epoch);
+    put_field(&w, "\",\"epoch\":", d->ack_epoch);
     put(&w, ",\"result\":\"");
     put(&w, name_of(known->result));
     put_field(&w, "\",\"boot_id\":", d->setup.boot_id);
@@ -157,6 +157,8 @@ static bool save(struct nyala_device *d)
     uint8_t record[NYALA_RECORD_BYTES];
     /* A try that failed may still be read one day: the next one is newer. It goes to the same slot, because the other holds what counts. */
     d->journal.number++;
+    if (d->relay)
+        d->journal.rest_ms = left_ms(d);
     nyala_journal_write(&d->journal, record);
     d->unsaved = !d->board.save(d->board.ctx, d->slot, record);
     if (d->unsaved)
@@ -185,10 +187,9 @@ static void end_run(struct nyala_device *d, enum nyala_result result)
 {
     if (d->relay)
         switch_off(d);
-    if (trying(d))
-        d->acks |= (uint16_t)(1u << d->running);
+    d->acks |= (uint16_t)(1u << d->running);
     d->journal.known[d->running].result = (uint8_t)result;
-    d->journal.rest_s = 0;
+    d->journal.rest_ms = 0;
     d->journal.resumed = 0;
     d->running = -1;
     d->state_due = true;
@@ -199,12 +200,10 @@ static void end_run(struct nyala_device *d, enum nyala_result result)
 static void switch_on(struct nyala_device *d)
 {
     d->relay = true;
-    if (d->board.relay(d->board.ctx, true)) {
-        d->ends_ms = d->up_ms + (uint64_t)d->journal.rest_s * 1000;
-        d->contact_by_ms = d->up_ms + d->setup.contact_ms;
+    d->ends_ms = d->up_ms + d->journal.rest_ms;
+    d->contact_by_ms = d->up_ms + d->setup.contact_ms;
+    if (d->board.relay(d->board.ctx, true))
         return;
-    }
-    d->acks |= (uint16_t)(1u << d->running);
     /* A run that has gone on before was not for nothing. */
     end_run(d, d->journal.resumed ? NYALA_DONE : NYALA_REFUSED);
 }
@@ -213,7 +212,7 @@ static void switch_on(struct nyala_device *d)
  * known whether the machine runs: the answer would have to be taken back. */
 static void settle(struct nyala_device *d)
 {
-    int at, i;
+    int oldest, i;
     if (d->unsaved && d->retry_ms <= d->up_ms)
         save(d);
     if (!d->unsaved && d->running >= 0 && !d->relay) {
@@ -227,10 +226,10 @@ static void settle(struct nyala_device *d)
         say_state(d);
     d->state_due = false;
     for (i = 1; i <= NYALA_KNOWN && d->acks; i++) {
-        at = (d->journal.last + i) % NYALA_KNOWN;
-        if (d->acks & 1u << at)
-            say_ack(d, &d->journal.known[at]);
-        d->acks &= (uint16_t)~(1u << at);
+        oldest = (d->journal.last + i) % NYALA_KNOWN;
+        if (d->acks & 1u << oldest)
+            say_ack(d, &d->journal.known[oldest]);
+        d->acks &= (uint16_t)~(1u << oldest);
     }
 }
 
@@ -238,6 +237,19 @@ static void at(struct nyala_device *d, uint64_t up_ms)
 {
     if (up_ms > d->up_ms)
         d->up_ms = up_ms;
+}
+
+/* What time alone does. */
+static void pass_time(struct nyala_device *d)
+{
+    if (d->relay && (d->up_ms >= d->ends_ms || (trying(d) && d->up_ms >= d->contact_by_ms))) {
+        d->ack_epoch = d->journal.epoch;
+        end_run(d, trying(d) ? NYALA_REFUSED : NYALA_DONE);
+    } else if (d->relay && d->journal.rest_ms >= left_ms(d) + NYALA_REST_SAVED_MS) {
+        change(d);
+    } else if (d->stuck && d->retry_ms <= d->up_ms) {
+        switch_off(d);
+    }
 }
 
 void nyala_device_boot(struct nyala_device *d, const struct nyala_board *board, const struct nyala_setup *setup,
@@ -258,7 +270,7 @@ void nyala_device_boot(struct nyala_device *d, const struct nyala_board *board, 
         d->journal.resumed++;
         if (trying(d))
             end_run(d, NYALA_REFUSED);
-        else if (d->journal.rest_s == 0 || d->journal.resumed > NYALA_RESUMES)
+        else if (d->journal.rest_ms == 0 || d->journal.resumed > NYALA_RESUMES)
             end_run(d, NYALA_DONE);
         change(d);
     }
@@ -312,7 +324,6 @@ static int remember(struct nyala_device *d, const struct nyala_cmd *cmd, enum ny
         next = (next + 1) % NYALA_KNOWN;
     known = &d->journal.known[next];
     memcpy(known->id, cmd->id, NYALA_ID_BYTES);
-    known->epoch = cmd->epoch;
     known->result = (uint8_t)result;
     d->journal.last = (uint8_t)next;
     d->acks |= (uint16_t)(1u << next);
@@ -347,7 +358,7 @@ static void start(struct nyala_device *d, const struct nyala_cmd *cmd, bool may)
         remember(d, cmd, NYALA_REFUSED);
     } else {
         d->running = (int8_t)remember(d, cmd, d->setup.contact_ms ? NYALA_TRYING : NYALA_STARTED);
-        d->journal.rest_s = (uint32_t)cmd->duration_s;
+        d->journal.rest_ms = (uint32_t)cmd->duration_s * 1000;
         d->journal.resumed = 0;
         if (!save(d)) {
             /* It may be on flash all the same. Once it is on flash that it is refused it will never run, and that is told. */
@@ -363,6 +374,8 @@ bool nyala_device_hear(struct nyala_device *d, const uint8_t *json, size_t n, bo
     bool may;
     int known;
     at(d, up_ms);
+    pass_time(d);
+    settle(d);
     if (retained || !d->subscribed || !nyala_cmd_read(&cmd, json, n))
         return false;
     hear_time(d, &cmd);
@@ -374,8 +387,10 @@ bool nyala_device_hear(struct nyala_device *d, const uint8_t *json, size_t n, bo
     may = cmd.epoch >= d->journal.epoch && d->running < 0 && !d->unsaved && !d->stuck && !d->fault && !d->contact;
     if (cmd.epoch > d->journal.epoch) {
         d->journal.epoch = cmd.epoch;
+        d->state_due = true;
         change(d);
     }
+    d->ack_epoch = cmd.epoch;
     known = find(d, cmd.id);
     if (known >= 0)
         d->acks |= (uint16_t)(1u << known);
@@ -385,11 +400,9 @@ bool nyala_device_hear(struct nyala_device *d, const uint8_t *json, size_t n, bo
             start(d, &cmd, may);
         break;
     case NYALA_STOP:
-        if (known >= 0 && known == d->running)
-            end_run(d, trying(d) ? NYALA_REFUSED : NYALA_DONE);
-        d->state_due = true;
-        break;
     case NYALA_QUERY:
+        if (cmd.op == NYALA_STOP && known >= 0 && known == d->running)
+            end_run(d, trying(d) ? NYALA_REFUSED : NYALA_DONE);
         /* Its start may still be on its way: whoever hears `expired` gives the money back. */
         if (known < 0 && late(d, &cmd))
             remember(d, &cmd, NYALA_EXPIRED);
@@ -433,16 +446,7 @@ void nyala_device_rssi(struct nyala_device *d, int32_t dbm)
 void nyala_device_tick(struct nyala_device *d, uint64_t up_ms)
 {
     at(d, up_ms);
-    if (d->relay && d->up_ms >= d->ends_ms) {
-        end_run(d, trying(d) ? NYALA_REFUSED : NYALA_DONE);
-    } else if (d->relay && trying(d) && d->up_ms >= d->contact_by_ms) {
-        end_run(d, NYALA_REFUSED);
-    } else if (d->relay && d->journal.rest_s >= left_s(d) + NYALA_REST_SAVED_S) {
-        d->journal.rest_s = left_s(d);
-        change(d);
-    } else if (d->stuck && d->retry_ms <= d->up_ms) {
-        switch_off(d);
-    }
+    pass_time(d);
     settle(d);
     if (d->subscribed && d->up_ms >= d->beat_ms) {
         d->beat_ms = d->up_ms + NYALA_BEAT_MS;
@@ -463,8 +467,8 @@ uint64_t nyala_device_wake(const struct nyala_device *d)
     sooner(&wake, d->unsaved || d->stuck, d->retry_ms);
     sooner(&wake, d->relay, d->ends_ms);
     sooner(&wake, d->relay && trying(d), d->contact_by_ms);
-    if (d->relay && d->journal.rest_s > NYALA_REST_SAVED_S)
-        sooner(&wake, true, d->ends_ms - (uint64_t)(d->journal.rest_s - NYALA_REST_SAVED_S) * 1000);
+    if (d->relay && !d->unsaved && d->journal.rest_ms > NYALA_REST_SAVED_MS)
+        sooner(&wake, true, d->ends_ms - (d->journal.rest_ms - NYALA_REST_SAVED_MS));
     return wake;
 }
 
@@ -473,7 +477,7 @@ void nyala_device_end(struct nyala_device *d, uint64_t up_ms)
     char gone[NYALA_WORD_BYTES];
     at(d, up_ms);
     if (d->relay) {
-        d->journal.rest_s = left_s(d);
+        d->journal.rest_ms = left_ms(d);
         switch_off(d);
         save(d);
     }

@@ -13,13 +13,13 @@ enum {
     /* A machine whose power comes back more often in one run has had it: else one that loses it each minute would never end. */
     NYALA_RESUMES = 32,
     NYALA_BEAT_MS = 30000,
-    NYALA_REST_SAVED_S = 60,
+    NYALA_REST_SAVED_MS = 60000,
     NYALA_EXCHANGE_MS = 2000,
     NYALA_CLOCK_KEPT_MS = 3600000,
     NYALA_RETRY_MS = 1000,
     NYALA_CONTACT_MAX_MS = 30000,
     /* No struct nyala_device is larger. */
-    NYALA_DEVICE_BYTES = 768
+    NYALA_DEVICE_BYTES = 576
 };
 
 #define NYALA_NEVER UINT64_MAX
@@ -58,7 +58,8 @@ struct nyala_device {
     int64_t ahead_ms;
     uint32_t conn, seq;
     int32_t rssi;
-    /* Which of the known commands are to be acknowledged. */
+    /* Which of the known commands are to be acknowledged, and the epoch of the command that asked. */
+    uint64_t ack_epoch;
     uint16_t acks;
     int8_t running;
     uint8_t slot;

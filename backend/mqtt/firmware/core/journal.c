@@ -42,13 +42,12 @@ void nyala_journal_write(const struct nyala_journal *j, uint8_t record[NYALA_REC
     memcpy(to, MAGIC, sizeof MAGIC);
     to = put(to + sizeof MAGIC, j->number, 8);
     to = put(to, j->epoch, 8);
-    to = put(to, j->rest_s, 4);
+    to = put(to, j->rest_ms, 4);
     to = put(to, j->last, 1);
     to = put(to, j->resumed, 1);
     for (i = 0; i < NYALA_KNOWN; i++) {
         memcpy(to, j->known[i].id, NYALA_ID_BYTES);
-        to = put(to + NYALA_ID_BYTES, j->known[i].epoch, 8);
-        to = put(to, j->known[i].result, 1);
+        to = put(to + NYALA_ID_BYTES, j->known[i].result, 1);
     }
     put(to, checksum(record, NYALA_RECORD_BYTES - 4), 4);
 }
@@ -63,19 +62,18 @@ static bool read_one(struct nyala_journal *j, const uint8_t *record)
     from = record + sizeof MAGIC;
     j->number = get(&from, 8);
     j->epoch = get(&from, 8);
-    j->rest_s = (uint32_t)get(&from, 4);
+    j->rest_ms = (uint32_t)get(&from, 4);
     j->last = (uint8_t)get(&from, 1);
     j->resumed = (uint8_t)get(&from, 1);
     for (i = 0; i < NYALA_KNOWN; i++) {
         memcpy(j->known[i].id, from, NYALA_ID_BYTES);
         from += NYALA_ID_BYTES;
-        j->known[i].epoch = get(&from, 8);
         j->known[i].result = (uint8_t)get(&from, 1);
         running += j->known[i].result == NYALA_STARTED || j->known[i].result == NYALA_TRYING;
         if (j->known[i].result > NYALA_DONE)
             return false;
     }
-    return j->last < NYALA_KNOWN && j->epoch <= NYALA_WHOLE_MAX && j->rest_s <= NYALA_LONGEST_RUN_S && running <= 1;
+    return j->last < NYALA_KNOWN && j->epoch <= NYALA_WHOLE_MAX && j->rest_ms <= NYALA_LONGEST_RUN_S * 1000u && running <= 1;
 }
 
 int nyala_journal_read(struct nyala_journal *j, const uint8_t *first, const uint8_t *second)

@@ -8,7 +8,7 @@
 enum {
     NYALA_KNOWN = 16,
     NYALA_LONGEST_RUN_S = 86400,
-    NYALA_KNOWN_BYTES = NYALA_ID_BYTES + 8 + 1,
+    NYALA_KNOWN_BYTES = NYALA_ID_BYTES + 1,
     /* Magic, number, epoch, rest, last, resumed, the commands, checksum. */
     NYALA_RECORD_BYTES = 4 + 8 + 8 + 4 + 1 + 1 + NYALA_KNOWN * NYALA_KNOWN_BYTES + 4
 };
@@ -27,7 +27,6 @@ enum nyala_result {
 /* A command that is not answered in two ways. */
 struct nyala_known {
     uint8_t id[NYALA_ID_BYTES];
-    uint64_t epoch;
     uint8_t result;
 };
 
@@ -37,8 +36,8 @@ struct nyala_journal {
     /* The highest that was seen. */
     uint64_t epoch;
     struct nyala_known known[NYALA_KNOWN];
-    /* What is left of the run. */
-    uint32_t rest_s;
+    /* What was left of the run when this was saved. */
+    uint32_t rest_ms;
     /* The newest of the known ones. */
     uint8_t last;
     /* How often the power came back in this run. */

@@ -369,6 +369,8 @@ static void stop_ends_and_says_done_whatever_its_epoch(void)
     start(A, 5, 1100);
     log = say("stop", B, 5, 0, T0, "null", 1200);
     CHECK(HAS(log, "state ") && !strstr(log, "ack ") && r.relay);
+    log = say("stop", C, 5, 0, 0, "null", 1200);
+    CHECK(HAS(log, "state ", "ack ", C, "expired") && r.relay);
     log = say("stop", A, 1, 0, 0, "null", 1300);
     CHECK(HAS(log, "relay off\njournal ", "state ", "\"run\":null", "ack ", "done"));
     CHECK(HAS(say("stop", A, 1, 0, 0, "null", 1400), "state ", "ack ", "done"));
@@ -393,11 +395,16 @@ static void it_turns_itself_off_alone(void)
 
 static void a_line_hears_when_it_is_over(void)
 {
-    const char *log;
     ready();
     start(A, 1, 1100);
-    log = tick(601100);
-    CHECK(HAS(log, "relay off\njournal ", "state ", "done", "\"run\":null") && !strstr(log, "ack "));
+    CHECK(HAS(tick(601100), "relay off\njournal ", "state ", "done", "\"run\":null", "ack ", "\"epoch\":1,\"result\":\"done\""));
+}
+
+static void a_run_that_is_over_is_no_reason_to_refuse(void)
+{
+    ready();
+    start(A, 1, 1100);
+    CHECK(HAS(start(B, 2, 601100), "relay off\n", "done", "ack ", A, "relay on\n", "ack ", B, "started"));
 }
 
 static void what_is_left_is_saved_every_minute_and_power_back_goes_on_with_it(void)
@@ -407,12 +414,14 @@ static void what_is_left_is_saved_every_minute_and_power_back_goes_on_with_it(vo
     CHECK(!strstr(tick(61099), "journal"));
     CHECK(HAS(tick(61100), "journal 1 ok"));
     tick(100000);
-    CHECK(HAS(power_back(0), "relay off\njournal 0 ok\nrelay on\n"));
+    /* What is saved for another reason tells it, too. */
+    CHECK(HAS(start(B, 2, 101100), "journal 0 ok"));
+    CHECK(HAS(power_back(0), "relay off\njournal 1 ok\nrelay on\n"));
     line(500);
-    CHECK(HAS(told(), "\"epoch\":1,\"last\":{\"cmd_id\":\"" A "\",\"result\":\"started\"},\"run\":{\"cmd_id\":\"" A "\",\"sisa_s\":540}"));
+    CHECK(HAS(told(), "\"epoch\":2,\"last\":{\"cmd_id\":\"" B "\",\"result\":\"refused\"},\"run\":{\"cmd_id\":\"" A "\",\"sisa_s\":500}"));
     CHECK(HAS(start(A, 1, 600), "started"));
-    tick(539999);
-    CHECK(r.relay && HAS(tick(540000), "relay off") && !r.relay);
+    tick(499999);
+    CHECK(r.relay && HAS(tick(500000), "relay off") && !r.relay);
     CHECK(!strstr(power_back(0), "relay on"));
 }
 
@@ -586,6 +595,7 @@ int main(void)
     RUN(stop_ends_and_says_done_whatever_its_epoch);
     RUN(it_turns_itself_off_alone);
     RUN(a_line_hears_when_it_is_over);
+    RUN(a_run_that_is_over_is_no_reason_to_refuse);
     RUN(what_is_left_is_saved_every_minute_and_power_back_goes_on_with_it);
     RUN(a_run_that_power_interrupts_forever_ends);
     RUN(the_program_ends_in_order);
