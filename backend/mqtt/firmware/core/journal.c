@@ -1,0 +1,101 @@
+#include "journal.h"
+
+#include <string.h>
+
+/* "NYJ" and the version of the record. */
+static const uint8_t MAGIC[4] = {'N', 'Y', 'J', 1};
+
+/* CRC-32 of IEEE 802.3, without a table: a record is written a few times in an hour. */
+static uint32_t checksum(const uint8_t *bytes, size_t n)
+{
+    uint32_t crc = 0xFFFFFFFFu;
+    int bit;
+    while (n-- > 0) {
+        crc ^= *bytes++;
+        for (bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+    }
+    return ~crc;
+}
+
+static uint8_t *put(uint8_t *to, uint64_t n, int bytes)
+{
+    for (; bytes > 0; bytes--, n >>= 8)
+        *to++ = (uint8_t)n;
+    return to;
+}
+
+static uint64_t get(const uint8_t **from, int bytes)
+{
+    uint64_t n = 0;
+    int i;
+    for (i = 0; i < bytes; i++)
+        n |= (uint64_t)(*from)[i] << 8 * i;
+    *from += bytes;
+    return n;
+}
+
+void nyala_journal_write(const struct nyala_journal *j, uint8_t record[NYALA_RECORD_BYTES])
+{
+    uint8_t *to = record;
+    int i;
+    memcpy(to, MAGIC, sizeof MAGIC);
+    to = put(to + sizeof MAGIC, j->number, 8);
+    to = put(to, j->epoch, 8);
+    to = put(to, j->rest_ms, 4);
+    to = put(to, j->last, 1);
+    to = put(to, j->resumed, 1);
+    for (i = 0; i < NYALA_KNOWN; i++) {
+        memcpy(to, j->known[i].id, NYALA_ID_BYTES);
+        to = put(to + NYALA_ID_BYTES, j->known[i].result, 1);
+    }
+    put(to, checksum(record, NYALA_RECORD_BYTES - 4), 4);
+}
+
+/* Whether it is one that nyala_journal_write made, whole and of this version. */
+static bool read_one(struct nyala_journal *j, const uint8_t *record)
+{
+    const uint8_t *from = record + NYALA_RECORD_BYTES - 4;
+    int i, running = 0;
+    if (memcmp(record, MAGIC, sizeof MAGIC) != 0 || get(&from, 4) != checksum(record, NYALA_RECORD_BYTES - 4))
+        return false;
+    from = record + sizeof MAGIC;
+    j->number = get(&from, 8);
+    j->epoch = get(&from, 8);
+    j->rest_ms = (uint32_t)get(&from, 4);
+    j->last = (uint8_t)get(&from, 1);
+    j->resumed = (uint8_t)get(&from, 1);
+    for (i = 0; i < NYALA_KNOWN; i++) {
+        memcpy(j->known[i].id, from, NYALA_ID_BYTES);
+        from += NYALA_ID_BYTES;
+        j->known[i].result = (uint8_t)get(&from, 1);
+        running += j->known[i].result == NYALA_STARTED || j->known[i].result == NYALA_TRYING;
+        if (j->known[i].result > NYALA_DONE)
+            return false;
+    }
+    return j->last < NYALA_KNOWN && j->epoch <= NYALA_WHOLE_MAX && j->rest_ms <= NYALA_LONGEST_RUN_S * 1000u && running <= 1;
+}
+
+int nyala_journal_read(struct nyala_journal *j, const uint8_t *first, const uint8_t *second)
+{
+    struct nyala_journal other;
+    bool one = first && read_one(j, first);
+    bool two = second && read_one(&other, second);
+    if (two && (!one || other.number > j->number)) {
+        *j = other;
+        return 1;
+    }
+    if (one)
+        return 0;
+    memset(j, 0, sizeof *j);
+    return -1;
+}
+
+int nyala_journal_running(const struct nyala_journal *j)
+{
+    int i;
+    for (i = 0; i < NYALA_KNOWN; i++)
+        if (j->known[i].result == NYALA_STARTED || j->known[i].result == NYALA_TRYING)
+            return i;
+    return -1;
+}

@@ -1,0 +1,54 @@
+#include "flash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Far enough from each other that no page or sector holds parts of both. */
+enum { APART = 4096 };
+
+/* A file that was just made may be lost with its folder's entry. */
+static bool sync_folder(const char *path)
+{
+    char copy[1024];
+    int folder;
+    bool good;
+    if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy)
+        return false;
+    folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return false;
+    good = fsync(folder) == 0;
+    close(folder);
+    return good;
+}
+
+bool flash_open(struct flash *f, const char *path)
+{
+    struct flock all = {0};
+    int slot;
+    all.l_type = F_WRLCK;
+    all.l_whence = SEEK_SET;
+    f->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (f->file < 0 || fcntl(f->file, F_SETLK, &all) != 0 || !sync_folder(path))
+        return false;
+    for (slot = 0; slot < 2; slot++) {
+        ssize_t n = pread(f->file, f->record[slot], NYALA_RECORD_BYTES, slot * APART);
+        if (n < 0)
+            return false;
+        f->there[slot] = n == NYALA_RECORD_BYTES;
+    }
+    return true;
+}
+
+bool flash_save(struct flash *f, unsigned slot, const uint8_t record[NYALA_RECORD_BYTES])
+{
+    ssize_t n;
+    do
+        n = pwrite(f->file, record, NYALA_RECORD_BYTES, (off_t)slot * APART);
+    while (n < 0 && errno == EINTR);
+    return n == NYALA_RECORD_BYTES && fdatasync(f->file) == 0;
+}

@@ -1,0 +1,255 @@
+/* A washing machine's device on Linux: the core with a socket, a file for flash, and a relay that is a file or a command. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../core/line.h"
+#include "flash.h"
+#include "link.h"
+#include "machine.h"
+#include "options.h"
+
+#define VERSION "1"
+
+/* How often the contacts are looked at. */
+enum { CONTACTS_MS = 50, FAREWELL_MS = 200 };
+/* In one turn no more is read than this, and that is more than TLS holds back. */
+enum { READ_BYTES = 512, READS = 64 };
+
+static struct options options;
+static struct flash flash;
+static struct link link_;
+static struct nyala_line line;
+static struct contact running, fault;
+static int signals[2];
+static volatile sig_atomic_t ending;
+/* What was read and not taken yet: the answers to what came before have to go first. */
+static uint8_t in[READ_BYTES];
+static size_t in_n;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    ending = 1;
+    /* So that a poll that is about to begin hears of it, too. */
+    if (write(signals[1], "", 1) < 0)
+        return;
+}
+
+/* Counts while the computer sleeps, too, where that is known: a machine does not sleep with it. */
+static uint64_t uptime_ms(void)
+{
+#ifdef CLOCK_BOOTTIME
+    const clockid_t clock = CLOCK_BOOTTIME;
+#else
+    const clockid_t clock = CLOCK_MONOTONIC;
+#endif
+    static uint64_t begun;
+    struct timespec t;
+    uint64_t ms;
+    clock_gettime(clock, &t);
+    ms = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    if (!begun)
+        begun = ms;
+    return ms - begun;
+}
+
+static void tell(const char *what)
+{
+    fprintf(stderr, "nyala-device: %s\n", what);
+}
+
+static bool save(void *ctx, unsigned slot, const uint8_t record[NYALA_RECORD_BYTES])
+{
+    bool good = flash_save(&flash, slot, record);
+    (void)ctx;
+    if (!good)
+        fprintf(stderr, "nyala-device: %s: %s; nothing starts until it can be written\n", options.journal, strerror(errno));
+    return good;
+}
+
+static bool relay(void *ctx, bool on)
+{
+    bool good = machine_relay(options.relay, options.relay_command, on);
+    (void)ctx;
+    fprintf(stderr, "nyala-device: relay %s%s\n", on ? "on" : "off", good ? "" : ": failed");
+    return good;
+}
+
+static const char *why(enum nyala_line_end end)
+{
+    switch (end) {
+    case NYALA_END_REFUSED: return "the server refuses the login";
+    case NYALA_END_DENIED: return "the server refuses the subscription to cmd";
+    case NYALA_END_VIOLATION: return "the server does not speak MQTT 3.1.1";
+    case NYALA_END_SILENT: return "the server is silent";
+    case NYALA_END_FULL: return "the server takes nothing";
+    default: return "the connection is closed";
+    }
+}
+
+static void closed(void)
+{
+    uint64_t now = uptime_ms();
+    link_close(&link_);
+    nyala_line_closed(&line, now);
+    fprintf(stderr, "nyala-device: %s; the next try is in %.1f s\n", why(line.end), (double)(line.open_ms - now) / 1000);
+}
+
+/* What the line wants, until it wants nothing. */
+static void obey(void)
+{
+    enum nyala_line_want want;
+    while ((want = nyala_line_tick(&line, uptime_ms())) != NYALA_WANT_NOTHING) {
+        if (want == NYALA_WANT_CLOSE || !link_begin(&link_, options.host, options.port))
+            closed();
+    }
+}
+
+/* Goes on with the connection; false: it is over. */
+static bool serve(void)
+{
+    int reads;
+    if (link_.state != LINK_OPEN) {
+        in_n = 0;
+        if (!link_go_on(&link_))
+            return false;
+        if (link_.state != LINK_OPEN)
+            return true;
+        nyala_line_opened(&line, uptime_ms());
+    }
+    /* A server that has a lot to say does not keep the machine on. */
+    for (reads = 0; reads < READS; reads++) {
+        enum nyala_line_state state = line.state;
+        size_t taken;
+        ssize_t n;
+        while (line.mqtt.out_n > 0) {
+            n = link_write(&link_, line.mqtt.out, line.mqtt.out_n);
+            if (n < 0)
+                return false;
+            if (n == 0)
+                break;
+            nyala_mqtt_sent(&line.mqtt, (size_t)n);
+        }
+        if (in_n == 0) {
+            n = link_read(&link_, in, sizeof in);
+            if (n <= 0)
+                return n == 0;
+            in_n = (size_t)n;
+        }
+        taken = nyala_line_take(&line, in, in_n, uptime_ms());
+        in_n -= taken;
+        memmove(in, in + taken, in_n);
+        if (line.state == NYALA_UP && state != NYALA_UP)
+            tell("connected");
+        if (taken == 0)
+            break;
+    }
+    return true;
+}
+
+static short wanted(void)
+{
+    if (link_.state != LINK_OPEN)
+        return link_.wants;
+    return (short)((in_n == 0 ? POLLIN : 0) | (line.mqtt.out_n > 0 ? POLLOUT : 0));
+}
+
+static void look(void)
+{
+    if (contact_changed(&running))
+        nyala_device_contact(&line.device, running.closed, uptime_ms());
+    if (contact_changed(&fault))
+        nyala_device_fault(&line.device, fault.closed, uptime_ms());
+}
+
+static int wait_ms(void)
+{
+    uint64_t now = uptime_ms(), wake = nyala_line_wake(&line);
+    uint64_t ms = wake > now ? wake - now : 0, most = running.file || fault.file ? CONTACTS_MS : 60000;
+    return (int)(ms < most ? ms : most);
+}
+
+/* The server is told, as far as the line takes it at once. */
+static void farewell(void)
+{
+    struct pollfd gone;
+    nyala_line_end(&line, uptime_ms());
+    if (link_.state != LINK_OPEN)
+        return;
+    while (line.mqtt.out_n > 0) {
+        ssize_t n = link_write(&link_, line.mqtt.out, line.mqtt.out_n);
+        if (n <= 0)
+            break;
+        nyala_mqtt_sent(&line.mqtt, (size_t)n);
+    }
+    /* Closed with something unread, the connection would be reset, and the word lost. No DISCONNECT: the will says the same. */
+    shutdown(link_.fd, SHUT_WR);
+    gone.fd = link_.fd;
+    gone.events = POLLIN;
+    poll(&gone, 1, FAREWELL_MS);
+    link_close(&link_);
+}
+
+int main(int argc, char **argv)
+{
+    struct nyala_board board = {NULL, save, relay, NULL};
+    struct nyala_setup setup = {0, 0, "nyala-device " VERSION, "posix"};
+    struct sigaction action;
+    uint32_t random[2];
+    FILE *source;
+    options_read(&options, argc, argv);
+    source = fopen("/dev/urandom", "re");
+    if (!source || fread(random, sizeof *random, 2, source) != 2 || pipe(signals) != 0) {
+        perror("nyala-device");
+        return 1;
+    }
+    fclose(source);
+    fcntl(signals[0], F_SETFD, FD_CLOEXEC);
+    fcntl(signals[1], F_SETFD, FD_CLOEXEC);
+    if (!flash_open(&flash, options.journal)) {
+        bool taken = errno == EAGAIN || errno == EACCES;
+        fprintf(stderr, "nyala-device: %s: %s\n", options.journal, taken ? "another process has it, or it is forbidden" : strerror(errno));
+        return 1;
+    }
+    if (!link_init(&link_, options.ca))
+        return 1;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    running.file = options.running_contact;
+    fault.file = options.fault;
+    setup.boot_id = random[0];
+    setup.contact_ms = options.contact_ms;
+    nyala_line_boot(&line, &options.login, &board, &setup, flash.there[0] ? flash.record[0] : NULL, flash.there[1] ? flash.record[1] : NULL,
+                    random[1], uptime_ms());
+    if ((flash.there[0] || flash.there[1]) && line.device.journal.number == 0)
+        fprintf(stderr, "nyala-device: %s holds no journal; what was known is forgotten\n", options.journal);
+    while (!ending) {
+        struct pollfd files[2];
+        nfds_t n = 1;
+        look();
+        obey();
+        files[0].fd = signals[0];
+        files[0].events = POLLIN;
+        if (link_.state != LINK_CLOSED) {
+            files[n].fd = link_.fd;
+            files[n++].events = wanted();
+        }
+        if (poll(files, n, wait_ms()) < 0 && errno != EINTR) {
+            perror("nyala-device: poll");
+            break;
+        }
+        if (link_.state != LINK_CLOSED && n > 1 && (files[1].revents || link_.state == LINK_OPEN) && !serve())
+            closed();
+    }
+    farewell();
+    return 0;
+}

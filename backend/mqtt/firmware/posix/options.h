@@ -1,0 +1,24 @@
+/* What the program is told: by arguments, by the environment, by the line that `nyala device add` prints. */
+#ifndef NYALA_OPTIONS_H
+#define NYALA_OPTIONS_H
+
+#include "../core/line.h"
+
+enum { HOST_BYTES = 256, CA_BYTES = 8192, PATH_BYTES = 512 };
+
+struct options {
+    struct nyala_login login;
+    char host[HOST_BYTES];
+    uint16_t port;
+    /* PEM; empty: no TLS. */
+    char ca[CA_BYTES];
+    char journal[PATH_BYTES];
+    /* NULL: there is none. */
+    const char *relay, *relay_command, *running_contact, *fault;
+    uint32_t contact_ms;
+};
+
+/* Ends the program with exit code 2 and a line that says why, when they are not enough. */
+void options_read(struct options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,17 @@
+#ifndef NYALA_CHECK_H
+#define NYALA_CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECK(true_thing) \
+    do { \
+        if (!(true_thing)) { \
+            fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, __func__, #true_thing); \
+            exit(1); \
+        } \
+    } while (0)
+
+#define RUN(test) (test(), printf("ok %s\n", #test))
+
+#endif

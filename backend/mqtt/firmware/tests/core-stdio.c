@@ -1,0 +1,153 @@
+/* The core as a process, for who tests it from outside: it reads lines from standard input and answers each with what the core does, in
+ * its order. Nothing in it but what it reads: the same lines have the same answers.
+ *
+ *   boot UP_MS BOOT_ID CONTACT_MS   the power is on; CONTACT_MS 0: no running contact
+ *   off                             the power is gone; the flash stays
+ *   blank                           the flash is empty, as in a new device; only while the power is off
+ *   link UP_MS                      a connection begins
+ *   subscribed UP_MS                SUBACK was heard
+ *   unlink UP_MS                    the connection is over
+ *   cmd UP_MS JSON                  published to `cmd`; JSON is the rest of the line
+ *   kept UP_MS JSON                 the same with RETAIN
+ *   contact UP_MS 0|1               the running contact
+ *   fault UP_MS 0|1                 the machine says that it is faulty
+ *   rssi DBM                        for the next heartbeat
+ *   tick UP_MS                      time passes
+ *   end UP_MS                       the program ends in order
+ *   flash ok|broken|torn|unsure     what becomes of records from now on (tests/rig.h)
+ *   relay ok|broken                 whether the relay obeys from now on
+ *
+ * The answer is any number of lines
+ *
+ *   journal SLOT ok|failed          a record was to be saved
+ *   relay on|off [failed]           the relay was to be switched
+ *   ack JSON, state JSON, hb JSON   published, if there is a connection
+ *   gone JSON                       the last will of the connection that begins
+ *   ignored                         the command is not obeyed
+ *
+ * and one that ends it: `. UP_MS`, when `tick` is to come at the latest, or `. -`. A line that is none of those ends the process with
+ * exit code 2. UP_MS never goes back within a boot; a smaller one counts as the one before. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rig.h"
+
+static struct rig rig;
+static bool on;
+
+static int one_of(const char *word, const char *const *words, int n)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* False: it is no line of the protocol, or not one for now. */
+static bool obey(char *line)
+{
+    static const char *const flash[] = {"ok", "broken", "torn", "unsure"};
+    struct nyala_device *d = &rig.device;
+    char verb[16], word[16];
+    uint64_t up_ms = 0;
+    long long number = 0;
+    int at = 0;
+    if (sscanf(line, "%15s", verb) != 1)
+        return false;
+    if (strcmp(verb, "flash") == 0) {
+        int mode = sscanf(line, "%*s %15s", word) == 1 ? one_of(word, flash, 4) : -1;
+        rig.flash = mode < 0 ? FLASH_OK : (enum rig_flash)mode;
+        return mode >= 0;
+    }
+    if (strcmp(verb, "relay") == 0) {
+        if (sscanf(line, "%*s %15s", word) != 1)
+            return false;
+        rig.relay_broken = strcmp(word, "broken") == 0;
+        return rig.relay_broken || strcmp(word, "ok") == 0;
+    }
+    if (strcmp(verb, "boot") == 0) {
+        struct nyala_setup setup = {0, 0, "core", "stdio"};
+        if (on || sscanf(line, "%*s %" SCNu64 " %" SCNu32 " %" SCNu32, &up_ms, &setup.boot_id, &setup.contact_ms) != 3)
+            return false;
+        on = true;
+        rig_boot(&rig, &setup, up_ms);
+        return true;
+    }
+    if (strcmp(verb, "blank") == 0) {
+        rig.there[0] = rig.there[1] = false;
+        return !on;
+    }
+    if (!on)
+        return false;
+    if (strcmp(verb, "off") == 0) {
+        rig_off(&rig);
+        on = false;
+        return true;
+    }
+    if (strcmp(verb, "rssi") == 0) {
+        if (sscanf(line, "%*s %lld", &number) != 1)
+            return false;
+        nyala_device_rssi(d, (int32_t)number);
+        return true;
+    }
+    if (sscanf(line, "%*s %" SCNu64 "%n", &up_ms, &at) != 1)
+        return false;
+    if (strcmp(verb, "cmd") == 0 || strcmp(verb, "kept") == 0) {
+        /* At the end of a block of its own size, so that one byte read beyond it is noticed. */
+        const char *json = line[at] == ' ' ? line + at + 1 : line + at;
+        size_t n = strlen(json);
+        uint8_t *copy = malloc(n ? n : 1);
+        if (!copy)
+            return false;
+        memcpy(copy, json, n);
+        if (!nyala_device_hear(d, copy, n, verb[0] == 'k', up_ms))
+            puts("ignored");
+        free(copy);
+        return true;
+    }
+    if (strcmp(verb, "link") == 0) {
+        char gone[NYALA_WORD_BYTES];
+        nyala_device_linked(d, up_ms);
+        printf("gone %.*s\n", (int)nyala_device_gone(d, gone), gone);
+    } else if (strcmp(verb, "subscribed") == 0) {
+        nyala_device_subscribed(d, up_ms);
+    } else if (strcmp(verb, "unlink") == 0) {
+        nyala_device_unlinked(d, up_ms);
+    } else if (strcmp(verb, "tick") == 0) {
+        nyala_device_tick(d, up_ms);
+    } else if (strcmp(verb, "end") == 0) {
+        nyala_device_end(d, up_ms);
+    } else {
+        if (sscanf(line + at, "%lld", &number) != 1 || number < 0 || number > 1)
+            return false;
+        if (strcmp(verb, "contact") == 0)
+            nyala_device_contact(d, number == 1, up_ms);
+        else if (strcmp(verb, "fault") == 0)
+            nyala_device_fault(d, number == 1, up_ms);
+        else
+            return false;
+    }
+    return true;
+}
+
+int main(void)
+{
+    static char line[4096];
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = 0;
+        rig_read(&rig);
+        if (!obey(line)) {
+            fprintf(stderr, "core-stdio: %s\n", line);
+            return 2;
+        }
+        fputs(rig.log, stdout);
+        if (on && nyala_device_wake(&rig.device) != NYALA_NEVER)
+            printf(". %" PRIu64 "\n", nyala_device_wake(&rig.device));
+        else
+            puts(". -");
+        fflush(stdout);
+    }
+    return 0;
+}

@@ -1,0 +1,204 @@
+//! Who talks with the device: a server of this crate, or a client of it behind somebody else's broker.
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nyala_mqtt::client::{self, Login};
+use nyala_mqtt::server;
+use nyala_mqtt::{Granted, Limits, Publish, Qos};
+use serde_json::{Value, json};
+
+use crate::host::{IDMESIN, IDOUTLET, PATIENCE, SECRET};
+
+pub const NIL: &str = "00000000-0000-0000-0000-000000000000";
+const ROUND_MS: u64 = 10_000;
+
+enum Side {
+    Server(server::Connection),
+    Client(client::Connection),
+}
+
+/// One connection to a device, or to the broker between.
+pub struct Peer {
+    line: TcpStream,
+    side: Side,
+    words: VecDeque<(String, Value)>,
+    /// `up_ms` of the last state.
+    echo: Option<u64>,
+    will: Option<Value>,
+}
+
+fn topic(leaf: &str) -> String {
+    format!("nyala/v1/{IDOUTLET}/{IDMESIN}/{leaf}")
+}
+
+fn now_ms() -> u64 {
+    u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
+}
+
+impl Peer {
+    /// The device connects to us, logs in and subscribes.
+    pub fn accept(listener: &TcpListener) -> Self {
+        let begun = Instant::now();
+        listener.set_nonblocking(true).unwrap();
+        let line = loop {
+            match listener.accept() {
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    assert!(begun.elapsed() < PATIENCE, "no device connects");
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                line => break line.unwrap().0,
+            }
+        };
+        line.set_nonblocking(false).unwrap();
+        line.set_read_timeout(Some(PATIENCE)).unwrap();
+        line.set_nodelay(true).unwrap();
+        let side = Side::Server(server::Connection::new(Limits::default()));
+        Self { line, side, words: VecDeque::new(), echo: None, will: None }
+    }
+
+    /// We connect to a broker.
+    pub fn connect(port: u16) -> Self {
+        let line = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        line.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut client = client::Connection::new(Limits::default());
+        let mut out = Vec::new();
+        client.connect(&Login { client_id: "server", keep_alive: 600, ..Login::default() }, &mut out).unwrap();
+        let mut peer = Self { line, side: Side::Client(client), words: VecDeque::new(), echo: None, will: None };
+        peer.send(&out);
+        let mut out = Vec::new();
+        let Side::Client(client) = &mut peer.side else { unreachable!() };
+        let mut answer = [0; 4];
+        peer.line.read_exact(&mut answer).unwrap();
+        assert_eq!(client.feed(&mut &answer[..], &mut out).unwrap(), Some(client::Event::Accepted));
+        client.subscribe(&[("nyala/v1/+/+/state", Qos::AtMostOnce), ("nyala/v1/+/+/ack", Qos::AtMostOnce)], &mut out).unwrap();
+        peer.send(&out);
+        peer
+    }
+
+    /// The last will of a device that logged in here.
+    pub fn will(&self) -> &Value {
+        self.will.as_ref().unwrap()
+    }
+
+    /// A command of now, in answer to the last state.
+    pub fn says(&mut self, op: &str, cmd_id: &str, epoch: u32, duration_s: u32) {
+        let now_ms = now_ms();
+        let cmd = json!({
+            "cmd_id": cmd_id, "epoch": epoch, "op": op, "durasi_s": duration_s, "exp": (now_ms + ROUND_MS) / 1000, "now_ms": now_ms,
+            "echo": self.echo,
+        });
+        let mut out = Vec::new();
+        let (topic, payload) = (topic("cmd"), cmd.to_string());
+        match &mut self.side {
+            Side::Server(side) => side.publish(&topic, payload.as_bytes(), Qos::AtLeastOnce, &mut out).unwrap(),
+            Side::Client(side) => side.publish(&topic, payload.as_bytes(), Qos::AtLeastOnce, false, &mut out).unwrap(),
+        };
+        self.send(&out);
+    }
+
+    /// The next word of that kind, whatever comes before it.
+    pub fn hears(&mut self, leaf: &str) -> Value {
+        loop {
+            let (of, word) = self.next().expect("the line is closed");
+            if of == leaf {
+                return word;
+            }
+        }
+    }
+
+    /// The ack of that command.
+    pub fn result(&mut self, cmd_id: &str) -> String {
+        loop {
+            let ack = self.hears("ack");
+            if ack["cmd_id"] == cmd_id {
+                return ack["result"].as_str().unwrap().to_owned();
+            }
+        }
+    }
+
+    /// The first state of the device, answered, and the one that answers that.
+    pub fn meets(&mut self) -> Value {
+        let first = self.hears("state");
+        self.says("query", NIL, 0, 0);
+        self.hears("state");
+        first
+    }
+
+    /// The last words before the device closes the line.
+    pub fn rest(&mut self) -> Vec<Value> {
+        std::iter::from_fn(|| self.next()).map(|(_, word)| word).collect()
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        // A device that was killed hears nothing, and that is what the test looks at.
+        let _ = self.line.write_all(bytes);
+    }
+
+    fn next(&mut self) -> Option<(String, Value)> {
+        let mut bytes = [0; 512];
+        while self.words.is_empty() {
+            let n = match self.line.read(&mut bytes) {
+                Ok(0) => return None,
+                Err(e) if e.kind() == ErrorKind::ConnectionReset => return None,
+                n => n.expect("the device is silent"),
+            };
+            self.take(&bytes[..n]);
+        }
+        self.words.pop_front()
+    }
+
+    fn take(&mut self, mut bytes: &[u8]) {
+        let mut out = Vec::new();
+        loop {
+            let publish = match &mut self.side {
+                Side::Server(side) => match side.feed(&mut bytes, &mut out).unwrap() {
+                    None => break,
+                    Some(event) => served(side, event, &mut self.will, &mut out),
+                },
+                Side::Client(side) => match side.feed(&mut bytes, &mut out).unwrap() {
+                    None => break,
+                    Some(client::Event::Publish(publish)) => Some(publish),
+                    Some(_) => None,
+                },
+            };
+            if let Some(publish) = publish {
+                self.heard(&publish);
+            }
+        }
+        self.send(&out);
+    }
+
+    fn heard(&mut self, publish: &Publish) {
+        let leaf = ["ack", "state", "hb"].into_iter().find(|leaf| publish.topic() == topic(leaf)).unwrap();
+        let word: Value = serde_json::from_slice(publish.payload()).unwrap();
+        if let Some(up_ms) = word["up_ms"].as_u64().filter(|_| leaf == "state") {
+            self.echo = Some(up_ms);
+        }
+        self.words.push_back((leaf.to_owned(), word));
+    }
+}
+
+/// What a server does about what a device sends.
+fn served(side: &mut server::Connection, event: server::Event, will: &mut Option<Value>, out: &mut Vec<u8>) -> Option<Publish> {
+    match event {
+        server::Event::Connect(login) => {
+            assert_eq!((login.user(), login.password()), (Some(IDMESIN.to_string().as_str()), Some(SECRET.as_bytes())));
+            assert_eq!(login.keep_alive(), Duration::from_secs(30));
+            let gone = login.will().unwrap();
+            assert_eq!(gone.topic, topic("state"));
+            *will = Some(serde_json::from_slice(gone.payload).unwrap());
+            side.accept(out).unwrap();
+        }
+        server::Event::Subscribe(subscribe) => {
+            assert_eq!(subscribe.topics().map(|(topic, _)| topic.to_owned()).collect::<Vec<_>>(), [topic("cmd")]);
+            side.grant(&subscribe, &[Granted::Yes(Qos::AtMostOnce)], out).unwrap();
+        }
+        server::Event::Publish(publish) => return Some(publish),
+        server::Event::Acknowledged(_) | server::Event::Ping => {}
+        other => panic!("{other:?}"),
+    }
+    None
+}
