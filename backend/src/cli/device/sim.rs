@@ -1,16 +1,19 @@
 //! `nyala device sim`: devices that are not there, on real lines (docs/devices.md).
 
+use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use rustls::pki_types::ServerName;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::keys_file;
 use crate::cli::{CommonArgs, Failure, context, descriptors};
 use crate::demo;
 use crate::machine::device::mqtt::fleet::{Fault, Fleet, Key, Plan, Selection, Share, Stop};
+use crate::machine::device::mqtt::tls;
 
 /// Descriptors beside the devices' lines.
 const SPARE: usize = 64;
@@ -63,6 +66,9 @@ pub struct Sim {
     /// Where the server is; else where the keys say, else 127.0.0.1:1883
     #[arg(long, value_name = "HOST:PORT")]
     server: Option<String>,
+    /// The certificate that the server's is signed by: TLS; else as the keys say
+    #[arg(long, value_name = "FILE.pem")]
+    ca: Option<PathBuf>,
     /// What is wrong with all, with some (:1-50) or with so many (:5%); may be repeated
     #[arg(long, value_name = "KIND[:IDS|:PERCENT]", value_parser = Share::parse)]
     fault: Vec<(Fault, Share)>,
@@ -88,13 +94,23 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
     if at.ip().is_loopback() { Ok(at) } else { Err(format!("{at} is not on loopback: whoever reaches it gives orders")) }
 }
 
-/// Keys, and where they say that the server is.
-type Keys = (Vec<Key>, Option<String>);
+/// Keys, where they say that the server is, and whom devices trust there.
+struct Keys {
+    keys: Vec<Key>,
+    server: Option<String>,
+    ca: Option<String>,
+}
 
 impl Sim {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
-        let (keys, server) = self.keys(common)?;
+        let Keys { keys, server, ca } = self.keys(common)?;
         let server = self.server.as_deref().or(server.as_deref()).unwrap_or(SERVER);
+        let ca = match &self.ca {
+            Some(file) => Some(fs::read_to_string(file).map_err(|e| Failure::new(format!("{}: {e}", file.display())))?),
+            None => ca,
+        };
+        let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
+        let trust = |ca: String| Ok::<_, Failure>((tls::client(Some(&ca))?, ServerName::try_from(host.to_owned())?));
         let devices = keys.len();
         let allowed = descriptors::raise()?;
         if u64::try_from(devices + SPARE).is_ok_and(|needed| needed > allowed) {
@@ -104,6 +120,7 @@ impl Sim {
         }
         let plan = Plan {
             server: resolve(server)?,
+            tls: ca.map(trust).transpose()?,
             keys,
             faults: self.fault,
             control: self.control,
@@ -121,16 +138,17 @@ impl Sim {
     }
 
     fn keys(&self, common: &CommonArgs) -> Result<Keys, Failure> {
-        let (mut keys, server) = match (&self.keys, &self.secret, self.outlet) {
+        let Keys { mut keys, server, ca } = match (&self.keys, &self.secret, self.outlet) {
             (Some(path), ..) => from_file(path)?,
             (None, Some(secret), Some(idoutlet)) => {
                 let idmesin = self.mesin.one().ok_or_else(|| Failure::new("--secret is one machine's: name it with --mesin"))?;
-                (vec![Key { idmesin, idoutlet, secret: secret.as_str().into() }], None)
+                Keys { keys: vec![Key { idmesin, idoutlet, secret: secret.as_str().into() }], server: None, ca: None }
             }
             _ => context::run(common, async |k| {
                 let keys = demo::devices::keys(&k.db).await?;
                 let keys = keys.into_iter().map(|(idoutlet, idmesin, secret)| Key { idmesin, idoutlet, secret: secret.into() });
-                Ok((keys.collect(), Some(format!("{}:{}", k.config.mqtt.host, k.config.mqtt.port))))
+                let server = Some(format!("{}:{}", k.config.mqtt.host, k.config.mqtt.port));
+                Ok(Keys { keys: keys.collect(), server, ca: None })
             })?,
         };
         keys.retain(|key| self.mesin.has(key.idmesin));
@@ -140,19 +158,15 @@ impl Sim {
         }
         match keys.array_windows().find(|[one, other]| one.idmesin == other.idmesin) {
             Some([one, _]) => Err(Failure::new(format!("machine {} has two keys; a device has one", one.idmesin))),
-            None => Ok((keys, server)),
+            None => Ok(Keys { keys, server, ca }),
         }
     }
 }
 
 fn from_file(path: &std::path::Path) -> Result<Keys, Failure> {
     let keys = keys_file::read(path)?;
-    if keys.iter().any(|key| key.ca.is_some()) {
-        return Err(Failure::new(format!(
-            "{}: these keys are for a server with TLS, which these devices do not speak",
-            path.display()
-        )));
-    }
+    // All of one server's: it has one authority.
+    let ca = keys.iter().find_map(|key| key.ca.clone()).filter(|ca| !ca.is_empty());
     let mut servers: Vec<_> = keys.iter().filter_map(|key| Some(format!("{}:{}", key.host.as_ref()?, key.port?))).collect();
     servers.sort_unstable();
     servers.dedup();
@@ -164,7 +178,7 @@ fn from_file(path: &std::path::Path) -> Result<Keys, Failure> {
         )));
     }
     let keys = keys.into_iter().map(|key| Key { idmesin: key.idmesin, idoutlet: key.idoutlet, secret: key.secret.into() });
-    Ok((keys.collect(), servers.pop()))
+    Ok(Keys { keys: keys.collect(), server: servers.pop(), ca })
 }
 
 fn resolve(server: &str) -> Result<SocketAddr, Failure> {

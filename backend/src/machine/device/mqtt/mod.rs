@@ -13,6 +13,7 @@ pub mod metrics;
 pub mod model;
 mod presence;
 mod reports;
+mod socket;
 pub mod tls;
 mod trouble;
 pub mod word;

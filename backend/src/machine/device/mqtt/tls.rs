@@ -10,9 +10,10 @@ use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, SanType, date_time_ymd,
 };
-use rustls::ServerConfig;
 use rustls::crypto::ring::{Ticketer, default_provider};
-use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 use crate::secrets::{Key, Secrets};
 
@@ -34,6 +35,8 @@ pub enum TlsError {
     Made(#[from] rcgen::Error),
     #[error("devices cannot be served with TLS: {0}")]
     Served(#[from] rustls::Error),
+    #[error("no certificate to trust: {0}")]
+    Trust(String),
     #[error("the key of the devices' authority cannot be derived")]
     Derived,
 }
@@ -94,6 +97,27 @@ impl Authority {
         config.send_tls13_tickets = 1;
         Ok(Arc::new(config))
     }
+}
+
+/// What a client trusts: the authorities in `pem`, or those that browsers do.
+///
+/// # Errors
+/// `Trust` when there is none in it.
+pub fn client(pem: Option<&str>) -> Result<Arc<ClientConfig>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    match pem {
+        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+        Some(pem) => {
+            for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+                roots.add(certificate.map_err(|e| TlsError::Trust(e.to_string()))?)?;
+            }
+        }
+    }
+    if roots.is_empty() {
+        return Err(TlsError::Trust("there is none".to_owned()));
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions()?;
+    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
 }
 
 fn always(params: &mut CertificateParams) {

@@ -1,15 +1,14 @@
 //! Where the broker is, and what the server shows it.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 
 use super::password;
 use crate::config::MqttSettings;
 use crate::domain::secret::Secret;
+use crate::machine::device::mqtt::tls;
 use crate::secrets::Secrets;
 
 #[derive(Debug, thiserror::Error)]
@@ -66,19 +65,6 @@ impl Broker {
 /// The authorities of the file, or those that everybody trusts.
 fn trust(ca: &str) -> Result<Arc<ClientConfig>, BrokerError> {
     let bad = |why: String| BrokerError::Ca { path: ca.to_owned(), why };
-    let mut roots = RootCertStore::empty();
-    if ca.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    } else {
-        for certificate in CertificateDer::pem_file_iter(Path::new(ca)).map_err(|e| bad(e.to_string()))? {
-            roots.add(certificate.map_err(|e| bad(e.to_string()))?).map_err(|e| bad(e.to_string()))?;
-        }
-        if roots.is_empty() {
-            return Err(bad("there is none in it".to_owned()));
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(|e| bad(e.to_string()))?;
-    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
+    let pem = if ca.is_empty() { None } else { Some(std::fs::read_to_string(ca).map_err(|e| bad(e.to_string()))?) };
+    tls::client(pem.as_deref()).map_err(|e| bad(e.to_string()))
 }

@@ -7,11 +7,11 @@ use tokio::time::{Duration, Instant};
 use super::line::{Line, Seat, Stage};
 use super::login::{self, Knock};
 use super::shared::{LineKey, Order, Verdict};
-use super::socket::Socket;
 use super::thread::Thread;
 use crate::domain::timestamp::Timestamp;
 use crate::machine::device::mqtt::logins::DeviceKey;
 use crate::machine::device::mqtt::metrics::Refused;
+use crate::machine::device::mqtt::socket::Socket;
 
 /// How long a connection has to send its CONNECT and to be judged.
 const LOGIN_WITHIN_MS: i64 = 5_000;

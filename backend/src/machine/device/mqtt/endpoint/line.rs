@@ -6,10 +6,10 @@ use nyala_mqtt::Limits;
 use nyala_mqtt::server::Connection;
 
 use super::shared::Place;
-use super::socket::Socket;
 use crate::domain::address::Address;
 use crate::domain::timestamp::Timestamp;
 use crate::machine::device::mqtt::conversation::LinkId;
+use crate::machine::device::mqtt::socket::Socket;
 
 /// Bytes that may wait to be sent; whoever does not take them is closed.
 pub const MOST_WAITING: usize = 4 * 1024;

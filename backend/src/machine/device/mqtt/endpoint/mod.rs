@@ -6,7 +6,6 @@ mod line;
 mod login;
 mod seated;
 mod shared;
-mod socket;
 mod thread;
 
 use std::os::fd::{AsRawFd, RawFd};

@@ -1,7 +1,7 @@
 //! What devices live through: lines that come and go, commands, time, and what is wrong with them.
 
+use mio::Token;
 use mio::net::TcpStream;
-use mio::{Interest, Token};
 use nyala_mqtt::client::{Connection, Event, Login};
 use nyala_mqtt::{Granted, Publish, Qos, Unsent, Will};
 
@@ -11,6 +11,7 @@ use super::member::{KEEP_ALIVE_MS, Member, Stage};
 use super::{Fleet, FleetError, MEMBERS, MOST_ON_THEIR_WAY, boot_id};
 use crate::machine::device::memory::{DeviceMemory, LATE_MS};
 use crate::machine::device::mqtt::model::{Act, Device, Saying};
+use crate::machine::device::mqtt::socket::Socket;
 use crate::machine::device::mqtt::word::{Cmd, Topic, Word};
 use crate::purchase::step::Op;
 
@@ -71,16 +72,14 @@ impl Fleet {
             if self.members[i].stage != Stage::Queued {
                 continue;
             }
-            let opened = TcpStream::connect(self.plan.server).and_then(|mut stream| {
-                // A word is one small packet: nothing is gained by waiting for more. A kernel that refuses serves all the same.
-                let _ = stream.set_nodelay(true);
-                let interest = Interest::READABLE | Interest::WRITABLE;
-                self.poll.registry().register(&mut stream, Token(MEMBERS + i), interest).map(|()| stream)
+            let opened = TcpStream::connect(self.plan.server).and_then(|stream| {
+                let mut socket = Socket::of_device(stream, self.plan.tls.as_ref())?;
+                socket.register(self.poll.registry(), Token(MEMBERS + i)).map(|()| socket)
             });
             self.members[i].until = self.now + CONNECT_WITHIN_MS;
             self.stage(i, Stage::Connecting);
             match opened {
-                Ok(stream) => self.members[i].line = Some(Line::new(stream)),
+                Ok(socket) => self.members[i].line = Some(Line::new(socket)),
                 Err(e) => self.lose(i, &e.into()),
             }
             self.arm(i);
@@ -225,9 +224,9 @@ impl Fleet {
     fn abandon(&mut self, i: usize) {
         let member = &mut self.members[i];
         member.held = None;
-        if let Some(Line { mut stream, .. }) = member.line.take() {
+        if let Some(Line { mut socket, .. }) = member.line.take() {
             // One that cannot be taken off is closed, which is all the same to the device.
-            member.ghost = self.poll.registry().deregister(&mut stream).ok().map(|()| stream);
+            member.ghost = socket.deregister(self.poll.registry()).ok().map(|()| socket);
         }
     }
 

@@ -1,10 +1,11 @@
 //! A device's line: a socket, MQTT on it, and what the kernel has not taken yet.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 
-use mio::net::TcpStream;
 use nyala_mqtt::client::Connection;
 use nyala_mqtt::{Limits, Refusal, Unsent, Violation};
+
+use crate::machine::device::mqtt::socket::Socket;
 
 /// Bytes that may wait to be sent; a device that has more to say finds that nobody listens.
 const MOST_WAITING: usize = 4 * 1024;
@@ -42,28 +43,25 @@ impl From<io::Error> for Loss {
 }
 
 pub(super) struct Line {
-    pub stream: TcpStream,
+    pub socket: Socket,
     pub mqtt: Connection,
     waiting: Vec<u8>,
 }
 
 impl Line {
-    pub fn new(stream: TcpStream) -> Self {
-        Self { stream, mqtt: Connection::new(Limits::default()), waiting: Vec::new() }
+    pub fn new(socket: Socket) -> Self {
+        Self { socket, mqtt: Connection::new(Limits::default()), waiting: Vec::new() }
     }
 
     /// Whether the connection is there, after the system has said that there is news of it.
-    pub fn is_connected(&self) -> Result<bool, Loss> {
-        match self.stream.take_error()? {
-            Some(e) => Err(e.into()),
-            None => Ok(self.stream.peer_addr().is_ok()),
-        }
+    pub fn is_connected(&mut self) -> Result<bool, Loss> {
+        Ok(self.socket.is_connected()?)
     }
 
     /// Reads what has come; `None`: nothing more now.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Loss> {
         loop {
-            return match self.stream.read(buffer) {
+            return match self.socket.read(buffer) {
                 Ok(0) => Err(Loss::Closed),
                 Ok(n) => Ok(Some(n)),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(None),
@@ -82,6 +80,10 @@ impl Line {
 
     /// Sends what was kept.
     pub fn flush(&mut self) -> Result<(), Loss> {
+        match self.socket.flush() {
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
+            flushed => flushed?,
+        }
         let waiting = std::mem::take(&mut self.waiting);
         self.send(&waiting)
     }
@@ -90,7 +92,7 @@ impl Line {
     fn write(&mut self, bytes: &[u8]) -> Result<usize, Loss> {
         let mut sent = 0;
         while sent < bytes.len() {
-            match self.stream.write(&bytes[sent..]) {
+            match self.socket.write(&bytes[sent..]) {
                 Ok(n) => sent += n,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}

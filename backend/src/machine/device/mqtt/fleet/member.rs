@@ -1,11 +1,10 @@
 //! One of the devices: where it stands, and when it is to be looked at.
 
-use mio::net::TcpStream;
-
 use super::Key;
 use super::fault::{Fault, Faults};
 use super::line::Line;
 use crate::machine::device::mqtt::model::{Device, Saying};
+use crate::machine::device::mqtt::socket::Socket;
 use crate::machine::device::mqtt::word::Word;
 
 /// What a device asks for as its keep-alive: it is never silent for longer.
@@ -53,7 +52,7 @@ pub(super) struct Member {
     pub was_live: bool,
     pub line: Option<Line>,
     /// A line that nobody has closed: the power was cut, or the network between.
-    pub ghost: Option<TcpStream>,
+    pub ghost: Option<Socket>,
     pub beat_at: i64,
     pub sent_at: i64,
     pub heard_at: i64,

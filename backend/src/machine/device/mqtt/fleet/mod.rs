@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 use mio::{Events, Poll, Token, Waker};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 
 use self::control::Control;
 use self::count::Count;
@@ -51,6 +53,8 @@ pub struct Key {
 /// What is to be played.
 pub struct Plan {
     pub server: SocketAddr,
+    /// Whom they trust and expect there, with TLS.
+    pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub keys: Vec<Key>,
     pub faults: Vec<(Fault, Share)>,
     /// Where orders are taken; loopback.

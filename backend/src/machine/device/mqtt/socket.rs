@@ -1,4 +1,4 @@
-//! A device's socket, plain or with TLS; never blocks.
+//! A line between device and server, plain or with TLS, from either end; never blocks.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use mio::event::Source;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
-use rustls::{ServerConfig, ServerConnection};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection};
 
 /// Bytes that TLS may keep which the kernel does not take.
 const TLS_WAITING: usize = 4 * 1024;
@@ -20,20 +21,45 @@ pub enum Socket {
 #[derive(Debug)]
 pub struct Tls {
     stream: TcpStream,
-    session: ServerConnection,
+    session: Connection,
 }
 
 impl Socket {
-    /// `tls`: what it is served with, when it is.
+    /// The server's end; `tls`: what it is served with, when it is.
     pub fn new(stream: std::net::TcpStream, tls: Option<&Arc<ServerConfig>>) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         // A command is answered in one small packet: nothing is gained by waiting for more. A kernel that refuses serves all the same.
         let _ = stream.set_nodelay(true);
         let stream = TcpStream::from_std(stream);
         let Some(config) = tls else { return Ok(Self::Plain(stream)) };
-        let mut session = ServerConnection::new(config.clone()).map_err(io::Error::other)?;
+        let session = ServerConnection::new(config.clone()).map_err(io::Error::other)?;
+        Ok(Self::with_tls(stream, session.into()))
+    }
+
+    /// The device's end; `tls`: whom it trusts and expects, when with TLS.
+    pub fn of_device(stream: TcpStream, tls: Option<&(Arc<ClientConfig>, ServerName<'static>)>) -> io::Result<Self> {
+        // A word is one small packet: nothing is gained by waiting for more. A kernel that refuses serves all the same.
+        let _ = stream.set_nodelay(true);
+        let Some((config, name)) = tls else { return Ok(Self::Plain(stream)) };
+        let session = ClientConnection::new(config.clone(), name.clone()).map_err(io::Error::other)?;
+        Ok(Self::with_tls(stream, session.into()))
+    }
+
+    fn with_tls(stream: TcpStream, mut session: Connection) -> Self {
         session.set_buffer_limit(Some(TLS_WAITING));
-        Ok(Self::Tls(Box::new(Tls { stream, session })))
+        Self::Tls(Box::new(Tls { stream, session }))
+    }
+
+    /// Whether the other end has taken the connection.
+    ///
+    /// # Errors
+    /// When it has not, and never will.
+    pub fn is_connected(&mut self) -> io::Result<bool> {
+        let stream = self.stream();
+        match stream.take_error()? {
+            Some(e) => Err(e),
+            None => Ok(stream.peer_addr().is_ok()),
+        }
     }
 
     fn stream(&mut self) -> &mut TcpStream {
