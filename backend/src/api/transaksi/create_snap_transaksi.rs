@@ -126,7 +126,7 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
             Decision::Allowed { machine, service } => {
                 let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver };
                 // Before money is held for it: a device that has just gone takes no start.
-                if device::probe(machines, location, true).await == Some(false) {
+                if device::is_ready(machines, location).await == Some(false) {
                     Outcome::Refused(Refusal::MachineOffline)
                 } else {
                     let order = order.clone();

@@ -136,7 +136,7 @@ pub async fn get_layanan(
     let row = find_machine(&secrets, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
     // Asked now, it may have answered when the customer pays.
     let scanned = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(6)?, driver: row.try_get(9)? };
-    let here = device::probe(&machines, scanned, false).await;
+    let here = device::scan(&machines, scanned).await;
     let data_mesin = data_mesin(&row, here != Some(false), store.now())?;
     let stmt = client.prepare_cached(SERVICES).await?;
     let rows = client.query(&stmt, &[&data_mesin.outlet.idoutlet, &search, &page.limit, &page.skip]).await?;

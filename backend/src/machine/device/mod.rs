@@ -45,11 +45,21 @@ pub trait Driver: Send + Sync + 'static {
     /// The open purchase of `to` as it was found in the store, before any command about it; or the last one, where staff are waited for.
     fn recall(&self, _to: Location, _purchase: &Purchase) {}
 
-    /// Asks whether a device can be reached; `waits`: the answer tells that it has said so just now. `None`, and no answer: what is stored
-    /// counts.
-    fn probe(&self, _of: Location, _waits: bool) -> Option<oneshot::Receiver<bool>> {
+    /// Asks whether a device can be reached. `None`, and no answer: what is stored counts.
+    fn probe(&self, _of: Location, _asks: Asks) -> Option<oneshot::Receiver<bool>> {
         None
     }
+}
+
+/// Why it is asked whether a device can be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asks {
+    /// Somebody has scanned the machine: nobody waits for the device's answer.
+    Scan,
+    /// Somebody pays, and waits for it.
+    Payment,
+    /// There was none.
+    Afterwards,
 }
 
 /// There was no room for it, or nobody to take it.
@@ -156,16 +166,28 @@ pub fn recall(machines: &Machines, to: Location, purchase: &Purchase) {
     }
 }
 
-/// Whether the machine's device can be reached. `None`: what is stored counts.
-pub async fn probe(machines: &Machines, of: Location, waits: bool) -> Option<bool> {
-    let answer = machines.parts().drivers.get(of.driver)?.probe(of, waits)?;
-    match tokio::time::timeout(PROBE_WITHIN, answer).await {
-        Ok(answered) => answered.ok(),
-        Err(_) if waits => {
+/// Whether the machine's device can be reached, when somebody scans it; it is asked what it does. `None`: what is stored counts.
+pub async fn scan(machines: &Machines, of: Location) -> Option<bool> {
+    probe(machines, of, Asks::Scan).await?
+}
+
+/// Whether money may be held for the machine's device: it has said something just now. `None`: what is stored counts.
+pub async fn is_ready(machines: &Machines, of: Location) -> Option<bool> {
+    match probe(machines, of, Asks::Payment).await? {
+        Some(answered) => Some(answered),
+        None => {
             machines.metrics().devices.probe("silent");
-            Some(false)
+            Some(probe(machines, of, Asks::Afterwards).await.flatten().unwrap_or(false))
         }
-        Err(_) => None,
+    }
+}
+
+/// `Some(None)`: there was no answer in time.
+async fn probe(machines: &Machines, of: Location, asks: Asks) -> Option<Option<bool>> {
+    let answer = machines.parts().drivers.get(of.driver)?.probe(of, asks)?;
+    match tokio::time::timeout(PROBE_WITHIN, answer).await {
+        Ok(answered) => answered.ok().map(Some),
+        Err(_) => Some(None),
     }
 }
 

@@ -19,7 +19,7 @@ async fn the_demo_goes_into_an_empty_database_once() {
     assert_eq!(funded.count(), 2);
     let counts = "SELECT (SELECT count(*) FROM owner_usaha), (SELECT count(*) FROM outlet), (SELECT count(*) FROM layanan WHERE durasi_s = 60)";
     let row = app.db.query_one(counts, &[]).await.unwrap();
-    assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1), row.get::<_, i64>(2)), (1, 3, 3));
+    assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1), row.get::<_, i64>(2)), (1, 4, 4));
     app.assert_no_violation().await;
 }
 

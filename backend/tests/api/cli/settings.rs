@@ -41,7 +41,7 @@ async fn a_database_that_is_not_there_is_told_in_one_line() {
     Said::from(said).refused("nyala: DATABASE_URL is no connection string");
     let said = nyala()
         .env("DATABASE_URL", "host=/dev/null user=nyala dbname=x")
-        .args(["serve", "--port", "0", "--set", "log.filter=warn"])
+        .args(["serve", "--port", "0", "--set", "mqtt.port=0", "--set", "log.filter=warn"])
         .output()
         .unwrap();
     Said::from(said).refused("DATABASE_URL cannot be reached");

@@ -322,6 +322,8 @@ impl Device {
         device.state().await;
         let told = device.command().await;
         assert_eq!((&told["cmd_id"], &told["op"]), (&json!(NIL), &json!("query")));
+        // What it is asked, it answers; and so it is seen to have taken the time.
+        device.state().await;
         app.until_stored(given.idmesin, "online", true).await;
         device
     }

@@ -49,6 +49,7 @@ async fn killed_between_hold_and_ack(point: &str, device_ran: bool, end: &str, b
     let mut device = Device::subscribe(&clock, &given, "esp").await;
     device.state().await;
     device.command().await;
+    device.state().await;
     site.until_online(given.idmesin).await;
     let hears = async {
         if device_ran {
@@ -95,6 +96,7 @@ async fn a_first_state_after_a_crash_says_that_it_was_refused() {
     let mut device = Device::subscribe(&clock, &given, "esp").await;
     device.state().await;
     device.command().await;
+    device.state().await;
     site.until_online(given.idmesin).await;
     // The server dies when the start is on the line.
     let start = match select(Box::pin(device.order()), Box::pin(site.buy(&shop))).await {

@@ -9,6 +9,7 @@ use super::reports::Reports;
 use super::word::Cmd;
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Timestamp;
+use crate::machine::device::Asks;
 use crate::machine::machines::Location;
 use crate::purchase::device::Command;
 use crate::purchase::step::Purchase;
@@ -28,8 +29,7 @@ pub enum Request {
 #[derive(Debug)]
 pub struct Probe {
     pub idmesin: i64,
-    /// Whether an answer of the device is waited for.
-    pub waits: bool,
+    pub asks: Asks,
     pub answer: oneshot::Sender<bool>,
 }
 
@@ -89,10 +89,14 @@ impl Devices {
 
     /// Somebody has scanned a machine; given back is what its device is to be asked.
     fn probe(&mut self, probe: Probe, reports: &Reports, now: Timestamp) -> Option<(LinkId, Cmd)> {
-        let Probe { idmesin, waits, answer } = probe;
+        let Probe { idmesin, asks, answer } = probe;
         if reports.presence.is_awaited(idmesin, now) {
             // Dropped: what is stored counts.
             reports.metrics.probe("awaited");
+            return None;
+        }
+        if asks == Asks::Afterwards {
+            let _ = answer.send(self.get(idmesin).is_some_and(|device| device.conversation.was_fresh(now)));
             return None;
         }
         let probed = self.get(idmesin).map_or(Probed::Away, |device| device.conversation.probe(now));
@@ -103,7 +107,7 @@ impl Devices {
             Probed::Away => "away",
         });
         match (&probed, self.get(idmesin)) {
-            (Probed::Ask(..) | Probed::Asked, Some(device)) if waits => device.wait(answer),
+            (Probed::Ask(..) | Probed::Asked, Some(device)) if asks == Asks::Payment => device.wait(answer),
             _ => _ = answer.send(probed != Probed::Away),
         }
         if let Probed::Ask(link, cmd) = probed { Some((link, cmd)) } else { None }

@@ -19,7 +19,7 @@ use super::tls::{Authority, TlsError};
 use super::trouble;
 use crate::db::Store;
 use crate::db::error::DbError;
-use crate::machine::device::{Driver, Lost, Uplink};
+use crate::machine::device::{Asks, Driver, Lost, Uplink};
 use crate::machine::machines::Location;
 use crate::purchase::device::Command;
 use crate::purchase::step::Purchase;
@@ -137,9 +137,9 @@ impl Driver for Mqtt {
         let _ = self.request(to.idoutlet, Request::Recall(to, purchase.clone()));
     }
 
-    fn probe(&self, of: Location, waits: bool) -> Option<oneshot::Receiver<bool>> {
+    fn probe(&self, of: Location, asks: Asks) -> Option<oneshot::Receiver<bool>> {
         let (answer, answered) = oneshot::channel();
-        self.request(of.idoutlet, Request::Probe(Probe { idmesin: of.idmesin, waits, answer })).ok()?;
+        self.request(of.idoutlet, Request::Probe(Probe { idmesin: of.idmesin, asks, answer })).ok()?;
         Some(answered)
     }
 }

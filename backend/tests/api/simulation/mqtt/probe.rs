@@ -56,10 +56,14 @@ impl<const B: bool> World<Mqtt<B>> {
     }
 
     pub(super) fn probe_over(&mut self, machine: usize, request: usize) {
-        let waiting = &mut self.devices.talks[machine].waiting;
-        if let Some(at) = waiting.iter().position(|(of, _)| *of == request) {
-            waiting.remove(at);
-            self.note("probe not answered");
+        let talk = &mut self.devices.talks[machine];
+        let Some(at) = talk.waiting.iter().position(|(of, _)| *of == request) else { return };
+        let (_, start) = talk.waiting.remove(at);
+        let was_fresh = talk.conversation.was_fresh(self.now);
+        self.note("probe not answered");
+        if was_fresh {
+            self.tell(machine, Input::Start(start));
+        } else {
             self.is_away(request);
         }
     }

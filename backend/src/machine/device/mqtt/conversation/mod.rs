@@ -405,7 +405,7 @@ impl Conversation {
         }
         self.echo = state.stamp.up_ms;
         // Asked by the answer to that other state, it says this one: so it had the answer in time.
-        if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (1..TAKEN_MS).contains(&(up_ms - answered))) {
+        if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (0..TAKEN_MS).contains(&(up_ms - answered))) {
             self.clock_at = Some(now);
         }
         let first = self.answered_at.is_none();
@@ -581,6 +581,11 @@ impl Conversation {
 
     fn is_fresh(&self, now: Timestamp) -> bool {
         self.word_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS)
+    }
+
+    /// After a question that was not answered: whether it was only asked for the time, so that it is there all the same.
+    pub fn was_fresh(&self, now: Timestamp) -> bool {
+        self.present == Some(true) && self.word_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS + PROBE_MS)
     }
 
     /// Whether it takes a start without being told the time, as far as anybody knows.
