@@ -136,7 +136,7 @@ fn as_it_was_meant(bytes: &[u8]) {
         return;
     }
     let heard = server.feed(&mut &*up, &mut down);
-    let Ok(Some(server::Event::Connect(connect))) = heard else { panic!("{heard:?} of {login:?}") };
+    let Ok(Some(server::Event::Connect(connect))) = heard else { unreachable!("{heard:?} of {login:?}") };
     let password = login.password.filter(|_| login.user.is_some());
     assert_eq!((connect.client_id(), connect.user(), connect.password()), (login.client_id, login.user, password));
     assert_eq!(connect.will(), login.will);
@@ -147,7 +147,7 @@ fn as_it_was_meant(bytes: &[u8]) {
     down.clear();
     if client.publish(text, payload, qos, flags & 2 != 0, &mut up).is_ok() {
         let heard = server.feed(&mut &*up, &mut down);
-        let Ok(Some(server::Event::Publish(publish))) = heard else { panic!("{heard:?}") };
+        let Ok(Some(server::Event::Publish(publish))) = heard else { unreachable!("{heard:?}") };
         assert_eq!((publish.topic(), publish.payload(), publish.qos()), (text, payload, qos));
     }
     if let Ok(id) = server.publish(text, payload, qos, &mut down) {
@@ -156,7 +156,7 @@ fn as_it_was_meant(bytes: &[u8]) {
         while let Ok(Some(event)) = client.feed(&mut bytes, &mut up) {
             heard.push(event);
         }
-        let Some(client::Event::Publish(publish)) = heard.pop() else { panic!("{heard:?}") };
+        let Some(client::Event::Publish(publish)) = heard.pop() else { unreachable!("{heard:?}") };
         assert_eq!((publish.topic(), publish.payload(), id.is_some()), (text, payload, qos == Qos::AtLeastOnce));
     }
     assert!(!client.is_over() && !server.is_over());

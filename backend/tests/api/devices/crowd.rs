@@ -8,7 +8,7 @@ use nyala_mqtt::Qos;
 use nyala_mqtt::client::Event;
 use serde_json::json;
 
-use super::{Device, Line, knock, standing};
+use super::{Device, Given, Line, knock, standing};
 use crate::races::PATIENCE;
 
 #[actix_web::test]
@@ -63,4 +63,29 @@ async fn who_does_not_read_is_closed_and_nobody_else_notices() {
         assert!(said < 2_000, "it is closed long before");
     }
     app.until_counted("nyala_device_connections", 1.0).await;
+}
+
+/// The database takes its time, and those who do not wait for it leave nothing for it to do.
+#[actix_web::test]
+async fn who_goes_before_the_answer_is_not_asked_for() {
+    let app = standing().with(|c| c.database.lock_ms = 20_000).start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let (away, _) = nyala::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    away.batch_execute("BEGIN; LOCK TABLE device_key IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let mut first = Line::connect(given.port).await;
+    first.send(&given.connect("first", None)).await;
+    app.lock_waiter().await;
+    let wrong = Given { secret: "0".repeat(32), ..given.clone() };
+    for _ in 0..10 {
+        let mut lines = join_all((0..50).map(|_| Line::connect(given.port))).await;
+        for line in &mut lines {
+            line.send(&wrong.connect("", None)).await;
+        }
+        app.until_counted("nyala_device_connections", 51.0).await;
+        drop(lines);
+        app.until_counted("nyala_device_connections", 1.0).await;
+    }
+    away.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(knock(&given).await, None);
+    assert_eq!(app.metric("nyala_device_logins_refused_total{reason=\"wrong\"}").await, 0.0);
 }

@@ -22,7 +22,7 @@ async fn a_client_id_that_comes_again_takes_over() {
     let mut after = Device::subscribe(&app.clock, &given, "esp").await;
     before.line.closed().await;
     assert_eq!(replaced(&app).await, 1.0);
-    after.conn = 2;
+    after.boot = 2;
     after.state().await;
     assert_eq!(after.command().await["cmd_id"], NIL, "its first state is answered");
     assert!(app.stored(given.idmesin, "online").await);

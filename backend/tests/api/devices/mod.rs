@@ -1,5 +1,6 @@
 //! Devices over MQTT (docs/contract.md §6) as one of them sees the server: a device of a test's own, on the crate's client over a socket.
 
+mod counted;
 mod crowd;
 mod keys;
 mod lines;
@@ -316,16 +317,22 @@ impl Device {
         device
     }
 
-    /// One that has said its first state, and was told the time.
+    /// One that has said its first state, was told the time and has it.
     pub async fn online(app: &TestApp, given: &Given) -> Self {
         let mut device = Self::subscribe(&app.clock, given, "esp").await;
-        device.state().await;
-        let told = device.command().await;
-        assert_eq!((&told["cmd_id"], &told["op"]), (&json!(NIL), &json!("query")));
-        // What it is asked, it answers; and so it is seen to have taken the time.
-        device.state().await;
+        device.learn_the_time().await;
         app.until_stored(given.idmesin, "online", true).await;
         device
+    }
+
+    /// The first two states of a connection: the second one tells that the answer to the first has come in time.
+    pub async fn learn_the_time(&mut self) {
+        self.state().await;
+        let told = self.command().await;
+        assert_eq!((&told["cmd_id"], &told["op"]), (&json!(NIL), &json!("query")));
+        self.clock.advance_ms(1);
+        self.state().await;
+        self.line.ping().await;
     }
 
     /// The same device on a new line.

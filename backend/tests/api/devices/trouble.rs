@@ -1,6 +1,6 @@
 //! What somebody must look at: the machine takes no purchase, it is on record once, and free when its device says that nothing runs.
 
-use futures_util::future::join;
+use futures_util::future::{join, select};
 use nyala::machine::actor::MachineInput;
 use serde_json::{Value, json};
 
@@ -20,12 +20,19 @@ impl TestApp {
     }
 
     async fn until_free(&self, device: &mut Device) {
+        let idmesin = device.given.idmesin;
         self.ask_for_staff(&device.given);
-        let cmd = device.command().await;
-        assert_eq!(cmd["op"], "query");
-        device.epoch = device.epoch.max(cmd["epoch"].as_i64().unwrap());
-        device.state().await;
-        self.until_stored(device.given.idmesin, "perlu_petugas", false).await;
+        let answers = async {
+            loop {
+                let cmd = device.command().await;
+                assert_eq!(cmd["op"], "query");
+                device.epoch = device.epoch.max(cmd["epoch"].as_i64().unwrap());
+                device.state().await;
+            }
+        };
+        let free = self.until_stored(idmesin, "perlu_petugas", false);
+        futures_util::pin_mut!(answers, free);
+        select(answers, free).await;
     }
 }
 

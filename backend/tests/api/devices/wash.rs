@@ -31,7 +31,7 @@ async fn a_wash_goes_from_the_scan_to_its_end() {
         assert_eq!((&start["op"], &start["durasi_s"], &start["epoch"]), (&json!("start"), &json!(600), &json!(1)));
         let exp = start["exp"].as_i64().unwrap();
         assert!((0..=10).contains(&(exp - app.now().ms() / 1000)), "{start}");
-        assert_eq!((start["now_ms"].as_i64(), start["echo"].as_i64()), (Some(app.now().ms()), Some(60_000)));
+        assert_eq!((start["now_ms"].as_i64(), start["echo"].as_i64()), (Some(app.now().ms()), Some(60_001)));
         device.starts(&start).await;
     };
     let (paid, ()) = join(app.buy(&siti, &order), starts).await;

@@ -47,9 +47,7 @@ async fn killed_between_hold_and_ack(point: &str, device_ran: bool, end: &str, b
     let (shop, given) = site.device_shop(port).await;
     let clock = Clock::running_from(wall_clock());
     let mut device = Device::subscribe(&clock, &given, "esp").await;
-    device.state().await;
-    device.command().await;
-    device.state().await;
+    device.learn_the_time().await;
     site.until_online(given.idmesin).await;
     let hears = async {
         if device_ran {
@@ -94,9 +92,7 @@ async fn a_first_state_after_a_crash_says_that_it_was_refused() {
     let (shop, given) = site.device_shop(port).await;
     let clock = Clock::running_from(wall_clock());
     let mut device = Device::subscribe(&clock, &given, "esp").await;
-    device.state().await;
-    device.command().await;
-    device.state().await;
+    device.learn_the_time().await;
     site.until_online(given.idmesin).await;
     // The server dies when the start is on the line.
     let start = match select(Box::pin(device.order()), Box::pin(site.buy(&shop))).await {

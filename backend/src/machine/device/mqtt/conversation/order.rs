@@ -66,7 +66,7 @@ impl Order {
         if let Some(at) = back {
             // Only a connection that was not known is more than a late word of a boot that is over. Unless that was a mistake.
             let quiet = current.heard_at.ms_until(now) >= QUIET_MS;
-            let late = |past: &Seen| stamp.conn <= past.conn && !(quiet && !past.is_after(stamp, counted));
+            let late = |past: &Seen| stamp.conn <= past.conn && (!quiet || past.is_after(stamp, counted));
             if counted && self.past[at].as_ref().is_some_and(late) {
                 return Place::Stale;
             }

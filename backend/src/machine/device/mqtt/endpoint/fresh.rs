@@ -87,6 +87,9 @@ impl Thread {
             return self.refuse(key, Refusal::NotAuthorized, Refused::Limited);
         }
         line.stage = Stage::Judged(login::login(connect, claim.idmesin));
+        if self.knocks.len() >= FRESH {
+            self.forget_gone();
+        }
         self.knocks.push(Knock { key, claim });
         self.ask_at.get_or_insert_with(|| Instant::now() + GATHER);
     }
@@ -96,8 +99,16 @@ impl Thread {
         self.ask_at.filter(|_| !self.asking)
     }
 
+    /// Who has gone needs no answer: as many wait for one as there may be.
+    fn forget_gone(&mut self) {
+        let mut knocks = std::mem::take(&mut self.knocks);
+        knocks.retain(|knock| self.line(knock.key).is_some());
+        self.knocks = knocks;
+    }
+
     pub fn ask(&mut self) {
         self.ask_at = None;
+        self.forget_gone();
         self.asking = self.to_judge.try_send(std::mem::take(&mut self.knocks)).is_ok();
     }
 
