@@ -1,7 +1,8 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
 # make test     every test there is
-# make simulate more histories of the machine in virtual time: SEEDS (100000) from the seed FIRST (0) on; one of them told: SEED=…
+# make simulate more histories of the machine in virtual time, with simulated devices and over MQTT: SEEDS (100000) from the seed FIRST (0)
+#               on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint or …_through_a_broker: of these alone)
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, and that every reference in comments and pages leads somewhere
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
@@ -112,7 +113,7 @@ lint: app-packages
 # The code that decides in the server, driven through whole histories. One that ends badly names its seed.
 simulate: toolchain
 	NYALA_SIM_FIRST=$(or $(FIRST),0) NYALA_SIM_SEEDS=$(or $(SEEDS),100000) $(if $(SEED),NYALA_SIM_SEED=$(SEED)) \
-		cargo test $(CARGO_FLAGS) --workspace --test api -- --nocapture simulation::every_history
+		cargo test $(CARGO_FLAGS) --workspace --test api -- --nocapture simulation::$(or $(ONLY),every_history)
 
 # What the first finds does not keep the second from searching; either makes the end a failure.
 fuzz:

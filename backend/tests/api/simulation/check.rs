@@ -61,7 +61,6 @@ fn name(change: Change, event: &PurchaseEvent) -> &'static str {
 impl<D: Devices> World<D> {
     /// Nobody waits for ever, at any moment.
     pub fn check_step(&mut self) {
-        D::check_step(self);
         if !self.server.up {
             return;
         }
@@ -78,7 +77,6 @@ impl<D: Devices> World<D> {
     /// The server is about to commit `change`; the device knows better. `said_at`: when it said what this comes from.
     pub fn check_change(&mut self, machine: usize, next: &Purchase, change: Change, event: &PurchaseEvent, said_at: Timestamp) {
         self.note(name(change, event));
-        D::judge(self, machine, next, change, event);
         match change {
             Change::Run { ends_at, .. } | Change::Sooner { ends_at, .. } => {
                 // A guess has no word behind it, and a word of what is over does not say since when.
@@ -100,7 +98,7 @@ impl<D: Devices> World<D> {
 
     fn check_countdown(&self, machine: usize, p: &Purchase, ends_at: Timestamp, said_at: Option<Timestamp>) {
         let run = self.run_of(machine, p.cmd_id).expect("nobody pays for a run that never began");
-        if run.forgotten || self.cut_short(machine, p) {
+        if run.forgotten || run.cut {
             return;
         }
         let late_ms = run.ends_at.ms_until(ends_at);
@@ -114,11 +112,6 @@ impl<D: Devices> World<D> {
     /// What really happened for a command.
     pub fn run_of(&self, machine: usize, cmd_id: Uuid) -> Option<&Run> {
         self.devices.runs(machine).iter().rev().find(|r| r.cmd_id == cmd_id)
-    }
-
-    /// Whether the device stopped before its time.
-    fn cut_short(&self, machine: usize, p: &Purchase) -> bool {
-        self.run_of(machine, p.cmd_id).is_some_and(|r| r.started_at.ms_until(r.ends_at) < p.duration_s * 1000)
     }
 
     /// Everything has come to rest.

@@ -55,15 +55,7 @@ impl<D: Devices> World<D> {
         let patience = self.rng.random_range(0..6);
         self.order(order, after_ms, patience);
         // Trouble is likeliest to tell when something is under way.
-        if self.chance(D::PLAN.trouble) {
-            let trouble_ms = after_ms - 2_000 + self.up_to(4_000);
-            self.after(trouble_ms, Happening::Trouble { machine: order.machine });
-        }
-        if self.chance(D::PLAN.crash) {
-            let longest_ms = [500, 3_000, 20_000][self.rng.random_range(0..3)];
-            let crash_ms = after_ms + self.up_to(longest_ms);
-            self.after(crash_ms, Happening::Crash);
-        }
+        D::plan_press(self, order.machine, after_ms);
         if self.chance(0.3) {
             let again_ms = after_ms + self.up_to(12_000);
             self.order(order, again_ms, 0);

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::{Input, Start};
 use nyala::purchase::device::Command;
-use nyala::purchase::step::{Change, Purchase, PurchaseEvent};
+use nyala::purchase::step::{Change, Purchase};
 use rand::rngs::StdRng;
 use uuid::Uuid;
 
@@ -16,10 +16,11 @@ use super::world::World;
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
     pub cmd_id: Uuid,
-    pub started_at: Timestamp,
     /// When it turned itself off, was stopped or lost power.
     pub ends_at: Timestamp,
-    /// Nothing follows from it any more: the device has forgotten it, or it was another one with the same key.
+    /// It was stopped, or lost power: it ends at another time than it was sold for.
+    pub cut: bool,
+    /// Nothing follows from it any more: the device has forgotten it, or there were two with one key.
     pub forgotten: bool,
 }
 
@@ -27,9 +28,6 @@ pub struct Run {
 pub struct Plan {
     /// Presses of `Bayar`, repeats not counted.
     pub presses: u32,
-    /// How often trouble, and a crash of the server, come while something is bought.
-    pub trouble: f64,
-    pub crash: f64,
     /// How often an answer of the database is lost, or late.
     pub statement: f64,
 }
@@ -45,6 +43,9 @@ pub trait Devices: Debug + Sized {
     /// Plans the trouble of a history that has not begun.
     fn plan(world: &mut World<Self>);
 
+    /// Plans the trouble that comes while something is bought at that machine, in `after_ms`.
+    fn plan_press(world: &mut World<Self>, machine: usize, after_ms: i64);
+
     fn happen(world: &mut World<Self>, what: Self::Happening);
 
     /// The server gives a command.
@@ -54,9 +55,6 @@ pub trait Devices: Debug + Sized {
     fn boot(world: &mut World<Self>, machine: usize, open: Option<&Purchase>);
 
     fn crash(world: &mut World<Self>);
-
-    /// The process knows that it made this hold.
-    fn held(_: &mut World<Self>, _machine: usize, _cmd_id: Uuid) {}
 
     /// Something goes wrong with a device or its network, as far as trouble is still made.
     fn trouble(world: &mut World<Self>, machine: usize);
@@ -72,12 +70,12 @@ pub trait Devices: Debug + Sized {
     /// What the devices of a machine really ran, oldest first.
     fn runs(&self, machine: usize) -> &[Run];
 
-    /// The server is about to commit `change`.
-    fn judge(_: &mut World<Self>, _machine: usize, _next: &Purchase, _change: Change, _cause: &PurchaseEvent) {}
+    /// A change was committed.
+    fn committed(_: &mut World<Self>, _purchase: i64, _change: Change) {}
+
+    /// A machine is not kept for staff any more.
+    fn freed(_: &mut World<Self>, _machine: usize) {}
 
     /// How much later than it is the end of a run may be taken for, by a word of `said_at`.
     fn late_ms(world: &World<Self>, machine: usize, said_at: Timestamp) -> i64;
-
-    /// After every step.
-    fn check_step(_: &mut World<Self>) {}
 }

@@ -1,10 +1,11 @@
-//! Thousands of histories in virtual time: the real `Machine`, the real device, a store with the schema's constraints, and every
-//! fault there is. `NYALA_SIM_SEED=<n>` tells one history as it goes; `NYALA_SIM_SEEDS=<n>` runs
-//! that many, from `NYALA_SIM_FIRST` on.
+//! Thousands of histories in virtual time: the real `Machine`, a store with the schema's constraints, the real rules of devices,
+//! simulated ones (`plain`) and such that speak MQTT (`mqtt`), and every fault there is. `NYALA_SIM_SEED=<n>` tells one history as it
+//! goes; `NYALA_SIM_SEEDS=<n>` runs that many, from `NYALA_SIM_FIRST` on.
 
 mod check;
 mod customer;
 mod devices;
+mod mqtt;
 mod plain;
 mod postgres;
 mod server;
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use devices::Devices;
+use mqtt::{Figures, Mqtt, WORTH, WORTH_BROKER, WORTH_ENDPOINT};
 use plain::Plain;
 use world::World;
 
@@ -25,6 +27,7 @@ use world::World;
 const POSTGRES_SEEDS: u64 = 30;
 /// Histories of an ordinary run; `make simulate` tells more.
 const SEEDS: u64 = 20_000;
+const MQTT_SEEDS: u64 = 3_000;
 /// Seeds that are named when they end badly.
 const SHOWN: usize = 20;
 
@@ -86,4 +89,21 @@ fn worth(seen: &BTreeMap<&'static str, u32>, expected: &[&str]) {
 fn every_history_ends_well() {
     let seen = tell("simulated devices", SEEDS, |seen, world: World<Plain>| add_up(seen, world.seen));
     seen.inspect(|seen| worth(seen, &check::WORTH));
+}
+
+fn tell_mqtt<const BROKER: bool>(name: &str, worth: &[&[&str]]) {
+    let add = |all: &mut Figures, world: World<Mqtt<BROKER>>| all.add(world.devices.figures, world.seen);
+    if let Some(mut figures) = tell(name, MQTT_SEEDS, add) {
+        figures.check(worth);
+    }
+}
+
+#[test]
+fn every_history_over_the_endpoint_ends_well() {
+    tell_mqtt::<false>("endpoint", &[&WORTH, &WORTH_ENDPOINT]);
+}
+
+#[test]
+fn every_history_through_a_broker_ends_well() {
+    tell_mqtt::<true>("broker", &[&WORTH, &WORTH_BROKER]);
 }

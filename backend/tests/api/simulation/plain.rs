@@ -62,7 +62,7 @@ pub enum Happens {
 
 impl Devices for Plain {
     type Happening = Happens;
-    const PLAN: Plan = Plan { presses: 30, trouble: 0.4, crash: 0.2, statement: 0.02 };
+    const PLAN: Plan = Plan { presses: 30, statement: 0.02 };
 
     fn new(rng: &mut StdRng) -> Self {
         Self((0..MACHINES).map(|_| Device::new(rng.random_range(-1_500..=1_500))).collect())
@@ -78,6 +78,18 @@ impl Devices for Plain {
                 let at = world.up_to(TROUBLE_MS);
                 world.after(at, Happening::OperatorStops { machine });
             }
+        }
+    }
+
+    fn plan_press(world: &mut World, machine: usize, after_ms: i64) {
+        if world.chance(0.4) {
+            let trouble_ms = after_ms - 2_000 + world.up_to(4_000);
+            world.after(trouble_ms, Happening::Trouble { machine });
+        }
+        if world.chance(0.2) {
+            let longest_ms = [500, 3_000, 20_000][world.rng.random_range(0..3)];
+            let crash_ms = after_ms + world.up_to(longest_ms);
+            world.after(crash_ms, Happening::Crash);
         }
     }
 
@@ -158,12 +170,15 @@ impl World {
         match (cmd.op, running, known) {
             (Op::Start, Some(run), None) => {
                 assert!(device.runs.iter().all(|r| r.ends_at <= now), "a device runs one command at a time");
-                let run = Run { cmd_id: cmd.cmd_id, started_at: now, ends_at: now.plus_ms(run.left_ms), forgotten: false };
+                let ends_at = now.plus_ms(run.left_ms);
+                let run = Run { cmd_id: cmd.cmd_id, ends_at, cut: false, forgotten: false };
                 device.runs.push(run);
                 let off_ms = now.ms_until(run.ends_at);
                 self.after(off_ms, Happening::Device(Happens::Tells { machine }));
             }
-            (Op::Stop, None, Some(run)) => run.ends_at = run.ends_at.min(now),
+            (Op::Stop, None, Some(run)) if run.ends_at > now => {
+                (run.ends_at, run.cut) = (now, true);
+            }
             _ => {}
         }
     }
@@ -243,7 +258,7 @@ impl World {
         let now = self.now;
         let device = &mut self.devices.0[machine];
         if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now) {
-            run.ends_at = now;
+            (run.ends_at, run.cut) = (now, true);
             let local = now.plus_ms(device.skew_ms);
             let stop =
                 Command { idmesin: 0, cmd_id: run.cmd_id, epoch: 0, op: Op::Stop, duration_s: 0, exp: local, held_here: false };

@@ -9,7 +9,7 @@ use nyala::machine::recovery::{ASK_EVERY_ROUNDS, EVERY, LATE_MS, RELAY_AFTER_MS,
 use nyala::machine_core::{Effect, Input, Machine, News, Unanswered, Waiter};
 use nyala::purchase::device::DeviceEvent;
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Held, PurchaseEvent};
+use nyala::purchase::step::PurchaseEvent;
 use nyala::purchase::times::GIVE_UP_MS;
 use rand::Rng;
 use uuid::Uuid;
@@ -124,9 +124,6 @@ impl<D: Devices> World<D> {
 
     /// A machine's actor hears something.
     pub fn tell(&mut self, machine: usize, input: Told) {
-        if let Input::Held(Ok(Held::Won { cmd_id, .. })) = input {
-            D::held(self, machine, cmd_id);
-        }
         for effect in self.server.actors[machine].machine.on(input, self.now) {
             self.perform(machine, effect);
         }
@@ -225,7 +222,7 @@ impl<D: Devices> World<D> {
 
     // --- statements: each takes a while, and its answer may be lost ---
 
-    fn statement_ms(&mut self) -> i64 {
+    pub fn statement_ms(&mut self) -> i64 {
         if self.troubled && self.chance(D::PLAN.statement) { self.up_to(4_000) } else { self.up_to(20) }
     }
 
@@ -266,6 +263,9 @@ impl<D: Devices> World<D> {
     pub fn commit(&mut self, life: u32, machine: usize, purchase: i64, change: nyala::purchase::step::Change, at: Timestamp) {
         let result = if self.carried_out(life) {
             let done = self.store.apply(purchase, change, at);
+            if done {
+                D::committed(self, purchase, change);
+            }
             self.answered(done)
         } else {
             Err(Unanswered)
@@ -281,7 +281,11 @@ impl<D: Devices> World<D> {
 
     pub fn record(&mut self, life: u32, machine: usize, (online, runs): (bool, bool), foreign: Option<Uuid>, at: Timestamp) {
         let result = if self.carried_out(life) {
+            let kept = self.store.machines[machine].needs_staff;
             self.store.record(machine, online, runs, foreign, at);
+            if kept && !self.store.machines[machine].needs_staff {
+                D::freed(self, machine);
+            }
             self.answered(())
         } else {
             Err(Unanswered)
@@ -305,11 +309,21 @@ impl<D: Devices> World<D> {
             }
         }
         // When nothing can come any more, the history may end.
-        let busy = self.troubled || self.store.open().next().is_some() || self.requests.iter().any(|r| r.told.is_none());
-        if busy || self.store.machines.iter().any(|m| m.needs_staff) {
+        if self.is_busy() {
             let life = self.server.life;
             self.after(EVERY.as_millis() as i64, Happening::Reap { life, round: round + 1 });
         }
+    }
+
+    /// Whether anything can still come of what has happened.
+    pub fn is_busy(&self) -> bool {
+        let open = self.store.open().next().is_some() || self.requests.iter().any(|r| r.told.is_none());
+        self.troubled || open || self.store.machines.iter().any(|m| m.needs_staff)
+    }
+
+    /// The end of the run that those who look at a machine are shown.
+    pub fn shown(&self, machine: usize) -> Option<Timestamp> {
+        self.server.actors[machine].shown
     }
 }
 

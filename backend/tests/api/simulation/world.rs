@@ -198,6 +198,11 @@ impl<D: Devices> World<D> {
         self.queue.push(Reverse(Due { at: self.now.plus_ms(ms.max(0)), number: self.number, what }));
     }
 
+    /// Nothing happens any more.
+    pub fn rest(&mut self) {
+        self.queue.clear();
+    }
+
     pub fn note(&mut self, what: &'static str) {
         *self.seen.entry(what).or_default() += 1;
     }

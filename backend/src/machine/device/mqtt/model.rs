@@ -1,6 +1,6 @@
 //! A device (docs/contract.md §6), decided: what it does with a command, with a power cut and when its run is over, and what it says then.
-//! No clock, no line, no flash and no chance in here: commands and the uptime come in, acts go out. So the simulator's devices and the
-//! campaign's are one, and what is built of other parts can be held against it.
+//! No clock, no line, no flash and no chance in here: commands and the uptime come in, acts go out. So the devices of the simulator and
+//! those in virtual time are one, and what is built of other parts can be held against it.
 
 use uuid::Uuid;
 

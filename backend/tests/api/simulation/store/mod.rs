@@ -284,9 +284,19 @@ impl Store {
     }
 
     fn open_at(&self, machine: usize) -> Option<Purchase> {
-        let (id, p) = self.open().find(|(_, p)| p.order.machine == machine)?;
+        self.open().find(|(_, p)| p.order.machine == machine).map(|(id, p)| Self::as_read(id, p))
+    }
+
+    /// `facts::given_back`.
+    pub fn given_back(&self, machine: usize) -> Option<Purchase> {
+        let last = self.purchases.iter().enumerate().rev().find(|(_, p)| p.order.machine == machine);
+        let (i, p) = last.filter(|(_, p)| self.machines[machine].needs_staff && p.state == PurchaseState::Expired)?;
+        Some(Self::as_read(id(i), p))
+    }
+
+    fn as_read(id: i64, p: &PurchaseRow) -> Purchase {
         let stop_requested = p.stop_requested_at.is_some();
-        Some(Purchase {
+        Purchase {
             id,
             cmd_id: p.cmd_id,
             epoch: p.epoch,
@@ -295,7 +305,7 @@ impl Store {
             state: p.state,
             ends_at: p.ends_at.unwrap_or_default(),
             exchange: Exchange { stop_requested, ..Exchange::default() },
-        })
+        }
     }
 
     /// The command's `exp`, as the hold stored it.

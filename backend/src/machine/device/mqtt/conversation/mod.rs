@@ -2,8 +2,6 @@
 //! for the open purchase, and what is said to it when. No clock, no line and no waiting in here: words, commands and the time come in,
 //! effects go out. What is known of the open purchase is what its commands tell, so nobody needs to ask its machine's actor.
 
-#[cfg(test)]
-mod campaign;
 mod open;
 mod order;
 #[cfg(test)]

@@ -1,0 +1,302 @@
+//! The devices: their power, their flash, their crystal, and what they really ran.
+
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::memory::DeviceMemory;
+use nyala::machine::device::mqtt::conversation::LinkId;
+use nyala::machine::device::mqtt::model::{Act, Device, Saying};
+use nyala::machine::device::mqtt::word::Cmd;
+use nyala::purchase::device::{Command, DeviceRun};
+use nyala::purchase::step::{AckResult, Op};
+use rand::Rng;
+use rand::rngs::StdRng;
+use uuid::Uuid;
+
+use super::super::devices::Run;
+use super::super::world::{T0, World};
+use super::{Happens, Mqtt};
+
+const BEAT_MS: i64 = 30_000;
+/// A start that arrives so long before its `exp` is in time by any clock of §6.
+const IN_TIME_MS: i64 = 2_500;
+/// So long after another device with its key has gone, what that has caused may still come to a machine.
+const DOUBTFUL_MS: i64 = 60_000;
+
+/// A machine, its device, and now and then another one that has the same key.
+#[derive(Debug)]
+pub struct Machine {
+    pub bodies: Vec<Body>,
+    /// What they ran, oldest first.
+    pub runs: Vec<Run>,
+    /// Until then nothing follows from what is run here: there are, or were, two.
+    pub doubtful_until: Timestamp,
+    /// Its device has lost its memory at least once, or another one had a part of it.
+    pub has_forgotten: bool,
+}
+
+#[derive(Debug)]
+pub struct Body {
+    /// While it has power.
+    pub model: Option<Device>,
+    journal: DeviceMemory,
+    boot: i64,
+    booted_at: Timestamp,
+    /// Its crystal goes wrong by so many in a million.
+    drift: i64,
+    /// A device that does not go on with a run after a power cut.
+    gives_up_runs: bool,
+    /// It listens on one connection, and speaks on another.
+    pub speaks_apart: bool,
+    pub line: Option<LinkId>,
+    /// How often it has tried to connect in vain.
+    pub tries: u32,
+    /// Nothing that it sends gets anywhere before.
+    pub shut_off_until: Timestamp,
+    next_tick: Option<i64>,
+}
+
+impl Body {
+    fn new(rng: &mut StdRng) -> Self {
+        Self {
+            model: None,
+            journal: DeviceMemory::default(),
+            boot: 0,
+            booted_at: T0,
+            drift: rng.random_range(-50..=50),
+            gives_up_runs: rng.random_bool(0.3),
+            speaks_apart: rng.random_bool(0.15),
+            line: None,
+            tries: 0,
+            shut_off_until: T0,
+            next_tick: None,
+        }
+    }
+
+    fn up_ms(&self, now: Timestamp) -> i64 {
+        let true_ms = self.booted_at.ms_until(now);
+        true_ms + true_ms * self.drift / 1_000_000
+    }
+
+    /// How long by the true clock until its own shows that.
+    fn ms_until(&self, up_ms: i64, now: Timestamp) -> i64 {
+        let true_ms = up_ms - up_ms * self.drift / 1_000_000;
+        (true_ms - self.booted_at.ms_until(now)).max(0) + 1
+    }
+
+    pub fn runs(&self, now: Timestamp) -> Option<DeviceRun> {
+        self.model.as_ref()?.run(self.up_ms(now))
+    }
+
+    /// The highest epoch that it knows.
+    pub fn epoch(&self) -> i64 {
+        self.model.as_ref().map_or(self.journal.epoch(), |model| model.journal().epoch())
+    }
+}
+
+impl Machine {
+    pub fn new(rng: &mut StdRng) -> Self {
+        Self { bodies: vec![Body::new(rng)], runs: Vec::new(), doubtful_until: T0, has_forgotten: false }
+    }
+
+    /// Nothing follows any more from the runs of now.
+    fn doubt_runs(&mut self) {
+        self.runs.iter_mut().for_each(|run| run.forgotten = true);
+    }
+
+    fn cut(&mut self, cmd_id: Uuid, now: Timestamp) {
+        if let Some(run) = self.runs.iter_mut().rev().find(|run| run.cmd_id == cmd_id && run.ends_at > now) {
+            (run.ends_at, run.cut) = (now, true);
+        }
+    }
+}
+
+impl<const B: bool> World<Mqtt<B>> {
+    pub(super) fn body(&mut self, machine: usize, body: usize) -> Option<&mut Body> {
+        self.devices.machines[machine].bodies.get_mut(body)
+    }
+
+    /// Power comes.
+    pub(super) fn power(&mut self, machine: usize, body: usize) {
+        let now = self.now;
+        let boot = self.rng.random_range(1..1 << 32);
+        let Some(of) = self.body(machine, body).filter(|of| of.model.is_none()) else { return };
+        if of.gives_up_runs
+            && let Some(run) = of.journal.run(Timestamp::from_ms(0))
+        {
+            let stop = Command {
+                idmesin: 0,
+                cmd_id: run.cmd_id,
+                epoch: 0,
+                op: Op::Stop,
+                duration_s: 0,
+                exp: Timestamp::from_ms(0),
+                held_here: false,
+            };
+            of.journal.handle(&stop, Timestamp::from_ms(0));
+        }
+        (of.boot, of.booted_at, of.next_tick, of.tries) = (boot, now, None, 0);
+        of.model = Some(Device::boot(boot, of.journal.clone()));
+        if let Some(rest) = of.runs(now) {
+            self.note("power is back in a run");
+            let run = self.devices.machines[machine].runs.iter_mut().rev().find(|run| run.cmd_id == rest.cmd_id);
+            let run = run.expect("it goes on with what it ran");
+            run.ends_at = now.plus_ms(rest.left_ms);
+        }
+        self.tick(machine, body, boot);
+        let after_ms = self.up_to(2_000);
+        self.later(after_ms, Happens::Connect { machine, body });
+    }
+
+    /// Power goes; `forgets`: and with it what was on flash.
+    pub(super) fn power_goes(&mut self, machine: usize, body: usize, forgets: bool) {
+        let now = self.now;
+        let run = self.devices.machines[machine].bodies[body].runs(now);
+        if let Some(run) = run {
+            self.devices.machines[machine].cut(run.cmd_id, now);
+        }
+        let of = &mut self.devices.machines[machine].bodies[body];
+        (of.model, of.next_tick) = (None, None);
+        if forgets {
+            of.journal = DeviceMemory::default();
+            self.devices.machines[machine].has_forgotten = true;
+            self.devices.machines[machine].doubt_runs();
+        }
+    }
+
+    /// Lets it do what is due by its own clock, and sees to it that this is done again.
+    pub(super) fn tick(&mut self, machine: usize, body: usize, boot: i64) {
+        let now = self.now;
+        let Some(of) = self.body(machine, body).filter(|of| of.boot == boot) else { return };
+        of.next_tick = None;
+        let up_ms = of.up_ms(now);
+        let Some(model) = &mut of.model else { return };
+        let acts = if model.tick_at().is_some_and(|at| at <= up_ms) { model.tick(up_ms) } else { Vec::new() };
+        self.act(machine, body, &acts);
+    }
+
+    fn arm_device(&mut self, machine: usize, body: usize) {
+        let now = self.now;
+        let Some(of) = self.body(machine, body) else { return };
+        let Some(at) = of.model.as_ref().and_then(Device::tick_at).filter(|at| of.next_tick.is_none_or(|next| *at < next)) else {
+            return;
+        };
+        of.next_tick = Some(at);
+        let (boot, after_ms) = (of.boot, of.ms_until(at, now));
+        self.later(after_ms, Happens::Tick { machine, body, boot });
+    }
+
+    /// A command comes to a device.
+    pub(super) fn device_hears(&mut self, machine: usize, body: usize, cmd: &Cmd) {
+        let now = self.now;
+        let Some(of) = self.body(machine, body) else { return };
+        let up_ms = of.up_ms(now);
+        let before = of.runs(now);
+        let Some(model) = &mut of.model else { return };
+        let known = model.journal().result_of(cmd.cmd_id, Timestamp::default()).is_some();
+        let acts = model.hear(cmd, up_ms);
+        let after = of.runs(now);
+        if cmd.op == Op::Start && !known && now.ms() < cmd.exp * 1000 - IN_TIME_MS {
+            let expired = |act: &Act| matches!(act, Act::Say(Saying::Ack { result: AckResult::Expired, .. }));
+            if acts.iter().any(expired) {
+                self.devices.figures.clockless += 1;
+            }
+        }
+        match (before, after) {
+            (None, Some(run)) => self.begins(machine, body, run),
+            (Some(run), None) => self.devices.machines[machine].cut(run.cmd_id, now),
+            _ => {}
+        }
+        self.act(machine, body, &acts);
+    }
+
+    /// A device begins to run.
+    fn begins(&mut self, machine: usize, body: usize, run: DeviceRun) {
+        let now = self.now;
+        let drift = self.devices.machines[machine].bodies[body].drift;
+        let of = &mut self.devices.machines[machine];
+        let doubtful = now <= of.doubtful_until;
+        let twice = of.runs.iter().any(|ran| ran.cmd_id == run.cmd_id && !ran.forgotten);
+        assert!(!twice || doubtful, "it runs twice: {run:?}");
+        let ends_at = now.plus_ms(run.left_ms - run.left_ms * drift / 1_000_000);
+        of.runs.push(Run { cmd_id: run.cmd_id, ends_at, cut: false, forgotten: doubtful });
+    }
+
+    fn act(&mut self, machine: usize, body: usize, acts: &[Act]) {
+        let now = self.now;
+        for act in acts {
+            let Some(of) = self.body(machine, body) else { return };
+            match act {
+                Act::Save => of.journal = of.model.as_ref().map_or_else(DeviceMemory::default, Device::journal),
+                Act::Relay(_) => {}
+                Act::Say(saying) => {
+                    let up_ms = of.up_ms(now);
+                    if let Some(model) = &mut of.model {
+                        let word = model.word(*saying, up_ms);
+                        self.device_says(machine, body, word);
+                    }
+                }
+            }
+        }
+        self.arm_device(machine, body);
+    }
+
+    /// It tells its state, as the first of a connection.
+    pub(super) fn device_tells(&mut self, machine: usize, body: usize) {
+        self.act(machine, body, &[Act::Say(Saying::State)]);
+    }
+
+    pub(super) fn beat(&mut self, line: LinkId) {
+        let now = self.now;
+        let Some((machine, body)) = self.holder(line) else { return };
+        let Some(of) = self.body(machine, body) else { return };
+        let up_ms = of.up_ms(now);
+        let Some(model) = &mut of.model else { return };
+        let word = model.beat(Some(-61), up_ms);
+        self.device_says(machine, body, word);
+        self.later(BEAT_MS, Happens::Beat { line });
+    }
+
+    // --- what goes wrong with them ---
+
+    /// A machine that refuses every start, for a while.
+    pub(super) fn break_machine(&mut self, machine: usize) {
+        if let Some(model) = &mut self.devices.machines[machine].bodies[0].model {
+            model.set_faulty(true);
+            let after_ms = 1_000 + self.up_to(3 * 60_000);
+            self.later(after_ms, Happens::Repaired { machine });
+        }
+    }
+
+    pub(super) fn repaired(&mut self, machine: usize) {
+        if let Some(model) = &mut self.devices.machines[machine].bodies[0].model {
+            model.set_faulty(false);
+        }
+    }
+
+    /// Somebody has copied its key to another device.
+    pub(super) fn clone_comes(&mut self, machine: usize) {
+        if self.devices.machines[machine].bodies.len() > 1 {
+            return;
+        }
+        self.note("clone");
+        let body = Body { speaks_apart: false, ..Body::new(&mut self.rng) };
+        let of = &mut self.devices.machines[machine];
+        of.doubt_runs();
+        (of.doubtful_until, of.has_forgotten) = (Timestamp::from_ms(i64::MAX), true);
+        of.bodies.push(body);
+        self.later(0, Happens::Power { machine, body: 1 });
+        let after_ms = 30_000 + self.up_to(4 * 60_000);
+        self.later(after_ms, Happens::CloneLeaves { machine });
+    }
+
+    pub(super) fn clone_leaves(&mut self, machine: usize) {
+        if self.devices.machines[machine].bodies.len() < 2 {
+            return;
+        }
+        self.drop_line(machine, 1, true);
+        self.power_goes(machine, 1, false);
+        let now = self.now;
+        let of = &mut self.devices.machines[machine];
+        of.bodies.truncate(1);
+        of.doubtful_until = now.plus_ms(DOUBTFUL_MS);
+    }
+}

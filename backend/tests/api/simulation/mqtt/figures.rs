@@ -1,0 +1,204 @@
+//! What is counted, and what must hold of devices over MQTT beside what must hold of all.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::Change;
+
+use super::super::store::PurchaseRow;
+use super::super::world::{MACHINES, World};
+use super::line::WAY_MS;
+use super::{Happens, Mqtt, SAMPLE_MS};
+
+/// How far a countdown may be off, the shortest way of a word not counted.
+const COUNTDOWN_MS: i64 = 1_000;
+/// Money that is held for longer is held for long.
+const LONG_MS: i64 = 60_000;
+/// Of so many purchases at most one may be held for long.
+const LONG_ONE_IN: usize = 1_000;
+/// Fewer say nothing of that.
+const ENOUGH: usize = 20_000;
+/// Quick words that a wrong countdown may outlast: the next one must mend it, unless what it brought about found no room.
+const WRONG_WORDS: u32 = 2;
+/// Samples after which a history is over in which nothing can happen any more.
+const AT_REST: u32 = 4;
+
+/// Of one history, or of many.
+#[derive(Debug, Default)]
+pub struct Figures {
+    histories: u64,
+    /// Milliseconds from hold to decision; histories with long silences are left out.
+    decided_ms: Vec<u32>,
+    /// Countdowns that were wrong when a quick word had been heard, and in how many histories.
+    wrong: u64,
+    wrong_histories: u64,
+    /// Starts in time that a device without a clock took for late.
+    pub clockless: u64,
+    samples: u64,
+    shown_offline: u64,
+    shown_online: u64,
+    seen: BTreeMap<&'static str, u32>,
+}
+
+/// What every run of the histories must have met.
+pub const WORTH: [&str; 26] = [
+    "crash",
+    "long silence",
+    "given up",
+    "freed of staff",
+    "power cut in a run",
+    "power is back in a run",
+    "amnesia",
+    "lost memory found",
+    "clone",
+    "clone found",
+    "early end found",
+    "wifi gone",
+    "half-open",
+    "line cut",
+    "line stalls",
+    "bad weather",
+    "take-over",
+    "stale word",
+    "word finds no room",
+    "command finds no room",
+    "probe answered",
+    "probe not answered",
+    "decided by an ack",
+    "decided by a run",
+    "decided by the last command",
+    "decided by the epoch",
+];
+
+/// Where the server writes to lines of its own.
+pub const WORTH_ENDPOINT: [&str; 2] = ["closed for its silence", "decided as never written"];
+
+/// What a broker brings besides.
+pub const WORTH_BROKER: [&str; 5] =
+    ["broker down", "the broker's line is dead", "the broker's line is cut", "foreign will", "kept word"];
+
+impl Figures {
+    pub fn add(&mut self, one: Self, seen: BTreeMap<&'static str, u32>) {
+        self.histories += 1;
+        self.decided_ms.extend(one.decided_ms);
+        self.wrong += one.wrong;
+        self.wrong_histories += u64::from(one.wrong > 0);
+        self.clockless += one.clockless;
+        self.samples += one.samples;
+        self.shown_offline += one.shown_offline;
+        self.shown_online += one.shown_online;
+        seen.into_iter().for_each(|(what, n)| *self.seen.entry(what).or_default() += n);
+    }
+
+    /// What must hold of all of them together.
+    pub fn check(&mut self, expected: &[&[&str]]) {
+        self.decided_ms.sort_unstable();
+        println!("{self}");
+        for what in expected.concat() {
+            assert!(self.seen.contains_key(what), "no history met `{what}`");
+        }
+        let (long, all) = (self.held_long(), self.decided_ms.len());
+        assert!(all < ENOUGH || long * LONG_ONE_IN < all, "{long} of {all} were held for long");
+    }
+
+    fn held_long(&self) -> usize {
+        self.decided_ms.iter().filter(|ms| i64::from(**ms) > LONG_MS).count()
+    }
+
+    /// In seconds.
+    fn quantile(&self, of: f64) -> f64 {
+        let at = ((self.decided_ms.len().max(1) - 1) as f64 * of) as usize;
+        self.decided_ms.get(at).map_or(0.0, |ms| f64::from(*ms) / 1_000.0)
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.decided_ms.len();
+        writeln!(f, "{:#?}", self.seen)?;
+        writeln!(f, "histories                                   {}", self.histories)?;
+        writeln!(f, "purchases                                   {all}")?;
+        let (long, one_in) = (self.held_long(), 100.0 * self.held_long() as f64 / all.max(1) as f64);
+        writeln!(f, "money held > 60 s                           {long} ({one_in:.3} %)")?;
+        let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|of| self.quantile(of));
+        writeln!(f, "hold to decision p50, p99, p99.9            {p50:.2} s, {p99:.2} s, {p999:.1} s")?;
+        writeln!(f, "wrong countdowns, mended by the next hb     {} in {} histories", self.wrong, self.wrong_histories)?;
+        writeln!(f, "starts refused for want of a clock          {}", self.clockless)?;
+        writeln!(f, "5 s samples shown offline though connected  {} of {}", self.shown_offline, self.samples)?;
+        writeln!(f, "5 s samples shown online though away        {}", self.shown_online)?;
+        write!(f, "ran unpaid, paid unrun, ran twice, left undecided  0, 0, 0, 0")
+    }
+}
+
+impl<const B: bool> World<Mqtt<B>> {
+    pub(super) fn count_decision(&mut self, purchase: i64, change: Change) {
+        let decides =
+            matches!(change, Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Expire | Change::GiveUp);
+        // Where devices vanish for very long the money is held for long.
+        if decides && !self.devices.silences {
+            let held_ms = self.store.purchase(purchase).created_at.ms_until(self.now);
+            self.devices.figures.decided_ms.push(u32::try_from(held_ms).unwrap());
+        }
+    }
+
+    /// A quick word has come a while ago: what is shown is right by now.
+    pub(super) fn check_shown(&mut self, machine: usize) {
+        let off_ms = self.off_ms(machine);
+        let talk = &mut self.devices.talks[machine];
+        if off_ms.is_none_or(|off| off.abs() <= COUNTDOWN_MS + WAY_MS) {
+            talk.wrong = 0;
+            return;
+        }
+        talk.wrong += 1;
+        let wrong = talk.wrong;
+        if wrong == 1 {
+            self.devices.figures.wrong += 1;
+        }
+        assert!(wrong <= WRONG_WORDS, "the countdown is {off_ms:?} ms late, and no word mends it");
+    }
+
+    /// How much too late the end is that is shown.
+    fn off_ms(&self, machine: usize) -> Option<i64> {
+        let shown = self.shown(machine)?;
+        let (_, p) = self.store.open().find(|(_, p)| p.order.machine == machine && p.state == PurchaseState::Running)?;
+        let run = self.run_of(machine, p.cmd_id).filter(|run| !run.cut && !run.forgotten)?;
+        Some(run.ends_at.ms_until(shown))
+    }
+
+    /// It is for sale again: it runs nothing of what was given back, and never will.
+    pub(super) fn check_freed(&mut self, machine: usize) {
+        self.note("freed of staff");
+        let now = self.now;
+        let of = &self.devices.machines[machine];
+        if now <= of.doubtful_until {
+            return;
+        }
+        let back =
+            |p: &&PurchaseRow| p.order.machine == machine && matches!(p.state, PurchaseState::Expired | PurchaseState::Refused);
+        let given_back: Vec<_> = self.store.purchases.iter().filter(back).collect();
+        let runs = |p: &&PurchaseRow| self.run_of(machine, p.cmd_id).is_some_and(|run| !run.forgotten && run.ends_at > now);
+        assert!(!given_back.iter().any(|p| runs(&p)), "it is free, and runs what was given back");
+        let fence = given_back.iter().filter(|p| p.gave_up).map(|p| p.epoch).max();
+        let passed = fence.is_none_or(|fence| of.has_forgotten || of.bodies[0].epoch() >= fence);
+        assert!(passed, "it is free, and its device may still start what was given back");
+    }
+
+    /// What people see, every few seconds.
+    pub(super) fn sample(&mut self) {
+        for machine in 0..MACHINES {
+            let (shown, connected) = (self.store.machines[machine].online, self.is_connected(machine));
+            let figures = &mut self.devices.figures;
+            if self.server.up {
+                figures.samples += 1;
+                figures.shown_offline += u64::from(!shown && connected);
+                figures.shown_online += u64::from(shown && !connected);
+            }
+        }
+        self.devices.at_rest = if self.is_busy() { 0 } else { self.devices.at_rest + 1 };
+        if self.devices.at_rest > AT_REST {
+            return self.rest();
+        }
+        self.later(SAMPLE_MS, Happens::Sample);
+    }
+}

@@ -1,0 +1,320 @@
+//! Lines: with the server, which keeps the order of words and loses none until it breaks, or with a broker, which may do anything.
+
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::mqtt::conversation::LinkId;
+use nyala::machine::device::mqtt::word::{Cmd, Word};
+
+use super::super::world::{T0, World};
+use super::{Happens, Mqtt};
+
+/// The longest way of a word while nothing is wrong.
+pub const WAY_MS: i64 = 300;
+/// A device that has no line tries again in so long, doubled each time, at random below it.
+const RETRY_MS: i64 = 2_000;
+const RETRY_DOUBLED: u32 = 4;
+/// Who speaks on another connection sends so often a ping on the one on which it listens.
+const PING_MS: i64 = 20_000;
+/// A connection that only speaks has this much more than the number of the one that listens.
+const APART: u64 = 1 << 32;
+
+/// A device's connection with the server, or with the broker.
+#[derive(Debug)]
+pub struct Line {
+    machine: usize,
+    body: usize,
+    /// Whether what is sent gets anywhere. When it does not, nobody needs to know.
+    pub carries: bool,
+    /// The other end knows nothing of its end.
+    pub held: bool,
+    /// The device knows that it has subscribed.
+    granted: bool,
+    /// What the broker says when it is missed.
+    will: Word,
+    /// It keeps the order of its words, either way.
+    free_at: [Timestamp; 2],
+}
+
+/// What it is like around a machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Weather {
+    pub until: Timestamp,
+    pub slow_ms: i64,
+    pub loses: f64,
+}
+
+impl Weather {
+    pub const FINE: Self = Self { until: T0, slow_ms: WAY_MS, loses: 0.0 };
+}
+
+const TO_SERVER: usize = 0;
+const TO_DEVICE: usize = 1;
+
+impl<const B: bool> World<Mqtt<B>> {
+    /// Whose line it is, as long as the device believes in it.
+    pub(super) fn holder(&self, line: LinkId) -> Option<(usize, usize)> {
+        let of = self.devices.lines.get(&line)?;
+        let body = self.devices.machines[of.machine].bodies.get(of.body)?;
+        (body.line == Some(line)).then_some((of.machine, of.body))
+    }
+
+    /// Whether the words of a machine's device arrive, and commands arrive there.
+    pub(super) fn is_connected(&self, machine: usize) -> bool {
+        let line = self.devices.machines[machine].bodies[0].line.and_then(|line| self.devices.lines.get(&line));
+        line.is_some_and(|line| line.carries && line.granted) && (!B || self.devices.broker.carries(self.now))
+    }
+
+    pub(super) fn new_line(&mut self) -> LinkId {
+        self.devices.last_line += 1;
+        LinkId(self.devices.last_line)
+    }
+
+    pub(super) fn connect(&mut self, machine: usize, body: usize) {
+        let (now, somebody_there) = (self.now, if B { self.devices.broker.up } else { self.server.up });
+        let Some(of) = self.body(machine, body).filter(|of| of.model.is_some() && of.line.is_none()) else { return };
+        if !somebody_there || now < of.shut_off_until {
+            let most_ms = RETRY_MS << of.tries;
+            of.tries = (of.tries + 1).min(RETRY_DOUBLED);
+            let after_ms = self.up_to(most_ms);
+            return self.later(after_ms, Happens::Connect { machine, body });
+        }
+        let line = self.new_line();
+        let Some(of) = self.body(machine, body) else { return };
+        let Some(model) = &mut of.model else { return };
+        model.connect();
+        let will = model.will();
+        (of.line, of.tries) = (Some(line), 0);
+        self.take_over(machine, &will);
+        let made = Line { machine, body, carries: true, held: true, granted: false, will, free_at: [self.now; 2] };
+        self.devices.lines.insert(line, made);
+        let after_ms = self.way_ms(machine);
+        self.later(after_ms, Happens::Subscribed { line });
+    }
+
+    /// There is a new connection of the same client: the other end lets go of the old one.
+    fn take_over(&mut self, machine: usize, will: &Word) {
+        let held = |(id, line): (&LinkId, &Line)| (line.machine == machine && line.held).then_some(*id);
+        let old: Vec<LinkId> = self.devices.lines.iter().filter_map(held).collect();
+        for line in old {
+            self.note("take-over");
+            let Some(of) = self.devices.lines.get_mut(&line) else { continue };
+            let carried = std::mem::replace(&mut of.carries, false);
+            of.held = false;
+            let old_will = of.will.clone();
+            if carried {
+                let after_ms = self.way_ms(machine);
+                self.later(after_ms, Happens::Lost { line });
+            }
+            if B {
+                self.broker_took_over(machine, old_will, will.clone());
+            } else {
+                self.converse(machine, |talk, now| talk.unlinked(line, now));
+            }
+            self.forget_line(line);
+        }
+    }
+
+    pub(super) fn subscribed(&mut self, line: LinkId) {
+        let Some(of) = self.devices.lines.get_mut(&line).filter(|of| of.carries && of.held) else { return };
+        let machine = of.machine;
+        if !B {
+            self.converse(machine, |talk, now| talk.linked(line, now));
+        }
+        let after_ms = self.way_ms(machine);
+        // What is said from now on comes after it.
+        let after_ms = self.in_order(line, TO_DEVICE, after_ms);
+        self.later(after_ms, Happens::Granted { line });
+    }
+
+    pub(super) fn granted(&mut self, line: LinkId) {
+        let Some((machine, body)) = self.holder(line) else { return };
+        let Some(of) = self.devices.lines.get_mut(&line).filter(|of| of.carries) else { return };
+        of.granted = true;
+        self.device_tells(machine, body);
+        let after_ms = self.up_to(30_000);
+        self.later(after_ms, Happens::Beat { line });
+        if self.body(machine, body).is_some_and(|of| of.speaks_apart) {
+            self.later(PING_MS, Happens::Ping { line });
+        }
+    }
+
+    pub(super) fn ping(&mut self, line: LinkId) {
+        let Some((machine, _)) = self.holder(line) else { return };
+        let carries = self.devices.lines.get(&line).is_some_and(|of| of.carries && of.held);
+        if carries && !B {
+            self.converse(machine, |talk, now| talk.alive(line, now));
+        }
+        self.later(PING_MS, Happens::Ping { line });
+    }
+
+    // --- their end ---
+
+    /// The device has no line any more; `seen`: the other end sees it soon.
+    pub(super) fn drop_line(&mut self, machine: usize, body: usize, seen: bool) {
+        let Some(line) = self.body(machine, body).and_then(|of| of.line.take()) else { return };
+        let Some(of) = self.devices.lines.get_mut(&line) else { return };
+        of.carries = false;
+        self.will_be_closed(line, seen);
+    }
+
+    /// Its line is dead, and it does not know that yet.
+    pub(super) fn deaden(&mut self, machine: usize, body: usize) {
+        let Some(line) = self.body(machine, body).and_then(|of| of.line) else { return };
+        let Some(of) = self.devices.lines.get_mut(&line) else { return };
+        of.carries = false;
+        self.will_be_closed(line, false);
+        let after_ms = 10_000 + self.up_to(35_000);
+        self.later(after_ms, Happens::Lost { line });
+    }
+
+    fn will_be_closed(&mut self, line: LinkId, seen: bool) {
+        // The server finds it out by itself; a broker at one and a half keep-alives.
+        if seen {
+            let after_ms = self.up_to(if B { 500 } else { 200 });
+            self.later(after_ms, Happens::Closed { line });
+        } else if B {
+            let after_ms = 20_000 + self.up_to(70_000);
+            self.later(after_ms, Happens::Closed { line });
+        }
+    }
+
+    /// The other end has ended it, or is no more.
+    pub(super) fn hang_up(&mut self, line: LinkId) {
+        let Some(of) = self.devices.lines.get_mut(&line) else { return };
+        let (machine, carried) = (of.machine, std::mem::replace(&mut of.carries, false));
+        of.held = false;
+        if carried {
+            // What tells it so is lost now and then.
+            let after_ms = if self.chance(0.1) { 10_000 + self.up_to(35_000) } else { self.way_ms(machine) };
+            self.later(after_ms, Happens::Lost { line });
+        }
+        self.forget_line(line);
+    }
+
+    pub(super) fn hang_up_all(&mut self) {
+        let all: Vec<LinkId> = self.devices.lines.keys().copied().collect();
+        all.into_iter().for_each(|line| self.hang_up(line));
+    }
+
+    pub(super) fn closed(&mut self, line: LinkId) {
+        let Some(of) = self.devices.lines.get_mut(&line).filter(|of| of.held) else { return };
+        of.held = false;
+        let (machine, will) = (of.machine, of.will.clone());
+        if B {
+            self.publish_will(machine, will);
+        } else {
+            self.converse(machine, |talk, now| talk.unlinked(line, now));
+        }
+        self.forget_line(line);
+    }
+
+    pub(super) fn lost(&mut self, line: LinkId) {
+        let Some((machine, body)) = self.holder(line) else { return self.forget_line(line) };
+        if let Some(of) = self.body(machine, body) {
+            of.line = None;
+        }
+        self.forget_line(line);
+        let after_ms = self.up_to(RETRY_MS);
+        self.later(after_ms, Happens::Connect { machine, body });
+    }
+
+    /// One that nobody believes in any more is forgotten.
+    fn forget_line(&mut self, line: LinkId) {
+        if self.holder(line).is_none() && self.devices.lines.get(&line).is_some_and(|of| !of.held) {
+            self.devices.lines.remove(&line);
+        }
+    }
+
+    // --- words ---
+
+    pub(super) fn way_ms(&mut self, machine: usize) -> i64 {
+        let weather = self.devices.talks[machine].weather;
+        2 + self.up_to(if self.now < weather.until { weather.slow_ms } else { WAY_MS })
+    }
+
+    fn loses(&mut self, machine: usize) -> bool {
+        let weather = self.devices.talks[machine].weather;
+        self.now < weather.until && self.chance(weather.loses)
+    }
+
+    /// When something that is sent now arrives on a line that keeps the order.
+    fn in_order(&mut self, line: LinkId, way: usize, after_ms: i64) -> i64 {
+        let Some(of) = self.devices.lines.get_mut(&line) else { return after_ms };
+        let at = self.now.plus_ms(after_ms).max(of.free_at[way]);
+        of.free_at[way] = at;
+        self.now.ms_until(at)
+    }
+
+    /// Nothing gets through for so long; then all of it does.
+    pub(super) fn stall(&mut self, line: LinkId, ms: i64) {
+        let at = self.now.plus_ms(ms);
+        if let Some(of) = self.devices.lines.get_mut(&line) {
+            of.free_at.iter_mut().for_each(|free| *free = (*free).max(at));
+        }
+    }
+
+    pub(super) fn device_says(&mut self, machine: usize, body: usize, word: Word) {
+        let Some(of) = self.body(machine, body) else { return };
+        let (Some(line), apart) = (of.line, of.speaks_apart) else { return };
+        if !self.devices.lines.get(&line).is_some_and(|of| of.carries && of.granted) {
+            return;
+        }
+        let (said_at, mut after_ms) = (self.now, self.way_ms(machine));
+        if B {
+            self.broker_hears(machine, &word);
+            if self.loses(machine) {
+                return;
+            }
+            // Said again while the broker's acknowledgement is late.
+            if self.troubled && self.chance(0.05) {
+                let again_ms = 1_000 + self.up_to(20_000);
+                self.later(again_ms, Happens::ToServer { machine, line, word: word.clone(), said_at });
+            }
+        } else if !apart {
+            after_ms = self.in_order(line, TO_SERVER, after_ms);
+        }
+        self.later(after_ms, Happens::ToServer { machine, line, word, said_at });
+    }
+
+    pub(super) fn word_arrives(&mut self, machine: usize, line: LinkId, word: &Word, said_at: Timestamp) {
+        if B {
+            // What a broker has taken it passes on, whatever became of the line since.
+            return self.broker_says(machine, word, said_at);
+        }
+        if !self.devices.lines.get(&line).is_some_and(|of| of.carries && of.held) {
+            return;
+        }
+        let apart = self.body(machine, 0).is_some_and(|of| of.speaks_apart);
+        let from = if apart { LinkId(line.0 + APART) } else { line };
+        self.server_hears_word(machine, from, word, said_at);
+    }
+
+    /// The server sends a command on its way.
+    pub(super) fn transmit(&mut self, machine: usize, line: LinkId, cmd: Cmd) {
+        let after_ms = self.way_ms(machine);
+        if !B {
+            if self.devices.lines.get(&line).is_some_and(|of| of.carries) {
+                let after_ms = self.in_order(line, TO_DEVICE, after_ms);
+                self.later(after_ms, Happens::ToDevice { machine, line: Some(line), cmd });
+            }
+            return;
+        }
+        if !self.devices.broker.carries(self.now) || self.loses(machine) {
+            return;
+        }
+        self.later(after_ms, Happens::ToDevice { machine, line: None, cmd });
+        if self.troubled && self.chance(0.05) {
+            let again_ms = 500 + self.up_to(30_000);
+            self.later(again_ms, Happens::ToDevice { machine, line: None, cmd });
+        }
+    }
+
+    pub(super) fn command_arrives(&mut self, machine: usize, line: Option<LinkId>, cmd: &Cmd) {
+        let carries = |of: &Line| of.machine == machine && of.carries && of.granted;
+        // A broker gives it to whoever has subscribed by now.
+        let line = line.or_else(|| self.devices.lines.iter().find(|(_, of)| carries(of)).map(|(id, _)| *id));
+        let Some(line) = line.filter(|line| self.devices.lines.get(line).is_some_and(carries)) else { return };
+        if let Some((machine, body)) = self.holder(line) {
+            self.device_hears(machine, body, cmd);
+        }
+    }
+}

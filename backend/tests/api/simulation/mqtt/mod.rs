@@ -1,0 +1,321 @@
+//! Devices over MQTT, on lines of the server's own or through a broker: the real conversation on this side, the model of a device on the
+//! other (`machine::device::mqtt`), and between them what loses, delays, doubles and cuts.
+
+mod broker;
+mod device;
+mod fault;
+mod figures;
+mod line;
+mod probe;
+mod talk;
+
+use std::collections::BTreeMap;
+
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::mqtt::conversation::{LinkId, Route};
+use nyala::machine::device::mqtt::word::{Cmd, Stamp, Word};
+use nyala::machine_core::Start;
+use nyala::purchase::device::{Command, DeviceEvent};
+use nyala::purchase::step::{Change, Purchase};
+use rand::Rng;
+use rand::rngs::StdRng;
+
+use self::broker::Broker;
+use self::device::Machine;
+pub use self::figures::{Figures, WORTH, WORTH_BROKER, WORTH_ENDPOINT};
+use self::line::Line;
+use self::talk::Talk;
+use super::devices::{Devices, Plan, Run};
+use super::server::Phone;
+use super::world::{Happening, MACHINES, TROUBLE_MS, World};
+
+/// What goes wrong with a machine in a history, besides what comes while something is bought there.
+const FAULTS: usize = 6;
+/// People who scan a sticker and buy nothing.
+const SCANS: usize = 5;
+const SAMPLE_MS: i64 = 5_000;
+/// Histories with long silences.
+const SILENCES: f64 = 0.1;
+
+/// All of them; `BROKER`: there is one between.
+#[derive(Debug)]
+pub struct Mqtt<const BROKER: bool> {
+    machines: Vec<Machine>,
+    /// What the server's process knows of each.
+    talks: Vec<Talk>,
+    /// Connections that anybody has, by their number: devices' with the server, or with the broker.
+    lines: BTreeMap<LinkId, Line>,
+    /// Numbers of lines.
+    last_line: u64,
+    broker: Broker,
+    /// Devices vanish for as long as nobody waits for: then money goes back, and staff must come.
+    silences: bool,
+    /// Samples since nothing can happen any more.
+    at_rest: u32,
+    pub figures: Figures,
+}
+
+#[derive(Debug)]
+pub enum Happens {
+    // --- lines ---
+    /// A device tries to connect.
+    Connect {
+        machine: usize,
+        body: usize,
+    },
+    /// Its subscription arrives.
+    Subscribed {
+        line: LinkId,
+    },
+    /// It hears that it has subscribed.
+    Granted {
+        line: LinkId,
+    },
+    /// It sees that its line is gone.
+    Lost {
+        line: LinkId,
+    },
+    /// The other end sees that.
+    Closed {
+        line: LinkId,
+    },
+    /// It asks whether its line still carries anything.
+    Ping {
+        line: LinkId,
+    },
+    ToServer {
+        machine: usize,
+        line: LinkId,
+        word: Word,
+        said_at: Timestamp,
+    },
+    ToDevice {
+        machine: usize,
+        line: Option<LinkId>,
+        cmd: Cmd,
+    },
+    // --- the device ---
+    Power {
+        machine: usize,
+        body: usize,
+    },
+    /// What its own clock wakes it for, in that boot.
+    Tick {
+        machine: usize,
+        body: usize,
+        boot: i64,
+    },
+    Beat {
+        line: LinkId,
+    },
+    /// It is out of reach for very long.
+    Silent {
+        machine: usize,
+    },
+    /// One with the same key is taken away.
+    CloneLeaves {
+        machine: usize,
+    },
+    /// A faulty machine is mended.
+    Repaired {
+        machine: usize,
+    },
+    // --- the server ---
+    Silence {
+        life: u32,
+        machine: usize,
+    },
+    /// A word reaches the machine's actor.
+    Told {
+        life: u32,
+        machine: usize,
+        event: DeviceEvent,
+    },
+    /// A command reaches the conversation.
+    Say {
+        life: u32,
+        cmd: Command,
+    },
+    Presence {
+        life: u32,
+        machine: usize,
+    },
+    /// Devices that have not come back since the process began are away.
+    RecordRest {
+        life: u32,
+    },
+    Flag {
+        machine: usize,
+    },
+    Scan {
+        machine: usize,
+    },
+    ProbeOver {
+        life: u32,
+        request: usize,
+        machine: usize,
+    },
+    // --- the broker ---
+    BrokerUp,
+    /// The server connects to it.
+    BrokerLine,
+    /// It publishes a will.
+    Will {
+        machine: usize,
+        stamp: Stamp,
+    },
+    /// It gives the server what it has kept.
+    Kept {
+        line: LinkId,
+        machine: usize,
+    },
+    Snapshot,
+    // --- judging ---
+    Sample,
+    /// A word has come that was quick: by now the countdown is right.
+    Countdown {
+        life: u32,
+        machine: usize,
+    },
+}
+
+impl<const B: bool> Mqtt<B> {
+    const fn route() -> Route {
+        if B { Route::Broker } else { Route::Endpoint }
+    }
+}
+
+impl<const B: bool> Devices for Mqtt<B> {
+    type Happening = Happens;
+    // As dense as trouble was where the design was measured.
+    const PLAN: Plan = Plan { presses: 24, statement: 0.002 };
+
+    fn new(rng: &mut StdRng) -> Self {
+        Self {
+            machines: (0..MACHINES).map(|_| Machine::new(rng)).collect(),
+            talks: (0..MACHINES).map(|_| Talk::new(Self::route())).collect(),
+            lines: BTreeMap::new(),
+            last_line: 0,
+            broker: Broker::new(rng),
+            silences: rng.random_bool(SILENCES),
+            at_rest: 0,
+            figures: Figures::default(),
+        }
+    }
+
+    fn plan(world: &mut World<Self>) {
+        for machine in 0..MACHINES {
+            world.later(0, Happens::Power { machine, body: 0 });
+            for _ in 0..FAULTS {
+                let at = world.up_to(TROUBLE_MS);
+                world.after(at, Happening::Trouble { machine });
+            }
+            for _ in 0..SCANS {
+                let at = world.up_to(TROUBLE_MS);
+                world.later(at, Happens::Scan { machine });
+            }
+            let at = world.up_to(TROUBLE_MS);
+            world.after(at, Happening::OperatorStops { machine });
+        }
+        world.later(SAMPLE_MS, Happens::Sample);
+        if B {
+            world.later(60_000, Happens::Snapshot);
+        }
+    }
+
+    fn plan_press(world: &mut World<Self>, machine: usize, after_ms: i64) {
+        if world.devices.silences && world.chance(0.2) {
+            let later_ms = world.up_to(2_000);
+            world.later(after_ms + later_ms, Happens::Silent { machine });
+        }
+        if world.chance(0.25) {
+            let later_ms = world.up_to(15_000);
+            world.after(after_ms + later_ms, Happening::Trouble { machine });
+        }
+    }
+
+    fn happen(world: &mut World<Self>, what: Happens) {
+        match what {
+            Happens::Connect { machine, body } => world.connect(machine, body),
+            Happens::Subscribed { line } => world.subscribed(line),
+            Happens::Granted { line } => world.granted(line),
+            Happens::Lost { line } => world.lost(line),
+            Happens::Closed { line } => world.closed(line),
+            Happens::Ping { line } => world.ping(line),
+            Happens::ToServer { machine, line, word, said_at } => world.word_arrives(machine, line, &word, said_at),
+            Happens::ToDevice { machine, line, cmd } => world.command_arrives(machine, line, &cmd),
+            Happens::Power { machine, body } => world.power(machine, body),
+            Happens::Tick { machine, body, boot } => world.tick(machine, body, boot),
+            Happens::Beat { line } => world.beat(line),
+            Happens::Silent { machine } => world.falls_silent(machine),
+            Happens::CloneLeaves { machine } => world.clone_leaves(machine),
+            Happens::Repaired { machine } => world.repaired(machine),
+            Happens::Silence { life, machine } if life == world.server.life => world.silence(machine),
+            Happens::Told { life, machine, event } if life == world.server.life => {
+                let now = world.now;
+                world.server_hears(machine, event, now);
+            }
+            Happens::Say { life, cmd } if life == world.server.life => world.say(&cmd),
+            Happens::Presence { life, machine } if life == world.server.life => world.record_presence(machine),
+            Happens::RecordRest { life } if life == world.server.life => world.record_rest(),
+            Happens::Flag { machine } => world.flag(machine),
+            Happens::Scan { machine } => world.scan(machine),
+            Happens::ProbeOver { life, request, machine } if life == world.server.life => world.probe_over(machine, request),
+            Happens::BrokerUp => world.broker_up(),
+            Happens::BrokerLine => world.broker_line(),
+            Happens::Will { machine, stamp } => world.will(machine, stamp),
+            Happens::Kept { line, machine } => world.kept(line, machine),
+            Happens::Snapshot => world.snapshot(),
+            Happens::Sample => world.sample(),
+            Happens::Countdown { life, machine } if life == world.server.life => world.check_shown(machine),
+            _ => {}
+        }
+    }
+
+    fn command(world: &mut World<Self>, cmd: Command) {
+        world.give(cmd);
+    }
+
+    fn boot(world: &mut World<Self>, machine: usize, open: Option<&Purchase>) {
+        world.talk_begins(machine, open);
+    }
+
+    fn crash(world: &mut World<Self>) {
+        world.server_dies();
+    }
+
+    fn trouble(world: &mut World<Self>, machine: usize) {
+        world.fault(machine);
+    }
+
+    fn peace(world: &mut World<Self>, machine: usize) {
+        world.heal(machine);
+    }
+
+    fn buy(world: &mut World<Self>, request: usize, machine: usize, start: Start<Phone>) {
+        world.probe(request, machine, start);
+    }
+
+    fn committed(world: &mut World<Self>, purchase: i64, change: Change) {
+        world.count_decision(purchase, change);
+    }
+
+    fn freed(world: &mut World<Self>, machine: usize) {
+        world.check_freed(machine);
+    }
+
+    fn runs(&self, machine: usize) -> &[Run] {
+        &self.machines[machine].runs
+    }
+
+    /// By no word's own way: the countdown must be right as soon as a quick word has come.
+    fn late_ms(_: &World<Self>, _: usize, _: Timestamp) -> i64 {
+        i64::MAX / 2
+    }
+}
+
+impl<const B: bool> World<Mqtt<B>> {
+    fn later(&mut self, ms: i64, what: Happens) {
+        self.after(ms, Happening::Device(what));
+    }
+}

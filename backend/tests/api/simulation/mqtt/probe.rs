@@ -1,0 +1,71 @@
+//! Before money is held the device is asked, unless it was heard just now.
+
+use nyala::machine::device::mqtt::conversation::{PROBE_MS, Probe};
+use nyala::machine_core::{Input, Outcome, Start};
+use nyala::purchase::rules::Refusal;
+
+use super::super::server::Phone;
+use super::super::world::World;
+use super::talk::GRACE_MS;
+use super::{Happens, Mqtt};
+
+impl<const B: bool> World<Mqtt<B>> {
+    /// Somebody scans the sticker.
+    pub(super) fn scan(&mut self, machine: usize) {
+        if self.server.up
+            && let Probe::Ask(link, cmd) = self.devices.talks[machine].conversation.probe(self.now)
+        {
+            self.transmit(machine, link, cmd);
+        }
+    }
+
+    pub(super) fn probe(&mut self, request: usize, machine: usize, start: Start<Phone>) {
+        let (life, talk) = (self.server.life, &mut self.devices.talks[machine]);
+        if talk.presence.known.is_none() && self.server.up_since.ms_until(self.now) < GRACE_MS {
+            self.note("probe spared: it is on its way back");
+            return self.tell(machine, Input::Start(start));
+        }
+        match talk.conversation.probe(self.now) {
+            Probe::Here => self.tell(machine, Input::Start(start)),
+            Probe::Away => self.is_away(request),
+            asked => {
+                talk.waiting.push((request, start));
+                self.later(PROBE_MS, Happens::ProbeOver { life, request, machine });
+                if let Probe::Ask(link, cmd) = asked {
+                    self.transmit(machine, link, cmd);
+                }
+            }
+        }
+    }
+
+    /// Those who wait hear, once there is nothing to wait for.
+    pub(super) fn answer_probes(&mut self, machine: usize) {
+        let talk = &mut self.devices.talks[machine];
+        if talk.waiting.is_empty() || talk.conversation.is_asked(self.now) {
+            return;
+        }
+        let present = talk.conversation.is_present();
+        for (request, start) in std::mem::take(&mut talk.waiting) {
+            if present {
+                self.note("probe answered");
+                self.tell(machine, Input::Start(start));
+            } else {
+                self.is_away(request);
+            }
+        }
+    }
+
+    pub(super) fn probe_over(&mut self, machine: usize, request: usize) {
+        let waiting = &mut self.devices.talks[machine].waiting;
+        if let Some(at) = waiting.iter().position(|(of, _)| *of == request) {
+            waiting.remove(at);
+            self.note("probe not answered");
+            self.is_away(request);
+        }
+    }
+
+    fn is_away(&mut self, request: usize) {
+        self.note("offline by its probe");
+        self.answer(request, Outcome::Refused(Refusal::MachineOffline));
+    }
+}

@@ -1,0 +1,246 @@
+//! The server's side: the real conversations, and what their effects are there.
+
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Route, Trouble, Why};
+use nyala::machine::device::mqtt::word::Word;
+use nyala::machine_core::Start;
+use nyala::purchase::device::{Command, DeviceEvent};
+use nyala::purchase::step::Purchase;
+
+use super::super::server::Phone;
+use super::super::store::PurchaseRow;
+use super::super::world::World;
+use super::line::{WAY_MS, Weather};
+use super::{Happens, Mqtt};
+
+/// A device that is back so soon was never away.
+const BACK_WITHIN_MS: i64 = 5_000;
+/// So long after the process has begun, what is stored of a device counts.
+pub const GRACE_MS: i64 = 15_000;
+/// How often the record of who is there is kept.
+const RECORD_MS: i64 = 200;
+/// A word or a command in a thousand finds no room in the server.
+const LOST: f64 = 0.001;
+/// What a word brings about is committed and shown by then.
+const SHOWN_MS: i64 = 8_000;
+
+/// What the process knows of a device.
+#[derive(Debug)]
+pub struct Talk {
+    pub conversation: Conversation,
+    /// When it is looked whether the device is silent.
+    alarm: Option<Timestamp>,
+    pub presence: Presence,
+    /// Those who wait until it has answered.
+    pub waiting: Vec<(usize, Start<Phone>)>,
+    /// Of the network between; it outlives the process.
+    pub weather: Weather,
+    /// Quick words since the countdown is wrong.
+    pub wrong: u32,
+}
+
+/// As `machine::device::mqtt::presence` has it.
+#[derive(Debug, Default)]
+pub struct Presence {
+    pub known: Option<(bool, Timestamp)>,
+    stored: Option<bool>,
+    due: bool,
+}
+
+impl Talk {
+    pub fn new(route: Route) -> Self {
+        Self {
+            conversation: Conversation::new(route),
+            alarm: None,
+            presence: Presence::default(),
+            waiting: Vec::new(),
+            weather: Weather::FINE,
+            wrong: 0,
+        }
+    }
+}
+
+const fn idmesin(machine: usize) -> i64 {
+    machine as i64 + 1
+}
+
+impl<const B: bool> World<Mqtt<B>> {
+    // --- the process ---
+
+    pub(super) fn talk_begins(&mut self, machine: usize, open: Option<&Purchase>) {
+        let weather = self.devices.talks[machine].weather;
+        let mut talk = Talk { weather, ..Talk::new(Mqtt::<B>::route()) };
+        let given_back = self.store.given_back(machine);
+        if let Some(purchase) = open.or(given_back.as_ref()) {
+            talk.conversation.recall(idmesin(machine), purchase);
+        }
+        self.devices.talks[machine] = talk;
+        if machine == 0 {
+            let life = self.server.life;
+            self.later(GRACE_MS, Happens::RecordRest { life });
+            if B {
+                let after_ms = self.up_to(500);
+                self.later(after_ms, Happens::BrokerLine);
+            }
+        }
+    }
+
+    pub(super) fn server_dies(&mut self) {
+        if B {
+            self.devices.broker.line = None;
+        } else {
+            self.hang_up_all();
+        }
+    }
+
+    // --- the conversation ---
+
+    pub(super) fn converse(&mut self, machine: usize, what: impl FnOnce(&mut Conversation, Timestamp) -> Vec<Effect>) {
+        if !self.server.up {
+            return;
+        }
+        let effects = what(&mut self.devices.talks[machine].conversation, self.now);
+        effects.into_iter().for_each(|effect| self.carry_out(machine, effect));
+        self.answer_probes(machine);
+        let talk = &mut self.devices.talks[machine];
+        if let Some(at) = talk.conversation.silent_at().filter(|_| talk.alarm.is_none()) {
+            talk.alarm = Some(at);
+            let (life, after_ms) = (self.server.life, self.now.ms_until(at));
+            self.later(after_ms, Happens::Silence { life, machine });
+        }
+    }
+
+    pub(super) fn silence(&mut self, machine: usize) {
+        self.devices.talks[machine].alarm = None;
+        self.converse(machine, Conversation::wake);
+    }
+
+    fn carry_out(&mut self, machine: usize, effect: Effect) {
+        let life = self.server.life;
+        match effect {
+            Effect::Tell(event, grounds) => {
+                self.note_grounds(machine, &event, grounds);
+                if self.troubled && self.chance(LOST) {
+                    return self.note("word finds no room");
+                }
+                self.later(0, Happens::Told { life, machine, event });
+            }
+            Effect::Presence(present) => self.note_presence(machine, present),
+            Effect::Write(link, cmd) => self.transmit(machine, link, cmd),
+            Effect::Close(link) => {
+                self.note("closed for its silence");
+                self.hang_up(link);
+            }
+            Effect::Trouble(trouble) => self.trouble_told(machine, trouble),
+            Effect::Dropped(why) => self.note(match why {
+                Why::Stale => "stale word",
+                Why::Will => "foreign will",
+                Why::Retained => "kept word",
+            }),
+        }
+    }
+
+    /// What a word from the machine's device decides, when it does.
+    fn note_grounds(&mut self, machine: usize, event: &DeviceEvent, grounds: Grounds) {
+        let cmd = match event {
+            DeviceEvent::Ack { cmd_id, .. } => Some(*cmd_id),
+            DeviceEvent::State { run, .. } => run.map(|run| run.cmd_id),
+        };
+        let decides = |p: &PurchaseRow| p.order.machine == machine && p.state.undecided() && Some(p.cmd_id) == cmd;
+        if self.store.open().any(|(_, p)| decides(p)) {
+            self.note(match grounds {
+                Grounds::Ack => "decided by an ack",
+                Grounds::Run => "decided by a run",
+                Grounds::Last => "decided by the last command",
+                Grounds::Epoch => "decided by the epoch",
+                Grounds::NotWritten => "decided as never written",
+            });
+        }
+    }
+
+    fn trouble_told(&mut self, machine: usize, trouble: Trouble) {
+        let (now, of) = (self.now, &self.devices.machines[machine]);
+        let doubtful = now <= of.doubtful_until;
+        let name = match trouble {
+            Trouble::Clone => {
+                assert!(doubtful, "it is one device");
+                "clone found"
+            }
+            Trouble::MemoryLost { .. } => {
+                assert!(doubtful || of.has_forgotten, "it remembers: {trouble:?}");
+                "lost memory found"
+            }
+            Trouble::EndedEarly { cmd_id, .. } => {
+                let ended = of.runs.iter().any(|run| run.cmd_id == cmd_id && (run.forgotten || run.cut));
+                assert!(ended || doubtful, "it ran to its end: {trouble:?}");
+                "early end found"
+            }
+        };
+        self.note(name);
+        let after_ms = self.statement_ms();
+        self.later(after_ms, Happens::Flag { machine });
+    }
+
+    pub(super) fn flag(&mut self, machine: usize) {
+        self.store.machines[machine].needs_staff = true;
+    }
+
+    /// The machine gives a command.
+    pub(super) fn give(&mut self, cmd: Command) {
+        if self.troubled && self.chance(LOST) {
+            return self.note("command finds no room");
+        }
+        let life = self.server.life;
+        self.later(0, Happens::Say { life, cmd });
+    }
+
+    pub(super) fn say(&mut self, cmd: &Command) {
+        let machine = usize::try_from(cmd.idmesin).unwrap() - 1;
+        self.converse(machine, |talk, now| talk.say(cmd, cmd.held_here, now));
+    }
+
+    /// A word reaches the server.
+    pub(super) fn server_hears_word(&mut self, machine: usize, from: LinkId, word: &Word, said_at: Timestamp) {
+        self.converse(machine, |talk, now| talk.hear(from, word, now));
+        if self.server.up && said_at.ms_until(self.now) <= WAY_MS && matches!(word, Word::Beat(_) | Word::State(_)) {
+            let life = self.server.life;
+            self.later(SHOWN_MS, Happens::Countdown { life, machine });
+        }
+    }
+
+    // --- the record of who is there ---
+
+    fn note_presence(&mut self, machine: usize, present: bool) {
+        let (life, now) = (self.server.life, self.now);
+        let presence = &mut self.devices.talks[machine].presence;
+        if presence.known.is_none_or(|(known, _)| known != present) {
+            presence.known = Some((present, now));
+        }
+        presence.due = presence.stored != Some(present);
+        if presence.due {
+            let after_ms = self.up_to(RECORD_MS) + if present { 0 } else { BACK_WITHIN_MS };
+            self.later(after_ms, Happens::Presence { life, machine });
+        }
+    }
+
+    pub(super) fn record_presence(&mut self, machine: usize) {
+        let fails = self.troubled && self.chance(0.01);
+        let (life, now) = (self.server.life, self.now);
+        let presence = &mut self.devices.talks[machine].presence;
+        let Some((present, since)) = presence.known.filter(|_| presence.due) else { return };
+        if !present && since.ms_until(now) < BACK_WITHIN_MS {
+            return;
+        }
+        if fails {
+            return self.later(RECORD_MS, Happens::Presence { life, machine });
+        }
+        (presence.stored, presence.due) = (Some(present), false);
+        self.store.machines[machine].online = present;
+    }
+
+    pub(super) fn record_rest(&mut self) {
+        for (talk, machine) in self.devices.talks.iter().zip(&mut self.store.machines) {
+            machine.online &= talk.presence.known.is_some();
+        }
+    }
+}
