@@ -117,7 +117,7 @@ impl<const B: bool> World<Mqtt<B>> {
     /// Power comes.
     pub(super) fn power(&mut self, machine: usize, body: usize) {
         let now = self.now;
-        let boot = self.rng.random_range(1..i64::MAX);
+        let boot = self.rng.random_range(1..1 << 32);
         let Some(of) = self.body(machine, body).filter(|of| of.model.is_none()) else { return };
         if of.gives_up_runs
             && let Some(run) = of.journal.run(Timestamp::from_ms(0))

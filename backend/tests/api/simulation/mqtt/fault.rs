@@ -64,6 +64,15 @@ impl<const B: bool> World<Mqtt<B>> {
         }
     }
 
+    pub(super) fn falls_silent(&mut self, machine: usize) {
+        if self.troubled {
+            self.note("long silence");
+            let until = self.now.plus_ms(10 * 60_000 + self.up_to(15 * 60_000));
+            self.devices.machines[machine].bodies[0].shut_off_until = until;
+            self.deaden(machine, 0);
+        }
+    }
+
     fn weather_turns(&mut self, machine: usize) {
         self.note("bad weather");
         let slow_ms = [1_000, 3_000, 10_000, 20_000][self.rng.random_range(0..4)];

@@ -28,7 +28,7 @@ const AT_REST: u32 = 4;
 #[derive(Debug, Default)]
 pub struct Figures {
     histories: u64,
-    /// Milliseconds from hold to decision.
+    /// Milliseconds from hold to decision; histories with long silences are left out.
     decided_ms: Vec<u32>,
     /// Countdowns that were wrong when a quick word had been heard, and in how many histories.
     wrong: u64,
@@ -42,8 +42,11 @@ pub struct Figures {
 }
 
 /// What every run of the histories must have met.
-pub const WORTH: [&str; 23] = [
+pub const WORTH: [&str; 26] = [
     "crash",
+    "long silence",
+    "given up",
+    "freed of staff",
     "power cut in a run",
     "power is back in a run",
     "amnesia",
@@ -132,7 +135,8 @@ impl<const B: bool> World<Mqtt<B>> {
     pub(super) fn count_decision(&mut self, purchase: i64, change: Change) {
         let decides =
             matches!(change, Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Expire | Change::GiveUp);
-        if decides {
+        // Where devices vanish for very long the money is held for long.
+        if decides && !self.devices.silences {
             let held_ms = self.store.purchase(purchase).created_at.ms_until(self.now);
             self.devices.figures.decided_ms.push(u32::try_from(held_ms).unwrap());
         }

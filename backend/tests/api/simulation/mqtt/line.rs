@@ -26,8 +26,7 @@ pub struct Line {
     pub carries: bool,
     /// The other end knows nothing of its end.
     pub held: bool,
-    /// The device's subscription has arrived there, and it knows that.
-    pub subscribed: bool,
+    /// The device knows that it has subscribed.
     granted: bool,
     /// What the broker says when it is missed.
     will: Word,
@@ -85,8 +84,7 @@ impl<const B: bool> World<Mqtt<B>> {
         let will = model.will();
         (of.line, of.tries) = (Some(line), 0);
         self.take_over(machine, &will);
-        let made =
-            Line { machine, body, carries: true, held: true, subscribed: false, granted: false, will, free_at: [self.now; 2] };
+        let made = Line { machine, body, carries: true, held: true, granted: false, will, free_at: [self.now; 2] };
         self.devices.lines.insert(line, made);
         let after_ms = self.way_ms(machine);
         self.later(after_ms, Happens::Subscribed { line });
@@ -117,12 +115,13 @@ impl<const B: bool> World<Mqtt<B>> {
 
     pub(super) fn subscribed(&mut self, line: LinkId) {
         let Some(of) = self.devices.lines.get_mut(&line).filter(|of| of.carries && of.held) else { return };
-        of.subscribed = true;
         let machine = of.machine;
         if !B {
             self.converse(machine, |talk, now| talk.linked(line, now));
         }
         let after_ms = self.way_ms(machine);
+        // What is said from now on comes after it.
+        let after_ms = self.in_order(line, TO_DEVICE, after_ms);
         self.later(after_ms, Happens::Granted { line });
     }
 
@@ -310,7 +309,7 @@ impl<const B: bool> World<Mqtt<B>> {
     }
 
     pub(super) fn command_arrives(&mut self, machine: usize, line: Option<LinkId>, cmd: &Cmd) {
-        let carries = |of: &Line| of.machine == machine && of.carries && of.subscribed;
+        let carries = |of: &Line| of.machine == machine && of.carries && of.granted;
         // A broker gives it to whoever has subscribed by now.
         let line = line.or_else(|| self.devices.lines.iter().find(|(_, of)| carries(of)).map(|(id, _)| *id));
         let Some(line) = line.filter(|line| self.devices.lines.get(line).is_some_and(carries)) else { return };

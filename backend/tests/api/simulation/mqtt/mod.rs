@@ -17,6 +17,7 @@ use nyala::machine::device::mqtt::word::{Cmd, Stamp, Word};
 use nyala::machine_core::Start;
 use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::{Change, Purchase};
+use rand::Rng;
 use rand::rngs::StdRng;
 
 use self::broker::Broker;
@@ -33,6 +34,8 @@ const FAULTS: usize = 6;
 /// People who scan a sticker and buy nothing.
 const SCANS: usize = 5;
 const SAMPLE_MS: i64 = 5_000;
+/// Histories with long silences.
+const SILENCES: f64 = 0.1;
 
 /// All of them; `BROKER`: there is one between.
 #[derive(Debug)]
@@ -45,6 +48,8 @@ pub struct Mqtt<const BROKER: bool> {
     /// Numbers of lines.
     last_line: u64,
     broker: Broker,
+    /// Devices vanish for as long as nobody waits for: then money goes back, and staff must come.
+    silences: bool,
     /// Samples since nothing can happen any more.
     at_rest: u32,
     pub figures: Figures,
@@ -102,6 +107,10 @@ pub enum Happens {
     },
     Beat {
         line: LinkId,
+    },
+    /// It is out of reach for very long.
+    Silent {
+        machine: usize,
     },
     /// One with the same key is taken away.
     CloneLeaves {
@@ -188,6 +197,7 @@ impl<const B: bool> Devices for Mqtt<B> {
             lines: BTreeMap::new(),
             last_line: 0,
             broker: Broker::new(rng),
+            silences: rng.random_bool(SILENCES),
             at_rest: 0,
             figures: Figures::default(),
         }
@@ -214,6 +224,10 @@ impl<const B: bool> Devices for Mqtt<B> {
     }
 
     fn plan_press(world: &mut World<Self>, machine: usize, after_ms: i64) {
+        if world.devices.silences && world.chance(0.2) {
+            let later_ms = world.up_to(2_000);
+            world.later(after_ms + later_ms, Happens::Silent { machine });
+        }
         if world.chance(0.25) {
             let later_ms = world.up_to(15_000);
             world.after(after_ms + later_ms, Happening::Trouble { machine });
@@ -233,6 +247,7 @@ impl<const B: bool> Devices for Mqtt<B> {
             Happens::Power { machine, body } => world.power(machine, body),
             Happens::Tick { machine, body, boot } => world.tick(machine, body, boot),
             Happens::Beat { line } => world.beat(line),
+            Happens::Silent { machine } => world.falls_silent(machine),
             Happens::CloneLeaves { machine } => world.clone_leaves(machine),
             Happens::Repaired { machine } => world.repaired(machine),
             Happens::Silence { life, machine } if life == world.server.life => world.silence(machine),

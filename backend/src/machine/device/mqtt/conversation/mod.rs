@@ -324,7 +324,7 @@ impl Conversation {
     /// What became of a command stays true however late it is heard.
     fn hear_ack(&mut self, from: LinkId, ack: &Ack, now: Timestamp) {
         if self.route == Route::Endpoint {
-            (self.word_at, self.asked_at) = (Some(now), None);
+            self.spoke(now);
             self.lives(from, now);
         }
         if let Some(up_ms) = ack.stamp.up_ms.filter(|_| self.order.is_current(&ack.stamp)) {
@@ -362,12 +362,20 @@ impl Conversation {
                 self.connected(now);
             }
         }
-        (self.word_at, self.asked_at) = (Some(now), None);
+        self.spoke(now);
         self.lives(from, now);
         if let Some(up_ms) = stamp.up_ms {
             self.arrived(up_ms, now);
         }
         true
+    }
+
+    /// Something that counts was heard. Who needs the time is waited for until it says a state.
+    fn spoke(&mut self, now: Timestamp) {
+        self.word_at = Some(now);
+        if self.has_clock(now) {
+            self.asked_at = None;
+        }
     }
 
     /// Behind a broker only its words tell that the device has connected anew.
@@ -403,7 +411,7 @@ impl Conversation {
             Some(_) => self.tell_run(now),
             None => self.runs_nothing(said_at, now),
         }
-        self.echo = state.stamp.up_ms;
+        (self.echo, self.asked_at) = (state.stamp.up_ms, None);
         // Asked by the answer to that other state, it says this one: so it had the answer in time.
         if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (0..TAKEN_MS).contains(&(up_ms - answered))) {
             self.clock_at = Some(now);
@@ -590,7 +598,7 @@ impl Conversation {
 
     /// Whether it takes a start without being told the time, as far as anybody knows.
     fn has_clock(&self, now: Timestamp) -> bool {
-        self.echo.is_none() || self.clock_at.is_some_and(|at| at.ms_until(now) < CLOCK_KEPT_MS)
+        !self.way.is_known() || self.clock_at.is_some_and(|at| at.ms_until(now) < CLOCK_KEPT_MS)
     }
 
     /// Whether the first state of a connection is about to come.
@@ -598,9 +606,12 @@ impl Conversation {
         self.answered_at.is_none() && self.linked_at.ms_until(now) < FIRST_STATE_MS
     }
 
-    /// A device that was told the time long ago is asked for a state, which is answered with it.
+    /// A device that was told the time long ago is asked for a state, which is answered with it. So is one whose first state a broker has lost.
     fn ask_for_the_time(&mut self, now: Timestamp) {
-        let due = self.echo.is_some() && self.answered_at.is_some_and(|at| at.ms_until(now) >= EXCHANGE_MS);
+        let due = match self.answered_at {
+            Some(at) => self.echo.is_some() && at.ms_until(now) >= EXCHANGE_MS,
+            None => self.route == Route::Broker && self.way.is_known() && !self.is_state_awaited(now),
+        };
         if due && self.asked_at.is_none_or(|at| at.ms_until(now) >= ASK_AGAIN_MS) {
             self.ask(now);
         }

@@ -180,7 +180,7 @@ fn silence_is_absence() {
         (89_999, Wake, ""),
         (90_000, Wake, "away"),
         (90_001, Wake, ""),
-        (95_000, beat(95_000), "here"),
+        (95_000, beat(95_000), "here, asks on 1"),
     ]);
 }
 
@@ -226,14 +226,14 @@ fn a_boot_that_was_taken_for_past_is_heard_again_when_nobody_else_speaks() {
     broker([
         (0, Link(1), ""),
         (10, of(1, 1, 10), "here"),
-        (20_000, of(2, 1, 1_000), ""),
+        (20_000, of(2, 1, 1_000), "asks on 1"),
         // What the first boot said on its last connection, of which nothing was heard, takes very long.
-        (30_000, of(1, 2, 9_000), ""),
+        (30_000, of(1, 2, 9_000), "asks on 1"),
         (50_000, of(2, 1, 31_000), "Stale"),
         (110_000, of(2, 1, 91_000), "Stale"),
         (120_000, Wake, "away"),
-        (140_000, of(2, 1, 121_000), "here"),
-        (170_000, of(2, 1, 151_000), ""),
+        (140_000, of(2, 1, 121_000), "here, asks on 1"),
+        (170_000, of(2, 1, 151_000), "asks on 1"),
     ]);
 }
 
@@ -647,6 +647,23 @@ fn a_scan_asks_a_device_that_was_not_heard_for_three_seconds() {
     ]);
     // One that says no state first is asked all the same.
     endpoint([(0, Link(1), "here"), (1_999, Do::Probe, "here"), (3_500, Do::Probe, "asks on 1")]);
+}
+
+#[test]
+fn a_device_whose_first_state_is_lost_is_asked_for_one() {
+    broker([
+        (0, Link(1), ""),
+        (1_000, beat(1_000), "here"),
+        (31_000, beat(31_000), "asks on 1"),
+        (31_500, beat(31_500), ""),
+        // Somebody scans: another beat is no answer, because without a clock its start would be for nothing.
+        (41_000, Do::Probe, "asks on 1"),
+        (41_100, beat(41_100), ""),
+        (41_110, Do::Probe, "here"),
+        (41_200, state(idle(41_150, 0)), "asks on 1"),
+        (41_300, state(idle(41_250, 0)), ""),
+        (41_310, Do::Probe, ""),
+    ]);
 }
 
 #[test]

@@ -43,6 +43,11 @@ impl Way {
         wrapped(self.up_ms, up_ms)
     }
 
+    /// Whether the device tells its uptime.
+    pub(super) fn is_known(&self) -> bool {
+        self.boot_ms().is_some()
+    }
+
     /// When it said what it said at that uptime, or up to the shortest way sooner.
     pub(super) fn said_at(&self, up_ms: i64) -> Option<Timestamp> {
         self.boot_ms().map(|boot_ms| Timestamp::from_ms(boot_ms).plus_ms(up_ms))
