@@ -141,7 +141,7 @@ impl<D: Devices> World<D> {
             }
             Effect::Apply { next, change, cause, at } => {
                 let words = &self.server.actors[machine].words;
-                let said_at = words.iter().rev().find(|(word, _)| *word == cause).map_or(self.now, |(_, at)| *at);
+                let said_at = words.iter().rev().find(|(word, _)| of_word(word, &cause)).map_or(self.now, |(_, at)| *at);
                 self.check_change(machine, &next, change, &cause, said_at);
                 let after_ms = self.statement_ms();
                 self.after(after_ms, Happening::Commit { life, machine, purchase: next.id, change, at });
@@ -341,5 +341,15 @@ fn relayed(p: &PurchaseRow, undecided_too: bool, now: Timestamp) -> bool {
         PurchaseState::Held => p.created_at <= before,
         PurchaseState::Running => p.stop_requested_at.is_some_and(|at| at <= before),
         _ => undecided_too && p.created_at <= before,
+    }
+}
+
+/// Whether it is that word. The time left is counted on while it waits to be judged.
+fn of_word(word: &PurchaseEvent, cause: &PurchaseEvent) -> bool {
+    match (word, cause) {
+        (PurchaseEvent::Runs { cmd_id: said, left_ms: then }, PurchaseEvent::Runs { cmd_id, left_ms }) => {
+            said == cmd_id && left_ms <= then
+        }
+        _ => word == cause,
     }
 }
