@@ -173,7 +173,7 @@ loadtest: server postgres
 
 # Kills the server and its database ROUNDS times while customers pay, and audits the ledger after each.
 crash: server postgres
-	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(ARGS)
+	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DRIVER),--driver $(DRIVER)) $(ARGS)
 
 # Never the data folder.
 clean:

@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use embedded_postgres::die_with_parent;
-use nix::sys::signal::Signal;
 use nyala::db::Store;
 use nyala::db::clock::database_now;
 use nyala::db::pool::{Db, PoolLimits};
@@ -26,6 +23,7 @@ use nyala::machine::machines::Location;
 use nyala::purchase::device::{Command as DeviceCommand, DeviceEvent};
 use nyala::purchase::step::Op;
 use nyala::secrets::Secrets;
+use nyala_loadtest::broker::{Broker as BrokerProcess, BrokerKind, free_port};
 use nyala_loadtest::fleet::{self, Fleet, FleetOptions, Keys};
 use nyala_loadtest::http::Pool;
 use nyala_loadtest::process::Used;
@@ -95,12 +93,11 @@ impl Way {
         }
     }
 
-    /// The broker's program, when it is another one.
-    fn program(self) -> Option<&'static str> {
+    const fn broker(self) -> Option<BrokerKind> {
         match self {
             Self::Endpoint | Self::EndpointTls => None,
-            Self::Mosquitto => Some("mosquitto"),
-            Self::Nats => Some("nats-server"),
+            Self::Mosquitto => Some(BrokerKind::Mosquitto),
+            Self::Nats => Some(BrokerKind::Nats),
         }
     }
 }
@@ -147,7 +144,6 @@ impl DeviceCost {
             .collect();
         let ca = scratch.data().join("device-ca.pem");
         fs::write(&ca, authority.pem())?;
-        let exported = export(&scratch, &keys)?;
         server.stop().await?;
         let postgres = crate::db::open(&scratch.data())?;
         let mut rows = Vec::new();
@@ -155,11 +151,11 @@ impl DeviceCost {
             if self.alone && way != Way::Endpoint {
                 continue;
             }
-            if way.program().is_some_and(|name| which(name).is_none()) {
+            if way.broker().is_some_and(|kind| kind.find().is_none()) {
                 println!("{}: not here, left out", way.name());
                 continue;
             }
-            let world = World { keys: &keys, at: &at, ca: &ca, exported: &exported, scratch: &scratch };
+            let world = World { keys: &keys, at: &at, ca: &ca, scratch: &scratch };
             rows.push(self.measure(way, &world, &postgres.connection_string("postgres")).await?);
         }
         Ok(self.figures(&rows))
@@ -177,11 +173,11 @@ impl DeviceCost {
         let metrics = DeviceMetrics::default();
         let secrets = Secrets::load(&world.scratch.data())?.ok_or("no keys")?;
         let mut process = None;
-        let broker = match way {
-            Way::Endpoint | Way::EndpointTls => None,
-            Way::Mosquitto | Way::Nats => {
-                let (child, port) = start_broker(way, world)?;
-                process = Some(child);
+        let broker = match way.broker() {
+            None => None,
+            Some(kind) => {
+                let (dir, port, data) = (world.scratch.data().join(kind.program()), free_port()?, world.scratch.data());
+                process = Some(BrokerProcess::start(kind, port, &dir, world.keys, (&program()?, &data))?);
                 let password = Secret::new(broker::password(&secrets));
                 Some(Broker { host: "127.0.0.1".to_owned(), port, password, tls: None })
             }
@@ -208,7 +204,7 @@ impl DeviceCost {
             }
             None => SocketAddr::from(([127, 0, 0, 1], port.ok_or("no port")?)),
         };
-        let serving = process.as_ref().map_or_else(std::process::id, |child| child.id());
+        let serving = process.as_ref().map_or_else(std::process::id, BrokerProcess::pid);
         let empty_kib = Used::of(serving)?.rss_kib;
         let mut flags = vec!["--seed".to_owned(), "7".to_owned()];
         if way == Way::EndpointTls {
@@ -224,7 +220,7 @@ impl DeviceCost {
             Ok::<_, BenchError>([
                 Used::of(std::process::id())?.cpu_us,
                 match &process {
-                    Some(child) => Used::of(child.id())?.cpu_us,
+                    Some(child) => Used::of(child.pid())?.cpu_us,
                     None => 0,
                 },
             ])
@@ -247,7 +243,7 @@ impl DeviceCost {
         };
         drop(fleet);
         drop(process);
-        Ok(Row { name: way.name(), broker: way.program().map(|_| share(1)), own: share(0), kib_each, answers, sent, back })
+        Ok(Row { name: way.name(), broker: way.broker().map(|_| share(1)), own: share(0), kib_each, answers, sent, back })
     }
 
     /// Starts machines one after the other; how long each took to answer.
@@ -326,7 +322,6 @@ struct World<'a> {
     keys: &'a Arc<Keys>,
     at: &'a [Location],
     ca: &'a Path,
-    exported: &'a Path,
     scratch: &'a Scratch,
 }
 
@@ -338,75 +333,4 @@ async fn until(metrics: &DeviceMetrics, all: i64) -> Option<()> {
         }
     };
     timeout(BACK_WITHIN, here).await.ok()
-}
-
-/// The keys as brokers want them, below one folder.
-fn export(scratch: &Scratch, keys: &Keys) -> Result<PathBuf, BenchError> {
-    let out = scratch.data().join("brokers");
-    fs::create_dir_all(&out)?;
-    for broker in ["mosquitto", "nats"] {
-        let mut command = Command::new(program()?);
-        command.args(["device", "export", "--for", broker, "--keys"]).arg(keys.path()).arg("--out").arg(out.join(broker));
-        let done = command.env_remove("DATABASE_URL").env("NYALA__DATA__DIR", scratch.data()).output()?;
-        if !done.status.success() {
-            return Err(format!("nyala device export: {}", String::from_utf8_lossy(&done.stderr)).into());
-        }
-    }
-    Ok(out)
-}
-
-fn which(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    // Debian has daemons where only root looks.
-    let places = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
-    places.map(|place| place.join(program)).find(|file| file.is_file())
-}
-
-/// Ends with this.
-struct Process(Child);
-
-impl std::ops::Deref for Process {
-    type Target = Child;
-    fn deref(&self) -> &Child {
-        &self.0
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A broker of Debian's with the exported keys, on a free port.
-fn start_broker(way: Way, world: &World<'_>) -> Result<(Process, u16), BenchError> {
-    let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let name = way.program().ok_or("no broker")?;
-    let file = which(name).ok_or("no broker")?;
-    let dir = world.exported.join(if way == Way::Nats { "nats" } else { "mosquitto" });
-    let (shown, conf) = (dir.display(), dir.join("broker.conf"));
-    fs::write(
-        &conf,
-        match way {
-            Way::Nats => format!(
-                "host: 127.0.0.1\nport: -1\nserver_name: bench\njetstream {{ store_dir: \"{shown}/js\" }}\nmqtt {{ host: 127.0.0.1, port: {port} }}\n\
-                 include \"users.conf\"\n"
-            ),
-            _ => format!(
-                "listener {port} 127.0.0.1\nallow_anonymous false\npassword_file {shown}/passwd\nacl_file {shown}/acl\nuser root\n"
-            ),
-        },
-    )?;
-    let mut command = Command::new(file);
-    command.arg("-c").arg(&conf).stdout(Stdio::null()).stderr(Stdio::null());
-    die_with_parent(&mut command, Signal::SIGKILL);
-    let process = Process(command.spawn()?);
-    for _ in 0..500 {
-        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
-            return Ok((process, port));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Err(format!("{name} does not listen").into())
 }

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::http::Pool;
-use crate::shop::{TestMachine, ops};
+use crate::shop::{Shop, TestMachine, ops};
 
 /// How long all devices may take to log in for the first time.
 const READY_WITHIN: Duration = Duration::from_secs(120);
@@ -130,6 +130,16 @@ impl Fleet {
     pub async fn start(keys: Arc<Keys>, options: FleetOptions) -> Result<Self, String> {
         let (child, control) = play(&options, &keys).await?;
         Ok(Self { options, keys, child, control })
+    }
+
+    /// The devices of a shop's machines, where their keys say that the server is.
+    ///
+    /// # Errors
+    /// One line on what made it impossible.
+    pub async fn of_shop(pool: &Pool, key: &str, shop: &Shop, program: Option<PathBuf>) -> Result<Self, String> {
+        let program = program.ok_or("devices are played by the nyala program: --nyala or NYALA_BIN names it")?;
+        let keys = Arc::new(Keys::make(pool, key, &shop.machines).await?);
+        Self::start(keys, FleetOptions { program, ..FleetOptions::default() }).await
     }
 
     pub fn size(&self) -> usize {

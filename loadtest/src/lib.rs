@@ -1,6 +1,7 @@
 //! Load for a whole Nyala server, through its public doors, and honest figures of what it bore. `bench` asks, starts
 //! servers and opens its shop with it.
 
+pub mod broker;
 pub mod crash;
 pub mod engine;
 pub mod fleet;

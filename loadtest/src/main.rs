@@ -6,6 +6,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use nyala_loadtest::crash::Crash;
 use nyala_loadtest::scenario::Verdict;
+use nyala_loadtest::scenario::devices::Devices;
 use nyala_loadtest::scenario::finish::Finish;
 use nyala_loadtest::scenario::hot::Hot;
 use nyala_loadtest::scenario::journey::Journey;
@@ -50,6 +51,8 @@ enum Command {
     Journey(Journey),
     /// Cashiers top customers up at a steady pace while sessions watch
     Till(Tills),
+    /// Thousands of devices over MQTT: starts at a rate, and all lines cut at once
+    Devices(Devices),
     /// Purchases and watchers for hours: does memory grow?
     Soak(Soak),
     /// Kill the server and its database again and again while customers pay, and audit what is left
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Command::Hot(hot) => hot.run(),
         Command::Purchase(purchase) => purchase.run(),
         Command::Till(tills) => tills.run(),
+        Command::Devices(devices) => devices.run(),
         Command::Soak(soak) => soak.run(),
         Command::Crash(crash) => crash.run().map(|()| Verdict::Fine),
     };

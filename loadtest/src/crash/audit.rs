@@ -6,16 +6,16 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::task::JoinSet;
 
+use super::Market;
 use super::cashier::Cashier;
 use super::payer::{Known, Payer};
-use super::{Market, SETTLED_WITHIN};
 use crate::http::{ServerAnswer, ask};
 use crate::server::Server;
 use crate::shop::{BALANCE, PRICE, TestCustomer, list};
@@ -34,24 +34,24 @@ pub async fn settle(
     cashiers: &mut [Cashier],
     devices: &mut Devices,
 ) -> Result<Vec<Payer>, String> {
-    let (since, to) = (Instant::now(), site.address());
+    let (since, to, within) = (Instant::now(), site.address(), devices.within);
     let customers = each(customers, move |mut customer| async move {
         while customer.ask_again(to).await? > 0 {
-            in_time(since, "a receipt is still undecided")?;
+            in_time(since, within, "a receipt is still undecided")?;
             tokio::time::sleep(LOOK_EVERY).await;
         }
         Ok(customer)
     })
     .await?;
     for machine in market.shop.machines.iter().map(|m| m.idmesin) {
-        while status(to, &market.key, machine).await? != "idle" {
-            in_time(since, &format!("machine {machine} is still held"))?;
+        while status(to, &market.key, machine, devices.come_back).await? != "idle" {
+            in_time(since, within, &format!("machine {machine} is still held"))?;
             tokio::time::sleep(LOOK_EVERY).await;
         }
     }
     for cashier in cashiers.iter_mut() {
         while cashier.is_open(to).await? {
-            in_time(since, "a call of a till is still undecided")?;
+            in_time(since, within, "a call of a till is still undecided")?;
             tokio::time::sleep(LOOK_EVERY).await;
         }
         cashier.audit(to).await?;
@@ -63,7 +63,7 @@ pub async fn settle(
         Ok(customer)
     })
     .await?;
-    devices.read(&site.data_dir().join(DEVICES))?;
+    devices.read()?;
     runs(devices, &customers)?;
     Ok(customers)
 }
@@ -85,14 +85,19 @@ where
     Ok(back)
 }
 
-fn in_time(since: Instant, what: &str) -> Result<(), String> {
-    if since.elapsed() < SETTLED_WITHIN { Ok(()) } else { Err(format!("{what} after {} s", SETTLED_WITHIN.as_secs())) }
+fn in_time(since: Instant, within: Duration, what: &str) -> Result<(), String> {
+    if since.elapsed() < within { Ok(()) } else { Err(format!("{what} after {} s", within.as_secs())) }
 }
 
-async fn status(to: SocketAddr, key: &str, machine: i64) -> Result<String, String> {
+/// `offline` is none that may be, but of a device that is on its way back.
+async fn status(to: SocketAddr, key: &str, machine: i64, comes_back: bool) -> Result<String, String> {
     let answer = get(to, &format!("/ops/v1/mesin/{machine}"), key).await?;
     let status = answer.data["status"].as_str().ok_or_else(|| format!("machine {machine}: {answer:?}"))?;
-    if status == "offline" { Err(format!("machine {machine} is out of service: {answer:?}")) } else { Ok(status.to_owned()) }
+    if status == "offline" && !comes_back {
+        Err(format!("machine {machine} is out of service: {answer:?}"))
+    } else {
+        Ok(status.to_owned())
+    }
 }
 
 /// A confirmed purchase costs its price once; everything else costs nothing.
@@ -117,8 +122,13 @@ async fn get(to: SocketAddr, path: &str, token: &str) -> Result<ServerAnswer, St
 }
 
 /// What the devices remember of all rounds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Devices {
+    journal: PathBuf,
+    /// How long they and the server may take to settle everything.
+    within: Duration,
+    /// Whether a device may be away for a while.
+    come_back: bool,
     /// Bytes that were read of their file, and which file it is: a server that starts may write a shorter one, with everything in it
     /// that happened since the last round.
     read: u64,
@@ -127,8 +137,23 @@ pub struct Devices {
 }
 
 impl Devices {
+    /// Those that the server simulates.
+    pub fn simulated(site: &Server, within: Duration) -> Self {
+        Self::new(site.data_dir().join(DEVICES), within, false)
+    }
+
+    /// Those over MQTT, whose flash is in the file.
+    pub fn over_mqtt(journal: PathBuf, within: Duration) -> Self {
+        Self::new(journal, within, true)
+    }
+
+    fn new(journal: PathBuf, within: Duration, come_back: bool) -> Self {
+        Self { journal, within, come_back, read: 0, inode: 0, started: HashSet::new() }
+    }
+
     /// Reads what was written since the last time.
-    fn read(&mut self, path: &Path) -> Result<(), String> {
+    fn read(&mut self) -> Result<(), String> {
+        let path = &self.journal;
         let told = |e: std::io::Error| format!("{}: {e}", path.display());
         let mut file = File::open(path).map_err(told)?;
         let inode = file.metadata().map_err(told)?.ino();

@@ -4,7 +4,9 @@
 mod audit;
 mod cashier;
 mod flow;
+mod network;
 mod payer;
+mod proxy;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,17 +19,21 @@ use rand::{Rng, SeedableRng};
 use audit::Devices;
 use cashier::{Cashier, Deeds};
 use flow::{Flow, Kills};
+use network::{Network, Route};
 use payer::Payer;
 use serde_json::json;
 
+use crate::broker::BrokerKind;
 use crate::fleet::Driver;
 use crate::http::Pool;
 use crate::options::at_least_1;
 use crate::server::{self, Server};
 use crate::shop::{PRICE, Shop, Wish, id, ops};
 
-/// How long after a crash a purchase may stay undecided, and a machine of short services in use.
+/// How long after a crash a purchase may stay undecided, and a machine of short services in use; and with devices that come back with
+/// pauses of up to half a minute.
 const SETTLED_WITHIN: Duration = Duration::from_secs(15);
+const SETTLED_OVER_MQTT_WITHIN: Duration = Duration::from_secs(60);
 
 /// Purchases that a round has begun before anything is killed.
 const PURCHASES: u64 = 50;
@@ -64,6 +70,12 @@ pub struct Crash {
     /// Paired tills where cashiers sell, void and hand over
     #[arg(long, default_value_t = 4)]
     tills: usize,
+    /// What drives the machines; mqtt: `nyala device sim` behind a network that loses, delays, cuts and half-opens, and it is killed, too
+    #[arg(long, value_enum, default_value_t = Driver::Sim)]
+    driver: Driver,
+    /// A broker between devices and server, which is killed as well; with --driver mqtt
+    #[arg(long, value_enum)]
+    broker: Option<BrokerKind>,
     /// Folder of the server's settings
     #[arg(long, default_value = "config")]
     config_dir: PathBuf,
@@ -78,6 +90,11 @@ enum Victim {
     Server,
     Database,
     Both,
+    /// Of devices over MQTT: their power, with or without the server's; every line; what stands between.
+    Devices,
+    ServerAndDevices,
+    Lines,
+    Broker,
 }
 
 /// What is sold while everything dies, where, and the key to look at it with.
@@ -88,9 +105,9 @@ struct Market {
 }
 
 impl Market {
-    async fn open(server: &Server, machines: usize, customers: usize) -> Result<Self, String> {
+    async fn open(server: &Server, driver: Driver, machines: usize, customers: usize) -> Result<Self, String> {
         let (key, pool) = (server.root_key().await?, Pool::new(server.address(), 1));
-        let wish = Wish { driver: Driver::Sim, machines, machines_per_outlet: machines, customers, duration_s: SERVICES_S[0] };
+        let wish = Wish { driver, machines, machines_per_outlet: machines, customers, duration_s: SERVICES_S[0] };
         let shop = Shop::open(&pool, &key, wish).await?;
         let first = shop.machines.first().ok_or("a shop without machines")?;
         let second = json!({ "idoutlet": first.idoutlet, "nama": "Cuci Lama", "durasi": SERVICES_S[1], "harga": PRICE });
@@ -112,9 +129,21 @@ impl Crash {
         let kept = self.data_dir.is_some();
         let data_dir =
             self.data_dir.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("nyala-crash-{}", std::process::id())));
-        let mut site = Server::new(server::program()?, &self.config_dir, data_dir, &SETTINGS)?;
+        if self.broker.is_some() && self.driver == Driver::Sim {
+            return Err("--broker is for --driver mqtt".to_owned());
+        }
+        let route = (self.driver == Driver::Mqtt).then(|| Route::choose(self.broker)).transpose()?;
+        let told = route.as_ref().map(Route::setting);
+        let settings: Vec<(&str, &str)> =
+            SETTINGS.into_iter().chain(told.iter().map(|(name, value)| (*name, value.as_str()))).collect();
+        let mut site = Server::new(server::program()?, &self.config_dir, data_dir, &settings)?;
         site.start().await?;
-        let market = Arc::new(Market::open(&site, self.machines, self.customers + self.tills * CUSTOMERS_PER_TILL).await?);
+        let customers = self.customers + self.tills * CUSTOMERS_PER_TILL;
+        let market = Arc::new(Market::open(&site, self.driver, self.machines, customers).await?);
+        let mut network = match &route {
+            Some(route) => Some(Network::open(&site, &market, route, rng.random()).await?),
+            None => None,
+        };
         let mut customers: Vec<Payer> = (0..self.customers).map(|n| Payer::new(&market, n, rng.random())).collect();
         let mut cashiers = Vec::new();
         for till in 0..self.tills {
@@ -122,10 +151,15 @@ impl Crash {
             let topped_up = (first..first + CUSTOMERS_PER_TILL).collect();
             cashiers.push(Cashier::open(&site, &market, till, topped_up, rng.random()).await?);
         }
-        let (since, mut kills, mut devices) = (Instant::now(), Kills::default(), Devices::default());
+        let mut devices = match &network {
+            Some(network) => Devices::over_mqtt(network.journal(), SETTLED_OVER_MQTT_WITHIN),
+            None => Devices::simulated(&site, SETTLED_WITHIN),
+        };
+        let (since, mut kills) = (Instant::now(), Kills::default());
         for round in 1..=self.rounds {
             let happened = async {
-                let (back, victim) = self.round(&mut site, customers, &mut cashiers, &mut kills, &mut rng).await?;
+                let (back, victim) =
+                    self.round((&mut site, &mut network), customers, &mut cashiers, &mut kills, &mut rng).await?;
                 let settled = audit::settle(&site, &market, back, &mut cashiers, &mut devices).await;
                 settled.map_err(|why| format!("after killing {victim:?}: {why}"))
             };
@@ -138,6 +172,9 @@ impl Crash {
                      {kills} ({} s)",
                     since.elapsed().as_secs()
                 );
+                if let Some(network) = &network {
+                    println!("  the network did {} faults to words and lines", network.faults());
+                }
             }
         }
         site.stop().await?;
@@ -150,12 +187,15 @@ impl Crash {
     /// Customers buy; something dies while many purchases are in flight; it comes back.
     async fn round(
         &self,
-        site: &mut Server,
+        (site, network): (&mut Server, &mut Option<Network>),
         customers: Vec<Payer>,
         cashiers: &mut Vec<Cashier>,
         kills: &mut Kills,
         rng: &mut StdRng,
     ) -> Result<(Vec<Payer>, Victim), String> {
+        if let Some(network) = network {
+            network.set_bad(true);
+        }
         let flow = Arc::new(Flow::default());
         let address = site.address();
         let buying: Vec<_> = customers
@@ -185,8 +225,13 @@ impl Crash {
         let begun = flow.begun(PURCHASES, BEGUN_WITHIN).await;
         tokio::time::sleep(Duration::from_millis(rng.random_range(0..KILLED_AFTER_MS))).await;
         kills.add(&flow);
-        let victim = [Victim::Server, Victim::Server, Victim::Database, Victim::Both][rng.random_range(0..4)];
-        kill(site, victim).await?;
+        let mut victims = vec![Victim::Server, Victim::Server, Victim::Database, Victim::Both];
+        if let Some(network) = network {
+            victims.extend([Victim::Devices, Victim::ServerAndDevices, Victim::Lines]);
+            victims.extend(network.has_broker().then_some([Victim::Broker; 2]).into_iter().flatten());
+        }
+        let victim = victims[rng.random_range(0..victims.len())];
+        kill(site, network, victim).await?;
         // A killed database comes back under customers who are still buying.
         tokio::time::sleep(Duration::from_millis(rng.random_range(0..300))).await;
         flow.close();
@@ -198,6 +243,9 @@ impl Crash {
             cashiers.push(task.await.map_err(|e| e.to_string())??);
         }
         site.come_back().await?;
+        if let Some(network) = network {
+            network.set_bad(false);
+        }
         if !begun {
             return Err(format!("{PURCHASES} purchases were not begun within {} s", BEGUN_WITHIN.as_secs()));
         }
@@ -205,12 +253,26 @@ impl Crash {
     }
 }
 
-async fn kill(site: &mut Server, victim: Victim) -> Result<(), String> {
+async fn kill(site: &mut Server, network: &mut Option<Network>, victim: Victim) -> Result<(), String> {
     if matches!(victim, Victim::Database | Victim::Both) {
         site.kill_database()?;
     }
-    if matches!(victim, Victim::Server | Victim::Both) {
+    if matches!(victim, Victim::Server | Victim::Both | Victim::ServerAndDevices) {
         site.kill_program().await?;
     }
-    Ok(())
+    let Some(network) = network else { return Ok(()) };
+    match victim {
+        // They wait for the server: it has to be there first.
+        Victim::ServerAndDevices => {
+            site.come_back().await?;
+            network.kill_devices().await
+        }
+        Victim::Devices => network.kill_devices().await,
+        Victim::Lines => {
+            network.cut_all();
+            Ok(())
+        }
+        Victim::Broker => network.kill_broker(),
+        Victim::Server | Victim::Database | Victim::Both => Ok(()),
+    }
 }

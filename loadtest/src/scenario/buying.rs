@@ -12,7 +12,7 @@ use super::errand::{self, Errand};
 use super::steps::{drain, join_all, open_shop};
 use super::watching::MAX_TOPICS;
 use crate::engine::{EngineCommand, Plan, SessionEngine, TickKind, Told, Topic};
-use crate::fleet::Driver;
+use crate::fleet::{Driver, Fleet};
 use crate::http::Pool;
 use crate::options::{Common, at_least_1};
 use crate::report::metrics::shown;
@@ -38,6 +38,9 @@ pub struct Buying {
     /// Arrivals exactly one after the other, instead of by chance (Poisson)
     #[arg(long)]
     pub even: bool,
+    /// What drives the machines; mqtt: `nyala device sim`, by the program of --nyala
+    #[arg(long, value_enum, default_value_t = Driver::Sim)]
+    pub driver: Driver,
     /// Machines to buy; as many as the rate needs, when not given
     #[arg(long)]
     pub machines: Option<usize>,
@@ -64,6 +67,8 @@ pub struct Checkout {
     /// By session, which has the customer's number.
     running: HashMap<usize, Running>,
     durasi: Duration,
+    /// Ends with this.
+    _fleet: Option<Fleet>,
 }
 
 impl Buying {
@@ -102,13 +107,17 @@ impl Buying {
         run.ui.part("preparing", 1);
         let pool = run.prepare(target.ready()).await?;
         let wish = Wish {
-            driver: Driver::Sim,
+            driver: self.driver,
             machines,
             machines_per_outlet: self.machines_per_outlet,
             customers: buyers + watchers,
             duration_s: self.durasi,
         };
         let shop = open_shop(run, &pool, &key, wish).await?;
+        let fleet = match self.driver {
+            Driver::Sim => None,
+            Driver::Mqtt => Some(run.prepare(Fleet::of_shop(&pool, &key, &shop, common.program())).await?),
+        };
         let sessions = shop.customers.len();
         run.values.count("sessions", sessions as u64);
         run.values.count("machines", machines as u64);
@@ -140,6 +149,7 @@ impl Buying {
             free_customers: (0..buyers).collect(),
             running: HashMap::new(),
             durasi: Duration::from_secs(u64::from(self.durasi)),
+            _fleet: fleet,
             shop,
         }))
     }

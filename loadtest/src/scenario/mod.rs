@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod buying;
+pub mod devices;
 mod errand;
 pub mod finish;
 pub mod hot;
