@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -176,8 +177,10 @@ impl DeviceCost {
         let broker = match way.broker() {
             None => None,
             Some(kind) => {
-                let (dir, port, data) = (world.scratch.data().join(kind.program()), free_port()?, world.scratch.data());
-                process = Some(BrokerProcess::start(kind, port, &dir, world.keys, (&program()?, &data))?);
+                let (dir, port) = (world.scratch.data().join(kind.program()), free_port()?);
+                let mut nyala = Command::new(program()?);
+                nyala.env_remove("DATABASE_URL").env("NYALA__DATA__DIR", world.scratch.data());
+                process = Some(BrokerProcess::start(kind, port, &dir, world.keys.path(), nyala)?);
                 let password = Secret::new(broker::password(&secrets));
                 Some(Broker { host: "127.0.0.1".to_owned(), port, password, tls: None })
             }

@@ -9,8 +9,6 @@ use clap::ValueEnum;
 use embedded_postgres::die_with_parent;
 use nix::sys::signal::Signal;
 
-use crate::fleet::Keys;
-
 const LISTENS_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -69,14 +67,14 @@ pub fn free_port() -> std::io::Result<u16> {
 }
 
 impl Broker {
-    /// Exports the keys below `dir`, which must not be there, with the server's program and its data, and starts the broker with them.
+    /// Exports `keys` below `dir`, which must not be there, with `nyala` (the server's program beside its data), and starts the broker with
+    /// them.
     ///
     /// # Errors
     /// One line on what kept it from that.
-    pub fn start(kind: BrokerKind, port: u16, dir: &Path, keys: &Keys, (program, data): (&Path, &Path)) -> Result<Self, String> {
-        let mut export = Command::new(program);
-        export.args(["device", "export", "--for", kind.export_name(), "--keys"]).arg(keys.path()).arg("--out").arg(dir);
-        let done = export.env_remove("DATABASE_URL").env("NYALA__DATA__DIR", data).output().map_err(|e| e.to_string())?;
+    pub fn start(kind: BrokerKind, port: u16, dir: &Path, keys: &Path, mut nyala: Command) -> Result<Self, String> {
+        nyala.args(["device", "export", "--for", kind.export_name(), "--keys"]).arg(keys).arg("--out").arg(dir);
+        let done = nyala.output().map_err(|e| e.to_string())?;
         if !done.status.success() {
             return Err(format!("nyala device export: {}", String::from_utf8_lossy(&done.stderr)));
         }

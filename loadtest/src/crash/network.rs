@@ -54,9 +54,8 @@ impl Network {
     pub async fn open(site: &Server, market: &Market, route: &Route, seed: u64) -> Result<Self, String> {
         let pool = Pool::new(site.address(), 32);
         let keys = Arc::new(Keys::make(&pool, &market.key, &market.shop.machines).await?);
-        let program = (site.program(), site.data_dir());
         let dir = site.data_dir().join(BROKER);
-        let broker = route.broker.map(|kind| Broker::start(kind, route.port, &dir, &keys, program)).transpose()?;
+        let broker = route.broker.map(|kind| Broker::start(kind, route.port, &dir, keys.path(), site.beside())).transpose()?;
         let to = SocketAddr::from(([127, 0, 0, 1], route.port));
         let proxy = Proxy::start(to, seed).await.map_err(|e| format!("no port for the bad network: {e}"))?;
         let journal = site.data_dir().join(JOURNAL);
