@@ -14,11 +14,14 @@ mod world;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use devices::Devices;
+use mqtt::core::{built, compare};
+use mqtt::wild::life;
 use mqtt::{Figures, Mqtt, WORTH, WORTH_BROKER, WORTH_ENDPOINT};
 use plain::Plain;
 use world::World;
@@ -28,6 +31,8 @@ const POSTGRES_SEEDS: u64 = 30;
 /// Histories of an ordinary run; `make simulate` tells more.
 const SEEDS: u64 = 20_000;
 const MQTT_SEEDS: u64 = 3_000;
+/// One in so many of these is told the core in C as well.
+const CORE_ONE_IN: u64 = 100;
 /// Seeds that are named when they end badly.
 const SHOWN: usize = 20;
 
@@ -106,4 +111,25 @@ fn every_history_over_the_endpoint_ends_well() {
 #[test]
 fn every_history_through_a_broker_ends_well() {
     tell_mqtt::<true>("broker", &[&WORTH, &WORTH_BROKER]);
+}
+
+/// Everything that the devices of that history were told is told the core as well, and a life beyond all histories.
+fn hold_core_against<const BROKER: bool>(core: &Path, seed: u64) -> usize {
+    let mut world = World::<Mqtt<BROKER>>::taken_down(seed);
+    world.run();
+    let runs = compare(core, seed, world.transcripts());
+    runs + compare(core, seed, vec![life(2 * seed + u64::from(BROKER))])
+}
+
+#[test]
+fn every_history_is_the_same_for_the_core_in_c() {
+    let Some(core) = built() else { return };
+    let seeds = number("NYALA_SIM_SEEDS").unwrap_or(MQTT_SEEDS) / CORE_ONE_IN;
+    let first = number("NYALA_SIM_SEED").or(number("NYALA_SIM_FIRST")).unwrap_or(0);
+    let last = if number("NYALA_SIM_SEED").is_some() { first } else { first + seeds.max(1) - 1 };
+    let runs: usize =
+        (first..=last).map(|seed| hold_core_against::<false>(&core, seed) + hold_core_against::<true>(&core, seed)).sum();
+    let histories = 2 * (last - first + 1);
+    println!("core in C: {histories} histories from seed {first} on, in which it ran {runs} times");
+    assert!(histories < 10 || runs > 0, "it never ran");
 }

@@ -77,8 +77,9 @@ impl<const B: bool> World<Mqtt<B>> {
     }
 
     pub(super) fn will(&mut self, machine: usize, stamp: Stamp) {
-        let now = self.now;
-        self.broker_says(machine, &Word::Gone(stamp), now);
+        if let Some(line) = self.devices.broker.line.filter(|_| self.devices.broker.carries(self.now)) {
+            self.server_hears_will(machine, line, stamp);
+        }
     }
 
     pub(super) fn snapshot(&mut self) {
@@ -157,7 +158,7 @@ impl<const B: bool> World<Mqtt<B>> {
 
     pub(super) fn kept(&mut self, line: LinkId, machine: usize) {
         if self.devices.broker.line == Some(line) && self.devices.broker.carries(self.now) {
-            self.converse(machine, |talk, now| talk.hear_kept(now));
+            self.server_hears_kept(machine);
         }
     }
 

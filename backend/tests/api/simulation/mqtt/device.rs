@@ -4,7 +4,7 @@ use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::memory::DeviceMemory;
 use nyala::machine::device::mqtt::conversation::LinkId;
 use nyala::machine::device::mqtt::model::{Act, Device, Saying};
-use nyala::machine::device::mqtt::word::Cmd;
+use nyala::machine::device::mqtt::word::{Cmd, Word};
 use nyala::purchase::device::{Command, DeviceRun};
 use nyala::purchase::step::{AckResult, Op};
 use rand::Rng;
@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::super::devices::Run;
 use super::super::world::{T0, World};
+use super::core::Transcript;
 use super::{Happens, Mqtt};
 
 const BEAT_MS: i64 = 30_000;
@@ -52,6 +53,7 @@ pub struct Body {
     /// Nothing that it sends gets anywhere before.
     pub shut_off_until: Timestamp,
     next_tick: Option<i64>,
+    transcript: Option<Transcript>,
 }
 
 impl Body {
@@ -68,6 +70,7 @@ impl Body {
             tries: 0,
             shut_off_until: T0,
             next_tick: None,
+            transcript: None,
         }
     }
 
@@ -86,6 +89,33 @@ impl Body {
         self.model.as_ref()?.run(self.up_ms(now))
     }
 
+    /// It has no line any more; which it had.
+    pub fn parted(&mut self, now: Timestamp) -> Option<LinkId> {
+        let line = self.line.take()?;
+        self.told("unlink", now);
+        Some(line)
+    }
+
+    /// For the transcript: what it is told now.
+    pub fn told(&mut self, what: &str, now: Timestamp) {
+        let up_ms = self.up_ms(now);
+        if self.model.is_some()
+            && let Some(transcript) = &mut self.transcript
+        {
+            transcript.told(match what.split_once(' ') {
+                Some((verb, rest)) => format!("{verb} {up_ms} {rest}"),
+                None => format!("{what} {up_ms}"),
+            });
+        }
+    }
+
+    /// For the transcript: what it says.
+    pub fn says(&mut self, word: &Word) {
+        if let Some(transcript) = &mut self.transcript {
+            transcript.says(word);
+        }
+    }
+
     /// The highest epoch that it knows.
     pub fn epoch(&self) -> i64 {
         self.model.as_ref().map_or(self.journal.epoch(), |model| model.journal().epoch())
@@ -95,6 +125,16 @@ impl Body {
 impl Machine {
     pub fn new(rng: &mut StdRng) -> Self {
         Self { bodies: vec![Body::new(rng)], runs: Vec::new(), doubtful_until: T0, has_forgotten: false }
+    }
+
+    /// The core in C goes on with its runs.
+    pub fn take_down(&mut self) {
+        let body = &mut self.bodies[0];
+        body.transcript = (!body.gives_up_runs).then(Transcript::default);
+    }
+
+    pub fn transcript(self) -> Option<Transcript> {
+        self.bodies.into_iter().next()?.transcript
     }
 
     /// Nothing follows any more from the runs of now.
@@ -135,6 +175,7 @@ impl<const B: bool> World<Mqtt<B>> {
         }
         (of.boot, of.booted_at, of.next_tick, of.tries) = (boot, now, None, 0);
         of.model = Some(Device::boot(boot, of.journal.clone()));
+        of.told(&format!("boot {boot} 0"), now);
         if let Some(rest) = of.runs(now) {
             self.note("power is back in a run");
             let run = self.devices.machines[machine].runs.iter_mut().rev().find(|run| run.cmd_id == rest.cmd_id);
@@ -155,6 +196,12 @@ impl<const B: bool> World<Mqtt<B>> {
         }
         let of = &mut self.devices.machines[machine].bodies[body];
         (of.model, of.next_tick) = (None, None);
+        if let Some(transcript) = &mut of.transcript {
+            transcript.told("off".to_owned());
+            if forgets {
+                transcript.told("blank".to_owned());
+            }
+        }
         if forgets {
             of.journal = DeviceMemory::default();
             self.devices.machines[machine].has_forgotten = true;
@@ -169,7 +216,11 @@ impl<const B: bool> World<Mqtt<B>> {
         of.next_tick = None;
         let up_ms = of.up_ms(now);
         let Some(model) = &mut of.model else { return };
-        let acts = if model.tick_at().is_some_and(|at| at <= up_ms) { model.tick(up_ms) } else { Vec::new() };
+        let due = model.tick_at().is_some_and(|at| at <= up_ms);
+        let acts = if due { model.tick(up_ms) } else { Vec::new() };
+        if due && up_ms > 0 {
+            of.told("tick", now);
+        }
         self.act(machine, body, &acts);
     }
 
@@ -193,6 +244,7 @@ impl<const B: bool> World<Mqtt<B>> {
         let Some(model) = &mut of.model else { return };
         let known = model.journal().result_of(cmd.cmd_id, Timestamp::default()).is_some();
         let acts = model.hear(cmd, up_ms);
+        of.told(&format!("cmd {}", String::from_utf8(cmd.json()).unwrap()), now);
         let after = of.runs(now);
         if cmd.op == Op::Start && !known && now.ms() < cmd.exp * 1000 - IN_TIME_MS {
             let expired = |act: &Act| matches!(act, Act::Say(Saying::Ack { result: AckResult::Expired, .. }));
@@ -226,7 +278,11 @@ impl<const B: bool> World<Mqtt<B>> {
             let Some(of) = self.body(machine, body) else { return };
             match act {
                 Act::Save => of.journal = of.model.as_ref().map_or_else(DeviceMemory::default, Device::journal),
-                Act::Relay(_) => {}
+                Act::Relay(on) => {
+                    if let Some(transcript) = &mut of.transcript {
+                        transcript.switches(*on);
+                    }
+                }
                 Act::Say(saying) => {
                     let up_ms = of.up_ms(now);
                     if let Some(model) = &mut of.model {
@@ -241,6 +297,8 @@ impl<const B: bool> World<Mqtt<B>> {
 
     /// It tells its state, as the first of a connection.
     pub(super) fn device_tells(&mut self, machine: usize, body: usize) {
+        let now = self.now;
+        self.devices.machines[machine].bodies[body].told("subscribed", now);
         self.act(machine, body, &[Act::Say(Saying::State)]);
     }
 
@@ -259,16 +317,22 @@ impl<const B: bool> World<Mqtt<B>> {
 
     /// A machine that refuses every start, for a while.
     pub(super) fn break_machine(&mut self, machine: usize) {
-        if let Some(model) = &mut self.devices.machines[machine].bodies[0].model {
+        let now = self.now;
+        let of = &mut self.devices.machines[machine].bodies[0];
+        if let Some(model) = &mut of.model {
             model.set_faulty(true);
+            of.told("fault 1", now);
             let after_ms = 1_000 + self.up_to(3 * 60_000);
             self.later(after_ms, Happens::Repaired { machine });
         }
     }
 
     pub(super) fn repaired(&mut self, machine: usize) {
-        if let Some(model) = &mut self.devices.machines[machine].bodies[0].model {
+        let now = self.now;
+        let of = &mut self.devices.machines[machine].bodies[0];
+        if let Some(model) = &mut of.model {
             model.set_faulty(false);
+            of.told("fault 0", now);
         }
     }
 

@@ -83,6 +83,8 @@ impl<const B: bool> World<Mqtt<B>> {
         model.connect();
         let will = model.will();
         (of.line, of.tries) = (Some(line), 0);
+        of.told("link", now);
+        of.says(&will);
         self.take_over(machine, &will);
         let made = Line { machine, body, carries: true, held: true, granted: false, will, free_at: [self.now; 2] };
         self.devices.lines.insert(line, made);
@@ -150,7 +152,8 @@ impl<const B: bool> World<Mqtt<B>> {
 
     /// The device has no line any more; `seen`: the other end sees it soon.
     pub(super) fn drop_line(&mut self, machine: usize, body: usize, seen: bool) {
-        let Some(line) = self.body(machine, body).and_then(|of| of.line.take()) else { return };
+        let now = self.now;
+        let Some(line) = self.body(machine, body).and_then(|of| of.parted(now)) else { return };
         let Some(of) = self.devices.lines.get_mut(&line) else { return };
         of.carries = false;
         self.will_be_closed(line, seen);
@@ -209,8 +212,9 @@ impl<const B: bool> World<Mqtt<B>> {
 
     pub(super) fn lost(&mut self, line: LinkId) {
         let Some((machine, body)) = self.holder(line) else { return self.forget_line(line) };
+        let now = self.now;
         if let Some(of) = self.body(machine, body) {
-            of.line = None;
+            of.parted(now);
         }
         self.forget_line(line);
         let after_ms = self.up_to(RETRY_MS);
@@ -255,7 +259,10 @@ impl<const B: bool> World<Mqtt<B>> {
     pub(super) fn device_says(&mut self, machine: usize, body: usize, word: Word) {
         let Some(of) = self.body(machine, body) else { return };
         let (Some(line), apart) = (of.line, of.speaks_apart) else { return };
-        if !self.devices.lines.get(&line).is_some_and(|of| of.carries && of.granted) {
+        let Some(way) = self.devices.lines.get(&line).filter(|way| way.granted) else { return };
+        let carries = way.carries;
+        self.devices.machines[machine].bodies[body].says(&word);
+        if !carries {
             return;
         }
         let (said_at, mut after_ms) = (self.now, self.way_ms(machine));

@@ -2,12 +2,14 @@
 //! other (`machine::device::mqtt`), and between them what loses, delays, doubles and cuts.
 
 mod broker;
+pub mod core;
 mod device;
 mod fault;
 mod figures;
 mod line;
 mod probe;
 mod talk;
+pub mod wild;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +23,7 @@ use rand::Rng;
 use rand::rngs::StdRng;
 
 use self::broker::Broker;
+use self::core::Transcript;
 use self::device::Machine;
 pub use self::figures::{Figures, WORTH, WORTH_BROKER, WORTH_ENDPOINT};
 use self::line::Line;
@@ -315,6 +318,17 @@ impl<const B: bool> Devices for Mqtt<B> {
 }
 
 impl<const B: bool> World<Mqtt<B>> {
+    /// The history of `seed`, not begun, in which is taken down what devices are told and do.
+    pub fn taken_down(seed: u64) -> Self {
+        let mut world = Self::new(seed, false);
+        world.devices.machines.iter_mut().for_each(Machine::take_down);
+        world
+    }
+
+    pub fn transcripts(self) -> Vec<Transcript> {
+        self.devices.machines.into_iter().filter_map(Machine::transcript).collect()
+    }
+
     fn later(&mut self, ms: i64, what: Happens) {
         self.after(ms, Happening::Device(what));
     }

@@ -2,7 +2,7 @@
 
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Route, Trouble, Why};
-use nyala::machine::device::mqtt::word::Word;
+use nyala::machine::device::mqtt::word::{Stamp, Word};
 use nyala::machine_core::Start;
 use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::Purchase;
@@ -15,6 +15,8 @@ use super::{Happens, Mqtt};
 
 /// A device that is back so soon was never away.
 const BACK_WITHIN_MS: i64 = 5_000;
+/// A device that was heard so lately need not be asked.
+const KEPT_FRESH_MS: i64 = 3_000;
 /// So long after the process has begun, what is stored of a device counts.
 pub const GRACE_MS: i64 = 15_000;
 /// How often the record of who is there is kept.
@@ -23,6 +25,8 @@ const RECORD_MS: i64 = 200;
 const LOST: f64 = 0.001;
 /// What a word brings about is committed and shown by then.
 const SHOWN_MS: i64 = 8_000;
+
+const STALE: &str = "stale word";
 
 /// What the process knows of a device.
 #[derive(Debug)]
@@ -35,6 +39,8 @@ pub struct Talk {
     pub waiting: Vec<(usize, Start<Phone>)>,
     /// Of the network between; it outlives the process.
     pub weather: Weather,
+    /// The last word that was believed, and when.
+    heard: Option<(Stamp, Timestamp)>,
     /// Quick words since the countdown is wrong.
     pub wrong: u32,
 }
@@ -55,6 +61,7 @@ impl Talk {
             presence: Presence::default(),
             waiting: Vec::new(),
             weather: Weather::FINE,
+            heard: None,
             wrong: 0,
         }
     }
@@ -133,7 +140,7 @@ impl<const B: bool> World<Mqtt<B>> {
             }
             Effect::Trouble(trouble) => self.trouble_told(machine, trouble),
             Effect::Dropped(why) => self.note(match why {
-                Why::Stale => "stale word",
+                Why::Stale => STALE,
                 Why::Will => "foreign will",
                 Why::Retained => "kept word",
             }),
@@ -201,11 +208,35 @@ impl<const B: bool> World<Mqtt<B>> {
 
     /// A word reaches the server.
     pub(super) fn server_hears_word(&mut self, machine: usize, from: LinkId, word: &Word, said_at: Timestamp) {
+        let stale = self.seen.get(STALE).copied();
         self.converse(machine, |talk, now| talk.hear(from, word, now));
+        if !matches!(word, Word::Ack(_)) && self.seen.get(STALE).copied() == stale {
+            self.devices.talks[machine].heard = Some((word.stamp().clone(), self.now));
+        }
         if self.server.up && said_at.ms_until(self.now) <= WAY_MS && matches!(word, Word::Beat(_) | Word::State(_)) {
             let life = self.server.life;
             self.later(SHOWN_MS, Happens::Countdown { life, machine });
         }
+    }
+
+    /// A will arrives: it counts for the connection of the last word, and for no other.
+    pub(super) fn server_hears_will(&mut self, machine: usize, from: LinkId, will: Stamp) {
+        let talk = &self.devices.talks[machine];
+        let counts = talk.heard.as_ref().is_some_and(|(last, _)| last.boot_id == will.boot_id && last.conn == will.conn);
+        let present = talk.conversation.is_present();
+        self.converse(machine, |talk, now| talk.hear(from, &Word::Gone(will), now));
+        let still = self.devices.talks[machine].conversation.is_present();
+        assert_eq!(still, present && !counts, "a will is of the last word's connection, or nothing");
+    }
+
+    /// A word arrives that was kept: nobody is there because of it, and it is a reason to ask.
+    pub(super) fn server_hears_kept(&mut self, machine: usize) {
+        let present = self.devices.talks[machine].conversation.is_present();
+        self.converse(machine, |talk, now| talk.hear_kept(now));
+        let (now, talk) = (self.now, &self.devices.talks[machine]);
+        assert_eq!(talk.conversation.is_present(), present, "nobody is there because of a word that was kept");
+        let fresh = talk.heard.as_ref().is_some_and(|(_, at)| at.ms_until(now) <= KEPT_FRESH_MS);
+        assert!(fresh || talk.conversation.is_asked(now), "a word that was kept is a reason to ask");
     }
 
     // --- the record of who is there ---

@@ -1,0 +1,181 @@
+//! What no server would say and no network do: a device that is told anything, at any time, so that the core in C and the model are held
+//! against each other where histories never come.
+
+use nyala::machine::device::memory::DeviceMemory;
+use nyala::machine::device::mqtt::model::{Act, Device, Saying};
+use nyala::machine::device::mqtt::word::{Cmd, Word};
+use nyala::purchase::step::Op;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use uuid::Uuid;
+
+use super::core::Transcript;
+
+const STEPS: u32 = 600;
+/// Commands that may be said again: fewer than a device remembers, because which one it forgets first is its own affair.
+const SAID: usize = 12;
+/// The server's clock when a device boots.
+const SERVER_MS: i64 = 1_800_000_000_000;
+
+#[derive(Default)]
+struct Wild {
+    model: Option<Device>,
+    journal: DeviceMemory,
+    boots: i64,
+    up_ms: i64,
+    subscribed: bool,
+    epoch: i64,
+    said: Vec<Uuid>,
+    /// When it has told its state.
+    states: Vec<i64>,
+    transcript: Transcript,
+}
+
+/// A device's life of that seed.
+pub fn life(seed: u64) -> Transcript {
+    let (mut rng, mut wild) = (StdRng::seed_from_u64(seed), Wild::default());
+    for _ in 0..STEPS {
+        wild.step(&mut rng);
+    }
+    wild.transcript
+}
+
+impl Wild {
+    fn step(&mut self, rng: &mut StdRng) {
+        if self.model.is_none() {
+            return self.boot(rng);
+        }
+        let ms = match rng.random_range(0..100) {
+            0..50 => rng.random_range(0..3),
+            50..90 => rng.random_range(0..3_000),
+            90..98 => rng.random_range(0..130_000),
+            _ => rng.random_range(0..4_000_000),
+        };
+        self.wait(ms);
+        match rng.random_range(0..100) {
+            0..3 => self.off(),
+            3..8 => {
+                self.subscribed = false;
+                self.told("unlink");
+            }
+            8..10 => {
+                let faulty = rng.random_bool(0.3);
+                if let Some(model) = &mut self.model {
+                    model.set_faulty(faulty);
+                }
+                self.told(if faulty { "fault 1" } else { "fault 0" });
+            }
+            _ if !self.subscribed => self.subscribe(),
+            10..12 => {
+                let cmd = self.cmd(rng);
+                self.told(&format!("kept {}", String::from_utf8(cmd.json()).unwrap()));
+            }
+            _ => {
+                let cmd = self.cmd(rng);
+                self.told(&format!("cmd {}", String::from_utf8(cmd.json()).unwrap()));
+                let acts = self.model.as_mut().map_or_else(Vec::new, |model| model.hear(&cmd, self.up_ms));
+                self.act(&acts);
+            }
+        }
+    }
+
+    fn cmd(&mut self, rng: &mut StdRng) -> Cmd {
+        let server_ms = SERVER_MS + self.up_ms;
+        let cmd_id = match rng.random_range(0..20) {
+            0 => Uuid::nil(),
+            1..9 if !self.said.is_empty() => self.said[rng.random_range(0..self.said.len())],
+            _ => Uuid::from_u128(rng.random()),
+        };
+        if !cmd_id.is_nil() && !self.said.contains(&cmd_id) {
+            if self.said.len() == SAID {
+                self.said.remove(0);
+            }
+            self.said.push(cmd_id);
+        }
+        self.epoch += i64::from(rng.random_bool(0.3));
+        let echo = match rng.random_range(0..10) {
+            0 | 1 => None,
+            2 => Some((self.up_ms - rng.random_range(0..2_500)).max(0)),
+            3 if !self.states.is_empty() => Some(self.states[rng.random_range(0..self.states.len())]),
+            _ => self.states.last().copied(),
+        };
+        Cmd {
+            cmd_id,
+            epoch: if rng.random_bool(0.2) { rng.random_range(0..=self.epoch) } else { self.epoch },
+            op: [Op::Start, Op::Start, Op::Start, Op::Query, Op::Stop][rng.random_range(0..5)],
+            durasi_s: [1, 5, 59, 60, 61, 119, 120, 121, 600][rng.random_range(0..9)],
+            exp: server_ms / 1000 + rng.random_range(-3..=12),
+            now_ms: server_ms - rng.random_range(0..2_500),
+            echo,
+        }
+    }
+
+    fn boot(&mut self, rng: &mut StdRng) {
+        if rng.random_bool(0.1) {
+            self.journal = DeviceMemory::default();
+            self.transcript.told("blank".to_owned());
+        }
+        self.boots += 1;
+        (self.up_ms, self.subscribed) = (0, false);
+        self.states.clear();
+        self.model = Some(Device::boot(self.boots, self.journal.clone()));
+        self.told(&format!("boot {} 0", self.boots));
+        self.tick();
+    }
+
+    fn off(&mut self) {
+        self.model = None;
+        self.transcript.told("off".to_owned());
+    }
+
+    /// A connection, and the subscription.
+    fn subscribe(&mut self) {
+        let Some(model) = &mut self.model else { return };
+        model.connect();
+        let will = model.will();
+        self.told("link");
+        self.transcript.says(&will);
+        self.subscribed = true;
+        self.told("subscribed");
+        self.act(&[Act::Say(Saying::State)]);
+    }
+
+    /// Time passes, and nothing that it is due to do is late.
+    fn wait(&mut self, ms: i64) {
+        let until = self.up_ms + ms;
+        while let Some(at) = self.model.as_ref().and_then(Device::tick_at).filter(|at| *at <= until) {
+            self.up_ms = self.up_ms.max(at);
+            self.told("tick");
+            self.tick();
+        }
+        self.up_ms = until;
+    }
+
+    fn tick(&mut self) {
+        let acts = self.model.as_mut().map_or_else(Vec::new, |model| model.tick(self.up_ms));
+        self.act(&acts);
+    }
+
+    fn act(&mut self, acts: &[Act]) {
+        let Some(model) = &mut self.model else { return };
+        for act in acts {
+            match act {
+                Act::Save => self.journal = model.journal(),
+                Act::Relay(on) => self.transcript.switches(*on),
+                Act::Say(saying) if self.subscribed => {
+                    let word = model.word(*saying, self.up_ms);
+                    if matches!(word, Word::State(_)) {
+                        self.states.push(self.up_ms);
+                    }
+                    self.transcript.says(&word);
+                }
+                Act::Say(_) => {}
+            }
+        }
+    }
+
+    fn told(&mut self, what: &str) {
+        let (verb, rest) = what.split_once(' ').unwrap_or((what, ""));
+        self.transcript.told(format!("{verb} {} {rest}", self.up_ms).trim_end().to_owned());
+    }
+}
