@@ -16,7 +16,7 @@ async fn three_hundred_that_say_nothing_keep_no_device_out() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let idle = join_all((0..300).map(|_| Line::connect(given.port))).await;
-    app.until_counted("nyala_device_connections", 256.0).await;
+    app.until_counted("nyala_device_connections", 300.0).await;
     let comes = knock(&given);
     futures_util::pin_mut!(comes);
     assert!(timeout(Duration::from_millis(200), &mut comes).await.is_err(), "those before it have a second");
@@ -41,6 +41,17 @@ async fn more_connections_than_there_may_be_are_closed() {
     drop(idle.pop());
     app.until_counted("nyala_device_connections", 4.0).await;
     assert_eq!(knock(&given).await, None);
+}
+
+/// Those that wait for their turn to log in cost a descriptor, too.
+#[actix_web::test]
+async fn who_waits_outside_is_one_of_them() {
+    let app = standing().with(|c| c.mqtt.max_connections = 260).start().await;
+    let port = app.device_port.unwrap();
+    let _idle = join_all((0..260).map(|_| Line::connect(port))).await;
+    app.until_counted("nyala_device_connections", 260.0).await;
+    Line::connect(port).await.closed().await;
+    assert_eq!(app.metric("nyala_device_logins_refused_total{reason=\"crowded\"}").await, 1.0);
 }
 
 #[actix_web::test]

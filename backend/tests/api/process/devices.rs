@@ -136,3 +136,22 @@ async fn thousands_that_come_and_go_leave_nothing_behind() {
     let more = site.resident_kb().saturating_sub(before);
     assert!(more < 4 * 1024, "{more} KiB more");
 }
+
+#[actix_web::test]
+async fn a_trouble_that_a_device_makes_again_and_again_is_one_line() {
+    let (mut site, port) = (Site::new().await, free_port());
+    site.start_with(&[("NYALA__MQTT__PORT", &*port.to_string())]).await;
+    let (_, given) = site.device_shop(port).await;
+    let clock = Clock::running_from(wall_clock());
+    let mut device = Device::subscribe(&clock, &given, "esp").await;
+    device.learn_the_time().await;
+    for _ in 0..50 {
+        for epoch in [7, 3] {
+            device.epoch = epoch;
+            device.state().await;
+        }
+    }
+    device.line.ping().await;
+    let lines = site.log().matches("somebody must look at a machine").count();
+    assert_eq!(lines, 1, "{}", site.log());
+}

@@ -40,7 +40,9 @@ impl Troubles {
     pub fn tell(&self, location: Location, trouble: Trouble) {
         let (kind, action) = names(trouble);
         self.metrics.trouble(kind);
-        tracing::warn!(idmesin = location.idmesin, trouble = ?trouble, action, "somebody must look at a machine");
+        // A device can make as many as it likes: the same of the same machine is one line a minute.
+        let error = format_args!("{action} of machine {}", location.idmesin);
+        tracing::warn!(%error, idmesin = location.idmesin, trouble = ?trouble, "somebody must look at a machine");
         let _ = self.to.try_send((location, trouble));
     }
 }

@@ -6,7 +6,7 @@ use tokio::time::{Duration, Instant};
 
 use super::line::{Line, Seat, Stage};
 use super::login::{self, Knock};
-use super::shared::{LineKey, Order, Verdict};
+use super::shared::{LineKey, Order, Place, Verdict};
 use super::thread::Thread;
 use crate::domain::timestamp::Timestamp;
 use crate::machine::device::mqtt::logins::DeviceKey;
@@ -25,10 +25,9 @@ const GATHER: Duration = Duration::from_millis(10);
 
 impl Thread {
     pub(super) fn accepted(&mut self, stream: std::net::TcpStream) {
-        if self.waiting.len() < WAITING {
-            self.waiting.push_back(stream);
-        } else {
-            self.shared.reports.metrics.refused(Refused::Crowded);
+        match self.shared.place().filter(|_| self.waiting.len() < WAITING) {
+            Some(place) => self.waiting.push_back((stream, place)),
+            None => self.shared.reports.metrics.refused(Refused::Crowded),
         }
     }
 
@@ -39,14 +38,13 @@ impl Thread {
         }
         let now = self.now();
         while !self.waiting.is_empty() && (self.unseated < FRESH || self.give_up_oldest(now)) {
-            if let Some(stream) = self.waiting.pop_front() {
-                self.begin(stream, now);
+            if let Some((stream, place)) = self.waiting.pop_front() {
+                self.begin(stream, place, now);
             }
         }
     }
 
-    fn begin(&mut self, stream: std::net::TcpStream, now: Timestamp) {
-        let Some(place) = self.shared.place() else { return self.shared.reports.metrics.refused(Refused::Crowded) };
+    fn begin(&mut self, stream: std::net::TcpStream, place: Place, now: Timestamp) {
         // One that is gone already, or that the kernel does not take, is nobody's loss: its device comes again.
         let Ok(peer) = stream.peer_addr() else { return };
         let Ok(socket) = Socket::new(stream, self.shared.tls.as_ref()) else { return };

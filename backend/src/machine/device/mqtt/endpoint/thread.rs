@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::line::{Line, Seat, Stage, Unsendable};
 use super::login::Knock;
-use super::shared::{LineKey, Order, Shared};
+use super::shared::{LineKey, Order, Place, Shared};
 use crate::domain::timestamp::Timestamp;
 use crate::machine::device::mqtt::conversation::Route;
 use crate::machine::device::mqtt::devices::Devices;
@@ -39,7 +39,7 @@ pub struct Thread {
     /// How many have not.
     pub(super) unseated: usize,
     /// Accepted, and not looked at yet.
-    pub(super) waiting: VecDeque<std::net::TcpStream>,
+    pub(super) waiting: VecDeque<(std::net::TcpStream, Place)>,
     pub(super) knocks: Vec<Knock>,
     /// Where they are judged together.
     pub(super) to_judge: mpsc::Sender<Vec<Knock>>,
