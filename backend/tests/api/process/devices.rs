@@ -21,7 +21,7 @@ impl Site {
         (shop, Given { idmesin: told["idmesin"].as_i64().unwrap(), idoutlet, secret, port })
     }
 
-    async fn until_online(&self, idmesin: i64) {
+    pub(super) async fn until_online(&self, idmesin: i64) {
         let online = async {
             while !self.db.query_one("SELECT online FROM mesin WHERE idmesin = $1", &[&idmesin]).await.unwrap().get::<_, bool>(0)
             {

@@ -2,6 +2,7 @@
 
 mod devices;
 mod fault_point;
+mod first_machine;
 mod full_disk;
 mod malformed;
 mod restart;

@@ -27,7 +27,7 @@ const SWEEP: Duration = Duration::from_secs(1);
 const READ_EVERY: Duration = Duration::from_secs(5);
 /// Before the first try to come back, and the longest pause; each is twice the one before, and every one is drawn from nothing to that.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// A line that lasted so long was a good one.
 const GOOD_AFTER: Duration = Duration::from_secs(60);
 /// A broker that has not sent a byte for so long, pings' answers included, is gone.
