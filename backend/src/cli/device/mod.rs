@@ -32,7 +32,7 @@ pub enum DeviceCommand {
     /// Write keys as an outside broker wants them
     Export(Export),
     /// Play devices, as many as there are keys
-    Sim(Sim),
+    Sim(Box<Sim>),
 }
 
 #[derive(Debug, Args)]

@@ -222,11 +222,8 @@ impl<D: Devices> World<D> {
             Happening::Crash => self.crash(),
             Happening::Boot => self.boot(),
             Happening::Device(what) => D::happen(self, what),
-            Happening::Trouble { machine } => {
-                if self.troubled {
-                    D::trouble(self, machine);
-                }
-            }
+            Happening::Trouble { machine } if self.troubled => D::trouble(self, machine),
+            Happening::Trouble { .. } => {}
             Happening::OperatorStops { machine } => self.operator_stops(machine),
             Happening::OperatorRefunds => self.operator_refunds(),
             Happening::Peace => self.peace(),
