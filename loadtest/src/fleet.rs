@@ -128,7 +128,7 @@ impl Fleet {
     /// # Errors
     /// One line on what made it impossible.
     pub async fn start(keys: Arc<Keys>, options: FleetOptions) -> Result<Self, String> {
-        let (child, control) = play(&options, &keys).await?;
+        let (child, control) = play(&options, &keys, Until::Ready).await?;
         Ok(Self { options, keys, child, control })
     }
 
@@ -171,13 +171,13 @@ impl Fleet {
         }
     }
 
-    /// Ends the process as a power cut does, and starts it again with what is on its flash.
+    /// Ends the process as a power cut does, and starts it again with what is on its flash. The devices come back as their network lets them.
     ///
     /// # Errors
     /// When it does not come back.
     pub async fn kill_and_restart(&mut self) -> Result<(), String> {
         self.child.kill().and_then(|()| self.child.wait()).map_err(|e| format!("nyala device sim: {e}"))?;
-        (self.child, self.control) = play(&self.options, &self.keys).await?;
+        (self.child, self.control) = play(&self.options, &self.keys, Until::Begun).await?;
         Ok(())
     }
 }
@@ -222,8 +222,17 @@ fn write(path: &Path, logins: &[Login]) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// Starts the program and waits until all its devices have logged in.
-async fn play(options: &FleetOptions, keys: &Keys) -> Result<(Child, SocketAddr), String> {
+/// How far a start is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// It can be asked.
+    Begun,
+    /// All devices have logged in.
+    Ready,
+}
+
+/// Starts the program.
+async fn play(options: &FleetOptions, keys: &Keys, until: Until) -> Result<(Child, SocketAddr), String> {
     let mut command = Command::new(&options.program);
     let server = options.server.map_or_else(|| keys.server.clone(), |at| at.to_string());
     command
@@ -245,7 +254,7 @@ async fn play(options: &FleetOptions, keys: &Keys) -> Result<(Child, SocketAddr)
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             let said: Value = serde_json::from_str(&line).unwrap_or_default();
             control = said["control"].as_str().and_then(|at| at.parse().ok()).or(control);
-            if said.get("ready").is_some()
+            if (until == Until::Begun || said.get("ready").is_some())
                 && let Some((tell, control)) = tell.take().zip(control)
             {
                 let _ = tell.send(control);

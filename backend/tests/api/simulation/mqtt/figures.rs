@@ -178,7 +178,7 @@ impl<const B: bool> World<Mqtt<B>> {
             |p: &&PurchaseRow| p.order.machine == machine && matches!(p.state, PurchaseState::Expired | PurchaseState::Refused);
         let given_back: Vec<_> = self.store.purchases.iter().filter(back).collect();
         let runs = |p: &&PurchaseRow| self.run_of(machine, p.cmd_id).is_some_and(|run| !run.forgotten && run.ends_at > now);
-        assert!(!given_back.iter().any(|p| runs(p)), "it is free, and runs what was given back");
+        assert!(!given_back.iter().any(runs), "it is free, and runs what was given back");
         let fence = given_back.iter().filter(|p| p.gave_up).map(|p| p.epoch).max();
         let passed = fence.is_none_or(|fence| of.has_forgotten || of.bodies[0].epoch() >= fence);
         assert!(passed, "it is free, and its device may still start what was given back");
