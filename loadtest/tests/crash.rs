@@ -1,23 +1,22 @@
-//! A short run of `make crash`: the whole server with its private database.
+//! Short runs of `make crash`: the whole server with its private database, and with devices over MQTT on a bad network.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Something is killed this often.
-const ROUNDS: &str = "4";
+use nyala_loadtest::broker::BrokerKind;
 
-#[test]
-fn a_few_crashes_lose_nothing() {
+fn lose_nothing(name: &str, args: &[&str]) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let crash = Path::new(env!("CARGO_BIN_EXE_nyala-loadtest"));
     let nyala = std::env::var_os("NYALA_BIN").map_or_else(|| crash.with_file_name("nyala"), Into::into);
     assert!(nyala.is_file(), "{} is not there; `cargo build -p nyala` makes it, or NYALA_BIN names it", nyala.display());
-    let data_dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("crash-{}", std::process::id()));
+    let data_dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("crash-{name}-{}", std::process::id()));
     let out = Command::new(crash)
-        .args(["crash", "--rounds", ROUNDS, "--config-dir"])
+        .args(["crash", "--config-dir"])
         .arg(here.join("../config"))
         .arg("--data-dir")
         .arg(&data_dir)
+        .args(args)
         .env("NYALA_BIN", &nyala)
         .current_dir(here.join(".."))
         .output()
@@ -25,4 +24,24 @@ fn a_few_crashes_lose_nothing() {
     let (said, why) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     assert!(out.status.success(), "{said}{why}see {}", data_dir.display());
     std::fs::remove_dir_all(&data_dir).expect("the data folder");
+}
+
+const FEW_DEVICES: [&str; 8] = ["--driver", "mqtt", "--customers", "24", "--machines", "48", "--tills", "1"];
+
+#[test]
+fn a_few_crashes_lose_nothing() {
+    lose_nothing("sim", &["--rounds", "4"]);
+}
+
+#[test]
+fn a_few_crashes_with_devices_over_mqtt_lose_nothing() {
+    lose_nothing("mqtt", &[&FEW_DEVICES[..], &["--rounds", "3"]].concat());
+}
+
+#[test]
+fn a_few_crashes_behind_a_broker_lose_nothing() {
+    if BrokerKind::Mosquitto.find().is_none() {
+        return eprintln!("SKIPPED: mosquitto is not installed here, so nothing crashes behind it");
+    }
+    lose_nothing("broker", &[&FEW_DEVICES[..], &["--rounds", "3", "--broker", "mosquitto"]].concat());
 }
