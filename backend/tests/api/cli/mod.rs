@@ -7,6 +7,7 @@ mod missing;
 mod seed;
 mod serve;
 mod settings;
+mod sim;
 mod sticker;
 
 use std::path::Path;
