@@ -280,8 +280,11 @@ impl DeviceCost {
                     let _ = mqtt.command(to, cmd);
                     sent += 1;
                 }
-                Some(Heard { event: DeviceEvent::Ack { cmd_id, .. }, .. }) = heard.recv() => {
-                    if let Some(since) = waiting.remove(&cmd_id) {
+                // Whatever it is: what this arm does not take, it would not look at again before the next start.
+                Some(Heard { event, .. }) = heard.recv() => {
+                    if let DeviceEvent::Ack { cmd_id, .. } = event
+                        && let Some(since) = waiting.remove(&cmd_id)
+                    {
                         answers.add(since.elapsed());
                     }
                 }
