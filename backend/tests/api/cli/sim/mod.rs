@@ -397,6 +397,11 @@ fn the_control_port_takes_orders_of_a_line_from_a_few() {
     assert!(closed(&others[7]), "it is the ninth");
     (&others[0]).write_all(&[b'x'; 2_000]).unwrap();
     assert!(closed(&others[0]), "a line has an end");
+    (&others[1]).write_all(&b"stats\n".repeat(2_000)).unwrap();
+    others[1].set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut said = Vec::new();
+    let _ = std::io::Read::read_to_end(&mut &others[1], &mut said);
+    assert!(said.iter().filter(|b| **b == b'\n').count() < 2_000, "and so has what is asked without listening");
     sim.does("heal all");
 }
 

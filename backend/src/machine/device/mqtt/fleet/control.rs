@@ -14,6 +14,8 @@ use super::{CONTROL, Fleet, FleetError};
 /// Who may give orders at once. Their tokens and the listener's lie before the members'.
 const CLIENTS: usize = 8;
 const LINE_BYTES: usize = 512;
+/// Orders that one may give without waiting for an answer.
+const MOST_LINES: usize = 64;
 /// Answers that may wait for one who does not read them.
 const MOST_WAITING: usize = 64 * 1024;
 
@@ -101,7 +103,7 @@ impl Client {
                 let line: Vec<u8> = self.heard.drain(..=end).collect();
                 lines.push(String::from_utf8_lossy(&line).trim().to_owned());
             }
-            if self.heard.len() > LINE_BYTES {
+            if self.heard.len() > LINE_BYTES || lines.len() > MOST_LINES {
                 return None;
             }
         }

@@ -4,6 +4,7 @@ use mio::Token;
 use mio::net::TcpStream;
 use nyala_mqtt::client::{Connection, Event, Login};
 use nyala_mqtt::{Granted, Publish, Qos, Unsent, Will};
+use rand::Rng;
 
 use super::fault::{Fault, Share};
 use super::line::{Line, Loss};
@@ -12,7 +13,7 @@ use super::{Fleet, FleetError, MEMBERS, MOST_ON_THEIR_WAY, boot_id};
 use crate::machine::device::memory::{DeviceMemory, LATE_MS};
 use crate::machine::device::mqtt::model::{Act, Device, Saying};
 use crate::machine::device::mqtt::socket::Socket;
-use crate::machine::device::mqtt::word::{Cmd, Topic, Word};
+use crate::machine::device::mqtt::word::{Cmd, State, Topic, Word};
 use crate::purchase::step::Op;
 
 /// From SYN to SUBACK.
@@ -307,11 +308,9 @@ impl Fleet {
         }
         let up_ms = member.up_ms(self.now);
         let word = match member.model.word(saying, up_ms) {
-            Word::State(state) => Word::State(crate::machine::device::mqtt::word::State {
-                fw: Some(env!("CARGO_PKG_VERSION").to_owned()),
-                hw: Some(MAKE.to_owned()),
-                ..state
-            }),
+            Word::State(state) => {
+                Word::State(State { fw: Some(env!("CARGO_PKG_VERSION").to_owned()), hw: Some(MAKE.to_owned()), ..state })
+            }
             word => word,
         };
         self.publish(i, word);
@@ -436,10 +435,7 @@ impl Fleet {
                     }
                     devices
                 }
-                Share::Percent(percent) => {
-                    use rand::Rng;
-                    (0..self.by_machine.len()).filter(|_| self.rng.random_bool(percent / 100.0)).collect()
-                }
+                Share::Percent(percent) => (0..self.by_machine.len()).filter(|_| self.rng.random_bool(percent / 100.0)).collect(),
             };
             for i in devices {
                 self.set_fault(i, fault, true);
