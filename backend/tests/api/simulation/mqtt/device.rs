@@ -81,8 +81,12 @@ impl Body {
 
     /// How long by the true clock until its own shows that.
     fn ms_until(&self, up_ms: i64, now: Timestamp) -> i64 {
-        let true_ms = up_ms - up_ms * self.drift / 1_000_000;
-        (true_ms - self.booted_at.ms_until(now)).max(0) + 1
+        (self.true_ms(up_ms) - self.booted_at.ms_until(now)).max(0) + 1
+    }
+
+    /// How long really, what its own clock takes for so long.
+    fn true_ms(&self, ms: i64) -> i64 {
+        ms - ms * self.drift / 1_000_000
     }
 
     pub fn runs(&self, now: Timestamp) -> Option<DeviceRun> {
@@ -177,10 +181,11 @@ impl<const B: bool> World<Mqtt<B>> {
         of.model = Some(Device::boot(boot, of.journal.clone()));
         of.told(&format!("boot {boot} 0"), now);
         if let Some(rest) = of.runs(now) {
+            let off_ms = of.true_ms(rest.left_ms);
             self.note("power is back in a run");
             let run = self.devices.machines[machine].runs.iter_mut().rev().find(|run| run.cmd_id == rest.cmd_id);
             let run = run.expect("it goes on with what it ran");
-            run.ends_at = now.plus_ms(rest.left_ms);
+            run.ends_at = now.plus_ms(off_ms);
         }
         self.tick(machine, body, boot);
         let after_ms = self.up_to(2_000);
@@ -263,12 +268,12 @@ impl<const B: bool> World<Mqtt<B>> {
     /// A device begins to run.
     fn begins(&mut self, machine: usize, body: usize, run: DeviceRun) {
         let now = self.now;
-        let drift = self.devices.machines[machine].bodies[body].drift;
+        let runs_ms = self.devices.machines[machine].bodies[body].true_ms(run.left_ms);
         let of = &mut self.devices.machines[machine];
         let doubtful = now <= of.doubtful_until;
         let twice = of.runs.iter().any(|ran| ran.cmd_id == run.cmd_id && !ran.forgotten);
         assert!(!twice || doubtful, "it runs twice: {run:?}");
-        let ends_at = now.plus_ms(run.left_ms - run.left_ms * drift / 1_000_000);
+        let ends_at = now.plus_ms(runs_ms);
         of.runs.push(Run { cmd_id: run.cmd_id, ends_at, cut: false, forgotten: doubtful });
     }
 

@@ -41,6 +41,8 @@ pub struct Talk {
     pub weather: Weather,
     /// The last word that was believed, and when.
     heard: Option<(Stamp, Timestamp)>,
+    /// When a word last found no room on its way to the machine.
+    pub lost_at: Option<Timestamp>,
     /// Quick words since the countdown is wrong.
     pub wrong: u32,
 }
@@ -62,6 +64,7 @@ impl Talk {
             waiting: Vec::new(),
             weather: Weather::FINE,
             heard: None,
+            lost_at: None,
             wrong: 0,
         }
     }
@@ -128,6 +131,7 @@ impl<const B: bool> World<Mqtt<B>> {
             Effect::Tell(event, grounds) => {
                 self.note_grounds(machine, &event, grounds);
                 if self.troubled && self.chance(LOST) {
+                    self.devices.talks[machine].lost_at = Some(self.now);
                     return self.note("word finds no room");
                 }
                 self.later(0, Happens::Told { life, machine, event });

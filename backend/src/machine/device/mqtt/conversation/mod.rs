@@ -31,6 +31,8 @@ const TAKEN_MS: i64 = 2_000;
 const ASK_AGAIN_MS: i64 = 10_000;
 /// Behind a broker a connection is no line that costs something: a device that counts one for each word is not answered each time.
 const ANSWER_AGAIN_MS: i64 = 1_000;
+/// The end of a run is told again when it is so much sooner.
+const WORTH_MS: i64 = 100;
 /// A word this young is as good as a new one for who scans the machine.
 const FRESH_MS: i64 = 3_000;
 /// How long somebody who scans it waits for the device.
@@ -164,6 +166,8 @@ pub struct Conversation {
     run: Option<(Run, Option<i64>)>,
     /// What the actor was last told that it runs.
     told: Option<Uuid>,
+    /// And until when.
+    told_end: Timestamp,
     /// The actor wants to know what it runs, although it be nothing new.
     wanted: bool,
     open: Option<Open>,
@@ -190,6 +194,7 @@ impl Conversation {
             epoch: None,
             run: None,
             told: None,
+            told_end: Timestamp::default(),
             wanted: false,
             open: None,
             out: Vec::new(),
@@ -385,12 +390,13 @@ impl Conversation {
         }
     }
 
-    /// A word has told its uptime. When no way was so short before, the end of a run is sooner than was told.
+    /// A word has told its uptime. When ways were so much longer before, the end of a run is sooner than was told.
     fn arrived(&mut self, up_ms: i64, now: Timestamp) {
         if self.way.has_wrapped(up_ms) {
             self.run = None;
         }
-        if self.way.heard(up_ms, now) && self.ends_at(now).is_some_and(|ends_at| ends_at > now) {
+        self.way.heard(up_ms, now);
+        if self.ends_at(now).is_some_and(|ends_at| ends_at > now && ends_at.ms_until(self.told_end) > WORTH_MS) {
             self.tell_run(now);
         }
     }
@@ -470,13 +476,16 @@ impl Conversation {
             open.hear(AckResult::Started);
             open.ends_at = Some(ends_at);
         }
+        self.told_end = ends_at;
         let left_ms = now.ms_until(ends_at).max(0);
         self.tell(Some(DeviceRun { cmd_id: run.cmd_id, left_ms }));
     }
 
     fn runs_nothing(&mut self, said_at: Option<Timestamp>, now: Timestamp) {
         let said_at = said_at.unwrap_or(now);
-        if let Some(open) = &mut self.open {
+        // What a broker has kept back since before the start: the first that a new process hears.
+        let before_it = self.route == Route::Broker && self.is_below_fence();
+        if let Some(open) = self.open.as_mut().filter(|_| !before_it) {
             if open.stop_at.is_some_and(|stop| stop <= said_at) {
                 open.hear(AckResult::Done);
                 self.out.push(Effect::Tell(open.ack(AckResult::Done), Grounds::Run));

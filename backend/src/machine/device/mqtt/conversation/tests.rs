@@ -379,6 +379,29 @@ fn an_uptime_that_goes_round_moves_no_countdown() {
 }
 
 #[test]
+fn ways_that_become_shorter_bit_by_bit_mend_the_end_that_was_told() {
+    endpoint([
+        (0, Link(1), "here"),
+        (1_600, state(runs(1_000, 1, 60)), "runs 1 for 60000, asks on 1"),
+        (2_510, beat(2_000), ""),
+        (3_420, beat(3_000), "runs 1 for 58000"),
+        (4_330, beat(4_000), ""),
+        (5_310, beat(5_000), "runs 1 for 56000"),
+    ]);
+}
+
+#[test]
+fn a_state_from_before_the_run_is_no_early_end() {
+    broker([
+        (0, Recall(2), ""),
+        (0, Link(1), ""),
+        (100, state(idle(100, 1)), "here, asks on 1"),
+        (200, state(runs(200, 2, 590)), "runs 2 for 590000"),
+    ]);
+    broker([(0, Recall(2), ""), (0, Link(1), ""), (100, state(idle(100, 2)), "here, ended 599900 early, asks on 1")]);
+}
+
+#[test]
 fn another_boot_has_another_clock() {
     endpoint([
         (0, Link(1), "here"),

@@ -6,8 +6,6 @@ use crate::domain::timestamp::Timestamp;
 /// The shortest way counts for so long, and up to twice as long: as long as a device keeps the clock that it was told. Not for ever,
 /// because a crystal goes wrong by 30 s a week.
 const KEPT_MS: i64 = 60 * 60_000;
-/// A shorter way is news when it is so much shorter.
-const WORTH_MS: i64 = 300;
 
 /// A word's way only makes it older: the time of arrival less the uptime that it tells is never less than the moment of the boot, and
 /// the least of them is the nearest to it.
@@ -21,13 +19,12 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// A word arrives; whether its way was so much shorter than any before that what was told is to be told again.
-    pub(super) fn heard(&mut self, up_ms: i64, now: Timestamp) -> bool {
+    /// A word arrives.
+    pub(super) fn heard(&mut self, up_ms: i64, now: Timestamp) {
         if self.has_wrapped(up_ms) {
             *self = Self::default();
         }
         self.up_ms = up_ms;
-        let known = self.boot_ms();
         let lasted = self.began.ms_until(now);
         if lasted >= KEPT_MS {
             self.before = self.least.take().filter(|_| lasted < 2 * KEPT_MS);
@@ -35,7 +32,6 @@ impl Way {
         }
         let boot_ms = now.ms() - up_ms;
         self.least = Some(self.least.map_or(boot_ms, |least| least.min(boot_ms)));
-        known.is_some_and(|known| boot_ms < known - WORTH_MS)
     }
 
     /// Whether its uptime went round since the word before: what was said at an earlier one is of another count.
@@ -72,12 +68,11 @@ mod tests {
     fn a_late_word_moves_nothing_and_a_faster_one_does() {
         let mut way = Way::default();
         assert_eq!(way.said_at(0), None);
-        assert!(!way.heard(1_000, at(1_900)), "nothing was told before");
+        way.heard(1_000, at(1_900));
         assert_eq!(way.said_at(1_000), Some(at(1_900)));
-        assert!(!way.heard(2_000, at(7_000)));
+        way.heard(2_000, at(7_000));
         assert_eq!(way.said_at(2_000), Some(at(2_900)));
-        assert!(!way.heard(8_000, at(8_700)), "by 200 ms");
-        assert!(way.heard(9_000, at(9_050)));
+        way.heard(9_000, at(9_050));
         assert_eq!(way.said_at(9_000), Some(at(9_050)));
     }
 
