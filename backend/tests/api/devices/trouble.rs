@@ -51,6 +51,7 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
         assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
         app.buy(&siti, &buy(n, shop, epay)).await.expect(409, "mesin sedang offline");
         app.until_free(&mut device).await;
+        app.advance_s(40);
         device.epoch = 7;
         device.state().await;
     }
