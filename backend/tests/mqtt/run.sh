@@ -24,6 +24,7 @@ export NYALA__DATA__DIR="$folder/data" NYALA__HTTP__PORT=0 NYALA__LOG__FILTER=wa
 NYALA__MQTT__PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 export NYALA__MQTT__PORT
 cd "$here/../../.."
+: >"$folder/address"
 "$nyala" serve >"$folder/address" 2>"$folder/log" &
 server=$!
 close() {
