@@ -22,6 +22,9 @@ const LISTS: [&str; 2] = ["http.trusted_proxies", "http.allowed_origins"];
 const DEFAULT_DATA_DIR: &str = "data";
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
+/// The port of development, as in config/default.toml.
+const DEVICE_PORT: u16 = 1883;
+
 pub const VITAL_TASKS: [&str; 19] = [
     "alarm",
     "hub",
@@ -257,14 +260,20 @@ impl ServerSettings {
         config.data.dir_is_default = config.data.dir == Path::new(DEFAULT_DATA_DIR)
             && std::env::var_os("NYALA__DATA__DIR").is_none()
             && !flags.iter().any(|f| f.starts_with("data.dir="));
-        config.mqtt.port_is_default =
-            std::env::var_os("NYALA__MQTT__PORT").is_none() && !flags.iter().any(|f| f.starts_with("mqtt.port="));
+        config.mqtt.port_is_default = config.mqtt.port == DEVICE_PORT
+            && std::env::var_os("NYALA__MQTT__PORT").is_none()
+            && !flags.iter().any(|f| f.starts_with("mqtt.port="));
         config.check()?;
         Ok(config)
     }
 
     pub fn is_production(&self) -> bool {
         self.profile == Profile::Production
+    }
+
+    /// Where the server keeps the port that devices find it by when it was given any free one: commands are other processes.
+    pub fn device_port_file(&self) -> PathBuf {
+        self.data.dir.join("mqtt.port")
     }
 
     /// Where devices find the server. `None` when nobody has said it: in production, or with an address that means all of this machine's.

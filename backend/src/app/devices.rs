@@ -56,6 +56,10 @@ pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
 /// When the listener cannot be used.
 pub fn serve(builder: ServerBuilder, state: &AppState, listener: TcpListener) -> std::io::Result<ServerBuilder> {
     let mqtt = state.mqtt.clone();
+    if state.config.mqtt.port == 0 {
+        // Whoever is given a key is told where to go.
+        std::fs::write(state.config.device_port_file(), listener.local_addr()?.port().to_string())?;
+    }
     builder.listen("devices", listener, move || {
         // Runs once on each worker thread, where the devices of its outlets live.
         let door = mqtt.start_thread().inspect_err(|e| tracing::error!(error = %e, "a thread serves no devices")).ok().flatten();

@@ -103,7 +103,7 @@ async fn till_code(state: &AppState) -> Result<Option<String>, Failure> {
 
 /// How to play a machine of the demo, where there is one and devices can connect.
 async fn device_play(state: &AppState, address: Option<SocketAddr>) -> Result<Option<String>, Failure> {
-    match address.filter(|_| state.config.dev.seed_demo) {
+    match address.filter(|_| state.config.dev.seed_demo && !state.config.mqtt.tls) {
         Some(address) => Ok(demo::devices::play(&state.store.db, address).await?),
         None => Ok(None),
     }

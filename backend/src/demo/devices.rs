@@ -55,7 +55,8 @@ pub async fn keys(db: &Db) -> Result<Vec<(i64, i64, &'static str)>, AppError> {
 /// # Errors
 /// When the database does not answer.
 pub async fn play(db: &Db, address: SocketAddr) -> Result<Option<String>, AppError> {
-    let Some((idoutlet, idmesin, secret)) = keys(db).await?.into_iter().next() else { return Ok(None) };
+    let keys = keys(db).await?;
+    let [(idoutlet, idmesin, secret), others @ ..] = keys.as_slice() else { return Ok(None) };
     let at = format!("-h {} -p {} -u {idmesin} -P {secret}", address.ip(), address.port());
     let topic = format!("-t nyala/v1/{idoutlet}/{idmesin}");
     // It hears its commands and shows them; whatever it hears it answers with a sign of life, as a device does at once.
@@ -63,7 +64,9 @@ pub async fn play(db: &Db, address: SocketAddr) -> Result<Option<String>, AppErr
         "mosquitto_sub {at} -k 20 {topic}/cmd | tee /dev/stderr | sed -u 's/.*/{{}}/' | mosquitto_pub {at} -k 20 -l {topic}/hb"
     );
     let mouth = format!(r#"mosquitto_pub {at} {topic}/ack -m '{{"cmd_id":"…","result":"started"}}'"#);
+    let others: String =
+        others.iter().map(|(outlet, id, secret)| format!("    machine {id} of outlet {outlet}: -u {id} -P {secret}\n")).collect();
     Ok(Some(format!(
-        "  be machine {idmesin}, in two terminals; the second answers a start within 10 s:\n    {ears}\n    {mouth}\n"
+        "  be machine {idmesin}, in two terminals; the second answers a start within 10 s:\n    {ears}\n    {mouth}\n{others}"
     )))
 }

@@ -1,6 +1,7 @@
 //! Devices behind a broker of Debian's, which lets in whom `nyala device export` names. Where its package is not installed the test says so
 //! and tries nothing.
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use actix_web::rt::time::timeout;
@@ -40,7 +41,9 @@ async fn keys_file(app: &TestApp, given: &Given) -> std::path::PathBuf {
 
 async fn washes_behind(kind: BrokerKind) {
     if kind.find().is_none() {
-        return eprintln!("SKIPPED: {} is not installed here, so nothing is tried behind it", kind.program());
+        // Past what the test runner keeps of a test that is fine.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not installed here, so nothing is tried behind it", kind.program());
+        return;
     }
     let port = free_port().unwrap();
     let url = format!("mqtt://127.0.0.1:{port}");

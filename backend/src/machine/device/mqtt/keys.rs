@@ -101,7 +101,11 @@ impl Door {
     pub fn of(settings: &ServerSettings, authority: Option<&Authority>) -> Result<Self, KeyError> {
         let host = settings.device_host().ok_or(KeyError::NoHost)?.to_owned();
         let ca = authority.map(|authority| authority.pem().to_owned());
-        Ok(Self { host, port: settings.mqtt.port, ca })
+        let port = match settings.mqtt.port {
+            0 => std::fs::read_to_string(settings.device_port_file()).ok().and_then(|port| port.trim().parse().ok()).unwrap_or(0),
+            port => port,
+        };
+        Ok(Self { host, port, ca })
     }
 
     fn login(&self, idoutlet: i64, idmesin: i64, secret: String) -> DeviceLogin {

@@ -59,9 +59,11 @@ pub async fn run_forever(broker: Broker, store: Store, reports: Arc<Reports>, re
         tracing::warn!(error = %why, host = bridge.broker.host, port = bridge.broker.port, "no line to the devices' broker; trying again");
         pause = if began.elapsed() >= GOOD_AFTER { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
         let until = Instant::now() + pause.mul_f64(rand::rng().random_range(0.0..1.0));
-        // Meanwhile machines are told that nobody is there, and what they want is kept in mind.
+        // Meanwhile machines are told that nobody is there, what they want is kept in mind, and devices fall silent.
+        let mut sweep = interval(SWEEP);
         loop {
             tokio::select! {
+                _ = sweep.tick() => bridge.sweep(None),
                 () = sleep_until(until) => break,
                 request = bridge.requests.recv() => match request {
                     Some(request) => bridge.request(request, None),
@@ -110,7 +112,7 @@ impl Bridge {
                     Some(request) => self.request(request, Some(&mut line)),
                     None => return Ok(()),
                 },
-                _ = sweep.tick() => self.sweep(&mut line),
+                _ = sweep.tick() => self.sweep(Some(&mut line)),
                 _ = ping.tick() => line.ping()?,
                 _ = read.tick(), if self.unknown => if let Err(e) = self.read_machines().await {
                     tracing::warn!(error = %e, "which machines are over MQTT cannot be read; it will be tried again");
@@ -176,12 +178,12 @@ impl Bridge {
         }
     }
 
-    fn sweep(&mut self, line: &mut Line) {
+    fn sweep(&mut self, mut line: Option<&mut Line>) {
         let now = self.now();
         for idmesin in self.devices.silent(now) {
             let Some(device) = self.devices.get(idmesin) else { continue };
             let effects = device.conversation.wake(now);
-            self.perform(idmesin, effects, Some(&mut *line));
+            self.perform(idmesin, effects, line.as_deref_mut());
         }
     }
 

@@ -212,7 +212,8 @@ impl Conversation {
     /// A connection has subscribed to `cmd`; behind a broker: the server's own with that is there.
     pub fn linked(&mut self, link: LinkId, now: Timestamp) -> Vec<Effect> {
         let before = self.link();
-        if self.route == Route::Broker {
+        // The server's own line is told of again with every word.
+        if self.route == Route::Broker && before != Some(link) {
             self.links.clear();
             self.linked_at = now;
         }

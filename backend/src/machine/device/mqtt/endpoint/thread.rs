@@ -259,8 +259,11 @@ impl Thread {
         for (at, line) in &mut self.lines {
             line.packets = 0;
             if line.heard_at.ms_until(now) >= line.silence_ms {
-                if line.seat().is_none() {
-                    self.shared.reports.metrics.refused(Refused::Protocol);
+                match line.stage {
+                    Stage::Fresh => self.shared.reports.metrics.refused(Refused::Protocol),
+                    // The database took too long.
+                    Stage::Judged(_) => self.shared.reports.metrics.refused(Refused::Unavailable),
+                    Stage::Seated(_) => {}
                 }
                 silent.push(LineKey { at, link: line.link });
             }
