@@ -68,6 +68,13 @@ impl Terminal {
         }
     }
 
+    /// Waits until the device says this, after what was `said` already.
+    fn until_said(&mut self, what: &str, mut said: Vec<String>) {
+        while !said.iter().any(|line| line.contains(what)) {
+            said.push(self.lines.recv_timeout(PATIENCE).unwrap_or_else(|e| panic!("no `{what}`: {e}\n{}", said.join("\n"))));
+        }
+    }
+
     async fn until_relay(&self, is: &str) {
         let file = self.folder.join("mesin.relay");
         let there = async {
@@ -136,7 +143,9 @@ async fn the_first_machine_washes_as_its_page_says() {
     terminal.until_relay("1").await;
     assert!(terminal.paste(looks).iter().any(|line| line == "1"));
     // Power is lost in the run and comes back; it is the same run.
-    terminal.paste(plug);
+    // The file still says 1; that the device is there again, it says itself.
+    let said = terminal.paste(plug);
+    terminal.until_said("relay on", said);
     terminal.until_relay("1").await;
     let runs: i64 = site.db.query_one("SELECT count(*) FROM snap_transaksi WHERE state = 'RUNNING'", &[]).await.unwrap().get(0);
     assert_eq!(runs, 1);
