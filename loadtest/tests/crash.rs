@@ -1,4 +1,5 @@
 //! Short runs of `make crash`: the whole server with its private database, and with devices over MQTT on a bad network.
+#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 use std::io::Write as _;
 use std::path::Path;

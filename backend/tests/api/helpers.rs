@@ -226,7 +226,7 @@ impl TestApp {
         actix_web::rt::spawn(server);
         server::open(&state).await.expect("open");
         let (db, _) = lock::connect(state.store.db.config()).await.expect("database");
-        let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(30)).finish();
+        let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(90)).finish();
         Self { state, clock, db, base_url, device_port, http, server: running.handle, data_dir, _database: database }
     }
 
