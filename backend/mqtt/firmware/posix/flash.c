@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Far enough from each other that no page or sector holds parts of both. */
 enum { APART = 4096 };
+/* A program that was just killed may not be gone yet. */
+enum { LOCK_MS = 2000, LOOK_MS = 20 };
 
 /* A file that was just made may be lost with its folder's entry. */
 static bool sync_folder(const char *path)
@@ -26,14 +29,25 @@ static bool sync_folder(const char *path)
     return good;
 }
 
-bool flash_open(struct flash *f, const char *path)
+static bool lock(int file)
 {
     struct flock all = {0};
-    int slot;
+    int waited;
     all.l_type = F_WRLCK;
     all.l_whence = SEEK_SET;
+    for (waited = 0; fcntl(file, F_SETLK, &all) != 0; waited += LOOK_MS) {
+        if ((errno != EAGAIN && errno != EACCES) || waited >= LOCK_MS)
+            return false;
+        poll(NULL, 0, LOOK_MS);
+    }
+    return true;
+}
+
+bool flash_open(struct flash *f, const char *path)
+{
+    int slot;
     f->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (f->file < 0 || fcntl(f->file, F_SETLK, &all) != 0 || !sync_folder(path))
+    if (f->file < 0 || !lock(f->file) || !sync_folder(path))
         return false;
     for (slot = 0; slot < 2; slot++) {
         ssize_t n = pread(f->file, f->record[slot], NYALA_RECORD_BYTES, slot * APART);

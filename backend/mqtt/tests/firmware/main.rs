@@ -270,20 +270,23 @@ fn with_tls_only_the_servers_own_certificate_is_taken() {
         skipped("mbedTLS is not installed (apt-get install libmbedtls-dev)");
         return;
     }
-    let (port, tls) = (free_port(), free_port());
+    let [port, tls, tls_at] = [(); 3].map(|()| free_port());
     let program = built("nyala-device-tls", &["TLS=1"]);
     let folder = Host::new(program.clone(), "tls-keys", "localhost", tls, None);
     certify(folder.folder());
     let ca = std::fs::read_to_string(folder.folder().join("ca.pem")).unwrap();
     let other = std::fs::read_to_string(folder.folder().join("other.pem")).unwrap();
     let settings = format!(
-        "allow_anonymous true\nlistener {port} 127.0.0.1\nlistener {tls} 127.0.0.1\ncertfile server.pem\nkeyfile server.key\n"
+        "allow_anonymous true\nlistener {port} 127.0.0.1\nlistener {tls} 127.0.0.1\ncertfile localhost.pem\nkeyfile localhost.key\n\
+         listener {tls_at} 127.0.0.1\ncertfile 127.0.0.1.pem\nkeyfile 127.0.0.1.key\n"
     );
     let Some(_broker) = mosquitto(folder.folder(), &settings, port) else { return };
     let mut peer = Peer::connect(port);
 
     // An authority that has not signed it, and a name that is not its own.
-    for (name, at, ca) in [("tls-other", "localhost", &other), ("tls-name", "127.0.0.1", &ca)] {
+    let wrong =
+        [("tls-other", "localhost", tls, &other), ("tls-name", "127.0.0.1", tls, &ca), ("tls-address", "localhost", tls_at, &ca)];
+    for (name, at, tls, ca) in wrong {
         let host = Host::new(program.clone(), name, at, tls, Some(ca));
         let mut device = Command::new(&program)
             .current_dir(host.folder())
@@ -298,23 +301,34 @@ fn with_tls_only_the_servers_own_certificate_is_taken() {
         assert!(refused.is_some_and(|line| line.contains("X509 - Certificate verification failed")), "{name}");
     }
 
-    let mut host = Host::new(program, "tls", "localhost", tls, Some(&ca));
+    let mut host = Host::new(program.clone(), "tls", "localhost", tls, Some(&ca));
     host.power_on(&[]);
     let first = peer.meets();
     a_day(&mut host, peer, &first);
+    drop(host);
+
+    let mut host = Host::new(program, "tls-at", "127.0.0.1", tls_at, Some(&ca));
+    let mut peer = Peer::connect(port);
+    host.power_on(&[]);
+    let another = |state: &Value| state["online"] == true && state["last"] == Value::Null;
+    while !another(&peer.hears("state")) {}
 }
 
-/// An authority, a certificate of it for `localhost`, and another authority.
+/// Two authorities, and two certificates of the first: for a name and for an address.
 fn certify(folder: &Path) {
     const MAKE: &str = "
         for name in ca other; do
             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $name.key -out $name.pem -days 2 -subj /CN=$name
         done
-        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout server.key -out server.csr -subj /CN=localhost
-        echo subjectAltName=DNS:localhost > names
-        openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem -days 2 -extfile names
-        # Whoever mosquitto turns itself into reads them, too.
-        chmod a+r server.key server.pem; chmod a+rx .";
+        for name in DNS:localhost IP:127.0.0.1; do
+            host=${name#*:}
+            openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $host.key -out $host.csr -subj /CN=$host
+            echo subjectAltName=$name > names
+            openssl x509 -req -in $host.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out $host.pem -days 2 -extfile names
+            # Whoever mosquitto turns itself into reads them, too.
+            chmod a+r $host.key $host.pem
+        done
+        chmod a+rx .";
     let made = Command::new("sh").args(["-ec", MAKE]).current_dir(folder).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
