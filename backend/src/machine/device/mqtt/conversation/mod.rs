@@ -463,6 +463,8 @@ impl Conversation {
             // That it has started is told by what runs, with the time that is left; when nothing does, it is asked.
             open.ran = true;
         } else if let Some((epoch, said_at)) = state.epoch.zip(said_at)
+            // Until a word has come in time nobody knows how long they are on their way: this one perhaps since before the start.
+            && self.way.is_known_since(open.cmd.exp)
             && open.never_ran(epoch, said_at)
         {
             open.answered = true;

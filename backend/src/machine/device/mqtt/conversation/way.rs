@@ -39,6 +39,11 @@ impl Way {
         wrapped(self.up_ms, up_ms)
     }
 
+    /// Whether a word came before `at`, by which others are measured.
+    pub(super) fn is_known_since(&self, at: Timestamp) -> bool {
+        self.began < at
+    }
+
     /// Whether the device tells its uptime.
     pub(super) fn is_known(&self) -> bool {
         self.boot_ms().is_some()
