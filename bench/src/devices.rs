@@ -1,4 +1,5 @@
-//! What the endpoint costs that devices connect to, without a purchase and without PostgreSQL, beside brokers with this server as their client.
+//! What the endpoint costs that devices connect to, without a purchase and without PostgreSQL, beside brokers with this server as their client;
+//! and the whole server with purchases.
 
 use std::collections::HashMap;
 use std::fs;
@@ -27,25 +28,27 @@ use nyala::secrets::Secrets;
 use nyala_loadtest::broker::{Broker as BrokerProcess, BrokerKind, free_port};
 use nyala_loadtest::fleet::{self, Fleet, FleetOptions, Keys};
 use nyala_loadtest::http::Pool;
-use nyala_loadtest::process::Used;
+use nyala_loadtest::process::{Used, family_cpu_us};
+use nyala_loadtest::server::{Server, program};
 use nyala_loadtest::shop::{Shop, Wish};
 use tokio::net::TcpSocket;
 use tokio::sync::mpsc;
-use tokio::task::LocalSet;
+use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{interval, sleep, timeout};
 use uuid::Uuid;
 
 use crate::BenchError;
 use crate::durations::Durations;
 use crate::results::Figures;
-use crate::server::Scratch;
-use nyala_loadtest::server::program;
+use crate::server::{Scratch, pid};
 
 /// Of one outlet.
 const MACHINES_PER_OUTLET: usize = 20;
 /// Longer than every measurement: a machine is started once.
 const RUN_S: i64 = 3_600;
 const COMMAND_LIFE_MS: i64 = 10_000;
+/// Who buy in turn.
+const CUSTOMERS: usize = 500;
 /// Before the measurement, once all are there.
 const SETTLE: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
@@ -115,6 +118,15 @@ struct Row {
     back: Option<Duration>,
 }
 
+/// What purchases came to.
+struct Bought {
+    /// Per cent of a core.
+    server: f64,
+    postgres: f64,
+    times: Durations,
+    total: usize,
+}
+
 impl DeviceCost {
     /// A rough figure.
     pub fn quick() -> Self {
@@ -132,11 +144,12 @@ impl DeviceCost {
             driver: fleet::Driver::Mqtt,
             machines: self.devices as usize,
             machines_per_outlet: MACHINES_PER_OUTLET,
-            customers: 1,
+            customers: CUSTOMERS,
             duration_s: 60,
         };
-        let shop = Shop::open(&pool, &key, wish).await?;
+        let shop = Arc::new(Shop::open(&pool, &key, wish).await?);
         let keys = Arc::new(Keys::make(&pool, &key, &shop.machines).await?);
+        let bought = self.buy(&server, &pool, &shop, &keys).await?;
         let authority = Authority::of(&Secrets::load(&scratch.data())?.ok_or("no keys")?)?;
         let at: Vec<Location> = shop
             .machines
@@ -159,7 +172,40 @@ impl DeviceCost {
             let world = World { keys: &keys, at: &at, ca: &ca, scratch: &scratch };
             rows.push(self.measure(way, &world, &postgres.connection_string("postgres")).await?);
         }
-        Ok(self.figures(&rows))
+        Ok(self.figures(&rows, &bought))
+    }
+
+    /// The machines are bought one after the other, of the whole server.
+    async fn buy(&self, server: &Server, pool: &Pool, shop: &Arc<Shop>, keys: &Arc<Keys>) -> Result<Bought, BenchError> {
+        let options =
+            FleetOptions { program: program()?, flags: vec!["--seed".to_owned(), "7".to_owned()], ..FleetOptions::default() };
+        let _fleet = Fleet::start(keys.clone(), options).await?;
+        sleep(SETTLE).await;
+        let postgres = crate::db::open(server.data_dir())?;
+        let (pid, postmaster) = (pid(server)?, postgres.pid().cast_unsigned());
+        let used = || Ok::<_, BenchError>([Used::of(pid)?.cpu_us, family_cpu_us(postmaster)?]);
+        let total = ((self.rate * self.seconds) as usize).min(shop.machines.len());
+        let mut every = interval(Duration::from_secs(1) / self.rate);
+        let (before, began) = (used()?, Instant::now());
+        let mut buying = JoinSet::new();
+        for n in 0..total {
+            every.tick().await;
+            let (pool, shop, since) = (pool.clone(), shop.clone(), Instant::now());
+            buying.spawn(async move {
+                let bought = shop.buy(&pool, &shop.customers[n % shop.customers.len()], &shop.machines[n]).await;
+                bought.map(|()| since.elapsed())
+            });
+        }
+        let mut times = Durations::default();
+        while let Some(bought) = buying.join_next().await {
+            match bought.map_err(|e| e.to_string())? {
+                Ok(took) => times.add(took),
+                Err(e) => eprintln!("nyala-bench: a purchase failed: {e}"),
+            }
+        }
+        let (after, took) = (used()?, began.elapsed());
+        let share = |us: u64| 100.0 * us as f64 / 1e6 / took.as_secs_f64();
+        Ok(Bought { server: share(after[0] - before[0]), postgres: share(after[1] - before[1]), times, total })
     }
 
     async fn measure(&self, way: Way, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
@@ -292,7 +338,7 @@ impl DeviceCost {
         }
     }
 
-    fn figures(&self, rows: &[Row]) -> Figures {
+    fn figures(&self, rows: &[Row], bought: &Bought) -> Figures {
         let mut text = vec![
             "| | broker, % of a core | server, % of a core | KiB a device | start→ack p50 / p99 / max ms | answered | all back after a cut |".to_owned(),
             "|---|---|---|---|---|---|---|".to_owned(),
@@ -316,6 +362,18 @@ impl DeviceCost {
                 ),
             ));
         }
+        let ms = |quantile| bought.times.ms(quantile);
+        text.push(String::new());
+        text.push(format!(
+            "The whole server, where each start is a purchase over HTTP: {:.2} % of a core and PostgreSQL {:.2} %, paid in {:.2} / {:.2} / {:.2} ms, {} of {}.",
+            bought.server,
+            bought.postgres,
+            ms(0.5),
+            ms(0.99),
+            ms(1.0),
+            bought.times.len(),
+            bought.total,
+        ));
         Figures {
             title: format!("{} devices over MQTT, {} starts a second", self.devices, self.rate),
             body: text.join("\n") + "\n",
