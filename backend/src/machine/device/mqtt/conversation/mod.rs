@@ -496,6 +496,8 @@ impl Conversation {
                 let left_ms = said_at.ms_until(ends_at);
                 if left_ms > EARLY_MS {
                     self.out.push(Effect::Trouble(Trouble::EndedEarly { cmd_id: open.cmd.cmd_id, left_ms }));
+                    // That it is free takes the flag off again: the next state says so, for which it is asked as long as staff are waited for.
+                    return;
                 }
             }
         }

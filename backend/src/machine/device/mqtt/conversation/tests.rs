@@ -547,13 +547,15 @@ fn a_run_that_is_over_early_is_trouble_and_no_money() {
             (40, state(runs(40, 1, 600)), "runs 1 for 600000"),
         ]
     };
-    for (at, expected) in [(540_030, "ended 60010 early, free"), (540_040, "free"), (600_040, "free, asks on 1")] {
-        endpoint(ran().into_iter().chain([(at, state(idle(at, 1)), expected), (at + 10, state(idle(at + 10, 1)), "")]));
+    // Free only by its next word: staff are to be waited for meanwhile.
+    for (at, expected, next) in [(540_030, "ended 60010 early", "free"), (540_040, "free", ""), (600_040, "free, asks on 1", "")] {
+        let again = (at + 10, state(idle(at + 10, 1)), next);
+        endpoint(ran().into_iter().chain([(at, state(idle(at, 1)), expected), again, (at + 20, state(idle(at + 20, 1)), "")]));
     }
     // Its own word that it is done is no better reason.
     endpoint(ran().into_iter().chain([
         (100_000, ack(100_000, 1, AckResult::Done), "Done 1 by Ack"),
-        (100_010, state(last(100_010, 1, AckResult::Done)), "Done 1 by Last, ended 500030 early, free"),
+        (100_010, state(last(100_010, 1, AckResult::Done)), "Done 1 by Last, ended 500030 early"),
     ]));
     // An operator has it stopped: a state without a run says that it has.
     endpoint(ran().into_iter().chain([
