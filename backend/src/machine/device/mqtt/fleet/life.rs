@@ -54,7 +54,7 @@ impl Fleet {
         }
         self.abandon(i);
         let until = self.within(DARK_MS.0, DARK_MS.1);
-        let boot_id = boot_id(&mut self.rng);
+        let boot_id = boot_id();
         let member = &mut self.members[i];
         let memory = if forgets { DeviceMemory::default() } else { member.model.journal() };
         member.model = Device::boot(boot_id, memory);
@@ -483,7 +483,7 @@ impl Fleet {
             }
             return;
         }
-        let model = Device::boot(boot_id(&mut self.rng), DeviceMemory::default());
+        let model = Device::boot(boot_id(), DeviceMemory::default());
         let clone = Member { is_clone: true, ..Member::new(self.members[i].key.clone(), model) };
         let at = known.unwrap_or(self.members.len());
         match self.members.get_mut(at) {

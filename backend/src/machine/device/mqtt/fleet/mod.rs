@@ -140,13 +140,13 @@ impl Fleet {
                 .map_err(|e| FleetError::Journal(path.clone(), e))?,
             None => (None, HashMap::new()),
         };
-        let mut rng = plan.seed.map_or_else(StdRng::from_os_rng, StdRng::seed_from_u64);
+        let rng = plan.seed.map_or_else(StdRng::from_os_rng, StdRng::seed_from_u64);
         let members: Vec<Member> = plan
             .keys
             .iter()
             .map(|key| {
                 let memory = memories.remove(&key.idmesin).unwrap_or_default();
-                Member::new(key.clone(), Device::boot(boot_id(&mut rng), memory))
+                Member::new(key.clone(), Device::boot(boot_id(), memory))
             })
             .collect();
         let mut fleet = Self {
@@ -286,7 +286,8 @@ fn tell(told: &mut impl Write, line: &serde_json::Value) {
     let _ = writeln!(told, "{line}").and_then(|()| told.flush());
 }
 
-/// Boots are not counted: a device that has forgotten everything must not be taken for itself before.
-fn boot_id(rng: &mut StdRng) -> i64 {
-    rng.random_range(1..1 << 53)
+/// Boots are not counted: a device that has forgotten everything must not be taken for itself before. Nor are they by the seed, which
+/// the process before may have had.
+fn boot_id() -> i64 {
+    rand::rng().random_range(1..1 << 53)
 }
