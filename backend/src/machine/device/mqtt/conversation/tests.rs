@@ -548,7 +548,8 @@ fn a_run_that_is_over_early_is_trouble_and_no_money() {
         ]
     };
     // Free only by its next word: staff are to be waited for meanwhile.
-    for (at, expected, next) in [(540_030, "ended 60010 early", "free"), (540_040, "free", ""), (600_040, "free, asks on 1", "")] {
+    for (at, expected, next) in [(540_030, "ended 60010 early", "free"), (540_040, "free", ""), (600_040, "free, asks on 1", "")]
+    {
         let again = (at + 10, state(idle(at + 10, 1)), next);
         endpoint(ran().into_iter().chain([(at, state(idle(at, 1)), expected), again, (at + 20, state(idle(at + 20, 1)), "")]));
     }
