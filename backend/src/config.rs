@@ -47,6 +47,35 @@ pub const VITAL_TASKS: [&str; 19] = [
     "bridge",
 ];
 
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterSettings {
+    pub enabled: bool,
+    pub name: String,
+}
+
+impl ClusterSettings {
+    /// What the server is called among others; `None` when it is alone.
+    pub fn name(&self) -> Option<&str> {
+        self.enabled.then_some(&self.name)
+    }
+
+    fn check(&self, database_url: &Secret) -> Result<(), String> {
+        let is_name = self.name.len() == 2 && self.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+        match () {
+            () if !self.enabled => Ok(()),
+            () if !is_name => Err(format!(
+                "cluster.name = \"{}\" must be two of a-z and 0-9, and another one for each server, such as \"n1\"",
+                self.name
+            )),
+            () if database_url.is_empty() => {
+                Err("cluster.enabled needs a PostgreSQL that all servers share: set DATABASE_URL (docs/cluster.md)".to_owned())
+            }
+            () => Ok(()),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
@@ -67,6 +96,7 @@ pub struct ServerSettings {
     pub mesin: MachineSettings,
     pub mqtt: MqttSettings,
     pub realtime: RealtimeSettings,
+    pub cluster: ClusterSettings,
     pub log: LogSettings,
     pub dev: DevSettings,
 }
@@ -313,6 +343,7 @@ impl ServerSettings {
             return refuse(format!("{key} = {value} must be {least} to {most}"));
         }
         self.connections_per_thread()?;
+        self.cluster.check(&self.database.url).or_else(refuse)?;
         if self.database.lock_ms >= self.database.statement_ms {
             let (lock_ms, statement_ms) = (self.database.lock_ms, self.database.statement_ms);
             return refuse(format!("database.lock_ms = {lock_ms} must be below database.statement_ms = {statement_ms}"));

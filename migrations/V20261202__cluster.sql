@@ -1,0 +1,27 @@
+-- Which server owns which outlets, when several share this database (docs/cluster.md). An outlet's shard is its number mod 256.
+CREATE TABLE node (
+    idnode BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- another one for each start of a server
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    started_at TIMESTAMPTZ NOT NULL,
+    alive_until TIMESTAMPTZ NOT NULL, -- in a row of its own: a beat waits for no purchase that holds a fence
+    late_since TIMESTAMPTZ,
+    leaving BOOLEAN NOT NULL DEFAULT FALSE
+);
+
+CREATE TABLE shard (
+    idshard INTEGER PRIMARY KEY CHECK (idshard BETWEEN 0 AND 255),
+    idnode BIGINT,
+    epoch BIGINT NOT NULL DEFAULT 0
+);
+INSERT INTO shard (idshard) SELECT generate_series(0, 255);
+
+-- What devices said to a server that does not own their machines, until the owner has read it.
+CREATE TABLE device_word (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    idshard INTEGER NOT NULL,
+    idmesin BIGINT NOT NULL,
+    word JSONB NOT NULL,
+    heard_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX device_word_shard ON device_word (idshard, id);
