@@ -5,7 +5,7 @@ CREATE TABLE node (
     version TEXT NOT NULL,
     started_at TIMESTAMPTZ NOT NULL,
     alive_until TIMESTAMPTZ NOT NULL, -- in a row of its own: a beat waits for no purchase that holds a fence
-    late_since TIMESTAMPTZ,
+    late_since TIMESTAMPTZ NOT NULL, -- when a beat last found its own life over, at first when it came
     leaving BOOLEAN NOT NULL DEFAULT FALSE
 );
 

@@ -4,6 +4,7 @@ pub mod api;
 pub mod app;
 pub mod auth;
 pub mod cli;
+pub mod cluster;
 pub mod config;
 pub mod db;
 pub mod demo;

@@ -13,6 +13,7 @@ use std::time::Duration;
 use actix_web::web::{Data, ServiceConfig};
 
 use crate::auth::Auth;
+use crate::cluster::Ownership;
 use crate::config::ServerSettings;
 use crate::db::clock::database_now;
 use crate::db::pool::{Db, PoolLimits, StatementLimits};
@@ -123,8 +124,10 @@ impl AppState {
         let mqtt = Arc::new(Mqtt::new(store.clone(), devices, broker, tls, config.mqtt.max_connections)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
+        let ownership = config.cluster.name().map_or_else(Ownership::default, |_| Ownership::shared());
         let machines = Machines::new(MachineParts {
             store: store.clone(),
+            ownership,
             recovery,
             drivers,
             listeners: Arc::new(hubs.clone()),

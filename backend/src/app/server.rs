@@ -23,6 +23,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::app::AppState;
 use crate::app::{devices, router};
+use crate::cluster::node::Node;
 use crate::config::{HttpSettings, ServerSettings};
 use crate::db::{clock, prune};
 use crate::http::body::{self, BodyError, Room};
@@ -250,9 +251,20 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
     };
     actix_web::rt::time::timeout(WORKERS_UP, up).await.map_err(|_| AppError::internal("worker threads did not come up"))?;
     device::start(&state.machines).map_err(AppError::internal)?;
-    let resumed = recovery::resume(&state.machines).await?;
-    state.sim.record_reach(&state.store.db).await?;
-    tracing::info!(resumed, "open purchases resumed");
+    match state.config.cluster.name() {
+        None => {
+            let resumed = recovery::resume(&state.machines, None).await?;
+            state.sim.record_reach(&state.store.db).await?;
+            tracing::info!(resumed, "open purchases resumed");
+        }
+        Some(name) => {
+            let own = state.machines.ownership();
+            let node = Node::join(state.store.db.config(), name, own.clone()).await.map_err(AppError::internal)?;
+            vital::spawn("node", node.live());
+            vital::spawn("takeover", recovery::resume_forever(state.machines.clone()));
+            vital::spawn("mirror", recovery::mirror_forever(state.machines.clone()));
+        }
+    }
     state.writes.watch();
     vital::spawn("reaper", recovery::reap_forever(state.machines.clone()));
     vital::spawn("pruning", prune::forever(state.store.clone()));

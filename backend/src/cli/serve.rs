@@ -13,6 +13,7 @@ use super::{CommonArgs, Failure, context, descriptors, profile};
 use crate::app::AppState;
 use crate::app::devices;
 use crate::app::server::{self, RunningServer};
+use crate::cluster::node;
 use crate::config::ServerSettings;
 use crate::db::lock::{self, ServerLock};
 use crate::db::pool;
@@ -140,6 +141,9 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
 /// Unready first, so that a load balancer stops sending; then running requests get their time. Idle connections get none.
 async fn drain(state: &AppState, running: &RunningServer) {
     state.machines.set_open(false);
+    if let Err(e) = node::leave(state.store.db.config(), state.machines.ownership()).await {
+        tracing::warn!(error = %e, "nothing was handed over; the others take it in a second");
+    }
     let at_most = Duration::from_secs(state.config.http.drain_s);
     tracing::info!(at_most_s = at_most.as_secs(), "stopping: unready, draining");
     let answered = tokio::time::timeout(at_most, state.in_flight.none());

@@ -3,6 +3,7 @@
 use tokio_postgres::Row;
 use uuid::Uuid;
 
+use crate::cluster::of_shards;
 use crate::db::error::DbError;
 use crate::db::pool::DbClient;
 use crate::domain::driver_kind::DriverKind;
@@ -101,9 +102,16 @@ WHERE t.state IN ",
     open_states!()
 );
 
-/// Every open purchase there is: what a start resumes.
-pub async fn all_open(client: &DbClient) -> Result<Vec<OpenPurchase>, DbError> {
-    client.query(OPEN, &[]).await?.iter().map(open_purchase).collect()
+/// Every open purchase of the machines of these shards, or of all: what their owner resumes.
+pub async fn all_open(client: &DbClient, shards: Option<&[i32]>) -> Result<Vec<OpenPurchase>, DbError> {
+    let stmt = client.prepare_cached(&format!("{OPEN} AND {}", of_shards!("t.idoutlet", 1))).await?;
+    client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
+}
+
+/// The open purchases of these machines.
+pub async fn open_of(client: &DbClient, idmesin: &[i64]) -> Result<Vec<OpenPurchase>, DbError> {
+    let stmt = client.prepare_cached(&format!("{OPEN} AND t.idmesin = ANY($1)")).await?;
+    client.query(&stmt, &[&idmesin]).await?.iter().map(open_purchase).collect()
 }
 
 /// The last purchase of each machine that waits for staff, where its money went back.
@@ -112,9 +120,10 @@ SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s,
 FROM mesin m JOIN LATERAL (SELECT * FROM snap_transaksi t WHERE t.idmesin = m.idmesin ORDER BY t.cmd_epoch DESC LIMIT 1) t ON TRUE
 WHERE m.perlu_petugas AND t.state = 'EXPIRED'";
 
-/// What machines were last sold for that wait for staff: they are free when their devices know that it is over.
-pub async fn given_back(client: &DbClient) -> Result<Vec<OpenPurchase>, DbError> {
-    client.query(GIVEN_BACK, &[]).await?.iter().map(open_purchase).collect()
+/// What machines of these shards, or of all, were last sold for that wait for staff: they are free when their devices know that it is over.
+pub async fn given_back(client: &DbClient, shards: Option<&[i32]>) -> Result<Vec<OpenPurchase>, DbError> {
+    let stmt = client.prepare_cached(&format!("{GIVEN_BACK} AND {}", of_shards!("t.idoutlet", 1))).await?;
+    client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
 
 /// The open purchase of one machine.

@@ -3,8 +3,10 @@
 //! (docs/decisions/0006-compare-and-set-in-one-lock-order.md).
 
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
+use crate::cluster::fence::{Fence, Fenced};
 use crate::db::error::DbError;
 use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
@@ -48,7 +50,7 @@ pub async fn hold(
 ) -> Result<Held, DbError> {
     let stmt = client.prepare_cached(HOLD).await?;
     let cmd_id = Uuid::new_v4();
-    let params: [&(dyn tokio_postgres::types::ToSql + Sync); 15] = [
+    let params: [&(dyn ToSql + Sync); 15] = [
         &p.id_customer_global,
         &p.receipt_number.as_str(),
         &p.idcustomer,
@@ -134,41 +136,44 @@ UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND
 const STOP: &str = "
 UPDATE snap_transaksi SET state = 'STOPPED', ends_at = $2, finished_at = $2 WHERE id = $1 AND state = 'RUNNING' RETURNING no_nota";
 
-/// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload.
-pub async fn apply(client: &DbClient, id: i64, change: Change, now: Timestamp) -> Result<Option<String>, DbError> {
+/// Where each of them looks for its purchase.
+const GUARD: &str = "WHERE id = $1 AND";
+
+static FENCED_POST: Fenced = Fenced::new(POST, GUARD);
+static FENCED_VOID: Fenced = Fenced::new(VOID, GUARD);
+static FENCED_MARK: Fenced = Fenced::new(MARK, GUARD);
+static FENCED_SOONER: Fenced = Fenced::new(SOONER, GUARD);
+static FENCED_STOP: Fenced = Fenced::new(STOP, GUARD);
+
+/// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload; or, with a `fence`,
+/// somebody else owns the machine. A finish needs none: that the run is over decides, whoever asks.
+pub async fn apply(
+    client: &DbClient,
+    id: i64,
+    change: Change,
+    now: Timestamp,
+    fence: Option<&Fence>,
+) -> Result<Option<String>, DbError> {
     let row = match change {
-        Change::MarkSent => {
-            let stmt = client.prepare_cached(MARK).await?;
-            client.query_opt(&stmt, &[&id, &"SENT", &["HELD"].as_slice()]).await?
-        }
-        Change::MarkUnsure => {
-            let stmt = client.prepare_cached(MARK).await?;
-            client.query_opt(&stmt, &[&id, &"UNSURE", &["HELD", "SENT"].as_slice()]).await?
-        }
+        Change::MarkSent => FENCED_MARK.query_opt(client, &[&id, &"SENT", &["HELD"].as_slice()], fence).await?,
+        Change::MarkUnsure => FENCED_MARK.query_opt(client, &[&id, &"UNSURE", &["HELD", "SENT"].as_slice()], fence).await?,
         Change::Run { started_at, ends_at } => {
-            let stmt = client.prepare_cached(POST).await?;
-            client.query_opt(&stmt, &[&id, &"RUNNING", &started_at, &ends_at, &None::<Timestamp>, &now]).await?
+            let params: [&(dyn ToSql + Sync); 6] = [&id, &"RUNNING", &started_at, &ends_at, &None::<Timestamp>, &now];
+            FENCED_POST.query_opt(client, &params, fence).await?
         }
         Change::RunAndFinish { started_at, ends_at } => {
-            let stmt = client.prepare_cached(POST).await?;
-            client.query_opt(&stmt, &[&id, &"FINISHED", &started_at, &ends_at, &Some(now), &now]).await?
+            let params: [&(dyn ToSql + Sync); 6] = [&id, &"FINISHED", &started_at, &ends_at, &Some(now), &now];
+            FENCED_POST.query_opt(client, &params, fence).await?
         }
-        Change::Sooner { started_at, ends_at } => {
-            let stmt = client.prepare_cached(SOONER).await?;
-            client.query_opt(&stmt, &[&id, &started_at, &ends_at]).await?
-        }
+        Change::Sooner { started_at, ends_at } => FENCED_SOONER.query_opt(client, &[&id, &started_at, &ends_at], fence).await?,
         Change::Finish => {
             let stmt = client.prepare_cached(FINISH).await?;
             client.query_opt(&stmt, &[&id, &now]).await?
         }
-        Change::Stop { ends_at } => {
-            let stmt = client.prepare_cached(STOP).await?;
-            client.query_opt(&stmt, &[&id, &ends_at]).await?
-        }
+        Change::Stop { ends_at } => FENCED_STOP.query_opt(client, &[&id, &ends_at], fence).await?,
         Change::Refuse | Change::Expire | Change::GiveUp => {
             let state = if change == Change::Refuse { "REFUSED" } else { "EXPIRED" };
-            let stmt = client.prepare_cached(VOID).await?;
-            client.query_opt(&stmt, &[&id, &state, &now, &(change == Change::GiveUp)]).await?
+            FENCED_VOID.query_opt(client, &[&id, &state, &now, &(change == Change::GiveUp)], fence).await?
         }
     };
     Ok(row.map(|row| row.try_get(0)).transpose()?)

@@ -107,7 +107,7 @@ impl Watcher {
         if watching.topics.len() + watching.queue.len() >= self.max_topics() {
             return self.too_many(request.ack);
         }
-        if let Some(location) = self.live.machines.location(request.idmesin) {
+        if let Some(location) = self.live.machines.shown(request.idmesin) {
             return self.watch(&mut watching, &location, request.ack);
         }
         // The first time anybody asks for this machine, its outlet has to be read.
@@ -117,7 +117,7 @@ impl Watcher {
     }
 
     async fn look_up(self, idmesin: i64) {
-        let found = self.live.machines.find(idmesin).await.map_err(AppError::from);
+        let found = self.live.machines.show(idmesin).await.map_err(AppError::from);
         let mut watching = self.watching.borrow_mut();
         let waited = watching.queue.iter().position(|(of, _)| *of == idmesin).map(|at| watching.queue.swap_remove(at).1);
         watching.queue.shrink_to_fit(); // a phone that only watches holds no queue

@@ -16,6 +16,8 @@ use super::machines::{Location, Machines};
 use super::tick::Tick;
 use super::ticker::{Run, Ticker};
 use super::wheel::TimerKey;
+use crate::cluster::Owner;
+use crate::cluster::fence::Fence;
 use crate::db::error::DbError;
 use crate::db::pool::DbClient;
 use crate::domain::timestamp::Timestamp;
@@ -76,8 +78,12 @@ impl MachineActor {
 
     fn on(&mut self, input: MachineInput, ctx: &mut Ctx) {
         let now = self.machines.parts().store.now();
-        for effect in self.machine.on(input, now) {
-            self.perform(effect, now, ctx);
+        // Whose machine it is may have changed since the last input.
+        let owned = MachineInput::Owned(self.machines.ownership().owns(self.location.idoutlet));
+        for input in [owned, input] {
+            for effect in self.machine.on(input, now) {
+                self.perform(effect, now, ctx);
+            }
         }
         self.arm(ctx);
     }
@@ -99,11 +105,15 @@ impl MachineActor {
                 let (before, after) = edge::around(change);
                 self.fault(before);
                 let (id, became, fault_point) = (next.id, next.state, self.machines.parts().fault_point.clone());
+                let (ownership, fence) = (self.machines.ownership().clone(), self.fence());
                 let work = async move |client: DbClient| {
-                    let result = ledger::apply(&client, id, change, at).await;
+                    let result = ledger::apply(&client, id, change, at, fence.as_ref()).await;
                     fault::point(&fault_point, after);
                     let nota = result?;
                     nota.iter().for_each(|nota| log(nota, idmesin, became));
+                    if nota.is_none() {
+                        ownership.doubt();
+                    }
                     Ok(nota.is_some())
                 };
                 self.ask(ctx, "a change of a purchase was not confirmed", work, move |actor, done| {
@@ -118,7 +128,10 @@ impl MachineActor {
                 self.ask(ctx, "a machine's purchase cannot be read", work, |_, stored| MachineInput::Loaded(stored));
             }
             Effect::Record { online, runs, foreign, at } => {
-                let work = async move |client: DbClient| record::record(&client, idmesin, online, runs, foreign, at).await;
+                let fence = self.fence();
+                let work = async move |client: DbClient| {
+                    record::record(&client, idmesin, online, runs, foreign, at, fence.as_ref()).await
+                };
                 self.ask(ctx, "a device's state was not stored; its next word will be", work, |_, done| {
                     MachineInput::Recorded(done)
                 });
@@ -161,6 +174,15 @@ impl MachineActor {
             let input = tell(actor, result);
             actor.on(input, ctx);
         }));
+    }
+
+    /// What stands before every change but a finish; none where there is one server. Who owns nothing changes nothing: its fence never stands.
+    fn fence(&self) -> Option<Fence> {
+        match self.machines.ownership().of(self.location.idoutlet) {
+            Owner::Alone => None,
+            Owner::Here(fence) => Some(fence),
+            Owner::Elsewhere => Some(Fence::of_nobody()),
+        }
     }
 
     fn command(&self, cmd: Command) {

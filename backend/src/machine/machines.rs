@@ -18,10 +18,12 @@ use super::device::Drivers;
 use super::error::MachineError;
 use super::listeners::Listeners;
 use super::metrics::MachineMetrics;
+use crate::cluster::Ownership;
 use crate::db::Store;
 use crate::db::pool::Db;
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Timestamp;
+use crate::ledger::facts;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::Purchase;
 
@@ -46,6 +48,8 @@ struct Resident {
 /// What machines stand on.
 pub struct MachineParts {
     pub store: Store,
+    /// Which machines are decided here.
+    pub ownership: Ownership,
     /// The connection of `recovery` alone: it goes on while all others wait behind a lock.
     pub recovery: Db,
     pub drivers: Drivers,
@@ -80,6 +84,16 @@ impl Machines {
 
     pub(super) fn parts(&self) -> &MachineParts {
         &self.0.parts
+    }
+
+    pub fn ownership(&self) -> &Ownership {
+        &self.0.parts.ownership
+    }
+
+    /// Those whose actors are here and which another server decides about.
+    pub fn foreign(&self) -> Vec<Location> {
+        let foreign = |at: &Location| !self.ownership().owns(at.idoutlet);
+        self.0.actors.iter().filter_map(|resident| self.location(*resident.key())).filter(foreign).collect()
     }
 
     pub fn metrics(&self) -> &MachineMetrics {
@@ -127,6 +141,25 @@ impl Machines {
     /// Where a machine is, when that was asked before.
     pub fn location(&self, idmesin: i64) -> Option<Location> {
         self.0.location.get(&idmesin).map(|a| *a)
+    }
+
+    /// Where a machine is whose board can be believed: it is decided here, or its purchase was read when its actor was made.
+    pub fn shown(&self, idmesin: i64) -> Option<Location> {
+        self.location(idmesin).filter(|at| self.ownership().owns(at.idoutlet) || self.0.actors.contains_key(&idmesin))
+    }
+
+    /// The same of one that nobody has asked for, or that is decided elsewhere.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none.
+    pub async fn show(&self, idmesin: i64) -> Result<Location, MachineError> {
+        let location = self.find(idmesin).await?;
+        if self.shown(idmesin).is_none()
+            && let Some(open) = facts::open_at(&self.0.parts.store.get().await?, idmesin).await?
+        {
+            self.resume(&location, open)?;
+        }
+        Ok(location)
     }
 
     /// Tells the machine's actor, making one when there is none.

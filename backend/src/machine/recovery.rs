@@ -1,6 +1,7 @@
 //! Nothing is forgotten: open purchases come back at boot, and what a timer or a message lost is found again
 //! (docs/decisions/0007-a-machine-never-awaits-in-its-mailbox.md, docs/decisions/0008-recovery-at-each-edge.md).
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio_postgres::Row;
@@ -9,14 +10,25 @@ use super::actor::MachineInput;
 use super::device;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
+use crate::cluster::of_shards;
 use crate::domain::timestamp::Timestamp;
-use crate::ledger::facts;
+use crate::ledger::facts::{self, OpenPurchase};
+use crate::purchase::step::Purchase;
 use crate::purchase::times::{CMD_LIFE_MS, GIVE_UP_MS};
 
 /// How often lost work is looked for.
 pub const EVERY: Duration = Duration::from_secs(1);
+/// The same among several servers, of what another one has begun.
+const SAFETY_NET_EVERY: Duration = Duration::from_millis(300);
+/// About so many of these rounds are a second.
+const ROUNDS_A_SECOND: u64 = 3;
 /// What is younger than this is not looked for: the actor itself sends right after the commit.
 pub const RELAY_AFTER_MS: i64 = 2_000;
+/// The same among several servers: the one that began it may be another one.
+const RELAY_FOREIGN_AFTER_MS: i64 = 500;
+/// How often machines are read that another server decides about, and how many by one statement.
+const MIRROR_EVERY: Duration = Duration::from_secs(1);
+const MIRRORED_AT_ONCE: usize = 1_000;
 /// A deadline this far past means that its timer was lost.
 pub const LATE_MS: i64 = 1_000;
 /// Undecided purchases are looked at this often, because most of them have an actor that only waits for its device.
@@ -25,16 +37,16 @@ pub const UNDECIDED_EVERY_ROUNDS: u64 = 4;
 pub const ASK_EVERY_ROUNDS: u64 = 15;
 const BATCH: i64 = 1_000;
 
-/// Every open purchase gets its machine's actor back. Returns how many.
-pub async fn resume(machines: &Machines) -> Result<usize, MachineError> {
+/// Every open purchase of the machines of these shards, or of all, gets its machine's actor back. Returns how many.
+pub async fn resume(machines: &Machines, shards: Option<&[i32]>) -> Result<usize, MachineError> {
     let client = machines.parts().recovery.get().await?;
-    let open = facts::all_open(&client).await?;
+    let open = facts::all_open(&client, shards).await?;
     let n = open.len();
-    for t in facts::given_back(&client).await? {
-        device::recall(machines, Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver }, &t.purchase);
+    for t in facts::given_back(&client, shards).await? {
+        device::recall(machines, stands(&t), &t.purchase);
     }
     for t in open {
-        let location = Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver };
+        let location = stands(&t);
         // First what its driver is to know: the actor speaks at once.
         device::recall(machines, location, &t.purchase);
         machines.resume(&location, t.purchase)?;
@@ -42,9 +54,52 @@ pub async fn resume(machines: &Machines) -> Result<usize, MachineError> {
     Ok(n)
 }
 
+/// Brings back the machines of every shard that becomes this server's. Runs until the process ends.
+pub async fn resume_forever(machines: Machines) {
+    loop {
+        let gained = machines.ownership().gained().await;
+        match resume(&machines, Some(&gained)).await {
+            Ok(resumed) => tracing::info!(shards = gained.len(), resumed, "open purchases taken over"),
+            Err(e) => {
+                tracing::warn!(error = %e, "open purchases cannot be taken over; it will be tried again");
+                machines.ownership().gain_again(gained);
+                tokio::time::sleep(SAFETY_NET_EVERY).await;
+            }
+        }
+    }
+}
+
+/// Machines that are watched or bought from here and decided elsewhere: what is stored of them is read, all at once. Runs until the process
+/// ends.
+pub async fn mirror_forever(machines: Machines) {
+    let mut every = tokio::time::interval(MIRROR_EVERY);
+    every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        every.tick().await;
+        if let Err(e) = mirror(&machines).await {
+            tracing::warn!(error = %e, "machines of other servers cannot be read; it will be tried again");
+        }
+    }
+}
+
+async fn mirror(machines: &Machines) -> Result<(), MachineError> {
+    for some in machines.foreign().chunks(MIRRORED_AT_ONCE) {
+        let ids: Vec<i64> = some.iter().map(|at| at.idmesin).collect();
+        let client = machines.parts().recovery.get().await?;
+        let mut open: HashMap<i64, Purchase> =
+            facts::open_of(&client, &ids).await?.into_iter().map(|t| (t.idmesin, t.purchase)).collect();
+        for at in some {
+            // One whose mailbox is full hears it in a second.
+            let _ = machines.tell_if_present(at.idmesin, MachineInput::Stored(open.remove(&at.idmesin)));
+        }
+    }
+    Ok(())
+}
+
 /// Runs until the process ends.
 pub async fn reap_forever(machines: Machines) {
-    let mut every = tokio::time::interval(EVERY);
+    let every = if machines.ownership().is_alone() { EVERY } else { SAFETY_NET_EVERY };
+    let mut every = tokio::time::interval(every);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     for round in 0_u64.. {
         every.tick().await;
@@ -54,58 +109,92 @@ pub async fn reap_forever(machines: Machines) {
     }
 }
 
-/// Machines whose purchase is past its deadline: $1 the deadline of runs and commands, $2 that of unsure ones by their age, $3 rows of
-/// each kind at most, so that none that stays stuck keeps the others from their turn. Each kind has its index, so that what is not due
+/// Machines whose purchase is past its deadline: $1 the deadline of runs and commands, $2 that of unsure ones by their age, $4 the shards
+/// that are looked at (NULL: all), $3 rows of each kind at most, so that none that stays stuck keeps the others from their turn. Each kind has its index, so that what is not due
 /// is never looked at; and the driver is asked for row by row, because a join reads all machines when PostgreSQL expects more rows than
 /// there are.
-pub const OVERDUE: &str = "
+pub const OVERDUE: &str = concat!(
+    "
 SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
-    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'RUNNING' AND ends_at <= $1 ORDER BY ends_at LIMIT $3)
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'RUNNING' AND ends_at <= $1 AND ",
+    of_shards!("idoutlet", 4),
+    " ORDER BY ends_at LIMIT $3)
     UNION ALL
-    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state IN ('HELD', 'SENT') AND cmd_exp <= $1 ORDER BY cmd_exp LIMIT $3)
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state IN ('HELD', 'SENT') AND cmd_exp <= $1 AND ",
+    of_shards!("idoutlet", 4),
+    " ORDER BY cmd_exp LIMIT $3)
     UNION ALL
-    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'UNSURE' AND created_at <= $2 ORDER BY created_at LIMIT $3)
-) t";
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'UNSURE' AND created_at <= $2 AND ",
+    of_shards!("idoutlet", 4),
+    " ORDER BY created_at LIMIT $3)
+) t"
+);
 
 /// Commands whose machine has not acted on them: starts that expire by $1, which tells the age of their hold, and stops that were asked
-/// for by $2; $3 rows of each kind at most, in any order, so that all have their turn when they are more.
-pub const RELAY: &str = "
+/// for by $2; of the shards $4, $3 rows of each kind at most, in any order, so that all have their turn when they are more.
+pub const RELAY: &str = concat!(
+    "
 SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
-    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'HELD' AND cmd_exp <= $1 ORDER BY random() LIMIT $3)
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'HELD' AND cmd_exp <= $1 AND ",
+    of_shards!("idoutlet", 4),
+    " ORDER BY random() LIMIT $3)
     UNION ALL
-    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'RUNNING' AND stop_requested_at <= $2 ORDER BY random() LIMIT $3)
-) t";
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'RUNNING' AND stop_requested_at <= $2 AND ",
+    of_shards!("idoutlet", 4),
+    " ORDER BY random() LIMIT $3)
+) t"
+);
 
 /// Purchases whose device was told and has said nothing: sent ones that expire by $1, unsure ones that were made by $2, as in `RELAY`.
-pub const UNDECIDED: &str = "
+pub const UNDECIDED: &str = concat!(
+    "
 SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
-    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'SENT' AND cmd_exp <= $1 ORDER BY random() LIMIT $3)
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'SENT' AND cmd_exp <= $1 AND ",
+    of_shards!("idoutlet", 4),
+    " ORDER BY random() LIMIT $3)
     UNION ALL
-    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'UNSURE' AND created_at <= $2 ORDER BY random() LIMIT $3)
-) t";
+    (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'UNSURE' AND created_at <= $2 AND ",
+    of_shards!("idoutlet", 4),
+    " ORDER BY random() LIMIT $3)
+) t"
+);
 
-/// Machines that wait for staff, $1 at most; in any order, so that all have their turn when they are more than a batch.
-pub const STAFF: &str = "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas ORDER BY random() LIMIT $1";
+/// Machines of the shards $2 that wait for staff, $1 at most; in any order, so that all have their turn when they are more than a batch.
+pub const STAFF: &str = concat!(
+    "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas AND ",
+    of_shards!("idoutlet", 2),
+    " ORDER BY random() LIMIT $1"
+);
 
 async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     let now = machines.parts().store.now();
+    let own = machines.ownership();
+    let shards = own.shards();
+    if shards.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(());
+    }
+    // Where there are several servers, a start that another one has held the money for is lost work that is always found.
+    let (relay_after_ms, rounds) = if own.is_alone() { (RELAY_AFTER_MS, 1) } else { (RELAY_FOREIGN_AFTER_MS, ROUNDS_A_SECOND) };
     let client = machines.parts().recovery.get().await?;
-    let overdue = client.prepare_cached(OVERDUE).await?;
-    let gave_up: Timestamp = now.plus_ms(-LATE_MS - GIVE_UP_MS);
-    let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH]).await?;
-    tell_all(machines, &late, || MachineInput::LookAgain)?;
-    let relay_before = now.plus_ms(-RELAY_AFTER_MS);
+    let relay_before = now.plus_ms(-relay_after_ms);
     let exp_until = relay_before.plus_ms(CMD_LIFE_MS);
     let relay = client.prepare_cached(RELAY).await?;
-    let due = client.query(&relay, &[&exp_until, &relay_before, &BATCH]).await?;
+    let due = client.query(&relay, &[&exp_until, &relay_before, &BATCH, &shards]).await?;
     tell_all(machines, &due, || MachineInput::LookAgain)?;
-    if round.is_multiple_of(UNDECIDED_EVERY_ROUNDS) {
+    if round.is_multiple_of(rounds) {
+        let overdue = client.prepare_cached(OVERDUE).await?;
+        let gave_up: Timestamp = now.plus_ms(-LATE_MS - GIVE_UP_MS);
+        let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH, &shards]).await?;
+        tell_all(machines, &late, || MachineInput::LookAgain)?;
+    }
+    if round.is_multiple_of(rounds * UNDECIDED_EVERY_ROUNDS) {
         let undecided = client.prepare_cached(UNDECIDED).await?;
-        let waiting = client.query(&undecided, &[&exp_until, &relay_before, &BATCH]).await?;
+        let relay_before = now.plus_ms(-RELAY_AFTER_MS);
+        let waiting = client.query(&undecided, &[&relay_before.plus_ms(CMD_LIFE_MS), &relay_before, &BATCH, &shards]).await?;
         tell_all(machines, &waiting, || MachineInput::LookAgain)?;
     }
-    if round.is_multiple_of(ASK_EVERY_ROUNDS) {
-        let staff = client.query(STAFF, &[&BATCH]).await?;
+    if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
+        let staff = client.query(STAFF, &[&BATCH, &shards]).await?;
         tell_all(machines, &staff, || MachineInput::AskDevice)?;
     }
     Ok(())
@@ -120,6 +209,10 @@ fn tell_all(machines: &Machines, rows: &[Row], input: impl Fn() -> MachineInput)
         }
     }
     Ok(())
+}
+
+fn stands(t: &OpenPurchase) -> Location {
+    Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver }
 }
 
 fn location(row: &Row) -> Result<Location, MachineError> {

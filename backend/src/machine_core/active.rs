@@ -10,8 +10,28 @@ use crate::purchase::step::{self, Op, Purchase, PurchaseEvent};
 
 /// Events of the device that may wait behind a commit.
 const MAX_EVENTS: usize = 32;
+/// A run that is decided elsewhere is finished here so long after its end: its owner comes first.
+const OVER_AFTER_MS: i64 = 150;
 /// After the database failed, how long until what is stored is read again.
 pub(super) const LOAD_AFTER_MS: i64 = 500;
+
+/// How far a purchase has come, so that an older reading of it is known as one: of the machine's purchases the later, of one purchase the
+/// further state, of one run the sooner end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Seen(i64, u8, std::cmp::Reverse<Timestamp>);
+
+impl Seen {
+    pub(super) fn of(p: &Purchase) -> Self {
+        let rank = match p.state {
+            PurchaseState::Held => 0,
+            PurchaseState::Sent => 1,
+            PurchaseState::Unsure => 2,
+            PurchaseState::Running => 3,
+            PurchaseState::Finished | PurchaseState::Stopped | PurchaseState::Refused | PurchaseState::Expired => 4,
+        };
+        Self(p.epoch, rank, std::cmp::Reverse(p.ends_at))
+    }
+}
 
 /// The open purchase and who waits for it.
 #[derive(Debug)]
@@ -45,6 +65,12 @@ impl<B, S> Active<B, S> {
     pub(super) fn wake_at(&self) -> Option<Timestamp> {
         if self.pending.is_some() || self.doubtful { None } else { step::wake_at(&self.p) }
     }
+
+    /// When a run that is decided elsewhere is to be finished here, because its owner may be gone.
+    pub(super) fn over_at(&self) -> Option<Timestamp> {
+        let runs = self.p.state == PurchaseState::Running && self.pending.is_none() && !self.doubtful;
+        runs.then(|| self.p.ends_at.plus_ms(OVER_AFTER_MS))
+    }
 }
 
 /// The outcome that a decided state is, for those who wait.
@@ -56,9 +82,22 @@ pub(super) fn outcome(state: PurchaseState) -> Option<Outcome> {
     }
 }
 
+impl<B: Waiter, S: Waiter> Active<B, S> {
+    /// Whether anybody waits for what becomes of it.
+    pub(super) fn is_awaited(&mut self) -> bool {
+        self.buyers.retain(|buyer| !buyer.gone());
+        self.operators.retain(|operator| !operator.gone());
+        !self.buyers.is_empty() || !self.operators.is_empty()
+    }
+}
+
 impl<B: Waiter, S: Waiter> Machine<B, S> {
     pub(super) fn feed(&mut self, event: PurchaseEvent, now: Timestamp) {
         let Some(active) = &mut self.active else { return };
+        let finishes = || event == PurchaseEvent::Wake && active.over_at().is_some_and(|at| at <= now);
+        if self.elsewhere && !finishes() {
+            return;
+        }
         if active.pending.is_some() || active.doubtful {
             if active.events.len() < MAX_EVENTS {
                 active.events.push_back((event, now));
@@ -79,7 +118,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     }
 
     fn command(&mut self, op: Option<Op>) {
-        let (Some(op), Some(Active { p, .. })) = (op, &self.active) else { return };
+        let (Some(op), Some(Active { p, .. })) = (op.filter(|_| !self.elsewhere), &self.active) else { return };
         let cmd = Command {
             idmesin: self.idmesin,
             cmd_id: p.cmd_id,
@@ -113,6 +152,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     fn adopt(&mut self, p: Purchase, now: Timestamp) {
         let Some(mut active) = self.active.take() else { return };
+        self.over = Some(Seen::of(&p)).filter(|_| !p.state.open());
         self.learned += 1;
         let before = std::mem::replace(&mut active.p, p).state;
         // Before the answer: a phone that hears that it has paid may look at the machine at once.
@@ -171,6 +211,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             other => {
                 // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over.
                 known.p.state = if before == PurchaseState::Running { PurchaseState::Finished } else { PurchaseState::Expired };
+                self.over = Some(Seen::of(&known.p));
                 self.announce(before, &known.p, now);
                 self.answer(known.buyers, Outcome::ReadAgain);
                 self.ended(known.operators);

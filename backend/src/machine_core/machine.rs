@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use super::active::{Active, outcome};
+use super::active::{Active, Seen, outcome};
 use super::device_word::DeviceWord;
 use super::{Effect, Input, Outcome, Start, Unanswered, Waiter};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{DeviceEvent, DeviceRun};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{self, Held, Purchase, PurchaseEvent};
-use crate::purchase::times::{MAX_WAITERS, MAX_WAITING_STARTS};
+use crate::purchase::step::{self, Exchange, Held, Purchase, PurchaseEvent};
+use crate::purchase::times::{LOOK_EVERY_MS, MAX_WAITERS, MAX_WAITING_STARTS};
 
 /// Inputs that may wait until what they depend on is read or held.
 const MAX_EARLY: usize = 256;
@@ -37,6 +37,10 @@ pub struct Machine<B, S> {
     pub(super) last_said: Option<DeviceWord>,
     /// The word that is being stored: one at a time, so that an older one never lands on a newer one.
     pub(super) recording: Option<DeviceWord>,
+    /// Another server decides: here money is held for whoever asks, what is stored is shown and told, and a run that is over is finished.
+    pub(super) elsewhere: bool,
+    /// The last purchase that is known to be over.
+    pub(super) over: Option<Seen>,
     pub(super) out: Vec<Effect<B, S>>,
 }
 
@@ -55,6 +59,8 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             learned: 0,
             last_said: None,
             recording: None,
+            elsewhere: false,
+            over: None,
             out: Vec::new(),
         }
     }
@@ -72,7 +78,8 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     /// When [`Input::Alarm`] is due; changes with every input.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        [self.active.as_ref().and_then(Active::wake_at), self.load_at].into_iter().flatten().min()
+        let due = self.active.as_ref().and_then(|active| if self.elsewhere { active.over_at() } else { active.wake_at() });
+        [due, self.load_at].into_iter().flatten().min()
     }
 
     /// What runs on it.
@@ -103,10 +110,15 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             Input::Applied(result) => self.applied(result, now),
             Input::Loaded(result) => self.has_loaded(result, now),
             Input::Recorded(result) => self.recorded(result, now),
+            // Its owner is told of it; who has lost a machine in this instant loses a word, and a query brings it again.
+            Input::Said(_) if self.elsewhere => {}
             Input::Said(event) => self.said(event, now),
             Input::Alarm => self.alarm(now),
             Input::LookAgain => self.look_again(now),
+            Input::AskDevice if self.elsewhere => {}
             Input::AskDevice => self.ask_device(now),
+            Input::Owned(owned) => self.owned(owned, now),
+            Input::Stored(stored) => self.stored(stored, now),
         }
     }
 
@@ -197,7 +209,13 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 self.learned += 1;
                 self.active = Some(active);
                 self.loaded = true;
-                self.feed(PurchaseEvent::Wake, now);
+                if self.elsewhere {
+                    // Its owner finds it, and says to the device what is to be said.
+                    self.forget_exchange();
+                    self.look_soon(now);
+                } else {
+                    self.feed(PurchaseEvent::Wake, now);
+                }
             }
             Ok(Held::Lost(refusal)) => {
                 self.answer(start.buyers, Outcome::Refused(refusal));
@@ -229,6 +247,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 } else {
                     self.answer(vec![buyer], Outcome::Busy);
                 }
+                self.look_soon(now);
             }
             // It may be the one whose hold is committed and not answered yet.
             _ if self.holding.is_some() || self.loading.is_some() => self.put_off(Input::Await { purchase_id, buyer }, now),
@@ -245,6 +264,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 a.operators.retain(|operator| !operator.gone());
                 a.operators.push(operator);
                 self.feed(PurchaseEvent::StopRequested, now);
+                self.look_soon(now);
             }
             // Dropped: that tells the operator to ask again.
             _ => self.load(),
@@ -270,6 +290,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             Ok(stored) => {
                 (self.loaded, self.load_at) = (true, None);
                 self.take_over(stored, now);
+                self.look_soon(now);
             }
             Err(Unanswered) if self.loaded => self.load_at = Some(now.plus_ms(super::active::LOAD_AFTER_MS)),
             Err(Unanswered) => std::mem::take(&mut self.early).into_iter().for_each(|(input, _)| self.turn_away(input)),
@@ -281,7 +302,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     fn look_again(&mut self, now: Timestamp) {
         match &self.active {
             Some(a) if a.is_committing() => {}
-            Some(a) if a.wake_at().is_some_and(|at| at <= now) => self.feed(PurchaseEvent::Wake, now),
+            Some(a) if !self.elsewhere && a.wake_at().is_some_and(|at| at <= now) => self.feed(PurchaseEvent::Wake, now),
             _ => self.load(),
         }
     }
@@ -291,8 +312,53 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             self.load_at = None;
             self.load();
         }
-        if self.active.as_ref().and_then(Active::wake_at).is_some_and(|at| at <= now) {
+        if self.wake_at().is_some_and(|at| at <= now) {
             self.feed(PurchaseEvent::Wake, now);
+        }
+    }
+
+    // --- a machine that another server decides about ---
+
+    fn owned(&mut self, owned: bool, now: Timestamp) {
+        if self.elsewhere != owned {
+            return;
+        }
+        self.elsewhere = !owned;
+        // What was said to the device and heard of it is of before: others may have spoken with it since, or will.
+        self.forget_exchange();
+        (self.last_said, self.loaded) = (None, false);
+        self.learned += 1;
+        if self.active.is_some() {
+            self.load();
+        }
+        self.next_start(now);
+    }
+
+    fn forget_exchange(&mut self) {
+        if let Some(active) = &mut self.active {
+            active.p.exchange = Exchange { stop_requested: active.p.exchange.stop_requested, ..Exchange::default() };
+        }
+    }
+
+    /// While somebody waits here for what is decided elsewhere, what is stored is read.
+    fn look_soon(&mut self, now: Timestamp) {
+        if self.elsewhere && self.load_at.is_none() && self.active.as_mut().is_some_and(Active::is_awaited) {
+            self.load_at = Some(now.plus_ms(LOOK_EVERY_MS));
+        }
+    }
+
+    /// Reading it alone is newer and cannot be overtaken.
+    fn stored(&mut self, stored: Option<Purchase>, now: Timestamp) {
+        if !self.elsewhere || self.loading.is_some() || self.holding.is_some() || self.is_committing() {
+            return;
+        }
+        let known = self.active.as_ref().map_or(self.over, |active| Some(Seen::of(&active.p)));
+        match &stored {
+            Some(p) if known.is_some_and(|known| Seen::of(p) < known) => {}
+            Some(_) => self.take_over(stored, now),
+            // It may have been read before the purchase that is known here began.
+            None if self.active.is_some() => self.load(),
+            None => {}
         }
     }
 }

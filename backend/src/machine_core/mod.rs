@@ -85,6 +85,10 @@ pub enum Input<B, S> {
     LookAgain,
     /// The machine waits for staff: ask its device what it runs.
     AskDevice,
+    /// Whether this server decides about the machine. Until it is told otherwise, it does.
+    Owned(bool),
+    /// What is stored of the open purchase, read with that of many others: for a machine that is decided elsewhere.
+    Stored(Option<Purchase>),
 }
 
 /// What is to be done, in this order.

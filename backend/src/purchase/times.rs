@@ -23,3 +23,5 @@ pub const LAST_WORD_MS: i64 = 5_000;
 pub const MAX_WAITING_STARTS: usize = 64;
 /// Repeats of one receipt that may wait for its outcome.
 pub const MAX_WAITERS: usize = 256;
+/// How often what another server decides is read while somebody waits for it.
+pub const LOOK_EVERY_MS: i64 = 250;

@@ -184,7 +184,7 @@ async fn a_driver_is_told_what_is_open_and_what_was_given_back_where_staff_are_n
     app.buy(&siti, &buy(1, shop, epay)).await.ok();
     let recalled = async || {
         fake.recalled.lock().unwrap().clear();
-        recovery::resume(&app.state.machines).await.unwrap();
+        recovery::resume(&app.state.machines, None).await.unwrap();
         fake.recalled.lock().unwrap().clone()
     };
     assert_eq!(recalled().await, [(shop.idmesin, PurchaseState::Running)]);

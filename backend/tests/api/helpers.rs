@@ -180,7 +180,17 @@ impl Setup {
 
     /// Starts the server on a fresh database.
     pub async fn start(self) -> TestApp {
-        TestApp::start(self).await
+        let database = Database::create().await;
+        let data_dir = database.scratch_dir();
+        TestApp::start(self, Arc::new(database), data_dir).await
+    }
+
+    /// Starts the server on the database of `other` and with its keys.
+    pub async fn start_beside(self, other: &TestApp) -> TestApp {
+        let data_dir = other.data_dir.with_extension(&self.config.cluster.name);
+        std::fs::create_dir_all(&data_dir).expect("a folder for its data");
+        std::fs::copy(other.data_dir.join("secrets.toml"), data_dir.join("secrets.toml")).expect("its keys");
+        TestApp::start(self, other.database.clone(), data_dir).await
     }
 }
 
@@ -198,7 +208,7 @@ pub struct TestApp {
     server: ServerHandle,
     data_dir: PathBuf,
     /// Goes last.
-    _database: Database,
+    database: Arc<Database>,
 }
 
 impl TestApp {
@@ -207,10 +217,9 @@ impl TestApp {
         Setup::new().start().await
     }
 
-    async fn start(Setup { mut config, clock, drivers, send_buffer_bytes, device_send_buffer_bytes }: Setup) -> Self {
-        let database = Database::create().await;
-        config.data.dir = database.scratch_dir();
-        let data_dir = config.data.dir.clone();
+    async fn start(setup: Setup, database: Arc<Database>, data_dir: PathBuf) -> Self {
+        let Setup { mut config, clock, drivers, send_buffer_bytes, device_send_buffer_bytes } = setup;
+        config.data.dir.clone_from(&data_dir);
         let state = AppState::build_with(config, &database.url(), Some(clock.clone()), drivers).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
         let base_url = format!("http://{}", listener.local_addr().unwrap());
@@ -227,7 +236,7 @@ impl TestApp {
         server::open(&state).await.expect("open");
         let (db, _) = lock::connect(state.store.db.config()).await.expect("database");
         let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(90)).finish();
-        Self { state, clock, db, base_url, device_port, http, server: running.handle, data_dir, _database: database }
+        Self { state, clock, db, base_url, device_port, http, server: running.handle, data_dir, database }
     }
 
     pub fn now(&self) -> Timestamp {

@@ -140,7 +140,7 @@ impl Hand<'_> {
             4 => Change::Finish,
             _ => Change::Stop { ends_at: now },
         };
-        if apply(&client, usage.id, change, now).await.unwrap().is_some() && change == Change::Refuse {
+        if apply(&client, usage.id, change, now, None).await.unwrap().is_some() && change == Change::Refuse {
             self.gained(usage.price);
         }
     }

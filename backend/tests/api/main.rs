@@ -7,6 +7,7 @@ mod app_files;
 mod arrange;
 mod auth;
 mod cli;
+mod cluster;
 mod code;
 mod connections;
 mod counter;

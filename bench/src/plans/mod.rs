@@ -23,9 +23,9 @@ const INDEXES: &str = "purchase_runs_until, purchase_command_until, purchase_uns
 /// The product's own statements, each with arguments on what `fill` makes. A device reports a run that is not its machine's open
 /// purchase: the worst case of `RECORD`, as it is looked up among all that the machine ever ran.
 const STATEMENTS: [(&str, &str, &str); 5] = [
-    ("OVERDUE", recovery::OVERDUE, "{late}, {long_ago}, 1000"),
-    ("RELAY", recovery::RELAY, "{late} + INTERVAL '10 s', {late}, 1000"),
-    ("UNDECIDED", recovery::UNDECIDED, "{late} + INTERVAL '10 s', {late}, 1000"),
+    ("OVERDUE", recovery::OVERDUE, "{late}, {long_ago}, 1000, NULL"),
+    ("RELAY", recovery::RELAY, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
+    ("UNDECIDED", recovery::UNDECIDED, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
     ("STAFF", recovery::STAFF, "1000"),
     ("RECORD", record::RECORD, "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}"),
 ];

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::cluster::fence::{Fence, Fenced};
 use crate::db::Store;
 use crate::db::error::DbError;
 use crate::db::pool::DbClient;
@@ -22,6 +23,10 @@ WHERE $4::UUID IS NOT NULL
   AND NOT EXISTS (SELECT FROM snap_transaksi WHERE idmesin = $1 AND cmd_id = $4 AND state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING', 'FINISHED', 'STOPPED'))
 ON CONFLICT DO NOTHING";
 
+static FENCED_RECORD: Fenced = Fenced::new(RECORD, "WHERE idmesin = $1 AND");
+
+/// With a `fence` it changes nothing of a machine that somebody else owns by now: what an owner heard before it slept is an old word.
+/// That somebody ran unpaid is looked up where it is stored, so it may be said by anybody.
 pub async fn record(
     client: &DbClient,
     idmesin: i64,
@@ -29,9 +34,9 @@ pub async fn record(
     runs: bool,
     foreign: Option<Uuid>,
     now: Timestamp,
+    fence: Option<&Fence>,
 ) -> Result<(), DbError> {
-    let stmt = client.prepare_cached(RECORD).await?;
-    client.execute(&stmt, &[&idmesin, &online, &runs, &foreign, &now]).await?;
+    FENCED_RECORD.query_opt(client, &[&idmesin, &online, &runs, &foreign, &now], fence).await?;
     Ok(())
 }
 
@@ -39,5 +44,5 @@ pub async fn record(
 pub async fn record_said(store: &Store, idmesin: i64, said: &DeviceEvent) -> Result<(), DbError> {
     let DeviceEvent::State { online, run } = said else { return Ok(()) };
     let client = store.get().await?;
-    record(&client, idmesin, *online, run.is_some(), None, store.now()).await
+    record(&client, idmesin, *online, run.is_some(), None, store.now(), None).await
 }

@@ -122,11 +122,15 @@ async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<
             assert_eq!(ledger::remember_refusal(client, &chain.order(*order), *why, *now).await?, *done, "{asked:?}");
         }
         Asked::Apply { purchase, change, now, done } => {
-            assert_eq!(ledger::apply(client, chain.purchases[purchase].0, *change, *now).await?.is_some(), *done, "{asked:?}");
+            assert_eq!(
+                ledger::apply(client, chain.purchases[purchase].0, *change, *now, None).await?.is_some(),
+                *done,
+                "{asked:?}"
+            );
         }
         Asked::Record { machine, online, runs, foreign, now } => {
             let foreign = foreign.map(|purchase| chain.purchases[&purchase].1);
-            record(client, chain.machines[*machine], *online, *runs, foreign, *now).await?;
+            record(client, chain.machines[*machine], *online, *runs, foreign, *now, None).await?;
         }
         Asked::Stop { purchase, now } => {
             let sql = "UPDATE snap_transaksi SET stop_requested_at = COALESCE(stop_requested_at, $2) WHERE id = $1";

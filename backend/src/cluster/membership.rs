@@ -1,0 +1,139 @@
+//! A server among others: it says that it lives, takes shards whose owner does not, and hands over what is more than its share. All by
+//! the database's clock, because a lease is between servers (docs/decisions/0033-a-shard-has-one-owner.md).
+
+use tokio_postgres::Client;
+
+use super::SHARDS;
+use super::error::ClusterError;
+
+/// So long after its last beat a node lives.
+pub const LIFE_MS: i64 = 1_200;
+/// How often it says that it does.
+pub const BEAT_MS: u64 = 300;
+/// Shards that a node which stays hands over in a beat, so that most machines have an owner at any time.
+const HANDED_OVER: i64 = 16;
+/// Nodes that have been dead so long are forgotten.
+const FORGET_MS: i64 = 24 * 60 * 60_000;
+
+/// One that comes is late, too: what stopped the others' beats may just be over.
+const JOIN: &str = "
+INSERT INTO node (name, version, started_at, alive_until, late_since)
+SELECT $1, $2, clock_timestamp(), clock_timestamp() + $3 * INTERVAL '1 ms', clock_timestamp()
+WHERE NOT EXISTS (SELECT FROM node WHERE name = $1 AND alive_until >= clock_timestamp()) RETURNING idnode";
+
+const FORGET: &str = "DELETE FROM node WHERE alive_until < clock_timestamp() - $1 * INTERVAL '1 ms'";
+
+/// $1 node, $2 its life. A beat that finds its own life over remembers when: what stopped this node may have stopped all.
+const BEAT: &str = "
+UPDATE node SET late_since = CASE WHEN alive_until < clock_timestamp() THEN clock_timestamp() ELSE late_since END,
+    alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
+WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS is_quiet, leaving";
+
+const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
+
+/// What everybody knows: nodes that live and stay, and shards that nobody who lives owns.
+const SEEN: &str = "
+WITH alive AS MATERIALIZED (SELECT idnode, leaving FROM node WHERE alive_until >= clock_timestamp())
+SELECT (SELECT count(*) FROM alive WHERE NOT leaving) AS nodes,
+       (SELECT count(*) FROM shard WHERE idnode IS NULL OR idnode NOT IN (SELECT idnode FROM alive)) AS free";
+
+/// $1 node, $2 its life, $3 how many at most. That nobody who lives owns them is asked again: the row may have been claimed since.
+const CLAIM: &str = "
+WITH me AS (
+    SELECT FROM node WHERE idnode = $1 AND alive_until > clock_timestamp()
+    AND late_since < clock_timestamp() - $2 * INTERVAL '1 ms'
+), alive AS MATERIALIZED (SELECT idnode FROM node WHERE alive_until >= clock_timestamp()), free AS MATERIALIZED (
+    SELECT idshard FROM shard WHERE EXISTS (SELECT FROM me) AND (idnode IS NULL OR idnode NOT IN (SELECT idnode FROM alive))
+    ORDER BY random() LIMIT $3 FOR UPDATE SKIP LOCKED
+)
+UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = free.idshard";
+
+const HAND_OVER: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
+
+const LEAVE: &str = "UPDATE node SET leaving = TRUE WHERE idnode = $1";
+const GONE: &str = "UPDATE node SET alive_until = clock_timestamp() WHERE idnode = $1";
+
+const SIMULATED: &str = "SELECT idmesin FROM mesin WHERE driver = 'sim' ORDER BY idmesin LIMIT 1";
+
+/// What a beat found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Beat {
+    /// Every shard that is this node's, and since which epoch.
+    pub owned: Vec<(i32, i64)>,
+    /// Of these, so many are for others.
+    pub surplus: usize,
+}
+
+/// Enters among the others; its number.
+///
+/// # Errors
+/// When a server of that name lives, or devices are simulated.
+pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, ClusterError> {
+    if let Some(row) = client.query_opt(SIMULATED, &[]).await? {
+        return Err(ClusterError::Simulated { idmesin: row.try_get(0)? });
+    }
+    client.execute(FORGET, &[&(FORGET_MS as f64)]).await?;
+    let row = client.query_opt(JOIN, &[&name, &version, &(LIFE_MS as f64)]).await?;
+    let row = row.ok_or_else(|| ClusterError::NameTaken { name: name.to_owned() })?;
+    Ok(row.try_get(0)?)
+}
+
+/// Says that node `me` lives, and claims shards when somebody's are free.
+///
+/// # Errors
+/// [`ClusterError::Forgotten`], and the database's.
+pub async fn beat(client: &Client, me: i64) -> Result<Beat, ClusterError> {
+    let life = LIFE_MS as f64;
+    let row = client.query_opt(BEAT, &[&me, &life]).await?.ok_or(ClusterError::Forgotten)?;
+    let (is_quiet, leaving): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
+    let seen = client.query_one(SEEN, &[]).await?;
+    let (nodes, free): (i64, i64) = (seen.try_get(0)?, seen.try_get(1)?);
+    let mut owned = owned(client, me).await?;
+    let share = share(nodes, leaving);
+    let room = share - i64::try_from(owned.len()).unwrap_or(i64::MAX);
+    if is_quiet && free > 0 && room > 0 {
+        client.execute(CLAIM, &[&me, &life, &room]).await?;
+        owned = self::owned(client, me).await?;
+    }
+    let most = if leaving { i64::from(SHARDS) } else { HANDED_OVER };
+    let surplus = (i64::try_from(owned.len()).unwrap_or(0) - share).clamp(0, most);
+    Ok(Beat { owned, surplus: usize::try_from(surplus).unwrap_or(0) })
+}
+
+/// How many shards are a node's, of `nodes` that stay: so many that all are somebody's.
+fn share(nodes: i64, leaving: bool) -> i64 {
+    let nodes = nodes.max(1);
+    if leaving { 0 } else { (i64::from(SHARDS) + nodes - 1) / nodes }
+}
+
+async fn owned(client: &Client, me: i64) -> Result<Vec<(i32, i64)>, ClusterError> {
+    let rows = client.query(OWNED, &[&me]).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
+/// Lets go of a shard of which nothing is decided here any more.
+///
+/// # Errors
+/// The database's.
+pub async fn hand_over(client: &Client, me: i64, shard: i32) -> Result<(), ClusterError> {
+    client.execute(HAND_OVER, &[&shard, &me]).await?;
+    Ok(())
+}
+
+/// Says that node `me` will leave: nothing is a share of its any more.
+///
+/// # Errors
+/// The database's.
+pub async fn leave(client: &Client, me: i64) -> Result<(), ClusterError> {
+    client.execute(LEAVE, &[&me]).await?;
+    Ok(())
+}
+
+/// Node `me` has left.
+///
+/// # Errors
+/// The database's.
+pub async fn gone(client: &Client, me: i64) -> Result<(), ClusterError> {
+    client.execute(GONE, &[&me]).await?;
+    Ok(())
+}

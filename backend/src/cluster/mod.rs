@@ -1,0 +1,204 @@
+//! Several servers on one database (docs/cluster.md): which of them owns which outlets. PostgreSQL decides that; a server that is alone
+//! owns everything and asks nobody.
+
+pub mod error;
+pub mod fence;
+pub mod membership;
+pub mod node;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use self::fence::Fence;
+
+/// Outlets are spread over so many shards, each of which has one owner (migrations/V20261202__cluster.sql).
+pub const SHARDS: i32 = 256;
+
+/// Which shard an outlet is of: its machines stay together.
+pub fn shard_of(idoutlet: i64) -> i32 {
+    i32::try_from(idoutlet.rem_euclid(i64::from(SHARDS))).unwrap_or_default()
+}
+
+/// The condition that the outlet in a column is of one of the shards in parameter `n` (NULL: of any), as a literal.
+macro_rules! of_shards {
+    ($column:literal, $n:literal) => {
+        concat!("($", $n, "::INT[] IS NULL OR (", $column, " % 256)::INT = ANY($", $n, "))")
+    };
+}
+pub(crate) use of_shards;
+
+/// Whose an outlet is, as this server knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// There is one server.
+    Alone,
+    /// This one, as long as the fence stands.
+    Here(Fence),
+    Elsewhere,
+}
+
+/// What this server owns. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Ownership(Option<Arc<Shards>>);
+
+#[derive(Debug)]
+struct Shards {
+    /// This start of this server; 0 before it is known.
+    node: AtomicI64,
+    /// The epoch since which each shard is owned; 0: it is not.
+    epochs: Vec<AtomicI64>,
+    doubted: Notify,
+    /// Those that are owned since a moment ago, whose machines nobody has looked at yet.
+    gained: Mutex<BTreeSet<i32>>,
+    gains: Notify,
+}
+
+impl Ownership {
+    /// One of several; it owns nothing yet.
+    pub fn shared() -> Self {
+        let epochs = (0..SHARDS).map(|_| AtomicI64::new(0)).collect();
+        let (doubted, gained, gains) = Default::default();
+        Self(Some(Arc::new(Shards { node: AtomicI64::new(0), epochs, doubted, gained, gains })))
+    }
+
+    pub fn is_alone(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub fn of(&self, idoutlet: i64) -> Owner {
+        let Some(shards) = &self.0 else { return Owner::Alone };
+        let shard = shard_of(idoutlet);
+        match shards.epoch(shard) {
+            0 => Owner::Elsewhere,
+            epoch => Owner::Here(Fence { shard, node: shards.node.load(Ordering::Acquire), epoch }),
+        }
+    }
+
+    /// What this start of this server is called by the others; `None` alone, and before it is known.
+    pub fn node(&self) -> Option<i64> {
+        self.0.as_ref().map(|shards| shards.node.load(Ordering::Acquire)).filter(|node| *node != 0)
+    }
+
+    /// Whether the outlet's machines are decided here.
+    pub fn owns(&self, idoutlet: i64) -> bool {
+        self.of(idoutlet) != Owner::Elsewhere
+    }
+
+    /// The shards that are owned here; `None`: all there are.
+    pub fn shards(&self) -> Option<Vec<i32>> {
+        let shards = self.0.as_ref()?;
+        Some((0..SHARDS).filter(|shard| shards.epoch(*shard) != 0).collect())
+    }
+
+    /// A fence did not stand: what is owned is read again at once.
+    pub fn doubt(&self) {
+        if let Some(shards) = &self.0 {
+            shards.doubted.notify_one();
+        }
+    }
+
+    /// Returns when somebody doubts; never, where there is one server.
+    async fn doubted(&self) {
+        match &self.0 {
+            Some(shards) => shards.doubted.notified().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits for shards that are owned since a moment ago: whoever takes them brings their machines back. Never returns, where there is one
+    /// server.
+    pub async fn gained(&self) -> Vec<i32> {
+        let Some(shards) = &self.0 else { return std::future::pending().await };
+        loop {
+            let gained = std::mem::take(&mut *shards.gained());
+            if !gained.is_empty() {
+                return gained.into_iter().collect();
+            }
+            shards.gains.notified().await;
+        }
+    }
+
+    /// These could not be brought back: they are to be gained once more.
+    pub fn gain_again(&self, again: impl IntoIterator<Item = i32>) {
+        if let Some(shards) = &self.0 {
+            shards.gained().extend(again);
+            shards.gains.notify_one();
+        }
+    }
+
+    /// Takes what is stored for what is owned: shards, and the epoch of each. How many came, and how many went.
+    fn learn(&self, node: i64, stored: &[(i32, i64)]) -> (usize, usize) {
+        let Some(shards) = &self.0 else { return (0, 0) };
+        shards.node.store(node, Ordering::Release);
+        let (mut gained, mut lost) = (Vec::new(), 0);
+        for shard in 0..SHARDS {
+            let epoch = stored.iter().find(|(stored, _)| *stored == shard).map_or(0, |(_, epoch)| *epoch);
+            let before = shards.set(shard, epoch);
+            if epoch != 0 && epoch != before {
+                gained.push(shard);
+            }
+            lost += usize::from(epoch == 0 && before != 0);
+        }
+        let count = gained.len();
+        if count > 0 {
+            self.gain_again(gained);
+        }
+        (count, lost)
+    }
+
+    /// Decides nothing for this shard any more.
+    fn let_go(&self, shard: i32) {
+        if let Some(shards) = &self.0 {
+            shards.set(shard, 0);
+        }
+    }
+}
+
+impl Shards {
+    fn gained(&self) -> MutexGuard<'_, BTreeSet<i32>> {
+        self.gained.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn epoch(&self, shard: i32) -> i64 {
+        let epoch = usize::try_from(shard).ok().and_then(|at| self.epochs.get(at));
+        epoch.map_or(0, |epoch| epoch.load(Ordering::Acquire))
+    }
+
+    fn set(&self, shard: i32, to: i64) -> i64 {
+        let epoch = usize::try_from(shard).ok().and_then(|at| self.epochs.get(at));
+        epoch.map_or(0, |epoch| epoch.swap(to, Ordering::AcqRel))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn alone_it_owns_everything() {
+        let alone = Ownership::default();
+        assert_eq!((alone.of(7), alone.owns(-1), alone.shards()), (Owner::Alone, true, None));
+    }
+
+    #[test]
+    fn it_owns_what_is_stored_and_nothing_else() {
+        let own = Ownership::shared();
+        assert_eq!((own.of(3), own.shards()), (Owner::Elsewhere, Some(vec![])));
+        assert_eq!(own.learn(9, &[(3, 5), (4, 1)]), (2, 0));
+        assert_eq!(own.gained().now_or_never(), Some(vec![3, 4]));
+        assert_eq!(own.gained().now_or_never(), None);
+        assert_eq!(own.of(3), Owner::Here(Fence { shard: 3, node: 9, epoch: 5 }));
+        assert_eq!(own.of(259), own.of(3), "an outlet is of its number mod 256");
+        // Somebody had it in between.
+        assert_eq!(own.learn(9, &[(3, 7)]), (1, 1));
+        assert_eq!(own.gained().now_or_never(), Some(vec![3]));
+        assert_eq!((own.shards(), own.owns(4)), (Some(vec![3]), false));
+        own.let_go(3);
+        assert_eq!(own.of(3), Owner::Elsewhere);
+    }
+}

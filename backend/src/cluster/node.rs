@@ -1,0 +1,110 @@
+//! This server's life among others: a beat each 300 ms on a connection of its own, so that it waits for no purchase.
+
+use std::time::{Duration, Instant};
+
+use tokio::time::{sleep, timeout};
+use tokio_postgres::{Client, Config};
+
+use super::error::ClusterError;
+use super::{Ownership, membership};
+use crate::db::error::DbError;
+use crate::db::lock;
+
+const EVERY: Duration = Duration::from_millis(membership::BEAT_MS);
+/// A doubted ownership is read again no sooner than this.
+const DOUBT_EVERY: Duration = Duration::from_millis(20);
+/// A beat that takes longer failed: the connection is made anew, perhaps to another host.
+const WITHIN: Duration = Duration::from_secs(3);
+const AGAIN: Duration = Duration::from_millis(100);
+/// Of the same name, one that was killed lives for 1.2 s in the eyes of others.
+const NAME_TRIES: u32 = 20;
+
+/// This start of this server.
+pub struct Node {
+    id: i64,
+    name: String,
+    config: Config,
+    ownership: Ownership,
+}
+
+impl Node {
+    /// Enters among the others, as the owner of nothing.
+    ///
+    /// # Errors
+    /// When a server of that name lives, or devices are simulated; and the database's.
+    pub async fn join(config: &Config, name: &str, ownership: Ownership) -> Result<Self, ClusterError> {
+        let (client, _lost) = lock::connect(config).await?;
+        let id = join(&client, name).await?;
+        Ok(Self { id, name: name.to_owned(), config: config.clone(), ownership })
+    }
+
+    /// Runs until the process ends.
+    pub async fn live(mut self) {
+        loop {
+            let Err(e) = self.beats().await;
+            tracing::warn!(error = %e, "no beat; it is tried again");
+            sleep(AGAIN).await;
+        }
+    }
+
+    /// Beats on one connection for as long as it holds.
+    async fn beats(&mut self) -> Result<std::convert::Infallible, ClusterError> {
+        let in_time = |_| ClusterError::Database(DbError::broken("the database did not answer a beat"));
+        let (client, _lost) = timeout(WITHIN, lock::connect(&self.config)).await.map_err(in_time)??;
+        loop {
+            let began = Instant::now();
+            match timeout(WITHIN, self.beat(&client)).await.map_err(in_time)? {
+                Err(ClusterError::Forgotten) => {
+                    // Nothing is owned by a number that nobody knows.
+                    self.ownership.learn(self.id, &[]);
+                    self.id = join(&client, &self.name).await?;
+                    tracing::warn!(idnode = self.id, "the others had forgotten this server; it has joined them again");
+                }
+                done => done?,
+            }
+            let rest = EVERY.saturating_sub(began.elapsed());
+            tokio::select! {
+                () = sleep(rest) => {}
+                () = self.ownership.doubted() => sleep(DOUBT_EVERY).await,
+            }
+        }
+    }
+
+    async fn beat(&self, client: &Client) -> Result<(), ClusterError> {
+        let beat = membership::beat(client, self.id).await?;
+        let (gained, lost) = self.ownership.learn(self.id, &beat.owned);
+        if gained + lost > 0 {
+            tracing::info!(gained, lost, owned = beat.owned.len(), "shards moved");
+        }
+        for (shard, _) in beat.owned.iter().rev().take(beat.surplus) {
+            // First nothing of it is decided here, then it may be somebody's.
+            self.ownership.let_go(*shard);
+            membership::hand_over(client, self.id, *shard).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn join(client: &Client, name: &str) -> Result<i64, ClusterError> {
+    for _ in 1..NAME_TRIES {
+        match membership::join(client, name, env!("CARGO_PKG_VERSION")).await {
+            Err(ClusterError::NameTaken { .. }) => sleep(AGAIN).await,
+            done => return done,
+        }
+    }
+    membership::join(client, name, env!("CARGO_PKG_VERSION")).await
+}
+
+/// Hands everything over, for a server that stops: returns when nothing is owned here any more.
+///
+/// # Errors
+/// The database's; then the others take it over when this one's life is over.
+pub async fn leave(config: &Config, ownership: &Ownership) -> Result<(), ClusterError> {
+    let Some(id) = ownership.node() else { return Ok(()) };
+    let (client, _lost) = lock::connect(config).await?;
+    membership::leave(&client, id).await?;
+    while ownership.shards().is_some_and(|shards| !shards.is_empty()) {
+        sleep(AGAIN).await;
+    }
+    membership::gone(&client, id).await
+}

@@ -1,0 +1,199 @@
+//! Several servers on one database: any of them serves every call, one of them decides about each machine.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use actix_web::rt::time::{sleep, timeout};
+use nyala::cluster::fence::Fence;
+use nyala::cluster::{Owner, SHARDS};
+use nyala::domain::driver_kind::DriverKind;
+use nyala::domain::timestamp::Timestamp;
+use nyala::ledger::purchase::apply;
+use nyala::machine::device::{Driver, Lost, Uplink};
+use nyala::machine::machines::Location;
+use nyala::purchase::device::{Command, DeviceEvent, DeviceRun};
+use nyala::purchase::step::{AckResult, Change, Op};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::helpers::{Customer, Setup, TestApp};
+use crate::operator::Scope;
+use crate::realtime::phone::Phone;
+use crate::shop::{PRICE, Shop, buy};
+
+/// How long what servers do within two seconds may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Devices that every server reaches: they answer the one that spoke.
+#[derive(Default)]
+struct Devices {
+    runs: Mutex<HashMap<i64, (Uuid, Timestamp)>>,
+    told: Mutex<Vec<(&'static str, Op)>>,
+}
+
+/// A server's way to them.
+struct Way {
+    of: &'static str,
+    devices: Arc<Devices>,
+    uplink: OnceLock<Uplink>,
+}
+
+impl Driver for Way {
+    fn start(&self, uplink: Uplink) -> std::io::Result<()> {
+        self.uplink.set(uplink).map_err(|_| std::io::Error::other("started twice"))
+    }
+
+    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
+        let uplink = self.uplink.get().ok_or(Lost)?;
+        self.devices.told.lock().unwrap().push((self.of, cmd.op));
+        let (now, mut runs) = (uplink.now(), self.devices.runs.lock().unwrap());
+        let own = runs.get(&to.idmesin).copied().filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id);
+        match (cmd.op, own) {
+            (Op::Start, None) if now <= cmd.exp => {
+                runs.insert(to.idmesin, (cmd.cmd_id, now.plus_ms(cmd.duration_s * 1_000)));
+            }
+            (Op::Stop, Some(_)) => _ = runs.insert(to.idmesin, (cmd.cmd_id, now)),
+            _ => {}
+        }
+        let run = runs.get(&to.idmesin).copied();
+        let result = match run.filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id) {
+            Some((_, ends_at)) if ends_at > now => AckResult::Started,
+            Some(_) => AckResult::Done,
+            None => AckResult::Expired,
+        };
+        let run = run.filter(|(_, ends_at)| *ends_at > now);
+        let run = run.map(|(cmd_id, ends_at)| DeviceRun { cmd_id, left_ms: now.ms_until(ends_at) });
+        if cmd.op != Op::Start {
+            uplink.heard(to, DeviceEvent::State { online: true, run });
+        }
+        uplink.heard(to, DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
+        Ok(())
+    }
+}
+
+fn server(name: &'static str, devices: &Arc<Devices>) -> Setup {
+    let way = Way { of: name, devices: devices.clone(), uplink: OnceLock::new() };
+    Setup::new().running_clock().driver(DriverKind::Mqtt, Arc::new(way)).with(|config| {
+        config.cluster.enabled = true;
+        config.cluster.name = name.to_owned();
+    })
+}
+
+/// Two servers that share all shards.
+async fn two() -> (TestApp, TestApp, Arc<Devices>) {
+    let devices = Arc::new(Devices::default());
+    let first = server("n1", &devices).start().await;
+    let second = server("n2", &devices).start_beside(&first).await;
+    let shared = async {
+        while [&first, &second].iter().any(|app| app.owned() != SHARDS / 2) {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, shared).await.expect("each owns its share");
+    (first, second, devices)
+}
+
+impl TestApp {
+    fn owned(&self) -> i32 {
+        i32::try_from(self.state.machines.ownership().shards().unwrap().len()).unwrap()
+    }
+
+    fn owns(&self, shop: Shop) -> bool {
+        self.state.machines.ownership().owns(shop.outlet.idoutlet)
+    }
+
+    /// A shop whose machine every server reaches, that `self` decides about, and a customer who can pay `times`.
+    async fn own_shop(&self, times: i64) -> (Shop, Customer, i64) {
+        for n in 0.. {
+            let shop = self.shop(600).await;
+            if self.owns(shop) {
+                self.db
+                    .execute("UPDATE mesin SET driver = 'mqtt', online = TRUE WHERE idmesin = $1", &[&shop.idmesin])
+                    .await
+                    .unwrap();
+                let siti = self.register_customer(&format!("8121111{n:04}"), "Siti", "Rahmawati").await;
+                let epay = self.balance_of(&siti, shop, times * PRICE).await;
+                return (shop, siti, epay);
+            }
+        }
+        unreachable!("half of all shards are its own")
+    }
+}
+
+#[actix_web::test]
+async fn a_purchase_through_any_server_is_one_and_its_owner_starts_the_machine() {
+    let (first, second, devices) = two().await;
+    let (shop, siti, epay) = first.own_shop(3).await;
+    // The phone, its countdown and its payment are at the server that does not own the machine.
+    let mut phone = Phone::join(&second, &siti.token).await;
+    assert_eq!(phone.subscribe(shop.idmesin).await["tl"], json!(null));
+    let order = buy(1, shop, epay);
+    second.buy(&siti, &order).await.ok();
+    // It did not send the first start itself, so it asks how much of the run is left.
+    assert_eq!(*devices.told.lock().unwrap(), [("n1", Op::Start), ("n1", Op::Query)], "one server speaks with it, once");
+    assert_eq!(second.balance(epay).await, 2 * PRICE);
+    let tick = phone.tick().await;
+    assert!(tick.tl > 595_000, "{tick:?}");
+    // Whoever comes later reads what is stored.
+    let mut later = Phone::join(&second, &siti.token).await;
+    assert!(later.subscribe(shop.idmesin).await["tl"].as_i64().unwrap() > 590_000);
+    // The same receipt again, anywhere, is the same purchase.
+    for app in [&first, &second] {
+        app.buy(&siti, &order).await.ok();
+    }
+    let other = buy(2, shop, epay);
+    for app in [&first, &second] {
+        app.buy(&siti, &other).await.expect(409, "mesin sedang digunakan");
+    }
+    // It is stopped through the other one, too, and there the countdown ends.
+    let key = second.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+    second.ops(&key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await.ok();
+    let end = async { while phone.tick().await.tl > 0 {} };
+    timeout(PATIENCE, end).await.expect("the last tick");
+    assert_eq!(first.states(&order.receipt).await, ["STOPPED"]);
+    assert_eq!(second.balance(epay).await, 2 * PRICE);
+    first.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn of_all_who_press_pay_at_all_servers_one_wins() {
+    let (first, second, devices) = two().await;
+    let (shop, siti, epay) = first.own_shop(20).await;
+    let orders: Vec<_> = (1..=16).map(|n| buy(n, shop, epay)).collect();
+    let pressed =
+        orders.iter().enumerate().map(|(n, order)| if n % 2 == 0 { first.buy(&siti, order) } else { second.buy(&siti, order) });
+    let told = futures_util::future::join_all(pressed).await;
+    assert_eq!(told.iter().filter(|answer| answer.status == 200).count(), 1, "{told:?}");
+    assert!(told.iter().all(|answer| answer.status == 200 || answer.message == "mesin sedang digunakan"), "{told:?}");
+    assert_eq!(first.balance(epay).await, 19 * PRICE);
+    assert_eq!(devices.told.lock().unwrap().iter().filter(|(_, op)| *op == Op::Start).count(), 1);
+    first.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
+    let (first, second, _) = two().await;
+    let (shop, ..) = first.own_shop(1).await;
+    let siti = first.register_customer("81299999999", "Budi", "Santoso").await;
+    let epay = first.funded(&siti, shop.outlet, PRICE).await;
+    let Owner::Here(fence) = first.state.machines.ownership().of(shop.outlet.idoutlet) else { panic!("it owns it") };
+    let machine = first.machine(shop.outlet, "Mesin 2").await;
+    let held = first.hold(epay, &machine, "SLF000000000000099").await;
+    let client = second.state.store.get().await.unwrap();
+    let (now, id) = (first.now(), held.id);
+    let run = Change::Run { started_at: now, ends_at: now.plus_ms(1_000) };
+    let Fence { node, epoch, .. } = fence;
+    let shard = second.state.machines.ownership().shards().unwrap()[0];
+    for stale in [Fence { epoch: epoch - 1, ..fence }, Fence { node: node + 1, ..fence }, Fence { shard, ..fence }] {
+        for change in [Change::MarkSent, Change::MarkUnsure, run, Change::Expire, Change::GiveUp] {
+            assert_eq!(apply(&client, id, change, now, Some(&stale)).await.unwrap(), None, "{change:?} behind {stale:?}");
+        }
+    }
+    assert!(apply(&client, id, run, now, Some(&fence)).await.unwrap().is_some());
+    for change in [Change::Sooner { started_at: now, ends_at: now }, Change::Stop { ends_at: now }] {
+        assert_eq!(apply(&client, id, change, now, Some(&Fence { epoch: epoch + 1, ..fence })).await.unwrap(), None);
+        assert!(apply(&client, id, change, now, Some(&fence)).await.unwrap().is_some());
+    }
+    first.assert_no_violation().await;
+}
