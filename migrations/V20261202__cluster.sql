@@ -16,12 +16,14 @@ CREATE TABLE shard (
 );
 INSERT INTO shard (idshard) SELECT generate_series(0, 255);
 
+-- The server that a machine's device is connected to, and that alone says when it is gone.
+ALTER TABLE mesin ADD COLUMN link_node BIGINT;
+
 -- What devices said to a server that does not own their machines, until the owner has read it.
 CREATE TABLE device_word (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    idshard INTEGER NOT NULL,
     idmesin BIGINT NOT NULL,
+    idoutlet BIGINT NOT NULL,
     word JSONB NOT NULL,
     heard_at TIMESTAMPTZ NOT NULL
 );
-CREATE INDEX device_word_shard ON device_word (idshard, id);

@@ -121,10 +121,10 @@ impl AppState {
         let devices = metrics.machines.devices.clone();
         let broker = Broker::of(&config.mqtt, &secrets)?;
         let tls = (authority, config.device_host());
-        let mqtt = Arc::new(Mqtt::new(store.clone(), devices, broker, tls, config.mqtt.max_connections)?);
+        let ownership = config.cluster.name().map_or_else(Ownership::default, |_| Ownership::shared());
+        let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, broker, tls, config.mqtt.max_connections)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
-        let ownership = config.cluster.name().map_or_else(Ownership::default, |_| Ownership::shared());
         let machines = Machines::new(MachineParts {
             store: store.clone(),
             ownership,

@@ -50,6 +50,12 @@ UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = fr
 
 const HAND_OVER: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
 
+/// Devices whose server is dead have come back to another one by then, or are gone.
+const ORPHANS: &str = "
+UPDATE mesin SET online = FALSE WHERE online AND driver = 'mqtt' AND (link_node IS NULL OR NOT EXISTS (
+    SELECT FROM node WHERE idnode = link_node AND alive_until > clock_timestamp() - $1 * INTERVAL '1 ms'))";
+const ORPHANED_MS: i64 = 15_000;
+
 const LEAVE: &str = "UPDATE node SET leaving = TRUE WHERE idnode = $1";
 const GONE: &str = "UPDATE node SET alive_until = clock_timestamp() WHERE idnode = $1";
 
@@ -109,6 +115,14 @@ fn share(nodes: i64, leaving: bool) -> i64 {
 async fn owned(client: &Client, me: i64) -> Result<Vec<(i32, i64)>, ClusterError> {
     let rows = client.query(OWNED, &[&me]).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
+/// Says of devices that were connected to a server which is dead, and to none since, that they cannot be reached. How many there were.
+///
+/// # Errors
+/// The database's.
+pub async fn tell_orphans(client: &Client) -> Result<u64, ClusterError> {
+    Ok(client.execute(ORPHANS, &[&(ORPHANED_MS as f64)]).await?)
 }
 
 /// Lets go of a shard of which nothing is decided here any more.

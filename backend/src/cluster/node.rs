@@ -15,6 +15,8 @@ const EVERY: Duration = Duration::from_millis(membership::BEAT_MS);
 const DOUBT_EVERY: Duration = Duration::from_millis(20);
 /// A beat that takes longer failed: the connection is made anew, perhaps to another host.
 const WITHIN: Duration = Duration::from_secs(3);
+/// How often it is looked whether devices have lost their server.
+const ORPHANS_EVERY: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(100);
 /// Of the same name, one that was killed lives for 1.2 s in the eyes of others.
 const NAME_TRIES: u32 = 20;
@@ -51,8 +53,16 @@ impl Node {
     async fn beats(&mut self) -> Result<std::convert::Infallible, ClusterError> {
         let in_time = |_| ClusterError::Database(DbError::broken("the database did not answer a beat"));
         let (client, _lost) = timeout(WITHIN, lock::connect(&self.config)).await.map_err(in_time)??;
+        let mut looked = Instant::now();
         loop {
             let began = Instant::now();
+            if looked.elapsed() >= ORPHANS_EVERY {
+                looked = began;
+                let orphans = timeout(WITHIN, membership::tell_orphans(&client)).await.map_err(in_time)??;
+                if orphans > 0 {
+                    tracing::warn!(orphans, "devices of a dead server have not come back");
+                }
+            }
             match timeout(WITHIN, self.beat(&client)).await.map_err(in_time)? {
                 Err(ClusterError::Forgotten) => {
                     // Nothing is owned by a number that nobody knows.

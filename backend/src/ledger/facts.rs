@@ -126,6 +126,20 @@ pub async fn given_back(client: &DbClient, shards: Option<&[i32]>) -> Result<Vec
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
 
+/// Of all machines but those of these shards: what is undecided, and runs that are to stop.
+pub async fn unsettled_but(client: &DbClient, shards: &[i32]) -> Result<Vec<OpenPurchase>, DbError> {
+    let stmt = client
+        .prepare_cached(&format!("{OPEN} AND (t.state <> 'RUNNING' OR t.stop_requested_at IS NOT NULL) AND NOT {}", of_shards!("t.idoutlet", 1)))
+        .await?;
+    client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
+}
+
+/// [`given_back`], of all machines but those of these shards.
+pub async fn given_back_but(client: &DbClient, shards: &[i32]) -> Result<Vec<OpenPurchase>, DbError> {
+    let stmt = client.prepare_cached(&format!("{GIVEN_BACK} AND NOT {}", of_shards!("t.idoutlet", 1))).await?;
+    client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
+}
+
 /// The open purchase of one machine.
 pub async fn open_at(client: &DbClient, idmesin: i64) -> Result<Option<Purchase>, DbError> {
     let stmt = client.prepare_cached(&format!("{OPEN} AND t.idmesin = $1")).await?;

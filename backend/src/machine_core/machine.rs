@@ -6,7 +6,6 @@ use super::active::{Active, Seen, outcome};
 use super::device_word::DeviceWord;
 use super::{Effect, Input, Outcome, Start, Unanswered, Waiter};
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::{DeviceEvent, DeviceRun};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{self, Exchange, Held, Purchase, PurchaseEvent};
@@ -372,10 +371,7 @@ impl<B, S> Input<B, S> {
     /// The same, when it is looked at only so much later.
     fn heard_before(self, ms: i64) -> Self {
         match self {
-            Self::Said(DeviceEvent::State { online, run }) => {
-                let run = run.map(|run| DeviceRun { left_ms: run.left_ms - ms, ..run });
-                Self::Said(DeviceEvent::State { online, run })
-            }
+            Self::Said(event) => Self::Said(event.heard_before(ms)),
             same => same,
         }
     }

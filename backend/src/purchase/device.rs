@@ -1,5 +1,6 @@
 //! What is said to a device, and what it says (docs/contract.md §6).
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::step::{AckResult, Op};
@@ -18,16 +19,29 @@ pub struct Command {
     pub held_here: bool,
 }
 
-/// What a device says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a device says. Written down only from one server to another (`machine::device::relay`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceEvent {
     Ack { cmd_id: Uuid, result: AckResult },
     State { online: bool, run: Option<DeviceRun> },
 }
 
 /// What a device runs, by its own word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceRun {
     pub cmd_id: Uuid,
     pub left_ms: i64,
+}
+
+impl DeviceEvent {
+    /// The same, when it is looked at only so much later.
+    #[must_use]
+    pub fn heard_before(self, ms: i64) -> Self {
+        match self {
+            Self::State { online, run } => {
+                Self::State { online, run: run.map(|run| DeviceRun { left_ms: run.left_ms - ms, ..run }) }
+            }
+            same => same,
+        }
+    }
 }

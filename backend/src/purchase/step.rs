@@ -2,6 +2,7 @@
 //! docs/decisions/0008-recovery-at-each-edge.md). No clock, no database, no device: `step` says what the next state is, what must
 //! be committed for it, and what to tell the device once that is done.
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::rules::Refusal;
@@ -70,7 +71,7 @@ impl Purchase {
 }
 
 /// What a device answers to a command (docs/contract.md §6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AckResult {
     Started,
     Refused,

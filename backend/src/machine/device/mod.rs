@@ -5,6 +5,7 @@ mod journal;
 pub mod memory;
 pub mod mqtt;
 pub mod record;
+pub mod relay;
 pub mod sim;
 
 use std::sync::Arc;
@@ -44,6 +45,11 @@ pub trait Driver: Send + Sync + 'static {
 
     /// The open purchase of `to` as it was found in the store, before any command about it; or the last one, where staff are waited for.
     fn recall(&self, _to: Location, _purchase: &Purchase) {}
+
+    /// Whether the device is connected to this very server, so that no other one can speak with it.
+    fn holds(&self, _of: Location) -> bool {
+        false
+    }
 
     /// Asks whether a device can be reached. `None`, and no answer: what is stored counts.
     fn probe(&self, _of: Location, _asks: Asks) -> Option<oneshot::Receiver<bool>> {
@@ -143,12 +149,15 @@ impl Uplink {
 pub fn start(machines: &Machines) -> std::io::Result<()> {
     let parts = machines.parts();
     let (uplink, heard) = Uplink::new(parts.store.clock.clone(), parts.metrics.device_words_lost.clone(), WORDS);
-    vital::spawn("devices", deliver_forever(machines.clone(), heard));
+    let away = (!machines.ownership().is_alone()).then(|| relay::start(machines));
+    vital::spawn("devices", deliver_forever(machines.clone(), heard, away));
     DriverKind::ALL.into_iter().filter_map(|kind| parts.drivers.get(kind)).try_for_each(|driver| driver.start(uplink.clone()))
 }
 
 /// Gives a command to the machine's driver.
-pub fn command(machines: &Machines, to: Location, cmd: Command) {
+pub fn command(machines: &Machines, to: Location, mut cmd: Command) {
+    // Among several servers, another one may have said something of it to the device.
+    cmd.held_here &= machines.ownership().is_alone();
     let Some(driver) = machines.parts().drivers.get(to.driver) else {
         let error = to.driver.as_str();
         return tracing::error!(error, idmesin = to.idmesin, "no such driver; the command is not sent");
@@ -191,9 +200,16 @@ async fn probe(machines: &Machines, of: Location, asks: Asks) -> Option<Option<b
     }
 }
 
-async fn deliver_forever(machines: Machines, mut words: mpsc::Receiver<Heard>) {
+/// Words of machines that another server decides about go to `away`.
+async fn deliver_forever(machines: Machines, mut words: mpsc::Receiver<Heard>, away: Option<mpsc::Sender<Heard>>) {
     while let Some(heard) = words.recv().await {
         let idmesin = heard.from.idmesin;
+        if let Some(away) = away.as_ref().filter(|_| !machines.ownership().owns(heard.from.idoutlet)) {
+            if away.try_send(heard).is_err() {
+                machines.metrics().device_words_lost.inc();
+            }
+            continue;
+        }
         if let Err(e) = deliver(&machines, heard) {
             machines.metrics().device_words_lost.inc();
             tracing::warn!(error = %e, idmesin, "a device's word is lost: its machine takes no more");

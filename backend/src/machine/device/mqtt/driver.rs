@@ -17,6 +17,7 @@ use super::presence::Presence;
 use super::reports::Reports;
 use super::tls::{Authority, TlsError};
 use super::trouble;
+use crate::cluster::Ownership;
 use crate::db::Store;
 use crate::db::error::DbError;
 use crate::machine::device::{Asks, Driver, Lost, Uplink};
@@ -50,6 +51,7 @@ impl Mqtt {
     /// When no certificate could be for `host`.
     pub fn new(
         store: Store,
+        ownership: Ownership,
         metrics: DeviceMetrics,
         broker: Option<Broker>,
         (authority, host): (Option<Authority>, Option<&str>),
@@ -57,7 +59,7 @@ impl Mqtt {
     ) -> Result<Self, TlsError> {
         let (troubles, told) = trouble::channel(metrics.clone());
         let route = if broker.is_some() { Route::Broker } else { Route::Endpoint };
-        let presence = Presence::new(metrics.clone(), route, store.now());
+        let presence = Presence::new(metrics.clone(), ownership, route, store.now());
         let reports = Arc::new(Reports { metrics, presence, troubles, uplink: OnceLock::new() });
         let way = match broker {
             Some(broker) => {
@@ -135,6 +137,10 @@ impl Driver for Mqtt {
     fn recall(&self, to: Location, purchase: &Purchase) {
         // What it would have known, a state tells; only a run that ends early goes unnoticed.
         let _ = self.request(to.idoutlet, Request::Recall(to, purchase.clone()));
+    }
+
+    fn holds(&self, of: Location) -> bool {
+        self.reports.presence.is_present(of.idmesin)
     }
 
     fn probe(&self, of: Location, asks: Asks) -> Option<oneshot::Receiver<bool>> {

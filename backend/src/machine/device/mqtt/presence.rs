@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::conversation::Route;
 use super::metrics::DeviceMetrics;
+use crate::cluster::Ownership;
 use crate::db::Store;
 use crate::db::error::DbError;
 use crate::domain::timestamp::Timestamp;
@@ -16,14 +17,18 @@ const BATCH: usize = 500;
 /// A device that is back so soon was never away.
 const BACK_WITHIN_MS: i64 = 5_000;
 
-/// $1 machines, $2 whether their devices can be reached. A machine whose row somebody else holds has its turn later.
+/// $1 machines, $2 whether their devices can be reached, $3 this server among several, or null. A machine whose row somebody else holds has
+/// its turn later. Only the server that a device was last connected to says that it is gone.
 const RECORD: &str = "
 WITH told AS (SELECT * FROM unnest($1::BIGINT[], $2::BOOLEAN[]) AS t (idmesin, online)),
 free AS (
     SELECT m.idmesin FROM mesin m WHERE m.idmesin = ANY($1) ORDER BY m.idmesin FOR NO KEY UPDATE SKIP LOCKED
 ), changed AS (
-    UPDATE mesin m SET online = told.online FROM told JOIN free USING (idmesin)
-    WHERE m.idmesin = told.idmesin AND m.driver = 'mqtt' AND m.online <> told.online
+    UPDATE mesin m SET online = told.online, link_node = CASE WHEN told.online THEN $3 ELSE m.link_node END
+    FROM told JOIN free USING (idmesin)
+    WHERE m.idmesin = told.idmesin AND m.driver = 'mqtt' AND CASE WHEN told.online
+        THEN NOT m.online OR m.link_node <> $3 OR m.link_node IS NULL AND $3 IS NOT NULL
+        ELSE m.online AND ($3 IS NULL OR m.link_node = $3) END
 )
 SELECT idmesin FROM free";
 
@@ -37,6 +42,7 @@ pub struct Presence {
     /// So long after that, what is stored of a device counts: it is on its way back.
     grace_ms: i64,
     metrics: DeviceMetrics,
+    ownership: Ownership,
     known: Mutex<Known>,
 }
 
@@ -56,8 +62,8 @@ struct Device {
 }
 
 impl Presence {
-    pub fn new(metrics: DeviceMetrics, route: Route, now: Timestamp) -> Self {
-        Self { began: now, grace_ms: route.grace_ms(), metrics, known: Mutex::default() }
+    pub fn new(metrics: DeviceMetrics, ownership: Ownership, route: Route, now: Timestamp) -> Self {
+        Self { began: now, grace_ms: route.grace_ms(), metrics, ownership, known: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -70,6 +76,10 @@ impl Presence {
         let device = known.devices.entry(idmesin).or_insert(Device { present: false, since: now, stored: None });
         if device.present != present {
             (device.present, device.since) = (present, now);
+            if present && !self.ownership.is_alone() {
+                // It may have been at another server.
+                device.stored = None;
+            }
             self.metrics.online.inc_by(if present { 1 } else { -1 });
         }
         if device.stored == Some(present) {
@@ -79,8 +89,16 @@ impl Presence {
         };
     }
 
-    /// Whether what is stored of a device that is not here still counts.
+    /// Whether the device is connected to this server.
+    pub fn is_present(&self, idmesin: i64) -> bool {
+        self.lock().devices.get(&idmesin).is_some_and(|device| device.present)
+    }
+
+    /// Whether what is stored of a device that is not here still counts: it is on its way back, or at another server.
     pub fn is_awaited(&self, idmesin: i64, now: Timestamp) -> bool {
+        if !self.ownership.is_alone() {
+            return !self.is_present(idmesin);
+        }
         self.began.ms_until(now) < self.grace_ms && !self.lock().devices.contains_key(&idmesin)
     }
 
@@ -88,7 +106,8 @@ impl Presence {
     pub async fn record_forever(&self, store: Store) {
         let mut every = tokio::time::interval(EVERY);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut all_told = false;
+        // Among several servers those that have no server any more are told of by whoever notices (`cluster::membership`).
+        let mut all_told = !self.ownership.is_alone();
         loop {
             every.tick().await;
             let now = store.now();
@@ -127,7 +146,7 @@ impl Presence {
         }
         let client = store.get().await?;
         let stmt = client.prepare_cached(RECORD).await?;
-        let stored: HashSet<i64> = client.query(&stmt, &[&machines, &online]).await?.iter().map(|row| row.get(0)).collect();
+        let stored: HashSet<i64> = client.query(&stmt, &[&machines, &online, &self.ownership.node()]).await?.iter().map(|row| row.get(0)).collect();
         let mut known = self.lock();
         for (idmesin, online) in machines.iter().zip(online).filter(|(id, _)| stored.contains(id)) {
             let Some(device) = known.devices.get_mut(idmesin) else { continue };

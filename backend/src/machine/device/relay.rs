@@ -1,0 +1,227 @@
+//! Devices of machines that another server decides about (docs/cluster.md). Their words go through a table, which the owner reads; and what
+//! is to be said to them, the server that they are connected to finds in what is stored of their purchases.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use actix_socketio::host::vital;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+use uuid::Uuid;
+
+use super::{Heard, deliver, recall};
+use crate::db::error::DbError;
+use crate::domain::timestamp::Timestamp;
+use crate::ledger::facts::{self, OpenPurchase};
+use crate::machine::error::MachineError;
+use crate::machine::machines::{Location, Machines};
+use crate::purchase::device::{Command, DeviceEvent};
+use crate::purchase::state::PurchaseState;
+use crate::purchase::step::Op;
+use crate::purchase::times::{QUERY_EVERY_MS, RESEND_MS};
+
+/// How often either table is read.
+const EVERY: Duration = Duration::from_millis(300);
+/// Words that may wait to be written down.
+const WORDS: usize = 8_192;
+const BATCH: usize = 512;
+/// Machines that wait for staff are asked as often as their owner asks those that it reaches.
+const STAFF_EVERY_MS: i64 = 15_000;
+/// A word that nobody has read for so long is of no use any more: a query brings a newer one.
+const WORD_LIFE_MS: i64 = 60_000;
+
+const PASS_ON: &str = "
+INSERT INTO device_word (idmesin, idoutlet, word, heard_at)
+SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::JSONB[], $4::TIMESTAMPTZ[])";
+
+/// $1 the shards that are owned here, $2 since when words count.
+const TAKE: &str = "
+WITH taken AS (DELETE FROM device_word WHERE (idoutlet % 256)::INT = ANY($1) OR heard_at < $2 RETURNING *)
+SELECT t.idmesin, t.idoutlet, m.driver, t.word, t.heard_at FROM taken t JOIN mesin m USING (idmesin) WHERE t.heard_at >= $2 ORDER BY t.id";
+
+/// Begins the tasks; what is returned takes words of machines that are decided elsewhere.
+pub fn start(machines: &Machines) -> mpsc::Sender<Heard> {
+    let (away, words) = mpsc::channel(WORDS);
+    vital::spawn("words away", pass_on_forever(machines.clone(), words));
+    vital::spawn("words in", take_forever(machines.clone()));
+    vital::spawn("commands", speak_forever(machines.clone()));
+    away
+}
+
+async fn pass_on_forever(machines: Machines, mut words: mpsc::Receiver<Heard>) {
+    let mut some = Vec::with_capacity(BATCH);
+    while words.recv_many(&mut some, BATCH).await > 0 {
+        if let Err(e) = pass_on(&machines, &some).await {
+            machines.metrics().device_words_lost.inc_by(some.len() as u64);
+            tracing::warn!(error = %e, "words of devices did not reach the server that owns their machines; queries bring them again");
+        }
+        some.clear();
+    }
+}
+
+async fn pass_on(machines: &Machines, words: &[Heard]) -> Result<(), DbError> {
+    let client = machines.parts().store.get().await?;
+    let statement = client.prepare_cached(PASS_ON).await?;
+    let of: Vec<i64> = words.iter().map(|heard| heard.from.idmesin).collect();
+    let outlets: Vec<i64> = words.iter().map(|heard| heard.from.idoutlet).collect();
+    let said = words.iter().map(|heard| serde_json::to_value(&heard.event)).collect::<Result<Vec<Value>, _>>();
+    let at: Vec<Timestamp> = words.iter().map(|heard| heard.at).collect();
+    client.execute(&statement, &[&of, &outlets, &said.map_err(DbError::broken)?, &at]).await?;
+    Ok(())
+}
+
+async fn take_forever(machines: Machines) {
+    let mut every = interval(EVERY);
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        every.tick().await;
+        if let Err(e) = take(&machines).await {
+            tracing::warn!(error = %e, "words of devices at other servers cannot be read; it will be tried again");
+        }
+    }
+}
+
+async fn take(machines: &Machines) -> Result<(), MachineError> {
+    let Some(shards) = machines.ownership().shards() else { return Ok(()) };
+    let now = machines.parts().store.now();
+    let client = machines.parts().recovery.get().await?;
+    let statement = client.prepare_cached(TAKE).await?;
+    for row in client.query(&statement, &[&shards, &now.plus_ms(-WORD_LIFE_MS)]).await? {
+        let from = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? };
+        let event: DeviceEvent = serde_json::from_value(row.try_get(3)?).map_err(DbError::broken)?;
+        let at: Timestamp = row.try_get(4)?;
+        let heard = Heard { from, event: event.heard_before(at.ms_until(now).max(0)), at };
+        if let Err(e) = deliver(machines, heard) {
+            machines.metrics().device_words_lost.inc();
+            tracing::warn!(error = %e, idmesin = from.idmesin, "a device's word is lost: its machine takes no more");
+        }
+    }
+    Ok(())
+}
+
+async fn speak_forever(machines: Machines) {
+    let mut every = interval(EVERY);
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut said = Said::default();
+    loop {
+        every.tick().await;
+        if let Err(e) = speak(&machines, &mut said).await {
+            tracing::warn!(error = %e, "what is to be said to devices cannot be read; it will be tried again");
+        }
+    }
+}
+
+/// Says what is to be said to the devices that are connected here and whose machines are decided elsewhere.
+async fn speak(machines: &Machines, said: &mut Said) -> Result<(), MachineError> {
+    let Some(shards) = machines.ownership().shards() else { return Ok(()) };
+    let parts = machines.parts();
+    let now = parts.store.now();
+    let client = parts.recovery.get().await?;
+    let mut open = facts::unsettled_but(&client, &shards).await?;
+    if said.asks_for_staff(now) {
+        open.extend(facts::given_back_but(&client, &shards).await?);
+    }
+    drop(client);
+    open.retain(|t| parts.drivers.get(t.driver).is_some_and(|driver| driver.holds(location(t))));
+    said.forget_all_but(&open);
+    for t in &open {
+        let cmd = said.next(t, now);
+        if said.is_first_of(t) {
+            recall(machines, location(t), &t.purchase);
+        }
+        if let Some(cmd) = cmd {
+            super::command(machines, location(t), cmd);
+        }
+    }
+    Ok(())
+}
+
+const fn location(t: &OpenPurchase) -> Location {
+    Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver }
+}
+
+/// What this server has said of other servers' purchases, so that it says nothing again sooner than their owner would.
+#[derive(Debug, Default)]
+struct Said {
+    of: HashMap<Uuid, (Op, Timestamp)>,
+    recalled: HashSet<Uuid>,
+    asked_for_staff: Option<Timestamp>,
+}
+
+impl Said {
+    fn asks_for_staff(&mut self, now: Timestamp) -> bool {
+        let due = self.asked_for_staff.is_none_or(|at| at.ms_until(now) >= STAFF_EVERY_MS);
+        if due {
+            self.asked_for_staff = Some(now);
+        }
+        due
+    }
+
+    fn forget_all_but(&mut self, open: &[OpenPurchase]) {
+        let there: HashSet<Uuid> = open.iter().map(|t| t.purchase.cmd_id).collect();
+        self.of.retain(|cmd_id, _| there.contains(cmd_id));
+        // Those of machines that wait for staff are read now and then only.
+        if self.recalled.len() > WORDS {
+            self.recalled.retain(|cmd_id| there.contains(cmd_id));
+        }
+    }
+
+    fn is_first_of(&mut self, t: &OpenPurchase) -> bool {
+        self.recalled.insert(t.purchase.cmd_id)
+    }
+
+    /// What is to be said now, if anything.
+    fn next(&mut self, t: &OpenPurchase, now: Timestamp) -> Option<Command> {
+        let p = &t.purchase;
+        let (op, again_ms) = match p.state {
+            PurchaseState::Held | PurchaseState::Sent if now < p.exp() => (Op::Start, RESEND_MS),
+            PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => (Op::Query, QUERY_EVERY_MS),
+            PurchaseState::Running if p.exchange.stop_requested => (Op::Stop, RESEND_MS),
+            // The machine waits for staff: its device is asked what it runs.
+            PurchaseState::Expired => (Op::Query, STAFF_EVERY_MS / 2),
+            _ => return None,
+        };
+        if self.of.get(&p.cmd_id).is_some_and(|(before, at)| *before == op && at.ms_until(now) < again_ms) {
+            return None;
+        }
+        self.of.insert(p.cmd_id, (op, now));
+        Some(Command {
+            idmesin: t.idmesin,
+            cmd_id: p.cmd_id,
+            epoch: p.epoch,
+            op,
+            duration_s: p.duration_s,
+            exp: p.exp(),
+            held_here: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::driver_kind::DriverKind;
+    use crate::purchase::step;
+    use crate::purchase::times::CMD_LIFE_MS;
+
+    #[test]
+    fn a_start_is_repeated_until_it_is_too_late_and_then_it_is_a_question() {
+        let t0 = Timestamp::from_ms(1_000_000);
+        let purchase = step::first(1, Uuid::from_u128(7), 3, 60, t0, t0);
+        let mut t = OpenPurchase { idmesin: 5, idoutlet: 1, driver: DriverKind::Mqtt, purchase };
+        let mut said = Said::default();
+        let mut ops = Vec::new();
+        for ms in (0..=20_000).step_by(300) {
+            let cmd = said.next(&t, t0.plus_ms(ms));
+            ops.extend(cmd.map(|cmd| (ms, cmd.op)));
+        }
+        let (start, query) = (Op::Start, Op::Query);
+        assert_eq!(ops, [(0, start), (3_000, start), (6_000, start), (9_000, start), (10_200, query), (15_300, query)]);
+        assert!(ops.iter().all(|(ms, op)| *op != Op::Start || *ms < CMD_LIFE_MS));
+        t.purchase.state = PurchaseState::Running;
+        assert!(said.next(&t, t0.plus_ms(30_000)).is_none());
+        t.purchase.exchange.stop_requested = true;
+        assert_eq!(said.next(&t, t0.plus_ms(30_000)).map(|cmd| cmd.op), Some(Op::Stop));
+    }
+}
