@@ -72,6 +72,22 @@ async fn a_device_is_told_the_servers_public_name() {
 }
 
 #[actix_web::test]
+async fn a_device_behind_a_broker_is_told_of_that() {
+    let app = TestApp::spawn().await;
+    let machine = mqtt_machine(&app, app.outlet("Melati").await, "Cuci 1").await.to_string();
+    let file = app.state.config.data.dir.join("ca.pem");
+    std::fs::write(&file, "PEM").unwrap();
+    let (at, ca) = ("mqtt.broker_url=mqtts://broker.example:8884", format!("mqtt.broker_ca={}", file.display()));
+    let tell = |more: &[&str]| beside(&app, &[&["--set", at, "--set", &ca], more].concat());
+    let told = login(&tell(&["device", "add", &machine]).ok());
+    assert_eq!((&told["host"], &told["port"], &told["ca"]), (&json!("broker.example"), &json!(8884), &json!("PEM")));
+    let told = login(&tell(&["--set", "mqtt.public_host=laundry.example", "device", "rotate", &machine]).ok());
+    assert_eq!((&told["host"], &told["port"]), (&json!("laundry.example"), &json!(8884)));
+    std::fs::remove_file(&file).unwrap();
+    tell(&["device", "rotate", &machine]).refused("has no certificate that could be trusted: No such file");
+}
+
+#[actix_web::test]
 async fn an_outlets_keys_go_into_a_file_of_their_own() {
     let app = TestApp::spawn().await;
     let (outlet, other) = (app.outlet("Melati").await, app.outlet("Mawar").await);
