@@ -289,6 +289,8 @@ void nyala_device_linked(struct nyala_device *d, uint64_t up_ms)
 void nyala_device_subscribed(struct nyala_device *d, uint64_t up_ms)
 {
     at(d, up_ms);
+    /* What was not said is told by the first state of a connection. */
+    d->acks = 0;
     d->subscribed = true;
     d->state_due = true;
     d->beat_ms = d->up_ms + NYALA_BEAT_MS;
@@ -298,9 +300,7 @@ void nyala_device_subscribed(struct nyala_device *d, uint64_t up_ms)
 void nyala_device_unlinked(struct nyala_device *d, uint64_t up_ms)
 {
     at(d, up_ms);
-    /* What was not said is told by the first state of the next connection. */
     d->subscribed = d->asked = d->state_due = false;
-    d->acks = 0;
     settle(d);
 }
 

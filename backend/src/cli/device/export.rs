@@ -42,8 +42,7 @@ enum Broker {
 
 impl Export {
     pub async fn run(self, k: &CommandContext) -> Result<(), Failure> {
-        let keys = keys_file::read(&self.keys)?;
-        check(k, &keys, &self.keys).await?;
+        let keys = counting(k, keys_file::read(&self.keys)?, &self.keys).await?;
         let server = broker::password(&k.secrets()?);
         std::fs::create_dir(&self.out).map_err(|e| Failure::new(format!("{} cannot be made: {e}", self.out.display())))?;
         match self.broker {
@@ -62,16 +61,19 @@ impl Export {
     }
 }
 
-/// Each key of the file has to count: a device with another would be let in by the broker and by nobody else.
-async fn check(k: &CommandContext, keys: &[Key], file: &Path) -> Result<(), Failure> {
+/// Those that count: a device with another would be let in by the broker and by nobody else.
+async fn counting(k: &CommandContext, keys: Vec<Key>, file: &Path) -> Result<Vec<Key>, Failure> {
     let claims: Vec<Claim> = keys.iter().map(|key| Claim { idmesin: key.idmesin, hash: hash(key.secret.as_bytes()) }).collect();
     let found = logins::check(&k.client().await?, &claims).await?;
-    let stale: Vec<String> =
-        keys.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(key, _)| key.idmesin.to_string()).collect();
-    if stale.is_empty() {
-        return Ok(());
+    let (counting, stale): (Vec<_>, Vec<_>) = keys.into_iter().zip(found).partition(|(_, found)| found.is_some());
+    if counting.is_empty() {
+        return Err(Failure::new(format!("no key in {} counts any more", file.display())));
     }
-    Err(Failure::new(format!("keys in {} do not count any more, of machines {}", file.display(), stale.join(", "))))
+    if !stale.is_empty() {
+        let machines: Vec<String> = stale.iter().map(|(key, _)| key.idmesin.to_string()).collect();
+        eprintln!("left out: keys in {} that do not count any more, of machines {}", file.display(), machines.join(", "));
+    }
+    Ok(counting.into_iter().map(|(key, _)| key).collect())
 }
 
 /// The password of a user as mosquitto keeps it: SHA-512 of password and salt (mosquitto_passwd(1)).

@@ -71,6 +71,36 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
 }
 
 #[actix_web::test]
+async fn a_trouble_that_is_told_again_and_again_is_written_now_and_then() {
+    let app = standing().start().await;
+    let outlet = app.outlet("Melati").await;
+    let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
+    let (mut device, mut beside) = (Device::online(&app, &given).await, Device::online(&app, &other).await);
+    let forgets = async |device: &mut Device| {
+        for epoch in [7, 3] {
+            device.epoch = epoch;
+            device.state().await;
+        }
+        device.line.ping().await;
+    };
+    forgets(&mut device).await;
+    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    app.db.execute("UPDATE mesin SET perlu_petugas = FALSE", &[]).await.unwrap();
+    for _ in 0..20 {
+        forgets(&mut device).await;
+    }
+    // Told after them, written after them.
+    forgets(&mut beside).await;
+    app.until_stored(other.idmesin, "perlu_petugas", true).await;
+    assert!(!app.stored(given.idmesin, "perlu_petugas").await, "it was written just now");
+    app.until_counted("nyala_device_troubles_total{kind=\"memory_lost\"}", 22.0).await;
+    // The last of them is not lost.
+    app.advance_s(5);
+    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    assert_eq!(app.told("mesin.perangkat_lupa").await.len(), 2, "once of each machine");
+}
+
+#[actix_web::test]
 async fn two_devices_with_one_key_wait_for_staff() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;

@@ -32,7 +32,7 @@ const POSTGRES_SEEDS: u64 = 30;
 const SEEDS: u64 = 20_000;
 const MQTT_SEEDS: u64 = 3_000;
 /// One in so many of these is told the core in C as well.
-const CORE_ONE_IN: u64 = 100;
+const CORE_ONE_IN: u64 = 10;
 /// Seeds that are named when they end badly.
 const SHOWN: usize = 20;
 

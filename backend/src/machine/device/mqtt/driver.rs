@@ -12,7 +12,7 @@ use super::conversation::{Route, Trouble};
 use super::devices::{Probe, Request};
 use super::endpoint::{self, ORDERS, Order, Shared};
 use super::logins::Revocations;
-use super::metrics::DeviceMetrics;
+use super::metrics::{DeviceMetrics, Refused};
 use super::presence::Presence;
 use super::reports::Reports;
 use super::tls::{Authority, TlsError};
@@ -85,7 +85,10 @@ impl Mqtt {
     /// When the kernel has no descriptor to spare.
     pub fn start_thread(&self) -> std::io::Result<Option<Door>> {
         match &self.way {
-            Way::Endpoint(shared) => endpoint::start_thread(shared.clone()).map(Door).map(Some),
+            Way::Endpoint(shared) => {
+                let orders = endpoint::start_thread(shared.clone())?;
+                Ok(Some(Door { orders, metrics: self.reports.metrics.clone() }))
+            }
             Way::Broker { .. } => Ok(None),
         }
     }
@@ -100,12 +103,17 @@ impl Mqtt {
 
 /// Where a worker thread gives what it has accepted.
 #[derive(Debug, Clone)]
-pub struct Door(mpsc::Sender<Order>);
+pub struct Door {
+    orders: mpsc::Sender<Order>,
+    metrics: DeviceMetrics,
+}
 
 impl Door {
-    /// Never blocks; a connection that finds no room is closed.
+    /// Never blocks; a connection that finds no room is closed and counted.
     pub fn take(&self, stream: std::net::TcpStream) {
-        let _ = self.0.try_send(Order::Accepted(stream));
+        if self.orders.try_send(Order::Accepted(stream)).is_err() {
+            self.metrics.refused(Refused::Crowded);
+        }
     }
 }
 
@@ -184,4 +192,33 @@ async fn close_revoked(shared: &Shared, revocations: &mut Option<Revocations>) -
         let _ = thread.send(Order::Revoked(keys.clone())).await;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+
+    use prometheus_client::encoding::text::encode;
+    use prometheus_client::registry::Registry;
+
+    use super::*;
+
+    #[test]
+    fn a_connection_that_finds_no_room_is_closed_and_counted() {
+        let (metrics, mut all, mut page) = (DeviceMetrics::default(), Registry::default(), String::new());
+        metrics.register(&mut all);
+        let (orders, mut taken) = mpsc::channel(1);
+        let door = Door { orders, metrics };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut devices = [(); 2].map(|()| {
+            let device = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            door.take(listener.accept().unwrap().0);
+            device
+        });
+        assert_eq!(devices[1].read(&mut [0]).unwrap(), 0, "it is closed");
+        assert!(matches!(taken.try_recv(), Ok(Order::Accepted(_))) && taken.try_recv().is_err());
+        encode(&mut page, &all).unwrap();
+        assert!(page.contains("device_logins_refused_total{reason=\"crowded\"} 1\n"), "{page}");
+    }
 }

@@ -1,9 +1,11 @@
 //! What somebody must look at: the machine waits for staff, and it goes on record.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
 
 use super::conversation::Trouble;
 use super::metrics::DeviceMetrics;
@@ -17,9 +19,13 @@ use crate::machine::machines::Location;
 const PRINCIPAL: &str = "perangkat";
 /// Troubles that may wait to be written.
 const WAITING: usize = 1_024;
-/// The same trouble of a machine is written once in so long: two devices with one key make it many times a minute.
+/// The same trouble of a machine goes on record once in so long: two devices with one key make it many times a minute.
 const ONCE_MS: i64 = 60 * 60_000;
 const REMEMBERED: usize = 16_384;
+/// And has the machine wait for staff at most once in so long, however often it is told.
+const AGAIN_MS: i64 = 5_000;
+/// How often is looked for what was told meanwhile.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -58,16 +64,57 @@ const fn names(trouble: Trouble) -> (&'static str, &'static str) {
 
 /// Writes what is told, until nobody is left to tell.
 pub async fn write_forever(store: Store, mut told: mpsc::Receiver<(Location, Trouble)>) {
-    let mut written = Recent::new(ONCE_MS, REMEMBERED);
-    while let Some((location, trouble)) = told.recv().await {
+    let mut writer = Writer { store, on_record: Recent::new(ONCE_MS, REMEMBERED), lately: HashMap::new() };
+    let mut look = interval(LOOK_EVERY);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            one = told.recv() => match one {
+                Some((location, trouble)) => writer.hear(location, trouble).await,
+                None => return,
+            },
+            _ = look.tick(), if !writer.lately.is_empty() => writer.catch_up().await,
+        }
+    }
+}
+
+/// A machine's troubles of a kind.
+type Key = (i64, &'static str);
+
+struct Writer {
+    store: Store,
+    on_record: Recent<Key, ()>,
+    /// When each was last written, and what was told since; one entry at most for each kind of a machine.
+    lately: HashMap<Key, (Timestamp, Option<(Location, Trouble)>)>,
+}
+
+impl Writer {
+    /// Writes it at once, or when it was written just now, later: staff may have been there since.
+    async fn hear(&mut self, location: Location, trouble: Trouble) {
+        match self.lately.get_mut(&(location.idmesin, names(trouble).0)) {
+            Some((_, since)) => *since = Some((location, trouble)),
+            None => self.put(location, trouble).await,
+        }
+    }
+
+    async fn catch_up(&mut self) {
+        let past = self.store.now().plus_ms(-AGAIN_MS);
+        let over: Vec<_> = self.lately.extract_if(|_, (at, _)| *at <= past).filter_map(|(_, (_, since))| since).collect();
+        for (location, trouble) in over {
+            self.put(location, trouble).await;
+        }
+    }
+
+    async fn put(&mut self, location: Location, trouble: Trouble) {
         let key = (location.idmesin, names(trouble).0);
-        let now = store.now();
-        let is_new = written.count(&key, now) == 0;
+        let now = self.store.now();
+        let is_new = self.on_record.count(&key, now) == 0;
+        self.lately.insert(key, (now, None));
         for at in 1..=TRIES {
-            match write(&store, location, trouble, is_new, now).await {
+            match write(&self.store, location, trouble, is_new, now).await {
                 Ok(()) => {
                     if is_new {
-                        written.add(key, (), now);
+                        self.on_record.add(key, (), now);
                     }
                     break;
                 }

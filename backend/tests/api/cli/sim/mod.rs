@@ -13,6 +13,7 @@ use std::time::Instant;
 use futures_util::FutureExt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use nyala::config::ServerSettings;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -327,6 +328,23 @@ fn lines_of_json_are_keys_too() {
     let keys = Keys::write(&format!("{}\n{}\n", key(1), key(7)));
     let _sim = Sim::start(&["--keys", keys.path(), "--mesin", "7"]);
     server.let_in();
+}
+
+#[actix_web::test]
+async fn a_server_at_an_address_of_ipv6_is_known_by_its_certificate() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        // Past what the test runner keeps of a test that is fine.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: there is no IPv6 here, so no device connects by it");
+        return;
+    }
+    let over_ipv6 = |c: &mut ServerSettings| (c.mqtt.host, c.mqtt.tls) = ("::1".to_owned(), true);
+    let app = Setup::new().with(over_ipv6).running_clock().start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let ca = Keys::write(app.state.mqtt.authority().unwrap().pem());
+    let (id, outlet, at) = (given.idmesin.to_string(), given.idoutlet.to_string(), format!("[::1]:{}", given.port));
+    let args = ["--mesin", &id, "--outlet", &outlet, "--secret", &given.secret, "--server", &at, "--ca", ca.path()];
+    let _sim = Sim::start(&args);
+    app.until_stored(given.idmesin, "online", true).await;
 }
 
 #[test]

@@ -28,12 +28,20 @@ pub struct Broker {
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
 }
 
-impl Broker {
-    /// The one that the settings name; `None`: devices connect to the server itself.
+/// Where `mqtt.broker_url` says that it is.
+#[derive(Debug)]
+pub struct Place {
+    pub host: String,
+    pub port: u16,
+    pub tls: bool,
+}
+
+impl Place {
+    /// `None`: devices connect to the server itself.
     ///
     /// # Errors
-    /// When it is not written as a broker's address is, or its authority cannot be read.
-    pub fn of(settings: &MqttSettings, secrets: &Secrets) -> Result<Option<Self>, BrokerError> {
+    /// When it is not written as a broker's address is.
+    pub fn of(settings: &MqttSettings) -> Result<Option<Self>, BrokerError> {
         let url = &settings.broker_url;
         if url.is_empty() {
             return Ok(None);
@@ -50,6 +58,18 @@ impl Broker {
         if host.is_empty() || host.contains(['/', '@']) {
             return Err(bad());
         }
+        Ok(Some(Self { host, port, tls }))
+    }
+}
+
+impl Broker {
+    /// The one that the settings name; `None`: devices connect to the server itself.
+    ///
+    /// # Errors
+    /// When it is not written as a broker's address is, or its authority cannot be read.
+    pub fn of(settings: &MqttSettings, secrets: &Secrets) -> Result<Option<Self>, BrokerError> {
+        let Some(Place { host, port, tls }) = Place::of(settings)? else { return Ok(None) };
+        let bad = || BrokerError::Url(settings.broker_url.clone());
         let tls = match tls {
             true => Some((trust(&settings.broker_ca)?, ServerName::try_from(host.clone()).map_err(|_| bad())?)),
             false => None,
@@ -64,7 +84,18 @@ impl Broker {
 
 /// The authorities of the file, or those that everybody trusts.
 fn trust(ca: &str) -> Result<Arc<ClientConfig>, BrokerError> {
-    let bad = |why: String| BrokerError::Ca { path: ca.to_owned(), why };
-    let pem = if ca.is_empty() { None } else { Some(std::fs::read_to_string(ca).map_err(|e| bad(e.to_string()))?) };
-    tls::client(pem.as_deref()).map_err(|e| bad(e.to_string()))
+    let pem = authorities(ca)?;
+    tls::client(pem.as_deref()).map_err(|e| BrokerError::Ca { path: ca.to_owned(), why: e.to_string() })
+}
+
+/// The text of that file, if one is named.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn authorities(ca: &str) -> Result<Option<String>, BrokerError> {
+    if ca.is_empty() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(ca);
+    text.map(Some).map_err(|e| BrokerError::Ca { path: ca.to_owned(), why: e.to_string() })
 }

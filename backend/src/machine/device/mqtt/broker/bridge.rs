@@ -1,9 +1,12 @@
 //! The conversations with devices behind a broker, in one task.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::{Fuse, FusedFuture};
 use nyala_mqtt::Publish;
 use nyala_mqtt::client::Event;
 use rand::Rng;
@@ -33,14 +36,16 @@ const GOOD_AFTER: Duration = Duration::from_secs(60);
 /// A broker that has not sent a byte for so long, pings' answers included, is gone.
 const SILENCE: Duration = Duration::from_secs(45);
 
+/// Where each machine over MQTT stands.
+type Outlets = HashMap<i64, i64>;
+
 struct Bridge {
-    broker: Broker,
     store: Store,
     reports: Arc<Reports>,
     requests: mpsc::Receiver<Request>,
     devices: Devices,
-    /// Where each machine over MQTT stands.
-    outlets: HashMap<i64, i64>,
+    outlets: Outlets,
+    /// They are to be read.
     unknown: bool,
     link: Option<LinkId>,
     links: u64,
@@ -49,27 +54,17 @@ struct Bridge {
 /// Speaks with the devices behind `broker`, until the process ends.
 pub async fn run_forever(broker: Broker, store: Store, reports: Arc<Reports>, requests: mpsc::Receiver<Request>) {
     let devices = Devices::new(Route::Broker);
-    let mut bridge =
-        Bridge { broker, store, reports, requests, devices, outlets: HashMap::new(), unknown: true, link: None, links: 0 };
+    let mut bridge = Bridge { store, reports, requests, devices, outlets: HashMap::new(), unknown: true, link: None, links: 0 };
     let mut pause = FIRST_PAUSE;
     loop {
         let began = Instant::now();
-        let Err(why) = bridge.connected().await else { return };
+        let Err(why) = bridge.connected(&broker).await else { return };
         bridge.lost();
-        tracing::warn!(error = %why, host = bridge.broker.host, port = bridge.broker.port, "no line to the devices' broker; trying again");
+        tracing::warn!(error = %why, host = broker.host, port = broker.port, "no line to the devices' broker; trying again");
         pause = if began.elapsed() >= GOOD_AFTER { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
         let until = Instant::now() + pause.mul_f64(rand::rng().random_range(0.0..1.0));
-        // Meanwhile machines are told that nobody is there, what they want is kept in mind, and devices fall silent.
-        let mut sweep = interval(SWEEP);
-        loop {
-            tokio::select! {
-                _ = sweep.tick() => bridge.sweep(None),
-                () = sleep_until(until) => break,
-                request = bridge.requests.recv() => match request {
-                    Some(request) => bridge.request(request, None),
-                    None => return,
-                },
-            }
+        if bridge.meanwhile(sleep_until(until)).await.is_none() {
+            return;
         }
     }
 }
@@ -79,10 +74,31 @@ impl Bridge {
         self.store.now()
     }
 
+    /// While there is no line machines are told that nobody is there, what they want is kept in mind, and devices fall silent. `None`:
+    /// nobody asks any more.
+    async fn meanwhile<T>(&mut self, done: impl Future<Output = T>) -> Option<T> {
+        let (mut done, mut sweep) = (pin!(done), interval(SWEEP));
+        loop {
+            tokio::select! {
+                done = &mut done => return Some(done),
+                _ = sweep.tick() => self.sweep(None),
+                request = self.requests.recv() => self.request(request?, None),
+            }
+        }
+    }
+
     /// As long as the line lasts. `Ok`: nobody asks any more.
-    async fn connected(&mut self) -> Result<(), LineError> {
-        let mut line = Line::connect(&self.broker).await?;
-        tracing::info!(host = self.broker.host, port = self.broker.port, "the devices' broker is there");
+    async fn connected(&mut self, broker: &Broker) -> Result<(), LineError> {
+        if self.unknown {
+            // First, or what a broker tells at once would be of machines that nobody knows.
+            self.unknown = false;
+            let reading = read_machines(self.store.clone());
+            let Some(found) = self.meanwhile(reading).await else { return Ok(()) };
+            self.found(found);
+        }
+        let Some(line) = self.meanwhile(Line::connect(broker)).await else { return Ok(()) };
+        let mut line = line?;
+        tracing::info!(host = broker.host, port = broker.port, "the devices' broker is there");
         self.links += 1;
         let (link, now) = (LinkId(self.links), self.now());
         self.link = Some(link);
@@ -97,6 +113,7 @@ impl Bridge {
         [&mut sweep, &mut ping, &mut read]
             .into_iter()
             .for_each(|every| every.set_missed_tick_behavior(MissedTickBehavior::Delay));
+        let mut reading = pin!(Fuse::terminated());
         let mut heard_at = Instant::now();
         loop {
             tokio::select! {
@@ -114,9 +131,12 @@ impl Bridge {
                 },
                 _ = sweep.tick() => self.sweep(Some(&mut line)),
                 _ = ping.tick() => line.ping()?,
-                _ = read.tick(), if self.unknown => if let Err(e) = self.read_machines().await {
-                    tracing::warn!(error = %e, "which machines are over MQTT cannot be read; it will be tried again");
-                },
+                // The database may take its time: nobody's word waits for it.
+                _ = read.tick(), if self.unknown && reading.is_terminated() => {
+                    self.unknown = false;
+                    reading.set(read_machines(self.store.clone()).fuse());
+                }
+                found = reading.as_mut(), if !reading.is_terminated() => self.found(found),
                 () = sleep_until(heard_at + SILENCE) => return Err(LineError::Silent),
             }
         }
@@ -133,12 +153,14 @@ impl Bridge {
         }
     }
 
-    async fn read_machines(&mut self) -> Result<(), DbError> {
-        const ALL: &str = "SELECT idmesin, idoutlet FROM mesin WHERE driver = 'mqtt'";
-        let client = self.store.get().await?;
-        self.outlets = client.query(ALL, &[]).await?.iter().map(|row| (row.get(0), row.get(1))).collect();
-        self.unknown = false;
-        Ok(())
+    fn found(&mut self, machines: Result<Outlets, DbError>) {
+        match machines {
+            Ok(outlets) => self.outlets = outlets,
+            Err(e) => {
+                self.unknown = true;
+                tracing::warn!(error = %e, "which machines are over MQTT cannot be read; it will be tried again");
+            }
+        }
     }
 
     /// A device has said something.
@@ -201,6 +223,12 @@ impl Bridge {
             }
         }
     }
+}
+
+async fn read_machines(store: Store) -> Result<Outlets, DbError> {
+    const ALL: &str = "SELECT idmesin, idoutlet FROM mesin WHERE driver = 'mqtt'";
+    let client = store.get().await?;
+    Ok(client.query(ALL, &[]).await?.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
 
 /// Outlet, machine and kind of a device's topic.

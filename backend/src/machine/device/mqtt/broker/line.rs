@@ -15,6 +15,8 @@ use super::{USER, WORDS};
 
 /// For each step until the server hears its devices.
 const STEP: Duration = Duration::from_secs(5);
+/// For all of them: a broker may tell what it has kept, word by word, before it answers.
+const ALL_STEPS: Duration = Duration::from_secs(30);
 /// Seconds between two packets that the broker may count on.
 pub const KEEP_ALIVE_S: u16 = 30;
 const READ_BYTES: usize = 64 * 1024;
@@ -27,6 +29,8 @@ pub enum LineError {
     Io(#[from] io::Error),
     #[error("no answer within {} s", STEP.as_secs())]
     Slow(#[from] tokio::time::error::Elapsed),
+    #[error("it does not let the server hear devices within {} s", ALL_STEPS.as_secs())]
+    Endless,
     #[error("it refuses the server: {0}")]
     Refused(Refusal),
     #[error("it does not let the server hear {0}")]
@@ -63,6 +67,10 @@ impl Line {
     /// # Errors
     /// What kept it from that.
     pub async fn connect(broker: &Broker) -> Result<Self, LineError> {
+        timeout(ALL_STEPS, Self::log_in(broker)).await.unwrap_or(Err(LineError::Endless))
+    }
+
+    async fn log_in(broker: &Broker) -> Result<Self, LineError> {
         let tcp = timeout(STEP, TcpStream::connect((broker.host.as_str(), broker.port))).await??;
         tcp.set_nodelay(true)?;
         let stream: Box<dyn Stream> = match &broker.tls {

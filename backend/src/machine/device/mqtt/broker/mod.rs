@@ -5,7 +5,7 @@ mod address;
 mod bridge;
 mod line;
 
-pub use self::address::{Broker, BrokerError};
+pub use self::address::{Broker, BrokerError, Place, authorities};
 pub use self::bridge::run_forever;
 
 use crate::secrets::Secrets;

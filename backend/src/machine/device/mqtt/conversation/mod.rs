@@ -156,6 +156,8 @@ pub struct Conversation {
     answered_at: Option<Timestamp>,
     /// The `up_ms` of that state.
     answered: Option<i64>,
+    /// It has connected again too soon after that to be answered at once.
+    anew: bool,
     /// When it was last seen to have taken the time from that.
     clock_at: Option<Timestamp>,
     /// It was asked for a state, and has said nothing since.
@@ -189,6 +191,7 @@ impl Conversation {
             echo: None,
             answered_at: None,
             answered: None,
+            anew: false,
             clock_at: None,
             asked_at: None,
             epoch: None,
@@ -368,6 +371,9 @@ impl Conversation {
                 self.connected(now);
             }
         }
+        if self.anew && self.is_answered_again(now) {
+            (self.answered_at, self.answered, self.anew) = (None, None, false);
+        }
         self.spoke(now);
         self.lives(from, now);
         if let Some(up_ms) = stamp.up_ms {
@@ -386,9 +392,17 @@ impl Conversation {
 
     /// Behind a broker only its words tell that the device has connected anew.
     fn connected(&mut self, now: Timestamp) {
-        if self.route == Route::Broker && self.answered_at.is_none_or(|at| at.ms_until(now) >= ANSWER_AGAIN_MS) {
-            (self.echo, self.answered_at, self.answered) = (None, None, None);
+        match self.route {
+            Route::Endpoint => {}
+            Route::Broker if self.is_answered_again(now) => {
+                (self.echo, self.answered_at, self.answered, self.anew) = (None, None, None, false);
+            }
+            Route::Broker => self.anew = true,
         }
+    }
+
+    fn is_answered_again(&self, now: Timestamp) -> bool {
+        self.answered_at.is_none_or(|at| at.ms_until(now) >= ANSWER_AGAIN_MS)
     }
 
     /// A word has told its uptime. When ways were so much longer before, the end of a run is sooner than was told.

@@ -318,6 +318,10 @@ fn behind_a_broker_a_connection_is_known_by_its_words() {
         // One that counts a connection for each word is not answered each time.
         (5_100, conn(3, 5_100), ""),
         (5_200, conn(4, 5_200), ""),
+        // Its last connection is, as soon as it may be.
+        (5_900, conn(4, 5_900), ""),
+        (6_000, conn(4, 6_000), "asks on 1"),
+        (7_500, conn(4, 7_500), ""),
     ]);
 }
 
