@@ -234,7 +234,8 @@ impl DeviceCost {
         };
         let port = broker.as_ref().map(|broker| broker.port);
         let authority = (way == Way::EndpointTls).then(|| Authority::of(&secrets)).transpose()?;
-        let mqtt = Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), broker, (authority, Some("127.0.0.1")), 20_000)?;
+        let mqtt =
+            Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), broker, (authority, Some("127.0.0.1")), 20_000)?;
         let (uplink, heard) = Uplink::channel(store.clock.clone(), WORDS);
         mqtt.start(uplink)?;
         let address = match mqtt.start_thread()? {

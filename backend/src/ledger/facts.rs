@@ -129,7 +129,10 @@ pub async fn given_back(client: &DbClient, shards: Option<&[i32]>) -> Result<Vec
 /// Of all machines but those of these shards: what is undecided, and runs that are to stop.
 pub async fn unsettled_but(client: &DbClient, shards: &[i32]) -> Result<Vec<OpenPurchase>, DbError> {
     let stmt = client
-        .prepare_cached(&format!("{OPEN} AND (t.state <> 'RUNNING' OR t.stop_requested_at IS NOT NULL) AND NOT {}", of_shards!("t.idoutlet", 1)))
+        .prepare_cached(&format!(
+            "{OPEN} AND (t.state <> 'RUNNING' OR t.stop_requested_at IS NOT NULL) AND NOT {}",
+            of_shards!("t.idoutlet", 1)
+        ))
         .await?;
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }

@@ -101,6 +101,10 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             self.put_off(input, now);
             return self.load();
         }
+        if self.loading.is_some() && self.active.is_none() && matches!(input, Input::Said(_)) {
+            // It may be about the purchase that is being read.
+            return self.put_off(input, now);
+        }
         match input {
             Input::Start(start) => self.start(start, now),
             Input::Await { purchase_id, buyer } => self.wait(purchase_id, buyer, now),

@@ -14,6 +14,7 @@ use super::{Heard, deliver, recall};
 use crate::db::error::DbError;
 use crate::domain::timestamp::Timestamp;
 use crate::ledger::facts::{self, OpenPurchase};
+use crate::machine::actor::MachineInput;
 use crate::machine::error::MachineError;
 use crate::machine::machines::{Location, Machines};
 use crate::purchase::device::{Command, DeviceEvent};
@@ -92,7 +93,9 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
         let event: DeviceEvent = serde_json::from_value(row.try_get(3)?).map_err(DbError::broken)?;
         let at: Timestamp = row.try_get(4)?;
         let heard = Heard { from, event: event.heard_before(at.ms_until(now).max(0)), at };
-        if let Err(e) = deliver(machines, heard) {
+        // It may be about a purchase that another server has begun, and that nobody here has looked for yet.
+        let told = machines.tell(&from, MachineInput::LookAgain).and_then(|()| deliver(machines, heard));
+        if let Err(e) = told {
             machines.metrics().device_words_lost.inc();
             tracing::warn!(error = %e, idmesin = from.idmesin, "a device's word is lost: its machine takes no more");
         }

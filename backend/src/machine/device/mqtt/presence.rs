@@ -146,7 +146,8 @@ impl Presence {
         }
         let client = store.get().await?;
         let stmt = client.prepare_cached(RECORD).await?;
-        let stored: HashSet<i64> = client.query(&stmt, &[&machines, &online, &self.ownership.node()]).await?.iter().map(|row| row.get(0)).collect();
+        let stored: HashSet<i64> =
+            client.query(&stmt, &[&machines, &online, &self.ownership.node()]).await?.iter().map(|row| row.get(0)).collect();
         let mut known = self.lock();
         for (idmesin, online) in machines.iter().zip(online).filter(|(id, _)| stored.contains(id)) {
             let Some(device) = known.devices.get_mut(idmesin) else { continue };

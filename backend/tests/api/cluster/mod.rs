@@ -1,5 +1,7 @@
 //! Several servers on one database: any of them serves every call, one of them decides about each machine.
 
+mod devices;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -72,26 +74,34 @@ impl Driver for Way {
     }
 }
 
-fn server(name: &'static str, devices: &Arc<Devices>) -> Setup {
-    let way = Way { of: name, devices: devices.clone(), uplink: OnceLock::new() };
-    Setup::new().running_clock().driver(DriverKind::Mqtt, Arc::new(way)).with(|config| {
+/// One of several.
+fn named(name: &'static str) -> Setup {
+    Setup::new().running_clock().with(|config| {
         config.cluster.enabled = true;
         config.cluster.name = name.to_owned();
     })
 }
 
-/// Two servers that share all shards.
+/// Two servers that share all shards, and devices that both reach.
 async fn two() -> (TestApp, TestApp, Arc<Devices>) {
     let devices = Arc::new(Devices::default());
-    let first = server("n1", &devices).start().await;
-    let second = server("n2", &devices).start_beside(&first).await;
+    let way = |of| Arc::new(Way { of, devices: devices.clone(), uplink: OnceLock::new() });
+    let server = |name| named(name).driver(DriverKind::Mqtt, way(name));
+    let (first, second) = two_of(server).await;
+    (first, second, devices)
+}
+
+/// Two servers that share all shards.
+async fn two_of(server: impl Fn(&'static str) -> Setup) -> (TestApp, TestApp) {
+    let first = server("n1").start().await;
+    let second = server("n2").start_beside(&first).await;
     let shared = async {
         while [&first, &second].iter().any(|app| app.owned() != SHARDS / 2) {
             sleep(Duration::from_millis(20)).await;
         }
     };
     timeout(PATIENCE, shared).await.expect("each owns its share");
-    (first, second, devices)
+    (first, second)
 }
 
 impl TestApp {
