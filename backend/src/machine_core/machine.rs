@@ -101,8 +101,8 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             self.put_off(input, now);
             return self.load();
         }
-        if self.loading.is_some() && self.active.is_none() && matches!(input, Input::Said(_)) {
-            // It may be about the purchase that is being read.
+        if self.loading.is_some() && matches!(input, Input::Said(_)) {
+            // It may be about what is being read: a purchase, or a stop, that another server has begun.
             return self.put_off(input, now);
         }
         match input {
