@@ -6,7 +6,10 @@ CREATE TABLE node (
     started_at TIMESTAMPTZ NOT NULL,
     alive_until TIMESTAMPTZ NOT NULL, -- in a row of its own: a beat waits for no purchase that holds a fence
     late_since TIMESTAMPTZ NOT NULL, -- when a beat last found its own life over, at first when it came
-    leaving BOOLEAN NOT NULL DEFAULT FALSE
+    leaving BOOLEAN NOT NULL DEFAULT FALSE,
+    -- Of its last beat: how long it took, and how far the database's clock was ahead of the server's.
+    beat_ms FLOAT8 NOT NULL DEFAULT 0,
+    clock_ms FLOAT8 NOT NULL DEFAULT 0
 );
 
 CREATE TABLE shard (

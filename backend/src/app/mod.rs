@@ -121,7 +121,7 @@ impl AppState {
         let devices = metrics.machines.devices.clone();
         let broker = Broker::of(&config.mqtt, &secrets)?;
         let tls = (authority, config.device_host());
-        let ownership = config.cluster.name().map_or_else(Ownership::default, |_| Ownership::shared());
+        let ownership = config.cluster.name().map_or_else(Ownership::default, |_| Ownership::shared(metrics.cluster.clone()));
         let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, broker, tls, config.mqtt.max_connections)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());

@@ -259,7 +259,8 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
         }
         Some(name) => {
             let own = state.machines.ownership();
-            let node = Node::join(state.store.db.config(), name, own.clone()).await.map_err(AppError::internal)?;
+            let node =
+                Node::join(&state.store, name, own.clone(), state.metrics.cluster.clone()).await.map_err(AppError::internal)?;
             vital::spawn("node", node.live());
             vital::spawn("takeover", recovery::resume_forever(state.machines.clone()));
             vital::spawn("mirror", recovery::mirror_forever(state.machines.clone()));

@@ -2,6 +2,7 @@
 //! line on standard error; all of them work while the server runs. Only `serve`, `migrate` and `seed` make a database or keys.
 
 mod audit;
+mod cluster;
 mod config;
 mod context;
 mod descriptors;
@@ -72,6 +73,9 @@ enum Command {
     /// The ledger's rules
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// The servers that share a database
+    #[command(subcommand)]
+    Cluster(cluster::ClusterCommand),
     /// The settings in effect
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -91,6 +95,7 @@ pub fn main() -> ExitCode {
         Command::Qr(qr) => qr.run(&common),
         Command::Topup(topup) => topup.run(&common),
         Command::Audit(audit) => audit.run(&common),
+        Command::Cluster(cluster) => cluster.run(&common),
         Command::Config(config) => config.run(&common),
     };
     match done {

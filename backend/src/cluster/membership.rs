@@ -1,10 +1,11 @@
 //! A server among others: it says that it lives, takes shards whose owner does not, and hands over what is more than its share. All by
 //! the database's clock, because a lease is between servers (docs/decisions/0033-a-shard-has-one-owner.md).
 
-use tokio_postgres::Client;
+use tokio_postgres::{Client, Row};
 
 use super::SHARDS;
 use super::error::ClusterError;
+use crate::domain::timestamp::Timestamp;
 
 /// So long after its last beat a node lives.
 pub const LIFE_MS: i64 = 1_200;
@@ -23,11 +24,11 @@ WHERE NOT EXISTS (SELECT FROM node WHERE name = $1 AND alive_until >= clock_time
 
 const FORGET: &str = "DELETE FROM node WHERE alive_until < clock_timestamp() - $1 * INTERVAL '1 ms'";
 
-/// $1 node, $2 its life. A beat that finds its own life over remembers when: what stopped this node may have stopped all.
+/// $1 node, $2 its life, $3 how long its last beat took, $4 how far the database's clock was ahead of its own then. A beat that finds its own life over remembers when: what stopped this node may have stopped all.
 const BEAT: &str = "
 UPDATE node SET late_since = CASE WHEN alive_until < clock_timestamp() THEN clock_timestamp() ELSE late_since END,
-    alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
-WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS is_quiet, leaving";
+    beat_ms = $3, clock_ms = $4, alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
+WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS is_quiet, leaving, clock_timestamp()";
 
 const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
 
@@ -56,18 +57,39 @@ UPDATE mesin SET online = FALSE WHERE online AND driver = 'mqtt' AND (link_node 
     SELECT FROM node WHERE idnode = link_node AND alive_until > clock_timestamp() - $1 * INTERVAL '1 ms'))";
 const ORPHANED_MS: i64 = 15_000;
 
+/// Every node that is known, and how many shards are nobody's.
+const STATUS: &str = "
+SELECT n.idnode, n.name, n.version, n.started_at, (extract(epoch FROM clock_timestamp() - n.alive_until) * 1000)::FLOAT8 + $1 AS since_ms,
+       n.alive_until >= clock_timestamp() AS lives, n.leaving, n.late_since > clock_timestamp() - $1 * INTERVAL '1 ms' AS late,
+       n.beat_ms, n.clock_ms, (SELECT count(*) FROM shard s WHERE s.idnode = n.idnode) AS shards,
+       (SELECT count(*) FROM mesin m WHERE m.link_node = n.idnode AND m.online) AS devices
+FROM node n ORDER BY lives DESC, n.name, n.idnode DESC";
+
 const LEAVE: &str = "UPDATE node SET leaving = TRUE WHERE idnode = $1";
 const GONE: &str = "UPDATE node SET alive_until = clock_timestamp() WHERE idnode = $1";
 
 const SIMULATED: &str = "SELECT idmesin FROM mesin WHERE driver = 'sim' ORDER BY idmesin LIMIT 1";
 
 /// What a beat found.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Beat {
     /// Every shard that is this node's, and since which epoch.
     pub owned: Vec<(i32, i64)>,
     /// Of these, so many are for others.
     pub surplus: usize,
+    /// Servers that live and stay, and shards that nobody who lives owned.
+    pub nodes: i64,
+    pub free: i64,
+    /// The database's clock at the beginning of this beat.
+    pub at: Timestamp,
+}
+
+/// What a node's row says of its last beat, for whoever asks how it is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LastBeat {
+    pub took_ms: f64,
+    /// How far the database's clock was ahead of the node's.
+    pub ahead_ms: f64,
 }
 
 /// Enters among the others; its number.
@@ -88,10 +110,10 @@ pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, Clu
 ///
 /// # Errors
 /// [`ClusterError::Forgotten`], and the database's.
-pub async fn beat(client: &Client, me: i64) -> Result<Beat, ClusterError> {
+pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, ClusterError> {
     let life = LIFE_MS as f64;
-    let row = client.query_opt(BEAT, &[&me, &life]).await?.ok_or(ClusterError::Forgotten)?;
-    let (is_quiet, leaving): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
+    let row = client.query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms]).await?.ok_or(ClusterError::Forgotten)?;
+    let (is_quiet, leaving, at): (bool, bool, Timestamp) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let seen = client.query_one(SEEN, &[]).await?;
     let (nodes, free): (i64, i64) = (seen.try_get(0)?, seen.try_get(1)?);
     let mut owned = owned(client, me).await?;
@@ -103,7 +125,7 @@ pub async fn beat(client: &Client, me: i64) -> Result<Beat, ClusterError> {
     }
     let most = if leaving { i64::from(SHARDS) } else { HANDED_OVER };
     let surplus = (i64::try_from(owned.len()).unwrap_or(0) - share).clamp(0, most);
-    Ok(Beat { owned, surplus: usize::try_from(surplus).unwrap_or(0) })
+    Ok(Beat { owned, surplus: usize::try_from(surplus).unwrap_or(0), nodes, free, at })
 }
 
 /// How many shards are a node's, of `nodes` that stay: so many that all are somebody's.
@@ -115,6 +137,49 @@ fn share(nodes: i64, leaving: bool) -> i64 {
 async fn owned(client: &Client, me: i64) -> Result<Vec<(i32, i64)>, ClusterError> {
     let rows = client.query(OWNED, &[&me]).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
+/// A node, as the database knows it.
+#[derive(Debug)]
+pub struct NodeStatus {
+    pub idnode: i64,
+    pub name: String,
+    pub version: String,
+    pub started_at: Timestamp,
+    /// Since its last beat.
+    pub silent_ms: f64,
+    pub lives: bool,
+    pub leaving: bool,
+    /// A beat of its came late just now: it claims nothing.
+    pub late: bool,
+    pub last: LastBeat,
+    pub shards: i64,
+    /// Devices that were connected to it last.
+    pub devices: i64,
+}
+
+/// All nodes that beat within a day, those that live first.
+///
+/// # Errors
+/// The database's.
+pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
+    let rows = client.query(STATUS, &[&(LIFE_MS as f64)]).await?;
+    let status = |row: &Row| -> Result<NodeStatus, ClusterError> {
+        Ok(NodeStatus {
+            idnode: row.try_get("idnode")?,
+            name: row.try_get("name")?,
+            version: row.try_get("version")?,
+            started_at: row.try_get("started_at")?,
+            silent_ms: row.try_get("since_ms")?,
+            lives: row.try_get("lives")?,
+            leaving: row.try_get("leaving")?,
+            late: row.try_get("late")?,
+            last: LastBeat { took_ms: row.try_get("beat_ms")?, ahead_ms: row.try_get("clock_ms")? },
+            shards: row.try_get("shards")?,
+            devices: row.try_get("devices")?,
+        })
+    };
+    rows.iter().map(status).collect()
 }
 
 /// Says of devices that were connected to a server which is dead, and to none since, that they cannot be reached. How many there were.

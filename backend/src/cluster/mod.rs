@@ -4,6 +4,7 @@
 pub mod error;
 pub mod fence;
 pub mod membership;
+pub mod metrics;
 pub mod node;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use self::fence::Fence;
+use self::metrics::ClusterMetrics;
 
 /// Outlets are spread over so many shards, each of which has one owner (migrations/V20261202__cluster.sql).
 pub const SHARDS: i32 = 256;
@@ -51,6 +53,7 @@ struct Shards {
     /// The epoch since which each shard is owned; 0: it is not.
     epochs: Vec<AtomicI64>,
     doubted: Notify,
+    metrics: ClusterMetrics,
     /// Those that are owned since a moment ago, whose machines nobody has looked at yet.
     gained: Mutex<BTreeSet<i32>>,
     gains: Notify,
@@ -58,10 +61,10 @@ struct Shards {
 
 impl Ownership {
     /// One of several; it owns nothing yet.
-    pub fn shared() -> Self {
+    pub fn shared(metrics: ClusterMetrics) -> Self {
         let epochs = (0..SHARDS).map(|_| AtomicI64::new(0)).collect();
         let (doubted, gained, gains) = Default::default();
-        Self(Some(Arc::new(Shards { node: AtomicI64::new(0), epochs, doubted, gained, gains })))
+        Self(Some(Arc::new(Shards { node: AtomicI64::new(0), epochs, doubted, metrics, gained, gains })))
     }
 
     pub fn is_alone(&self) -> bool {
@@ -96,6 +99,7 @@ impl Ownership {
     /// A fence did not stand: what is owned is read again at once.
     pub fn doubt(&self) {
         if let Some(shards) = &self.0 {
+            shards.metrics.doubts.inc();
             shards.doubted.notify_one();
         }
     }
@@ -187,7 +191,7 @@ mod tests {
 
     #[test]
     fn it_owns_what_is_stored_and_nothing_else() {
-        let own = Ownership::shared();
+        let own = Ownership::shared(ClusterMetrics::default());
         assert_eq!((own.of(3), own.shards()), (Owner::Elsewhere, Some(vec![])));
         assert_eq!(own.learn(9, &[(3, 5), (4, 1)]), (2, 0));
         assert_eq!(own.gained().now_or_never(), Some(vec![3, 4]));

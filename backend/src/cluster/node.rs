@@ -6,9 +6,12 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::{Client, Config};
 
 use super::error::ClusterError;
+use super::membership::LastBeat;
+use super::metrics::ClusterMetrics;
 use super::{Ownership, membership};
 use crate::db::error::DbError;
-use crate::db::lock;
+use crate::db::{Store, lock};
+use crate::domain::timestamp::Clock;
 
 const EVERY: Duration = Duration::from_millis(membership::BEAT_MS);
 /// A doubted ownership is read again no sooner than this.
@@ -27,6 +30,9 @@ pub struct Node {
     name: String,
     config: Config,
     ownership: Ownership,
+    clock: Clock,
+    metrics: ClusterMetrics,
+    last: LastBeat,
 }
 
 impl Node {
@@ -34,16 +40,18 @@ impl Node {
     ///
     /// # Errors
     /// When a server of that name lives, or devices are simulated; and the database's.
-    pub async fn join(config: &Config, name: &str, ownership: Ownership) -> Result<Self, ClusterError> {
-        let (client, _lost) = lock::connect(config).await?;
+    pub async fn join(store: &Store, name: &str, ownership: Ownership, metrics: ClusterMetrics) -> Result<Self, ClusterError> {
+        let config = store.db.config().clone();
+        let (client, _lost) = lock::connect(&config).await?;
         let id = join(&client, name).await?;
-        Ok(Self { id, name: name.to_owned(), config: config.clone(), ownership })
+        Ok(Self { id, name: name.to_owned(), config, ownership, clock: store.clock.clone(), metrics, last: LastBeat::default() })
     }
 
     /// Runs until the process ends.
     pub async fn live(mut self) {
         loop {
             let Err(e) = self.beats().await;
+            self.metrics.beats_failed.inc();
             tracing::warn!(error = %e, "no beat; it is tried again");
             sleep(AGAIN).await;
         }
@@ -80,9 +88,20 @@ impl Node {
         }
     }
 
-    async fn beat(&self, client: &Client) -> Result<(), ClusterError> {
-        let beat = membership::beat(client, self.id).await?;
+    async fn beat(&mut self, client: &Client) -> Result<(), ClusterError> {
+        let (asked, began) = (self.clock.now(), Instant::now());
+        let beat = membership::beat(client, self.id, self.last).await?;
+        let took = began.elapsed();
+        // It was read at the beginning of the beat, on its way back at the latest.
+        self.last = LastBeat { took_ms: took.as_secs_f64() * 1_000.0, ahead_ms: asked.ms_until(beat.at) as f64 };
+        self.metrics.beat_seconds.observe(took.as_secs_f64());
+        self.metrics.clock_ahead.set(self.last.ahead_ms / 1_000.0);
         let (gained, lost) = self.ownership.learn(self.id, &beat.owned);
+        self.metrics.nodes.set(beat.nodes);
+        self.metrics.shards_free.set(beat.free);
+        self.metrics.shards_owned.set(i64::try_from(beat.owned.len()).unwrap_or_default());
+        self.metrics.shards_gained.inc_by(gained as u64);
+        self.metrics.shards_lost.inc_by(lost as u64);
         if gained + lost > 0 {
             tracing::info!(gained, lost, owned = beat.owned.len(), "shards moved");
         }

@@ -8,6 +8,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::auth::Auth;
+use crate::cluster::metrics::ClusterMetrics;
 use crate::db::clock::Ahead;
 use crate::db::pool::Db;
 use crate::http::body::Room;
@@ -24,6 +25,7 @@ pub struct ServerMetrics {
     pub http: HttpMetrics,
     pub machines: MachineMetrics,
     pub realtime: RealtimeMetrics,
+    pub cluster: ClusterMetrics,
 }
 
 impl ServerMetrics {
@@ -36,6 +38,7 @@ impl ServerMetrics {
             http: HttpMetrics::default(),
             machines: MachineMetrics::default(),
             realtime: RealtimeMetrics::default(),
+            cluster: ClusterMetrics::default(),
         };
         metrics.register(db, auth, bodies);
         metrics
@@ -46,6 +49,7 @@ impl ServerMetrics {
         self.http.register(all);
         self.machines.register(all);
         self.realtime.register(all);
+        self.cluster.register(all);
         all.register_with_unit(
             "http_unfinished_bodies",
             "Bodies that are still on their way",
