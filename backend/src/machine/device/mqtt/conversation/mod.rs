@@ -634,11 +634,12 @@ impl Conversation {
         self.answered_at.is_none() && self.linked_at.ms_until(now) < FIRST_STATE_MS
     }
 
-    /// A device that was told the time long ago is asked for a state, which is answered with it. So is one whose first state a broker has lost.
+    /// A device that was told the time long ago is asked for a state, which is answered with it. So is one whose first state was lost, or
+    /// came after a later word of it: behind a broker, or when it speaks on connections of their own.
     fn ask_for_the_time(&mut self, now: Timestamp) {
         let due = match self.answered_at {
             Some(at) => self.echo.is_some() && at.ms_until(now) >= EXCHANGE_MS,
-            None => self.route == Route::Broker && self.way.is_known() && !self.is_state_awaited(now),
+            None => self.way.is_known() && !self.is_state_awaited(now),
         };
         if due && self.asked_at.is_none_or(|at| at.ms_until(now) >= ASK_AGAIN_MS) {
             self.ask(now);
