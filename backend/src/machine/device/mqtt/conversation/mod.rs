@@ -342,6 +342,10 @@ impl Conversation {
         if let Some(open) = self.open.as_mut().filter(|open| open.is(ack.cmd_id)) {
             open.hear(ack.result);
         }
+        // An ack does not say since when. Who asks although a state has told that was not reached by it.
+        if ack.result == AckResult::Started && self.run.is_some_and(|(run, _)| run.cmd_id == ack.cmd_id) {
+            return self.tell_run(now);
+        }
         self.out.push(Effect::Tell(DeviceEvent::Ack { cmd_id: ack.cmd_id, result: ack.result }, Grounds::Ack));
     }
 

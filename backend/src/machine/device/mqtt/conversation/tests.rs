@@ -391,6 +391,19 @@ fn the_end_of_a_run_is_told_by_the_shortest_way() {
     ]);
 }
 
+#[test]
+fn an_ack_tells_the_run_that_a_state_has_told() {
+    endpoint([
+        (0, Link(1), "here"),
+        (10, ack(10, 1, AckResult::Started), "Started 1 by Ack"),
+        (20, state(runs(20, 1, 600)), "runs 1 for 600000, asks on 1"),
+        // Its actor has missed that, and has the start said again.
+        (5_000, ack(4_950, 1, AckResult::Started), "runs 1 for 595020"),
+        (5_010, ack(4_950, 2, AckResult::Started), "Started 2 by Ack"),
+        (5_020, ack(4_950, 1, AckResult::Done), "Done 1 by Ack"),
+    ]);
+}
+
 /// Boards that count with 32 bits begin again after 49.7 days.
 #[test]
 fn an_uptime_that_goes_round_moves_no_countdown() {
