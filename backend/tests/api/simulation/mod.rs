@@ -41,7 +41,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Tells all the histories that were asked for; what they met, added up by `add`.
-fn tell<D: Devices, T: Default + Send>(name: &str, seeds: u64, add: impl Fn(&mut T, World<D>) + Sync) -> Option<T> {
+fn tell<D: Devices, T: Default + Send>(name: &str, seeds: u64, add: impl Fn(&mut T, u64, World<D>) + Sync) -> Option<T> {
     if let Some(seed) = number("NYALA_SIM_SEED") {
         World::<D>::new(seed, true).run();
         return None;
@@ -56,7 +56,7 @@ fn tell<D: Devices, T: Default + Send>(name: &str, seeds: u64, add: impl Fn(&mut
             }
             let mut world = World::new(seed, false);
             if catch_unwind(AssertUnwindSafe(|| world.run())).is_ok() {
-                add(&mut all.lock().unwrap(), world);
+                add(&mut all.lock().unwrap(), seed, world);
             } else {
                 bad.lock().unwrap().push(seed);
             }
@@ -92,12 +92,12 @@ fn worth(seen: &BTreeMap<&'static str, u32>, expected: &[&str]) {
 
 #[test]
 fn every_history_ends_well() {
-    let seen = tell("simulated devices", SEEDS, |seen, world: World<Plain>| add_up(seen, world.seen));
+    let seen = tell("simulated devices", SEEDS, |seen, _, world: World<Plain>| add_up(seen, world.seen));
     seen.inspect(|seen| worth(seen, &check::WORTH));
 }
 
 fn tell_mqtt<const BROKER: bool>(name: &str, worth: &[&[&str]]) {
-    let add = |all: &mut Figures, world: World<Mqtt<BROKER>>| all.add(world.devices.figures, world.seen);
+    let add = |all: &mut Figures, seed, world: World<Mqtt<BROKER>>| all.add(seed, world.devices.figures, world.seen);
     if let Some(mut figures) = tell(name, MQTT_SEEDS, add) {
         figures.check(worth);
     }

@@ -21,6 +21,7 @@ use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::{Change, Purchase};
 use rand::Rng;
 use rand::rngs::StdRng;
+use uuid::Uuid;
 
 use self::broker::Broker;
 use self::core::Transcript;
@@ -175,10 +176,11 @@ pub enum Happens {
     Snapshot,
     // --- judging ---
     Sample,
-    /// A word has come that was quick: by now the countdown is right.
+    /// A word has come that was quick: by now the countdown of that run is right.
     Countdown {
         life: u32,
         machine: usize,
+        cmd_id: Uuid,
     },
 }
 
@@ -270,7 +272,7 @@ impl<const B: bool> Devices for Mqtt<B> {
             Happens::Kept { line, machine } => world.kept(line, machine),
             Happens::Snapshot => world.snapshot(),
             Happens::Sample => world.sample(),
-            Happens::Countdown { life, machine } if life == world.server.life => world.check_shown(machine),
+            Happens::Countdown { life, machine, cmd_id } if life == world.server.life => world.check_shown(machine, cmd_id),
             _ => {}
         }
     }

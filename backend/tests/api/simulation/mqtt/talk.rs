@@ -6,6 +6,7 @@ use nyala::machine::device::mqtt::word::{Stamp, Word};
 use nyala::machine_core::Start;
 use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::Purchase;
+use uuid::Uuid;
 
 use super::super::server::Phone;
 use super::super::store::PurchaseRow;
@@ -41,10 +42,10 @@ pub struct Talk {
     pub weather: Weather,
     /// The last word that was believed, and when.
     heard: Option<(Stamp, Timestamp)>,
+    /// What it runs by the last state that was believed. Before there is one the machine can only guess since when, and asks.
+    runs: Option<Uuid>,
     /// When a word last found no room on its way to the machine.
     pub lost_at: Option<Timestamp>,
-    /// Quick words since the countdown is wrong.
-    pub wrong: u32,
 }
 
 /// As `machine::device::mqtt::presence` has it.
@@ -64,8 +65,8 @@ impl Talk {
             waiting: Vec::new(),
             weather: Weather::FINE,
             heard: None,
+            runs: None,
             lost_at: None,
-            wrong: 0,
         }
     }
 }
@@ -214,12 +215,17 @@ impl<const B: bool> World<Mqtt<B>> {
     pub(super) fn server_hears_word(&mut self, machine: usize, from: LinkId, word: &Word, said_at: Timestamp) {
         let stale = self.seen.get(STALE).copied();
         self.converse(machine, |talk, now| talk.hear(from, word, now));
+        let talk = &mut self.devices.talks[machine];
         if !matches!(word, Word::Ack(_)) && self.seen.get(STALE).copied() == stale {
-            self.devices.talks[machine].heard = Some((word.stamp().clone(), self.now));
+            talk.heard = Some((word.stamp().clone(), self.now));
+            if let Word::State(state) = word {
+                talk.runs = state.run.map(|run| run.cmd_id);
+            }
         }
-        if self.server.up && said_at.ms_until(self.now) <= WAY_MS && matches!(word, Word::Beat(_) | Word::State(_)) {
+        let quick = said_at.ms_until(self.now) <= WAY_MS && matches!(word, Word::Beat(_) | Word::State(_));
+        if let Some(cmd_id) = talk.runs.filter(|_| quick && self.server.up) {
             let life = self.server.life;
-            self.later(SHOWN_MS, Happens::Countdown { life, machine });
+            self.later(SHOWN_MS, Happens::Countdown { life, machine, cmd_id });
         }
     }
 

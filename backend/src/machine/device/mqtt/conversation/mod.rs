@@ -342,6 +342,10 @@ impl Conversation {
         if let Some(open) = self.open.as_mut().filter(|open| open.is(ack.cmd_id)) {
             open.hear(ack.result);
         }
+        // An ack does not say since when. Who asks although a state has told that was not reached by it.
+        if ack.result == AckResult::Started && self.run.is_some_and(|(run, _)| run.cmd_id == ack.cmd_id) {
+            return self.tell_run(now);
+        }
         self.out.push(Effect::Tell(DeviceEvent::Ack { cmd_id: ack.cmd_id, result: ack.result }, Grounds::Ack));
     }
 
@@ -634,11 +638,12 @@ impl Conversation {
         self.answered_at.is_none() && self.linked_at.ms_until(now) < FIRST_STATE_MS
     }
 
-    /// A device that was told the time long ago is asked for a state, which is answered with it. So is one whose first state a broker has lost.
+    /// A device that was told the time long ago is asked for a state, which is answered with it. So is one whose first state was lost, or
+    /// came after a later word of it: behind a broker, or when it speaks on connections of their own.
     fn ask_for_the_time(&mut self, now: Timestamp) {
         let due = match self.answered_at {
             Some(at) => self.echo.is_some() && at.ms_until(now) >= EXCHANGE_MS,
-            None => self.route == Route::Broker && self.way.is_known() && !self.is_state_awaited(now),
+            None => self.way.is_known() && !self.is_state_awaited(now),
         };
         if due && self.asked_at.is_none_or(|at| at.ms_until(now) >= ASK_AGAIN_MS) {
             self.ask(now);

@@ -72,10 +72,15 @@ impl Order {
             }
             self.past[at] = None;
         }
-        let before = self.current.replace(seen());
+        // A new process does not know which boots are past. One that was there already when the present one spoke is.
+        let past = counted && back.is_none() && current.is_younger(stamp, now);
+        let before = if past { Some(seen()) } else { self.current.replace(seen()) };
         // It makes room where the one was that is back, else where the oldest is.
         self.past[..=back.unwrap_or(PAST - 1)].rotate_right(1);
         self.past[0] = before;
+        if past {
+            return Place::Stale;
+        }
         Place::Boot { clone: self.taken_over(back == Some(0), now) }
     }
 
@@ -122,6 +127,13 @@ impl Seen {
             None => false,
         }
     }
+
+    /// Whether this boot has spoken since another one of that stamp began, as far as their words' ways leave no doubt. One that is silent
+    /// is over.
+    fn is_younger(&self, stamp: &Stamp, now: Timestamp) -> bool {
+        let silent_ms = self.heard_at.ms_until(now);
+        silent_ms < QUIET_MS && stamp.up_ms.is_some_and(|up_ms| up_ms - silent_ms > QUIET_MS)
+    }
 }
 
 /// Whether an uptime went round: some boards count it with 32 bits.
@@ -161,6 +173,29 @@ mod tests {
             ((3, 2, 1), boot),
         ] {
             assert_eq!(order.take(&stamp(of, conn, seq), true, T0), place, "{of} {conn} {seq}");
+        }
+    }
+
+    #[test]
+    fn an_unseen_boot_that_was_there_before_the_last_word_is_past() {
+        let mut order = Order::default();
+        let boot = Place::Boot { clone: false };
+        for ((of, conn, up_ms), s, place) in [
+            ((7, 1, 800), 0, boot),
+            // Said before the power was cut, and long on its way.
+            ((3, 1, 1_419_750), 3, Place::Stale),
+            ((3, 1, 1_419_000), 4, Place::Stale),
+            ((7, 1, 5_800), 5, Place::Newest),
+            // So it lives: they are two.
+            ((3, 2, 1_430_000), 10, boot),
+            // It may have booted since then, and that word have been on its way.
+            ((9, 1, 110_000), 30, boot),
+            ((5, 1, 90_001), 30, Place::Stale),
+            // Nobody else speaks.
+            ((4, 1, 9_000_000), 120, boot),
+        ] {
+            let said = Stamp { up_ms: Some(up_ms), ..stamp(of, conn, up_ms.cast_unsigned()) };
+            assert_eq!(order.take(&said, true, T0.plus_ms(s * 1_000)), place, "{of} {conn} after {s} s");
         }
     }
 

@@ -170,7 +170,7 @@ fn one_connection_may_listen_and_others_speak() {
 
 #[test]
 fn silence_is_absence() {
-    let talk = history(Route::Endpoint, [(0, Link(1), "here"), (30_000, beat(30_000), ""), (74_999, Wake, "")]);
+    let talk = history(Route::Endpoint, [(0, Link(1), "here"), (30_000, beat(30_000), "asks on 1"), (74_999, Wake, "")]);
     assert_eq!(talk.silent_at(), Some(T0.plus_ms(75_000)));
     assert!(talk.is_present());
     endpoint([(0, Link(1), "here"), (45_000, Wake, "close 1, away"), (45_000, Wake, ""), (46_000, Link(2), "here")]);
@@ -249,6 +249,29 @@ fn words_of_one_millisecond_on_connections_of_their_own_keep_their_order() {
         (10, state(idle(10, 0)), "asks on 1"),
         (after.0, after.1, "runs 1 for 59990"),
         (before.0, before.1, "Stale"),
+    ]);
+}
+
+#[test]
+fn a_first_state_that_a_later_word_has_overtaken_is_asked_for() {
+    let beat = |up_ms| Hear(3, Word::Beat(Beat { stamp: idle(up_ms, 0).stamp, rssi: None }));
+    endpoint([
+        (0, Link(1), "here"),
+        (900, beat(800), ""),
+        (950, Hear(2, Word::State(idle(700, 0))), "Stale"),
+        (20_000, Alive(1), "asks on 1"),
+        (20_100, Hear(4, Word::State(idle(20_050, 0))), "asks on 1"),
+        (30_900, beat(30_800), ""),
+    ]);
+}
+
+#[test]
+fn a_word_from_before_the_power_cut_is_no_lost_memory() {
+    // All that the new process has heard of the boot before.
+    broker([
+        (0, Link(1), ""),
+        (10, Hear(1, of_boot(2, idle(800, 3))), "here, asks on 1"),
+        (3_000, state(idle(1_419_750, 2)), "Stale"),
     ]);
 }
 
@@ -365,6 +388,19 @@ fn the_end_of_a_run_is_told_by_the_shortest_way() {
         (0, Link(1), "here"),
         (10, state(plain.clone()), "runs 1 for 60000, asks on 1"),
         (9_000, state(plain), "runs 1 for 60000"),
+    ]);
+}
+
+#[test]
+fn an_ack_tells_the_run_that_a_state_has_told() {
+    endpoint([
+        (0, Link(1), "here"),
+        (10, ack(10, 1, AckResult::Started), "Started 1 by Ack"),
+        (20, state(runs(20, 1, 600)), "runs 1 for 600000, asks on 1"),
+        // Its actor has missed that, and has the start said again.
+        (5_000, ack(4_950, 1, AckResult::Started), "runs 1 for 595020"),
+        (5_010, ack(4_950, 2, AckResult::Started), "Started 2 by Ack"),
+        (5_020, ack(4_950, 1, AckResult::Done), "Done 1 by Ack"),
     ]);
 }
 
