@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{Client, Config};
 
-use super::pool::tls_for;
+use super::hosts::Hosts;
 
 const SERVER_LOCK: i64 = 0x4e59_414c_4102;
 
@@ -53,24 +53,11 @@ impl ServerLock {
 
 /// A connection outside every pool, and a signal for its end.
 pub async fn connect(config: &Config) -> Result<(Client, oneshot::Receiver<()>), tokio_postgres::Error> {
+    let (client, line) = Hosts::of(config).connect().await?;
     let (ended, lost) = oneshot::channel();
-    let client = match tls_for(config) {
-        Some(tls) => {
-            let (client, connection) = config.connect(tls).await?;
-            tokio::spawn(async move {
-                let _ = connection.await;
-                let _ = ended.send(());
-            });
-            client
-        }
-        None => {
-            let (client, connection) = config.connect(NoTls).await?;
-            tokio::spawn(async move {
-                let _ = connection.await;
-                let _ = ended.send(());
-            });
-            client
-        }
-    };
+    tokio::spawn(async move {
+        let _ = line.await;
+        let _ = ended.send(());
+    });
     Ok((client, lost))
 }

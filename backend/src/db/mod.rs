@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod clock;
 pub mod error;
+pub mod hosts;
 pub mod lock;
 pub mod migrate;
 pub mod pool;
