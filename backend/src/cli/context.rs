@@ -117,7 +117,7 @@ async fn open(config: ServerSettings, source: &Source, purpose: Purpose) -> Resu
 pub fn locked_out(config: &ServerSettings, e: LockError) -> Failure {
     match e {
         LockError::Database(e) => unreachable(config, &e),
-        LockError::Taken => Failure::new(e.to_string()),
+        LockError::Taken(taken) => Failure::new(taken.to_string()),
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use deadpool_postgres::{Connect, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use futures_util::future::BoxFuture;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::TargetSessionAttrs;
 
@@ -35,6 +36,8 @@ struct DbInner {
 struct Together {
     /// With the limits of statements.
     hosts: Hosts,
+    /// Ends every connection that was begun before.
+    ended: watch::Sender<()>,
     /// Every thread's pool, for `usage` alone.
     pools: Mutex<Vec<Pool>>,
     /// Seconds until a connection was had.
@@ -88,6 +91,7 @@ impl Db {
         let config = connection(url, limits.connect)?;
         let together = Together {
             hosts: Hosts::of(&limited(&config, limits.statement)),
+            ended: watch::Sender::new(()),
             pools: Mutex::default(),
             waited: Histogram::new(exponential_buckets(0.0001, 4.0, 9)),
         };
@@ -103,6 +107,12 @@ impl Db {
     /// One connection that is nobody else's, however many wait for the others; counted with them.
     pub fn apart(&self) -> Self {
         Self::with(self.0.config.clone(), 1, self.0.limits, self.0.together.clone())
+    }
+
+    /// Ends every connection there is, whoever waits on it: another server has taken their server's place, which may be frozen and keep
+    /// them for ever. No cancel request is sent: one that meets a commit waiting for its standby acknowledges it unreplicated.
+    pub fn leave_old_server(&self) {
+        self.0.together.ended.send_replace(());
     }
 
     /// From now on this thread may have `connections`. (A pool that cannot be had says so to whoever asks it for one.)
@@ -174,10 +184,14 @@ impl Connect for Opener {
         _: &tokio_postgres::Config,
     ) -> BoxFuture<'_, Result<(tokio_postgres::Client, JoinHandle<()>), tokio_postgres::Error>> {
         Box::pin(async {
+            let mut ended = self.0.ended.subscribe();
             let (client, line) = self.0.hosts.connect().await?;
             let task = tokio::spawn(async move {
-                if let Err(e) = line.await {
-                    tracing::warn!(error = &e as &dyn std::error::Error, "a database connection broke");
+                tokio::select! {
+                    done = line => if let Err(e) = done {
+                        tracing::warn!(error = &e as &dyn std::error::Error, "a database connection broke");
+                    },
+                    _ = ended.changed() => {}
                 }
             });
             Ok((client, task))

@@ -7,6 +7,7 @@ mod first_machine;
 mod full_disk;
 mod malformed;
 mod restart;
+mod server_lock;
 mod start;
 mod stop;
 mod vital;
@@ -80,6 +81,13 @@ impl Site {
         std::fs::create_dir_all(&dir).expect("a folder");
         let http = awc::Client::builder().timeout(Duration::from_secs(30)).finish();
         Self { db, url, dir, server: None, http, _database: None }
+    }
+
+    /// A place for another server on the same database, with the same keys.
+    async fn beside(&self) -> Self {
+        let other = Self::on(self.url.clone(), self.dir.join(uuid::Uuid::new_v4().simple().to_string())).await;
+        std::fs::copy(self.dir.join("secrets.toml"), other.dir.join("secrets.toml")).expect("keys");
+        other
     }
 
     fn program(&self, args: &[&str]) -> Command {
