@@ -44,7 +44,7 @@ impl Export {
     pub async fn run(self, k: &CommandContext) -> Result<(), Failure> {
         let keys = keys_file::read(&self.keys)?;
         check(k, &keys, &self.keys).await?;
-        let server = broker::password(&k.secrets()?);
+        let server = broker::password(&k.secrets().await?);
         std::fs::create_dir(&self.out).map_err(|e| Failure::new(format!("{} cannot be made: {e}", self.out.display())))?;
         match self.broker {
             Broker::Mosquitto => {

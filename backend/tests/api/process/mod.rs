@@ -5,6 +5,7 @@ mod failover;
 mod fault_point;
 mod first_machine;
 mod full_disk;
+mod keys;
 mod malformed;
 mod restart;
 mod server_lock;
