@@ -14,10 +14,9 @@ use actix_web::web::{Data, ServiceConfig};
 
 use crate::auth::Auth;
 use crate::config::ServerSettings;
-use crate::db::clock::database_now;
 use crate::db::pool::{Db, PoolLimits, StatementLimits};
 use crate::db::writes::Writes;
-use crate::db::{Store, keys, lock, migrate};
+use crate::db::{Store, clock, keys, lock, migrate};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Clock;
 use crate::http::body::Room;
@@ -107,7 +106,7 @@ impl AppState {
         let secrets = keys::load_or_create(&mut client, &config.data.dir).await?;
         let clock = match clock {
             Some(clock) => clock,
-            None => Clock::running_from(database_now(&client).await?),
+            None => clock::start(&client).await?,
         };
         let store = Store { db, clock };
         let whatsapp = WhatsApp::new(&config.whatsapp);
