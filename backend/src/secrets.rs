@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD as B64;
 use hmac::{Hmac, Mac};
 use rand::RngCore;
 use serde::{Deserialize, Serialize};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
 const FILE: &str = "secrets.toml";
 
@@ -88,32 +88,16 @@ pub struct Secrets {
 #[derive(Debug, thiserror::Error)]
 pub enum SecretsError {
     #[error(
-        "{path} is gone but the database has rows: every printed sticker and every token was made with its keys. Restore the file from a backup, or name the folder that has it (NYALA__DATA__DIR); none was made"
-    )]
-    Gone { path: String },
-    #[error(
         "others on this machine can read {path}, and that cannot be mended ({why}); close it with `chmod 600 {path}` as its owner"
     )]
     Open { path: String, why: String },
     #[error("{path} cannot be read: {why}")]
     Unreadable { path: String, why: String },
+    #[error("{path} cannot be written: {why}")]
+    Unwritten { path: String, why: String },
 }
 
 impl Secrets {
-    /// Reads the file, or makes it (0600, synced) when this is the first start.
-    pub fn load_or_create(data_dir: &Path, database_has_rows: bool) -> Result<Self, SecretsError> {
-        if let Some(there) = Self::load(data_dir)? {
-            return Ok(there);
-        }
-        let path = Self::file(data_dir).display().to_string();
-        if database_has_rows {
-            return Err(SecretsError::Gone { path });
-        }
-        let made = Self::random();
-        made.write(data_dir).map_err(|why| SecretsError::Unreadable { path, why })?;
-        Ok(made)
-    }
-
     /// Reads the file; `None` when there is none. One that others can read, as a restored copy may be, is closed to them.
     pub fn load(data_dir: &Path) -> Result<Option<Self>, SecretsError> {
         let path = Self::file(data_dir);
@@ -142,10 +126,19 @@ impl Secrets {
         }
     }
 
-    /// Written beside and renamed, so that a crash leaves a whole file or none.
-    fn write(&self, dir: &Path) -> Result<(), String> {
+    /// Names these keys and tells nothing of them.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        let Self { kid, token, otp, qr_mesin, qr_pelanggan } = self;
+        let keys = [token, otp, qr_mesin, qr_pelanggan];
+        let sha = keys.iter().fold(Sha256::new_with_prefix("nyala secrets.toml"), |sha, key| sha.chain_update(key.bytes()));
+        sha.chain_update(kid).finalize().into()
+    }
+
+    /// Makes the file, 0600 and synced. Written beside and renamed, so that a crash leaves a whole file or none.
+    pub fn write(&self, dir: &Path) -> Result<(), SecretsError> {
         let path = Self::file(dir);
-        let text = toml::to_string(self).map_err(|e| e.to_string())?;
+        let unwritten = |why: String| SecretsError::Unwritten { path: path.display().to_string(), why };
+        let text = toml::to_string(self).map_err(|e| unwritten(e.to_string()))?;
         let beside = path.with_extension("toml.new");
         let io = || -> std::io::Result<()> {
             std::fs::create_dir_all(dir)?;
@@ -155,7 +148,7 @@ impl Secrets {
             std::fs::rename(&beside, &path)?;
             File::open(dir)?.sync_all()
         };
-        io().map_err(|e| e.to_string())
+        io().map_err(|e| unwritten(e.to_string()))
     }
 }
 

@@ -15,10 +15,9 @@ use actix_web::web::{Data, ServiceConfig};
 use crate::auth::Auth;
 use crate::cluster::Ownership;
 use crate::config::ServerSettings;
-use crate::db::clock::database_now;
 use crate::db::pool::{Db, PoolLimits, StatementLimits};
 use crate::db::writes::Writes;
-use crate::db::{Store, lock, migrate};
+use crate::db::{Store, clock, keys, lock, migrate};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Clock;
 use crate::http::body::Room;
@@ -105,10 +104,10 @@ impl AppState {
         let recovery = db.apart();
         let (mut client, _lost) = lock::connect(db.config()).await?;
         migrate::run(&mut client).await?;
-        let secrets = Secrets::load_or_create(&config.data.dir, has_rows(&client).await?)?;
+        let secrets = keys::load_or_create(&mut client, &config.data.dir).await?;
         let clock = match clock {
             Some(clock) => clock,
-            None => Clock::running_from(database_now(&client).await?),
+            None => clock::start(&client).await?,
         };
         let store = Store { db, clock };
         let whatsapp = WhatsApp::new(&config.whatsapp);
@@ -181,11 +180,4 @@ impl AppState {
             .app_data(Data::from(self.sim.clone()))
             .app_data(Data::from(self.mqtt.clone()));
     }
-}
-
-/// Whether stickers or tokens may have been made for this database: then its keys must be there
-/// (docs/decisions/0020-keys-lie-beside-the-data.md).
-pub async fn has_rows(client: &tokio_postgres::Client) -> Result<bool, tokio_postgres::Error> {
-    const ANY: &str = "SELECT EXISTS (SELECT FROM owner_usaha) OR EXISTS (SELECT FROM customer_global)";
-    Ok(client.query_one(ANY, &[]).await?.get(0))
 }

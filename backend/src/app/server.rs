@@ -270,7 +270,7 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
     vital::spawn("reaper", recovery::reap_forever(state.machines.clone()));
     vital::spawn("pruning", prune::forever(state.store.clone()));
     vital::spawn("log", telemetry::tell_forever());
-    vital::spawn("clock", clock::watch(state.store.clone(), state.metrics.clock_distance.clone()));
+    vital::spawn("clock", clock::follow(state.store.clone(), state.metrics.clock_distance.clone()));
     let seats = state.clone();
     vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth.versions).await });
     let tills = state.clone();

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use super::{CommonArgs, Failure};
-use crate::app::has_rows;
 use crate::config::ServerSettings;
 use crate::db::clock::database_now;
 use crate::db::lock::LockError;
 use crate::db::pool::{Db, DbClient, PoolLimits};
 use crate::db::source::{Purpose, Source};
-use crate::db::{lock, migrate};
+use crate::db::{keys, lock, migrate};
 use crate::domain::timestamp::Timestamp;
 use crate::secrets::Secrets;
 use crate::telemetry;
@@ -33,17 +32,20 @@ const CURE: &str = "run this in the server's working directory with the server's
 
 impl CommandContext {
     /// The keys of `secrets.toml`, which the server has made.
-    pub fn secrets(&self) -> Result<Secrets, Failure> {
-        Secrets::load(&self.config.data.dir)?.ok_or_else(|| {
-            let file = Secrets::file(&self.config.data.dir);
+    pub async fn secrets(&self) -> Result<Secrets, Failure> {
+        let dir = &self.config.data.dir;
+        let secrets = Secrets::load(dir)?.ok_or_else(|| {
+            let file = Secrets::file(dir);
             Failure::new(format!("{} is not there, and this command makes no keys: {CURE}", file.display()))
-        })
+        })?;
+        keys::belongs(&**self.client().await?, &secrets, dir).await?;
+        Ok(secrets)
     }
 
     /// The same; made when this is the first start (see `Secrets`).
     pub async fn secrets_or_new(&self) -> Result<Secrets, Failure> {
-        let client = self.client().await?;
-        Ok(Secrets::load_or_create(&self.config.data.dir, has_rows(&client).await?)?)
+        let mut client = self.client().await?;
+        Ok(keys::load_or_create(&mut client, &self.config.data.dir).await?)
     }
 
     pub async fn client(&self) -> Result<DbClient, Failure> {
@@ -117,7 +119,7 @@ async fn open(config: ServerSettings, source: &Source, purpose: Purpose) -> Resu
 pub fn locked_out(config: &ServerSettings, e: LockError) -> Failure {
     match e {
         LockError::Database(e) => unreachable(config, &e),
-        LockError::Taken => Failure::new(e.to_string()),
+        LockError::Taken(taken) => Failure::new(taken.to_string()),
     }
 }
 

@@ -72,7 +72,7 @@ impl Add {
             return Err(Failure::new("root stands at no till; make a key with `nyala key add`"));
         }
         let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
-        let secrets = k.secrets()?;
+        let secrets = k.secrets().await?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let works_for = match self.scope.check(&tx).await? {
@@ -102,7 +102,7 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
 }
 
 async fn reset_pin(k: &CommandContext, id: i64) -> Result<FirstPin, Failure> {
-    let secrets = k.secrets()?;
+    let secrets = k.secrets().await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
     let first = FirstPin::make(&secrets, id)?;

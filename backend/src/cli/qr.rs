@@ -41,7 +41,7 @@ impl Qr {
         const READ: &str = "SELECT qr_versi, kode, idoutlet FROM mesin WHERE idmesin = $1";
         const RENEW: &str =
             "UPDATE mesin SET qr_versi = qr_versi + 1, kode = $2 WHERE idmesin = $1 RETURNING qr_versi, kode, idoutlet";
-        let secrets = k.secrets()?;
+        let secrets = k.secrets().await?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let row = if self.renew {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use actix_socketio::host::vital;
 use clap::Args;
-use embedded_postgres::Restarts;
+use embedded_postgres::{Postgres, Restarts};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{CommonArgs, Failure, context, descriptors, profile};
@@ -15,7 +15,7 @@ use crate::app::devices;
 use crate::app::server::{self, RunningServer};
 use crate::cluster::node;
 use crate::config::ServerSettings;
-use crate::db::lock::{self, ServerLock};
+use crate::db::lock::{self, Part, ServerLock};
 use crate::db::pool;
 use crate::db::source::{Purpose, Source};
 use crate::demo::{self, Seeded};
@@ -64,7 +64,8 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     let source = Source::open(&mut config, Purpose::Serve)?;
     // Before the schema is touched: another server may be using it.
     let connection = pool::connection(source.url(), Duration::from_millis(config.database.connect_ms))?;
-    let lock = ServerLock::wait(&connection).await.map_err(|e| context::locked_out(&config, e))?;
+    let part = config.cluster.name().map_or(Part::Alone, |name| Part::Among(name.to_owned()));
+    let lock = ServerLock::wait(&connection, &part).await.map_err(|e| context::locked_out(&config, e))?;
     let (client, _) = lock::connect(&connection).await?;
     profile::refuse_production_database(&config, &client).await?;
     drop(client);
@@ -84,7 +85,7 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     banner(&state.config, address, till_code(&state).await?.as_deref(), play.as_deref());
     let ended = tokio::select! {
         () = stop => Ok(()),
-        why = keep_database(&state, &source, lock) => Err(why),
+        why = keep_lock(&state, &source, lock) => Err(why),
         _ = server => Err(Failure::new("the HTTP server ended by itself")),
     };
     drain(&state, &running).await;
@@ -154,15 +155,38 @@ async fn drain(state: &AppState, running: &RunningServer) {
     let _ = tokio::time::timeout(LAST_BYTES, running.handle.stop(true)).await;
 }
 
-/// Returns why the process has to end. A private database that died is brought back with its lock; another one's loss is final,
-/// because from then on a second server could own it (docs/decisions/0011-one-server-process-owns-a-database.md).
-async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) -> Failure {
+/// Returns why the process has to end.
+async fn keep_lock(state: &AppState, source: &Source, lock: ServerLock) -> Failure {
+    match source.embedded() {
+        Some(postgres) => keep_private_database(state, postgres, lock).await,
+        None => keep_lock_elsewhere(state, lock).await,
+    }
+}
+
+/// With a database that has its own life a lost lock is taken again, however long it is away; only when somebody else has it meanwhile
+/// the process ends (docs/decisions/0011-one-server-process-owns-a-database.md).
+async fn keep_lock_elsewhere(state: &AppState, mut lock: ServerLock) -> Failure {
+    loop {
+        lock.lost().await;
+        tracing::warn!("the connection that holds the server's lock is lost; taking it again");
+        let again = match lock.again().await {
+            Ok(again) => again,
+            Err(taken) => return Failure::new(format!("the server's lock was lost, and somebody else has it now: {taken}")),
+        };
+        let elsewhere = again.is_elsewhere(&lock);
+        if elsewhere {
+            state.store.db.leave_old_server();
+        }
+        tracing::info!(elsewhere, "the server's lock is held again");
+        lock = again;
+    }
+}
+
+/// A private database that died is brought back with its lock.
+async fn keep_private_database(state: &AppState, postgres: &Postgres, mut lock: ServerLock) -> Failure {
     let mut restarts = Restarts::serving(Instant::now());
     loop {
         lock.lost().await;
-        let Some(postgres) = source.embedded() else {
-            return Failure::new("the database connection that holds the server's lock was lost");
-        };
         let mut why = "it ended".to_owned();
         lock = loop {
             let Some(pause) = restarts.died(Instant::now()) else {
@@ -181,7 +205,7 @@ async fn keep_database(state: &AppState, source: &Source, mut lock: ServerLock) 
     }
 }
 
-async fn bring_back(state: &AppState, postgres: &embedded_postgres::Postgres) -> Result<ServerLock, Failure> {
+async fn bring_back(state: &AppState, postgres: &Postgres) -> Result<ServerLock, Failure> {
     postgres.restart()?;
-    Ok(ServerLock::wait(state.store.db.config()).await?)
+    Ok(ServerLock::wait(state.store.db.config(), &Part::Alone).await?)
 }

@@ -1,36 +1,66 @@
-//! How far the server's clock (`Clock`) is from the database's, which it was set by once.
+//! The server's clock (`Clock`) is held to the database's: all servers of a cluster follow the one, and drift from it no more than from
+//! each other (docs/decisions/0016-a-countdown-is-a-deadline.md).
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
+use tokio_postgres::{Client, Error};
 
 use super::Store;
 use super::error::DbError;
-use crate::domain::timestamp::Timestamp;
+use crate::domain::timestamp::{Clock, Timestamp, wall_clock};
 
 /// Seconds that the database's clock is ahead, as the metrics show it.
 pub type Ahead = Gauge<f64, AtomicU64>;
 
 /// How often it is looked at.
-const EVERY: Duration = Duration::from_secs(15);
+const EVERY: Duration = Duration::from_secs(30);
+/// Readings each time: the quickest knows best.
+const READINGS: usize = 8;
+/// Nothing is learned from a reading that took longer: the database's moment may have been any in between.
+const SLOW_US: i64 = 1_000_000;
 /// From here on an operator has to know: countdowns and the dates of new rows are off as much.
 const FAR_MS: u64 = 1_000;
 /// Back within this, it is told once that it is over: a distance that wavers around the limit is one story.
 const NEAR_MS: u64 = 500;
 
+/// Microseconds since the epoch.
+const THEIRS: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT";
+
+/// One look at the database's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Reading {
+    /// How far it is ahead when it was read in the middle between question and answer; half of what these took is what that may be off.
+    ahead_us: i64,
+    took_us: i64,
+}
+
+impl Reading {
+    const fn of(asked_us: i64, theirs_us: i64, answered_us: i64) -> Self {
+        let took_us = answered_us - asked_us;
+        Self { ahead_us: theirs_us - asked_us - took_us / 2, took_us }
+    }
+}
+
+/// The one that is off least; none when all were slow.
+fn best(readings: impl IntoIterator<Item = Reading>) -> Option<Reading> {
+    readings.into_iter().filter(|reading| reading.took_us <= SLOW_US).min_by_key(|reading| reading.took_us)
+}
+
 /// Runs until the process ends; `ahead_s` is what the metrics show of it.
-pub async fn watch(store: Store, ahead_s: Ahead) {
+pub async fn follow(store: Store, ahead_s: Ahead) {
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut story = Story::default();
     loop {
         every.tick().await;
-        match measure(&store, &ahead_s).await {
+        match correct(&store, &ahead_s).await {
             Ok(distance_ms) => match story.goes_on(distance_ms) {
                 Some(Turn::Far) => tracing::warn!(
                     distance_ms,
-                    "the clock is far from the database's; restart the server when its host's clocks are right"
+                    "the clock is far from the database's, and follows it by a millisecond a second; restart the server when its hosts' \
+                     clocks are right and it should follow at once"
                 ),
                 Some(Turn::Near) => tracing::info!(distance_ms, "the clock agrees with the database's again"),
                 None => {}
@@ -41,27 +71,46 @@ pub async fn watch(store: Store, ahead_s: Ahead) {
     }
 }
 
-/// Milliseconds that the database's clock is ahead (negative: behind); `ahead_s` shows it from then on, in seconds.
+/// Milliseconds that the database's clock is ahead (negative: behind), which from now on are made up; `ahead_s` shows them, in seconds.
+///
+/// # Errors
+/// When the database does not answer, or not soon enough.
+pub async fn correct(store: &Store, ahead_s: &Ahead) -> Result<i64, DbError> {
+    let client = store.get().await?;
+    let reading = look(&client, &store.clock).await?.ok_or(DbError::Busy)?;
+    store.clock.correct_us(reading.ahead_us);
+    ahead_s.set(reading.ahead_us as f64 / 1e6);
+    Ok(reading.ahead_us / 1_000)
+}
+
+/// A clock that says what the database's does.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn measure(store: &Store, ahead_s: &Ahead) -> Result<i64, DbError> {
-    let client = store.get().await?;
-    let asked = store.now();
-    let theirs = database_now(&client).await?;
-    let distance_ms = outside(asked, store.now(), theirs);
-    ahead_s.set(distance_ms as f64 / 1000.0);
-    Ok(distance_ms)
+pub async fn start(client: &Client) -> Result<Clock, Error> {
+    let clock = Clock::running_from(wall_clock());
+    match look(client, &clock).await? {
+        Some(reading) => clock.advance_us(reading.ahead_us),
+        // Better by seconds than by hours.
+        None => clock.set(database_now(client).await?),
+    }
+    Ok(clock)
+}
+
+async fn look(client: &Client, clock: &Clock) -> Result<Option<Reading>, Error> {
+    let theirs = client.prepare(THEIRS).await?;
+    let mut readings = Vec::with_capacity(READINGS);
+    for _ in 0..READINGS {
+        let asked_us = clock.now_us();
+        let theirs_us = client.query_one(&theirs, &[]).await?.get(0);
+        readings.push(Reading::of(asked_us, theirs_us, clock.now_us()));
+    }
+    Ok(best(readings))
 }
 
 /// The database's clock, which all instants derive from (docs/decisions/0016-a-countdown-is-a-deadline.md).
-pub async fn database_now(client: &tokio_postgres::Client) -> Result<Timestamp, tokio_postgres::Error> {
+pub async fn database_now(client: &Client) -> Result<Timestamp, Error> {
     Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
-}
-
-/// Theirs was read at some moment between `asked` and `answered`: only what lies outside is certain, so that a slow answer is no distance.
-fn outside(asked: Timestamp, answered: Timestamp, theirs: Timestamp) -> i64 {
-    answered.ms_until(theirs).max(0) + asked.ms_until(theirs).min(0)
 }
 
 /// What has been told, so that each turn is told once.
@@ -98,13 +147,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slow_answer_is_no_distance() {
-        let at = Timestamp::from_ms;
-        for (asked, answered, theirs, distance_ms) in
-            [(1_000, 1_010, 1_005, 0), (1_000, 9_000, 1_000, 0), (1_000, 1_010, 3_000, 1_990), (1_000, 1_010, 400, -600)]
-        {
-            assert_eq!(outside(at(asked), at(answered), at(theirs)), distance_ms);
-        }
+    fn the_quickest_of_the_readings_counts() {
+        // Answers 40, 2 and 600 ms later; the clock is 7 ms ahead, and what is slow is so on one way only.
+        let readings = [(0, 47_000, 40_000), (100_000, 108_000, 102_000), (200_000, 207_000, 800_000)];
+        let readings = readings.map(|(asked, theirs, answered)| Reading::of(asked, theirs, answered));
+        assert_eq!(readings.map(|reading| reading.ahead_us), [27_000, 7_000, -293_000]);
+        assert_eq!(best(readings), Some(readings[1]));
+    }
+
+    #[test]
+    fn slow_answers_tell_nothing() {
+        assert_eq!(best([Reading::of(0, 0, SLOW_US + 1), Reading::of(0, 0, 60 * SLOW_US)]), None);
+        assert_eq!(best([]), None);
     }
 
     #[test]

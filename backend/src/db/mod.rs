@@ -3,6 +3,8 @@
 pub mod audit;
 pub mod clock;
 pub mod error;
+pub mod hosts;
+pub mod keys;
 pub mod lock;
 pub mod migrate;
 pub mod pool;

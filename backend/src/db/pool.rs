@@ -8,13 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{Connect, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use futures_util::future::BoxFuture;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
-use tokio_postgres::NoTls;
-use tokio_postgres::config::SslMode;
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_postgres::config::TargetSessionAttrs;
 
 use super::error::DbError;
+use super::hosts::{self, Hosts};
 
 pub type DbClient = deadpool_postgres::Client;
 
@@ -27,11 +29,15 @@ struct DbInner {
     config: tokio_postgres::Config,
     per_thread: usize,
     limits: PoolLimits,
-    told: Arc<Told>,
+    together: Arc<Together>,
 }
 
-/// What all pools of a process tell together.
-struct Told {
+/// What all pools of a process have together.
+struct Together {
+    /// With the limits of statements.
+    hosts: Hosts,
+    /// Ends every connection that was begun before.
+    ended: watch::Sender<()>,
     /// Every thread's pool, for `usage` alone.
     pools: Mutex<Vec<Pool>>,
     /// Seconds until a connection was had.
@@ -57,10 +63,13 @@ pub struct StatementLimits {
     pub lock: Duration,
 }
 
-/// A peer that is gone without a word is noticed after the first, and three times the second.
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
-const KEEPALIVE_EVERY: Duration = Duration::from_secs(10);
-const KEEPALIVE_TRIES: u32 = 3;
+/// A peer that is gone without a word is noticed after this long, whether something was sent to it or an answer is waited for: TCP's own
+/// limit counts from the first unanswered probe, which comes after the second.
+const PEER_GONE: Duration = Duration::from_secs(3);
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+
+/// Trying all hosts ends by itself before the pool gives it up.
+const SPARE: Duration = Duration::from_secs(1);
 
 /// Connections of every thread's pool together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,19 +88,31 @@ thread_local! {
 impl Db {
     /// `url` is a PostgreSQL connection string in either form; `per_thread` connections at most on each thread that does not `widen`.
     pub fn new(url: &str, per_thread: usize, limits: PoolLimits) -> Result<Self, BadUrl> {
-        let told = Told { pools: Mutex::default(), waited: Histogram::new(exponential_buckets(0.0001, 4.0, 9)) };
-        Ok(Self::with(connection(url, limits.connect)?, per_thread, limits, Arc::new(told)))
+        let config = connection(url, limits.connect)?;
+        let together = Together {
+            hosts: Hosts::of(&limited(&config, limits.statement)),
+            ended: watch::Sender::new(()),
+            pools: Mutex::default(),
+            waited: Histogram::new(exponential_buckets(0.0001, 4.0, 9)),
+        };
+        Ok(Self::with(config, per_thread, limits, Arc::new(together)))
     }
 
-    fn with(config: tokio_postgres::Config, per_thread: usize, limits: PoolLimits, told: Arc<Told>) -> Self {
+    fn with(config: tokio_postgres::Config, per_thread: usize, limits: PoolLimits, together: Arc<Together>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let (id, per_thread) = (NEXT.fetch_add(1, Ordering::Relaxed), per_thread.max(1));
-        Self(Arc::new(DbInner { id, config, per_thread, limits, told }))
+        Self(Arc::new(DbInner { id, config, per_thread, limits, together }))
     }
 
     /// One connection that is nobody else's, however many wait for the others; counted with them.
     pub fn apart(&self) -> Self {
-        Self::with(self.0.config.clone(), 1, self.0.limits, self.0.told.clone())
+        Self::with(self.0.config.clone(), 1, self.0.limits, self.0.together.clone())
+    }
+
+    /// Ends every connection there is, whoever waits on it: another server has taken their server's place, which may be frozen and keep
+    /// them for ever. No cancel request is sent: one that meets a commit waiting for its standby acknowledges it unreplicated.
+    pub fn leave_old_server(&self) {
+        self.0.together.ended.send_replace(());
     }
 
     /// From now on this thread may have `connections`. (A pool that cannot be had says so to whoever asks it for one.)
@@ -106,7 +127,7 @@ impl Db {
         let pool = self.pool()?;
         let asked = Instant::now();
         let got = pool.get().await;
-        self.0.told.waited.observe(asked.elapsed().as_secs_f64());
+        self.0.together.waited.observe(asked.elapsed().as_secs_f64());
         Ok(got?)
     }
 
@@ -116,14 +137,14 @@ impl Db {
             Some(pool) => Ok(pool.clone()),
             None => self.build().inspect(|pool| {
                 pools.insert(self.0.id, pool.clone());
-                self.0.told.pools.lock().unwrap_or_else(PoisonError::into_inner).push(pool.clone());
+                self.0.together.pools.lock().unwrap_or_else(PoisonError::into_inner).push(pool.clone());
             }),
         })
     }
 
     /// The connections there are, on every thread.
     pub fn usage(&self) -> Usage {
-        let pools = self.0.told.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let pools = self.0.together.pools.lock().unwrap_or_else(PoisonError::into_inner);
         pools.iter().map(Pool::status).fold(Usage::default(), |sum, pool| Usage {
             open: sum.open + pool.size,
             idle: sum.idle + pool.available,
@@ -133,7 +154,7 @@ impl Db {
 
     /// Seconds that `get` took, for the metrics.
     pub fn waited(&self) -> &Histogram {
-        &self.0.told.waited
+        &self.0.together.waited
     }
 
     pub fn config(&self) -> &tokio_postgres::Config {
@@ -142,50 +163,77 @@ impl Db {
 
     fn build(&self) -> Result<Pool, DbError> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let (limits, mut config) = (self.0.limits, self.0.config.clone());
-        if let Some(StatementLimits { whole, lock }) = limits.statement {
-            let (asked, ms, lock_ms) = (config.get_options().unwrap_or_default().to_owned(), whole.as_millis(), lock.as_millis());
-            config.options(format!(
-                "{asked} -c statement_timeout={ms} -c lock_timeout={lock_ms} -c idle_in_transaction_session_timeout={ms}"
-            ));
-        }
-        let manager = match tls_for(&config) {
-            Some(tls) => Manager::from_config(config, tls, recycling),
-            None => Manager::from_config(config, NoTls, recycling),
-        };
+        let (limits, together) = (self.0.limits, self.0.together.clone());
+        let create = limits.connect.max(together.hosts.limit() + SPARE);
+        let manager = Manager::from_connect(self.0.config.clone(), Opener(together), recycling);
         Pool::builder(manager)
             .max_size(self.0.per_thread)
             .runtime(Runtime::Tokio1)
-            .timeouts(Timeouts { wait: Some(limits.wait), create: Some(limits.connect), recycle: Some(limits.connect) })
+            .timeouts(Timeouts { wait: Some(limits.wait), create: Some(create), recycle: Some(limits.connect) })
             .build()
             .map_err(DbError::broken)
     }
 }
 
-/// How the server connects to the database at `url`, a PostgreSQL connection string in either form.
+/// Opens connections for pools.
+struct Opener(Arc<Together>);
+
+impl Connect for Opener {
+    fn connect(
+        &self,
+        _: &tokio_postgres::Config,
+    ) -> BoxFuture<'_, Result<(tokio_postgres::Client, JoinHandle<()>), tokio_postgres::Error>> {
+        Box::pin(async {
+            let mut ended = self.0.ended.subscribe();
+            let (client, line) = self.0.hosts.connect().await?;
+            let task = tokio::spawn(async move {
+                tokio::select! {
+                    done = line => if let Err(e) = done {
+                        tracing::warn!(error = &e as &dyn std::error::Error, "a database connection broke");
+                    },
+                    _ = ended.changed() => {}
+                }
+            });
+            Ok((client, task))
+        })
+    }
+}
+
+/// With limits that the server of the database keeps.
+fn limited(config: &tokio_postgres::Config, limits: Option<StatementLimits>) -> tokio_postgres::Config {
+    let mut config = config.clone();
+    if let Some(StatementLimits { whole, lock }) = limits {
+        let (asked, ms, lock_ms) = (config.get_options().unwrap_or_default().to_owned(), whole.as_millis(), lock.as_millis());
+        config.options(format!(
+            "{asked} -c statement_timeout={ms} -c lock_timeout={lock_ms} -c idle_in_transaction_session_timeout={ms}"
+        ));
+    }
+    config
+}
+
+/// How the server connects to the database at `url`, a PostgreSQL connection string in either form; of several hosts to the one that takes
+/// writes.
 pub fn connection(url: &str, within: Duration) -> Result<tokio_postgres::Config, BadUrl> {
-    let mut config = tokio_postgres::Config::from_str(url).map_err(BadUrl)?;
-    config.application_name("nyala").connect_timeout(within);
-    config.keepalives_idle(KEEPALIVE_IDLE).keepalives_interval(KEEPALIVE_EVERY).keepalives_retries(KEEPALIVE_TRIES);
-    config.tcp_user_timeout(KEEPALIVE_IDLE + KEEPALIVE_EVERY * KEEPALIVE_TRIES);
+    let mut config = tokio_postgres::Config::from_str(url).map_err(|e| BadUrl(e.to_string()))?;
+    let (hosts, ports) = (hosts::count(&config), config.get_ports().len());
+    if ports > 1 && ports != hosts {
+        return Err(BadUrl(format!("it has {hosts} hosts and {ports} ports; give one port for all, or one for each")));
+    }
+    if hosts > 1 {
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    config.application_name("nyala").connect_timeout(within).tcp_user_timeout(PEER_GONE);
+    config.keepalives_idle(PROBE_EVERY).keepalives_interval(PROBE_EVERY);
     Ok(config)
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error("DATABASE_URL is no connection string, such as postgres://user@host/database ({0})")]
-pub struct BadUrl(tokio_postgres::Error);
+pub struct BadUrl(String);
 
 impl std::fmt::Debug for Db {
     /// Without the connection string, which may hold a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Db").field(&self.usage()).finish()
     }
-}
-
-/// TLS with the web's root certificates when the connection string asks for it (`sslmode=require`).
-pub fn tls_for(config: &tokio_postgres::Config) -> Option<MakeRustlsConnect> {
-    (config.get_ssl_mode() == SslMode::Require).then(|| {
-        let roots = rustls::RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        MakeRustlsConnect::new(rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth())
-    })
 }

@@ -304,7 +304,7 @@ async fn the_distance_from_the_databases_clock_is_a_metric() {
     for ahead_s in [-30, 0, 30] {
         let theirs = nyala::db::clock::database_now(&app.db).await.unwrap();
         app.clock.set(theirs.plus_ms(-ahead_s * 1000));
-        clock::measure(&app.state.store, &app.state.metrics.clock_distance).await.unwrap();
+        clock::correct(&app.state.store, &app.state.metrics.clock_distance).await.unwrap();
         let told_s = sample(&raw(&app, "GET", "/metrics", &[]).await.body, "nyala_clock_distance_seconds").unwrap();
         // The clock stands while the two are asked.
         assert!((ahead_s as f64..ahead_s as f64 + 20.0).contains(&told_s), "{told_s} s, not {ahead_s} s");

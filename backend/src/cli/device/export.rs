@@ -43,7 +43,7 @@ enum Broker {
 impl Export {
     pub async fn run(self, k: &CommandContext) -> Result<(), Failure> {
         let keys = counting(k, keys_file::read(&self.keys)?, &self.keys).await?;
-        let server = broker::password(&k.secrets()?);
+        let server = broker::password(&k.secrets().await?);
         std::fs::create_dir(&self.out).map_err(|e| Failure::new(format!("{} cannot be made: {e}", self.out.display())))?;
         match self.broker {
             Broker::Mosquitto => {

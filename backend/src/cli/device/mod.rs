@@ -68,24 +68,26 @@ const fn by(k: &CommandContext) -> By<'static> {
     By { principal: PRINCIPAL, now: k.now }
 }
 
-fn door(k: &CommandContext) -> Result<Door, Failure> {
-    let authority = if k.config.mqtt.tls { Some(Authority::of(&k.secrets()?)?) } else { None };
+async fn door(k: &CommandContext) -> Result<Door, Failure> {
+    let authority = if k.config.mqtt.tls { Some(Authority::of(&k.secrets().await?)?) } else { None };
     Ok(Door::of(&k.config, authority.as_ref())?)
 }
 
 async fn make(k: &CommandContext, id: i64, turn: Turn) -> Result<(), Failure> {
+    let door = door(k).await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let login = keys::make(&tx, (id, Sight::default()), turn, &door(k)?, by(k)).await?;
+    let login = keys::make(&tx, (id, Sight::default()), turn, &door, by(k)).await?;
     tx.commit().await?;
     println!("{}", serde_json::to_string(&login)?);
     Ok(())
 }
 
 async fn make_missing(k: &CommandContext, outlet: i64, out: &Path) -> Result<(), Failure> {
+    let door = door(k).await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let logins = keys::make_missing(&tx, outlet, &door(k)?, by(k)).await?;
+    let logins = keys::make_missing(&tx, outlet, &door, by(k)).await?;
     if logins.is_empty() {
         return Err(Failure::new(format!("outlet {outlet} has no machine of the driver mqtt without a key")));
     }

@@ -41,7 +41,7 @@ impl Terminal {
         }
         let mut shell = Command::new("bash");
         shell.arg("-s").current_dir(&folder).stdin(Stdio::piped()).stdout(Stdio::piped()).env("NYALA__DATA__DIR", site.dir());
-        shell.env("DATABASE_URL", site.database.url()).env("NYALA__MQTT__PORT", port.to_string());
+        shell.env("DATABASE_URL", &site.url).env("NYALA__MQTT__PORT", port.to_string());
         let mut child = shell.spawn().expect("bash");
         let (tell, lines) = channel();
         let stdout = child.stdout.take().unwrap();

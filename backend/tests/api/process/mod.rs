@@ -1,11 +1,14 @@
 //! The real program as a process of its own, so that it can be killed: what a test asks of it goes through its public doors.
 
 mod devices;
+mod failover;
 mod fault_point;
 mod first_machine;
 mod full_disk;
+mod keys;
 mod malformed;
 mod restart;
+mod server_lock;
 mod start;
 mod stop;
 mod vital;
@@ -20,7 +23,7 @@ use actix_web::rt::task::spawn_blocking;
 use actix_web::rt::time::sleep;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use nyala::db::lock;
+use nyala::db::{lock, pool};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
@@ -35,11 +38,13 @@ pub const PRICE: i64 = 10_000;
 /// A database, a folder of keys and devices, and at most one server on them.
 pub struct Site {
     pub db: Client,
+    /// Where its servers find the database.
+    url: String,
     dir: PathBuf,
     server: Option<Server>,
     http: awc::Client,
     /// Goes last.
-    database: Database,
+    _database: Option<Database>,
 }
 
 struct Server {
@@ -64,12 +69,26 @@ impl Drop for Site {
 impl Site {
     pub async fn new() -> Self {
         let database = Database::create().await;
-        let config = database.url().parse().expect("a connection string");
+        let (url, dir) = (database.url(), database.scratch_dir());
+        let mut site = Self::on(url, dir).await;
+        site._database = Some(database);
+        site
+    }
+
+    /// With a database that is somebody else's.
+    async fn on(url: String, dir: PathBuf) -> Self {
+        let config = pool::connection(&url, PATIENCE).expect("a connection string");
         let (db, _) = lock::connect(&config).await.expect("the test's database");
-        let dir = database.scratch_dir();
         std::fs::create_dir_all(&dir).expect("a folder");
         let http = awc::Client::builder().timeout(Duration::from_secs(30)).finish();
-        Self { db, dir, server: None, http, database }
+        Self { db, url, dir, server: None, http, _database: None }
+    }
+
+    /// A place for another server on the same database, with the same keys.
+    async fn beside(&self) -> Self {
+        let other = Self::on(self.url.clone(), self.dir.join(uuid::Uuid::new_v4().simple().to_string())).await;
+        std::fs::copy(self.dir.join("secrets.toml"), other.dir.join("secrets.toml")).expect("keys");
+        other
     }
 
     fn program(&self, args: &[&str]) -> Command {
@@ -77,7 +96,7 @@ impl Site {
         command
             .args(args)
             .args(["--config-dir", concat!(env!("CARGO_MANIFEST_DIR"), "/../config")])
-            .env("DATABASE_URL", self.database.url())
+            .env("DATABASE_URL", &self.url)
             .env("NYALA__DATA__DIR", &self.dir)
             .env("NYALA__DEV__SEED_DEMO", "false")
             .env("NYALA__MESIN__SIM_MIN_MS", "0")

@@ -8,19 +8,6 @@ use std::path::Path;
 use super::Site;
 
 #[actix_web::test]
-async fn a_second_server_on_one_database_is_refused_and_a_lost_lock_ends_the_first() {
-    let mut site = Site::new().await;
-    site.start("").await;
-    assert!(site.run(&["serve"]).await.unwrap_err().contains("another `nyala serve` already runs on this database"));
-    // 0x4e59414c: the server's lock, held on a connection that does nothing else.
-    const HOLDERS: &str = "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database d ON d.oid = database
-        WHERE locktype = 'advisory' AND d.datname = current_database()";
-    site.db.query_one(HOLDERS, &[]).await.unwrap();
-    assert_eq!(site.ended().await.code(), Some(1));
-    assert!(site.log().contains("the server's lock was lost"), "{}", site.log());
-}
-
-#[actix_web::test]
 async fn a_schema_newer_than_the_program_is_refused() {
     let site = Site::new().await;
     let newer = "INSERT INTO refinery_schema_history (version, name, applied_on, checksum)

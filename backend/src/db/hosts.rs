@@ -1,0 +1,164 @@
+//! The hosts of a database: a URL may name several, of which one takes writes (docs/cluster.md). Each is tried by itself: one that is
+//! mute, or frozen between TCP and its first word, must not use up what the caller has for all.
+
+use std::io::{Error as IoError, ErrorKind, Result as IoResult};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Client, Config, Error, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// For one of several, from its name to a connection that takes writes.
+const EACH: Duration = Duration::from_secs(1);
+/// For a single one that was given no limit.
+const ALONE: Duration = Duration::from_secs(30);
+const DEFAULT_PORT: u16 = 5432;
+
+/// Carries a connection's bytes for as long as it is polled.
+pub type Line = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+/// How connections are made. Cheap to clone; clones know together which host was good last.
+#[derive(Clone)]
+pub struct Hosts(Arc<Inner>);
+
+struct Inner {
+    each: Vec<Config>,
+    limit: Duration,
+    tls: Option<MakeRustlsConnect>,
+    /// The one that gave a connection last, which is asked first.
+    good: AtomicUsize,
+}
+
+impl Hosts {
+    pub fn of(config: &Config) -> Self {
+        let each: Vec<_> = (0..count(config).max(1)).map(|i| only(config, i)).collect();
+        let limit = if each.len() > 1 { EACH } else { config.get_connect_timeout().copied().unwrap_or(ALONE) };
+        Self(Arc::new(Inner { each, limit, tls: tls_for(config), good: AtomicUsize::new(0) }))
+    }
+
+    pub fn are_several(&self) -> bool {
+        self.0.each.len() > 1
+    }
+
+    /// What trying all of them may take.
+    pub fn limit(&self) -> Duration {
+        self.0.each.iter().map(|_| self.0.limit).sum()
+    }
+
+    /// A connection to the first host that gives one, beginning with the one that did so last.
+    ///
+    /// # Errors
+    /// The last host's, when none gives one.
+    pub async fn connect(&self) -> Result<(Client, Line), Error> {
+        let (all, good) = (self.0.each.len(), self.0.good.load(Ordering::Relaxed));
+        let mut failed = None;
+        for (i, host) in self.0.each.iter().enumerate().cycle().skip(good).take(all) {
+            match within(self.0.limit, connect(host, self.0.tls.clone())).await {
+                Ok(connection) => {
+                    self.0.good.store(i, Ordering::Relaxed);
+                    return Ok(connection);
+                }
+                Err(e) => {
+                    tracing::debug!(host = i, error = &e as &dyn std::error::Error, "a host of the database gives no connection");
+                    failed = Some(e);
+                }
+            }
+        }
+        match failed {
+            Some(e) => Err(e),
+            // There is one at least.
+            None => within(Duration::ZERO, std::future::pending()).await,
+        }
+    }
+}
+
+async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Client, Line), Error> {
+    match tls {
+        Some(tls) => config.connect(tls).await.map(|(client, line)| (client, Box::pin(line) as Line)),
+        None => config.connect(NoTls).await.map(|(client, line)| (client, Box::pin(line) as Line)),
+    }
+}
+
+async fn within<T>(limit: Duration, connecting: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    match tokio::time::timeout(limit, connecting).await {
+        Ok(done) => done,
+        // Only the driver makes its errors: it meets a line that says why.
+        Err(_) => match Config::new().user("").ssl_mode(SslMode::Disable).connect_raw(Silence(limit), NoTls).await {
+            Err(e) => Err(e),
+            Ok(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// A line on which nothing came for so long.
+struct Silence(Duration);
+
+impl Silence {
+    fn told<T>(&self) -> Poll<IoResult<T>> {
+        Poll::Ready(Err(IoError::new(ErrorKind::TimedOut, format!("it did not answer within {} ms", self.0.as_millis()))))
+    }
+}
+
+impl AsyncRead for Silence {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<IoResult<()>> {
+        self.told()
+    }
+}
+
+impl AsyncWrite for Silence {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<IoResult<usize>> {
+        self.told()
+    }
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<IoResult<()>> {
+        self.told()
+    }
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<IoResult<()>> {
+        self.told()
+    }
+}
+
+/// How many hosts a connection string names.
+pub fn count(config: &Config) -> usize {
+    config.get_hosts().len().max(config.get_hostaddrs().len())
+}
+
+/// The same for the `i`th host alone.
+fn only(config: &Config, i: usize) -> Config {
+    let mut only = Config::new();
+    if let Some(host) = config.get_hosts().get(i) {
+        match host {
+            Host::Tcp(name) => only.host(name),
+            Host::Unix(folder) => only.host_path(folder),
+        };
+    }
+    if let Some(address) = config.get_hostaddrs().get(i) {
+        only.hostaddr(*address);
+    }
+    only.port(config.get_ports().get(i).or(config.get_ports().first()).copied().unwrap_or(DEFAULT_PORT));
+    config.get_user().map(|user| only.user(user));
+    config.get_password().map(|password| only.password(password));
+    config.get_dbname().map(|name| only.dbname(name));
+    config.get_options().map(|options| only.options(options));
+    config.get_application_name().map(|name| only.application_name(name));
+    config.get_connect_timeout().map(|limit| only.connect_timeout(*limit));
+    config.get_tcp_user_timeout().map(|limit| only.tcp_user_timeout(*limit));
+    only.keepalives(config.get_keepalives()).keepalives_idle(config.get_keepalives_idle());
+    config.get_keepalives_interval().map(|every| only.keepalives_interval(every));
+    config.get_keepalives_retries().map(|times| only.keepalives_retries(times));
+    only.ssl_mode(config.get_ssl_mode()).ssl_negotiation(config.get_ssl_negotiation());
+    only.channel_binding(config.get_channel_binding()).target_session_attrs(config.get_target_session_attrs());
+    only
+}
+
+/// TLS with the web's root certificates when the connection string asks for it (`sslmode=require`).
+fn tls_for(config: &Config) -> Option<MakeRustlsConnect> {
+    (config.get_ssl_mode() == SslMode::Require).then(|| {
+        let roots = rustls::RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+        MakeRustlsConnect::new(rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth())
+    })
+}
