@@ -23,4 +23,4 @@ pub(crate) use origin::Verdict;
 pub use origin::{Origins, Site, Sites};
 pub(crate) use query::{Query, Transport};
 pub use server::Engine;
-pub(crate) use sid::{Sid, SidPrefix};
+pub(crate) use sid::Sid;
