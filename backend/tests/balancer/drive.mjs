@@ -75,7 +75,7 @@ async function serve(name) {
   const server = start(name, nyala, ["serve"], env(name));
   await until(`${name} is ready`, async () => {
     assert(running.has(server), `${name} ended`);
-    return (await status(`http://127.0.0.1:${ports[name]}/readyz`)) === 200;
+    return isReady(name);
   });
   return server;
 }
@@ -100,11 +100,18 @@ class Phone {
     return this.socket.connected && (this.pollsOnly || this.socket.io.engine.transport.name === "websocket");
   }
 
-  // There and back: no machine has this number.
+  // There and back, without a question to the database: nothing is called so.
   async asks() {
-    const answer = await this.socket.timeout(WAIT_MS).emitWithAck("subscribe", "heartbeat/4711");
+    const answer = await this.socket.timeout(WAIT_MS).emitWithAck("subscribe", "mesin/4711");
     assert.equal(answer.status, 404);
   }
+}
+
+// As in a failover: no connection lives, and none is made.
+function database(lets) {
+  const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres'";
+  const words = [`ALTER DATABASE postgres ALLOW_CONNECTIONS ${lets}`, ...(lets ? [] : [end])].flatMap((sql) => ["-c", sql]);
+  execFileSync("psql", ["-h", PGHOST, "-p", PGPORT, "-U", PGUSER, "-d", "template1", "-q", "-o", "/dev/null", ...words]);
 }
 
 // The example of docs/cluster with this machine's ports, and nothing else changed but that there is no TLS.
@@ -133,6 +140,36 @@ const BALANCERS = {
   nginx: { file: "nginx.conf", args: (file) => ["-c", file, "-e", "stderr"] },
 };
 
+const isReady = async (name) => (await status(`http://127.0.0.1:${ports[name]}/readyz`)) === 200;
+
+// For less than five seconds no server has a database. The load balancer takes nothing new; no phone loses its socket.
+async function withoutDatabase(program, url, phones) {
+  for (let tries = 0; tries < 5; tries += 1) {
+    const began = Date.now();
+    let asked;
+    database(false);
+    try {
+      await until("both are unready", async () => !(await isReady("n1")) && !(await isReady("n2")));
+      // nginx does not ask.
+      const refuses = async () => (await status(`${url}/socket.io/?EIO=4&transport=polling`)) === 503;
+      if (program === "haproxy") await until("nothing new is taken", refuses);
+      asked = await Promise.allSettled(phones.map((phone) => phone.asks()));
+    } finally {
+      database(true);
+    }
+    await until("both are ready again", async () => (await isReady("n1")) && (await isReady("n2")));
+    // From five seconds on phones are sent away.
+    if (Date.now() - began < 5_000) {
+      assert.deepEqual(phones.map((phone) => phone.dropped), phones.map(() => 0), "no phone is dropped");
+      assert(asked.every((one) => one.status === "fulfilled"), "each is answered");
+      return console.log(`${program}: a failover, no phone dropped`);
+    }
+    await until("every phone is back", () => phones.every((phone) => phone.isSettled));
+    for (const phone of phones) phone.dropped = 0;
+  }
+  throw new Error("this machine is too slow for a failover within five seconds");
+}
+
 async function behind(program, servers, tokens) {
   const { file, args } = BALANCERS[program];
   const [port, redirect] = [await freePort(), await freePort()];
@@ -155,6 +192,9 @@ async function behind(program, servers, tokens) {
   const spread = () => NAMES.map((name) => phones.filter((phone) => phone.at === name).length);
   assert(spread().every((some) => some > 0), `phones are at both: ${spread()}`);
   console.log(`${program}: ${PHONES} phones connected, at ${NAMES}: ${spread()}`);
+
+  if (isInstalled("psql")) await withoutDatabase(program, url, phones);
+  else console.log("SKIPPED: psql is not installed here, so no database is taken away");
 
   // One dies: its phones come to the other, whose own notice nothing.
   const away = async (name, ends) => {
@@ -198,9 +238,11 @@ async function behind(program, servers, tokens) {
   await stop(balancer);
 }
 
+const isInstalled = (program) => spawnSync(program, ["--version"]).error === undefined;
+
 async function main() {
   const here = Object.keys(BALANCERS).filter((program) => {
-    const found = spawnSync(program, ["-v"]).error === undefined;
+    const found = isInstalled(program);
     if (!found) console.log(`SKIPPED: ${program} is not installed here, so its example is not tried`);
     return found;
   });
