@@ -85,11 +85,13 @@ test-rust: test-build postgres
 	$(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
 		exec cargo test $(CARGO_FLAGS) --workspace'
 
-# Unmodified Socket.IO clients, JavaScript's and Python's, against the crate; and unmodified MQTT clients as devices of the server.
+# Unmodified Socket.IO clients, JavaScript's and Python's, against the crate; unmodified MQTT clients as devices of the server; and phones
+# behind load balancers, of which those that are installed are tried.
 test-clients: test-build postgres
 	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the tests with real clients"
 	backend/socketio/tests/clients/run.sh
 	backend/tests/mqtt/run.sh $(TARGET)/debug/nyala
+	backend/tests/balancer/run.sh $(TARGET)/debug/nyala $(filter-out --default $(TARGET)/test-postgres,$(TEST_POSTGRES))
 
 # The server against its own description, /openapi.json: the same requests each time. `make fuzz` makes others.
 test-openapi: test-build postgres

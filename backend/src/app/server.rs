@@ -31,6 +31,7 @@ use crate::http::connection::{self, Connection, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use crate::live::balances::Balances;
+use crate::live::cut_off;
 use crate::live::handler::Sockets;
 use crate::live::{Live, LiveParts};
 use crate::machine::{alarm, device, recovery};
@@ -189,6 +190,7 @@ fn socket_config(state: &AppState) -> actix_socketio::Config {
     let origins = cross_site::origins(&config.http);
     let bodies = Bodies::new(read_body);
     actix_socketio::Config::default()
+        .sid_prefix(config.cluster.name().unwrap_or_default())
         .origins(origins)
         .sites(sites)
         .limits(limits)
@@ -264,6 +266,10 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
             vital::spawn("node", node.live());
             vital::spawn("takeover", recovery::resume_forever(state.machines.clone()));
             vital::spawn("mirror", recovery::mirror_forever(state.machines.clone()));
+            let cut = state.clone();
+            vital::spawn("cut-off", async move {
+                cut_off::watch(cut.machines.ownership(), &cut.seats, &cut.staff_seats).await;
+            });
         }
     }
     state.writes.watch();
@@ -272,7 +278,7 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
     vital::spawn("log", telemetry::tell_forever());
     vital::spawn("clock", clock::follow(state.store.clone(), state.metrics.clock_distance.clone()));
     let seats = state.clone();
-    vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth.versions).await });
+    vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth, seats.config.cluster.enabled).await });
     let tills = state.clone();
     vital::spawn("tills", async move { tills.staff_seats.clone().watch(&tills.staff).await });
     state.machines.set_open(true);

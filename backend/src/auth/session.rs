@@ -1,6 +1,7 @@
 //! Who is logged in: a token's signature, its expiry, its version against the customer's present one, and whether the customer has
 //! logged out with it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use dashmap::DashMap;
@@ -48,7 +49,7 @@ pub enum Ended {
 
 /// What is known of a customer's tokens.
 #[derive(Debug, Clone)]
-struct Known {
+pub struct Known {
     version: i32,
     /// Logged out with, and when each would have run out anyway.
     ended: Arc<[(TokenId, Timestamp)]>,
@@ -57,8 +58,12 @@ struct Known {
 
 impl Known {
     fn lets(&self, claims: &Claims) -> bool {
-        let token = claims.token_id();
-        claims.ver == self.version && !self.ended.iter().any(|(ended, _)| *ended == token)
+        claims.ver == self.version && !self.ends(claims.ver, claims.token_id())
+    }
+
+    /// Whether a token is over; a newer one than what was read is not.
+    pub fn ends(&self, version: i32, token: TokenId) -> bool {
+        version < self.version || self.ended.iter().any(|(ended, _)| *ended == token)
     }
 
     /// What two readers know together: versions only rise, and an ended token stays ended, so that a slow one cannot put what was
@@ -76,7 +81,8 @@ impl Known {
     }
 }
 
-/// Which tokens are good by customer, and the news of those that ended.
+/// Which tokens are good by customer, and the news of those that ended. Whoever learns of an end says it here, by `changed` or `ended`: what
+/// is believed and the sockets of this server end with it. What other servers have ended is found by [`read_again`].
 pub struct Versions {
     known: DashMap<i64, Known>,
     ended: broadcast::Sender<TokenEnded>,
@@ -124,7 +130,8 @@ impl Versions {
             return Ok(known.lets(claims));
         }
         let client = db.get().await?;
-        Ok(self.remember(id, read(&client, id, now).await?).lets(claims))
+        let read = read(&client, &[id], now).await?.remove(&id).ok_or(AuthError::Unauthorized)?;
+        Ok(self.remember(id, read).lets(claims))
     }
 
     fn remember(&self, id: i64, new: Known) -> Known {
@@ -135,22 +142,37 @@ impl Versions {
     }
 }
 
-async fn read(client: &DbClient, id: i64, now: Timestamp) -> Result<Known, AuthError> {
+/// What is stored of these customers, of those that there are.
+async fn read(client: &DbClient, ids: &[i64], now: Timestamp) -> Result<HashMap<i64, Known>, AuthError> {
     let stmt = client
         .prepare_cached(
-            "SELECT c.token_version, e.token, e.expires_at FROM customer_global c
-             LEFT JOIN ended_token e ON e.id_customer_global = c.id AND e.expires_at > $2 WHERE c.id = $1",
+            "SELECT c.id, c.token_version, e.token, e.expires_at FROM customer_global c
+             LEFT JOIN ended_token e ON e.id_customer_global = c.id AND e.expires_at > $2 WHERE c.id = ANY($1) ORDER BY c.id",
         )
         .await?;
-    let rows = client.query(&stmt, &[&id, &now]).await?;
-    let version = rows.first().ok_or(AuthError::Unauthorized)?.try_get(0)?;
-    let mut ended = Vec::new();
-    for row in &rows {
-        if let Some((token, exp)) = row.try_get::<_, Option<&[u8]>>(1)?.zip(row.try_get(2)?) {
-            ended.push((TokenId(token.try_into().map_err(AuthError::broken)?), exp));
+    let rows = client.query(&stmt, &[&ids, &now]).await?;
+    let mut read = HashMap::with_capacity(ids.len());
+    for of_one in rows.chunk_by(|row, next| row.get::<_, i64>(0) == next.get::<_, i64>(0)) {
+        let Some(first) = of_one.first() else { continue };
+        let mut ended = Vec::new();
+        for row in of_one {
+            if let Some((token, exp)) = row.try_get::<_, Option<&[u8]>>(2)?.zip(row.try_get(3)?) {
+                ended.push((TokenId(token.try_into().map_err(AuthError::broken)?), exp));
+            }
         }
+        read.insert(first.try_get(0)?, Known { version: first.try_get(1)?, ended: ended.into(), read_at: now });
     }
-    Ok(Known { version, ended: ended.into(), read_at: now })
+    Ok(read)
+}
+
+/// Reads which tokens of these customers have ended, whichever server ended them, and believes it from now on.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn read_again(auth: &Auth, ids: &[i64]) -> Result<HashMap<i64, Known>, AuthError> {
+    let client = auth.store.get().await?;
+    let read = read(&client, ids, auth.store.now()).await?;
+    Ok(read.into_iter().map(|(id, known)| (id, auth.versions.remember(id, known))).collect())
 }
 
 /// The session of `token`, for requests and for the socket alike.

@@ -148,7 +148,9 @@ async fn drain(state: &AppState, running: &RunningServer) {
     let at_most = Duration::from_secs(state.config.http.drain_s);
     tracing::info!(at_most_s = at_most.as_secs(), "stopping: unready, draining");
     let answered = tokio::time::timeout(at_most, state.in_flight.none());
-    let (_, answered) = tokio::join!(running.sockets.shut_down(SOCKETS_GONE), answered);
+    // Phones that have other servers come to them little by little; where this one is alone they wait for the next one.
+    let spread = if state.config.cluster.enabled { at_most } else { Duration::ZERO };
+    let (_, answered) = tokio::join!(running.sockets.shut_down_over(spread, SOCKETS_GONE), answered);
     if answered.is_err() {
         tracing::warn!("some requests were not answered in time");
     }

@@ -10,6 +10,7 @@ pub mod node;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
@@ -57,6 +58,8 @@ struct Shards {
     /// Those that are owned since a moment ago, whose machines nobody has looked at yet.
     gained: Mutex<BTreeSet<i32>>,
     gains: Notify,
+    /// When the database last answered a beat.
+    beaten: Mutex<Instant>,
 }
 
 impl Ownership {
@@ -64,7 +67,8 @@ impl Ownership {
     pub fn shared(metrics: ClusterMetrics) -> Self {
         let epochs = (0..SHARDS).map(|_| AtomicI64::new(0)).collect();
         let (doubted, gained, gains) = Default::default();
-        Self(Some(Arc::new(Shards { node: AtomicI64::new(0), epochs, doubted, metrics, gained, gains })))
+        let beaten = Mutex::new(Instant::now());
+        Self(Some(Arc::new(Shards { node: AtomicI64::new(0), epochs, doubted, metrics, gained, gains, beaten })))
     }
 
     pub fn is_alone(&self) -> bool {
@@ -94,6 +98,12 @@ impl Ownership {
     pub fn shards(&self) -> Option<Vec<i32>> {
         let shards = self.0.as_ref()?;
         Some((0..SHARDS).filter(|shard| shards.epoch(*shard) != 0).collect())
+    }
+
+    /// How long ago the database last answered a beat of this server; one that is alone has none to wait for. Past
+    /// [`membership::LIFE_MS`] others decide what it decided.
+    pub fn silence(&self) -> Duration {
+        self.0.as_ref().map_or(Duration::ZERO, |shards| shards.beaten().elapsed())
     }
 
     /// A fence did not stand: what is owned is read again at once.
@@ -137,6 +147,7 @@ impl Ownership {
     fn learn(&self, node: i64, stored: &[(i32, i64)]) -> (usize, usize) {
         let Some(shards) = &self.0 else { return (0, 0) };
         shards.node.store(node, Ordering::Release);
+        *shards.beaten() = Instant::now();
         let (mut gained, mut lost) = (Vec::new(), 0);
         for shard in 0..SHARDS {
             let epoch = stored.iter().find(|(stored, _)| *stored == shard).map_or(0, |(_, epoch)| *epoch);
@@ -162,6 +173,10 @@ impl Ownership {
 }
 
 impl Shards {
+    fn beaten(&self) -> MutexGuard<'_, Instant> {
+        self.beaten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn gained(&self) -> MutexGuard<'_, BTreeSet<i32>> {
         self.gained.lock().unwrap_or_else(PoisonError::into_inner)
     }

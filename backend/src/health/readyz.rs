@@ -5,6 +5,7 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 
+use crate::cluster::membership::LIFE_MS;
 use crate::db::Store;
 use crate::db::error::DbError;
 use crate::db::writes::Writes;
@@ -13,6 +14,8 @@ use crate::machine::machines::Machines;
 
 /// How long the database may take to answer.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
+/// Among several servers: when the database has been silent for so long, others decide what was decided here.
+const LIFE: Duration = Duration::from_millis(LIFE_MS.unsigned_abs());
 
 /// 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database.
 #[utoipa::path(
@@ -22,6 +25,9 @@ const DATABASE_LIMIT: Duration = Duration::from_secs(2);
 pub async fn readyz(store: web::Data<Store>, writes: web::Data<Writes>, machines: web::Data<Machines>) -> HttpResponse {
     if !machines.are_open() {
         return not_ready("sedang mulai atau berhenti");
+    }
+    if machines.ownership().silence() > LIFE {
+        return not_ready("basis data tidak menjawab");
     }
     match tokio::time::timeout(DATABASE_LIMIT, ask_database(&store, &writes)).await {
         Ok(Ok(true)) => done("OK"),

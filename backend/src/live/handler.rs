@@ -7,6 +7,7 @@ use actix_socketio::{CloseReason, Connect, Event, Handler, Refused, Socket};
 use serde::Deserialize;
 
 use super::Live;
+use super::cut_off::is_cut_off;
 use super::seats::Seated;
 use super::staff_seats::StaffSeated;
 use super::watcher::{WatchRequest, Watcher, tell};
@@ -19,7 +20,7 @@ use crate::machine::alarm::{self, Wakes};
 use crate::machine::wheel::TimerKey;
 use crate::staff::session;
 
-/// How often a socket that came while the server starts looks whether it is ready; `connect_timeout` of the transport ends that.
+/// How often a socket that came while the server starts, or is cut off, looks whether it is ready; `connect_timeout` of the transport ends that.
 const READY_EVERY: Duration = Duration::from_millis(20);
 
 /// Serves every socket.
@@ -71,8 +72,8 @@ impl Handler for Sockets {
             Login::Customer { token } => token,
             Login::Staff { tiket } => return self.till(&connect.socket, &tiket).await.map(Connected::Staff),
         };
-        // Before that, machines that run look idle: their purchases are not back yet.
-        while !live.machines.are_open() {
+        // Before that, machines that run look idle: their purchases are not back yet. And what another server decides is not known.
+        while !live.machines.are_open() || is_cut_off(live.machines.ownership()) {
             actix_web::rt::time::sleep(READY_EVERY).await;
         }
         let socket = connect.socket;

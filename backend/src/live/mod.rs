@@ -1,6 +1,7 @@
 //! The customer's socket: who may connect, what a session watches, and how ticks reach it (docs/contract.md §3).
 
 pub mod balances;
+pub mod cut_off;
 pub mod handler;
 pub mod hub;
 pub mod metrics;
@@ -9,6 +10,7 @@ pub mod staff_seats;
 pub mod watcher;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::auth::Auth;
 use crate::config::RealtimeSettings;
@@ -19,6 +21,9 @@ use hub::Hubs;
 use metrics::RealtimeMetrics;
 use seats::Seats;
 use staff_seats::StaffSeats;
+
+/// How soon a socket notices that its login is over which another program has ended, or which was idle for too long.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// What the customers' sockets stand on. Cheap to clone; each of them holds it.
 #[derive(Clone)]

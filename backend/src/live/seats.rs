@@ -6,9 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use actix_socketio::{Closer, Socket};
 use dashmap::DashMap;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::MissedTickBehavior;
 
-use crate::auth::session::{Ended, Session, Versions};
+use super::LOOK_EVERY;
+use crate::auth::Auth;
+use crate::auth::error::AuthError;
+use crate::auth::session::{Ended, Session, read_again};
 use crate::auth::token::TokenId;
+
+/// Customers that are read by one statement.
+const READ_AT_ONCE: usize = 1_000;
 
 #[derive(Debug)]
 struct Seat {
@@ -55,17 +62,45 @@ impl Seats {
         seats.map_or_else(Vec::new, |seats| seats.iter().map(|seat| seat.socket.clone()).collect())
     }
 
-    /// Closes the sockets whose token has ended, as long as the server lives.
-    pub async fn watch(self: Arc<Self>, versions: &Versions) {
-        let mut ended = versions.subscribe();
+    /// Closes the sockets whose token has ended, as long as the server lives; `among_others`: by another server, too.
+    pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool) {
+        let mut ended = auth.versions.subscribe();
+        let mut look = tokio::time::interval(LOOK_EVERY);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            match ended.recv().await {
-                Ok(end) => self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which)),
-                // Whose tokens ended is not known any more; clients come back and show theirs again.
-                Err(RecvError::Lagged(_)) => self.seats.iter().for_each(|seats| close(&seats, Ended::Older(i32::MAX))),
-                Err(RecvError::Closed) => return,
+            tokio::select! {
+                end = ended.recv() => match end {
+                    Ok(end) => self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which)),
+                    // Whose tokens ended is not known any more; clients come back and show theirs again.
+                    Err(RecvError::Lagged(_)) => self.close_all(),
+                    Err(RecvError::Closed) => return,
+                },
+                _ = look.tick(), if among_others => if let Err(e) = self.look(auth).await {
+                    tracing::warn!(error = &e as &dyn std::error::Error, "which tokens other servers have ended could not be asked; it is asked again");
+                },
             }
         }
+    }
+
+    /// Asks which tokens have ended by now.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn look(&self, auth: &Auth) -> Result<(), AuthError> {
+        let seated: Vec<i64> = self.seats.iter().map(|seats| *seats.key()).collect();
+        for some in seated.chunks(READ_AT_ONCE) {
+            let known = read_again(auth, some).await?;
+            for id in some {
+                let is_over = |seat: &&Seat| known.get(id).is_none_or(|known| known.ends(seat.version, seat.token));
+                self.seats.get(id).iter().for_each(|seats| seats.iter().filter(is_over).for_each(|seat| seat.closer.close()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes every socket; clients come back.
+    pub fn close_all(&self) {
+        self.seats.iter().for_each(|seats| close(&seats, Ended::Older(i32::MAX)));
     }
 }
 

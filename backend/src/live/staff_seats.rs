@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use actix_socketio::Closer;
 use dashmap::DashMap;
 
+use super::LOOK_EVERY;
 use crate::staff::Staff;
 use crate::staff::ended::SessionEnded;
 use crate::staff::error::StaffError;
@@ -15,8 +15,6 @@ use crate::staff::ticket::TicketOf;
 
 /// Of one session; a page has one, and one that has just been loaded anew may still have another.
 const PER_SESSION: usize = 4;
-/// How soon a socket notices that its session was idle for too long, or was ended by another program.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Every open socket of a till.
 #[derive(Debug, Default)]
@@ -53,7 +51,7 @@ impl StaffSeats {
                 end = ended.recv() => match end {
                     Ok(end) => self.close_where(|of| is_over(of, end)),
                     // Which ones ended is not known any more: pages come back with a new ticket, or not.
-                    Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => self.close_where(|_| true),
+                    Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => self.close_all(),
                     Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
                 },
                 _ = look.tick() => if let Err(e) = self.look(staff).await {
@@ -73,6 +71,11 @@ impl StaffSeats {
         let good = session::good(&client, &sessions, staff.store.now()).await?;
         self.close_where(|of| sessions.contains(&of.till.session) && !good.contains(&of.till.session));
         Ok(())
+    }
+
+    /// Closes every socket; pages come back.
+    pub fn close_all(&self) {
+        self.close_where(|_| true);
     }
 
     fn close_where(&self, which: impl Fn(TicketOf) -> bool) {

@@ -65,7 +65,7 @@ impl Staff {
     pub fn new(store: Store, auth: Auth, secrets: &Secrets, always_secure: bool) -> Self {
         Self(Arc::new(StaffParts {
             store,
-            tickets: ticket::Tickets::default(),
+            tickets: ticket::Tickets::new(secrets),
             auth,
             pin_key: pin_hash::pin_key(secrets),
             always_secure,

@@ -1,16 +1,24 @@
 //! Tickets for a socket: a session's way in, good once and for a minute. A browser's socket cannot show the session's token beside its
-//! cookie, and a token in a socket's `auth` would outlive it in logs.
+//! cookie, and a token in a socket's `auth` would outlive it in logs. A ticket says itself whose it is, and is signed, because the socket may
+//! come to another server than the one that gave it; once means: once at each.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::key;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+
 use super::operator::AtTill;
 use crate::domain::timestamp::Timestamp;
+use crate::secrets::{Key, Secrets};
 
 const LIFE_MS: i64 = 60 * 1000;
-/// Of all sessions together; a new one takes the place of the oldest.
+/// Used ones that may be remembered, each for its minute; when there are as many, no more are taken.
 const MOST: usize = 4096;
+
+const RANDOM_BYTES: usize = 16;
+const BODY_BYTES: usize = 5 * 8 + RANDOM_BYTES;
+const TAG_BYTES: usize = 16;
 
 /// Whose ticket it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,27 +28,49 @@ pub struct TicketOf {
     pub till: AtTill,
 }
 
-/// The tickets that are out, by what is kept of them.
-#[derive(Debug, Default)]
-pub struct Tickets(Mutex<HashMap<Vec<u8>, (Timestamp, TicketOf)>>);
+/// Makes the tickets, and takes each once.
+#[derive(Debug)]
+pub struct Tickets {
+    key: Key,
+    /// By their random bytes, each until when it would be good.
+    used: Mutex<HashMap<[u8; RANDOM_BYTES], Timestamp>>,
+}
 
 impl Tickets {
+    pub fn new(secrets: &Secrets) -> Self {
+        Self { key: secrets.token.derive("till ticket"), used: Mutex::default() }
+    }
+
     pub fn issue(&self, of: TicketOf, now: Timestamp) -> String {
-        let (secret, hash) = key::generate();
-        let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        out.retain(|_, (until, _)| *until > now);
-        while out.len() >= MOST {
-            let oldest = out.iter().min_by_key(|(_, (until, _))| *until).map(|(hash, _)| hash.clone());
-            oldest.map(|hash| out.remove(&hash));
+        let TicketOf { person, till: AtTill { session, browser, idoutlet } } = of;
+        let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
+        // No outlet has the number 0.
+        for number in [now.plus_ms(LIFE_MS).ms(), person, session, browser, idoutlet.unwrap_or(0)] {
+            bytes.extend_from_slice(&number.to_be_bytes());
         }
-        out.insert(hash, (now.plus_ms(LIFE_MS), of));
-        secret
+        bytes.extend_from_slice(&rand::random::<[u8; RANDOM_BYTES]>());
+        let tag = self.key.mac(&bytes);
+        bytes.extend_from_slice(&tag[..TAG_BYTES]);
+        B64.encode(bytes)
     }
 
     /// Uses a ticket up; `None` when it is none, used, or late.
     pub fn take(&self, text: &str, now: Timestamp) -> Option<TicketOf> {
-        let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        out.remove(&key::hash(text)).filter(|(until, _)| *until > now).map(|(_, of)| of)
+        let mut bytes = [0; BODY_BYTES + TAG_BYTES];
+        let whole = B64.decode_slice(text, &mut bytes).ok()? == bytes.len();
+        let (body, tag) = bytes.split_first_chunk::<BODY_BYTES>()?;
+        if !whole || !self.key.verifies(body, tag) {
+            return None;
+        }
+        let (numbers, random) = body.split_last_chunk::<RANDOM_BYTES>()?;
+        let mut numbers = numbers.as_chunks().0.iter().map(|number| i64::from_be_bytes(*number));
+        let until = Timestamp::from_ms(numbers.next()?);
+        let (person, session, browser) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let idoutlet = numbers.next().filter(|id| *id != 0);
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|_, until| *until > now);
+        let is_good = until > now && used.len() < MOST && used.insert(*random, until).is_none();
+        is_good.then_some(TicketOf { person, till: AtTill { session, browser, idoutlet } })
     }
 }
 
@@ -48,19 +78,37 @@ impl Tickets {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
+    const OF: TicketOf = TicketOf { person: 1, till: AtTill { session: 2, browser: 3, idoutlet: None } };
+
     #[test]
     fn a_ticket_is_good_once_and_for_a_minute() {
-        let (tickets, now) = (Tickets::default(), Timestamp::from_ms(1_795_000_000_000));
-        let of = TicketOf { person: 1, till: AtTill { session: 2, browser: 3, idoutlet: None } };
-        let ticket = tickets.issue(of, now);
-        assert_eq!(tickets.take("another", now), None);
-        assert_eq!(tickets.take(&ticket, now), Some(of));
-        assert_eq!(tickets.take(&ticket, now), None);
-        let late = tickets.issue(of, now);
-        assert_eq!(tickets.take(&late, now.plus_ms(LIFE_MS)), None);
-        for _ in 0..=MOST {
-            tickets.issue(of, now);
+        let tickets = Tickets::new(&Secrets::random());
+        let ticket = tickets.issue(OF, NOW);
+        assert_eq!(tickets.take("another", NOW), None);
+        assert_eq!(tickets.take(&ticket, NOW), Some(OF));
+        assert_eq!(tickets.take(&ticket, NOW), None);
+        let late = tickets.issue(OF, NOW);
+        assert_eq!(tickets.take(&late, NOW.plus_ms(LIFE_MS)), None);
+        for _ in 0..MOST {
+            tickets.take(&tickets.issue(OF, NOW), NOW);
         }
-        assert_eq!(tickets.0.lock().unwrap().len(), MOST);
+        assert_eq!(tickets.used.lock().unwrap().len(), MOST);
+        assert_eq!(tickets.take(&tickets.issue(OF, NOW), NOW), None, "as many in a minute");
+        let later = NOW.plus_ms(LIFE_MS);
+        assert!(tickets.take(&tickets.issue(OF, later), later).is_some());
+    }
+
+    #[test]
+    fn it_is_good_where_the_keys_are_the_same_and_nobody_else_makes_one() {
+        let (secrets, of) = (Secrets::random(), TicketOf { till: AtTill { idoutlet: Some(9), ..OF.till }, ..OF });
+        let ticket = Tickets::new(&secrets).issue(of, NOW);
+        assert_eq!(Tickets::new(&secrets).take(&ticket, NOW), Some(of));
+        assert_eq!(Tickets::new(&Secrets::random()).take(&ticket, NOW), None);
+        for at in 0..BODY_BYTES + TAG_BYTES {
+            let mut bytes = B64.decode(&ticket).unwrap();
+            bytes[at] ^= 1;
+            assert_eq!(Tickets::new(&secrets).take(&B64.encode(bytes), NOW), None, "byte {at}");
+        }
     }
 }

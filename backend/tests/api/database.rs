@@ -43,6 +43,16 @@ impl Database {
         format!("{} dbname={}", cluster_url(), self.name)
     }
 
+    /// Ends every connection and lets no new one in, until it is said again with `false`.
+    pub async fn cut_off(&self, cut: bool) {
+        const END: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1";
+        let admin = admin().await;
+        admin.batch_execute(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS {}", self.name, !cut)).await.expect("a change");
+        if cut {
+            admin.query(END, &[&self.name]).await.expect("no connections");
+        }
+    }
+
     /// A folder of the test's own, not made yet.
     pub fn scratch_dir(&self) -> PathBuf {
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(&self.name)

@@ -239,6 +239,11 @@ impl TestApp {
         Self { state, clock, db, base_url, device_port, http, server: running.handle, data_dir, database }
     }
 
+    /// Takes the server's database away, or gives it back; the test's own connection goes with it.
+    pub async fn cut_off_from_database(&self, cut: bool) {
+        self.database.cut_off(cut).await;
+    }
+
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }

@@ -4,12 +4,14 @@ use super::body::Bodies;
 use super::caller::Callers;
 use super::error::EngineError;
 use super::origin::{Origins, Sites};
+use super::sid::SidPrefix;
 use crate::limits::Limits;
 
 /// How a server is set up: `Config::default().path("/live/").limits(Limits { max_payload: 10_000, ..Limits::default() })`.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub(crate) path: String,
+    pub(crate) sid_prefix: SidPrefix,
     pub(crate) origins: Origins,
     pub(crate) sites: Sites,
     pub(crate) limits: Limits,
@@ -22,6 +24,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             path: "/socket.io/".into(),
+            sid_prefix: SidPrefix::default(),
             origins: Origins::default(),
             sites: Sites::default(),
             limits: Limits::default(),
@@ -37,6 +40,14 @@ impl Config {
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
+        self
+    }
+
+    /// What the ids of its sessions begin with: the name of this server among others behind a load balancer, which sends what has that
+    /// `sid` here. Of letters, digits, `-` and `_`, which need no escape in an address. Default: nothing.
+    #[must_use]
+    pub fn sid_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.sid_prefix = SidPrefix(prefix.into());
         self
     }
 

@@ -1,7 +1,7 @@
 //! The query of a request: `EIO`, `transport`, `sid`.
 
 use super::error::EngineError;
-use super::sid::Sid;
+use super::sid::{Sid, SidPrefix};
 
 /// The two transports of this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) struct Query {
 
 impl Query {
     /// Unknown keys (`t`, `b64`) are ignored; of a repeated key the last counts.
-    pub fn parse(query: &str) -> Result<Self, EngineError> {
+    pub fn parse(query: &str, prefix: &SidPrefix) -> Result<Self, EngineError> {
         let (mut eio, mut transport, mut sid) = (None, None, None);
         for pair in query.split('&') {
             match pair.split_once('=') {
@@ -37,7 +37,7 @@ impl Query {
         if eio != Some("4") {
             return Err(EngineError::UnsupportedVersion);
         }
-        let sid = sid.map(|s| s.parse().map_err(|_| EngineError::UnknownSid)).transpose()?;
+        let sid = sid.map(|s| prefix.read(s).map_err(|_| EngineError::UnknownSid)).transpose()?;
         Ok(Self { transport, sid })
     }
 }
@@ -46,17 +46,21 @@ impl Query {
 mod tests {
     use super::*;
 
+    fn parse(query: &str) -> Result<Query, EngineError> {
+        Query::parse(query, &SidPrefix::default())
+    }
+
     #[test]
     fn a_query_needs_transport_and_version() {
-        assert_eq!(Query::parse(""), Err(EngineError::UnknownTransport));
-        assert_eq!(Query::parse("EIO=4&transport=abc"), Err(EngineError::UnknownTransport));
-        assert_eq!(Query::parse("transport=polling"), Err(EngineError::UnsupportedVersion));
-        assert_eq!(Query::parse("EIO=3&transport=polling"), Err(EngineError::UnsupportedVersion));
-        assert_eq!(Query::parse("EIO=4&transport=polling&sid=x"), Err(EngineError::UnknownSid));
-        let open = Query::parse("EIO=4&transport=websocket&t=abc");
+        assert_eq!(parse(""), Err(EngineError::UnknownTransport));
+        assert_eq!(parse("EIO=4&transport=abc"), Err(EngineError::UnknownTransport));
+        assert_eq!(parse("transport=polling"), Err(EngineError::UnsupportedVersion));
+        assert_eq!(parse("EIO=3&transport=polling"), Err(EngineError::UnsupportedVersion));
+        assert_eq!(parse("EIO=4&transport=polling&sid=x"), Err(EngineError::UnknownSid));
+        let open = parse("EIO=4&transport=websocket&t=abc");
         assert_eq!(open, Ok(Query { transport: Transport::Websocket, sid: None }));
         let sid = Sid::random();
-        let known = Query::parse(&format!("transport=polling&sid={sid}&EIO=4"));
+        let known = parse(&format!("transport=polling&sid={sid}&EIO=4"));
         assert_eq!(known, Ok(Query { transport: Transport::Polling, sid: Some(sid) }));
     }
 }

@@ -67,11 +67,20 @@ impl<U: Upper> Engine<U> {
 
     /// Refuses new sessions, closes all open ones and waits until they are gone, at most `within`. True: all are.
     pub async fn shut_down(&self, within: Duration) -> bool {
-        const SLICE: usize = 256;
+        self.shut_down_over(Duration::ZERO, within).await
+    }
+
+    /// The same, for one of several servers: the open ones are closed little by little over `spread`, or sooner when they are few, so that
+    /// the others do not get all of their clients in one instant. `within` counts from there on.
+    pub async fn shut_down_over(&self, spread: Duration, within: Duration) -> bool {
         const LOOK_AGAIN: Duration = Duration::from_millis(10);
         self.0.shutting_down.store(true, SeqCst);
         let addresses: Vec<_> = self.0.sessions.iter().map(|entry| entry.value().clone()).collect();
-        for slice in addresses.chunks(SLICE) {
+        let (slice, pause) = slices(addresses.len(), spread);
+        for (n, slice) in addresses.chunks(slice).enumerate() {
+            if n > 0 && !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
             for address in slice {
                 address.do_send(Hang(CloseReason::ServerLeft));
             }
@@ -126,7 +135,7 @@ impl<U: Upper> Engine<U> {
     }
 
     pub(crate) fn handshake(&self, sid: Sid, upgrades: &str) -> String {
-        let limits = self.limits();
+        let (limits, sid) = (self.limits(), self.config().sid_prefix.tell(sid));
         format!(
             r#"0{{"sid":"{sid}","upgrades":{upgrades},"pingInterval":{},"pingTimeout":{},"maxPayload":{}}}"#,
             limits.ping_interval.as_millis(),
@@ -163,5 +172,32 @@ impl<U: Upper> Clone for Engine<U> {
 impl<U: Upper> fmt::Debug for Engine<U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine").field("config", &self.0.config).finish_non_exhaustive()
+    }
+}
+
+/// So many of `sessions` are closed at once, and the pause before the next ones.
+fn slices(sessions: usize, spread: Duration) -> (usize, Duration) {
+    const LEAST: usize = 16;
+    const AT_ONCE: usize = 256;
+    const PAUSE: Duration = Duration::from_millis(100);
+    let pauses = usize::try_from(spread.as_millis() / PAUSE.as_millis()).unwrap_or(usize::MAX);
+    if pauses == 0 { (AT_ONCE, Duration::ZERO) } else { (sessions.div_ceil(pauses).max(LEAST), PAUSE) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_closed_within_the_spread_and_few_sooner() {
+        let spread = Duration::from_secs(20);
+        for sessions in [0, 1, 16, 17, 3_200, 3_201, 100_000] {
+            let (slice, pause) = slices(sessions, spread);
+            let slices = sessions.div_ceil(slice);
+            assert!(pause * u32::try_from(slices).unwrap() <= spread, "{sessions}: {slices} of {slice}");
+        }
+        assert_eq!(slices(100, spread), (16, Duration::from_millis(100)));
+        assert_eq!(slices(100_000, spread), (500, Duration::from_millis(100)));
+        assert_eq!(slices(100_000, Duration::ZERO), (256, Duration::ZERO));
     }
 }

@@ -26,6 +26,22 @@ impl Sid {
     }
 }
 
+/// What every sid of a server begins with where clients see it, so that a load balancer finds the server; empty: nothing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SidPrefix(pub String);
+
+impl SidPrefix {
+    /// The sid as clients know it.
+    pub fn tell(&self, sid: Sid) -> String {
+        format!("{}{sid}", self.0)
+    }
+
+    /// The sid that a client knows so.
+    pub fn read(&self, text: &str) -> Result<Sid, NotASid> {
+        text.strip_prefix(&self.0).ok_or(NotASid)?.parse()
+    }
+}
+
 impl FromStr for Sid {
     type Err = NotASid;
 
@@ -45,5 +61,20 @@ impl fmt::Debug for Sid {
     /// Only its start: a whole sid in a log would let its reader take over the session.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sid({}…)", self.to_string().get(..4).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sid_is_read_with_its_servers_prefix_and_with_no_other() {
+        let (sid, named, alone) = (Sid::random(), SidPrefix("n1".into()), SidPrefix::default());
+        assert_eq!(named.tell(sid), format!("n1{sid}"));
+        assert_eq!(named.read(&named.tell(sid)), Ok(sid));
+        assert_eq!(alone.read(&alone.tell(sid)), Ok(sid));
+        assert_eq!(SidPrefix("n2".into()).read(&named.tell(sid)), Err(NotASid));
+        assert_eq!(alone.read(&named.tell(sid)), Err(NotASid));
     }
 }

@@ -76,6 +76,12 @@ impl<H: Handler> SocketIo<H> {
         self.engine.shut_down(within).await
     }
 
+    /// The same, for one of several servers: the open ones are closed little by little over `spread`, or sooner when they are few, so that
+    /// the others do not get all of their clients in one instant. `within` counts from there on.
+    pub async fn shut_down_over(&self, spread: Duration, within: Duration) -> bool {
+        self.engine.shut_down_over(spread, within).await
+    }
+
     /// What it stands on, for [`Upgrades::mount`](crate::host::Upgrades::mount).
     #[cfg(feature = "host")]
     pub fn engine(&self) -> &Engine<impl Upper + use<H>> {

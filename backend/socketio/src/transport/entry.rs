@@ -26,7 +26,7 @@ impl<U: Upper> Engine<U> {
         if self.verdict(&head.headers, peer) == Verdict::Refused {
             return Err(EngineError::Forbidden);
         }
-        let query = Query::parse(head.uri.query().unwrap_or_default())?;
+        let query = Query::parse(head.uri.query().unwrap_or_default(), &self.config().sid_prefix)?;
         if query.transport != Transport::Websocket {
             return Err(EngineError::BadRequest);
         }

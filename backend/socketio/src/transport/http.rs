@@ -43,7 +43,7 @@ async fn serve<U: Upper>(engine: &Engine<U>, request: HttpRequest, body: Payload
 }
 
 async fn dispatch<U: Upper>(engine: &Engine<U>, request: &HttpRequest, body: Payload) -> Result<HttpResponse, EngineError> {
-    let query = Query::parse(request.query_string())?;
+    let query = Query::parse(request.query_string(), &engine.config().sid_prefix)?;
     match query.transport {
         // What comes here did not ask to upgrade its connection, or needs `Upgrades` without the feature `actors`.
         Transport::Websocket => Err(EngineError::BadRequest),

@@ -1,6 +1,6 @@
 //! What a session may use up.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_socketio::{CloseReason, Limits, Origins};
 
@@ -125,5 +125,18 @@ fn a_server_that_shuts_down_closes_its_sessions_and_takes_no_new_ones() {
     let answer = get.answer();
     assert!(answer.status == 400 || answer.body == "1", "{answer:?}");
     assert_eq!(ws.closed(), Some(1000));
+    assert_eq!(http::get(server.address, "/socket.io/?EIO=4&transport=polling").status, 503);
+}
+
+#[test]
+fn one_of_several_servers_closes_its_sessions_little_by_little() {
+    let server = limited(limits());
+    let mut phones: Vec<_> = (0..20).map(|_| Ws::joined(&server)).collect();
+    let (sockets, began) = (server.sockets.clone(), Instant::now());
+    let (spread, within) = (Duration::from_secs(1), Duration::from_secs(20));
+    let all_gone = actix_web::rt::System::new().block_on(async move { sockets.shut_down_over(spread, within).await });
+    assert!(all_gone);
+    assert!(began.elapsed() >= Duration::from_millis(100), "sixteen, and after a pause the others");
+    phones.iter_mut().for_each(|phone| assert_eq!(phone.closed(), Some(1000)));
     assert_eq!(http::get(server.address, "/socket.io/?EIO=4&transport=polling").status, 503);
 }

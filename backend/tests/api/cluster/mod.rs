@@ -1,6 +1,10 @@
 //! Several servers on one database: any of them serves every call, one of them decides about each machine.
 
+<<<<<<< HEAD:backend/tests/api/cluster/mod.rs
 mod devices;
+=======
+mod sockets;
+>>>>>>> dd49dbe (Sockets at several servers: named sids, logins that end everywhere, and phones that leave a server without its database or one that stops):backend/tests/api/cluster.rs
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
