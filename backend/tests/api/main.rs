@@ -33,6 +33,7 @@ mod login;
 mod logout;
 mod manual;
 mod meta;
+mod observability;
 mod openapi;
 mod operator;
 mod ops_customers_bulk;
