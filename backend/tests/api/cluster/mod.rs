@@ -1,10 +1,7 @@
 //! Several servers on one database: any of them serves every call, one of them decides about each machine.
 
-<<<<<<< HEAD:backend/tests/api/cluster/mod.rs
 mod devices;
-=======
 mod sockets;
->>>>>>> dd49dbe (Sockets at several servers: named sids, logins that end everywhere, and phones that leave a server without its database or one that stops):backend/tests/api/cluster.rs
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -86,12 +83,16 @@ fn named(name: &'static str) -> Setup {
     })
 }
 
+/// The same with its way to the devices.
+fn server(name: &'static str, devices: &Arc<Devices>) -> Setup {
+    let way = Way { of: name, devices: devices.clone(), uplink: OnceLock::new() };
+    named(name).driver(DriverKind::Mqtt, Arc::new(way))
+}
+
 /// Two servers that share all shards, and devices that both reach.
 async fn two() -> (TestApp, TestApp, Arc<Devices>) {
     let devices = Arc::new(Devices::default());
-    let way = |of| Arc::new(Way { of, devices: devices.clone(), uplink: OnceLock::new() });
-    let server = |name| named(name).driver(DriverKind::Mqtt, way(name));
-    let (first, second) = two_of(server).await;
+    let (first, second) = two_of(|name| server(name, &devices)).await;
     (first, second, devices)
 }
 
