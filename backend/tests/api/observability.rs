@@ -68,8 +68,15 @@ fn dashboards_have_panels_beside_and_not_over_each_other() {
 fn prometheus_takes_the_rules() {
     let checked = Command::new("promtool").args(["check", "rules"]).arg(folder().join("alerts.yml")).output();
     match checked {
-        Ok(out) => assert!(out.status.success(), "{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr)),
+        Ok(out) => {
+            assert!(out.status.success(), "{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr))
+        }
         // Past the test runner, which keeps what a test that passes has said.
-        Err(_) => _ = writeln!(std::io::stderr(), "SKIPPED: promtool is not installed here (Debian's prometheus), so the rules are not checked"),
+        Err(_) => {
+            _ = writeln!(
+                std::io::stderr(),
+                "SKIPPED: promtool is not installed here (Debian's prometheus), so the rules are not checked"
+            )
+        }
     }
 }
