@@ -21,22 +21,23 @@ const TURN: &str = "SET lock_timeout = '10min'";
 /// For a table, behind which all who come later wait too: less than `database.lock_ms`, so that they are not refused.
 const LOCK: &str = "SET lock_timeout = '1s'";
 const USUAL: &str = "RESET lock_timeout";
-/// How often a migration that did not have its lock is tried again, and how long others have their turn in between: a minute and a half.
+/// How often a migration that did not have its lock is tried again, and how long others have their turn in between: a minute and
+/// a half.
 const TRIES: usize = 60;
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
     #[error(
-        "the database is at schema {found}, and this program knows those up to {known}, which is more than one release older; run the newer \
-         program"
+        "the database is at schema {found}, and this program knows those up to {known}, which is more than one release older; \
+         run the newer program"
     )]
     Newer { found: i32, known: i32 },
     #[error("another program has been migrating this database for ten minutes; let it finish, or end it, and start again")]
     Turn,
     #[error(
-        "a migration did not have its lock in {tries} tries: {holders}; let these finish (a dump, an open psql), or end them, and start again. \
-         Nothing of it was changed"
+        "a migration did not have its lock in {tries} tries: {holders}; let these finish (a dump, an open psql), or end them, \
+         and start again. Nothing of it was changed"
     )]
     Blocked { tries: usize, holders: String },
     #[error("migration failed: {0}")]
