@@ -165,8 +165,8 @@ async fn keep_lock(state: &AppState, source: &Source, lock: ServerLock) -> Failu
     }
 }
 
-/// With a database that has its own life a lost lock is taken again, however long it is away; only when somebody else has it meanwhile
-/// the process ends (docs/decisions/0011-one-server-process-owns-a-database.md).
+/// With a database that has its own life a lost lock is taken again, however long it is away; only when somebody else has it
+/// meanwhile the process ends (docs/decisions/0011-one-server-process-owns-a-database.md).
 async fn keep_lock_elsewhere(state: &AppState, mut lock: ServerLock) -> Failure {
     loop {
         lock.lost().await;

@@ -1,5 +1,5 @@
-//! The server's clock (`Clock`) is held to the database's: all servers of a cluster follow the one, and drift from it no more than from
-//! each other (docs/decisions/0016-a-countdown-is-a-deadline.md).
+//! The server's clock (`Clock`) is held to the database's: all servers of a cluster follow the one, and drift from it no more
+//! than from each other (docs/decisions/0016-a-countdown-is-a-deadline.md).
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -31,7 +31,8 @@ const THEIRS: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::
 /// One look at the database's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reading {
-    /// How far it is ahead when it was read in the middle between question and answer; half of what these took is what that may be off.
+    /// How far it is ahead when it was read in the middle between question and answer; half of what these took is what that may
+    /// be off.
     ahead_us: i64,
     took_us: i64,
 }
@@ -59,8 +60,8 @@ pub async fn follow(store: Store, ahead_s: Ahead) {
             Ok(distance_ms) => match story.goes_on(distance_ms) {
                 Some(Turn::Far) => tracing::warn!(
                     distance_ms,
-                    "the clock is far from the database's, and follows it by a millisecond a second; restart the server when its hosts' \
-                     clocks are right and it should follow at once"
+                    "the clock is far from the database's, and follows it by a millisecond a second; restart the server when \
+                     its hosts' clocks are right and it should follow at once"
                 ),
                 Some(Turn::Near) => tracing::info!(distance_ms, "the clock agrees with the database's again"),
                 None => {}
@@ -71,7 +72,8 @@ pub async fn follow(store: Store, ahead_s: Ahead) {
     }
 }
 
-/// Milliseconds that the database's clock is ahead (negative: behind), which from now on are made up; `ahead_s` shows them, in seconds.
+/// Milliseconds that the database's clock is ahead (negative: behind), which from now on are made up; `ahead_s` shows them, in
+/// seconds.
 ///
 /// # Errors
 /// When the database does not answer, or not soon enough.

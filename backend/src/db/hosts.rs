@@ -1,5 +1,5 @@
-//! The hosts of a database: a URL may name several, of which one takes writes (docs/cluster.md). Each is tried by itself: one that is
-//! mute, or frozen between TCP and its first word, must not use up what the caller has for all.
+//! The hosts of a database: a URL may name several, of which one takes writes (docs/cluster.md). Each is tried by itself: one
+//! that is mute, or frozen between TCP and its first word, must not use up what the caller has for all.
 
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
 use std::pin::Pin;

@@ -1,5 +1,5 @@
-//! Which keys belong to a database: their fingerprint is stored in it at the first start, and who has others is refused. Two servers with
-//! two kinds of keys would print two kinds of stickers (docs/decisions/0020-keys-lie-beside-the-data.md).
+//! Which keys belong to a database: their fingerprint is stored in it at the first start, and who has others is refused. Two
+//! servers with two kinds of keys would print two kinds of stickers (docs/decisions/0020-keys-lie-beside-the-data.md).
 
 use std::path::Path;
 
@@ -20,14 +20,15 @@ pub enum KeysError {
     #[error(transparent)]
     File(#[from] SecretsError),
     #[error(
-        "{path} is gone but the database has been served, and every printed sticker and every token was made with its keys. Copy the file \
-         from a server that serves this database, or from a backup, or name the folder that has it (NYALA__DATA__DIR); none was made"
+        "{path} is gone but the database has been served, and every printed sticker and every token was made with its keys. \
+         Copy the file from a server that serves this database, or from a backup, or name the folder that has it \
+         (NYALA__DATA__DIR); none was made"
     )]
     Gone { path: String },
     #[error(
-        "{path} has other keys than this database is served with: stickers and tokens of the one would be worth nothing to the other. Copy \
-         secrets.toml from a server that serves this database, or from its backup, to {path}; or name the folder that has it \
-         (NYALA__DATA__DIR), or the database that belongs to these keys (DATABASE_URL)"
+        "{path} has other keys than this database is served with: stickers and tokens of the one would be worth nothing to the \
+         other. Copy secrets.toml from a server that serves this database, or from its backup, to {path}; or name the folder \
+         that has it (NYALA__DATA__DIR), or the database that belongs to these keys (DATABASE_URL)"
     )]
     Other { path: String },
     #[error("the keys cannot be compared with the database's: {0}")]

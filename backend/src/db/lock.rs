@@ -45,17 +45,18 @@ pub enum Taken {
     #[error("another `nyala serve` already runs on this database ({0}); stop it first")]
     Alone(Holders),
     #[error(
-        "servers of a cluster already run on this database ({0}); stop them first, or make this one of them: cluster.enabled = true and a \
-         cluster.name of its own (docs/cluster.md)"
+        "servers of a cluster already run on this database ({0}); stop them first, or make this one of them: cluster.enabled = \
+         true and a cluster.name of its own (docs/cluster.md)"
     )]
     Cluster(Holders),
     #[error(
-        "a server that is alone already runs on this database ({0}); stop it first, or make it one of the cluster: cluster.enabled = true and \
-         a cluster.name of its own (docs/cluster.md)"
+        "a server that is alone already runs on this database ({0}); stop it first, or make it one of the cluster: \
+         cluster.enabled = true and a cluster.name of its own (docs/cluster.md)"
     )]
     AloneBeforeCluster(Holders),
     #[error(
-        "another server of this cluster has the name \"{name}\" already ({holders}); stop it first, or give this one another cluster.name"
+        "another server of this cluster has the name \"{name}\" already ({holders}); stop it first, or give this one another \
+         cluster.name"
     )]
     Name { name: String, holders: Holders },
 }
@@ -157,7 +158,8 @@ impl ServerLock {
         }
     }
 
-    /// Whether the database's server is another one now, or was started anew: nothing that was connected to the old one is worth anything.
+    /// Whether the database's server is another one now, or was started anew: nothing that was connected to the old one is worth
+    /// anything.
     pub fn is_elsewhere(&self, before: &Self) -> bool {
         self.server != before.server
     }
@@ -179,8 +181,8 @@ impl ServerLock {
         Ok(Self { client, closed, hosts: hosts.clone(), part: part.clone(), session, server: row.get(2) })
     }
 
-    /// Returns when the connection, and with it the lock, is lost; of a database with several hosts also when its server says nothing
-    /// any more, as one that is frozen.
+    /// Returns when the connection, and with it the lock, is lost; of a database with several hosts also when its server says
+    /// nothing any more, as one that is frozen.
     pub async fn lost(&mut self) {
         loop {
             tokio::select! {
@@ -239,9 +241,13 @@ fn key(number: i64) -> (u32, u32, i16) {
 
 /// Who has a lock, and whether alone.
 async fn holders(client: &Client, (classid, objid, objsubid): (u32, u32, i16)) -> Result<(bool, Holders), Error> {
-    const HOLDERS: &str = "SELECT l.mode = 'ExclusiveLock', l.pid, a.backend_start, coalesce(a.application_name, ''), host(a.client_addr)
-        FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() LEFT JOIN pg_stat_activity a USING (pid)
-        WHERE l.locktype = 'advisory' AND l.classid = $1 AND l.objid = $2 AND l.objsubid = $3 AND l.granted AND l.pid <> pg_backend_pid()
+    const HOLDERS: &str = "
+        SELECT l.mode = 'ExclusiveLock', l.pid, a.backend_start, coalesce(a.application_name, ''), host(a.client_addr)
+        FROM pg_locks l
+        JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+        LEFT JOIN pg_stat_activity a USING (pid)
+        WHERE l.locktype = 'advisory' AND l.classid = $1 AND l.objid = $2 AND l.objsubid = $3
+            AND l.granted AND l.pid <> pg_backend_pid()
         ORDER BY 4, 2 LIMIT 8";
     let rows = client.query(HOLDERS, &[&classid, &objid, &objsubid]).await?;
     let session = |row: &tokio_postgres::Row| {

@@ -63,8 +63,8 @@ pub struct StatementLimits {
     pub lock: Duration,
 }
 
-/// A peer that is gone without a word is noticed after this long, whether something was sent to it or an answer is waited for: TCP's own
-/// limit counts from the first unanswered probe, which comes after the second.
+/// A peer that is gone without a word is noticed after this long, whether something was sent to it or an answer is waited for:
+/// TCP's own limit counts from the first unanswered probe, which comes after the second.
 const PEER_GONE: Duration = Duration::from_secs(3);
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 
@@ -86,7 +86,8 @@ thread_local! {
 }
 
 impl Db {
-    /// `url` is a PostgreSQL connection string in either form; `per_thread` connections at most on each thread that does not `widen`.
+    /// `url` is a PostgreSQL connection string in either form; `per_thread` connections at most on each thread that does not
+    /// `widen`.
     pub fn new(url: &str, per_thread: usize, limits: PoolLimits) -> Result<Self, BadUrl> {
         let config = connection(url, limits.connect)?;
         let together = Together {
@@ -109,8 +110,9 @@ impl Db {
         Self::with(self.0.config.clone(), 1, self.0.limits, self.0.together.clone())
     }
 
-    /// Ends every connection there is, whoever waits on it: another server has taken their server's place, which may be frozen and keep
-    /// them for ever. No cancel request is sent: one that meets a commit waiting for its standby acknowledges it unreplicated.
+    /// Ends every connection there is, whoever waits on it: another server has taken their server's place, which may be frozen
+    /// and keep them for ever. No cancel request is sent: one that meets a commit waiting for its standby acknowledges it
+    /// unreplicated.
     pub fn leave_old_server(&self) {
         self.0.together.ended.send_replace(());
     }
@@ -211,8 +213,8 @@ fn limited(config: &tokio_postgres::Config, limits: Option<StatementLimits>) -> 
     config
 }
 
-/// How the server connects to the database at `url`, a PostgreSQL connection string in either form; of several hosts to the one that takes
-/// writes.
+/// How the server connects to the database at `url`, a PostgreSQL connection string in either form; of several hosts to the one
+/// that takes writes.
 pub fn connection(url: &str, within: Duration) -> Result<tokio_postgres::Config, BadUrl> {
     let mut config = tokio_postgres::Config::from_str(url).map_err(|e| BadUrl(e.to_string()))?;
     let (hosts, ports) = (hosts::count(&config), config.get_ports().len());

@@ -73,8 +73,9 @@ impl<'a> FromSql<'a> for Timestamp {
     accepts!(TIMESTAMPTZ);
 }
 
-/// The clock: the kernel's boot clock, held to the database's by corrections that are no steps (`Course`). The boot clock never steps with
-/// the wall clock, so no countdown jumps, and it goes on while the machine is suspended. Cheap to clone; every clone tells the same time.
+/// The clock: the kernel's boot clock, held to the database's by corrections that are no steps (`Course`). The boot clock never
+/// steps with the wall clock, so no countdown jumps, and it goes on while the machine is suspended. Cheap to clone; every clone
+/// tells the same time.
 #[derive(Debug, Clone)]
 pub struct Clock(Arc<ClockInner>);
 

@@ -1,5 +1,10 @@
 //! A database of an older version, with work under way, is brought up to this program's schema and loses none of it.
 
+use std::path::Path;
+
+use actix_web::rt::time::sleep;
+use futures_util::future::join;
+use nyala::db::migrate::MigrateError;
 use nyala::db::{lock, migrate};
 use nyala::domain::timestamp::Timestamp;
 use refinery::Target;
@@ -82,4 +87,63 @@ async fn a_stop_on_its_way_outlives_the_outbox() {
     for (id, at, as_asked) in &stops {
         assert_eq!((at.is_some(), *as_asked), if *id == 3 { (true, Some(true)) } else { (false, None) }, "{stops:?}");
     }
+}
+
+/// The newest version before a program accepted schemas newer than its own.
+const BEFORE_OLDEST_PROGRAM: u32 = 20_261_204;
+/// What may take away, or change, what an older program uses.
+const CHANGES: [&str; 6] = ["DROP ", "RENAME ", "ALTER COLUMN", "ADD CONSTRAINT", "CREATE UNIQUE", "CREATE TRIGGER"];
+
+/// In a rolling upgrade the release before still works on the schema.
+#[test]
+fn a_migration_that_does_more_than_add_says_which_programs_still_work() {
+    for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations")).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let version: u32 = name[1..].split("__").next().unwrap().parse().unwrap();
+        let sql = std::fs::read_to_string(&path).unwrap();
+        let changes = CHANGES.iter().any(|word| sql.to_uppercase().contains(word));
+        assert!(
+            version <= BEFORE_OLDEST_PROGRAM || !changes || sql.contains("oldest_program"),
+            "{name}: raise `oldest_program`, or say in a comment why it stays"
+        );
+    }
+}
+
+async fn waits_for_a_lock(client: &Client) -> bool {
+    let sql = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    !client.query(sql, &[]).await.unwrap().is_empty()
+}
+
+/// A dump or a long report reads on; those who come after it do not wait behind the migration for longer than its one second.
+#[actix_web::test]
+async fn a_migration_gives_way_to_whoever_holds_a_table_and_is_tried_again() {
+    let (database, mut client) = at("20261128").await;
+    let (other, _) = lock::connect(&database.url().parse().unwrap()).await.unwrap();
+    other.batch_execute("BEGIN; LOCK TABLE outbox IN ACCESS SHARE MODE").await.unwrap();
+    let gives_way = async {
+        for waits in [true, false] {
+            while waits_for_a_lock(&other).await != waits {
+                sleep(std::time::Duration::from_millis(5)).await;
+            }
+        }
+        other.batch_execute("COMMIT").await.unwrap();
+    };
+    let (done, ()) = join(migrate::run(&mut client), gives_way).await;
+    done.unwrap();
+    let usual: String = client.query_one("SHOW lock_timeout", &[]).await.unwrap().get(0);
+    assert_eq!(usual, "0");
+}
+
+#[actix_web::test]
+async fn a_migration_that_has_no_lock_in_the_end_says_who_is_in_its_way() {
+    let (database, mut client) = at("20261128").await;
+    let (other, _) = lock::connect(&database.url().parse().unwrap()).await.unwrap();
+    other.batch_execute("SET application_name = 'pg_dump'; BEGIN; LOCK TABLE outbox IN ACCESS SHARE MODE").await.unwrap();
+    let pid: i32 = other.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+    let why = migrate::run_in(&mut client, 2).await.unwrap_err();
+    assert!(matches!(why, MigrateError::Blocked { .. }));
+    assert!(why.to_string().contains(&format!("in 2 tries: session {pid} of pg_dump")), "{why}");
+    other.batch_execute("COMMIT").await.unwrap();
+    migrate::run(&mut client).await.unwrap();
 }

@@ -13,7 +13,8 @@ const N2: [(&str, &str); 2] = [("NYALA__CLUSTER__ENABLED", "true"), ("NYALA__CLU
 const KEY: i64 = 0x4e59_414c_4102;
 /// The sessions that hold the server's lock.
 const HOLDERS: &str = "FROM pg_locks JOIN pg_database d ON d.oid = database
-    WHERE locktype = 'advisory' AND granted AND d.datname = current_database() AND objsubid = 1 AND classid = 0x4e59 AND objid = 0x414c4102";
+    WHERE locktype = 'advisory' AND granted AND d.datname = current_database()
+        AND objsubid = 1 AND classid = 0x4e59 AND objid = 0x414c4102";
 
 impl Site {
     async fn lock_sessions(&self) -> Vec<i32> {

@@ -8,12 +8,26 @@ use std::path::Path;
 use super::Site;
 
 #[actix_web::test]
-async fn a_schema_newer_than_the_program_is_refused() {
-    let site = Site::new().await;
+async fn a_schema_of_one_release_later_is_served_and_a_newer_one_refused() {
+    let mut site = Site::new().await;
     let newer = "INSERT INTO refinery_schema_history (version, name, applied_on, checksum)
         SELECT max(version) + 1, 'later', '2027-01-01T00:00:00Z', '1' FROM refinery_schema_history";
     site.db.execute(newer, &[]).await.unwrap();
-    assert!(site.run(&["serve"]).await.unwrap_err().contains("newer than this program's"));
+    site.start("").await;
+    site.root_key().await;
+    site.kill().await;
+    site.db.execute("UPDATE oldest_program SET knows = (SELECT max(version) FROM refinery_schema_history)", &[]).await.unwrap();
+    let why = site.run(&["serve"]).await.unwrap_err();
+    assert!(why.contains("more than one release older; run the newer program"), "{why}");
+}
+
+#[actix_web::test]
+async fn a_newer_schema_that_lacks_a_migration_of_this_program_is_refused() {
+    let site = Site::new().await;
+    let other = "UPDATE refinery_schema_history SET version = version + 1
+        WHERE version = (SELECT max(version) FROM refinery_schema_history)";
+    site.db.execute(other, &[]).await.unwrap();
+    assert!(site.run(&["serve"]).await.unwrap_err().contains("run the newer program"));
 }
 
 #[actix_web::test]
