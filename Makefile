@@ -2,8 +2,9 @@
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
 # make firmware a machine's device for Linux: backend/mqtt/firmware/build/nyala-device (TLS=1: nyala-device-tls)
 # make test     every test there is
-# make simulate more histories of the machine in virtual time, with simulated devices and over MQTT: SEEDS (100000) from the seed FIRST (0)
-#               on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint or …_through_a_broker: of these alone)
+# make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
+#               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint, …_through_a_broker or
+#               …_of_several_servers: of these alone)
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, and that every reference in comments and pages leads somewhere
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)

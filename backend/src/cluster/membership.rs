@@ -32,10 +32,14 @@ WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms
 
 const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
 
-/// What everybody knows: nodes that live and stay, and shards that nobody who lives owns.
+/// What everybody knows: nodes that live and may claim, and shards that nobody who lives owns. $1 their life. One that is late has no share
+/// yet: what others left to it would be nobody's until it may claim.
 const SEEN: &str = "
-WITH alive AS MATERIALIZED (SELECT idnode, leaving FROM node WHERE alive_until >= clock_timestamp())
-SELECT (SELECT count(*) FROM alive WHERE NOT leaving) AS nodes,
+WITH alive AS MATERIALIZED (
+    SELECT idnode, NOT leaving AND late_since < clock_timestamp() - $1 * INTERVAL '1 ms' AS may_claim
+    FROM node WHERE alive_until >= clock_timestamp()
+)
+SELECT (SELECT count(*) FROM alive WHERE may_claim) AS nodes,
        (SELECT count(*) FROM shard WHERE idnode IS NULL OR idnode NOT IN (SELECT idnode FROM alive)) AS free";
 
 /// $1 node, $2 its life, $3 how many at most. That nobody who lives owns them is asked again: the row may have been claimed since.
@@ -77,7 +81,7 @@ pub struct Beat {
     pub owned: Vec<(i32, i64)>,
     /// Of these, so many are for others.
     pub surplus: usize,
-    /// Servers that live and stay, and shards that nobody who lives owned.
+    /// Servers that live and may claim, and shards that nobody who lives owned.
     pub nodes: i64,
     pub free: i64,
     /// The database's clock at the beginning of this beat.
@@ -114,24 +118,48 @@ pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, Clus
     let life = LIFE_MS as f64;
     let row = client.query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms]).await?.ok_or(ClusterError::Forgotten)?;
     let (is_quiet, leaving, at): (bool, bool, Timestamp) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-    let seen = client.query_one(SEEN, &[]).await?;
-    let (nodes, free): (i64, i64) = (seen.try_get(0)?, seen.try_get(1)?);
+    let row = client.query_one(SEEN, &[&life]).await?;
+    let seen = Seen { nodes: row.try_get(0)?, free: row.try_get(1)?, is_quiet, leaving };
     let mut owned = owned(client, me).await?;
-    let share = share(nodes, leaving);
-    let room = share - i64::try_from(owned.len()).unwrap_or(i64::MAX);
-    if is_quiet && free > 0 && room > 0 {
-        client.execute(CLAIM, &[&me, &life, &room]).await?;
+    if let Some(most) = seen.claims(owned.len()) {
+        client.execute(CLAIM, &[&me, &life, &most]).await?;
         owned = self::owned(client, me).await?;
     }
-    let most = if leaving { i64::from(SHARDS) } else { HANDED_OVER };
-    let surplus = (i64::try_from(owned.len()).unwrap_or(0) - share).clamp(0, most);
-    Ok(Beat { owned, surplus: usize::try_from(surplus).unwrap_or(0), nodes, free, at })
+    let surplus = seen.surplus(owned.len());
+    Ok(Beat { owned, surplus, nodes: seen.nodes, free: seen.free, at })
 }
 
-/// How many shards are a node's, of `nodes` that stay: so many that all are somebody's.
-fn share(nodes: i64, leaving: bool) -> i64 {
-    let nodes = nodes.max(1);
-    if leaving { 0 } else { (i64::from(SHARDS) + nodes - 1) / nodes }
+/// What a node knows of all when it decides what to take and what to give.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    /// Nodes that live and may claim.
+    pub nodes: i64,
+    /// Shards that nobody who lives owns.
+    pub free: i64,
+    /// It has not been late for a whole life.
+    pub is_quiet: bool,
+    pub leaving: bool,
+}
+
+impl Seen {
+    /// How many shards a node that owns so many claims at most, if any.
+    pub fn claims(&self, owned: usize) -> Option<i64> {
+        let room = self.share() - i64::try_from(owned).unwrap_or(i64::MAX);
+        (self.is_quiet && self.free > 0 && room > 0).then_some(room)
+    }
+
+    /// How many of the shards that it owns it hands over now.
+    pub fn surplus(&self, owned: usize) -> usize {
+        let most = if self.leaving { i64::from(SHARDS) } else { HANDED_OVER };
+        let surplus = (i64::try_from(owned).unwrap_or(0) - self.share()).clamp(0, most);
+        usize::try_from(surplus).unwrap_or(0)
+    }
+
+    /// How many shards are a node's: so many that all are somebody's.
+    fn share(&self) -> i64 {
+        let nodes = self.nodes.max(1);
+        if self.leaving { 0 } else { (i64::from(SHARDS) + nodes - 1) / nodes }
+    }
 }
 
 async fn owned(client: &Client, me: i64) -> Result<Vec<(i32, i64)>, ClusterError> {

@@ -144,7 +144,7 @@ impl Ownership {
     }
 
     /// Takes what is stored for what is owned: shards, and the epoch of each. How many came, and how many went.
-    fn learn(&self, node: i64, stored: &[(i32, i64)]) -> (usize, usize) {
+    pub fn learn(&self, node: i64, stored: &[(i32, i64)]) -> (usize, usize) {
         let Some(shards) = &self.0 else { return (0, 0) };
         shards.node.store(node, Ordering::Release);
         *shards.beaten() = Instant::now();
@@ -165,7 +165,7 @@ impl Ownership {
     }
 
     /// Decides nothing for this shard any more.
-    fn let_go(&self, shard: i32) {
+    pub fn let_go(&self, shard: i32) {
         if let Some(shards) = &self.0 {
             shards.set(shard, 0);
         }

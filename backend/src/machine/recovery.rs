@@ -19,15 +19,15 @@ use crate::purchase::times::{CMD_LIFE_MS, GIVE_UP_MS};
 /// How often lost work is looked for.
 pub const EVERY: Duration = Duration::from_secs(1);
 /// The same among several servers, of what another one has begun.
-const SAFETY_NET_EVERY: Duration = Duration::from_millis(300);
+pub const SAFETY_NET_EVERY: Duration = Duration::from_millis(300);
 /// About so many of these rounds are a second.
-const ROUNDS_A_SECOND: u64 = 3;
+pub const ROUNDS_A_SECOND: u64 = 3;
 /// What is younger than this is not looked for: the actor itself sends right after the commit.
 pub const RELAY_AFTER_MS: i64 = 2_000;
 /// The same among several servers: the one that began it may be another one.
-const RELAY_FOREIGN_AFTER_MS: i64 = 500;
+pub const RELAY_FOREIGN_AFTER_MS: i64 = 500;
 /// How often machines are read that another server decides about, and how many by one statement.
-const MIRROR_EVERY: Duration = Duration::from_secs(1);
+pub const MIRROR_EVERY: Duration = Duration::from_secs(1);
 const MIRRORED_AT_ONCE: usize = 1_000;
 /// A deadline this far past means that its timer was lost.
 pub const LATE_MS: i64 = 1_000;

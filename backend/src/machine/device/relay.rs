@@ -23,14 +23,14 @@ use crate::purchase::step::Op;
 use crate::purchase::times::{QUERY_EVERY_MS, RESEND_MS};
 
 /// How often either table is read.
-const EVERY: Duration = Duration::from_millis(300);
+pub const EVERY: Duration = Duration::from_millis(300);
 /// Words that may wait to be written down.
 const WORDS: usize = 8_192;
 const BATCH: usize = 512;
 /// Machines that wait for staff are asked as often as their owner asks those that it reaches.
 const STAFF_EVERY_MS: i64 = 15_000;
 /// A word that nobody has read for so long is of no use any more: a query brings a newer one.
-const WORD_LIFE_MS: i64 = 60_000;
+pub const WORD_LIFE_MS: i64 = 60_000;
 
 const PASS_ON: &str = "
 INSERT INTO device_word (idmesin, idoutlet, word, heard_at)
@@ -146,14 +146,15 @@ const fn location(t: &OpenPurchase) -> Location {
 
 /// What this server has said of other servers' purchases, so that it says nothing again sooner than their owner would.
 #[derive(Debug, Default)]
-struct Said {
+pub struct Said {
     of: HashMap<Uuid, (Op, Timestamp)>,
     recalled: HashSet<Uuid>,
     asked_for_staff: Option<Timestamp>,
 }
 
 impl Said {
-    fn asks_for_staff(&mut self, now: Timestamp) -> bool {
+    /// Whether machines that wait for staff are to be read now.
+    pub fn asks_for_staff(&mut self, now: Timestamp) -> bool {
         let due = self.asked_for_staff.is_none_or(|at| at.ms_until(now) >= STAFF_EVERY_MS);
         if due {
             self.asked_for_staff = Some(now);
@@ -161,7 +162,8 @@ impl Said {
         due
     }
 
-    fn forget_all_but(&mut self, open: &[OpenPurchase]) {
+    /// What is not there any more is said no more.
+    pub fn forget_all_but(&mut self, open: &[OpenPurchase]) {
         let there: HashSet<Uuid> = open.iter().map(|t| t.purchase.cmd_id).collect();
         self.of.retain(|cmd_id, _| there.contains(cmd_id));
         // Those of machines that wait for staff are read now and then only.
@@ -175,7 +177,7 @@ impl Said {
     }
 
     /// What is to be said now, if anything.
-    fn next(&mut self, t: &OpenPurchase, now: Timestamp) -> Option<Command> {
+    pub fn next(&mut self, t: &OpenPurchase, now: Timestamp) -> Option<Command> {
         let p = &t.purchase;
         let (op, again_ms) = match p.state {
             PurchaseState::Held | PurchaseState::Sent if now < p.exp() => (Op::Start, RESEND_MS),

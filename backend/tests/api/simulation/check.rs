@@ -64,7 +64,7 @@ impl<D: Devices> World<D> {
         if !self.server.up {
             return;
         }
-        let (now, up) = (self.now, self.server.up_since);
+        let (now, up) = (self.now, self.mended_at());
         for (id, p) in self.store.open() {
             let (by, what) = match p.state {
                 PurchaseState::Running => (p.ends_at.unwrap(), "to end"),
@@ -87,9 +87,9 @@ impl<D: Devices> World<D> {
                 assert!(self.run_of(machine, next.cmd_id).is_some(), "nobody pays for a run that never began");
             }
             Change::GiveUp => {
-                let (asked_ms, age_ms) = (self.server.up_since.ms_until(self.now), next.created_at.ms_until(self.now));
+                let (asked_ms, age_ms) = (self.server.up_since.ms_until(self.now), next.created_at.ms_until(self.clock()));
                 assert!(age_ms >= GIVE_UP_MS && asked_ms >= PATIENCE_MS, "given up after asking for {asked_ms} ms");
-                let silent_ms = self.heard.get(&next.cmd_id).map_or(i64::MAX, |at| at.ms_until(self.now));
+                let silent_ms = self.server.heard.get(&next.cmd_id).map_or(i64::MAX, |at| at.ms_until(self.clock()));
                 assert!(silent_ms >= PATIENCE_MS, "given up though the device spoke {silent_ms} ms ago");
             }
             _ => {}
@@ -102,10 +102,11 @@ impl<D: Devices> World<D> {
             return;
         }
         let late_ms = run.ends_at.ms_until(ends_at);
-        assert!(late_ms >= -COUNTDOWN_MS, "the machine would be sold {late_ms} ms before it is free");
+        let exact_ms = COUNTDOWN_MS + self.clock_error_ms();
+        assert!(late_ms >= -exact_ms, "the machine would be sold {late_ms} ms before it is free");
         if let Some(said_at) = said_at {
             let way_ms = D::late_ms(self, machine, said_at);
-            assert!(late_ms <= COUNTDOWN_MS + way_ms, "the countdown is {late_ms} ms late, its word {way_ms} ms old");
+            assert!(late_ms <= exact_ms + way_ms, "the countdown is {late_ms} ms late, its word {way_ms} ms old");
         }
     }
 
@@ -134,6 +135,7 @@ impl<D: Devices> World<D> {
         }
         self.check_money();
         self.check_customers();
+        self.check_several();
     }
 
     /// No machine ran unpaid, unless its device said nothing for fifteen minutes, or forgot.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::{Input, Outcome, Start};
 use nyala::purchase::rules::{Decision, Refusal};
 use nyala::purchase::state::PurchaseState;
@@ -11,7 +12,7 @@ use rand::Rng;
 
 use super::devices::Devices;
 use super::server::Phone;
-use super::store::{OrderRow, SERVICES_S};
+use super::store::OrderRow;
 use super::world::{CUSTOMERS, Happening, MACHINES, World};
 
 /// How often facts may change under one request (`create_snap_transaksi`).
@@ -34,6 +35,10 @@ pub enum Told {
 pub struct Request {
     pub order: OrderRow,
     pub told: Option<Told>,
+    /// Of several servers: at which it waits, and in which life of it.
+    pub(super) at: Option<(usize, u32)>,
+    /// When it began to wait there.
+    pub(super) since: Timestamp,
     /// Set with it, for the machine at which it waits.
     hung_up: Rc<Cell<bool>>,
     tries: u32,
@@ -50,7 +55,7 @@ impl<D: Devices> World<D> {
             // Customers may share receipt numbers; one in ten sends an old number with another body.
             receipt: if self.chance(0.1) { receipt / 2 } else { receipt },
             machine: self.rng.random_range(0..MACHINES),
-            service: self.rng.random_range(0..SERVICES_S.len()),
+            service: self.rng.random_range(0..self.services()),
         };
         let patience = self.rng.random_range(0..6);
         self.order(order, after_ms, patience);
@@ -69,7 +74,7 @@ impl<D: Devices> World<D> {
     }
 
     fn order(&mut self, order: OrderRow, after_ms: i64, patience: u32) {
-        self.requests.push(Request { order, told: None, hung_up: Rc::default(), tries: 0, patience });
+        self.requests.push(Request { order, told: None, at: None, since: self.now, hung_up: Rc::default(), tries: 0, patience });
         self.after(after_ms, Happening::Press { request: self.requests.len() - 1 });
     }
 
@@ -91,7 +96,7 @@ impl<D: Devices> World<D> {
             return self.hears(request, Told::Unknown);
         }
         let order = *order;
-        let decision = self.store.decide(order, self.now);
+        let decision = self.store.decide(order, self.clock());
         let delay_ms = if self.chance(0.1) { self.up_to(2_000) } else { self.up_to(5) };
         let life = self.server.life;
         self.after(delay_ms, Happening::Decided { life, request, decision: Box::new(decision) });
@@ -101,6 +106,7 @@ impl<D: Devices> World<D> {
         if self.requests[request].told.is_some() {
             return;
         }
+        self.requests[request].since = self.now;
         let order = self.requests[request].order;
         match decision {
             // A refusal that is not remembered: the number is another body's.
@@ -133,13 +139,14 @@ impl<D: Devices> World<D> {
         if self.requests[request].told.is_some() {
             return;
         }
+        self.check_answered_soon(request, outcome);
         match outcome {
             Outcome::Started => self.hears(request, Told::Runs),
             Outcome::NotStarted => self.hears(request, Told::DidNotStart),
             Outcome::Busy => self.hears(request, Told::Unknown),
             Outcome::ReadAgain => self.read_facts(request),
             Outcome::Refused(why) => {
-                if self.store.refuse(self.requests[request].order, why, self.now) {
+                if self.store.refuse(self.requests[request].order, why, self.clock()) {
                     self.hears(request, Told::Refused(why));
                 } else {
                     self.read_facts(request);
@@ -157,7 +164,8 @@ impl<D: Devices> World<D> {
     /// The server died under all of them.
     pub fn connections_break(&mut self) {
         for request in 0..self.requests.len() {
-            if self.requests[request].tries > 0 && self.requests[request].told.is_none() {
+            let here = self.is_here(self.requests[request].at);
+            if here && self.requests[request].tries > 0 && self.requests[request].told.is_none() {
                 self.hears(request, Told::Unknown);
             }
         }

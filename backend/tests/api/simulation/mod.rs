@@ -1,6 +1,6 @@
 //! Thousands of histories in virtual time: the real `Machine`, a store with the schema's constraints, the real rules of devices,
-//! simulated ones (`plain`) and such that speak MQTT (`mqtt`), and every fault there is. `NYALA_SIM_SEED=<n>` tells one history as it
-//! goes; `NYALA_SIM_SEEDS=<n>` runs that many, from `NYALA_SIM_FIRST` on.
+//! simulated ones (`plain`) and such that speak MQTT (`mqtt`), one server or two or three of them (`several`), and every fault there is.
+//! `NYALA_SIM_SEED=<n>` tells one history as it goes; `NYALA_SIM_SEEDS=<n>` runs that many, from `NYALA_SIM_FIRST` on.
 
 mod check;
 mod customer;
@@ -9,6 +9,7 @@ mod mqtt;
 mod plain;
 mod postgres;
 mod server;
+mod several;
 mod store;
 mod world;
 
@@ -24,6 +25,7 @@ use mqtt::core::{built, compare};
 use mqtt::wild::life;
 use mqtt::{Figures, Mqtt, WORTH, WORTH_BROKER, WORTH_ENDPOINT};
 use plain::Plain;
+use several::Without;
 use world::World;
 
 /// Histories that PostgreSQL is asked to tell as well.
@@ -31,6 +33,9 @@ const POSTGRES_SEEDS: u64 = 30;
 /// Histories of an ordinary run; `make simulate` tells more.
 const SEEDS: u64 = 20_000;
 const MQTT_SEEDS: u64 = 3_000;
+const SEVERAL_SEEDS: u64 = 1_000;
+/// Of so many without the fence at least one ends badly.
+const UNFENCED_SEEDS: u64 = 1_000;
 /// One in so many of these is told the core in C as well.
 const CORE_ONE_IN: u64 = 10;
 /// Seeds that are named when they end badly.
@@ -41,9 +46,14 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Tells all the histories that were asked for; what they met, added up by `add`.
-fn tell<D: Devices, T: Default + Send>(name: &str, seeds: u64, add: impl Fn(&mut T, u64, World<D>) + Sync) -> Option<T> {
+fn tell<D: Devices, T: Default + Send>(
+    name: &str,
+    seeds: u64,
+    history: impl Fn(u64, bool) -> World<D> + Sync,
+    add: impl Fn(&mut T, u64, World<D>) + Sync,
+) -> Option<T> {
     if let Some(seed) = number("NYALA_SIM_SEED") {
-        World::<D>::new(seed, true).run();
+        history(seed, true).run();
         return None;
     }
     let (first, seeds) = (number("NYALA_SIM_FIRST").unwrap_or(0), number("NYALA_SIM_SEEDS").unwrap_or(seeds));
@@ -54,7 +64,7 @@ fn tell<D: Devices, T: Default + Send>(name: &str, seeds: u64, add: impl Fn(&mut
             if seed >= first + seeds {
                 return;
             }
-            let mut world = World::new(seed, false);
+            let mut world = history(seed, false);
             if catch_unwind(AssertUnwindSafe(|| world.run())).is_ok() {
                 add(&mut all.lock().unwrap(), seed, world);
             } else {
@@ -92,13 +102,27 @@ fn worth(seen: &BTreeMap<&'static str, u32>, expected: &[&str]) {
 
 #[test]
 fn every_history_ends_well() {
-    let seen = tell("simulated devices", SEEDS, |seen, _, world: World<Plain>| add_up(seen, world.seen));
+    let seen = tell("simulated devices", SEEDS, World::<Plain>::new, |seen, _, world| add_up(seen, world.seen));
     seen.inspect(|seen| worth(seen, &check::WORTH));
+}
+
+#[test]
+fn every_history_of_several_servers_ends_well() {
+    let history = |seed, verbose| World::several(seed, verbose, Without::Nothing);
+    let seen = tell("several servers", SEVERAL_SEEDS, history, |seen, _, world| add_up(seen, world.seen));
+    seen.inspect(|seen| worth(seen, &several::WORTH));
+}
+
+/// Among several servers each commit needs its fence.
+#[test]
+fn without_the_fence_a_history_of_several_servers_ends_badly() {
+    let ends_badly = |seed| catch_unwind(|| World::several(seed, false, Without::Fence).run()).is_err();
+    assert!((0..UNFENCED_SEEDS).any(ends_badly), "nothing misses it");
 }
 
 fn tell_mqtt<const BROKER: bool>(name: &str, worth: &[&[&str]]) {
     let add = |all: &mut Figures, seed, world: World<Mqtt<BROKER>>| all.add(seed, world.devices.figures, world.seen);
-    if let Some(mut figures) = tell(name, MQTT_SEEDS, add) {
+    if let Some(mut figures) = tell(name, MQTT_SEEDS, World::new, add) {
         figures.check(worth);
     }
 }

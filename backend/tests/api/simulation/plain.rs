@@ -139,6 +139,13 @@ impl Devices for Plain {
     }
 }
 
+impl Plain {
+    /// From the beginning on a device says nothing.
+    pub fn silence(&mut self, machine: usize) {
+        self.0[machine].memory.mode = Mode::Silent;
+    }
+}
+
 impl World {
     fn device_hears(&mut self, cmd: &Command) {
         let machine = machine_of(cmd);

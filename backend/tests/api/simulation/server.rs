@@ -2,24 +2,32 @@
 //! left.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
+use nyala::cluster::fence::Fence;
 use nyala::domain::timestamp::Timestamp;
-use nyala::machine::recovery::{ASK_EVERY_ROUNDS, EVERY, LATE_MS, RELAY_AFTER_MS, UNDECIDED_EVERY_ROUNDS};
+use nyala::machine::recovery::{
+    ASK_EVERY_ROUNDS, EVERY, LATE_MS, RELAY_AFTER_MS, RELAY_FOREIGN_AFTER_MS, ROUNDS_A_SECOND, SAFETY_NET_EVERY,
+    UNDECIDED_EVERY_ROUNDS,
+};
 use nyala::machine_core::{Effect, Input, Machine, News, Unanswered, Waiter};
 use nyala::purchase::device::DeviceEvent;
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::PurchaseEvent;
+use nyala::purchase::step::{Change, Purchase, PurchaseEvent};
 use nyala::purchase::times::GIVE_UP_MS;
 use rand::Rng;
 use uuid::Uuid;
 
 use super::devices::Devices;
+use super::several::member::Member;
 use super::store::{OrderRow, PurchaseRow, Store};
 use super::world::{Happening, MACHINES, World};
 
 /// Words of devices that are remembered, for judging how exact the server could be.
 const MAX_WORDS: usize = 64;
+/// So long what comes of a lost answer is later than it would have been.
+const LOST_MS: i64 = 1_000;
 
 /// A request that waits at a machine.
 #[derive(Debug, Clone)]
@@ -51,35 +59,49 @@ pub struct Server {
     /// One more with every start: what an older process began reaches nobody.
     pub life: u32,
     pub up_since: Timestamp,
-    actors: Vec<Actor>,
+    /// How far its clock is ahead.
+    pub skew_ms: i64,
+    /// When this process last heard a device speak of a command.
+    pub heard: HashMap<Uuid, Timestamp>,
+    /// What it is among others, where there are several.
+    pub member: Option<Member>,
+    pub(super) actors: Vec<Actor>,
 }
 
-struct Actor {
-    machine: Machine<Phone, Staff>,
+pub(super) struct Actor {
+    pub(super) machine: Machine<Phone, Staff>,
     /// Its alarm's number, and when it rings.
     alarm: (u32, Option<Timestamp>),
     /// What its notice board says.
-    shown: Option<Timestamp>,
+    pub(super) shown: Option<Timestamp>,
     /// Whether those who watch were told of a run, and not yet of its end.
     told_runs: bool,
     /// What its device said, and when it said that.
     words: Vec<(PurchaseEvent, Timestamp)>,
+    /// Among several servers: whether it is in memory.
+    pub(super) present: bool,
 }
 
 impl Actor {
     fn new(machine: Machine<Phone, Staff>) -> Self {
-        Self { machine, alarm: (0, None), shown: None, told_runs: false, words: Vec::new() }
+        Self { machine, alarm: (0, None), shown: None, told_runs: false, words: Vec::new(), present: false }
     }
 }
 
-fn idmesin(machine: usize) -> i64 {
+pub(super) fn idmesin(machine: usize) -> i64 {
     i64::try_from(machine).unwrap() + 1
 }
 
 impl Server {
     pub fn new(machines: usize) -> Self {
         let actors = (0..machines).map(|m| Actor::new(Machine::new(idmesin(m)))).collect();
-        Self { up: false, life: 0, up_since: Timestamp::default(), actors }
+        let (up_since, heard) = Default::default();
+        Self { up: false, life: 0, up_since, skew_ms: 0, heard, member: None, actors }
+    }
+
+    /// Whether it decides about that machine.
+    pub fn owns(&self, machine: usize) -> bool {
+        self.member.as_ref().is_none_or(|member| member.owns(machine))
     }
 }
 
@@ -95,22 +117,32 @@ impl<D: Devices> World<D> {
             let open = if self.chance(0.1) { None } else { self.store.load(machine) };
             D::boot(self, machine, open.as_ref());
             if let Some(p) = open {
-                let actor = &mut self.server.actors[machine];
-                (actor.shown, actor.told_runs) =
-                    ((p.state == PurchaseState::Running).then_some(p.ends_at), p.state == PurchaseState::Running);
-                actor.machine = Machine::with_purchase(idmesin(machine), p);
-                self.arm(machine);
+                self.bring_back(machine, p);
             }
         }
         self.after(0, Happening::Reap { life, round: 0 });
     }
 
+    /// The machine's actor is made, with its open purchase.
+    pub(super) fn bring_back(&mut self, machine: usize, p: Purchase) {
+        let actor = &mut self.server.actors[machine];
+        let runs = p.state == PurchaseState::Running;
+        (actor.shown, actor.told_runs, actor.present) = (runs.then_some(p.ends_at), runs, true);
+        actor.machine = Machine::with_purchase(idmesin(machine), p);
+        self.arm(machine);
+    }
+
     pub fn crash(&mut self) {
-        if !self.server.up || !self.troubled {
+        if !self.troubled {
+            return;
+        }
+        if self.several.is_some() {
+            return self.something_breaks();
+        }
+        if !self.server.up {
             return;
         }
         self.server = Server { life: self.server.life, ..Server::new(MACHINES) };
-        self.heard.clear();
         self.note("crash");
         self.connections_break();
         D::crash(self);
@@ -122,10 +154,20 @@ impl<D: Devices> World<D> {
         self.after(down_ms, Happening::Boot);
     }
 
+    /// The time by the server's clock.
+    pub fn clock(&self) -> Timestamp {
+        self.now.plus_ms(self.server.skew_ms)
+    }
+
     /// A machine's actor hears something.
     pub fn tell(&mut self, machine: usize, input: Told) {
-        for effect in self.server.actors[machine].machine.on(input, self.now) {
-            self.perform(machine, effect);
+        let now = self.clock();
+        self.server.actors[machine].present = true;
+        let owned = self.server.member.as_ref().map(|member| Input::Owned(member.owns(machine)));
+        for input in owned.into_iter().chain([input]) {
+            for effect in self.server.actors[machine].machine.on(input, now) {
+                self.perform(machine, effect);
+            }
         }
         let actor = &self.server.actors[machine];
         assert_eq!(actor.shown, actor.machine.running().map(|p| p.ends_at), "the board says what runs");
@@ -144,7 +186,8 @@ impl<D: Devices> World<D> {
                 let said_at = words.iter().rev().find(|(word, _)| of_word(word, &cause)).map_or(self.now, |(_, at)| *at);
                 self.check_change(machine, &next, change, &cause, said_at);
                 let after_ms = self.statement_ms();
-                self.after(after_ms, Happening::Commit { life, machine, purchase: next.id, change, at });
+                let fence = self.fence(machine);
+                self.after(after_ms, Happening::Commit { life, machine, purchase: next.id, change, at, fence });
             }
             Effect::Load => {
                 let after_ms = self.statement_ms();
@@ -152,9 +195,14 @@ impl<D: Devices> World<D> {
             }
             Effect::Record { online, runs, foreign, at } => {
                 let after_ms = self.statement_ms();
-                self.after(after_ms, Happening::Record { life, machine, online, runs, foreign, at });
+                let fence = self.fence(machine);
+                self.after(after_ms, Happening::Record { life, machine, online, runs, foreign, at, fence });
             }
-            Effect::Command(cmd) => D::command(self, cmd),
+            Effect::Command(cmd) => {
+                if self.reaches(machine, cmd.op) {
+                    D::command(self, cmd);
+                }
+            }
             Effect::Answered { after_ms } => assert!(after_ms >= 0),
             Effect::Show { ends_at, news } => self.show(machine, ends_at, news),
             Effect::Answer { buyers, outcome } => buyers.into_iter().for_each(|phone| self.answer(phone.request, outcome)),
@@ -164,7 +212,7 @@ impl<D: Devices> World<D> {
 
     /// What is told to those who watch: no end without a beginning, and no beginning twice.
     fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<News>) {
-        let now = self.now;
+        let now = self.clock();
         let actor = &mut self.server.actors[machine];
         actor.shown = ends_at;
         match news {
@@ -177,10 +225,11 @@ impl<D: Devices> World<D> {
             // A run that was found by reading: it is on the board, and its ticks tell.
             None => actor.told_runs = ends_at.is_some(),
         }
+        self.seats_hear(machine, ends_at, news);
     }
 
     fn arm(&mut self, machine: usize) {
-        let (life, now) = (self.server.life, self.now);
+        let (life, now) = (self.server.life, self.clock());
         let Actor { machine: core, alarm, .. } = &mut self.server.actors[machine];
         if alarm.1 == core.wake_at() {
             return;
@@ -200,16 +249,25 @@ impl<D: Devices> World<D> {
     }
 
     pub fn server_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
-        if !self.server.up {
-            return;
+        if self.several.is_some() {
+            self.linked_server_hears(machine, event, said_at);
+        } else if self.server.up {
+            self.decider_hears(machine, event, said_at);
         }
+    }
+
+    /// A device's word reaches the server that decides.
+    pub(super) fn decider_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
         let word = match &event {
             DeviceEvent::Ack { cmd_id, result } => Some(PurchaseEvent::Ack { cmd_id: *cmd_id, result: *result }),
             DeviceEvent::State { run, .. } => run.map(|r| PurchaseEvent::Runs { cmd_id: r.cmd_id, left_ms: r.left_ms }),
         };
         if let Some(word) = word {
             if let PurchaseEvent::Ack { cmd_id, .. } | PurchaseEvent::Runs { cmd_id, .. } = word {
-                self.heard.insert(cmd_id, self.now);
+                let now = self.clock();
+                if self.server.owns(machine) {
+                    self.server.heard.insert(cmd_id, now);
+                }
             }
             let words = &mut self.server.actors[machine].words;
             if words.len() == MAX_WORDS {
@@ -223,11 +281,17 @@ impl<D: Devices> World<D> {
     // --- statements: each takes a while, and its answer may be lost ---
 
     pub fn statement_ms(&mut self) -> i64 {
-        if self.troubled && self.chance(D::PLAN.statement) { self.up_to(4_000) } else { self.up_to(20) }
+        if self.troubled && self.chance(D::PLAN.statement) {
+            let slow_ms = self.up_to(4_000);
+            self.disturb(slow_ms);
+            return slow_ms;
+        }
+        self.up_to(20)
     }
 
-    fn answered<T>(&mut self, result: T) -> Result<T, Unanswered> {
+    pub(super) fn answered<T>(&mut self, result: T) -> Result<T, Unanswered> {
         if self.troubled && self.chance(D::PLAN.statement) {
+            self.disturb(LOST_MS);
             self.note("answer of the database lost");
             return Err(Unanswered);
         }
@@ -235,11 +299,14 @@ impl<D: Devices> World<D> {
     }
 
     /// Whether the database still carries out a statement of that process.
-    fn carried_out(&mut self, life: u32) -> bool {
+    pub(super) fn carried_out(&mut self, life: u32) -> bool {
         let alive = self.server.up && life == self.server.life;
         let carried_out = if alive { !(self.troubled && self.chance(D::PLAN.statement / 2.0)) } else { self.chance(0.5) };
         if carried_out && !alive {
             self.note("statement of a dead process");
+        }
+        if alive && !carried_out {
+            self.disturb(LOST_MS);
         }
         carried_out
     }
@@ -260,11 +327,19 @@ impl<D: Devices> World<D> {
         self.tell_later(life, machine, Input::Held(result));
     }
 
-    pub fn commit(&mut self, life: u32, machine: usize, purchase: i64, change: nyala::purchase::step::Change, at: Timestamp) {
+    pub fn commit(&mut self, life: u32, machine: usize, purchase: i64, change: Change, at: Timestamp, fence: Option<Fence>) {
         let result = if self.carried_out(life) {
-            let done = self.store.apply(purchase, change, at);
+            let fence = fence.filter(|_| change != Change::Finish);
+            let stands = self.stands(fence);
+            if !stands {
+                self.note("fence did not stand");
+            }
+            let done = stands && self.store.apply(purchase, change, at);
             if done {
+                self.has_committed(machine, purchase, change, fence);
                 D::committed(self, purchase, change);
+            } else {
+                self.doubt(life);
             }
             self.answered(done)
         } else {
@@ -279,10 +354,24 @@ impl<D: Devices> World<D> {
         self.tell_later(life, machine, Input::Loaded(result));
     }
 
-    pub fn record(&mut self, life: u32, machine: usize, (online, runs): (bool, bool), foreign: Option<Uuid>, at: Timestamp) {
+    pub fn record(
+        &mut self,
+        life: u32,
+        machine: usize,
+        (online, runs): (bool, bool),
+        foreign: Option<Uuid>,
+        at: Timestamp,
+        fence: Option<Fence>,
+    ) {
         let result = if self.carried_out(life) {
             let kept = self.store.machines[machine].needs_staff;
-            self.store.record(machine, online, runs, foreign, at);
+            if self.stands(fence) {
+                self.has_recorded(machine, fence);
+                self.store.record(machine, online, runs, foreign, at);
+            } else {
+                self.note("fence did not stand for a word");
+                self.store.audit_unpaid(foreign);
+            }
             if kept && !self.store.machines[machine].needs_staff {
                 D::freed(self, machine);
             }
@@ -296,29 +385,40 @@ impl<D: Devices> World<D> {
     // --- what was lost is found: purchases whose deadline is past, messages that nobody took, machines that wait for staff ---
 
     pub fn reap(&mut self, round: u64) {
-        let now = self.now;
-        let overdue: Vec<usize> = self.store.open().filter(|(_, p)| overdue(p, now)).map(|(_, p)| p.order.machine).collect();
-        overdue.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
-        let undecided_too = round.is_multiple_of(UNDECIDED_EVERY_ROUNDS);
-        let due: Vec<usize> =
-            self.store.open().filter(|(_, p)| relayed(p, undecided_too, now)).map(|(_, p)| p.order.machine).collect();
-        due.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
-        if round.is_multiple_of(ASK_EVERY_ROUNDS) {
-            for machine in (0..MACHINES).filter(|m| self.store.machines[*m].needs_staff).collect::<Vec<_>>() {
+        let now = self.clock();
+        let (every, rounds, after_ms) = match self.server.member {
+            None => (EVERY, 1, RELAY_AFTER_MS),
+            Some(_) => (SAFETY_NET_EVERY, ROUNDS_A_SECOND, RELAY_FOREIGN_AFTER_MS),
+        };
+        if round.is_multiple_of(rounds) {
+            self.look_again_where(|p| overdue(p, now));
+        }
+        let undecided_too = round.is_multiple_of(rounds * UNDECIDED_EVERY_ROUNDS);
+        self.look_again_where(|p| relayed(p, after_ms, undecided_too, now));
+        if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
+            let kept = |m: &usize| self.store.machines[*m].needs_staff && self.server.owns(*m);
+            for machine in (0..MACHINES).filter(kept).collect::<Vec<_>>() {
                 self.tell(machine, Input::AskDevice);
             }
         }
         // When nothing can come any more, the history may end.
         if self.is_busy() {
             let life = self.server.life;
-            self.after(EVERY.as_millis() as i64, Happening::Reap { life, round: round + 1 });
+            self.after(every.as_millis() as i64, Happening::Reap { life, round: round + 1 });
         }
+    }
+
+    fn look_again_where(&mut self, due: impl Fn(&PurchaseRow) -> bool) {
+        let due = |p: &PurchaseRow| self.server.owns(p.order.machine) && due(p);
+        let machines: Vec<usize> = self.store.open().filter(|(_, p)| due(p)).map(|(_, p)| p.order.machine).collect();
+        machines.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
     }
 
     /// Whether anything can still come of what has happened.
     pub fn is_busy(&self) -> bool {
         let open = self.store.open().next().is_some() || self.requests.iter().any(|r| r.told.is_none());
-        self.troubled || open || self.store.machines.iter().any(|m| m.needs_staff)
+        let several = self.several.as_ref().is_some_and(|several| !several.has_ended);
+        self.troubled || several || open || self.store.machines.iter().any(|m| m.needs_staff)
     }
 
     /// The end of the run that those who look at a machine are shown.
@@ -335,12 +435,13 @@ fn overdue(p: &PurchaseRow, now: Timestamp) -> bool {
     }
 }
 
-fn relayed(p: &PurchaseRow, undecided_too: bool, now: Timestamp) -> bool {
-    let before = now.plus_ms(-RELAY_AFTER_MS);
+/// `after_ms`: the age of a start or a stop that nobody seems to have taken up.
+fn relayed(p: &PurchaseRow, after_ms: i64, undecided_too: bool, now: Timestamp) -> bool {
+    let before = now.plus_ms(-after_ms);
     match p.state {
         PurchaseState::Held => p.created_at <= before,
         PurchaseState::Running => p.stop_requested_at.is_some_and(|at| at <= before),
-        _ => undecided_too && p.created_at <= before,
+        _ => undecided_too && p.created_at <= now.plus_ms(-RELAY_AFTER_MS),
     }
 }
 

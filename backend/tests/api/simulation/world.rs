@@ -2,8 +2,9 @@
 //! seed is a whole history, and the same seed is the same history.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap};
 
+use nyala::cluster::fence::Fence;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::Input;
 use nyala::purchase::rules::Decision;
@@ -15,6 +16,7 @@ use uuid::Uuid;
 use super::customer::Request;
 use super::devices::Devices;
 use super::server::{Server, Staff, Told};
+use super::several::{self, Several};
 use super::store::{OrderRow, Store};
 
 pub const MACHINES: usize = 3;
@@ -56,6 +58,8 @@ pub enum Happening<D> {
         purchase: i64,
         change: Change,
         at: Timestamp,
+        /// Where there are several servers: behind what it is committed.
+        fence: Option<Fence>,
     },
     Load {
         life: u32,
@@ -68,6 +72,7 @@ pub enum Happening<D> {
         runs: bool,
         foreign: Option<Uuid>,
         at: Timestamp,
+        fence: Option<Fence>,
     },
     /// What became of a statement reaches the machine's actor.
     Tell {
@@ -88,6 +93,8 @@ pub enum Happening<D> {
     Boot,
     /// Of the devices and the way to them.
     Device(D),
+    /// Of servers among each other.
+    Several(several::Happens),
     /// Something goes wrong with a device or its network.
     Trouble {
         machine: usize,
@@ -127,11 +134,11 @@ pub struct World<D: Devices> {
     pub now: Timestamp,
     pub rng: StdRng,
     pub store: Store,
+    /// The server; of several, the one in whose name things happen.
     pub server: Server,
+    pub several: Option<Several>,
     pub devices: D,
     pub requests: Vec<Request>,
-    /// When this process last heard a device speak of a command.
-    pub heard: HashMap<Uuid, Timestamp>,
     /// How often what happened, so that a run can tell whether its histories were worth telling.
     pub seen: BTreeMap<&'static str, u32>,
     /// Whether trouble is still made.
@@ -145,24 +152,28 @@ pub struct World<D: Devices> {
 impl<D: Devices> World<D> {
     /// The history of `seed`, not begun.
     pub fn new(seed: u64, verbose: bool) -> Self {
+        let mut world = Self::unplanned(seed, verbose);
+        world.plan();
+        world
+    }
+
+    pub(super) fn unplanned(seed: u64, verbose: bool) -> Self {
         let mut rng = StdRng::seed_from_u64(seed);
         let devices = D::new(&mut rng);
-        let mut world = Self {
+        Self {
             now: T0,
             rng,
             store: Store::new(CUSTOMERS + 1, MACHINES, BALANCE),
             server: Server::new(MACHINES),
+            several: None,
             devices,
             requests: Vec::new(),
-            heard: HashMap::new(),
             seen: BTreeMap::new(),
             troubled: true,
             queue: BinaryHeap::new(),
             number: 0,
             verbose,
-        };
-        world.plan();
-        world
+        }
     }
 
     fn plan(&mut self) {
@@ -216,9 +227,11 @@ impl<D: Devices> World<D> {
     }
 
     fn happen(&mut self, what: Happening<D::Happening>) {
+        let Some(what) = self.in_its_place(what) else { return };
         match what {
             Happening::Press { request } => self.press(request),
             Happening::Deadline { request } => self.deadline(request),
+            Happening::Several(what) => self.happen_among(what),
             Happening::Crash => self.crash(),
             Happening::Boot => self.boot(),
             Happening::Device(what) => D::happen(self, what),
@@ -229,9 +242,11 @@ impl<D: Devices> World<D> {
             Happening::Peace => self.peace(),
             // A statement of a dead process may still be carried out by the database.
             Happening::Hold { life, machine, order, at } => self.hold(life, machine, order, at),
-            Happening::Commit { life, machine, purchase, change, at } => self.commit(life, machine, purchase, change, at),
-            Happening::Record { life, machine, online, runs, foreign, at } => {
-                self.record(life, machine, (online, runs), foreign, at);
+            Happening::Commit { life, machine, purchase, change, at, fence } => {
+                self.commit(life, machine, purchase, change, at, fence)
+            }
+            Happening::Record { life, machine, online, runs, foreign, at, fence } => {
+                self.record(life, machine, (online, runs), foreign, at, fence);
             }
             Happening::Load { life, machine } if life == self.server.life => self.load(life, machine),
             Happening::Decided { life, request, decision } if life == self.server.life => self.decided(request, *decision),
@@ -244,7 +259,7 @@ impl<D: Devices> World<D> {
 
     fn operator_stops(&mut self, machine: usize) {
         if self.server.up
-            && let Some(purchase) = self.store.request_stop(machine, self.now)
+            && let Some(purchase) = self.store.request_stop(machine, self.clock())
         {
             self.tell(machine, Input::Stop { purchase_id: purchase, operator: Staff });
         }
@@ -262,8 +277,12 @@ impl<D: Devices> World<D> {
     /// No trouble from now on: what is broken is mended, and a server that is down comes up.
     fn peace(&mut self) {
         self.troubled = false;
-        for machine in 0..MACHINES {
+        let silent = self.several.as_ref().and_then(|several| several.silent);
+        for machine in (0..MACHINES).filter(|machine| Some(*machine) != silent) {
             D::peace(self, machine);
+        }
+        if self.several.is_some() {
+            return self.peace_among();
         }
         if !self.server.up {
             self.after(1_000, Happening::Boot);

@@ -240,17 +240,23 @@ impl Store {
 
     /// `device::record`; `foreign` is a command that no purchase of this machine has open.
     pub fn record(&mut self, machine: usize, online: bool, runs: bool, foreign: Option<Uuid>, now: Timestamp) {
-        let foreign = foreign.and_then(|cmd| self.purchases.iter().position(|p| p.cmd_id == cmd)).map(id);
         let m = &mut self.machines[machine];
         m.online = online;
         m.needs_staff &= !online || runs;
+        let foreign = self.audit_unpaid(foreign);
+        self.journal.push(Asked::Record { machine, online, runs, foreign, now });
+    }
+
+    /// The part of it that no fence is before: a run that nobody paid for is audited. Its purchase.
+    pub fn audit_unpaid(&mut self, foreign: Option<Uuid>) -> Option<i64> {
+        let foreign = foreign.and_then(|cmd| self.purchases.iter().position(|p| p.cmd_id == cmd)).map(id);
         if let Some(purchase) = foreign
             && matches!(self.purchase(purchase).state, PurchaseState::Refused | PurchaseState::Expired)
             && !self.unpaid_runs.contains(&purchase)
         {
             self.unpaid_runs.push(purchase);
         }
-        self.journal.push(Asked::Record { machine, online, runs, foreign, now });
+        foreign
     }
 
     /// An operator's stop, as `ops::mesin_stop` writes it; the purchase that runs there.
@@ -294,7 +300,7 @@ impl Store {
         Some(Self::as_read(id(i), p))
     }
 
-    fn as_read(id: i64, p: &PurchaseRow) -> Purchase {
+    pub fn as_read(id: i64, p: &PurchaseRow) -> Purchase {
         let stop_requested = p.stop_requested_at.is_some();
         Purchase {
             id,

@@ -1,0 +1,141 @@
+//! What must hold of several servers.
+
+use nyala::cluster::SHARDS;
+use nyala::cluster::fence::Fence;
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine_core::Outcome;
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::Change;
+use nyala::purchase::times::LOOK_EVERY_MS;
+
+use super::super::devices::Devices;
+use super::super::world::{MACHINES, World};
+use super::{SKEW_MS, Without};
+
+/// What every run of the histories must have met.
+pub const WORTH: [&str; 24] = [
+    "paused",
+    "paused for about its life",
+    "paused for longer than its life",
+    "killed",
+    "told to leave",
+    "has left",
+    "database frozen",
+    "words of the table lost",
+    "word without a link",
+    "words through the table",
+    "said for another server",
+    "shards gained",
+    "shard handed over",
+    "taken over",
+    "taken over in time",
+    "fence did not stand",
+    "fence did not stand for a word",
+    "finished by another server",
+    "decided at its owner, told elsewhere",
+    "last tick heard",
+    "started",
+    "stopped",
+    "refused",
+    "given up",
+];
+
+/// What looking takes on top.
+const STATEMENTS_MS: i64 = 150;
+const CALM_MS: i64 = 500;
+
+impl<D: Devices> World<D> {
+    /// Since when nothing was amiss with any server.
+    pub fn mended_at(&self) -> Timestamp {
+        self.several.as_ref().map_or(self.server.up_since, |several| several.mended_at)
+    }
+
+    /// How far the clocks of two servers are apart at most.
+    pub fn clock_error_ms(&self) -> i64 {
+        if self.several.is_some() { 2 * SKEW_MS } else { 0 }
+    }
+
+    /// Whether a statement behind that fence does anything.
+    pub fn stands(&mut self, fence: Option<Fence>) -> bool {
+        let (Some(fence), Some(several)) = (fence, &self.several) else { return true };
+        several.without == Without::Fence || several.shards.stands(&fence)
+    }
+
+    /// A change was committed.
+    pub fn has_committed(&mut self, machine: usize, purchase: i64, change: Change, fence: Option<Fence>) {
+        let now = self.now;
+        let Some(several) = &mut self.several else { return };
+        let stands = fence.is_none_or(|fence| several.shards.stands(&fence));
+        assert!(stands, "committed under an old fence: {change:?} of purchase {purchase}");
+        let p = self.store.purchase(purchase);
+        if let Some(ends_at) = p.ends_at {
+            several.ends.insert((machine, ends_at), purchase);
+        }
+        if !p.state.undecided() {
+            several.decided.entry(purchase).or_insert(now);
+        }
+        if change == Change::Finish && !self.server.owns(machine) {
+            self.note("finished by another server");
+        }
+    }
+
+    /// A device's word was put on record.
+    pub fn has_recorded(&mut self, machine: usize, fence: Option<Fence>) {
+        let stands = self.several.as_ref().zip(fence).is_none_or(|(several, fence)| several.shards.stands(&fence));
+        assert!(stands, "an old owner's word is on record: machine {machine}");
+    }
+
+    /// Who waits at a server for what is decided elsewhere hears it soon.
+    pub fn check_answered_soon(&mut self, request: usize, outcome: Outcome) {
+        let (order, since) = (self.requests[request].order, self.requests[request].since);
+        let told = matches!(outcome, Outcome::Started | Outcome::NotStarted | Outcome::ReadAgain);
+        if self.several.is_none() || self.server.owns(order.machine) || !told {
+            return;
+        }
+        let purchase = self.store.by_receipt(order.customer, order.receipt);
+        let Some(decided) = purchase.and_then(|id| self.several.as_ref()?.decided.get(&id)).copied() else { return };
+        let known_ms = decided.max(since).ms_until(self.now);
+        if self.is_calm_since(decided.max(since).plus_ms(-CALM_MS)) {
+            self.note("decided at its owner, told elsewhere");
+            assert!(known_ms <= LOOK_EVERY_MS + STATEMENTS_MS, "told {known_ms} ms after it was decided");
+        }
+    }
+
+    /// What a server owned that was killed is somebody's who knows it.
+    pub(super) fn check_taken_over(&mut self, trouble: u32, shards: &[i32]) {
+        let several = self.several.as_ref().unwrap();
+        if several.troubles != trouble || !self.troubled {
+            return;
+        }
+        for shard in shards {
+            assert!(self.is_owned(*shard), "shard {shard} is nobody's, two seconds after its server was killed");
+        }
+        self.note("taken over in time");
+    }
+
+    /// Whether a server that is up owns the shard, and knows it.
+    fn is_owned(&self, shard: i32) -> bool {
+        let Some(fence) = self.several.as_ref().unwrap().shards.fence(shard) else { return false };
+        let members = (0..self.servers()).filter_map(|server| self.of(server).member.as_ref());
+        let mut owners = members.filter(|member| member.node == fence.node);
+        owners.any(|member| member.ownership.of(i64::from(shard)) == nyala::cluster::Owner::Here(fence))
+    }
+
+    /// All servers have come to rest.
+    pub fn check_several(&mut self) {
+        let Some(several) = &self.several else { return };
+        assert!((0..self.servers()).all(|server| self.of(server).up), "all servers are up in the end");
+        assert!((0..SHARDS).all(|shard| self.is_owned(shard)), "every shard has an owner in the end");
+        let waiting: Vec<_> = several.seats.iter().filter(|seat| seat.is_waiting()).collect();
+        assert!(waiting.is_empty(), "a run without a last tick: {waiting:?}");
+        for machine in 0..MACHINES {
+            let runs = self.devices.runs(machine);
+            for (n, run) in runs.iter().enumerate() {
+                let before = runs[..n].iter().any(|before| before.cmd_id == run.cmd_id && !before.forgotten);
+                assert!(!before, "one command ran twice: {run:?}");
+            }
+        }
+        let stuck = self.store.purchases.iter().find(|p| matches!(p.state, PurchaseState::Held | PurchaseState::Sent));
+        assert!(stuck.is_none(), "undecided: {stuck:?}");
+    }
+}

@@ -1,0 +1,265 @@
+//! What goes wrong among several servers.
+
+use nyala::purchase::step::Op;
+use rand::Rng;
+
+use super::super::devices::Devices;
+use super::super::server::Server;
+use super::super::world::{Happening, MACHINES, World};
+use super::member::Member;
+use super::{Happens, PRESSES, TROUBLE_MS};
+
+/// `cluster::node`: while one of its name lives, a server tries again.
+const JOIN_AGAIN_MS: i64 = 100;
+/// A device that has lost its server is back by then, and somebody who watches.
+const LINK_WITHIN_MS: i64 = 4_000;
+const SIT_WITHIN_MS: i64 = 2_000;
+const NOBODY_THERE_MS: i64 = 500;
+/// How long what was paused or frozen may still be late.
+const AFTERWARDS_MS: i64 = 2_000;
+/// What is looked at when all is over, and for how long at most.
+const LAST_EVERY_MS: i64 = 3_000;
+const LAST_WITHIN_MS: i64 = 40 * 60_000;
+/// So long after a server was killed others own what it owned.
+const TAKEN_OVER_MS: i64 = 2_000;
+
+impl<D: Devices> World<D> {
+    pub(super) fn plan_several(&mut self) {
+        for machine in 0..MACHINES {
+            let after_ms = self.up_to(3_000);
+            self.among(after_ms, Happens::Link { machine });
+            for _ in 0..self.rng.random_range(0..3) {
+                let (trouble_ms, stop_ms, link_ms) = (self.up_to(TROUBLE_MS), self.up_to(TROUBLE_MS), self.up_to(TROUBLE_MS));
+                self.after(trouble_ms, Happening::Trouble { machine });
+                self.after(stop_ms, Happening::OperatorStops { machine });
+                self.among(link_ms, Happens::Link { machine });
+            }
+        }
+        for seat in 0..self.several.as_ref().unwrap().seats.len() {
+            let after_ms = self.up_to(30_000);
+            self.among(after_ms, Happens::Sit { seat });
+        }
+        for receipt in 1..=PRESSES {
+            let after_ms = self.up_to(TROUBLE_MS);
+            self.customer_comes(receipt, after_ms);
+            if self.chance(0.5) {
+                let longest_ms = [100, 600, 3_000, 12_000, 60_000][self.rng.random_range(0..5)];
+                let crash_ms = after_ms + self.up_to(longest_ms);
+                self.after(crash_ms, Happening::Crash);
+            }
+        }
+        for _ in 0..3 {
+            let (refund_ms, crash_ms) = (self.up_to(TROUBLE_MS), self.up_to(TROUBLE_MS));
+            self.after(refund_ms, Happening::OperatorRefunds);
+            self.after(crash_ms, Happening::Crash);
+        }
+        self.after(TROUBLE_MS, Happening::Peace);
+    }
+
+    /// Something happens to a server, or to what is between them.
+    pub fn something_breaks(&mut self) {
+        let server = self.rng.random_range(0..self.servers());
+        self.enter(server);
+        match self.rng.random_range(0..10) {
+            0..=3 => self.pause(),
+            4..=6 => self.kill(),
+            7 => self.leave(),
+            8 => self.freeze(),
+            _ => self.lose_words(),
+        }
+    }
+
+    /// Trouble has come, and is over in so long.
+    pub(super) fn troubled_for(&mut self, ms: i64) {
+        let over_at = self.now.plus_ms(ms);
+        let several = self.several.as_mut().unwrap();
+        several.troubles += 1;
+        several.mended_at = several.mended_at.max(over_at);
+    }
+
+    /// SIGSTOP, and SIGCONT.
+    fn pause(&mut self) {
+        if !self.server.up {
+            return;
+        }
+        let (name, ms) = match self.rng.random_range(0..4) {
+            0 => ("paused", self.up_to(300)),
+            1 => ("paused", self.up_to(1_200)),
+            2 => ("paused for about its life", 1_000 + self.up_to(1_500)),
+            _ => ("paused for longer than its life", 1_500 + self.up_to(6_000)),
+        };
+        self.note(name);
+        let until = self.now.plus_ms(ms);
+        self.me().paused_until = until;
+        self.disturb(ms + AFTERWARDS_MS);
+        self.troubled_for(ms);
+    }
+
+    fn kill(&mut self) {
+        if !self.server.up {
+            return;
+        }
+        self.note("killed");
+        let (now, node, at) = (self.now, self.me().node, self.at());
+        let several = self.several.as_ref().unwrap();
+        let was_calm = several.mended_at.plus_ms(AFTERWARDS_MS) < now;
+        let shards: Vec<i32> = several.shards.owned(node).into_iter().map(|(shard, _)| shard).collect();
+        let mut others = (0..self.servers()).filter(|server| *server != at).filter_map(|server| self.of(server).member.as_ref());
+        let ready = others.any(|member| several.shards.may_claim(member.node, now));
+        self.troubled_for(0);
+        if was_calm && ready {
+            let trouble = self.several.as_ref().unwrap().troubles;
+            self.among(TAKEN_OVER_MS, Happens::TakenOver { trouble, shards });
+        }
+        self.goes_down();
+        let down_ms = if self.chance(0.7) { self.up_to(3_000) } else { self.up_to(20_000) };
+        self.among(down_ms, Happens::Boot { server: at });
+    }
+
+    /// SIGTERM: it hands over, and goes when nothing is its own.
+    fn leave(&mut self) {
+        let (now, frozen_until) = (self.now, self.several.as_ref().unwrap().frozen_until);
+        if !self.server.up || self.paused_until() > now || frozen_until > now {
+            return;
+        }
+        self.note("told to leave");
+        self.me().leaving = true;
+        let node = self.me().node;
+        self.several.as_mut().unwrap().shards.leave(node);
+        self.troubled_for(AFTERWARDS_MS);
+    }
+
+    pub(super) fn has_left(&mut self) {
+        let (now, node, server) = (self.now, self.me().node, self.at());
+        self.several.as_mut().unwrap().shards.gone(node, now);
+        self.note("has left");
+        self.troubled_for(0);
+        self.goes_down();
+        let down_ms = self.up_to(5_000);
+        self.among(down_ms, Happens::Boot { server });
+    }
+
+    /// The database answers nobody.
+    fn freeze(&mut self) {
+        let longest_ms = if self.chance(0.5) { 1_000 } else { 6_000 };
+        let ms = self.up_to(longest_ms);
+        self.note("database frozen");
+        let until = self.now.plus_ms(ms);
+        self.several.as_mut().unwrap().frozen_until = until;
+        for server in 0..self.servers() {
+            self.enter(server);
+            self.disturb(ms + AFTERWARDS_MS);
+        }
+        self.troubled_for(ms);
+    }
+
+    fn lose_words(&mut self) {
+        let words = std::mem::take(&mut self.several.as_mut().unwrap().shards.words);
+        let kept: Vec<_> = words.into_iter().filter(|_| self.chance(0.5)).collect();
+        self.note("words of the table lost");
+        self.several.as_mut().unwrap().shards.words = kept;
+    }
+
+    /// The process is no more; who was connected to it seeks another one.
+    fn goes_down(&mut self) {
+        self.connections_break();
+        let life = self.server.life;
+        self.server = Server { skew_ms: self.server.skew_ms, ..Server::new(MACHINES) };
+        for machine in 0..MACHINES {
+            let link = &mut self.several.as_mut().unwrap().links[machine];
+            if *link == Some(life) {
+                *link = None;
+                let after_ms = self.up_to(LINK_WITHIN_MS);
+                self.among(after_ms, Happens::Link { machine });
+            }
+        }
+        for seat in self.leave_seats(life) {
+            let after_ms = self.up_to(SIT_WITHIN_MS);
+            self.among(after_ms, Happens::Sit { seat });
+        }
+    }
+
+    pub(super) fn boot_among(&mut self, server: usize) {
+        self.enter(server);
+        if self.server.up {
+            return;
+        }
+        let now = self.now;
+        let several = self.several.as_mut().unwrap();
+        let joined = if several.frozen_until > now { None } else { several.shards.join(server, now) };
+        let Some(node) = joined else { return self.among(JOIN_AGAIN_MS, Happens::Boot { server }) };
+        several.lives += 1;
+        several.mended_at = several.mended_at.max(now);
+        let life = several.lives;
+        let member = Some(Member::new(node, now));
+        self.server = Server { up: true, life, up_since: now, skew_ms: self.server.skew_ms, member, ..Server::new(MACHINES) };
+        self.member_begins();
+    }
+
+    /// Any server that takes connections, and enters it.
+    pub(super) fn find_server(&mut self) -> bool {
+        let now = self.now;
+        let there = |server: &usize| self.of(*server).member.as_ref().is_some_and(|member| member.paused_until <= now);
+        let there: Vec<usize> = (0..self.servers()).filter(there).collect();
+        if there.is_empty() {
+            return false;
+        }
+        let server = there[self.rng.random_range(0..there.len())];
+        self.enter(server);
+        true
+    }
+
+    pub(super) fn nobody_there(&mut self, again: Happens) {
+        if self.is_busy() {
+            self.among(NOBODY_THERE_MS, again);
+        }
+    }
+
+    /// A device connects, and says what it does.
+    pub(super) fn link(&mut self, machine: usize) {
+        if !self.find_server() {
+            return self.nobody_there(Happens::Link { machine });
+        }
+        let life = self.server.life;
+        self.several.as_mut().unwrap().links[machine] = Some(life);
+        D::boot(self, machine, None);
+    }
+
+    /// Whether a command of this server's machines reaches the device's line.
+    pub fn reaches(&mut self, machine: usize, op: Op) -> bool {
+        let Some(several) = &self.several else { return true };
+        assert!(self.server.owns(machine), "a machine that is decided elsewhere commands: {op:?}");
+        several.links[machine] == Some(self.server.life)
+    }
+
+    /// No trouble from now on.
+    pub fn peace_among(&mut self) {
+        let now = self.now;
+        let Some(several) = &mut self.several else { return };
+        several.frozen_until = now;
+        several.mended_at = several.mended_at.max(now);
+        for server in 0..self.servers() {
+            self.enter(server);
+            if let Some(member) = &mut self.server.member {
+                member.paused_until = now;
+            }
+        }
+        self.among(LAST_EVERY_MS, Happens::Last);
+    }
+
+    /// When all has come to rest, or never does, everybody buys once more.
+    pub(super) fn everybody_buys(&mut self) {
+        let machines = self.store.machines.iter().all(|machine| machine.online && !machine.needs_staff);
+        let rests = machines && self.store.open().next().is_none() && self.requests.iter().all(|request| request.told.is_some());
+        let several = self.several.as_mut().unwrap();
+        let rests = rests && several.silent.is_none();
+        if !rests && several.peace_at.ms_until(self.now) < LAST_WITHIN_MS {
+            return self.among(LAST_EVERY_MS, Happens::Last);
+        }
+        several.has_ended = true;
+        for machine in 0..MACHINES {
+            let after_ms = self.up_to(2_000);
+            self.customer_tries(machine, after_ms);
+        }
+    }
+}

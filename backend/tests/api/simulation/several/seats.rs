@@ -1,0 +1,122 @@
+//! Those who watch a machine at any server, and find another one when theirs is gone.
+
+use std::collections::BTreeSet;
+
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine_core::News;
+
+use super::super::devices::Devices;
+use super::super::world::World;
+use super::Happens;
+
+/// A last tick is no later than this after the end that was shown: a replica waits for 150 ms before it finishes a run itself.
+const LAST_TICK_MS: i64 = 450;
+/// Before that, so long a server must have been undisturbed.
+const CALM_MS: i64 = 500;
+
+#[derive(Debug)]
+pub struct Seat {
+    machine: usize,
+    /// At which server's life.
+    at: Option<u32>,
+    /// When it sat down, or heard of the end that it counts down to.
+    since: Timestamp,
+    /// What it counts down: the purchase, and its end.
+    running: Option<(i64, Timestamp)>,
+    /// Of which purchases it was told the end.
+    over: BTreeSet<i64>,
+}
+
+impl Seat {
+    pub fn of(machine: usize) -> Self {
+        Self { machine, at: None, since: Timestamp::default(), running: None, over: BTreeSet::new() }
+    }
+
+    pub fn is_waiting(&self) -> bool {
+        self.running.is_some()
+    }
+}
+
+impl<D: Devices> World<D> {
+    /// Somebody opens the page of a machine: what its board says counts, and what is told from then on.
+    pub(super) fn sit(&mut self, seat: usize) {
+        let machine = self.several.as_ref().unwrap().seats[seat].machine;
+        if !self.find_server() || self.several.as_ref().unwrap().frozen_until > self.now {
+            return self.nobody_there(Happens::Sit { seat });
+        }
+        if !self.server.owns(machine)
+            && !self.server.actors[machine].present
+            && let Some(p) = self.store.load(machine)
+        {
+            self.bring_back(machine, p);
+        }
+        self.server.actors[machine].present = true;
+        let (life, since, shown) = (self.server.life, self.now, self.server.actors[machine].shown);
+        let several = self.several.as_mut().unwrap();
+        let running = shown.map(|ends_at| (several.ends[&(machine, ends_at)], ends_at));
+        several.seats[seat] = Seat { machine, at: Some(life), since, running, over: BTreeSet::new() };
+    }
+
+    /// Which seats those have lost who sat at a server's life.
+    pub(super) fn leave_seats(&mut self, life: u32) -> Vec<usize> {
+        let mut left = Vec::new();
+        for (n, seat) in self.several.as_mut().unwrap().seats.iter_mut().enumerate() {
+            if seat.at == Some(life) {
+                (seat.at, seat.running) = (None, None);
+                left.push(n);
+            }
+        }
+        left
+    }
+
+    pub(super) fn is_watched(&self, machine: usize) -> bool {
+        let life = Some(self.server.life);
+        self.several.as_ref().unwrap().seats.iter().any(|seat| seat.at == life && seat.machine == machine)
+    }
+
+    /// Whether this server has done everything in time since then.
+    pub(super) fn is_calm_since(&self, since: Timestamp) -> bool {
+        self.server.member.as_ref().is_some_and(|member| member.disturbed_until < since)
+    }
+
+    /// What those hear who watch the machine here.
+    pub fn seats_hear(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<News>) {
+        let (clock, life) = (self.clock(), self.server.life);
+        let calm = |ends_at: Timestamp| self.is_calm_since(ends_at.plus_ms(-CALM_MS).min(self.now));
+        let prompt_for: Vec<bool> = match &self.several {
+            Some(several) => several.seats.iter().map(|seat| seat.running.is_some_and(|(_, ends_at)| calm(ends_at))).collect(),
+            None => return,
+        };
+        let several = self.several.as_mut().unwrap();
+        let here = several.seats.iter_mut().zip(prompt_for).filter(|(seat, _)| seat.at == Some(life) && seat.machine == machine);
+        let mut finals = 0;
+        for (seat, prompt) in here {
+            match (news, ends_at) {
+                (Some(News::Over { ends_at }), _) => {
+                    let known = several.ends.get(&(machine, ends_at)).copied();
+                    let purchase = seat.running.map(|(purchase, _)| purchase).or(known).expect("an end of what never ran");
+                    assert!(seat.over.insert(purchase), "two last ticks of one run: purchase {purchase}");
+                    if let Some((_, shown)) = seat.running.take() {
+                        let (late_ms, watched_ms) = (shown.ms_until(clock), seat.since.ms_until(shown));
+                        assert!(!prompt || watched_ms < CALM_MS || late_ms <= LAST_TICK_MS, "a last tick {late_ms} ms late");
+                        finals += 1;
+                    }
+                }
+                (_, Some(ends_at)) => {
+                    let purchase = several.ends[&(machine, ends_at)];
+                    assert!(!seat.over.contains(&purchase), "a run that was over comes back: purchase {purchase}");
+                    if let Some((before, shown)) = seat.running {
+                        assert_eq!(before, purchase, "a run without a last tick");
+                        assert!(ends_at <= shown, "what is left of a run grows");
+                    }
+                    if seat.running != Some((purchase, ends_at)) {
+                        seat.since = self.now;
+                    }
+                    seat.running = Some((purchase, ends_at));
+                }
+                (_, None) => assert!(seat.running.is_none(), "a run without a last tick"),
+            }
+        }
+        (0..finals).for_each(|_| self.note("last tick heard"));
+    }
+}
