@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nyala::purchase::state::PurchaseState;
 use serde_json::Value;
 
 use crate::helpers::Setup;
@@ -34,6 +35,9 @@ async fn every_metric_that_is_asked_for_is_there() {
         })
         .start()
         .await;
+    // Series by kind are there once there was one of the kind.
+    app.state.metrics.machines.purchase_became(PurchaseState::Running);
+    app.state.metrics.machines.devices.trouble("clone");
     let mut res = app.http.get(format!("{}/metrics", app.base_url)).send().await.unwrap();
     let page = String::from_utf8(res.body().limit(1 << 20).await.unwrap().to_vec()).unwrap();
     let there: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();

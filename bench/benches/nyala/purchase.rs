@@ -73,7 +73,7 @@ impl Till {
             let began = Instant::now();
             let id = self.runtime.block_on(buy(&client, &order, &self.machine, &self.service, now, ends_at));
             took += began.elapsed();
-            assert!(self.runtime.block_on(apply(&client, id, Change::Finish, ends_at)).unwrap().is_some());
+            assert!(self.runtime.block_on(apply(&client, id, Change::Finish, ends_at, None)).unwrap().is_some());
         }
         took
     }
@@ -90,7 +90,7 @@ async fn buy(
     let Held::Won { purchase_id, .. } = hold(client, order, machine, service, now).await.unwrap() else {
         panic!("the machine is not free")
     };
-    assert!(apply(client, purchase_id, Change::Run { started_at: now, ends_at }, now).await.unwrap().is_some());
+    assert!(apply(client, purchase_id, Change::Run { started_at: now, ends_at }, now, None).await.unwrap().is_some());
     purchase_id
 }
 
