@@ -33,7 +33,7 @@ const POSTGRES_SEEDS: u64 = 30;
 /// Histories of an ordinary run; `make simulate` tells more.
 const SEEDS: u64 = 20_000;
 const MQTT_SEEDS: u64 = 3_000;
-const SEVERAL_SEEDS: u64 = 1_000;
+const SEVERAL_SEEDS: u64 = 600;
 /// Of so many without the fence at least one ends badly.
 const UNFENCED_SEEDS: u64 = 1_000;
 /// One in so many of these is told the core in C as well.

@@ -235,7 +235,7 @@ impl<D: Devices> World<D> {
             Happening::Crash => self.crash(),
             Happening::Boot => self.boot(),
             Happening::Device(what) => D::happen(self, what),
-            Happening::Trouble { machine } if self.troubled => D::trouble(self, machine),
+            Happening::Trouble { machine } if self.troubled && !self.stays_silent(machine) => D::trouble(self, machine),
             Happening::Trouble { .. } => {}
             Happening::OperatorStops { machine } => self.operator_stops(machine),
             Happening::OperatorRefunds => self.operator_refunds(),
@@ -277,9 +277,10 @@ impl<D: Devices> World<D> {
     /// No trouble from now on: what is broken is mended, and a server that is down comes up.
     fn peace(&mut self) {
         self.troubled = false;
-        let silent = self.several.as_ref().and_then(|several| several.silent);
-        for machine in (0..MACHINES).filter(|machine| Some(*machine) != silent) {
-            D::peace(self, machine);
+        for machine in 0..MACHINES {
+            if !self.stays_silent(machine) {
+                D::peace(self, machine);
+            }
         }
         if self.several.is_some() {
             return self.peace_among();

@@ -68,7 +68,7 @@ pub struct Several {
     mended_at: Timestamp,
     peace_at: Timestamp,
     /// A machine whose device says nothing, long enough for the money to go back.
-    pub silent: Option<usize>,
+    silent: Option<usize>,
     /// Everybody buys for the last time.
     pub has_ended: bool,
 }
@@ -217,6 +217,11 @@ impl<D: Devices> World<D> {
     /// How many services are sold: where there are several servers none that takes half an hour.
     pub fn services(&self) -> usize {
         if self.several.is_some() { SERVICES_S.len() - 1 } else { SERVICES_S.len() }
+    }
+
+    /// Whether the machine's device says nothing, whatever else goes wrong.
+    pub fn stays_silent(&self, machine: usize) -> bool {
+        self.several.as_ref().is_some_and(|several| several.silent == Some(machine))
     }
 
     /// From now on things happen in the name of that server.
