@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use uuid::Uuid;
 
-use super::{Effect, Input, Machine, Outcome, Start, Unanswered, Waiter};
+use super::{Effect, Input, Machine, News, Outcome, Start, Unanswered, Waiter};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
@@ -214,6 +214,18 @@ fn a_start_waits_for_a_reading_that_is_under_way() {
     assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
     assert!(machine.on(start(1, phone(1)), T0).is_empty());
     assert!(holds(&machine.on(Input::Loaded(Ok(None)), T0)));
+}
+
+#[test]
+fn a_run_that_was_over_when_it_was_first_heard_of_is_told_with_its_end() {
+    let mut machine = free();
+    machine.on(start(1, phone(1)), T0);
+    machine.on(won(5), T0);
+    let done = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Done });
+    machine.on(done, T0.plus_ms(500));
+    let effects = machine.on(Input::Applied(Ok(true)), T0.plus_ms(510));
+    let over = News::Over { ends_at: T0.plus_ms(500) };
+    assert!(effects.iter().any(|e| matches!(e, Effect::Show { news: Some(news), .. } if *news == over)), "{effects:?}");
 }
 
 #[test]

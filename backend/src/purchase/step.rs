@@ -319,7 +319,9 @@ fn heard(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
         (_, AckResult::Done) => {
             let started_at = p.created_at;
             let ends_at = now.max(started_at.plus_ms(1));
-            commit(p, PurchaseState::Finished, Change::RunAndFinish { started_at, ends_at })
+            let mut s = commit(p, PurchaseState::Finished, Change::RunAndFinish { started_at, ends_at });
+            s.next.ends_at = ends_at;
+            s
         }
     }
 }
