@@ -8,7 +8,7 @@
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, and that every reference in comments and pages leads somewhere
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
-# make loadtest crash   measurements of a whole server; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt
+# make loadtest crash   measurements of a whole server; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt BROKER=mosquitto
 # Nothing is fetched that is there already, so all of them work without network once they have run.
 
 SHELL := /bin/sh
@@ -174,9 +174,11 @@ bench-build: server postgres
 loadtest: server postgres
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- $(or $(ARGS),try)
 
-# Kills the server and its database ROUNDS times while customers pay, and audits the ledger after each.
+# Kills the server and its database ROUNDS times while customers pay, and audits the ledger after each. With DRIVER=mqtt devices, too, and
+# with BROKER=mosquitto or nats the broker between.
 crash: server postgres
-	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DRIVER),--driver $(DRIVER)) $(ARGS)
+	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DRIVER),--driver $(DRIVER)) \
+		$(if $(BROKER),--broker $(BROKER)) $(ARGS)
 
 # Never the data folder.
 clean:

@@ -42,6 +42,7 @@ use crate::BenchError;
 use crate::durations::Durations;
 use crate::results::Figures;
 use crate::server::{Scratch, pid};
+use crate::undecided::{self, Undecided};
 
 /// Of one outlet.
 const MACHINES_PER_OUTLET: usize = 20;
@@ -126,6 +127,7 @@ struct Bought {
     postgres: f64,
     times: Durations,
     total: usize,
+    undecided: Undecided,
 }
 
 impl DeviceCost {
@@ -180,7 +182,7 @@ impl DeviceCost {
     async fn buy(&self, server: &Server, pool: &Pool, shop: &Arc<Shop>, keys: &Arc<Keys>) -> Result<Bought, BenchError> {
         let options =
             FleetOptions { program: program()?, flags: vec!["--seed".to_owned(), "7".to_owned()], ..FleetOptions::default() };
-        let _fleet = Fleet::start(keys.clone(), options).await?;
+        let fleet = Fleet::start(keys.clone(), options).await?;
         sleep(SETTLE).await;
         let postgres = crate::db::open(server.data_dir())?;
         let (pid, postmaster) = (pid(server)?, postgres.pid().cast_unsigned());
@@ -206,7 +208,8 @@ impl DeviceCost {
         }
         let (after, took) = (used()?, began.elapsed());
         let share = |us: u64| 100.0 * us as f64 / 1e6 / took.as_secs_f64();
-        Ok(Bought { server: share(after[0] - before[0]), postgres: share(after[1] - before[1]), times, total })
+        let undecided = undecided::measure(server, shop, &fleet, &crate::db::connect(&postgres).await?, total).await?;
+        Ok(Bought { server: share(after[0] - before[0]), postgres: share(after[1] - before[1]), times, total, undecided })
     }
 
     async fn measure(&self, way: Way, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
@@ -375,6 +378,19 @@ impl DeviceCost {
             ms(1.0),
             bought.times.len(),
             bought.total,
+        ));
+        let Undecided { total, times } = &bought.undecided;
+        let ms = |quantile| times.ms(quantile);
+        text.push(String::new());
+        text.push(format!(
+            "Paid for just after the lines had died without a word, and undecided when they came back {} s later: decided in PostgreSQL \
+             {:.0} / {:.0} / {:.0} ms (p50 / p99 / max) after the devices began to connect, {} of {} (aim: 2 s).",
+            undecided::AWAY.as_secs(),
+            ms(0.5),
+            ms(0.99),
+            ms(1.0),
+            times.len(),
+            total,
         ));
         Figures {
             title: format!("{} devices over MQTT, {} starts a second", self.devices, self.rate),

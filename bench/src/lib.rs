@@ -18,6 +18,7 @@ pub mod server;
 pub mod sessions;
 pub mod shop;
 pub mod table;
+pub mod undecided;
 pub mod websocket;
 
 /// Whatever stopped a measurement, told on standard error.

@@ -1,7 +1,7 @@
 //! After a crash: everything is decided soon, the ledger keeps its rules, balances are what the customers' receipts say, and
 //! the machines ran for exactly those who paid.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use super::cashier::Cashier;
 use super::payer::{Known, Payer};
 use crate::http::{ServerAnswer, ask};
 use crate::server::Server;
-use crate::shop::{BALANCE, PRICE, TestCustomer, list};
+use crate::shop::{BALANCE, PRICE, TestCustomer, id, list};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Old receipts that each customer sends once more.
@@ -133,7 +133,8 @@ pub struct Devices {
     /// that happened since the last round.
     read: u64,
     inode: u64,
-    started: HashSet<String>,
+    /// The machine and the command of each run.
+    started: HashSet<(i64, String)>,
 }
 
 impl Devices {
@@ -167,18 +168,31 @@ impl Devices {
         let whole = text.rfind('\n').map_or(0, |at| at + 1);
         self.read += whole as u64;
         for line in text[..whole].lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+            let idmesin = id(&line["idmesin"])?;
             for known in list(&line["memory"]["known"])?.iter().filter(|k| k["result"] == "started") {
-                self.started.insert(known["cmd_id"].to_string());
+                self.started.insert((idmesin, known["cmd_id"].to_string()));
             }
         }
         Ok(())
     }
 }
 
-/// Every run that a device remembers was paid for, and every confirmed purchase ran.
+/// Every run that a device remembers was paid for, and every confirmed purchase ran. Of each machine, so that a run too many and one too
+/// few are not taken for none; a receipt does not tell which command was its own.
 fn runs(devices: &Devices, customers: &[Payer]) -> Result<(), String> {
-    let started = devices.started.len();
-    let paid: usize = customers.iter().map(Payer::paid).sum();
-    let open = customers.iter().flat_map(Payer::receipts).filter(|(_, r)| r.told == Known::Nothing).count();
-    if started == paid && open == 0 { Ok(()) } else { Err(format!("{started} runs for {paid} paid receipts")) }
+    let mut of_machine: BTreeMap<i64, (usize, usize)> = BTreeMap::new();
+    for (idmesin, _) in &devices.started {
+        of_machine.entry(*idmesin).or_default().0 += 1;
+    }
+    for (number, receipt) in customers.iter().flat_map(Payer::receipts) {
+        match receipt.told {
+            Known::Nothing => return Err(format!("{number} is still undecided")),
+            Known::Runs => of_machine.entry(id(&receipt.body["idmesin"])?).or_default().1 += 1,
+            Known::DidNotStart | Known::Refused(_) => {}
+        }
+    }
+    match of_machine.iter().find(|(_, (ran, paid))| ran != paid) {
+        Some((idmesin, (ran, paid))) => Err(format!("machine {idmesin}: {ran} runs for {paid} paid receipts")),
+        None => Ok(()),
+    }
 }

@@ -21,6 +21,7 @@ use cashier::{Cashier, Deeds};
 use flow::{Flow, Kills};
 use network::{Network, Route};
 use payer::Payer;
+use proxy::LONGEST_HALF_OPEN;
 use serde_json::json;
 
 use crate::broker::BrokerKind;
@@ -30,10 +31,10 @@ use crate::options::at_least_1;
 use crate::server::{self, Server};
 use crate::shop::{PRICE, Shop, Wish, id, ops};
 
-/// How long after a crash a purchase may stay undecided, and a machine of short services in use; and with devices that come back with
-/// pauses of up to half a minute.
+/// How long after a crash a purchase may stay undecided, and a machine of short services in use; and with devices whose line may stay
+/// half open for a while, and that then come back with pauses of up to half a minute.
 const SETTLED_WITHIN: Duration = Duration::from_secs(15);
-const SETTLED_OVER_MQTT_WITHIN: Duration = Duration::from_secs(60);
+const SETTLED_OVER_MQTT_WITHIN: Duration = LONGEST_HALF_OPEN.saturating_add(Duration::from_secs(30));
 
 /// Purchases that a round has begun before anything is killed.
 const PURCHASES: u64 = 50;
@@ -53,6 +54,7 @@ const SETTINGS: [(&str, &str); 2] = [("NYALA__MESIN__SIM_MIN_MS", "5"), ("NYALA_
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   nyala-loadtest crash --rounds 200
+  nyala-loadtest crash --driver mqtt --broker mosquitto
   nyala-loadtest crash --seed 42 --data-dir kept      # the same kills again, and the data to look at afterwards")]
 pub struct Crash {
     /// How often something is killed
@@ -131,6 +133,11 @@ impl Crash {
             self.data_dir.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("nyala-crash-{}", std::process::id())));
         if self.broker.is_some() && self.driver == Driver::Sim {
             return Err("--broker is for --driver mqtt".to_owned());
+        }
+        if self.broker.is_none() && self.driver == Driver::Mqtt {
+            println!(
+                "no broker is killed: --broker mosquitto or nats (`make crash`: BROKER=…) puts one between devices and server"
+            );
         }
         let route = (self.driver == Driver::Mqtt).then(|| Route::choose(self.broker)).transpose()?;
         let told = route.as_ref().map(Route::setting);

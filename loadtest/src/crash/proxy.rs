@@ -2,6 +2,7 @@
 //! end of.
 
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -18,11 +19,16 @@ const LOST: u32 = 200;
 const KEPT_BACK: u32 = 500;
 const CUT: u32 = 30;
 const HALF_OPEN: u32 = 30;
+/// And those whose line stays half open for so long that both ends miss the other.
+const LONG_HALF_OPEN: u32 = 5;
 const OF: u32 = 10_000;
 /// Milliseconds at most that a packet is kept back, and those behind it with it.
 const LONGEST_MS: u64 = 1_500;
-/// How long a line stays half open before it is cut, in milliseconds.
-const HALF_OPEN_MS: std::ops::Range<u64> = 1_000..10_000;
+/// How long a line stays half open before it is cut, in milliseconds; the server waits 45 s for a word.
+const HALF_OPEN_MS: Range<u64> = 1_000..10_000;
+const LONG_HALF_OPEN_MS: Range<u64> = 30_000..LONGEST_HALF_OPEN_MS;
+const LONGEST_HALF_OPEN_MS: u64 = 60_000;
+pub const LONGEST_HALF_OPEN: Duration = Duration::from_millis(LONGEST_HALF_OPEN_MS);
 /// A packet of MQTT is a byte, its length and so many bytes at most (docs/contract.md §6).
 const MOST: usize = 2_048;
 const PUBLISH: u8 = 3;
@@ -64,7 +70,7 @@ impl Proxy {
         self.address
     }
 
-    /// Whether it is bad from now on. Lines that are half open end with it.
+    /// Whether it is bad from now on. Lines that are half open stay so for their time.
     pub fn set_bad(&self, bad: bool) {
         self.shared.bad.store(bad, Ordering::Relaxed);
     }
@@ -110,7 +116,7 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, 
             let packet: Vec<u8> = held.drain(..length).collect();
             if shared.bad.load(Ordering::Relaxed) {
                 let fate = rng.random_range(0..OF);
-                let faults = [LOST, KEPT_BACK, CUT, HALF_OPEN].into_iter().scan(0, |sum, n| {
+                let faults = [LOST, KEPT_BACK, CUT, HALF_OPEN, LONG_HALF_OPEN].into_iter().scan(0, |sum, n| {
                     *sum += n;
                     Some(*sum)
                 });
@@ -121,7 +127,10 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, 
                     Some(0) if packet[0] >> 4 == PUBLISH => continue,
                     Some(1) => tokio::time::sleep(Duration::from_millis(rng.random_range(0..LONGEST_MS))).await,
                     Some(2) => return,
-                    Some(3) => return tokio::time::sleep(Duration::from_millis(rng.random_range(HALF_OPEN_MS))).await,
+                    Some(fault @ (3 | 4)) => {
+                        let so_long = if fault == 3 { HALF_OPEN_MS } else { LONG_HALF_OPEN_MS };
+                        return tokio::time::sleep(Duration::from_millis(rng.random_range(so_long))).await;
+                    }
                     _ => {}
                 }
             }

@@ -1,8 +1,9 @@
 //! `nyala device export`: the keys of a file for a broker that devices connect to instead of the server. The server keeps hashes that a
 //! broker cannot use, so the secrets come from the file that `nyala device add` wrote.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as B64;
@@ -26,9 +27,9 @@ const BCRYPT_COST: u32 = 4;
 pub struct Export {
     #[arg(long = "for", value_name = "BROKER")]
     broker: Broker,
-    /// What `nyala device add --outlet ID --out FILE.csv` wrote
-    #[arg(long, value_name = "FILE.csv")]
-    keys: PathBuf,
+    /// What `nyala device add` and `rotate` wrote: files of --out, and lines of JSON; of a machine's keys the last one that counts
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    keys: Vec<PathBuf>,
     /// The folder for the broker's files; it must not be there yet
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
@@ -42,7 +43,11 @@ enum Broker {
 
 impl Export {
     pub async fn run(self, k: &CommandContext) -> Result<(), Failure> {
-        let keys = counting(k, keys_file::read(&self.keys)?, &self.keys).await?;
+        let mut keys = Vec::new();
+        for file in &self.keys {
+            keys.extend(keys_file::read(file)?);
+        }
+        let keys = counting(k, keys, &self.keys).await?;
         let server = broker::password(&k.secrets().await?);
         std::fs::create_dir(&self.out).map_err(|e| Failure::new(format!("{} cannot be made: {e}", self.out.display())))?;
         match self.broker {
@@ -61,19 +66,23 @@ impl Export {
     }
 }
 
-/// Those that count: a device with another would be let in by the broker and by nobody else.
-async fn counting(k: &CommandContext, keys: Vec<Key>, file: &Path) -> Result<Vec<Key>, Failure> {
+/// Of each machine the last one that counts: a device with one that does not would be let in by the broker and by nobody else, and a
+/// broker knows one password of a user.
+async fn counting(k: &CommandContext, keys: Vec<Key>, files: &[PathBuf]) -> Result<Vec<Key>, Failure> {
+    let files = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
     let claims: Vec<Claim> = keys.iter().map(|key| Claim { idmesin: key.idmesin, hash: hash(key.secret.as_bytes()) }).collect();
     let found = logins::check(&k.client().await?, &claims).await?;
     let (counting, stale): (Vec<_>, Vec<_>) = keys.into_iter().zip(found).partition(|(_, found)| found.is_some());
     if counting.is_empty() {
-        return Err(Failure::new(format!("no key in {} counts any more", file.display())));
+        return Err(Failure::new(format!("no key in {files} counts any more")));
     }
-    if !stale.is_empty() {
-        let machines: Vec<String> = stale.iter().map(|(key, _)| key.idmesin.to_string()).collect();
-        eprintln!("left out: keys in {} that do not count any more, of machines {}", file.display(), machines.join(", "));
+    let last: BTreeMap<i64, Key> = counting.into_iter().map(|(key, _)| (key.idmesin, key)).collect();
+    let lost: BTreeSet<i64> = stale.iter().map(|(key, _)| key.idmesin).filter(|id| !last.contains_key(id)).collect();
+    if !lost.is_empty() {
+        let machines: Vec<String> = lost.iter().map(i64::to_string).collect();
+        eprintln!("left out: keys in {files} that do not count any more, of machines {}", machines.join(", "));
     }
-    Ok(counting.into_iter().map(|(key, _)| key).collect())
+    Ok(last.into_values().collect())
 }
 
 /// The password of a user as mosquitto keeps it: SHA-512 of password and salt (mosquitto_passwd(1)).

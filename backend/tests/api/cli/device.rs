@@ -163,3 +163,42 @@ async fn an_export_leaves_out_keys_that_do_not_count() {
     export("nats").refused("counts any more");
     assert!(!dir.join("nats").exists());
 }
+
+#[actix_web::test]
+async fn an_export_takes_several_files_and_of_a_machine_its_last_key_that_counts() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let dir = app.state.config.data.dir.clone();
+    let path = |name: &str| dir.join(name).display().to_string();
+    let add_all =
+        |file: &str| beside(&app, &["device", "add", "--outlet", &outlet.idoutlet.to_string(), "--out", &path(file)]).ok();
+    let (stays, lost) = (mqtt_machine(&app, outlet, "Cuci 1").await, mqtt_machine(&app, outlet, "Cuci 2").await);
+    add_all("first.csv");
+    let later = mqtt_machine(&app, outlet, "Cuci 3").await;
+    add_all("second.csv");
+    beside(&app, &["device", "revoke", &lost.to_string()]).ok();
+    let printed =
+        [beside(&app, &["device", "add", &lost.to_string()]).ok(), beside(&app, &["device", "rotate", &stays.to_string()]).ok()];
+    std::fs::write(dir.join("one.json"), printed.concat()).unwrap();
+
+    let (first, second, one) = (path("first.csv"), path("second.csv"), path("one.json"));
+    let export = |to: &str, keys: &[&str]| {
+        let said = beside(&app, &[&["device", "export", "--for", "nats", "--out", &path(to), "--keys"], keys].concat());
+        assert!(said.code == 0 && said.err.is_empty() && said.out.starts_with("3 devices and the server are in "), "{said:?}");
+        std::fs::read_to_string(dir.join(to).join("users.conf")).unwrap()
+    };
+    // Whether the broker would let the machine's device in with what was printed.
+    let lets_in = |users: &str, printed: &str| {
+        let (user, secret) = (login(printed)["user"].clone(), login(printed)["secret"].clone());
+        let line = users.lines().find(|line| line.contains(&format!("user: {user}"))).unwrap();
+        bcrypt::verify(secret.as_str().unwrap(), line.split('"').nth(3).unwrap()).unwrap()
+    };
+    let users = export("all", &[&first, &second, &one]);
+    for machine in [stays, lost, later] {
+        assert_eq!(users.matches(&format!("user: \"{machine}\"")).count(), 1, "{users}");
+    }
+    assert!(printed.iter().all(|printed| lets_in(&users, printed)), "{users}");
+    // Both keys of the rotated machine count; of the other one only the new one, wherever it stands.
+    let users = export("turned", &[&one, &second, "--keys", &first]);
+    assert!(lets_in(&users, &printed[0]) && !lets_in(&users, &printed[1]), "{users}");
+}

@@ -1,7 +1,7 @@
 //! Keys under devices that are connected: followed by another without a gap, and ended at once.
 
 use actix_web::rt::task::spawn_blocking;
-use futures_util::future::join;
+use futures_util::future::{join, join_all};
 use nyala_mqtt::Refusal;
 
 use super::{Device, knock, standing};
@@ -49,8 +49,10 @@ async fn a_login_whose_key_ends_while_it_is_judged_does_not_stay() {
     let outlet = app.outlet("Melati").await;
     let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
     let mut here = Device::online(&app, &other).await;
-    // Its first use takes the machine's row, after its key was found to count.
-    let door = app.locked("mesin", given.idmesin).await;
+    app.until_stored(other.idmesin, "online", true).await;
+    // Its first use looks for the machine's row, after its key was found to count.
+    let (door, _) = nyala::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    door.batch_execute("BEGIN; LOCK TABLE mesin IN EXCLUSIVE MODE").await.unwrap();
     let ends = async {
         app.lock_waiter().await;
         app.db.execute("UPDATE device_key SET revoked_at = now(), revoked_tx = pg_current_xact_id()", &[]).await.unwrap();
@@ -61,4 +63,25 @@ async fn a_login_whose_key_ends_while_it_is_judged_does_not_stay() {
     let (answer, ()) = join(knock(&given), ends).await;
     assert_eq!(answer, Some(Refusal::Login));
     app.until_counted("nyala_device_connections", 0.0).await;
+}
+
+#[actix_web::test]
+async fn a_machine_that_somebody_holds_keeps_only_its_own_device_out() {
+    let app = standing().with(|c| c.database.lock_ms = 20_000).start().await;
+    let outlet = app.outlet("Melati").await;
+    let mut all = Vec::new();
+    for n in 1..=8 {
+        all.push(app.given(outlet, &format!("Cuci {n}")).await);
+    }
+    let held = &all[3];
+    // The key of a rotation: its first use would end the one before.
+    assert_eq!(knock(held).await, None);
+    let next = app.key_for(held.idmesin).await;
+    let door = app.locked("mesin", held.idmesin).await;
+    let (answer, others) = join(knock(&next), join_all(all.iter().map(knock))).await;
+    assert_eq!(answer, Some(Refusal::Unavailable));
+    assert!(others.iter().all(Option::is_none), "{others:?}");
+    door.batch_execute("COMMIT").await.unwrap();
+    assert_eq!((knock(held).await, knock(&next).await), (None, None));
+    assert_eq!(knock(held).await, Some(Refusal::Login), "its first use is written with the login that was taken");
 }

@@ -46,23 +46,26 @@ pub async fn check(client: &impl GenericClient, claims: &[Claim]) -> Result<Vec<
     Ok(claims.iter().map(|claim| found.get(&claim.hash).copied().filter(|key| key.idmesin == claim.idmesin)).collect())
 }
 
-/// Devices have logged in with these keys for the first time: whatever came before each of them is over.
+/// Devices log in with these keys for the first time: whatever came before each of them is over. Answers with those of which that is
+/// written; somebody else holds the machines of the others, which have their turn with a later login.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn first_used(tx: &Transaction<'_>, keys: &[i64], now: Timestamp) -> Result<(), KeyError> {
+pub async fn first_used(tx: &Transaction<'_>, keys: &[i64], now: Timestamp) -> Result<Vec<i64>, KeyError> {
     // In the order in which machines are locked everywhere, and before the keys are looked at.
     const LOCK: &str = "
-        SELECT FROM mesin WHERE idmesin IN (SELECT idmesin FROM device_key WHERE id = ANY($1)) ORDER BY idmesin FOR NO KEY UPDATE";
+        SELECT k.id FROM mesin m JOIN device_key k USING (idmesin)
+        WHERE k.id = ANY($1) ORDER BY m.idmesin FOR NO KEY UPDATE OF m SKIP LOCKED";
     const USED: &str = "
         UPDATE device_key SET first_used_at = $2 WHERE id = ANY($1) AND first_used_at IS NULL AND revoked_at IS NULL";
     const BEFORE: &str = "
         SELECT k.id FROM device_key k JOIN device_key next ON next.idmesin = k.idmesin AND next.id > k.id
         WHERE next.id = ANY($1) AND next.first_used_at IS NOT NULL AND next.revoked_at IS NULL AND k.revoked_at IS NULL";
-    tx.query(LOCK, &[&keys]).await?;
-    tx.execute(USED, &[&keys, &now]).await?;
-    let before: Vec<i64> = tx.query(BEFORE, &[&keys]).await?.iter().map(|row| row.get(0)).collect();
-    end(tx, &before, "kunci berikutnya sudah dipakai", By { principal: "sistem", now }).await
+    let free: Vec<i64> = tx.query(LOCK, &[&keys]).await?.iter().map(|row| row.get(0)).collect();
+    tx.execute(USED, &[&free, &now]).await?;
+    let before: Vec<i64> = tx.query(BEFORE, &[&free]).await?.iter().map(|row| row.get(0)).collect();
+    end(tx, &before, "kunci berikutnya sudah dipakai", By { principal: "sistem", now }).await?;
+    Ok(free)
 }
 
 /// Up to which transaction revocations were read. Not up to which time: a command is another process with a clock of its own, and commits

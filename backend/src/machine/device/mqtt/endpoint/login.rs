@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use super::line::Login;
 use super::shared::{LineKey, Order, Shared, Verdict};
 use crate::machine::device::mqtt::keys::{KeyError, hash};
-use crate::machine::device::mqtt::logins::{self, Claim};
+use crate::machine::device::mqtt::logins::{self, Claim, DeviceKey};
 
 /// A login that waits to be judged.
 #[derive(Debug)]
@@ -65,10 +65,21 @@ async fn look_up(shared: &Shared, claims: &[Claim]) -> Result<Vec<Verdict>, KeyE
     let mut client = shared.store.get().await?;
     let found = logins::check(&client, claims).await?;
     let new: Vec<i64> = found.iter().flatten().filter(|key| key.first_use).map(|key| key.id).collect();
+    let mut used = Vec::new();
     if !new.is_empty() {
         let tx = client.transaction().await?;
-        logins::first_used(&tx, &new, shared.store.now()).await?;
+        used = logins::first_used(&tx, &new, shared.store.now()).await?;
         tx.commit().await.map_err(KeyError::from)?;
     }
-    Ok(found.into_iter().map(|key| key.map_or(Verdict::Wrong, Verdict::Yes)).collect())
+    Ok(found.into_iter().map(|key| verdict(key, &used)).collect())
+}
+
+/// `used`: the keys whose first use is written. Nobody comes in before that, so that no key counts beside the one that follows it for
+/// longer than until that one's first login.
+fn verdict(key: Option<DeviceKey>, used: &[i64]) -> Verdict {
+    match key {
+        Some(key) if key.first_use && !used.contains(&key.id) => Verdict::Unavailable,
+        Some(key) => Verdict::Yes(key),
+        None => Verdict::Wrong,
+    }
 }
