@@ -5,8 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nyala::machine::device::mqtt::metrics::Dropped;
+use nyala::machine::device::mqtt::word::{Beat, Word};
 use nyala::purchase::state::PurchaseState;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::helpers::Setup;
 
@@ -37,7 +39,12 @@ async fn every_metric_that_is_asked_for_is_there() {
         .await;
     // Series by kind are there once there was one of the kind.
     app.state.metrics.machines.purchase_became(PurchaseState::Running);
-    app.state.metrics.machines.devices.trouble("clone");
+    let devices = &app.state.metrics.machines.devices;
+    devices.trouble("clone");
+    devices.word(&Word::Beat(Beat::default()));
+    devices.dropped(Dropped::Malformed);
+    // Whatever it answers.
+    let _ = app.post("/scan/v1/dashboard/get_dashboard", None, &json!({})).await;
     let mut res = app.http.get(format!("{}/metrics", app.base_url)).send().await.unwrap();
     let page = String::from_utf8(res.body().limit(1 << 20).await.unwrap().to_vec()).unwrap();
     let there: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();

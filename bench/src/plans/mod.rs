@@ -26,7 +26,7 @@ const STATEMENTS: [(&str, &str, &str); 5] = [
     ("OVERDUE", recovery::OVERDUE, "{late}, {long_ago}, 1000, NULL"),
     ("RELAY", recovery::RELAY, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
     ("UNDECIDED", recovery::UNDECIDED, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
-    ("STAFF", recovery::STAFF, "1000"),
+    ("STAFF", recovery::STAFF, "1000, NULL"),
     ("RECORD", record::RECORD, "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}"),
 ];
 
