@@ -8,7 +8,7 @@
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, and that every reference in comments and pages leads somewhere
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
-# make loadtest crash   measurements of a whole server; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt BROKER=mosquitto
+# make loadtest crash cluster   measurements of a whole server, or of three; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt BROKER=mosquitto
 # Nothing is fetched that is there already, so all of them work without network once they have run.
 
 SHELL := /bin/sh
@@ -26,7 +26,7 @@ TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_PO
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
 .PHONY: help build app server firmware run dev postgres toolchain app-packages \
-	test test-build simulate test-rust test-clients test-openapi test-app test-e2e lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash clean
+	test test-build simulate test-rust test-clients test-openapi test-app test-e2e lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -179,6 +179,10 @@ loadtest: server postgres
 crash: server postgres
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DRIVER),--driver $(DRIVER)) \
 		$(if $(BROKER),--broker $(BROKER)) $(ARGS)
+
+# Three servers behind HAProxy, PostgreSQL with a standby: one fault after the other while customers buy, then an audit.
+cluster: server
+	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- cluster $(ARGS)
 
 # Never the data folder.
 clean:

@@ -36,11 +36,16 @@ impl BrokerKind {
 
     /// Where its program is; `None`: its package is not here.
     pub fn find(self) -> Option<PathBuf> {
-        let path = std::env::var_os("PATH")?;
-        // Debian has daemons where only root looks.
-        let places = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
-        places.map(|place| place.join(self.program())).find(|file| file.is_file())
+        installed(self.program())
     }
+}
+
+/// Where a program of the system's packages is.
+pub fn installed(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    // Debian has daemons where only root looks.
+    let places = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
+    places.map(|place| place.join(program)).find(|file| file.is_file())
 }
 
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 //! servers and opens its shop with it.
 
 pub mod broker;
+pub mod cluster;
 pub mod crash;
 pub mod engine;
 pub mod fleet;

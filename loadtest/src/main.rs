@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
+use nyala_loadtest::cluster::{self, Cluster};
 use nyala_loadtest::crash::Crash;
 use nyala_loadtest::scenario::Verdict;
 use nyala_loadtest::scenario::devices::Devices;
@@ -19,6 +20,8 @@ use nyala_loadtest::scenario::watch::Watch;
 
 /// A threshold of `--fail-if` was crossed.
 const EXIT_CROSSED: u8 = 2;
+/// What `cluster` needs of the system's packages is not installed.
+const EXIT_MISSING: u8 = 3;
 
 /// Load and faults for a whole Nyala server
 #[derive(Parser)]
@@ -26,7 +29,7 @@ const EXIT_CROSSED: u8 = 2;
     name = "nyala-loadtest",
     version,
     after_help = "Exit codes: 0 measured and no threshold crossed, 1 could not be measured, 2 a threshold of --fail-if was crossed, or \
-                  money was not right. docs/loadtest.md explains every figure."
+                  money was not right, 3 packages that `cluster` needs are not installed. docs/loadtest.md explains every figure."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -57,6 +60,8 @@ enum Command {
     Soak(Soak),
     /// Kill the server and its database again and again while customers pay, and audit what is left
     Crash(Crash),
+    /// Three servers, a standby and a load balancer on this machine: one fault after the other while customers buy and watch, then an audit
+    Cluster(Cluster),
 }
 
 fn main() -> ExitCode {
@@ -90,6 +95,13 @@ fn main() -> ExitCode {
         Command::Devices(devices) => devices.run(),
         Command::Soak(soak) => soak.run(),
         Command::Crash(crash) => crash.run().map(|()| Verdict::Fine),
+        Command::Cluster(cluster) => {
+            if let Some(missing) = cluster::missing() {
+                eprintln!("nyala-loadtest: {missing}");
+                return ExitCode::from(EXIT_MISSING);
+            }
+            cluster.run()
+        }
     };
     match done {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,

@@ -1,11 +1,11 @@
 //! `crash`: many customers pay and cashiers sell at once while the server and its database are killed at random moments. After each
 //! round everything that was told must be true, every rupiah in its place, and every machine free.
 
-mod audit;
-mod cashier;
-mod flow;
+pub(crate) mod audit;
+pub(crate) mod cashier;
+pub(crate) mod flow;
 mod network;
-mod payer;
+pub(crate) mod payer;
 mod proxy;
 
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ use crate::shop::{PRICE, Shop, Wish, id, ops};
 /// How long after a crash a purchase may stay undecided, and a machine of short services in use; and with devices whose line may stay
 /// half open for a while, and that then come back with pauses of up to half a minute.
 const SETTLED_WITHIN: Duration = Duration::from_secs(15);
-const SETTLED_OVER_MQTT_WITHIN: Duration = LONGEST_HALF_OPEN.saturating_add(Duration::from_secs(30));
+pub(crate) const SETTLED_OVER_MQTT_WITHIN: Duration = LONGEST_HALF_OPEN.saturating_add(Duration::from_secs(30));
 
 /// Purchases that a round has begun before anything is killed.
 const PURCHASES: u64 = 50;
@@ -100,10 +100,11 @@ enum Victim {
 }
 
 /// What is sold while everything dies, where, and the key to look at it with.
-struct Market {
-    key: String,
-    shop: Shop,
-    services: [i64; 2],
+pub(crate) struct Market {
+    pub key: String,
+    pub shop: Shop,
+    /// Of the only outlet; empty: each machine has one of its own.
+    pub services: Vec<i64>,
 }
 
 impl Market {
@@ -113,7 +114,7 @@ impl Market {
         let shop = Shop::open(&pool, &key, wish).await?;
         let first = shop.machines.first().ok_or("a shop without machines")?;
         let second = json!({ "idoutlet": first.idoutlet, "nama": "Cuci Lama", "durasi": SERVICES_S[1], "harga": PRICE });
-        let services = [first.idlayanan, id(&ops(&pool, &key, "layanan", &second).await?["id"])?];
+        let services = vec![first.idlayanan, id(&ops(&pool, &key, "layanan", &second).await?["id"])?];
         Ok(Self { key, shop, services })
     }
 }

@@ -115,7 +115,7 @@ impl Payer {
         self.next += 1;
         let (machines, services) = (&self.market.shop.machines, &self.market.services);
         let machine = &machines[self.rng.random_range(0..machines.len())];
-        let idlayanan = services[self.rng.random_range(0..services.len())];
+        let idlayanan = if services.is_empty() { machine.idlayanan } else { services[self.rng.random_range(0..services.len())] };
         let body = order(&number, self.account(), &TestMachine { idlayanan, ..machine.clone() });
         self.receipts.insert(number.clone(), Receipt { body, told: Known::Nothing });
         number

@@ -140,6 +140,14 @@ impl KeptConnection {
         self.exchange(method, path, if token.is_empty() { &[] } else { &all }, body, TIME_LIMIT).await
     }
 
+    /// Nobody's request for what may be long in coming.
+    ///
+    /// # Errors
+    /// As [`KeptConnection::ask_raw`].
+    pub async fn ask_for_long(&mut self, method: &str, path: &str, body: &str, limit: Duration) -> io::Result<RawAnswer> {
+        self.exchange(method, path, &[], body, limit).await
+    }
+
     async fn exchange(
         &mut self,
         method: &str,

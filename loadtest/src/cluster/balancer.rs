@@ -1,0 +1,127 @@
+//! HAProxy with the example of docs/cluster before the servers, and a way for devices.
+
+use std::fs::File;
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use embedded_postgres::die_with_parent;
+use nix::sys::signal::Signal;
+
+use crate::broker::{free_port, installed};
+
+pub const PROGRAM: &str = "haproxy";
+const EXAMPLE: &str = include_str!("../../../docs/cluster/haproxy.cfg");
+const LISTENS_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Where a server listens.
+#[derive(Debug, Clone, Copy)]
+pub struct Doors {
+    pub http: u16,
+    pub mqtt: u16,
+}
+
+pub struct Balancer {
+    child: Child,
+    pub phones: SocketAddr,
+    pub devices: SocketAddr,
+}
+
+impl Drop for Balancer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Balancer {
+    /// # Errors
+    /// One line on what kept it from starting.
+    pub fn start(folder: &Path, servers: &[(&str, Doors)]) -> Result<Self, String> {
+        let port = || free_port().map_err(|e| e.to_string());
+        let (phones, devices, redirect) = (port()?, port()?, port()?);
+        let file = folder.join("haproxy.cfg");
+        std::fs::write(&file, configuration(servers, phones, devices, redirect)?)
+            .map_err(|e| format!("{}: {e}", file.display()))?;
+        let log = File::create(folder.join("haproxy.log")).map_err(|e| e.to_string())?;
+        let errors = log.try_clone().map_err(|e| e.to_string())?;
+        let mut command = Command::new(installed(PROGRAM).ok_or("haproxy is not here")?);
+        command.arg("-db").arg("-f").arg(&file).stdin(Stdio::null()).stdout(log).stderr(errors);
+        die_with_parent(&mut command, Signal::SIGKILL);
+        let child = command.spawn().map_err(|e| format!("{PROGRAM}: {e}"))?;
+        let at = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        let balancer = Self { child, phones: at(phones), devices: at(devices) };
+        let since = Instant::now();
+        while TcpStream::connect(balancer.phones).is_err() {
+            if since.elapsed() > LISTENS_WITHIN {
+                return Err(format!("{PROGRAM} does not listen, see {}", folder.join("haproxy.log").display()));
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Ok(balancer)
+    }
+}
+
+/// The example with these servers, without TLS, and with TCP for devices.
+fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect: u16) -> Result<String, String> {
+    let mut text = String::new();
+    let mut binds = 0;
+    let mut lines = EXAMPLE.lines().peekable();
+    while let Some(line) = lines.next() {
+        let written = line.trim_start();
+        // A server more is a line in each of three places.
+        let kind = ["server n", "use-server n"].into_iter().find(|kind| written.starts_with(kind));
+        if let Some(kind) = kind {
+            if lines.peek().is_some_and(|next| next.trim_start().starts_with(kind)) {
+                continue;
+            }
+            for (name, Doors { http, .. }) in servers {
+                let rest = match (kind, written.contains(" track ")) {
+                    ("use-server n", _) => format!("use-server {name} if {{ url_param(sid) -m beg {name} }}"),
+                    (_, true) => format!("server {name} 127.0.0.1:{http} track calls/{name}"),
+                    (_, false) => format!("server {name} 127.0.0.1:{http}"),
+                };
+                text += &format!("    {rest}\n");
+            }
+            continue;
+        }
+        let bind = match written {
+            "bind :80" => Some(redirect),
+            _ if written.starts_with("bind :443 ssl ") => Some(phones),
+            _ => None,
+        };
+        binds += usize::from(bind.is_some());
+        text += &bind.map_or_else(|| format!("{line}\n"), |port| format!("    bind 127.0.0.1:{port}\n"));
+    }
+    if binds != 2 {
+        return Err("docs/cluster/haproxy.cfg has other doors than :80 and :443".to_owned());
+    }
+    // A device is silent for longer than phones and their load balancer's time-outs.
+    text += &format!(
+        "\ndefaults\n    mode tcp\n    timeout connect 1s\n    timeout client 300s\n    timeout server 300s\n    retries 2\n    \
+         option redispatch 1\n\n\
+         listen devices\n    bind 127.0.0.1:{devices}\n    balance roundrobin\n"
+    );
+    for (name, Doors { mqtt, .. }) in servers {
+        text += &format!("    server {name} 127.0.0.1:{mqtt} track calls/{name}\n");
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_gets_these_servers() {
+        let doors = |n: u16| Doors { http: 8000 + n, mqtt: 1880 + n };
+        let text = configuration(&[("n1", doors(1)), ("n2", doors(2)), ("n3", doors(3))], 1, 2, 3).unwrap();
+        for server in ["n1", "n2", "n3"] {
+            assert_eq!(text.matches(&format!("    server {server} 127.0.0.1:")).count(), 3, "{text}");
+            assert_eq!(text.matches(&format!("use-server {server} if")).count(), 1, "{text}");
+        }
+        assert!(text.contains("bind 127.0.0.1:1\n") && !text.contains("10.0.0."), "{text}");
+    }
+}

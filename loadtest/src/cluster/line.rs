@@ -1,0 +1,114 @@
+//! A phone's line to whichever server the load balancer chose: a websocket, or requests that poll.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::engine::frame::{self, Opcode};
+use crate::engine::session::{upgrade_answer, upgrade_request};
+use crate::http::KeptConnection;
+
+/// A server is silent for as long as one ping takes to come, and for its answer.
+const SILENT_FOR: Duration = Duration::from_secs(45);
+const SEND_WITHIN: Duration = Duration::from_secs(10);
+const PATH: &str = "/socket.io/?EIO=4&transport=polling";
+/// Between two packets of one answer to a poll.
+const BETWEEN: char = '\u{1e}';
+
+pub enum Line {
+    Web { stream: TcpStream, read: Vec<u8> },
+    Polling { path: String, asks: KeptConnection, tells: KeptConnection },
+}
+
+fn broken(why: impl Into<String>) -> io::Error {
+    io::Error::other(why.into())
+}
+
+impl Line {
+    /// A new session; what it was told first is still to be received, by a websocket only.
+    pub async fn open(to: SocketAddr, polls: bool) -> io::Result<Self> {
+        if polls { Self::poll(to).await } else { Self::web(to).await }
+    }
+
+    async fn web(to: SocketAddr) -> io::Result<Self> {
+        let mut stream = TcpStream::connect(to).await?;
+        stream.set_nodelay(true)?;
+        stream.write_all(upgrade_request(&to.to_string(), "").as_bytes()).await?;
+        let mut read = Vec::new();
+        loop {
+            if let Some((head, status)) = upgrade_answer(&read).map_err(broken)? {
+                if status != 101 {
+                    return Err(broken(format!("the websocket was answered {status}")));
+                }
+                read.drain(..head);
+                return Ok(Self::Web { stream, read });
+            }
+            if stream.read_buf(&mut read).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+
+    async fn poll(to: SocketAddr) -> io::Result<Self> {
+        let (mut asks, tells) = (KeptConnection::open(to).await?, KeptConnection::open(to).await?);
+        let first = good(asks.ask_for_long("GET", PATH, "", SEND_WITHIN).await?)?;
+        let open: Value = first.strip_prefix('0').and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default();
+        let sid = open["sid"].as_str().ok_or_else(|| broken(format!("no session: {first}")))?;
+        Ok(Self::Polling { path: format!("{PATH}&sid={sid}"), asks, tells })
+    }
+
+    pub async fn send(&mut self, packet: &str) -> io::Result<()> {
+        match self {
+            Self::Web { stream, .. } => {
+                let mut out = Vec::new();
+                frame::text(&mut out, packet);
+                tokio::time::timeout(SEND_WITHIN, stream.write_all(&out))
+                    .await
+                    .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+            }
+            Self::Polling { path, tells, .. } => good(tells.ask_for_long("POST", path, packet, SEND_WITHIN).await?).map(drop),
+        }
+    }
+
+    /// The next packets, one at least.
+    pub async fn receive(&mut self) -> io::Result<Vec<String>> {
+        match self {
+            Self::Web { stream, read } => loop {
+                let mut packets = Vec::new();
+                while let Some(frame) = frame::next(read).map_err(|e| broken(e.0))? {
+                    let used = frame.bytes;
+                    match frame.opcode {
+                        Opcode::Text => packets.push(String::from_utf8_lossy(frame.payload).into_owned()),
+                        Opcode::Close => return Err(io::ErrorKind::ConnectionReset.into()),
+                        Opcode::Ping => {
+                            let mut out = Vec::new();
+                            frame::pong(&mut out, frame.payload);
+                            stream.write_all(&out).await?;
+                        }
+                        Opcode::Binary | Opcode::Pong => {}
+                    }
+                    read.drain(..used);
+                }
+                if !packets.is_empty() {
+                    return Ok(packets);
+                }
+                let got = tokio::time::timeout(SILENT_FOR, stream.read_buf(read)).await;
+                if got.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?? == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+            },
+            Self::Polling { path, asks, .. } => {
+                let told = good(asks.ask_for_long("GET", path, "", SILENT_FOR).await?)?;
+                Ok(told.split(BETWEEN).map(str::to_owned).collect())
+            }
+        }
+    }
+}
+
+fn good(answer: crate::http::RawAnswer) -> io::Result<String> {
+    if answer.status == 200 { Ok(answer.body) } else { Err(broken(format!("a poll was answered {}", answer.status))) }
+}

@@ -1,0 +1,259 @@
+//! PostgreSQL of Debian's packages: a primary and a synchronous standby.
+
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use embedded_postgres::{OLDEST_MAJOR, SUPERUSER, die_with_parent};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, User, geteuid};
+use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::{Client, Config, NoTls};
+
+use crate::broker::free_port;
+
+/// Where Debian has them, a folder for each major version.
+const PLACE: &str = "/usr/lib/postgresql";
+/// Of Debian's package: PostgreSQL refuses root.
+const ACCOUNT: &str = "postgres";
+const DATABASE: &str = "nyala";
+const STANDBY: &str = "standby";
+const UP_WITHIN: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+const CONNECTS_WITHIN: Duration = Duration::from_secs(2);
+
+/// What both are started with. Only processes die here, never the machine: what they gave to the system is safe without a sync.
+const SETTINGS: [&str; 10] = [
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "fsync=off",
+    "wal_level=replica",
+    "max_wal_senders=8",
+    "max_connections=200",
+    "synchronous_commit=on",
+    "wal_retrieve_retry_interval=100ms",
+    "hot_standby=on",
+    "logging_collector=off",
+];
+
+/// The programs of the newest version that is installed; `None`: there is none.
+pub fn programs() -> Option<PathBuf> {
+    let versions = fs::read_dir(PLACE).ok()?.flatten();
+    let majors = versions.filter_map(|v| v.file_name().to_str()?.parse::<u32>().ok()).filter(|major| *major >= OLDEST_MAJOR);
+    let all = majors.map(|major| (major, Path::new(PLACE).join(major.to_string()).join("bin")));
+    all.filter(|(_, bin)| ["initdb", "postgres", "pg_basebackup"].iter().all(|p| bin.join(p).is_file())).max().map(|(_, bin)| bin)
+}
+
+/// One of the two.
+struct Instance {
+    data: PathBuf,
+    port: u16,
+    process: Option<Child>,
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let _ = self.kill();
+    }
+}
+
+impl Instance {
+    /// The postmaster and what it has started.
+    fn processes(&self) -> Vec<Pid> {
+        let Some(postmaster) = self.process.as_ref().map(Child::id) else { return Vec::new() };
+        let children = fs::read_to_string(format!("/proc/{postmaster}/task/{postmaster}/children")).unwrap_or_default();
+        let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+        std::iter::once(postmaster.cast_signed()).chain(children).map(Pid::from_raw).collect()
+    }
+
+    /// The postmaster first: one that stands still makes no more children.
+    fn signal(&self, signal: Signal) -> Result<(), String> {
+        let postmaster = self.process.as_ref().map(Child::id).ok_or("PostgreSQL does not run")?;
+        kill(Pid::from_raw(postmaster.cast_signed()), signal).map_err(|e| format!("PostgreSQL: {e}"))?;
+        for child in self.processes().into_iter().skip(1) {
+            // One that has just ended needs none.
+            let _ = kill(child, signal);
+        }
+        Ok(())
+    }
+
+    fn kill(&mut self) -> Result<(), String> {
+        let all = self.processes();
+        let Some(mut postmaster) = self.process.take() else { return Ok(()) };
+        postmaster.kill().map_err(|e| e.to_string())?;
+        for child in all.into_iter().skip(1) {
+            let _ = kill(child, Signal::SIGKILL);
+        }
+        postmaster.wait().map(drop).map_err(|e| e.to_string())
+    }
+}
+
+/// A primary and its standby.
+pub struct Database {
+    bin: PathBuf,
+    account: Option<User>,
+    folder: PathBuf,
+    primary: Instance,
+    standby: Option<Instance>,
+    ports: [u16; 2],
+}
+
+impl Database {
+    /// Makes both below `folder`, which must not be there, and the database that servers are to use.
+    ///
+    /// # Errors
+    /// One line on what kept it from that.
+    pub async fn start(bin: PathBuf, folder: PathBuf) -> Result<Self, String> {
+        let account = match geteuid().is_root() {
+            true => {
+                Some(User::from_name(ACCOUNT).ok().flatten().ok_or("PostgreSQL refuses root, and there is no account postgres")?)
+            }
+            false => None,
+        };
+        let told = |e: std::io::Error| format!("{}: {e}", folder.display());
+        fs::create_dir_all(&folder).map_err(told)?;
+        if let Some(account) = &account {
+            std::os::unix::fs::chown(&folder, Some(account.uid.as_raw()), Some(account.gid.as_raw())).map_err(told)?;
+        }
+        let port = || free_port().map_err(|e| e.to_string());
+        let ports = [port()?, port()?];
+        let primary = Instance { data: folder.join("primary"), port: ports[0], process: None };
+        let mut all = Self { bin, account, folder, primary, standby: None, ports };
+        let mut initdb = all.command("initdb");
+        initdb.args(["--no-sync", "-A", "trust", "-E", "UTF8", "--locale=C", "-U", SUPERUSER, "-D"]).arg(&all.primary.data);
+        done(initdb)?;
+        all.primary.process = Some(all.serve(&all.primary, "primary")?);
+        let first = all.wait(ports[0]).await?;
+        all.add_standby(ports[1])?;
+        // Each alone: neither may be in a transaction.
+        for statement in [
+            format!("CREATE DATABASE {DATABASE}"),
+            format!("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 ({STANDBY})'"),
+            "SELECT pg_reload_conf()".to_owned(),
+        ] {
+            first.batch_execute(&statement).await.map_err(|e| format!("{statement}: {e}"))?;
+        }
+        let since = Instant::now();
+        let follows = "SELECT FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'quorum'";
+        while first.query(follows, &[]).await.map_err(|e| e.to_string())?.is_empty() {
+            if since.elapsed() > UP_WITHIN {
+                return Err(format!("the standby does not follow, see {}", all.folder.join("standby.log").display()));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(all)
+    }
+
+    fn add_standby(&mut self, port: u16) -> Result<(), String> {
+        let mut standby = Instance { data: self.folder.join(STANDBY), port, process: None };
+        let mut copy = self.command("pg_basebackup");
+        let from = self.primary.port.to_string();
+        copy.args(["-h", "127.0.0.1", "-p", &from, "-U", SUPERUSER, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-D"]);
+        copy.arg(&standby.data);
+        done(copy)?;
+        standby.process = Some(self.serve(&standby, STANDBY)?);
+        self.standby = Some(standby);
+        Ok(())
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.bin.join(program));
+        if let Some(account) = &self.account {
+            command.uid(account.uid.as_raw()).gid(account.gid.as_raw());
+        }
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    fn serve(&self, instance: &Instance, name: &str) -> Result<Child, String> {
+        let log = File::create(self.folder.join(format!("{name}.log"))).map_err(|e| e.to_string())?;
+        let mut command = self.command("postgres");
+        command.arg("-D").arg(&instance.data).args(["-p", &instance.port.to_string()]);
+        // A standby's name for its primary.
+        let called = format!("cluster_name={name}");
+        for setting in SETTINGS.into_iter().chain([called.as_str()]) {
+            command.args(["-c", setting]);
+        }
+        command.stdout(Stdio::null()).stderr(log);
+        die_with_parent(&mut command, Signal::SIGQUIT);
+        command.spawn().map_err(|e| format!("postgres: {e}"))
+    }
+
+    /// As `DATABASE_URL`.
+    pub fn url(&self) -> String {
+        let [first, second] = self.ports;
+        format!("postgres://{SUPERUSER}@127.0.0.1:{first},127.0.0.1:{second}/{DATABASE}")
+    }
+
+    /// A connection to whichever takes writes.
+    pub fn config(&self) -> Config {
+        let mut config = Config::new();
+        for port in self.ports {
+            config.host(Ipv4Addr::LOCALHOST.to_string()).port(port);
+        }
+        config
+            .user(SUPERUSER)
+            .dbname(DATABASE)
+            .target_session_attrs(TargetSessionAttrs::ReadWrite)
+            .connect_timeout(CONNECTS_WITHIN);
+        config
+    }
+
+    async fn wait(&self, port: u16) -> Result<Client, String> {
+        let mut config = Config::new();
+        config.host(SocketAddr::from(([127, 0, 0, 1], port)).ip().to_string()).port(port).user(SUPERUSER).dbname("postgres");
+        let since = Instant::now();
+        loop {
+            match connect(&config).await {
+                Ok(client) => return Ok(client),
+                Err(why) if since.elapsed() > UP_WITHIN => return Err(why),
+                Err(_) => tokio::time::sleep(LOOK_EVERY).await,
+            }
+        }
+    }
+
+    /// # Errors
+    /// When there is nothing to freeze.
+    pub fn freeze(&self) -> Result<(), String> {
+        self.primary.signal(Signal::SIGSTOP)
+    }
+
+    /// # Errors
+    /// When there is nothing to wake.
+    pub fn wake(&self) -> Result<(), String> {
+        self.primary.signal(Signal::SIGCONT)
+    }
+
+    /// Kills the primary; the standby takes its place `after` so long, and has none itself.
+    ///
+    /// # Errors
+    /// When there is no standby, or it does not take over.
+    pub async fn fail_over(&mut self, after: Duration) -> Result<(), String> {
+        let standby = self.standby.take().ok_or("there is no standby any more")?;
+        self.primary.kill()?;
+        self.primary = standby;
+        tokio::time::sleep(after).await;
+        let client = self.wait(self.primary.port).await?;
+        let row = client.query_one("SELECT pg_promote()", &[]).await.map_err(|e| e.to_string())?;
+        if row.get(0) { Ok(()) } else { Err("the standby was not promoted".to_owned()) }
+    }
+}
+
+/// A connection that lives as long as its client.
+///
+/// # Errors
+/// One line.
+pub async fn connect(config: &Config) -> Result<Client, String> {
+    let (client, connection) = config.connect(NoTls).await.map_err(|e| e.to_string())?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+fn done(mut command: Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let out = command.output().map_err(|e| format!("{name}: {e}"))?;
+    if out.status.success() { Ok(()) } else { Err(format!("{name}: {}", String::from_utf8_lossy(&out.stderr).trim())) }
+}
