@@ -21,6 +21,8 @@ const WITHIN: Duration = Duration::from_secs(3);
 /// How often it is looked whether devices have lost their server.
 const ORPHANS_EVERY: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(100);
+/// For handing everything over; the database may go while it is done.
+const LEAVE_WITHIN: Duration = Duration::from_secs(5);
 /// Of the same name, one that was killed lives for 1.2 s in the eyes of others.
 const NAME_TRIES: u32 = 20;
 
@@ -124,11 +126,16 @@ async fn join(client: &Client, name: &str) -> Result<i64, ClusterError> {
     membership::join(client, name, env!("CARGO_PKG_VERSION")).await
 }
 
-/// Hands everything over, for a server that stops: returns when nothing is owned here any more.
+/// Hands everything over, for a server that stops: returns when nothing is owned here any more, after 5 s at the latest.
 ///
 /// # Errors
-/// The database's; then the others take it over when this one's life is over.
+/// The database's, or that it took too long; then the others take it over when this one's life is over.
 pub async fn leave(config: &Config, ownership: &Ownership) -> Result<(), ClusterError> {
+    let left = timeout(LEAVE_WITHIN, hand_everything_over(config, ownership)).await;
+    left.unwrap_or_else(|_| Err(DbError::broken("the database did not take what was handed over").into()))
+}
+
+async fn hand_everything_over(config: &Config, ownership: &Ownership) -> Result<(), ClusterError> {
     let Some(id) = ownership.node() else { return Ok(()) };
     let (client, _lost) = lock::connect(config).await?;
     membership::leave(&client, id).await?;
