@@ -9,7 +9,7 @@ use actix_service::fn_service;
 use actix_web::rt::net::TcpStream;
 
 use super::AppState;
-use super::server::listen;
+use super::listener::listen;
 use crate::config::ServerSettings;
 
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 pub mod devices;
 pub mod files;
+mod listener;
 pub mod openapi;
 pub mod router;
 pub mod server;

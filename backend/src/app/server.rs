@@ -1,7 +1,7 @@
 //! The HTTP server and its beginning: bound first, so that a taken port is told before anything else happens.
 
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::TcpListener;
 use std::time::Duration;
 
 use actix_http::body::BoxBody;
@@ -19,11 +19,11 @@ use actix_web::rt::net::TcpStream;
 use actix_web::web::{Bytes, Payload};
 use actix_web::{App, HttpRequest, web};
 use futures_util::future::LocalBoxFuture;
-use socket2::{Domain, Socket, Type};
 
 use crate::app::AppState;
+use crate::app::listener::listen;
 use crate::app::{devices, router};
-use crate::cluster::node::Node;
+use crate::cluster::node::{self, Node};
 use crate::config::{HttpSettings, ServerSettings};
 use crate::db::{clock, prune};
 use crate::http::body::{self, BodyError, Room};
@@ -59,25 +59,6 @@ pub fn bind(config: &ServerSettings) -> Result<TcpListener, BindError> {
         ErrorKind::AddrInUse => BindError::Taken { host, port, source },
         _ => BindError::Other { host, port, source },
     })
-}
-
-/// What `TcpListener::bind` does, which allows 128 connections that wait to be accepted and has no way to ask for more.
-pub(super) fn listen(host: &str, port: u16, backlog: u16) -> std::io::Result<TcpListener> {
-    let try_one = |address: SocketAddr| {
-        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
-        socket.set_reuse_address(true)?; // a restart need not wait for the last one's connections
-        socket.bind(&address.into())?;
-        socket.listen(i32::from(backlog))?;
-        Ok(TcpListener::from(socket))
-    };
-    let mut failed = ErrorKind::AddrNotAvailable.into();
-    for address in (host, port).to_socket_addrs()? {
-        match try_one(address) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => failed = error,
-        }
-    }
-    Err(failed)
 }
 
 /// Each accepted connection, before its first request; sockets of customers keep it. Without TCP_NODELAY the second part of an answer
@@ -264,6 +245,7 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
             let node =
                 Node::join(&state.store, name, own.clone(), state.metrics.cluster.clone()).await.map_err(AppError::internal)?;
             vital::spawn("node", node.live());
+            vital::spawn("orphans", node::tell_orphans_forever(state.store.clone()));
             vital::spawn("takeover", recovery::resume_forever(state.machines.clone()));
             vital::spawn("mirror", recovery::mirror_forever(state.machines.clone()));
             let cut = state.clone();

@@ -33,8 +33,10 @@ pub struct Fenced {
 }
 
 impl Fenced {
-    /// `guard`: a condition of `statement` ends there, and another one may be put after it.
+    /// `guard`: a condition of `statement` ends there, and another one may be put after it. One that is not in it does not compile where
+    /// this is a static's: the statement would stand before the fence.
     pub const fn new(statement: &'static str, guard: &'static str) -> Self {
+        assert!(stands_in(guard.as_bytes(), statement.as_bytes()), "the guard is not in the statement");
         Self { statement, guard, behind: OnceLock::new() }
     }
 
@@ -74,9 +76,31 @@ impl Fenced {
     }
 }
 
+const fn stands_in(part: &[u8], whole: &[u8]) -> bool {
+    let mut at = 0;
+    while at + part.len() <= whole.len() {
+        let mut same = 0;
+        while same < part.len() && part[same] == whole[at + same] {
+            same += 1;
+        }
+        if same == part.len() {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_guard_is_found_wherever_it_stands() {
+        let found = |part: &str| stands_in(part.as_bytes(), b"WHERE id = $1 AND b");
+        assert!(["WHERE", "id = $1", "AND b", "WHERE id = $1 AND b"].into_iter().all(found));
+        assert!(!["where", "AND c", "WHERE id = $1 AND b "].into_iter().any(found));
+    }
 
     #[test]
     fn the_fence_comes_first_and_its_numbers_last() {

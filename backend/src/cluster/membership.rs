@@ -55,10 +55,15 @@ UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = fr
 
 const HAND_OVER: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
 
-/// Devices whose server is dead have come back to another one by then, or are gone.
+/// Devices whose server is dead have come back to another one by then, or are gone. A machine whose row somebody else holds has its turn
+/// later.
 const ORPHANS: &str = "
-UPDATE mesin SET online = FALSE WHERE online AND driver = 'mqtt' AND (link_node IS NULL OR NOT EXISTS (
-    SELECT FROM node WHERE idnode = link_node AND alive_until > clock_timestamp() - $1 * INTERVAL '1 ms'))";
+WITH orphans AS (
+    SELECT idmesin FROM mesin WHERE online AND driver = 'mqtt' AND (link_node IS NULL OR NOT EXISTS (
+        SELECT FROM node WHERE idnode = link_node AND alive_until > clock_timestamp() - $1 * INTERVAL '1 ms'))
+    ORDER BY idmesin FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE mesin m SET online = FALSE FROM orphans o WHERE m.idmesin = o.idmesin";
 const ORPHANED_MS: i64 = 15_000;
 
 /// Every node that is known, and how many shards are nobody's.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::time::{sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_postgres::{Client, Config};
 
 use super::error::ClusterError;
@@ -63,16 +63,8 @@ impl Node {
     async fn beats(&mut self) -> Result<std::convert::Infallible, ClusterError> {
         let in_time = |_| ClusterError::Database(DbError::broken("the database did not answer a beat"));
         let (client, _lost) = timeout(WITHIN, lock::connect(&self.config)).await.map_err(in_time)??;
-        let mut looked = Instant::now();
         loop {
             let began = Instant::now();
-            if looked.elapsed() >= ORPHANS_EVERY {
-                looked = began;
-                let orphans = timeout(WITHIN, membership::tell_orphans(&client)).await.map_err(in_time)??;
-                if orphans > 0 {
-                    tracing::warn!(orphans, "devices of a dead server have not come back");
-                }
-            }
             match timeout(WITHIN, self.beat(&client)).await.map_err(in_time)? {
                 Err(ClusterError::Forgotten) => {
                     // Nothing is owned by a number that nobody knows.
@@ -113,6 +105,21 @@ impl Node {
             membership::hand_over(client, self.id, *shard).await?;
         }
         Ok(())
+    }
+}
+
+/// Tells of devices that have lost their server. Runs until the process ends, and apart from the beats: these wait for nobody's rows.
+pub async fn tell_orphans_forever(store: Store) {
+    let mut every = interval(ORPHANS_EVERY);
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        every.tick().await;
+        let told = async { membership::tell_orphans(&*store.get().await?).await };
+        match told.await {
+            Ok(0) => {}
+            Ok(orphans) => tracing::warn!(orphans, "devices of a dead server have not come back"),
+            Err(e) => tracing::warn!(error = %e, "whether devices have lost their server cannot be read; it will be tried again"),
+        }
     }
 }
 

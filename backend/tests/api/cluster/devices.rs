@@ -81,3 +81,15 @@ async fn a_device_that_goes_to_another_server_was_never_away() {
     assert!(first.stored(shop.idmesin, "online").await);
     first.assert_no_violation().await;
 }
+
+#[actix_web::test]
+async fn a_device_whose_server_is_dead_and_that_comes_to_none_cannot_be_reached() {
+    let (first, second) = two_of(named).await;
+    let (shop, device, ..) = washer(&first, &second).await;
+    let (lost, ..) = first.own_shop(1).await;
+    let dead = "UPDATE mesin SET online = TRUE, link_node = -1 WHERE idmesin = $1";
+    first.db.execute(dead, &[&lost.idmesin]).await.unwrap();
+    first.until_stored(lost.idmesin, "online", false).await;
+    assert!(first.stored(shop.idmesin, "online").await, "its server lives");
+    drop(device);
+}
