@@ -180,7 +180,8 @@ crash: server postgres
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DRIVER),--driver $(DRIVER)) \
 		$(if $(BROKER),--broker $(BROKER)) $(ARGS)
 
-# Three servers behind HAProxy, PostgreSQL with a standby: one fault after the other while customers buy, then an audit.
+# Three servers behind HAProxy, PostgreSQL with two standbys, NATS: one fault after the other while customers buy, then an audit.
+# ARGS: --seconds, --seed, --primary, --no-news, --report (docs/loadtest.md, "Cluster").
 cluster: server
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- cluster $(ARGS)
 

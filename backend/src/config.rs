@@ -12,26 +12,32 @@ use crate::domain::address::Block;
 use crate::domain::secret::Secret;
 use crate::purchase::edge::POINTS;
 
+mod cluster;
 mod environment;
+mod push;
 mod ranges;
 mod share;
 
+pub use cluster::ClusterSettings;
+pub use push::PushSettings;
+
 /// Settings that are lists: in the environment and in flags their items are separated by commas.
-const LISTS: [&str; 2] = ["http.trusted_proxies", "http.allowed_origins"];
+const LISTS: [&str; 3] = ["http.trusted_proxies", "http.allowed_origins", "push.hosts"];
 /// `data.dir` in `config/default.toml`.
 const DEFAULT_DATA_DIR: &str = "data";
 
-/// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
 /// The port of development, as in config/default.toml.
 const DEVICE_PORT: u16 = 1883;
 
-pub const VITAL_TASKS: [&str; 19] = [
+/// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
+pub const VITAL_TASKS: [&str; 32] = [
     "alarm",
     "hub",
     "turn",
     "wheel",
     "reaper",
     "pruning",
+    "push",
     "log",
     "clock",
     "seats",
@@ -45,36 +51,19 @@ pub const VITAL_TASKS: [&str; 19] = [
     "troubles",
     "revocations",
     "bridge",
+    "node",
+    "orphans",
+    "takeover",
+    "mirror",
+    "failover",
+    "cut-off",
+    "words away",
+    "words in",
+    "commands",
+    "news",
+    "balances",
+    "sockets",
 ];
-
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClusterSettings {
-    pub enabled: bool,
-    pub name: String,
-}
-
-impl ClusterSettings {
-    /// What the server is called among others; `None` when it is alone.
-    pub fn name(&self) -> Option<&str> {
-        self.enabled.then_some(&self.name)
-    }
-
-    fn check(&self, database_url: &Secret) -> Result<(), String> {
-        let is_name = self.name.len() == 2 && self.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-        match () {
-            () if !self.enabled => Ok(()),
-            () if !is_name => Err(format!(
-                "cluster.name = \"{}\" must be two of a-z and 0-9, and another one for each server, such as \"n1\"",
-                self.name
-            )),
-            () if database_url.is_empty() => {
-                Err("cluster.enabled needs a PostgreSQL that all servers share: set DATABASE_URL (docs/cluster.md)".to_owned())
-            }
-            () => Ok(()),
-        }
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -92,6 +81,7 @@ pub struct ServerSettings {
     pub database: DatabaseSettings,
     pub auth: AuthSettings,
     pub whatsapp: WhatsAppSettings,
+    pub push: PushSettings,
     pub purchase: PurchaseSettings,
     pub mesin: MachineSettings,
     pub mqtt: MqttSettings,
@@ -343,7 +333,8 @@ impl ServerSettings {
             return refuse(format!("{key} = {value} must be {least} to {most}"));
         }
         self.connections_per_thread()?;
-        self.cluster.check(&self.database.url).or_else(refuse)?;
+        self.cluster.check(&self.database.url, &self.mqtt.broker_url).or_else(refuse)?;
+        self.push.check().or_else(refuse)?;
         if self.database.lock_ms >= self.database.statement_ms {
             let (lock_ms, statement_ms) = (self.database.lock_ms, self.database.statement_ms);
             return refuse(format!("database.lock_ms = {lock_ms} must be below database.statement_ms = {statement_ms}"));
@@ -394,6 +385,7 @@ impl ServerSettings {
         let refused = [
             (self.whatsapp.sender == SenderKind::Log, "whatsapp.sender = \"log\" is the development sender; set \"meta\""),
             (!self.mqtt.tls, "mqtt.tls must be true: devices' secrets never cross a network in the clear"),
+            (!self.push.hosts.is_empty(), "push.hosts must be empty: the server would call whatever a customer names there"),
             (self.dev.routes, "dev.routes must be false"),
             (self.dev.allow_lan, "dev.allow_lan must be false"),
             (self.dev.seed_demo, "dev.seed_demo must be false"),

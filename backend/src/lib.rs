@@ -19,6 +19,7 @@ pub mod machine_core;
 pub mod metrics;
 pub mod ops;
 pub mod purchase;
+pub mod push;
 pub mod qr;
 pub mod secrets;
 pub mod staff;

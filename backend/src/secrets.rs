@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as B64;
 use hmac::{Hmac, Mac};
+use p256::SecretKey;
 use rand::RngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -38,6 +39,18 @@ impl Key {
     /// A key of its own for `purpose`, so that nothing made with one of the two is worth anything to the other.
     pub fn derive(&self, purpose: &str) -> Self {
         Self(self.mac(purpose.as_bytes()))
+    }
+
+    /// A P-256 key of its own for `purpose`.
+    pub fn p256(&self, purpose: &str) -> SecretKey {
+        let mut key = self.derive(purpose);
+        loop {
+            // All but one in 2^32 keys are a number below the curve's order; the next one derived is.
+            match SecretKey::from_slice(key.bytes()) {
+                Ok(secret) => return secret,
+                Err(_) => key = key.derive(purpose),
+            }
+        }
     }
 
     /// Compares in constant time; `tag` may be the left part of the MAC.

@@ -1,6 +1,7 @@
 //! What `nyala-bench` and the criterion benches share: a server of their own, a shop in it, figures. What asks, watches and starts servers is the load test's.
 
 pub mod boot;
+pub mod cluster;
 pub mod db;
 pub mod devices;
 pub mod durations;

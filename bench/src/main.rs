@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use nyala_bench::boot::Resume;
+use nyala_bench::cluster::ClusterCost;
 use nyala_bench::devices::DeviceCost;
 use nyala_bench::history::HistoryPages;
 use nyala_bench::idle::Idle;
@@ -52,6 +53,8 @@ enum What {
     Logins(Logins),
     /// What devices over MQTT cost, beside brokers
     Devices(DeviceCost),
+    /// What several servers cost that share a database, with NATS between them and without
+    Cluster(ClusterCost),
     /// Ticks, beside other Socket.IO servers and the floor
     Peers(Peers),
     /// What the criterion benches measured, beside the last figures that were kept
@@ -105,6 +108,7 @@ impl What {
             Self::Memory(memory) => *memory == SessionMemory::default(),
             Self::Logins(logins) => *logins == Logins::default(),
             Self::Devices(devices) => *devices == DeviceCost::default(),
+            Self::Cluster(cluster) => *cluster == ClusterCost::default(),
             Self::Peers(peers) => peers.is_whole(),
             Self::Table(_) | Self::All(_) => false,
         }
@@ -121,6 +125,7 @@ impl What {
             Self::Memory(memory) => memory.run().await?,
             Self::Logins(logins) => logins.run().await?,
             Self::Devices(devices) => devices.run().await?,
+            Self::Cluster(cluster) => cluster.run().await?,
             Self::Peers(peers) => peers.run().await?,
             Self::Table(table) => {
                 table.run()?;

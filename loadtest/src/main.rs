@@ -60,7 +60,8 @@ enum Command {
     Soak(Soak),
     /// Kill the server and its database again and again while customers pay, and audit what is left
     Crash(Crash),
-    /// Three servers, a standby and a load balancer on this machine: one fault after the other while customers buy and watch, then an audit
+    /// Three servers, two standbys, NATS and a load balancer on this machine: one fault after the other while customers buy and watch, then an
+    /// audit
     Cluster(Cluster),
 }
 

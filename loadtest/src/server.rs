@@ -74,6 +74,11 @@ impl Server {
         &self.program
     }
 
+    /// From its next start on it is this program with this folder of settings; what it was.
+    pub fn exchange_program(&mut self, (program, config_dir): (PathBuf, PathBuf)) -> (PathBuf, PathBuf) {
+        (std::mem::replace(&mut self.program, program), std::mem::replace(&mut self.config_dir, config_dir))
+    }
+
     /// The process, while it runs.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Child::id)

@@ -5,6 +5,7 @@ pub mod auth;
 pub mod dashboard;
 pub mod epay_account;
 pub mod epayment;
+pub mod push;
 pub mod snap;
 pub mod transaksi;
 
@@ -16,5 +17,6 @@ pub fn routes(cfg: &mut ServiceConfig) {
         .service(scope("/dashboard").configure(dashboard::routes))
         .service(scope("/transaksi").configure(transaksi::routes))
         .service(scope("/epayment").configure(epayment::routes))
-        .service(scope("/akun").configure(akun::routes));
+        .service(scope("/akun").configure(akun::routes))
+        .service(scope("/push").configure(push::routes));
 }

@@ -23,6 +23,14 @@ macro_rules! snap_sql {
 }
 pub(crate) use snap_sql;
 
+/// The customer's ($1) last purchases, newest first, as a table: read off the index `riwayat` from its end.
+macro_rules! last_purchases {
+    () => {
+        "(SELECT idtransaksi FROM ledger_transfer WHERE id_customer_global = $1 AND kind <> 'post' AND kind = 'pending' ORDER BY id DESC LIMIT 20)"
+    };
+}
+pub(crate) use last_purchases;
+
 /// A purchase, running or past.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SnapTransaksi {

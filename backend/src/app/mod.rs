@@ -15,6 +15,8 @@ use actix_web::web::{Data, ServiceConfig};
 
 use crate::auth::Auth;
 use crate::cluster::Ownership;
+use crate::cluster::metrics::ClusterMetrics;
+use crate::cluster::news::News;
 use crate::config::ServerSettings;
 use crate::db::pool::{Db, PoolLimits, StatementLimits};
 use crate::db::writes::Writes;
@@ -36,6 +38,7 @@ use crate::machine::machines::{MachineParts, Machines};
 use crate::machine::threads::Threads;
 use crate::metrics::ServerMetrics;
 use crate::purchase::rate::PurchaseRate;
+use crate::push::Push;
 use crate::secrets::Secrets;
 use crate::staff::Staff;
 use crate::whatsapp::WhatsApp;
@@ -57,8 +60,12 @@ pub struct ServerParts {
     pub auth: Auth,
     pub staff: Staff,
     pub whatsapp: WhatsApp,
+    /// What browsers are told.
+    pub push: Push,
     pub metrics: Arc<ServerMetrics>,
     pub machines: Machines,
+    /// What the other servers are told, and tell.
+    pub news: News,
     pub purchase_rate: Arc<PurchaseRate>,
     pub hubs: Hubs,
     pub seats: Arc<Seats>,
@@ -112,22 +119,29 @@ impl AppState {
         };
         let store = Store { db, clock };
         let whatsapp = WhatsApp::new(&config.whatsapp);
-        let auth = Auth::new(&secrets, &config, store.clone(), whatsapp.clone())?;
+        let cluster = ClusterMetrics::default();
+        let ownership = match config.cluster.name() {
+            None => Ownership::default(),
+            Some(_) => Ownership::shared(cluster.clone(), Duration::from_secs(config.cluster.failover_s)),
+        };
+        let auth = Auth::new(&secrets, &config, store.clone(), whatsapp.clone(), &ownership)?;
         let staff = Staff::new(store.clone(), auth.clone(), &secrets, config.is_production());
         let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
-        let metrics = ServerMetrics::new(&store.db, &auth, &bodies);
+        let push = Push::new(&secrets, &config.push, store.clone())?;
+        let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone());
         let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
         let devices = metrics.machines.devices.clone();
         let broker = Broker::of(&config.mqtt, &secrets)?;
         let tls = (authority, config.device_host());
-        let ownership = config.cluster.name().map_or_else(Ownership::default, |_| Ownership::shared(metrics.cluster.clone()));
+        let news = config.cluster.nats()?.map_or_else(News::default, |_| News::new(metrics.cluster.news.clone()));
         let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, broker, tls, config.mqtt.max_connections)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {
             store: store.clone(),
             ownership,
+            news: news.clone(),
             recovery,
             drivers,
             listeners: Arc::new(hubs.clone()),
@@ -147,8 +161,10 @@ impl AppState {
             auth,
             staff,
             whatsapp,
+            push,
             metrics: Arc::new(metrics),
             machines,
+            news,
             purchase_rate,
             hubs,
             seats: Arc::default(),
@@ -176,6 +192,7 @@ impl AppState {
             .app_data(Data::new(self.auth.clone()))
             .app_data(Data::new(self.staff.clone()))
             .app_data(Data::new(self.whatsapp.clone()))
+            .app_data(Data::new(self.push.clone()))
             .app_data(Data::from(self.metrics.clone()))
             .app_data(Data::from(self.purchase_rate.clone()))
             .app_data(Data::from(self.sim.clone()))

@@ -15,7 +15,7 @@ use utoipa::openapi::{Content, HeaderBuilder, PathItem, Ref, RefOr, Response, Re
 use utoipa::{Modify, OpenApi, ToSchema};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use crate::api::{akun, auth, dashboard, epayment, transaksi};
+use crate::api::{akun, auth, dashboard, epayment, push, transaksi};
 use crate::http::answer::Empty;
 use crate::http::dev_door;
 use crate::http::error::AppError;
@@ -52,12 +52,17 @@ use crate::{dev, health, ops};
         transaksi::get_detail_snap_transaksi::get_detail_snap_transaksi,
         transaksi::get_detail_snap_hapus::get_detail_snap_hapus,
         transaksi::get_qrcode::get_qrcode,
+        transaksi::terakhir::terakhir,
+        transaksi::ambil::ambil,
         epayment::get_epayment::get_epayment,
         epayment::get_detail_batal::get_detail_batal,
         epayment::get_detail_refund::get_detail_refund,
         akun::update_nama::update_nama,
         akun::request_otp_password::request_otp_password,
         akun::update_password::update_password,
+        push::kunci::kunci,
+        push::langganan::langganan,
+        push::berhenti::berhenti,
         ops::owner::owner,
         ops::outlet::outlet,
         ops::layanan::layanan,

@@ -23,6 +23,8 @@ use futures_util::future::LocalBoxFuture;
 use crate::app::AppState;
 use crate::app::listener::listen;
 use crate::app::{devices, router};
+use crate::cluster::failover;
+use crate::cluster::news;
 use crate::cluster::node::{self, Node};
 use crate::config::{HttpSettings, ServerSettings};
 use crate::db::{clock, prune};
@@ -32,9 +34,11 @@ use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use crate::live::balances::Balances;
 use crate::live::cut_off;
+use crate::live::elsewhere;
 use crate::live::handler::Sockets;
 use crate::live::{Live, LiveParts};
 use crate::machine::{alarm, device, recovery};
+use crate::push::sender;
 use crate::telemetry;
 
 /// How long an idle connection is kept for the next request.
@@ -72,6 +76,7 @@ fn prepare(io: &TcpStream) {
 pub struct RunningServer {
     pub handle: ServerHandle,
     pub sockets: SocketIo<Sockets>,
+    pub balances: Balances,
 }
 
 /// Starts the workers on `listener`, and on that of devices. Signals are the caller's (`cli::serve`).
@@ -93,8 +98,8 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
     let sockets = socket_io(socket_config(state), Sockets(live));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(sockets.engine()).otherwise(no_such_socket).before_answer(add_headers);
-    let balances = Balances::new(sockets.clone(), state.seats.clone());
-    let (shared, polling) = (state.clone(), sockets.clone());
+    let balances = Balances::new(sockets.clone(), state.seats.clone(), state.news.clone());
+    let (shared, polling, told) = (state.clone(), sockets.clone(), balances.clone());
     let service = move || {
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
         shared.store.db.widen(shared.connections_per_thread);
@@ -102,7 +107,7 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
         alarm::start(&shared.store.clock, shared.threads.join());
         shared.writes.watch();
         shared.machines.add_worker(actix::Arbiter::current());
-        let (state, polling, balances) = (shared.clone(), polling.clone(), balances.clone());
+        let (state, polling, balances) = (shared.clone(), polling.clone(), told.clone());
         let app = App::new()
             .wrap(from_fn(envelope::middleware))
             .wrap(from_fn(connection::refuse_unread_bodies))
@@ -146,7 +151,7 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
     };
     let server = server.run();
     let handle = server.handle();
-    Ok((server, RunningServer { handle, sockets }))
+    Ok((server, RunningServer { handle, sockets, balances }))
 }
 
 fn socket_config(state: &AppState) -> actix_socketio::Config {
@@ -225,7 +230,7 @@ fn socket_error(error: EngineError) -> String {
 const WORKERS_UP: Duration = Duration::from_secs(10);
 
 /// After `start`: devices are spoken with, open purchases come back to their machines, then the server is ready and lost work is looked for.
-pub async fn open(state: &AppState) -> Result<(), AppError> {
+pub async fn open(state: &AppState, running: &RunningServer) -> Result<(), AppError> {
     let all = state.config.workers();
     let up = async {
         while state.machines.workers() < all {
@@ -242,27 +247,45 @@ pub async fn open(state: &AppState) -> Result<(), AppError> {
         }
         Some(name) => {
             let own = state.machines.ownership();
-            let node =
-                Node::join(&state.store, name, own.clone(), state.metrics.cluster.clone()).await.map_err(AppError::internal)?;
+            let node = Node::join(&state.store, name, own.clone(), state.news.clone(), state.metrics.cluster.clone())
+                .await
+                .map_err(AppError::internal)?;
             vital::spawn("node", node.live());
-            vital::spawn("orphans", node::tell_orphans_forever(state.store.clone()));
+            vital::spawn("orphans", node::tell_orphans_forever(state.store.clone(), own.clone()));
             vital::spawn("takeover", recovery::resume_forever(state.machines.clone()));
             vital::spawn("mirror", recovery::mirror_forever(state.machines.clone()));
+            let of = state.clone();
+            vital::spawn("failover", async move { failover::watch(of.store.db.config(), of.machines.ownership()).await });
             let cut = state.clone();
             vital::spawn("cut-off", async move {
-                cut_off::watch(cut.machines.ownership(), &cut.seats, &cut.staff_seats).await;
+                cut_off::watch(&cut.machines, &cut.seats, &cut.staff_seats).await;
             });
+            tell_news(state, running)?;
         }
     }
     state.writes.watch();
     vital::spawn("reaper", recovery::reap_forever(state.machines.clone()));
     vital::spawn("pruning", prune::forever(state.store.clone()));
+    vital::spawn("push", sender::send_forever(state.push.clone()));
     vital::spawn("log", telemetry::tell_forever());
     vital::spawn("clock", clock::follow(state.store.clone(), state.metrics.clock_distance.clone()));
     let seats = state.clone();
-    vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth, seats.config.cluster.enabled).await });
+    vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth, seats.config.cluster.enabled, &seats.news).await });
     let tills = state.clone();
-    vital::spawn("tills", async move { tills.staff_seats.clone().watch(&tills.staff).await });
+    vital::spawn("tills", async move { tills.staff_seats.clone().watch(&tills.staff, &tills.news).await });
     state.machines.set_open(true);
+    Ok(())
+}
+
+/// Puts up the wire to the other servers, where there is NATS.
+fn tell_news(state: &AppState, running: &RunningServer) -> Result<(), AppError> {
+    let settings = &state.config.cluster;
+    let Some(addresses) = settings.nats().map_err(AppError::internal)? else { return Ok(()) };
+    let ca = (!settings.nats_ca.as_os_str().is_empty()).then(|| settings.nats_ca.clone());
+    vital::spawn("news", news::forever(state.news.clone(), addresses, ca, state.machines.ownership().clone()));
+    let (balances, of) = (running.balances.clone(), state.clone());
+    vital::spawn("balances", async move { balances.follow(&of.store).await });
+    let of = state.clone();
+    vital::spawn("sockets", async move { elsewhere::follow(&of.seats, &of.news).await });
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::Auth;
 use super::code_try::{self, RightCode};
 use super::error::AuthError;
 use crate::domain::telp::Telp;
+use crate::push::subscription;
 
 /// A password change that a code allows.
 pub struct PasswordChange {
@@ -42,6 +43,7 @@ async fn commit(auth: &Auth, change: &PasswordChange) -> Result<Option<(i64, i32
         return Ok(None);
     };
     let (id, version) = (row.try_get(0)?, row.try_get(1)?);
+    subscription::end_all(&tx, id).await?;
     tx.commit().await?;
     auth.versions.changed(id, version, now);
     auth.login_limits.forget(&change.telp);

@@ -8,6 +8,7 @@ use prometheus_client::metrics::counter::Counter;
 
 use super::error::AuthError;
 use super::known_phone::KnownPhone;
+use crate::cluster::Ownership;
 use crate::config;
 use crate::domain::address::Address;
 use crate::domain::recent::Recent;
@@ -40,11 +41,13 @@ pub struct Attempt {
     id: u64,
 }
 
-/// One for the whole process; a restart forgets.
+/// One for the whole process; a restart forgets. Among several servers each allows its share of a number's, so that whoever guesses at all of
+/// them has no more; what an address and a known phone may is each server's own.
 #[derive(Debug)]
 pub struct LoginLimits {
     per_phone: usize,
     per_number: usize,
+    servers: Ownership,
     failed: Mutex<Failed>,
     refused: Counter,
 }
@@ -57,14 +60,20 @@ struct Failed {
 }
 
 impl LoginLimits {
-    pub fn new(config: &config::AuthSettings) -> Self {
+    pub fn new(config: &config::AuthSettings, servers: Ownership) -> Self {
         let addresses = Buckets::new(config.wrong_logins_per_address, config.wrong_logins_address_refill_s);
-        Self::with(config.wrong_logins_per_phone, config.wrong_logins_per_number, addresses)
+        Self::with(config.wrong_logins_per_phone, config.wrong_logins_per_number, addresses, servers)
     }
 
-    fn with(per_phone: usize, per_number: usize, addresses: Buckets) -> Self {
+    fn with(per_phone: usize, per_number: usize, addresses: Buckets, servers: Ownership) -> Self {
         let (numbers, phones) = (Recent::new(WINDOW_MS, MOST), Recent::new(WINDOW_MS, MOST));
-        Self { per_phone, per_number, failed: Mutex::new(Failed { numbers, phones, addresses }), refused: Counter::default() }
+        Self {
+            per_phone,
+            per_number,
+            servers,
+            failed: Mutex::new(Failed { numbers, phones, addresses }),
+            refused: Counter::default(),
+        }
     }
 
     /// Whether the address may try at all, told before anything else is looked at.
@@ -87,7 +96,7 @@ impl LoginLimits {
                 failed.phones.add(*phone, (), now)
             }
             Who::Stranger { number, address } => {
-                let of_number = failed.numbers.wait_ms(number, self.per_number, now, |_| true);
+                let of_number = failed.numbers.wait_ms(number, self.servers.share_of(self.per_number), now, |_| true);
                 let of_pair = failed.numbers.wait_ms(number, self.per_phone, now, |from| from == address);
                 self.refuse(of_number.max(of_pair).max(failed.addresses.wait_ms(*address, now)))?;
                 failed.addresses.take(*address, now);
@@ -198,7 +207,7 @@ mod tests {
     }
 
     fn limits(per_phone: usize, per_number: usize, per_address: usize) -> LoginLimits {
-        LoginLimits::with(per_phone, per_number, Buckets::new(per_address, 3))
+        LoginLimits::with(per_phone, per_number, Buckets::new(per_address, 3), Ownership::default())
     }
 
     fn stranger(number: &str, address: u32) -> Who {

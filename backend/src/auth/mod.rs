@@ -23,6 +23,7 @@ use std::sync::Arc;
 use actix_web::http::header::{HeaderMap, HeaderValue};
 use prometheus_client::metrics::gauge::Gauge;
 
+use crate::cluster::Ownership;
 use crate::config::{AuthSettings, ServerSettings};
 use crate::db::Store;
 use crate::domain::address::Address;
@@ -63,13 +64,19 @@ impl Auth {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn new(secrets: &Secrets, config: &ServerSettings, store: Store, whatsapp: WhatsApp) -> std::io::Result<Self> {
-        let login_limits = login_limits::LoginLimits::new(&config.auth);
+    pub fn new(
+        secrets: &Secrets,
+        config: &ServerSettings,
+        store: Store,
+        whatsapp: WhatsApp,
+        servers: &Ownership,
+    ) -> std::io::Result<Self> {
+        let login_limits = login_limits::LoginLimits::new(&config.auth, servers.clone());
         Ok(Self(Arc::new(AuthParts {
             tokens: token::Tokens::new(secrets, config.auth.token_days),
             versions: session::Versions::default(),
             known_phones: known_phone::KnownPhones::new(secrets, config.is_production()),
-            reset_alarm: reset_alarm::ResetAlarm::new(&config.auth),
+            reset_alarm: reset_alarm::ResetAlarm::new(&config.auth, servers.clone()),
             code_limits: code_limits::CodeLimits::new(&config.auth),
             passwords: password::Workers::start(login_limits.refused().clone())?,
             login_limits,

@@ -8,6 +8,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
 use super::error::AuthError;
+use crate::cluster::Ownership;
 use crate::config;
 use crate::domain::recent::Recent;
 use crate::domain::timestamp::Timestamp;
@@ -18,10 +19,11 @@ const MOST: usize = 1 << 16;
 /// While the last tries before the alarm are decided; that takes milliseconds.
 const RETRY_S: u32 = 1;
 
-/// One for the whole process; a restart forgets.
+/// One for the whole process; a restart forgets. Each of several servers has an alarm of its own, after its share of wrong codes.
 #[derive(Debug)]
 pub struct ResetAlarm {
     wrong_per_hour: usize,
+    servers: Ownership,
     lasts_ms: i64,
     state: Mutex<State>,
     on: Gauge,
@@ -51,13 +53,13 @@ pub struct ResetTry<'a> {
 }
 
 impl ResetAlarm {
-    pub fn new(config: &config::AuthSettings) -> Self {
-        Self::with(config.reset_alarm_wrong_per_hour, config.reset_alarm_hours * HOUR_MS)
+    pub fn new(config: &config::AuthSettings, servers: Ownership) -> Self {
+        Self::with(config.reset_alarm_wrong_per_hour, config.reset_alarm_hours * HOUR_MS, servers)
     }
 
-    fn with(wrong_per_hour: usize, lasts_ms: i64) -> Self {
+    fn with(wrong_per_hour: usize, lasts_ms: i64, servers: Ownership) -> Self {
         let state = Mutex::new(State { wrong: Recent::new(HOUR_MS, MOST), open: 0, alarm: None });
-        Self { wrong_per_hour, lasts_ms, state, on: Gauge::default(), wrong: Counter::default() }
+        Self { wrong_per_hour, servers, lasts_ms, state, on: Gauge::default(), wrong: Counter::default() }
     }
 
     /// Begins a try with a stranger's code.
@@ -67,7 +69,7 @@ impl ResetAlarm {
     pub fn begin(&self, now: Timestamp) -> Result<ResetTry<'_>, AuthError> {
         let mut state = self.lock();
         let alarm_since = self.since_in(&mut state, now);
-        if alarm_since.is_none() && state.wrong.count(&(), now) + state.open > self.wrong_per_hour {
+        if alarm_since.is_none() && state.wrong.count(&(), now) + state.open > self.servers.share_of(self.wrong_per_hour) {
             return Err(AuthError::TooMany { retry_s: RETRY_S });
         }
         state.open += 1;
@@ -103,7 +105,7 @@ impl ResetAlarm {
         let mut state = self.lock();
         state.wrong.add((), (), now);
         let wrong = state.wrong.count(&(), now);
-        if wrong <= self.wrong_per_hour {
+        if wrong <= self.servers.share_of(self.wrong_per_hour) {
             return;
         }
         let until = now.plus_ms(self.lasts_ms);
@@ -140,7 +142,10 @@ impl Drop for ResetTry<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::cluster::metrics::ClusterMetrics;
 
     const DAY_MS: i64 = 24 * HOUR_MS;
 
@@ -154,7 +159,7 @@ mod tests {
 
     #[test]
     fn more_wrong_codes_in_an_hour_than_allowed_raise_it_until_they_have_stopped_for_a_day() {
-        let alarm = ResetAlarm::with(100, DAY_MS);
+        let alarm = ResetAlarm::with(100, DAY_MS, Ownership::default());
         (0..100).for_each(|ms| guess(&alarm, ms));
         assert_eq!(alarm.since(at(100)), None);
         guess(&alarm, 100);
@@ -169,7 +174,7 @@ mod tests {
 
     #[test]
     fn fewer_do_not_however_long_it_goes_on() {
-        let alarm = ResetAlarm::with(100, DAY_MS);
+        let alarm = ResetAlarm::with(100, DAY_MS, Ownership::default());
         for n in 0..10_000 {
             guess(&alarm, n * HOUR_MS / 100);
             assert_eq!(alarm.since(at(n * HOUR_MS / 100)), None);
@@ -178,7 +183,7 @@ mod tests {
 
     #[test]
     fn many_at_once_do_not_get_past_it() {
-        let alarm = ResetAlarm::with(3, DAY_MS);
+        let alarm = ResetAlarm::with(3, DAY_MS, Ownership::default());
         let mut open: Vec<_> = (0..4).map(|_| alarm.begin(at(0)).unwrap()).collect();
         assert!(alarm.begin(at(0)).is_err());
         drop(open.pop()); // right, or its caller went away
@@ -186,5 +191,16 @@ mod tests {
         open.into_iter().for_each(|tried| tried.wrong(at(1)));
         assert_eq!(alarm.begin(at(2)).unwrap().alarm_since, Some(at(1)));
         assert_eq!(alarm.lock().open, 0);
+    }
+
+    #[test]
+    fn one_of_several_servers_raises_it_after_its_share() {
+        let servers = Ownership::shared(ClusterMetrics::default(), Duration::ZERO);
+        servers.is_one_of(3);
+        let alarm = ResetAlarm::with(100, DAY_MS, servers);
+        (0..34).for_each(|ms| guess(&alarm, ms));
+        assert_eq!(alarm.since(at(34)), None);
+        guess(&alarm, 34);
+        assert_eq!(alarm.since(at(34)), Some(at(34)));
     }
 }

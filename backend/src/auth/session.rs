@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 use tokio::sync::broadcast;
+use tokio_postgres::Row;
 
 use super::Auth;
 use super::error::AuthError;
 use super::token::{Claims, TokenId};
-use crate::db::pool::{Db, DbClient};
+use crate::db::pool::Db;
 use crate::domain::timestamp::Timestamp;
 
 /// Customers of whom it is remembered which tokens are good. Full: everything is forgotten and read again.
@@ -130,7 +131,8 @@ impl Versions {
             return Ok(known.lets(claims));
         }
         let client = db.get().await?;
-        let read = read(&client, &[id], now).await?.remove(&id).ok_or(AuthError::Unauthorized)?;
+        let stmt = client.prepare_cached(OF_ONE).await?;
+        let read = by_customer(&client.query(&stmt, &[&id, &now]).await?, now)?.remove(&id).ok_or(AuthError::Unauthorized)?;
         Ok(self.remember(id, read).lets(claims))
     }
 
@@ -142,16 +144,23 @@ impl Versions {
     }
 }
 
-/// What is stored of these customers, of those that there are.
-async fn read(client: &DbClient, ids: &[i64], now: Timestamp) -> Result<HashMap<i64, Known>, AuthError> {
-    let stmt = client
-        .prepare_cached(
+macro_rules! stored {
+    ($which:literal) => {
+        concat!(
             "SELECT c.id, c.token_version, e.token, e.expires_at FROM customer_global c
-             LEFT JOIN ended_token e ON e.id_customer_global = c.id AND e.expires_at > $2 WHERE c.id = ANY($1) ORDER BY c.id",
+             LEFT JOIN ended_token e ON e.id_customer_global = c.id AND e.expires_at > $2 WHERE c.id ",
+            $which
         )
-        .await?;
-    let rows = client.query(&stmt, &[&ids, &now]).await?;
-    let mut read = HashMap::with_capacity(ids.len());
+    };
+}
+
+/// A statement of its own: one for many would be planned anew at each purchase.
+const OF_ONE: &str = stored!("= $1");
+const OF_MANY: &str = stored!("= ANY($1) ORDER BY c.id");
+
+/// What is stored of the customers of these rows, which follow each other.
+fn by_customer(rows: &[Row], now: Timestamp) -> Result<HashMap<i64, Known>, AuthError> {
+    let mut read = HashMap::new();
     for of_one in rows.chunk_by(|row, next| row.get::<_, i64>(0) == next.get::<_, i64>(0)) {
         let Some(first) = of_one.first() else { continue };
         let mut ended = Vec::new();
@@ -171,7 +180,9 @@ async fn read(client: &DbClient, ids: &[i64], now: Timestamp) -> Result<HashMap<
 /// When the database does not answer.
 pub async fn read_again(auth: &Auth, ids: &[i64]) -> Result<HashMap<i64, Known>, AuthError> {
     let client = auth.store.get().await?;
-    let read = read(&client, ids, auth.store.now()).await?;
+    let stmt = client.prepare_cached(OF_MANY).await?;
+    let now = auth.store.now();
+    let read = by_customer(&client.query(&stmt, &[&ids, &now]).await?, now)?;
     Ok(read.into_iter().map(|(id, known)| (id, auth.versions.remember(id, known))).collect())
 }
 

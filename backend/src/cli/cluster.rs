@@ -4,11 +4,13 @@ use clap::Subcommand;
 
 use super::context::{self, CommandContext};
 use super::{CommonArgs, Failure};
+use crate::cluster::standbys::{self, Standby};
 use crate::cluster::{SHARDS, membership};
 
 #[derive(Debug, Subcommand)]
 pub enum ClusterCommand {
-    /// Every server of the last day: whether it lives, its shards and devices, and how its last beat went
+    /// Every server of the last day: whether it lives, its shards and devices, how its last beat went, how its news; and the database's
+    /// standbys
     Status,
 }
 
@@ -21,8 +23,9 @@ impl ClusterCommand {
 }
 
 async fn status(k: &CommandContext) -> Result<(), Failure> {
-    let nodes = membership::status(&*k.client().await?).await?;
-    println!("name\tnode\tstate\tshards\tdevices\tbeat\ttook\tclock\tversion\tstarted");
+    let client = k.client().await?;
+    let nodes = membership::status(&client).await?;
+    println!("name\tnode\tstate\tshards\tdevices\tbeat\ttook\tclock\tnews\tversion\tstarted");
     for node in &nodes {
         let state = match (node.lives, node.leaving, node.late) {
             (false, ..) => "dead",
@@ -31,7 +34,7 @@ async fn status(k: &CommandContext) -> Result<(), Failure> {
             _ => "lives",
         };
         println!(
-            "{}\t{}\t{state}\t{}\t{}\t{:.1} s ago\t{:.1} ms\t{:+.1} ms\t{}\t{}",
+            "{}\t{}\t{state}\t{}\t{}\t{:.1} s ago\t{:.1} ms\t{:+.1} ms\t{}\t{}\t{}",
             node.name,
             node.idnode,
             node.shards,
@@ -39,6 +42,7 @@ async fn status(k: &CommandContext) -> Result<(), Failure> {
             node.silent_ms / 1_000.0,
             node.last.took_ms,
             -node.last.ahead_ms,
+            node.last.news_ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms:.1} ms")),
             node.version,
             node.started_at.rfc3339(),
         );
@@ -49,5 +53,19 @@ async fn status(k: &CommandContext) -> Result<(), Failure> {
         0 => println!("no server lives, or cluster.enabled is not set"),
         lives => println!("{lives} live, {free} of {SHARDS} shards have no owner"),
     }
+    tell_standbys(standbys::all(&client).await?);
     Ok(())
+}
+
+fn tell_standbys(standbys: Option<Vec<Standby>>) {
+    let Some(standbys) = standbys else {
+        return println!("standbys: this role may not see them (GRANT pg_monitor TO <role>)");
+    };
+    println!("standby\taddress\tstate\tsync\tlag\tbehind");
+    for standby in standbys {
+        let or_none = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
+        let lag = or_none(standby.lag_ms.map(|ms| format!("{ms:.1} ms")));
+        let behind = or_none(standby.behind.map(|bytes| format!("{bytes} B")));
+        println!("{}\t{}\t{}\t{}\t{lag}\t{behind}", standby.name, standby.address, standby.state, standby.sync);
+    }
 }

@@ -78,7 +78,7 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     let device_address = devices::address(devices.as_ref());
     let (server, running) = server::start(&state, listener, devices)?;
     let server = actix_web::rt::spawn(server);
-    server::open(&state).await?;
+    server::open(&state, &running).await?;
     // Before it says that it is open: whoever reads that may stop it at once, and is owed the drain.
     let stop = told_to_stop()?;
     let play = device_play(&state, device_address).await?;

@@ -24,10 +24,11 @@ WHERE NOT EXISTS (SELECT FROM node WHERE name = $1 AND alive_until >= clock_time
 
 const FORGET: &str = "DELETE FROM node WHERE alive_until < clock_timestamp() - $1 * INTERVAL '1 ms'";
 
-/// $1 node, $2 its life, $3 how long its last beat took, $4 how far the database's clock was ahead of its own then. A beat that finds its own life over remembers when: what stopped this node may have stopped all.
+/// $1 node, $2 its life, $3 how long its last beat took, $4 how far the database's clock was ahead of its own then, $5 how long its news takes.
+/// A beat that finds its own life over remembers when: what stopped this node may have stopped all.
 const BEAT: &str = "
 UPDATE node SET late_since = CASE WHEN alive_until < clock_timestamp() THEN clock_timestamp() ELSE late_since END,
-    beat_ms = $3, clock_ms = $4, alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
+    beat_ms = $3, clock_ms = $4, news_ms = $5, alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
 WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS is_quiet, leaving, clock_timestamp()";
 
 const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
@@ -55,11 +56,13 @@ UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = fr
 
 const HAND_OVER: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
 
-/// Devices whose server is dead have come back to another one by then, or are gone. A machine whose row somebody else holds has its turn
-/// later.
+/// $1 how long ago a server's last beat was that is dead, $2 the node that asks: when its own beats came late since, everybody's may have.
+/// Devices have come back to another server by then, or are gone. A machine whose row somebody else holds has its turn later.
 const ORPHANS: &str = "
 WITH orphans AS (
-    SELECT idmesin FROM mesin WHERE online AND driver = 'mqtt' AND (link_node IS NULL OR NOT EXISTS (
+    SELECT idmesin FROM mesin WHERE EXISTS (
+        SELECT FROM node WHERE idnode = $2 AND alive_until > clock_timestamp() AND late_since < clock_timestamp() - $1 * INTERVAL '1 ms')
+    AND online AND driver = 'mqtt' AND (link_node IS NULL OR NOT EXISTS (
         SELECT FROM node WHERE idnode = link_node AND alive_until > clock_timestamp() - $1 * INTERVAL '1 ms'))
     ORDER BY idmesin FOR NO KEY UPDATE SKIP LOCKED
 )
@@ -70,7 +73,7 @@ const ORPHANED_MS: i64 = 15_000;
 const STATUS: &str = "
 SELECT n.idnode, n.name, n.version, n.started_at, (extract(epoch FROM clock_timestamp() - n.alive_until) * 1000)::FLOAT8 + $1 AS since_ms,
        n.alive_until >= clock_timestamp() AS lives, n.leaving, n.late_since > clock_timestamp() - $1 * INTERVAL '1 ms' AS late,
-       n.beat_ms, n.clock_ms, (SELECT count(*) FROM shard s WHERE s.idnode = n.idnode) AS shards,
+       n.beat_ms, n.clock_ms, n.news_ms, (SELECT count(*) FROM shard s WHERE s.idnode = n.idnode) AS shards,
        (SELECT count(*) FROM mesin m WHERE m.link_node = n.idnode AND m.online) AS devices
 FROM node n ORDER BY lives DESC, n.name, n.idnode DESC";
 
@@ -99,6 +102,8 @@ pub struct LastBeat {
     pub took_ms: f64,
     /// How far the database's clock was ahead of the node's.
     pub ahead_ms: f64,
+    /// How long a message to the others takes; `None` when none comes back, or it tells none.
+    pub news_ms: Option<f64>,
 }
 
 /// Enters among the others; its number.
@@ -121,7 +126,10 @@ pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, Clu
 /// [`ClusterError::Forgotten`], and the database's.
 pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, ClusterError> {
     let life = LIFE_MS as f64;
-    let row = client.query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms]).await?.ok_or(ClusterError::Forgotten)?;
+    let row = client
+        .query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms, &last.news_ms])
+        .await?
+        .ok_or(ClusterError::Forgotten)?;
     let (is_quiet, leaving, at): (bool, bool, Timestamp) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let row = client.query_one(SEEN, &[&life]).await?;
     let seen = Seen { nodes: row.try_get(0)?, free: row.try_get(1)?, is_quiet, leaving };
@@ -207,7 +215,11 @@ pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
             lives: row.try_get("lives")?,
             leaving: row.try_get("leaving")?,
             late: row.try_get("late")?,
-            last: LastBeat { took_ms: row.try_get("beat_ms")?, ahead_ms: row.try_get("clock_ms")? },
+            last: LastBeat {
+                took_ms: row.try_get("beat_ms")?,
+                ahead_ms: row.try_get("clock_ms")?,
+                news_ms: row.try_get("news_ms")?,
+            },
             shards: row.try_get("shards")?,
             devices: row.try_get("devices")?,
         })
@@ -215,12 +227,13 @@ pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
     rows.iter().map(status).collect()
 }
 
-/// Says of devices that were connected to a server which is dead, and to none since, that they cannot be reached. How many there were.
+/// Says of devices that were connected to a server which is dead, and to none since, that they cannot be reached; `me` asks. How many there
+/// were.
 ///
 /// # Errors
 /// The database's.
-pub async fn tell_orphans(client: &Client) -> Result<u64, ClusterError> {
-    Ok(client.execute(ORPHANS, &[&(ORPHANED_MS as f64)]).await?)
+pub async fn tell_orphans(client: &Client, me: i64) -> Result<u64, ClusterError> {
+    Ok(client.execute(ORPHANS, &[&(ORPHANED_MS as f64), &me]).await?)
 }
 
 /// Lets go of a shard of which nothing is decided here any more.

@@ -22,6 +22,21 @@ pub struct ClusterMetrics {
     pub clock_ahead: Gauge<f64, AtomicU64>,
     /// Changes that met a fence which did not stand, or another state.
     pub doubts: Counter,
+    pub news: NewsMetrics,
+}
+
+/// Of the messages between servers.
+#[derive(Debug, Clone)]
+pub struct NewsMetrics {
+    pub connected: Gauge,
+    pub told: Counter,
+    /// NATS was away, or there was no room.
+    pub not_told: Counter,
+    pub heard: Counter,
+    /// Numbers that others had used and that did not come here.
+    pub missed: Counter,
+    pub unreadable: Counter,
+    pub way_seconds: Histogram,
 }
 
 impl Default for ClusterMetrics {
@@ -36,6 +51,15 @@ impl Default for ClusterMetrics {
             beats_failed: Counter::default(),
             clock_ahead: Gauge::default(),
             doubts: Counter::default(),
+            news: NewsMetrics {
+                connected: Gauge::default(),
+                told: Counter::default(),
+                not_told: Counter::default(),
+                heard: Counter::default(),
+                missed: Counter::default(),
+                unreadable: Counter::default(),
+                way_seconds: Histogram::new(exponential_buckets(0.0001, 2.0, 14)),
+            },
         }
     }
 }
@@ -60,5 +84,22 @@ impl ClusterMetrics {
             "Changes that met a fence that did not stand, or a state that was another",
             self.doubts.clone(),
         );
+        self.news.register(all);
+    }
+}
+
+impl NewsMetrics {
+    fn register(&self, all: &mut Registry) {
+        all.register("cluster_news_connected", "Whether this server is connected to NATS", self.connected.clone());
+        all.register("cluster_news_told", "Messages that went to the other servers", self.told.clone());
+        all.register("cluster_news_not_told", "Messages that did not: no connection to NATS, or no room", self.not_told.clone());
+        all.register("cluster_news_heard", "Messages that came from the other servers", self.heard.clone());
+        all.register("cluster_news_missed", "Messages of the other servers that did not come", self.missed.clone());
+        all.register(
+            "cluster_news_unreadable",
+            "Messages that cannot be read: another version, or not a server's",
+            self.unreadable.clone(),
+        );
+        all.register_with_unit("cluster_news_way", "A message's way to NATS and back", Unit::Seconds, self.way_seconds.clone());
     }
 }

@@ -2,13 +2,16 @@
 //! owns everything and asks nobody.
 
 pub mod error;
+pub mod failover;
 pub mod fence;
 pub mod membership;
 pub mod metrics;
+pub mod news;
 pub mod node;
+pub mod standbys;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -51,6 +54,8 @@ pub struct Ownership(Option<Arc<Shards>>);
 struct Shards {
     /// This start of this server; 0 before it is known.
     node: AtomicI64,
+    /// Servers that live, this one included.
+    servers: AtomicUsize,
     /// The epoch since which each shard is owned; 0: it is not.
     epochs: Vec<AtomicI64>,
     doubted: Notify,
@@ -58,17 +63,28 @@ struct Shards {
     /// Those that are owned since a moment ago, whose machines nobody has looked at yet.
     gained: Mutex<BTreeSet<i32>>,
     gains: Notify,
-    /// When the database last answered a beat.
-    beaten: Mutex<Instant>,
+    heard: Mutex<Heard>,
+    /// How long a failover may take.
+    failover: Duration,
+}
+
+/// Of the database.
+#[derive(Debug, Clone, Copy)]
+struct Heard {
+    /// When it last answered a beat.
+    beaten: Instant,
+    /// When it was last seen to fail over.
+    failing_over: Instant,
 }
 
 impl Ownership {
-    /// One of several; it owns nothing yet.
-    pub fn shared(metrics: ClusterMetrics) -> Self {
+    /// One of several; it owns nothing yet. What a failover of the database takes longer than `failover` is none.
+    pub fn shared(metrics: ClusterMetrics, failover: Duration) -> Self {
         let epochs = (0..SHARDS).map(|_| AtomicI64::new(0)).collect();
         let (doubted, gained, gains) = Default::default();
-        let beaten = Mutex::new(Instant::now());
-        Self(Some(Arc::new(Shards { node: AtomicI64::new(0), epochs, doubted, metrics, gained, gains, beaten })))
+        let (now, node, servers) = (Instant::now(), AtomicI64::new(0), AtomicUsize::new(1));
+        let heard = Mutex::new(Heard { beaten: now, failing_over: now });
+        Self(Some(Arc::new(Shards { node, servers, epochs, doubted, metrics, gained, gains, heard, failover })))
     }
 
     pub fn is_alone(&self) -> bool {
@@ -89,6 +105,18 @@ impl Ownership {
         self.0.as_ref().map(|shards| shards.node.load(Ordering::Acquire)).filter(|node| *node != 0)
     }
 
+    /// How much of what all servers allow together this one allows: nobody has more of it by asking each of them.
+    pub fn share_of(&self, limit: usize) -> usize {
+        limit.div_ceil(self.0.as_ref().map_or(1, |shards| shards.servers.load(Ordering::Relaxed)))
+    }
+
+    /// So many servers live and may claim; none, while the database has kept all of them waiting.
+    pub fn is_one_of(&self, servers: i64) {
+        if let (Some(shards), Ok(servers @ 1..)) = (&self.0, usize::try_from(servers)) {
+            shards.servers.store(servers, Ordering::Relaxed);
+        }
+    }
+
     /// Whether the outlet's machines are decided here.
     pub fn owns(&self, idoutlet: i64) -> bool {
         self.of(idoutlet) != Owner::Elsewhere
@@ -103,7 +131,22 @@ impl Ownership {
     /// How long ago the database last answered a beat of this server; one that is alone has none to wait for. Past
     /// [`membership::LIFE_MS`] others decide what it decided.
     pub fn silence(&self) -> Duration {
-        self.0.as_ref().map_or(Duration::ZERO, |shards| shards.beaten().elapsed())
+        self.0.as_ref().map_or(Duration::ZERO, |shards| shards.heard().beaten.elapsed())
+    }
+
+    /// The same, but a failover of the database is as good as its answer for as long as one may take.
+    pub fn given_up(&self) -> Duration {
+        self.0.as_ref().map_or(Duration::ZERO, |shards| {
+            let Heard { beaten, failing_over } = *shards.heard();
+            failing_over.min(beaten + shards.failover).max(beaten).elapsed()
+        })
+    }
+
+    /// The database does not answer, and a standby of it waits to be promoted.
+    pub fn fails_over(&self) {
+        if let Some(shards) = &self.0 {
+            shards.heard().failing_over = Instant::now();
+        }
     }
 
     /// A fence did not stand: what is owned is read again at once.
@@ -147,7 +190,7 @@ impl Ownership {
     pub fn learn(&self, node: i64, stored: &[(i32, i64)]) -> (usize, usize) {
         let Some(shards) = &self.0 else { return (0, 0) };
         shards.node.store(node, Ordering::Release);
-        *shards.beaten() = Instant::now();
+        shards.heard().beaten = Instant::now();
         let (mut gained, mut lost) = (Vec::new(), 0);
         for shard in 0..SHARDS {
             let epoch = stored.iter().find(|(stored, _)| *stored == shard).map_or(0, |(_, epoch)| *epoch);
@@ -173,8 +216,8 @@ impl Ownership {
 }
 
 impl Shards {
-    fn beaten(&self) -> MutexGuard<'_, Instant> {
-        self.beaten.lock().unwrap_or_else(PoisonError::into_inner)
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn gained(&self) -> MutexGuard<'_, BTreeSet<i32>> {
@@ -205,8 +248,19 @@ mod tests {
     }
 
     #[test]
+    fn limits_are_shared_by_those_who_live() {
+        let (alone, own) = (Ownership::default(), Ownership::shared(ClusterMetrics::default(), Duration::ZERO));
+        alone.is_one_of(3);
+        assert_eq!((alone.share_of(50), own.share_of(50)), (50, 50));
+        own.is_one_of(3);
+        assert_eq!((own.share_of(50), own.share_of(2)), (17, 1));
+        own.is_one_of(0);
+        assert_eq!(own.share_of(50), 17);
+    }
+
+    #[test]
     fn it_owns_what_is_stored_and_nothing_else() {
-        let own = Ownership::shared(ClusterMetrics::default());
+        let own = Ownership::shared(ClusterMetrics::default(), Duration::from_secs(60));
         assert_eq!((own.of(3), own.shards()), (Owner::Elsewhere, Some(vec![])));
         assert_eq!(own.learn(9, &[(3, 5), (4, 1)]), (2, 0));
         assert_eq!(own.gained().now_or_never(), Some(vec![3, 4]));

@@ -8,6 +8,7 @@ use tokio_postgres::{Client, Config};
 use super::error::ClusterError;
 use super::membership::LastBeat;
 use super::metrics::ClusterMetrics;
+use super::news::News;
 use super::{Ownership, membership};
 use crate::db::error::DbError;
 use crate::db::{Store, lock};
@@ -32,6 +33,7 @@ pub struct Node {
     name: String,
     config: Config,
     ownership: Ownership,
+    news: News,
     clock: Clock,
     metrics: ClusterMetrics,
     last: LastBeat,
@@ -42,11 +44,26 @@ impl Node {
     ///
     /// # Errors
     /// When a server of that name lives, or devices are simulated; and the database's.
-    pub async fn join(store: &Store, name: &str, ownership: Ownership, metrics: ClusterMetrics) -> Result<Self, ClusterError> {
+    pub async fn join(
+        store: &Store,
+        name: &str,
+        ownership: Ownership,
+        news: News,
+        metrics: ClusterMetrics,
+    ) -> Result<Self, ClusterError> {
         let config = store.db.config().clone();
         let (client, _lost) = lock::connect(&config).await?;
         let id = join(&client, name).await?;
-        Ok(Self { id, name: name.to_owned(), config, ownership, clock: store.clock.clone(), metrics, last: LastBeat::default() })
+        Ok(Self {
+            id,
+            name: name.to_owned(),
+            config,
+            ownership,
+            news,
+            clock: store.clock.clone(),
+            metrics,
+            last: LastBeat::default(),
+        })
     }
 
     /// Runs until the process ends.
@@ -87,10 +104,15 @@ impl Node {
         let beat = membership::beat(client, self.id, self.last).await?;
         let took = began.elapsed();
         // It was read at the beginning of the beat, on its way back at the latest.
-        self.last = LastBeat { took_ms: took.as_secs_f64() * 1_000.0, ahead_ms: asked.ms_until(beat.at) as f64 };
+        self.last = LastBeat {
+            took_ms: took.as_secs_f64() * 1_000.0,
+            ahead_ms: asked.ms_until(beat.at) as f64,
+            news_ms: self.news.way_ms(),
+        };
         self.metrics.beat_seconds.observe(took.as_secs_f64());
         self.metrics.clock_ahead.set(self.last.ahead_ms / 1_000.0);
         let (gained, lost) = self.ownership.learn(self.id, &beat.owned);
+        self.ownership.is_one_of(beat.nodes);
         self.metrics.nodes.set(beat.nodes);
         self.metrics.shards_free.set(beat.free);
         self.metrics.shards_owned.set(i64::try_from(beat.owned.len()).unwrap_or_default());
@@ -109,12 +131,13 @@ impl Node {
 }
 
 /// Tells of devices that have lost their server. Runs until the process ends, and apart from the beats: these wait for nobody's rows.
-pub async fn tell_orphans_forever(store: Store) {
+pub async fn tell_orphans_forever(store: Store, ownership: Ownership) {
     let mut every = interval(ORPHANS_EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         every.tick().await;
-        let told = async { membership::tell_orphans(&*store.get().await?).await };
+        let Some(me) = ownership.node() else { continue };
+        let told = async { membership::tell_orphans(&*store.get().await?, me).await };
         match told.await {
             Ok(0) => {}
             Ok(orphans) => tracing::warn!(orphans, "devices of a dead server have not come back"),

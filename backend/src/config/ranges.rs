@@ -46,6 +46,7 @@ impl ServerSettings {
             ("dev.ticks_per_second", 1, 8, n(self.dev.ticks_per_second)),
             ("realtime.ping_interval_s", 1, 3600, real.ping_interval_s),
             ("realtime.ping_timeout_s", 1, 3600, real.ping_timeout_s),
+            ("cluster.failover_s", 0, 3600, self.cluster.failover_s),
             ("realtime.max_payload_bytes", 1024, 100 * MANY, real.max_payload_bytes as u64),
         ]
     }

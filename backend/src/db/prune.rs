@@ -19,7 +19,7 @@ pub struct Prunable {
     pub kept_ms: i64,
 }
 
-pub const PRUNABLE: [Prunable; 7] = [
+pub const PRUNABLE: [Prunable; 8] = [
     // Refusals only: a purchase's receipt stays for ever.
     Prunable {
         sql: "DELETE FROM nota WHERE tolak IS NOT NULL AND ctid = ANY(ARRAY(
@@ -61,6 +61,12 @@ pub const PRUNABLE: [Prunable; 7] = [
         sql: "DELETE FROM sesi_petugas WHERE ctid = ANY(ARRAY(
             SELECT ctid FROM sesi_petugas WHERE sampai <= $1 ORDER BY sampai LIMIT $2 FOR UPDATE SKIP LOCKED))",
         kept_ms: 30 * DAY_MS,
+    },
+    // Of logins that have run out by themselves.
+    Prunable {
+        sql: "DELETE FROM langganan_push WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM langganan_push WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: 0,
     },
 ];
 

@@ -1,6 +1,7 @@
 //! Values that are parsed once at the door and trusted afterwards.
 
 pub mod address;
+pub mod cause;
 pub mod course;
 pub mod cursor;
 pub mod driver_kind;

@@ -10,6 +10,7 @@ use crate::db::error::DbError;
 use crate::http::error::AppError;
 use crate::metrics::ServerMetrics;
 use crate::purchase::state::{PurchaseState, open_states};
+use crate::push::queue;
 
 /// How long counting the open purchases may take.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
@@ -29,6 +30,10 @@ pub async fn metrics(
     let open = tokio::time::timeout(DATABASE_LIMIT, open_purchases(&store)).await.ok().and_then(Result::ok);
     counted.database_up(open.is_some());
     counted.machines.purchases_open(open.as_deref());
+    let due = tokio::time::timeout(DATABASE_LIMIT, queue::waiting(&store)).await;
+    if let Ok(Ok(due)) = due {
+        counted.push.waiting(due);
+    }
     auth.reset_alarm.since(store.now()); // an alarm that is over says so when it is asked
     let text = counted.encode().map_err(AppError::internal)?;
     Ok(HttpResponse::Ok().content_type("application/openmetrics-text; version=1.0.0; charset=utf-8").body(text))

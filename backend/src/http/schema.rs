@@ -13,6 +13,7 @@ use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::telp::{COUNTRY_CODE, CountryCode, Telp};
 use crate::domain::text::{MAX_NAME_CHARS, MAX_REASON_CHARS};
 use crate::domain::timestamp::Timestamp;
+use crate::push::endpoint;
 
 /// What `str::trim` takes off: Unicode's White_Space.
 const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
@@ -37,6 +38,13 @@ pub enum SixDigits {}
 pub enum NumberOrNothing {}
 /// What numbers begin with.
 pub enum NumberPrefix {}
+
+/// Where a browser takes pushes.
+pub enum PushEndpoint {}
+/// A browser's public key for them.
+pub enum PushKey {}
+/// The secret that it shares with whoever pushes.
+pub enum PushAuth {}
 
 /// Characters that the number after a [`NamePrefix`] takes.
 pub const NUMBER_CHARS: usize = 6;
@@ -77,6 +85,12 @@ describe! {
         .examples(["Mesin"]).build();
     Reason => text(trimmed(MAX_REASON_CHARS)).description(Some(between(MAX_REASON_CHARS))).examples(["mesin rusak"]).build();
     SearchText => text(search()).build();
+    PushEndpoint => text(push_endpoint()).max_length(Some(endpoint::MAX_BYTES))
+        .description(Some("An address at the push service of Google, Mozilla, Apple or Microsoft.")).build();
+    // The bits that are none of the 65 and 16 bytes are zero.
+    PushKey => text("^B[A-P][A-Za-z0-9_-]{84}[AEIMQUYcgkosw048]$")
+        .description(Some("An uncompressed point of P-256: 65 bytes, base64url without padding.")).build();
+    PushAuth => text("^[A-Za-z0-9_-]{21}[AQgw]$").description(Some("16 bytes, base64url without padding.")).build();
     Timestamp => ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
         .description(Some("RFC 3339, UTC.")).build();
     Cursor => text(sampai()).description(Some("Opaque, from the first page's answer.")).build();
@@ -145,6 +159,13 @@ fn sampai() -> String {
     format!(r"^((0|[1-9a-f][0-9a-f]{{0,14}}|[1-7][0-9a-f]{{15}})(\.(0|[1-9a-f][0-9a-f]{{0,15}})){{0,{MAX_IN_PROGRESS}}})?$")
 }
 
+/// `push::endpoint::Endpoint::parse`, where no host is added.
+fn push_endpoint() -> String {
+    let [host, domains] = [endpoint::HOST.to_owned(), endpoint::DOMAINS.join("|")].map(|names| names.replace('.', r"\."));
+    let marks = endpoint::PATH_MARKS.replace('-', "");
+    format!("^https://({host}|([a-z0-9-]+\\.)+({domains}))/[A-Za-z0-9{marks}-]*$")
+}
+
 /// Rules that bind a body's fields together are made of these: an object in which `field` is there and is `what` …
 pub fn with(field: &str, what: Object) -> ObjectBuilder {
     ObjectBuilder::new().property(field, what).required(field)
@@ -174,6 +195,8 @@ mod tests {
     use crate::domain::name::Name;
     use crate::domain::text;
     use crate::ops::pelanggan_bulk::PhonePrefix;
+    use crate::push::endpoint::Endpoint;
+    use crate::push::subscription;
 
     /// Texts that are near what a pattern takes: its own, and those of one character more, less or other.
     fn near(pattern: &str) -> impl Strategy<Value = String> + use<> {
@@ -240,6 +263,9 @@ mod tests {
         same_as::<NumberPrefix>(|text| PhonePrefix::parse(text).is_ok());
         same_as::<ShortText>(|text| text::parse("nama", text, MAX_NAME_CHARS).is_ok());
         same_as::<SearchText>(|text| search_of(text).is_ok());
+        same_as::<PushEndpoint>(|text| Endpoint::parse(text, &[]).is_some());
+        same_as::<PushKey>(|text| subscription::key(text).is_some());
+        same_as::<PushAuth>(|text| subscription::secret(text).is_some());
         same_as::<Cursor>(|text| text.is_empty() || Cursor::parse(text).is_some());
     }
 

@@ -126,14 +126,29 @@ pub async fn given_back(client: &DbClient, shards: Option<&[i32]>) -> Result<Vec
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
 
+/// Each kind has its index, so that runs and what is over are not looked at; and the driver is asked for row by row (`recovery::OVERDUE`).
+pub const UNSETTLED_BUT: &str = concat!(
+    "
+SELECT t.id, t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) AS driver, t.cmd_id, t.cmd_epoch, t.durasi_s,
+       t.created_at, t.state, t.ends_at, t.stop_requested_at IS NOT NULL AS stop_requested
+FROM (
+    (SELECT * FROM snap_transaksi WHERE state IN ('HELD', 'SENT') AND NOT ",
+    of_shards!("idoutlet", 1),
+    ")
+    UNION ALL
+    (SELECT * FROM snap_transaksi WHERE state = 'UNSURE' AND NOT ",
+    of_shards!("idoutlet", 1),
+    ")
+    UNION ALL
+    (SELECT * FROM snap_transaksi WHERE state = 'RUNNING' AND stop_requested_at IS NOT NULL AND NOT ",
+    of_shards!("idoutlet", 1),
+    ")
+) t"
+);
+
 /// Of all machines but those of these shards: what is undecided, and runs that are to stop.
 pub async fn unsettled_but(client: &DbClient, shards: &[i32]) -> Result<Vec<OpenPurchase>, DbError> {
-    let stmt = client
-        .prepare_cached(&format!(
-            "{OPEN} AND (t.state <> 'RUNNING' OR t.stop_requested_at IS NOT NULL) AND NOT {}",
-            of_shards!("t.idoutlet", 1)
-        ))
-        .await?;
+    let stmt = client.prepare_cached(UNSETTLED_BUT).await?;
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
 

@@ -15,6 +15,7 @@ use crate::purchase::rules::Refusal;
 use crate::purchase::state::undecided_states;
 use crate::purchase::step::{Change, Held};
 use crate::purchase::times::CMD_LIFE_MS;
+use crate::push::queue::{queue_back, queue_end};
 
 /// Reserve the machine, hold the money and claim the receipt, in one transaction: a purchase that is held is a command that is due.
 /// The wallet is locked last: the insert may have to wait for the machine's purchase before, which is on its way to its own customer's
@@ -81,13 +82,15 @@ pub async fn hold(
 
 /// Post the hold and run. The hold is looked up by $1 and not by the row that was just changed: so the planner reads one entry of
 /// `gerak_sekali` whatever it believes of the tables' sizes. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
-pub const POST: &str = concat!(
-    "
+macro_rules! post {
+    ($($and:expr),*) => {
+        concat!(
+            "
 WITH t AS (
     UPDATE snap_transaksi SET state = $2, started_at = $3, ends_at = $4, finished_at = $5
     WHERE id = $1 AND state IN ",
-    undecided_states!(),
-    " RETURNING id, no_nota, idcustomer, grandtotal
+            undecided_states!(),
+            " RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal
 ), q AS (
     UPDATE quota_emoney q SET debits_pending = debits_pending - t.grandtotal, debits_posted = debits_posted + t.grandtotal, updated_at = $6
     FROM t WHERE q.idcustomer = t.idcustomer
@@ -95,9 +98,17 @@ WITH t AS (
     INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
     SELECT 'post', p.debit_akun, p.credit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $6
     FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
-)
+)",
+            $($and,)*
+            "
 SELECT no_nota FROM t"
-);
+        )
+    };
+}
+
+pub const POST: &str = post!();
+/// The same of a run that is over already.
+const POST_ENDED: &str = post!(", ", queue_end!("$6"));
 
 /// Void the hold: $2 state, $3 now, $4 whether the machine waits for staff.
 const VOID: &str = concat!(
@@ -109,7 +120,7 @@ WITH locks AS MATERIALIZED (
     WHERE id = $1 AND state IN ",
     undecided_states!(),
     " AND $4 = EXISTS (SELECT FROM locks)
-    RETURNING id, no_nota, idcustomer, grandtotal, idmesin, idoutlet
+    RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal, idmesin, idoutlet
 ), m AS (
     UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
 ), q AS (
@@ -121,7 +132,9 @@ WITH locks AS MATERIALIZED (
 ), a AS (
     INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
     SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), t.idoutlet, $3 FROM t WHERE $4
-)
+), ",
+    queue_back!("gagal", "t.id", "t", "$3"),
+    "
 SELECT no_nota FROM t"
 );
 
@@ -130,16 +143,33 @@ const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state
 const SOONER: &str = "
 UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING no_nota";
 
-const FINISH: &str = "
-UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2 RETURNING no_nota";
+const FINISH: &str = concat!(
+    "
+WITH t AS (
+    UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2
+    RETURNING id, no_nota, id_customer_global
+), ",
+    queue_end!("$2"),
+    "
+SELECT no_nota FROM t"
+);
 
-const STOP: &str = "
-UPDATE snap_transaksi SET state = 'STOPPED', ends_at = $2, finished_at = $2 WHERE id = $1 AND state = 'RUNNING' RETURNING no_nota";
+const STOP: &str = concat!(
+    "
+WITH t AS (
+    UPDATE snap_transaksi SET state = 'STOPPED', ends_at = $2, finished_at = $2 WHERE id = $1 AND state = 'RUNNING'
+    RETURNING id, no_nota, id_customer_global
+), ",
+    queue_end!("$2"),
+    "
+SELECT no_nota FROM t"
+);
 
 /// Where each of them looks for its purchase.
 const GUARD: &str = "WHERE id = $1 AND";
 
 static FENCED_POST: Fenced = Fenced::new(POST, GUARD);
+static FENCED_POST_ENDED: Fenced = Fenced::new(POST_ENDED, GUARD);
 static FENCED_VOID: Fenced = Fenced::new(VOID, GUARD);
 static FENCED_MARK: Fenced = Fenced::new(MARK, GUARD);
 static FENCED_SOONER: Fenced = Fenced::new(SOONER, GUARD);
@@ -163,7 +193,7 @@ pub async fn apply(
         }
         Change::RunAndFinish { started_at, ends_at } => {
             let params: [&(dyn ToSql + Sync); 6] = [&id, &"FINISHED", &started_at, &ends_at, &Some(now), &now];
-            FENCED_POST.query_opt(client, &params, fence).await?
+            FENCED_POST_ENDED.query_opt(client, &params, fence).await?
         }
         Change::Sooner { started_at, ends_at } => FENCED_SOONER.query_opt(client, &[&id, &started_at, &ends_at], fence).await?,
         Change::Finish => {

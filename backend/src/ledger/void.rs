@@ -8,6 +8,7 @@ use super::refund::Grounds;
 use super::shift;
 use super::topup::VOID_WITHIN_MS;
 use crate::domain::timestamp::Timestamp;
+use crate::push::queue::queue_back;
 
 /// A top-up whose row is locked.
 #[derive(Debug)]
@@ -56,7 +57,8 @@ pub async fn lock(
 }
 
 /// The movement mirrors the top-up's. No row when the wallet has less than the quota. $1 top-up, $2 now, $3 actor, $4 reason.
-const VOID: &str = "
+const VOID: &str = concat!(
+    "
     WITH sold AS (
         SELECT debit_akun, credit_akun, jumlah, id_customer_global, idcustomer, idoutlet FROM ledger_transfer
         WHERE idpembelian_emoney = $1 AND kind = 'topup'
@@ -70,8 +72,13 @@ const VOID: &str = "
             (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
         SELECT 'batal', s.credit_akun, s.debit_akun, s.jumlah, $1, s.id_customer_global, s.idcustomer, s.idoutlet, $3::TEXT, $4::TEXT, $2
         FROM sold s, wallet
-    )
-    SELECT s.idcustomer, s.id_customer_global, s.idoutlet, s.jumlah, w.saldo FROM sold s, wallet w";
+    ), told AS (
+        SELECT s.id_customer_global FROM sold s, wallet
+    ), ",
+    queue_back!("topup_batal", "$1", "told", "$2"),
+    "
+    SELECT s.idcustomer, s.id_customer_global, s.idoutlet, s.jumlah, w.saldo FROM sold s, wallet w"
+);
 
 /// Takes the top-up back. 409 when that has happened already, or when its cash lies in a drawer and none is open here; 422 when the
 /// balance or that drawer has less, or after half an hour.

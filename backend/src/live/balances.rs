@@ -7,22 +7,13 @@ use serde::Serialize;
 
 use super::handler::Sockets;
 use super::seats::Seats;
+use crate::cluster::news::{Heard, Hint, News};
+use crate::db::Store;
+use crate::db::error::DbError;
+use crate::domain::cause::Cause;
 
 /// The event's name.
 const EVENT: &str = "saldo";
-
-/// Who moved it.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub enum Cause {
-    #[serde(rename = "topup")]
-    TopUp,
-    #[serde(rename = "batal")]
-    Void,
-    #[serde(rename = "refund")]
-    Refund,
-    #[serde(rename = "hapus")]
-    Deletion,
-}
 
 /// A balance that is committed.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +29,7 @@ pub struct Moved {
 pub struct Balances {
     io: SocketIo<Sockets>,
     seats: Arc<Seats>,
+    news: News,
 }
 
 #[derive(Serialize)]
@@ -48,13 +40,36 @@ struct Told {
 }
 
 impl Balances {
-    pub fn new(io: SocketIo<Sockets>, seats: Arc<Seats>) -> Self {
-        Self { io, seats }
+    pub fn new(io: SocketIo<Sockets>, seats: Arc<Seats>, news: News) -> Self {
+        Self { io, seats, news }
     }
 
     /// Tells a movement after its commit, if there was one; never blocks. Whoever is away asks for the balance when coming back.
     pub fn tell(&self, moved: Option<Moved>) {
-        let Some(Moved { id_customer_global, idcustomer, balance, cause }) = moved else { return };
+        let Some(moved) = moved else { return };
+        self.news.tell(Hint::Balance { customer: moved.id_customer_global, account: moved.idcustomer, cause: moved.cause });
+        self.show(moved);
+    }
+
+    /// Shows what other servers have moved, as long as the server lives.
+    pub async fn follow(&self, store: &Store) {
+        let mut news = self.news.listen();
+        loop {
+            let Heard::Hint { hint: Hint::Balance { customer, account, cause }, .. } = news.next().await else { continue };
+            if self.seats.sockets(customer).is_empty() {
+                continue;
+            }
+            match stored(store, account).await {
+                Ok(Some(balance)) => self.show(Moved { id_customer_global: customer, idcustomer: account, balance, cause }),
+                Ok(None) => {}
+                Err(e) => {
+                    tracing::warn!(error = %e, "a balance that another server has moved cannot be read; its phone sees it when it asks")
+                }
+            }
+        }
+    }
+
+    fn show(&self, Moved { id_customer_global, idcustomer, balance, cause }: Moved) {
         let mut sockets = self.seats.sockets(id_customer_global).into_iter();
         let Some(first) = sockets.next() else { return };
         let all = sockets.fold(self.io.to(first), |all, socket| all.to(socket));
@@ -62,4 +77,10 @@ impl Balances {
             tracing::error!(error = &error as &dyn std::error::Error, "a balance could not be told");
         }
     }
+}
+
+async fn stored(store: &Store, account: i64) -> Result<Option<i64>, DbError> {
+    let client = store.get().await?;
+    let stmt = client.prepare_cached("SELECT saldo FROM quota_emoney WHERE idcustomer = $1").await?;
+    Ok(client.query_opt(&stmt, &[&account]).await?.map(|row| row.try_get(0)).transpose()?)
 }

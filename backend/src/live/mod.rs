@@ -2,6 +2,7 @@
 
 pub mod balances;
 pub mod cut_off;
+pub mod elsewhere;
 pub mod handler;
 pub mod hub;
 pub mod metrics;

@@ -9,10 +9,12 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::MissedTickBehavior;
 
 use super::LOOK_EVERY;
+use super::elsewhere::Elsewhere;
 use crate::auth::Auth;
 use crate::auth::error::AuthError;
 use crate::auth::session::{Ended, Session, read_again};
 use crate::auth::token::TokenId;
+use crate::cluster::news::{Heard, Hint, News};
 
 /// Customers that are read by one statement.
 const READ_AT_ONCE: usize = 1_000;
@@ -32,6 +34,8 @@ struct Seat {
 pub struct Seats {
     seats: DashMap<i64, Vec<Seat>>,
     next: AtomicU64,
+    /// How many there are at the other servers.
+    pub(super) elsewhere: Elsewhere,
 }
 
 /// A taken seat; dropping it frees it.
@@ -43,16 +47,22 @@ pub struct Seated {
 }
 
 impl Seats {
-    /// A seat for one more socket of the customer; `None` when `max` are taken.
+    /// A seat for one more socket of the customer; `None` when `max` are taken, here and at the other servers as far as they have told.
     pub fn take(self: &Arc<Self>, session: &Session, socket: &Socket, max: usize) -> Option<Seated> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut seats = self.seats.entry(session.id).or_default();
-        if seats.len() >= max {
+        if seats.len() + self.elsewhere.of(session.id) >= max {
+            let nobody = seats.is_empty();
+            drop(seats);
+            if nobody {
+                self.seats.remove_if(&session.id, |_, seats| seats.is_empty());
+            }
             return None;
         }
         seats.reserve_exact(1); // most customers have one phone
         let Session { version, token, .. } = *session;
         seats.push(Seat { number, version, token, socket: socket.id(), closer: socket.closer() });
+        self.elsewhere.changed(session.id);
         Some(Seated { seats: self.clone(), id: session.id, number })
     }
 
@@ -62,24 +72,49 @@ impl Seats {
         seats.map_or_else(Vec::new, |seats| seats.iter().map(|seat| seat.socket.clone()).collect())
     }
 
-    /// Closes the sockets whose token has ended, as long as the server lives; `among_others`: by another server, too.
-    pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool) {
-        let mut ended = auth.versions.subscribe();
+    /// Closes the sockets whose token has ended, as long as the server lives; `among_others`: by another server, too. Tells the others of those
+    /// that end here.
+    pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool, news: &News) {
+        let (mut ended, mut told) = (auth.versions.subscribe(), news.listen());
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            tokio::select! {
+            let looked = tokio::select! {
                 end = ended.recv() => match end {
-                    Ok(end) => self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which)),
+                    Ok(end) => {
+                        news.tell(Hint::Tokens { customer: end.id });
+                        self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which));
+                        Ok(())
+                    }
                     // Whose tokens ended is not known any more; clients come back and show theirs again.
-                    Err(RecvError::Lagged(_)) => self.close_all(),
+                    Err(RecvError::Lagged(_)) => {
+                        self.close_all();
+                        Ok(())
+                    }
                     Err(RecvError::Closed) => return,
                 },
-                _ = look.tick(), if among_others => if let Err(e) = self.look(auth).await {
-                    tracing::warn!(error = &e as &dyn std::error::Error, "which tokens other servers have ended could not be asked; it is asked again");
+                _ = look.tick(), if among_others => self.look(auth).await,
+                heard = told.next() => match heard {
+                    Heard::Hint { hint: Hint::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
+                    Heard::Missed => self.look(auth).await,
+                    Heard::Hint { .. } | Heard::Own(_) => Ok(()),
                 },
+            };
+            if let Err(e) = looked {
+                let error = &e as &dyn std::error::Error;
+                tracing::warn!(error, "which tokens other servers have ended could not be asked; it is asked again");
             }
         }
+    }
+
+    /// How many sockets the customer has here.
+    pub(super) fn count(&self, id_customer_global: i64) -> usize {
+        self.seats.get(&id_customer_global).map_or(0, |seats| seats.len())
+    }
+
+    /// Who has a socket here.
+    pub(super) fn seated(&self) -> Vec<i64> {
+        self.seats.iter().map(|seats| *seats.key()).collect()
     }
 
     /// Asks which tokens have ended by now.
@@ -87,7 +122,10 @@ impl Seats {
     /// # Errors
     /// When the database does not answer.
     pub async fn look(&self, auth: &Auth) -> Result<(), AuthError> {
-        let seated: Vec<i64> = self.seats.iter().map(|seats| *seats.key()).collect();
+        self.look_at(auth, &self.seated()).await
+    }
+
+    async fn look_at(&self, auth: &Auth, seated: &[i64]) -> Result<(), AuthError> {
         for some in seated.chunks(READ_AT_ONCE) {
             let known = read_again(auth, some).await?;
             for id in some {
@@ -118,6 +156,7 @@ impl Drop for Seated {
         if let Some(mut seats) = self.seats.seats.get_mut(&self.id) {
             seats.retain(|seats| seats.number != self.number);
         }
+        self.seats.elsewhere.changed(self.id);
         self.seats.seats.remove_if(&self.id, |_, seats| seats.is_empty());
     }
 }

@@ -7,6 +7,7 @@ use actix_socketio::Closer;
 use dashmap::DashMap;
 
 use super::LOOK_EVERY;
+use crate::cluster::news::{Heard, Hint, News};
 use crate::staff::Staff;
 use crate::staff::ended::SessionEnded;
 use crate::staff::error::StaffError;
@@ -42,26 +43,42 @@ impl StaffSeats {
     }
 
     /// Closes the sockets whose session is over, as long as the server lives.
-    pub async fn watch(self: Arc<Self>, staff: &Staff) {
-        let mut ended = staff.subscribe();
+    pub async fn watch(self: Arc<Self>, staff: &Staff, news: &News) {
+        let (mut ended, mut told) = (staff.subscribe(), news.listen());
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            tokio::select! {
+            let looked = tokio::select! {
                 end = ended.recv() => match end {
-                    Ok(end) => self.close_where(|of| is_over(of, end)),
+                    Ok(end) => {
+                        news.tell(Hint::Tills);
+                        self.close_where(|of| is_over(of, end));
+                        Ok(())
+                    }
                     // Which ones ended is not known any more: pages come back with a new ticket, or not.
-                    Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => self.close_all(),
+                    Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
+                        self.close_all();
+                        Ok(())
+                    }
                     Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
                 },
-                _ = look.tick() => if let Err(e) = self.look(staff).await {
-                    tracing::warn!(error = &e as &dyn std::error::Error, "whether tills' sessions are over could not be asked; it is asked again");
+                _ = look.tick() => self.look(staff).await,
+                heard = told.next() => match heard {
+                    Heard::Missed | Heard::Hint { hint: Hint::Tills, .. } => self.look(staff).await,
+                    Heard::Hint { .. } | Heard::Own(_) => Ok(()),
                 },
+            };
+            if let Err(e) = looked {
+                let error = &e as &dyn std::error::Error;
+                tracing::warn!(error, "whether tills' sessions are over could not be asked; it is asked again");
             }
         }
     }
 
     /// Asks which sessions are over by now.
+    ///
+    /// # Errors
+    /// When the database does not answer.
     pub async fn look(&self, staff: &Staff) -> Result<(), StaffError> {
         let sessions: Vec<i64> = self.seats.iter().map(|seat| seat.value().0.till.session).collect();
         if sessions.is_empty() {

@@ -97,6 +97,7 @@ impl MachineActor {
                 self.ask(ctx, "a hold was not confirmed", work, |actor, held| {
                     if matches!(held, Ok(Held::Won { .. })) {
                         actor.fault("after_hold");
+                        actor.machines.changed(&actor.location);
                     }
                     MachineInput::Held(held)
                 });
@@ -119,6 +120,7 @@ impl MachineActor {
                 self.ask(ctx, "a change of a purchase was not confirmed", work, move |actor, done| {
                     if done == Ok(true) {
                         actor.machines.metrics().purchase_became(became);
+                        actor.machines.changed(&actor.location);
                     }
                     MachineInput::Applied(done)
                 });
@@ -251,7 +253,10 @@ impl Handler<Tell> for MachineActor {
                 match input {
                     MachineInput::Alarm => self.alarm = None,
                     // It is stored that it is to stop, and its device was not told.
-                    MachineInput::Stop { .. } => self.fault("after_stop_request"),
+                    MachineInput::Stop { .. } => {
+                        self.fault("after_stop_request");
+                        self.machines.changed(&self.location);
+                    }
                     _ => {}
                 }
                 self.on(input, ctx);

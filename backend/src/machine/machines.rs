@@ -19,6 +19,7 @@ use super::error::MachineError;
 use super::listeners::Listeners;
 use super::metrics::MachineMetrics;
 use crate::cluster::Ownership;
+use crate::cluster::news::{Hint, News};
 use crate::db::Store;
 use crate::db::pool::Db;
 use crate::domain::driver_kind::DriverKind;
@@ -50,6 +51,8 @@ pub struct MachineParts {
     pub store: Store,
     /// Which machines are decided here.
     pub ownership: Ownership,
+    /// What other servers are told of them.
+    pub news: News,
     /// The connection of `recovery` alone: it goes on while all others wait behind a lock.
     pub recovery: Db,
     pub drivers: Drivers,
@@ -91,9 +94,25 @@ impl Machines {
     }
 
     /// Those whose actors are here and which another server decides about.
-    pub fn foreign(&self) -> Vec<Location> {
+    pub fn foreign(&self) -> Vec<i64> {
         let foreign = |at: &Location| !self.ownership().owns(at.idoutlet);
-        self.0.actors.iter().filter_map(|resident| self.location(*resident.key())).filter(foreign).collect()
+        let here = self.0.actors.iter().filter_map(|resident| self.location(*resident.key()));
+        here.filter(foreign).map(|at| at.idmesin).collect()
+    }
+
+    /// Closes the lines of all devices that are connected here: they find another server.
+    pub fn send_devices_away(&self) {
+        self.0.parts.drivers.send_away();
+    }
+
+    /// Whether the machine's actor is here.
+    pub fn is_present(&self, idmesin: i64) -> bool {
+        self.0.actors.contains_key(&idmesin)
+    }
+
+    /// Something of the machine's purchase is committed: other servers may want to know.
+    pub fn changed(&self, location: &Location) {
+        self.0.parts.news.tell(Hint::Machine { id: location.idmesin, outlet: location.idoutlet });
     }
 
     pub fn metrics(&self) -> &MachineMetrics {
@@ -145,7 +164,7 @@ impl Machines {
 
     /// Where a machine is whose board can be believed: it is decided here, or its purchase was read when its actor was made.
     pub fn shown(&self, idmesin: i64) -> Option<Location> {
-        self.location(idmesin).filter(|at| self.ownership().owns(at.idoutlet) || self.0.actors.contains_key(&idmesin))
+        self.location(idmesin).filter(|at| self.ownership().owns(at.idoutlet) || self.is_present(idmesin))
     }
 
     /// The same of one that nobody has asked for, or that is decided elsewhere.

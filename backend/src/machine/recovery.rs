@@ -1,7 +1,7 @@
 //! Nothing is forgotten: open purchases come back at boot, and what a timer or a message lost is found again
 //! (docs/decisions/0007-a-machine-never-awaits-in-its-mailbox.md, docs/decisions/0008-recovery-at-each-edge.md).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use tokio_postgres::Row;
@@ -10,6 +10,7 @@ use super::actor::MachineInput;
 use super::device;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
+use crate::cluster::news::{Heard, Hint, Listener};
 use crate::cluster::of_shards;
 use crate::domain::timestamp::Timestamp;
 use crate::ledger::facts::{self, OpenPurchase};
@@ -74,26 +75,48 @@ pub async fn resume_forever(machines: Machines) {
 pub async fn mirror_forever(machines: Machines) {
     let mut every = tokio::time::interval(MIRROR_EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut news = machines.parts().news.listen();
     loop {
-        every.tick().await;
-        if let Err(e) = mirror(&machines).await {
+        let done = tokio::select! {
+            _ = every.tick() => mirror(&machines, &machines.foreign()).await,
+            heard = news.next() => hear(&machines, heard, &mut news).await,
+        };
+        if let Err(e) = done {
             tracing::warn!(error = %e, "machines of other servers cannot be read; it will be tried again");
         }
     }
 }
 
-async fn mirror(machines: &Machines) -> Result<(), MachineError> {
-    for some in machines.foreign().chunks(MIRRORED_AT_ONCE) {
-        let ids: Vec<i64> = some.iter().map(|at| at.idmesin).collect();
+async fn mirror(machines: &Machines, foreign: &[i64]) -> Result<(), MachineError> {
+    for some in foreign.chunks(MIRRORED_AT_ONCE) {
         let client = machines.parts().recovery.get().await?;
-        let mut open: HashMap<i64, Purchase> =
-            facts::open_of(&client, &ids).await?.into_iter().map(|t| (t.idmesin, t.purchase)).collect();
-        for at in some {
+        let open = facts::open_of(&client, some).await?;
+        let mut open: HashMap<i64, Purchase> = open.into_iter().map(|t| (t.idmesin, t.purchase)).collect();
+        for idmesin in some {
             // One whose mailbox is full hears it in a second.
-            let _ = machines.tell_if_present(at.idmesin, MachineInput::Stored(open.remove(&at.idmesin)));
+            let _ = machines.tell_if_present(*idmesin, MachineInput::Stored(open.remove(idmesin)));
         }
     }
     Ok(())
+}
+
+/// Another server has committed something, and perhaps more by now: an own machine looks at it, another one's is read.
+async fn hear(machines: &Machines, first: Heard, news: &mut Listener) -> Result<(), MachineError> {
+    let mut foreign = BTreeSet::new();
+    for heard in std::iter::once(first).chain(news.rest(MIRRORED_AT_ONCE)) {
+        match heard {
+            Heard::Hint { hint: Hint::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
+                let told = machines.find(id).await.and_then(|at| machines.tell(&at, MachineInput::LookAgain));
+                if let Err(e) = told {
+                    tracing::warn!(error = %e, idmesin = id, "a machine cannot be told of a purchase elsewhere; recovery will");
+                }
+            }
+            Heard::Hint { hint: Hint::Machine { id, .. }, .. } if machines.is_present(id) => _ = foreign.insert(id),
+            Heard::Missed => foreign.extend(machines.foreign()),
+            Heard::Hint { .. } | Heard::Own(_) => {}
+        }
+    }
+    mirror(machines, &foreign.into_iter().collect::<Vec<_>>()).await
 }
 
 /// Runs until the process ends.

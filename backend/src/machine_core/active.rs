@@ -84,10 +84,8 @@ pub(super) fn outcome(state: PurchaseState) -> Option<Outcome> {
 
 impl<B: Waiter, S: Waiter> Active<B, S> {
     /// Whether anybody waits for what becomes of it.
-    pub(super) fn is_awaited(&mut self) -> bool {
-        self.buyers.retain(|buyer| !buyer.gone());
-        self.operators.retain(|operator| !operator.gone());
-        !self.buyers.is_empty() || !self.operators.is_empty()
+    pub(super) fn is_awaited(&self) -> bool {
+        self.buyers.iter().any(|buyer| !buyer.gone()) || self.operators.iter().any(|operator| !operator.gone())
     }
 }
 

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{Effect, Machine, Unanswered, Waiter};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{Command, DeviceEvent};
-use crate::purchase::step::{Op, PurchaseEvent};
+use crate::purchase::step::PurchaseEvent;
 
 /// Whether a device is online, and what it runs, by its own word.
 pub(super) type DeviceWord = (bool, Option<Uuid>);
@@ -65,16 +65,6 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     pub(super) fn ask_device(&mut self, now: Timestamp) {
         self.last_said = None;
-        // No purchase is meant, so the answer counts only as the device's own state.
-        let cmd = Command {
-            idmesin: self.idmesin,
-            cmd_id: Uuid::nil(),
-            epoch: 0,
-            op: Op::Query,
-            duration_s: 0,
-            exp: now,
-            held_here: false,
-        };
-        self.out.push(Effect::Command(cmd));
+        self.out.push(Effect::Command(Command::about_nothing(self.idmesin, now)));
     }
 }

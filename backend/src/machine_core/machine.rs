@@ -8,8 +8,8 @@ use super::{Effect, Input, Outcome, Start, Unanswered, Waiter};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{self, Exchange, Held, Purchase, PurchaseEvent};
-use crate::purchase::times::{LOOK_EVERY_MS, MAX_WAITERS, MAX_WAITING_STARTS};
+use crate::purchase::step::{self, Held, Purchase, PurchaseEvent};
+use crate::purchase::times::{MAX_WAITERS, MAX_WAITING_STARTS};
 
 /// Inputs that may wait until what they depend on is read or held.
 const MAX_EARLY: usize = 256;
@@ -19,7 +19,7 @@ const MAX_EARLY: usize = 256;
 pub struct Machine<B, S> {
     pub(super) idmesin: i64,
     /// Whether what is stored was read since this was made: it reads first and believes later.
-    loaded: bool,
+    pub(super) loaded: bool,
     pub(super) active: Option<Active<B, S>>,
     /// The purchase whose hold is being committed, and when that began.
     holding: Option<(Start<B>, Timestamp)>,
@@ -30,6 +30,8 @@ pub struct Machine<B, S> {
     loading: Option<u64>,
     /// When what is stored is to be read again.
     pub(super) load_at: Option<Timestamp>,
+    /// Something was told that may be newer than what is being read or committed: it is read after that.
+    told_meanwhile: bool,
     /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
     pub(super) learned: u64,
     /// What the device last said of itself.
@@ -55,6 +57,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             early: VecDeque::new(),
             loading: None,
             load_at: None,
+            told_meanwhile: false,
             learned: 0,
             last_said: None,
             recording: None,
@@ -86,9 +89,9 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.active.as_ref().map(|a| &a.p).filter(|p| p.state == PurchaseState::Running)
     }
 
-    /// Whether nothing would be lost with it.
+    /// Whether nothing would be lost with it. A purchase that another server decides about is read again when somebody asks for it.
     pub fn is_idle(&self) -> bool {
-        self.active.is_none()
+        self.active.as_ref().is_none_or(|active| self.elsewhere && !active.is_committing() && !active.is_awaited())
             && self.holding.is_none()
             && self.queue.is_empty()
             && self.early.is_empty()
@@ -123,6 +126,20 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             Input::Owned(owned) => self.owned(owned, now),
             Input::Stored(stored) => self.stored(stored, now),
         }
+        if self.told_meanwhile {
+            self.read_newest();
+        }
+    }
+
+    /// Reads what is stored now: not what is being read or committed already, which may be older.
+    pub(super) fn read_newest(&mut self) {
+        self.told_meanwhile = self.is_asking();
+        self.load();
+    }
+
+    /// Whether an answer of the database is on its way.
+    pub(super) fn is_asking(&self) -> bool {
+        self.loading.is_some() || self.holding.is_some() || self.is_committing()
     }
 
     /// Keeps what cannot be judged yet; one too many is turned away.
@@ -177,12 +194,17 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             return self.answer(start.buyers, Outcome::Refused(Refusal::MachineBusy));
         }
         self.queue.push_back(start);
+        if self.elsewhere && self.active.is_some() {
+            // What is known here of another server's purchase is old; the facts of this start are not.
+            self.read_newest();
+        }
         self.next_start(now);
     }
 
     /// Lets the next waiting start try, or tells everybody that the machine is in use.
     pub(super) fn next_start(&mut self, now: Timestamp) {
-        if self.holding.is_some() || self.loading.is_some() || self.is_committing() {
+        // What is about to be read may say that the machine is free.
+        if self.is_asking() || self.told_meanwhile {
             return;
         }
         if self.active.is_some() {
@@ -277,7 +299,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     // --- what is stored ---
 
     pub(super) fn load(&mut self) {
-        if self.loading.is_none() && self.holding.is_none() && !self.is_committing() {
+        if !self.is_asking() {
             self.loading = Some(self.learned);
             self.out.push(Effect::Load);
         }
@@ -295,8 +317,14 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 self.take_over(stored, now);
                 self.look_soon(now);
             }
-            Err(Unanswered) if self.loaded => self.load_at = Some(now.plus_ms(super::active::LOAD_AFTER_MS)),
-            Err(Unanswered) => std::mem::take(&mut self.early).into_iter().for_each(|(input, _)| self.turn_away(input)),
+            Err(Unanswered) => {
+                if self.loaded || self.active.is_some() {
+                    self.load_at = Some(now.plus_ms(super::active::LOAD_AFTER_MS));
+                }
+                if !self.loaded {
+                    std::mem::take(&mut self.early).into_iter().for_each(|(input, _)| self.turn_away(input));
+                }
+            }
         }
         self.take_early(now);
         self.next_start(now);
@@ -304,9 +332,8 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     fn look_again(&mut self, now: Timestamp) {
         match &self.active {
-            Some(a) if a.is_committing() => {}
             Some(a) if !self.elsewhere && a.wake_at().is_some_and(|at| at <= now) => self.feed(PurchaseEvent::Wake, now),
-            _ => self.load(),
+            _ => self.read_newest(),
         }
     }
 
@@ -317,51 +344,6 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
         if self.wake_at().is_some_and(|at| at <= now) {
             self.feed(PurchaseEvent::Wake, now);
-        }
-    }
-
-    // --- a machine that another server decides about ---
-
-    fn owned(&mut self, owned: bool, now: Timestamp) {
-        if self.elsewhere != owned {
-            return;
-        }
-        self.elsewhere = !owned;
-        // What was said to the device and heard of it is of before: others may have spoken with it since, or will.
-        self.forget_exchange();
-        (self.last_said, self.loaded) = (None, false);
-        self.learned += 1;
-        if self.active.is_some() {
-            self.load();
-        }
-        self.next_start(now);
-    }
-
-    fn forget_exchange(&mut self) {
-        if let Some(active) = &mut self.active {
-            active.p.exchange = Exchange { stop_requested: active.p.exchange.stop_requested, ..Exchange::default() };
-        }
-    }
-
-    /// While somebody waits here for what is decided elsewhere, what is stored is read.
-    fn look_soon(&mut self, now: Timestamp) {
-        if self.elsewhere && self.load_at.is_none() && self.active.as_mut().is_some_and(Active::is_awaited) {
-            self.load_at = Some(now.plus_ms(LOOK_EVERY_MS));
-        }
-    }
-
-    /// Reading it alone is newer and cannot be overtaken.
-    fn stored(&mut self, stored: Option<Purchase>, now: Timestamp) {
-        if !self.elsewhere || self.loading.is_some() || self.holding.is_some() || self.is_committing() {
-            return;
-        }
-        let known = self.active.as_ref().map_or(self.over, |active| Some(Seen::of(&active.p)));
-        match &stored {
-            Some(p) if known.is_some_and(|known| Seen::of(p) < known) => {}
-            Some(_) => self.take_over(stored, now),
-            // It may have been read before the purchase that is known here began.
-            None if self.active.is_some() => self.load(),
-            None => {}
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod active;
 mod device_word;
+mod elsewhere;
 mod machine;
 #[cfg(test)]
 mod tests;

@@ -261,3 +261,76 @@ fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
     let held = first(5, Uuid::nil(), 1, 60, T0, T0);
     assert_eq!(ends_at(&machine.on(Input::Loaded(Ok(Some(held))), T0.plus_ms(3_000))), Some(T0.plus_ms(60_000)));
 }
+
+#[test]
+fn who_waits_when_a_machine_gets_another_owner_is_not_forgotten_when_reading_it_fails() {
+    let mut machine = free();
+    machine.on(start(1, phone(1)), T0);
+    machine.on(won(5), T0);
+    assert!(matches!(machine.on(Input::Owned(false), T0)[..], [Effect::Load]));
+    machine.on(Input::Loaded(Err(Unanswered)), T0);
+    let again = T0.plus_ms(500);
+    assert_eq!(machine.wake_at(), Some(again));
+    assert!(matches!(machine.on(Input::Alarm, again)[..], [Effect::Load]));
+    assert_eq!(answers(&machine.on(Input::Loaded(Ok(Some(running(5)))), again)), [(1, Outcome::Started)]);
+}
+
+#[test]
+fn a_start_is_not_refused_for_what_was_read_of_another_servers_purchase_a_while_ago() {
+    let elsewhere = || {
+        let mut machine: Machine<Phone, Phone> = Machine::with_purchase(7, running(5));
+        machine.on(Input::Owned(false), T0);
+        machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
+        assert!(matches!(machine.on(start(1, phone(1)), T0)[..], [Effect::Load]));
+        machine
+    };
+    let effects = elsewhere().on(Input::Loaded(Ok(Some(running(5)))), T0);
+    assert_eq!(answers(&effects), [(1, Outcome::Refused(Refusal::MachineBusy))]);
+    let effects = elsewhere().on(Input::Loaded(Ok(None)), T0);
+    assert!(answers(&effects).is_empty() && holds(&effects), "{effects:?}");
+}
+
+#[test]
+fn what_is_told_while_something_older_is_read_is_read_after_it() {
+    let mut machine = free();
+    assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
+    // Another server has held the money since that began.
+    assert!(machine.on(Input::LookAgain, T0).is_empty());
+    assert!(matches!(machine.on(Input::Loaded(Ok(None)), T0)[..], [.., Effect::Load]));
+    assert!(!machine.on(Input::Loaded(Ok(None)), T0).iter().any(|effect| matches!(effect, Effect::Load)));
+}
+
+#[test]
+fn one_that_is_decided_elsewhere_is_needed_only_while_somebody_waits_for_it() {
+    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(7, running(5));
+    assert!(!machine.is_idle());
+    machine.on(Input::Owned(false), T0);
+    machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
+    assert!(machine.is_idle(), "its owner has it");
+    machine.on(Input::Await { purchase_id: 6, buyer: phone(1) }, T0);
+    assert!(!machine.is_idle(), "it is being read for somebody");
+}
+
+#[test]
+fn who_waits_when_a_machine_gets_another_owner_during_a_commit_is_told_soon() {
+    let mut machine = free();
+    machine.on(start(1, phone(1)), T0);
+    machine.on(won(5), T0);
+    let sends = machine.wake_at().unwrap();
+    assert!(matches!(machine.on(Input::Alarm, sends)[..], [Effect::Apply { .. }]));
+    assert!(machine.on(Input::Owned(false), sends).is_empty());
+    assert!(matches!(machine.on(Input::Applied(Ok(true)), sends)[..], [.., Effect::Load]));
+    machine.on(Input::Loaded(Ok(Some(first(5, Uuid::nil(), 1, 60, T0, T0)))), sends);
+    assert_eq!(machine.wake_at(), Some(sends.plus_ms(250)));
+}
+
+#[test]
+fn a_start_that_meets_an_older_reading_waits_for_a_newer_one() {
+    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(7, running(5));
+    machine.on(Input::Owned(false), T0);
+    // That is being read while the run ends elsewhere, and somebody presses pay.
+    assert!(machine.on(start(1, phone(1)), T0).is_empty());
+    let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
+    assert!(answers(&effects).is_empty() && matches!(effects[..], [.., Effect::Load]), "{effects:?}");
+    assert!(holds(&machine.on(Input::Loaded(Ok(None)), T0)));
+}

@@ -15,6 +15,7 @@ use crate::http::body::Room;
 use crate::http::metrics::HttpMetrics;
 use crate::live::metrics::RealtimeMetrics;
 use crate::machine::metrics::MachineMetrics;
+use crate::push::metrics::PushMetrics;
 
 /// What the server counts. One for the whole process.
 #[derive(Debug)]
@@ -26,11 +27,12 @@ pub struct ServerMetrics {
     pub machines: MachineMetrics,
     pub realtime: RealtimeMetrics,
     pub cluster: ClusterMetrics,
+    pub push: PushMetrics,
 }
 
 impl ServerMetrics {
-    /// `db` is asked for its connections at each scrape; `auth` and `bodies` count for themselves.
-    pub fn new(db: &Db, auth: &Auth, bodies: &Room) -> Self {
+    /// `db` is asked for its connections at each scrape; `auth`, `bodies`, `cluster` and `push` count for themselves.
+    pub fn new(db: &Db, auth: &Auth, bodies: &Room, cluster: ClusterMetrics, push: PushMetrics) -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("nyala"),
             database_up: Gauge::default(),
@@ -38,7 +40,8 @@ impl ServerMetrics {
             http: HttpMetrics::default(),
             machines: MachineMetrics::default(),
             realtime: RealtimeMetrics::default(),
-            cluster: ClusterMetrics::default(),
+            cluster,
+            push,
         };
         metrics.register(db, auth, bodies);
         metrics
@@ -50,6 +53,7 @@ impl ServerMetrics {
         self.machines.register(all);
         self.realtime.register(all);
         self.cluster.register(all);
+        self.push.register(all);
         all.register_with_unit(
             "http_unfinished_bodies",
             "Bodies that are still on their way",

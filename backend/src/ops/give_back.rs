@@ -7,12 +7,13 @@ use utoipa::ToSchema;
 
 use super::approval::with_approver;
 use crate::db::audit::{self, AuditEntry};
+use crate::domain::cause::Cause;
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::role::Role;
 use crate::http::error::AppError;
 use crate::ledger::refund::{self, GivenBack, Grounds, Visible};
-use crate::live::balances::{Cause, Moved};
+use crate::live::balances::Moved;
 use crate::staff::operator::Operator;
 
 #[derive(Debug, Serialize, ToSchema)]

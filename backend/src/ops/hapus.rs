@@ -9,6 +9,7 @@ use super::approval::{Approval, Approved};
 use super::give_back::{self, MoneyBack};
 use super::idempotency::{IdempotencyKey, IdempotentCall};
 use crate::db::Store;
+use crate::domain::cause::Cause;
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::text;
@@ -17,7 +18,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::ledger::refund::{self, Grounds};
-use crate::live::balances::{Balances, Cause};
+use crate::live::balances::Balances;
 use crate::staff::approval::Act;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]

@@ -29,10 +29,13 @@ use crate::secrets::Secrets;
 /// Times new codes are drawn for machines whose code was taken: of 32^7 codes, a second time is already rare.
 const MAX_DRAWS: usize = 8;
 
-/// 422 for simulated machines in production: their runs would be sold and never happen.
+/// 422 for simulated machines in production: their runs would be sold and never happen; and among several servers: they live in one's memory.
 pub fn allowed(driver: DriverKind, config: &ServerSettings) -> Result<(), AppError> {
     if driver == DriverKind::Sim && config.is_production() {
         return Err(AppError::Unprocessable("mesin simulasi (driver sim) tidak ada di produksi, gunakan mqtt"));
+    }
+    if driver == DriverKind::Sim && config.cluster.enabled {
+        return Err(AppError::Unprocessable("mesin simulasi (driver sim) hanya ada di satu server, gunakan mqtt"));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::approval::{Approval, Approved, with_approver};
 use super::idempotency::{IdempotencyKey, IdempotentCall};
 use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
+use crate::domain::cause::Cause;
 use crate::domain::id::Id;
 use crate::domain::role::Role;
 use crate::domain::text;
@@ -19,7 +20,7 @@ use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::ledger::refund::Grounds;
 use crate::ledger::void::{self, Voider};
-use crate::live::balances::{Balances, Cause, Moved};
+use crate::live::balances::{Balances, Moved};
 use crate::staff::approval::Act;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]

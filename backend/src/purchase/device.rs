@@ -19,6 +19,13 @@ pub struct Command {
     pub held_here: bool,
 }
 
+impl Command {
+    /// Asks what the device runs, for no purchase's sake: the answer counts only as the device's own state.
+    pub const fn about_nothing(idmesin: i64, now: Timestamp) -> Self {
+        Self { idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, duration_s: 0, exp: now, held_here: false }
+    }
+}
+
 /// What a device says. Written down only from one server to another (`machine::device::relay`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceEvent {

@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::arrange::receipt;
 use crate::helpers::TestApp;
 
-/// Every reading call of the customer with a body that it would take.
-const READS: [(&str, &str, &str); 10] = [
+/// Calls of the customer with a body: those that read, and those of pushes.
+const READS: [(&str, &str, &str); 15] = [
     ("GET", "/scan/v1/dashboard/get_dashboard", ""),
     ("GET", "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", ""),
     ("GET", "/scan/v1/transaksi/get_epayment/1", ""),
@@ -15,6 +15,11 @@ const READS: [(&str, &str, &str); 10] = [
     ("GET", "/scan/v1/transaksi/get_qrcode", ""),
     ("GET", "/scan/v1/epayment/get_epayment/1", ""),
     ("GET", "/scan/v1/epayment/get_detail_refund/SLF261120180500001", ""),
+    ("GET", "/scan/v1/transaksi/terakhir", ""),
+    ("GET", "/scan/v1/push/kunci", ""),
+    ("POST", "/scan/v1/push/langganan", r#"{"endpoint":"x","p256dh":"x","auth":"x"}"#),
+    ("POST", "/scan/v1/push/berhenti", r#"{"endpoint":"x"}"#),
+    ("POST", "/scan/v1/transaksi/ambil", r#"{"id":"SLF261120180500001"}"#),
     ("POST", "/scan/v1/transaksi/get_layanan", r#"{"qr":"x","limit":10,"skip":0,"search":""}"#),
     ("POST", "/scan/v1/transaksi/list_history", r#"{"skip":0,"limit":20,"jenis":"","outlet":""}"#),
 ];

@@ -9,12 +9,12 @@ use crate::helpers::{Answer, Customer, PASSWORD, TestApp};
 const REQUEST: &str = "/scan/v1/akun/request_otp_password";
 
 impl TestApp {
-    async fn code_for(&self, who: &Customer) -> String {
+    pub async fn code_for(&self, who: &Customer) -> String {
         self.post(REQUEST, Some(&who.token), &Value::Null).await.expect(200, "kode dikirim lewat WhatsApp");
         self.last_code(&who.telp).await
     }
 
-    async fn update_password(&self, who: &Customer, otp: &str, lama: &str, new_one: &str) -> Answer {
+    pub async fn update_password(&self, who: &Customer, otp: &str, lama: &str, new_one: &str) -> Answer {
         let body = json!({"otp": otp, "password_lama": lama, "password_baru": new_one});
         self.post("/scan/v1/akun/update_password", Some(&who.token), &body).await
     }

@@ -16,7 +16,8 @@ async fn a_new_customer_is_greeted_and_nothing_runs() {
         data,
         json!({
             "customer_global": {"id": siti.id, "nama_awal": "Siti", "nama_akhir": "Nur Rahma", "telp": "81234567890"},
-            "list_snap_transaksi": []
+            "list_snap_transaksi": [],
+            "menunggu": []
         })
     );
 }

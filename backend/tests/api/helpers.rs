@@ -117,6 +117,7 @@ pub struct Setup {
     config: ServerSettings,
     clock: Clock,
     drivers: Drivers,
+    url: Option<String>,
     send_buffer_bytes: Option<usize>,
     device_send_buffer_bytes: Option<usize>,
 }
@@ -138,6 +139,7 @@ impl Setup {
             config,
             clock: Clock::standing_at(Timestamp::from_ms(now_s * 1000)),
             drivers: Drivers::default(),
+            url: None,
             send_buffer_bytes: None,
             device_send_buffer_bytes: None,
         }
@@ -152,6 +154,12 @@ impl Setup {
     /// Has `driver` speak with the devices of a kind.
     pub fn driver(mut self, kind: DriverKind, driver: Arc<dyn Driver>) -> Self {
         self.drivers = self.drivers.with(kind, driver);
+        self
+    }
+
+    /// Finds its database at `url`.
+    pub fn at(mut self, url: String) -> Self {
+        self.url = Some(url);
         self
     }
 
@@ -180,7 +188,10 @@ impl Setup {
 
     /// Starts the server on a fresh database.
     pub async fn start(self) -> TestApp {
-        let database = Database::create().await;
+        let database = match &self.url {
+            Some(url) => Database::elsewhere(url.clone()),
+            None => Database::create().await,
+        };
         let data_dir = database.scratch_dir();
         TestApp::start(self, Arc::new(database), data_dir).await
     }
@@ -218,9 +229,10 @@ impl TestApp {
     }
 
     async fn start(setup: Setup, database: Arc<Database>, data_dir: PathBuf) -> Self {
-        let Setup { mut config, clock, drivers, send_buffer_bytes, device_send_buffer_bytes } = setup;
+        let Setup { mut config, clock, drivers, url, send_buffer_bytes, device_send_buffer_bytes } = setup;
+        let url = url.unwrap_or_else(|| database.url());
         config.data.dir.clone_from(&data_dir);
-        let state = AppState::build_with(config, &database.url(), Some(clock.clone()), drivers).await.expect("state");
+        let state = AppState::build_with(config, &url, Some(clock.clone()), drivers).await.expect("state");
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let devices = devices::bind(&state.config).expect("a free port");
@@ -233,7 +245,7 @@ impl TestApp {
         let device_port = devices.as_ref().map(|listener| listener.local_addr().unwrap().port());
         let (server, running) = server::start(&state, listener, devices).expect("server");
         actix_web::rt::spawn(server);
-        server::open(&state).await.expect("open");
+        server::open(&state, &running).await.expect("open");
         let (db, _) = lock::connect(state.store.db.config()).await.expect("database");
         let http = awc::Client::builder().disable_redirects().timeout(std::time::Duration::from_secs(90)).finish();
         Self { state, clock, db, base_url, device_port, http, server: running.handle, data_dir, database }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Every room, the lowest first: a room imports from itself and from those before it.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 24] = [
     "domain",
     "purchase",
     "machine_core",
@@ -13,6 +13,7 @@ const LAYERS: [&str; 23] = [
     "telemetry",
     "db",
     "cluster",
+    "push",
     "ledger",
     "qr",
     "whatsapp",

@@ -1,4 +1,4 @@
-//! What recovery asks each second, and what is asked when a device speaks, on tables of a big operator: how long it takes and how many
+//! What recovery asks each second, or among several servers each 300 ms, and what is asked when a device speaks, on tables of a big operator: how long it takes and how many
 //! rows it looks at, with the indexes that are there for it and without them.
 
 mod explain;
@@ -6,6 +6,7 @@ pub mod fill;
 
 use clap::Args;
 use nyala::db::migrate;
+use nyala::ledger::facts;
 use nyala::machine::device::record;
 use nyala::machine::recovery;
 use tokio_postgres::Client;
@@ -22,10 +23,11 @@ const INDEXES: &str = "purchase_runs_until, purchase_command_until, purchase_uns
 
 /// The product's own statements, each with arguments on what `fill` makes. A device reports a run that is not its machine's open
 /// purchase: the worst case of `RECORD`, as it is looked up among all that the machine ever ran.
-const STATEMENTS: [(&str, &str, &str); 5] = [
+const STATEMENTS: [(&str, &str, &str); 6] = [
     ("OVERDUE", recovery::OVERDUE, "{late}, {long_ago}, 1000, NULL"),
     ("RELAY", recovery::RELAY, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
     ("UNDECIDED", recovery::UNDECIDED, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
+    ("UNSETTLED_BUT", facts::UNSETTLED_BUT, "ARRAY[1, 2, 3]"),
     ("STAFF", recovery::STAFF, "1000, NULL"),
     ("RECORD", record::RECORD, "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}"),
 ];

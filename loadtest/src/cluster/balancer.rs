@@ -10,6 +10,7 @@ use embedded_postgres::die_with_parent;
 use nix::sys::signal::Signal;
 
 use crate::broker::{free_port, installed};
+use crate::http::SERVED_BY;
 
 pub const PROGRAM: &str = "haproxy";
 const EXAMPLE: &str = include_str!("../../../docs/cluster/haproxy.cfg");
@@ -64,7 +65,7 @@ impl Balancer {
     }
 }
 
-/// The example with these servers, without TLS, and with TCP for devices.
+/// The example with these servers, without TLS, with TCP for devices, and telling which server answers.
 fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect: u16) -> Result<String, String> {
     let mut text = String::new();
     let mut binds = 0;
@@ -94,6 +95,9 @@ fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect:
         };
         binds += usize::from(bind.is_some());
         text += &bind.map_or_else(|| format!("{line}\n"), |port| format!("    bind 127.0.0.1:{port}\n"));
+        if bind == Some(phones) {
+            text += &format!("    http-response set-header {SERVED_BY} %s\n");
+        }
     }
     if binds != 2 {
         return Err("docs/cluster/haproxy.cfg has other doors than :80 and :443".to_owned());
@@ -102,7 +106,7 @@ fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect:
     text += &format!(
         "\ndefaults\n    mode tcp\n    timeout connect 1s\n    timeout client 300s\n    timeout server 300s\n    retries 2\n    \
          option redispatch 1\n\n\
-         listen devices\n    bind 127.0.0.1:{devices}\n    balance roundrobin\n"
+         listen devices\n    bind 127.0.0.1:{devices}\n    balance leastconn\n"
     );
     for (name, Doors { mqtt, .. }) in servers {
         text += &format!("    server {name} 127.0.0.1:{mqtt} track calls/{name}\n");
@@ -122,6 +126,7 @@ mod tests {
             assert_eq!(text.matches(&format!("    server {server} 127.0.0.1:")).count(), 3, "{text}");
             assert_eq!(text.matches(&format!("use-server {server} if")).count(), 1, "{text}");
         }
+        assert_eq!(text.matches(SERVED_BY).count(), 1, "{text}");
         assert!(text.contains("bind 127.0.0.1:1\n") && !text.contains("10.0.0."), "{text}");
     }
 }

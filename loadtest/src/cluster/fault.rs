@@ -1,36 +1,117 @@
 //! What is done to the cluster, when, and what it came to.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rand::Rng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use tokio_postgres::{Client, Config};
 
-use super::postgres::connect;
+use super::wire::Cut;
 
-/// How often the owners of shards are looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Shards that are nobody's for longer are a fault of their own.
-const TAKEN_WITHIN: Duration = Duration::from_secs(30);
-/// One look; a database that does not answer by then is asked on another connection.
-const LOOK_WITHIN: Duration = Duration::from_secs(2);
+/// A server of NATS is killed about every minute of a run, at most so often, evenly; all of them are away once.
+const MOST_NEWS_KILLS: u32 = 11;
+const NEWS_KILLS_APART: Duration = Duration::from_secs(60);
+/// That part of the run, but not shorter.
+const NEWS_AWAY_OF: u32 = 60;
+const NEWS_AWAY: Duration = Duration::from_secs(5);
 
-const NODE: &str = "SELECT max(idnode) FROM node WHERE name = $1";
-const LEFT: &str = "SELECT count(*) FROM shard WHERE idnode IS NULL OR idnode = $1";
-const EPOCHS: &str = "SELECT sum(epoch)::BIGINT FROM shard";
-
+/// Servers and NATS's servers by their place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Killed, and started again; by its place.
+    /// Killed, and started again.
     Kill(usize),
     /// Stands still for a while, and wakes up.
     Pause(usize),
     /// Stopped as for an upgrade, and started again.
     Stop(usize),
+    /// A server's line to PostgreSQL.
+    CutDatabase(usize, Cut),
     FreezeDatabase,
     KillPrimary,
+    KillNews(usize),
+    /// All of NATS for so long: killed, or standing still.
+    AllNews(Duration, Cut),
+    /// A server's line to NATS.
+    CutNews(usize, Cut),
+}
+
+/// Faults that are told together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Kill,
+    Pause,
+    Stop,
+    Cut,
+    Stall,
+    Failover,
+    NewsKill,
+    NewsAway,
+    NewsCut,
+}
+
+impl Kind {
+    pub const ALL: [Self; 9] = [
+        Self::Kill,
+        Self::Pause,
+        Self::Stop,
+        Self::Cut,
+        Self::Stall,
+        Self::Failover,
+        Self::NewsKill,
+        Self::NewsAway,
+        Self::NewsCut,
+    ];
+
+    /// In the names of figures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Pause => "pause",
+            Self::Stop => "stop",
+            Self::Cut => "cut",
+            Self::Stall => "stall",
+            Self::Failover => "failover",
+            Self::NewsKill => "news_kill",
+            Self::NewsAway => "news_away",
+            Self::NewsCut => "news_cut",
+        }
+    }
+
+    pub const fn is_news(self) -> bool {
+        matches!(self, Self::NewsKill | Self::NewsAway | Self::NewsCut)
+    }
+
+    /// After "takeover after" and "around".
+    pub const fn shown(self) -> &'static str {
+        match self {
+            Self::Kill => "kill -9",
+            Self::Pause => "SIGSTOP",
+            Self::Stop => "SIGTERM",
+            Self::Cut => "cut from PostgreSQL",
+            Self::Stall => "a stall",
+            Self::Failover => "a failover",
+            Self::NewsKill => "kill -9 of NATS",
+            Self::NewsAway => "all NATS away",
+            Self::NewsCut => "cut from NATS",
+        }
+    }
+}
+
+impl Fault {
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::Kill(_) => Kind::Kill,
+            Self::Pause(_) => Kind::Pause,
+            Self::Stop(_) => Kind::Stop,
+            Self::CutDatabase(..) => Kind::Cut,
+            Self::FreezeDatabase => Kind::Stall,
+            Self::KillPrimary => Kind::Failover,
+            Self::KillNews(_) => Kind::NewsKill,
+            Self::AllNews(..) => Kind::NewsAway,
+            Self::CutNews(..) => Kind::NewsCut,
+        }
+    }
 }
 
 impl fmt::Display for Fault {
@@ -39,33 +120,72 @@ impl fmt::Display for Fault {
             Self::Kill(node) => write!(f, "kill -9 n{}", node + 1),
             Self::Pause(node) => write!(f, "SIGSTOP n{}", node + 1),
             Self::Stop(node) => write!(f, "SIGTERM n{}", node + 1),
+            Self::CutDatabase(node, cut) => write!(f, "n{} to PostgreSQL {cut}", node + 1),
             Self::FreezeDatabase => f.write_str("PostgreSQL frozen"),
             Self::KillPrimary => f.write_str("kill -9 the primary"),
+            Self::KillNews(place) => write!(f, "kill -9 NATS {}", place + 1),
+            Self::AllNews(_, Cut::Mute) => f.write_str("all NATS frozen"),
+            Self::AllNews(_, Cut::Broken) => f.write_str("kill -9 all NATS"),
+            Self::CutNews(node, cut) => write!(f, "n{} to NATS {cut}", node + 1),
         }
     }
 }
 
-/// Four at a time, one of each kind in an order of the seed's.
+/// What is done to servers and PostgreSQL, one after the other: four by turns, one of each kind in an order of the seed's, and between
+/// them what comes once at its moment.
 pub struct Schedule {
+    length: Duration,
     nodes: usize,
-    next: Vec<Fault>,
+    /// The last one first.
+    once: Vec<(Duration, Fault)>,
+    turns: Vec<Fault>,
 }
 
 impl Schedule {
-    pub fn new(nodes: usize) -> Self {
-        Self { nodes, next: Vec::new() }
+    pub fn new(length: Duration, nodes: usize, primary: bool, rng: &mut StdRng) -> Self {
+        let mut once = cuts(length, nodes, rng, Fault::CutDatabase);
+        once.extend(primary.then_some((length * 2 / 3, Fault::KillPrimary)));
+        once.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        Self { length, nodes, once, turns: Vec::new() }
     }
 
-    pub fn next(&mut self, rng: &mut StdRng) -> Fault {
-        loop {
-            if let Some(fault) = self.next.pop() {
-                return fault;
-            }
-            let mut node = || rng.random_range(0..self.nodes);
-            self.next = vec![Fault::Kill(node()), Fault::Pause(node()), Fault::Stop(node()), Fault::FreezeDatabase];
-            self.next.shuffle(rng);
+    /// At that moment of the run; `None`: it is over, and everything was done that comes once.
+    pub fn next(&mut self, at: Duration, rng: &mut StdRng) -> Option<Fault> {
+        let is_over = at >= self.length;
+        if is_over || self.once.last().is_some_and(|(moment, _)| *moment <= at) {
+            return self.once.pop().map(|(_, fault)| fault);
         }
+        if self.turns.is_empty() {
+            let mut node = || rng.random_range(0..self.nodes);
+            self.turns = vec![Fault::Kill(node()), Fault::Pause(node()), Fault::Stop(node()), Fault::FreezeDatabase];
+            self.turns.shuffle(rng);
+        }
+        self.turns.pop()
     }
+}
+
+/// What is done to NATS beside all that, each at its moment or as soon as the one before it is mended.
+pub fn of_news(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
+    let mut all = cuts(length, nodes, rng, Fault::CutNews);
+    let away = (length / NEWS_AWAY_OF).max(NEWS_AWAY);
+    let way = if rng.random() { Cut::Mute } else { Cut::Broken };
+    all.push((length / 3, Fault::AllNews(away, way)));
+    let kills = u32::try_from(length.as_secs() / NEWS_KILLS_APART.as_secs()).unwrap_or(u32::MAX).clamp(1, MOST_NEWS_KILLS);
+    all.extend((1..=kills).map(|n| (length * n / (kills + 1), Fault::KillNews(rng.random_range(0..nodes)))));
+    all.sort_by_key(|(at, _)| *at);
+    all
+}
+
+/// Each server's line once, evenly, in an order of the seed's, and one way after the other.
+fn cuts(length: Duration, nodes: usize, rng: &mut StdRng, fault: fn(usize, Cut) -> Fault) -> Vec<(Duration, Fault)> {
+    let mut order: Vec<usize> = (0..nodes).collect();
+    order.shuffle(rng);
+    let ways = if rng.random() { [Cut::Mute, Cut::Broken] } else { [Cut::Broken, Cut::Mute] };
+    let part = length / u32::try_from(nodes * 2).unwrap_or(u32::MAX);
+    (0..)
+        .zip(order.into_iter().zip(ways.into_iter().cycle()))
+        .map(|(place, (node, way))| (part * (2 * place + 1), fault(node, way)))
+        .collect()
 }
 
 /// A line of the timeline.
@@ -74,66 +194,12 @@ pub struct Happened {
     /// Since the faults began.
     pub at: Duration,
     pub fault: Fault,
-    /// Until it was whole again: restarted, awake, promoted.
+    /// Until it was whole again: restarted, awake, mended, promoted.
     pub whole_after: Duration,
     /// Until every shard of the server had another owner.
     pub taken_after: Option<Duration>,
-    /// Shards that changed their owner meanwhile.
-    pub moved: i64,
-}
-
-/// Looks at who owns what, whichever PostgreSQL is the primary.
-pub struct Shards {
-    config: Config,
-    client: Option<Client>,
-}
-
-impl Shards {
-    pub fn new(config: Config) -> Self {
-        Self { config, client: None }
-    }
-
-    async fn number(&mut self, sql: &str, params: &[&(dyn tokio_postgres::types::ToSql + Sync)]) -> Result<i64, String> {
-        let client = match self.client.take() {
-            Some(client) => client,
-            None => connect(&self.config).await?,
-        };
-        let row = tokio::time::timeout(LOOK_WITHIN, client.query_one(sql, params)).await.map_err(|_| "no answer")?;
-        let number = row.and_then(|row| row.try_get::<_, Option<i64>>(0)).map_err(|e| e.to_string())?;
-        self.client = Some(client);
-        number.ok_or_else(|| format!("nothing is known: {sql}"))
-    }
-
-    /// # Errors
-    /// When no such server has ever joined, or nobody answers.
-    pub async fn node(&mut self, name: &str) -> Result<i64, String> {
-        self.number(NODE, &[&name]).await
-    }
-
-    /// How often a shard got another owner so far, all together.
-    ///
-    /// # Errors
-    /// When nobody answers.
-    pub async fn epochs(&mut self) -> Result<i64, String> {
-        self.number(EPOCHS, &[]).await
-    }
-
-    /// Waits until none of 256 is server `idnode`'s or nobody's.
-    ///
-    /// # Errors
-    /// When that takes too long.
-    pub async fn taken(&mut self, idnode: i64, since: Instant) -> Result<Duration, String> {
-        loop {
-            let left = self.number(LEFT, &[&idnode]).await;
-            match left {
-                Ok(0) => return Ok(since.elapsed()),
-                _ if since.elapsed() > TAKEN_WITHIN => {
-                    return Err(format!("shards without a living owner after {} s: {left:?}", TAKEN_WITHIN.as_secs()));
-                }
-                _ => tokio::time::sleep(LOOK_EVERY).await,
-            }
-        }
-    }
+    /// Shards that changed their owner meanwhile; unknown of what happens beside other faults.
+    pub moved: Option<i64>,
 }
 
 #[cfg(test)]
@@ -142,18 +208,50 @@ mod tests {
 
     use super::*;
 
+    const LENGTH: Duration = Duration::from_secs(120);
+
+    fn all(seed: u64) -> Vec<Fault> {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut schedule = Schedule::new(LENGTH, 3, true, &mut rng);
+        let moments = (0..).map(|n| Duration::from_secs(10 * n));
+        moments.map_while(|at| schedule.next(at, &mut rng)).collect()
+    }
+
     #[test]
     fn a_seed_has_every_kind_of_fault_and_always_the_same() {
-        let faults = |seed| {
-            let (mut schedule, mut rng) = (Schedule::new(3), StdRng::seed_from_u64(seed));
-            (0..8).map(|_| schedule.next(&mut rng)).collect::<Vec<_>>()
-        };
-        let all = faults(7);
-        assert_eq!(all, faults(7));
-        for four in all.chunks(4) {
-            for kind in ["kill -9", "SIGSTOP", "SIGTERM", "PostgreSQL"] {
-                assert_eq!(four.iter().filter(|f| f.to_string().starts_with(kind)).count(), 1, "{four:?}");
+        let faults = all(7);
+        assert_eq!(faults, all(7));
+        let (once, turns): (Vec<Fault>, Vec<Fault>) = faults.iter().partition(|f| matches!(f.kind(), Kind::Cut | Kind::Failover));
+        for four in turns.chunks_exact(4) {
+            for kind in [Kind::Kill, Kind::Pause, Kind::Stop, Kind::Stall] {
+                assert_eq!(four.iter().filter(|f| f.kind() == kind).count(), 1, "{four:?}");
             }
         }
+        assert_eq!(once.len(), 4, "{once:?}");
+        for node in 0..3 {
+            assert!(once.iter().any(|f| matches!(f, Fault::CutDatabase(n, _) if *n == node)), "{once:?}");
+        }
+        for way in [Cut::Mute, Cut::Broken] {
+            assert!(once.iter().any(|f| matches!(f, Fault::CutDatabase(_, how) if *how == way)), "{once:?}");
+        }
+    }
+
+    #[test]
+    fn what_comes_once_comes_however_late() {
+        let mut rng = StdRng::seed_from_u64(7);
+        let mut schedule = Schedule::new(LENGTH, 3, true, &mut rng);
+        let late: Vec<Fault> = std::iter::from_fn(|| schedule.next(LENGTH, &mut rng)).collect();
+        assert_eq!(late.len(), 4, "{late:?}");
+    }
+
+    #[test]
+    fn an_hour_of_nats_is_the_plans() {
+        let of = |length| of_news(Duration::from_secs(length), 3, &mut StdRng::seed_from_u64(7));
+        let count = |all: &[(Duration, Fault)], kind| all.iter().filter(|(_, f)| f.kind() == kind).count();
+        let (hour, short) = (of(3_600), of(40));
+        assert_eq!((count(&hour, Kind::NewsKill), count(&short, Kind::NewsKill)), (11, 1));
+        assert_eq!((count(&hour, Kind::NewsCut), count(&short, Kind::NewsCut)), (3, 3));
+        let away = hour.iter().find(|(_, f)| f.kind() == Kind::NewsAway).unwrap();
+        assert!(matches!(away, (at, Fault::AllNews(away, _)) if at.as_secs() == 1_200 && away.as_secs() == 60), "{away:?}");
     }
 }

@@ -29,6 +29,8 @@ const TOLD: usize = 3;
 pub struct Seen {
     pub ticks: u64,
     pub finals: u64,
+    /// How long after the end of its run each final tick came, of runs that were over by themselves.
+    pub late: Vec<Duration>,
     /// How often its line was lost.
     pub lost: u64,
     /// From each loss until everything was watched again.
@@ -186,6 +188,10 @@ impl Run {
         if tick.tl < 1 {
             seen.finals += 1;
             self.ended = end;
+            // A run that was stopped has another end than was counted down to.
+            if before.is_some_and(|(same, _)| same == end) {
+                seen.late.push(Duration::from_millis(u64::try_from(now_ms() - end).unwrap_or_default()));
+            }
             return None;
         }
         self.open = Some((end, tick.tl));

@@ -1,7 +1,7 @@
-//! PostgreSQL of Debian's packages: a primary and a synchronous standby.
+//! PostgreSQL of Debian's packages: a primary and two standbys, one of which has every commit before it is answered.
 
 use std::fs::{self, File};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -20,13 +20,16 @@ const PLACE: &str = "/usr/lib/postgresql";
 /// Of Debian's package: PostgreSQL refuses root.
 const ACCOUNT: &str = "postgres";
 const DATABASE: &str = "nyala";
-const STANDBY: &str = "standby";
+/// The first one is the primary.
+const NAMES: [&str; 3] = ["db1", "db2", "db3"];
+/// The same for all, so that it holds at whoever is promoted: nobody is his own standby.
+const SYNCHRONOUS: &str = "synchronous_standby_names=ANY 1 (db1, db2, db3)";
 const UP_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const CONNECTS_WITHIN: Duration = Duration::from_secs(2);
 
-/// What both are started with. Only processes die here, never the machine: what they gave to the system is safe without a sync.
-const SETTINGS: [&str; 10] = [
+/// What all are started with. Only processes die here, never the machine: what they gave to the system is safe without a sync.
+const SETTINGS: [&str; 11] = [
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
     "fsync=off",
@@ -34,6 +37,7 @@ const SETTINGS: [&str; 10] = [
     "max_wal_senders=8",
     "max_connections=200",
     "synchronous_commit=on",
+    SYNCHRONOUS,
     "wal_retrieve_retry_interval=100ms",
     "hot_standby=on",
     "logging_collector=off",
@@ -47,8 +51,9 @@ pub fn programs() -> Option<PathBuf> {
     all.filter(|(_, bin)| ["initdb", "postgres", "pg_basebackup"].iter().all(|p| bin.join(p).is_file())).max().map(|(_, bin)| bin)
 }
 
-/// One of the two.
+/// One of them.
 struct Instance {
+    name: &'static str,
     data: PathBuf,
     port: u16,
     process: Option<Child>,
@@ -91,18 +96,18 @@ impl Instance {
     }
 }
 
-/// A primary and its standby.
+/// A primary and its standbys.
 pub struct Database {
     bin: PathBuf,
     account: Option<User>,
     folder: PathBuf,
     primary: Instance,
-    standby: Option<Instance>,
-    ports: [u16; 2],
+    standbys: Vec<Instance>,
+    ports: Vec<u16>,
 }
 
 impl Database {
-    /// Makes both below `folder`, which must not be there, and the database that servers are to use.
+    /// Makes all below `folder`, which must not be there, and the database that servers are to use.
     ///
     /// # Errors
     /// One line on what kept it from that.
@@ -118,45 +123,51 @@ impl Database {
         if let Some(account) = &account {
             std::os::unix::fs::chown(&folder, Some(account.uid.as_raw()), Some(account.gid.as_raw())).map_err(told)?;
         }
-        let port = || free_port().map_err(|e| e.to_string());
-        let ports = [port()?, port()?];
-        let primary = Instance { data: folder.join("primary"), port: ports[0], process: None };
-        let mut all = Self { bin, account, folder, primary, standby: None, ports };
+        let instance = |name| {
+            let port = free_port().map_err(|e| e.to_string())?;
+            Ok::<_, String>(Instance { name, data: folder.join(name), port, process: None })
+        };
+        let mut standbys = NAMES.into_iter().map(instance).collect::<Result<Vec<_>, _>>()?;
+        let ports = standbys.iter().map(|i| i.port).collect();
+        let primary = standbys.remove(0);
+        let mut all = Self { bin, account, folder, primary, standbys, ports };
         let mut initdb = all.command("initdb");
         initdb.args(["--no-sync", "-A", "trust", "-E", "UTF8", "--locale=C", "-U", SUPERUSER, "-D"]).arg(&all.primary.data);
         done(initdb)?;
-        all.primary.process = Some(all.serve(&all.primary, "primary")?);
-        let first = all.wait(ports[0]).await?;
-        all.add_standby(ports[1])?;
-        // Each alone: neither may be in a transaction.
-        for statement in [
-            format!("CREATE DATABASE {DATABASE}"),
-            format!("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 ({STANDBY})'"),
-            "SELECT pg_reload_conf()".to_owned(),
-        ] {
-            first.batch_execute(&statement).await.map_err(|e| format!("{statement}: {e}"))?;
+        all.primary.process = Some(all.serve(&all.primary)?);
+        let first = all.wait(&all.primary).await?;
+        for place in 0..all.standbys.len() {
+            let standby = &all.standbys[place];
+            all.copy(standby)?;
+            all.standbys[place].process = Some(all.serve(&all.standbys[place])?);
         }
-        let since = Instant::now();
-        let follows = "SELECT FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'quorum'";
-        while first.query(follows, &[]).await.map_err(|e| e.to_string())?.is_empty() {
-            if since.elapsed() > UP_WITHIN {
-                return Err(format!("the standby does not follow, see {}", all.folder.join("standby.log").display()));
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
+        all.followed(&first).await?;
+        first.batch_execute(&format!("CREATE DATABASE {DATABASE}")).await.map_err(|e| e.to_string())?;
         Ok(all)
     }
 
-    fn add_standby(&mut self, port: u16) -> Result<(), String> {
-        let mut standby = Instance { data: self.folder.join(STANDBY), port, process: None };
+    /// Waits until every standby follows the primary.
+    async fn followed(&self, primary: &Client) -> Result<(), String> {
+        let follow = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'quorum'";
+        let since = Instant::now();
+        loop {
+            let count: i64 = primary.query_one(follow, &[]).await.map_err(|e| e.to_string())?.get(0);
+            if usize::try_from(count) == Ok(self.standbys.len()) {
+                return Ok(());
+            }
+            if since.elapsed() > UP_WITHIN {
+                return Err(format!("{count} of {} standbys follow, see {}", self.standbys.len(), self.folder.display()));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    fn copy(&self, standby: &Instance) -> Result<(), String> {
         let mut copy = self.command("pg_basebackup");
         let from = self.primary.port.to_string();
         copy.args(["-h", "127.0.0.1", "-p", &from, "-U", SUPERUSER, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-D"]);
         copy.arg(&standby.data);
-        done(copy)?;
-        standby.process = Some(self.serve(&standby, STANDBY)?);
-        self.standby = Some(standby);
-        Ok(())
+        done(copy)
     }
 
     fn command(&self, program: &str) -> Command {
@@ -168,7 +179,8 @@ impl Database {
         command
     }
 
-    fn serve(&self, instance: &Instance, name: &str) -> Result<Child, String> {
+    fn serve(&self, instance: &Instance) -> Result<Child, String> {
+        let name = instance.name;
         let log = File::create(self.folder.join(format!("{name}.log"))).map_err(|e| e.to_string())?;
         let mut command = self.command("postgres");
         command.arg("-D").arg(&instance.data).args(["-p", &instance.port.to_string()]);
@@ -182,17 +194,22 @@ impl Database {
         command.spawn().map_err(|e| format!("postgres: {e}"))
     }
 
-    /// As `DATABASE_URL`.
-    pub fn url(&self) -> String {
-        let [first, second] = self.ports;
-        format!("postgres://{SUPERUSER}@127.0.0.1:{first},127.0.0.1:{second}/{DATABASE}")
+    /// Where each listens.
+    pub fn ports(&self) -> &[u16] {
+        &self.ports
+    }
+
+    /// As `DATABASE_URL`, through `doors`.
+    pub fn url(doors: &[u16]) -> String {
+        let hosts: Vec<String> = doors.iter().map(|door| format!("127.0.0.1:{door}")).collect();
+        format!("postgres://{SUPERUSER}@{}/{DATABASE}", hosts.join(","))
     }
 
     /// A connection to whichever takes writes.
     pub fn config(&self) -> Config {
         let mut config = Config::new();
-        for port in self.ports {
-            config.host(Ipv4Addr::LOCALHOST.to_string()).port(port);
+        for port in &self.ports {
+            config.host(Ipv4Addr::LOCALHOST.to_string()).port(*port);
         }
         config
             .user(SUPERUSER)
@@ -202,9 +219,9 @@ impl Database {
         config
     }
 
-    async fn wait(&self, port: u16) -> Result<Client, String> {
+    async fn wait(&self, instance: &Instance) -> Result<Client, String> {
         let mut config = Config::new();
-        config.host(SocketAddr::from(([127, 0, 0, 1], port)).ip().to_string()).port(port).user(SUPERUSER).dbname("postgres");
+        config.host(Ipv4Addr::LOCALHOST.to_string()).port(instance.port).user(SUPERUSER).dbname("postgres");
         let since = Instant::now();
         loop {
             match connect(&config).await {
@@ -227,18 +244,35 @@ impl Database {
         self.primary.signal(Signal::SIGCONT)
     }
 
-    /// Kills the primary; the standby takes its place `after` so long, and has none itself.
+    /// Kills the primary; `after` so long the standby that has most takes its place, and the others follow it.
     ///
     /// # Errors
-    /// When there is no standby, or it does not take over.
+    /// When there is no standby, or none takes over.
     pub async fn fail_over(&mut self, after: Duration) -> Result<(), String> {
-        let standby = self.standby.take().ok_or("there is no standby any more")?;
         self.primary.kill()?;
-        self.primary = standby;
         tokio::time::sleep(after).await;
-        let client = self.wait(self.primary.port).await?;
+        let mut furthest = None;
+        for (place, standby) in self.standbys.iter().enumerate() {
+            let has = "SELECT (pg_last_wal_receive_lsn() - '0/0')::BIGINT";
+            let row = self.wait(standby).await?.query_one(has, &[]).await.map_err(|e| e.to_string())?;
+            furthest = furthest.max(Some((row.get::<_, Option<i64>>(0), place)));
+        }
+        let (_, place) = furthest.ok_or("there is no standby any more")?;
+        self.primary = self.standbys.remove(place);
+        let client = self.wait(&self.primary).await?;
         let row = client.query_one("SELECT pg_promote()", &[]).await.map_err(|e| e.to_string())?;
-        if row.get(0) { Ok(()) } else { Err("the standby was not promoted".to_owned()) }
+        if !row.get::<_, bool>(0) {
+            return Err(format!("{} was not promoted", self.primary.name));
+        }
+        for standby in &self.standbys {
+            let follower = self.wait(standby).await?;
+            let to = format!("host=127.0.0.1 port={} user={SUPERUSER}", self.primary.port);
+            // Each alone: neither may be in a transaction.
+            for statement in [format!("ALTER SYSTEM SET primary_conninfo = '{to}'"), "SELECT pg_reload_conf()".to_owned()] {
+                follower.batch_execute(&statement).await.map_err(|e| format!("{statement}: {e}"))?;
+            }
+        }
+        self.followed(&client).await
     }
 }
 

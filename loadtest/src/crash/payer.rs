@@ -36,6 +36,8 @@ pub enum Known {
 pub struct Receipt {
     pub body: Value,
     pub told: Known,
+    /// The server that decided it, where a load balancer tells.
+    pub server: Option<String>,
 }
 
 pub struct Payer {
@@ -62,6 +64,10 @@ impl Payer {
 
     pub fn receipts(&self) -> impl Iterator<Item = (&String, &Receipt)> {
         self.receipts.iter()
+    }
+
+    pub fn latest(&self) -> Option<&Receipt> {
+        self.receipts.values().next_back()
     }
 
     /// Purchases that were confirmed.
@@ -117,7 +123,7 @@ impl Payer {
         let machine = &machines[self.rng.random_range(0..machines.len())];
         let idlayanan = if services.is_empty() { machine.idlayanan } else { services[self.rng.random_range(0..services.len())] };
         let body = order(&number, self.account(), &TestMachine { idlayanan, ..machine.clone() });
-        self.receipts.insert(number.clone(), Receipt { body, told: Known::Nothing });
+        self.receipts.insert(number.clone(), Receipt { body, told: Known::Nothing, server: None });
         number
     }
 
@@ -133,6 +139,7 @@ impl Payer {
             return Err(format!("{number}: told {:?} before, now {told:?} ({answer:?})", receipt.told));
         }
         receipt.told = told;
+        receipt.server = answer.server;
         Ok(receipt.told != Known::Nothing)
     }
 }

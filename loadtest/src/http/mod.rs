@@ -17,6 +17,8 @@ pub use pool::Pool;
 pub const TIME_LIMIT: Duration = Duration::from_secs(12);
 /// An answer of the server is never near this.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
+/// The header by which a load balancer may tell which server answered.
+pub const SERVED_BY: &str = "x-served-by";
 /// What a kept connection keeps of its buffer.
 const KEPT_BYTES: usize = 4096;
 
@@ -27,6 +29,8 @@ pub struct RawAnswer {
     pub body: String,
     /// A cookie that it sets, as a `Cookie` line.
     pub cookie: Option<String>,
+    /// The server that said it, where a load balancer tells.
+    pub server: Option<String>,
 }
 
 /// An answer in the server's envelope.
@@ -37,6 +41,8 @@ pub struct ServerAnswer {
     pub data: Value,
     /// A cookie that it sets, as a `Cookie` line.
     pub cookie: Option<String>,
+    /// The server that said it, where a load balancer tells.
+    pub server: Option<String>,
 }
 
 impl ServerAnswer {
@@ -185,10 +191,10 @@ fn cut_off() -> io::Error {
 /// The first answer in `bytes`, and how long it is; `None` when it is not whole yet: its body has the length that was announced.
 fn parse(bytes: &[u8]) -> io::Result<Option<(usize, RawAnswer)>> {
     let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else { return Ok(None) };
-    let (status, length, cookie) = head(&bytes[..end]).ok_or_else(cut_off)?;
+    let Head { status, length, cookie, server } = head(&bytes[..end]).ok_or_else(cut_off)?;
     let Some(body) = bytes.get(end + 4..end + 4 + length) else { return Ok(None) };
     let body = String::from_utf8(body.to_vec()).map_err(|_| cut_off())?;
-    Ok(Some((end + 4 + length, RawAnswer { status, body, cookie })))
+    Ok(Some((end + 4 + length, RawAnswer { status, body, cookie, server })))
 }
 
 /// What is in the envelope.
@@ -200,20 +206,32 @@ fn opened(answer: &RawAnswer) -> io::Result<ServerAnswer> {
             message,
             data: envelope.get_mut("data")?.take(),
             cookie: answer.cookie.clone(),
+            server: answer.server.clone(),
         })
     };
     serde_json::from_str(&answer.body).ok().and_then(envelope).ok_or_else(cut_off)
 }
 
-/// Status, content length, and a cookie.
-fn head(bytes: &[u8]) -> Option<(u16, usize, Option<String>)> {
+struct Head {
+    status: u16,
+    length: usize,
+    cookie: Option<String>,
+    server: Option<String>,
+}
+
+fn head(bytes: &[u8]) -> Option<Head> {
     let head = std::str::from_utf8(bytes).ok()?;
     let value = |wanted: &str| {
         let mut fields = head.lines().filter_map(|line| line.split_once(':'));
         fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
     };
     let cookie = value("set-cookie").and_then(|set| set.split(';').next()).map(str::to_owned);
-    Some((head.split(' ').nth(1)?.parse().ok()?, value("content-length")?.parse().ok()?, cookie))
+    Some(Head {
+        status: head.split(' ').nth(1)?.parse().ok()?,
+        length: value("content-length")?.parse().ok()?,
+        cookie,
+        server: value(SERVED_BY).map(str::to_owned),
+    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,10 @@ use super::metrics::shown;
 use super::{Report, compare, summary};
 
 const TEMPLATE: &str = include_str!("page.html");
-/// Where the data goes.
+/// Of every page of a report.
+pub const STYLE: &str = include_str!("style.css");
+/// Where the style goes, and the data.
+const STYLED: &str = "{{style}}";
 const DATA: &str = "{{data}}";
 
 #[derive(Serialize)]
@@ -59,7 +62,7 @@ pub fn page(report: &Report, old: Option<&Report>) -> serde_json::Result<String>
     let compared = old.map(|old| comparison(report, old));
     let data = serde_json::to_string(&PageData { report, verdict, is_clean, figures, compared })?;
     // Nothing in the data ends its element.
-    Ok(TEMPLATE.replace(DATA, &data.replace('<', "\\u003c")))
+    Ok(TEMPLATE.replace(STYLED, STYLE).replace(DATA, &data.replace('<', "\\u003c")))
 }
 
 fn comparison(report: &Report, old: &Report) -> Comparison {

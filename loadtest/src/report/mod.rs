@@ -6,6 +6,8 @@ pub mod metrics;
 mod summary;
 pub mod threshold;
 
+pub use html::STYLE;
+
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use actix_web::{FromRequest, HttpRequest, web};
 use futures_util::future::LocalBoxFuture;
 
 use crate::auth::Auth;
-use crate::auth::session::authenticate;
+use crate::auth::session::{Session, authenticate};
 use crate::http::error::AppError;
 
 /// The customer whose bearer token came with the request; 401 without a good one.
@@ -20,13 +20,23 @@ impl FromRequest for Customer {
     type Error = AppError;
     type Future = LocalBoxFuture<'static, Result<Self, AppError>>;
 
+    fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let session = Session::from_request(req, payload);
+        Box::pin(async move { Ok(Self { id: session.await?.id }) })
+    }
+}
+
+/// The login that the bearer token is of; 401 without a good one.
+impl FromRequest for Session {
+    type Error = AppError;
+    type Future = LocalBoxFuture<'static, Result<Self, AppError>>;
+
     fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
         let auth = req.app_data::<web::Data<Auth>>().cloned();
         let token = bearer(req).map(str::to_owned);
         Box::pin(async move {
             let auth = auth.ok_or_else(|| AppError::internal("the app has no Auth"))?;
-            let session = authenticate(&auth, &token.ok_or(AppError::Unauthorized)?).await?;
-            Ok(Self { id: session.id })
+            Ok(authenticate(&auth, &token.ok_or(AppError::Unauthorized)?).await?)
         })
     }
 }

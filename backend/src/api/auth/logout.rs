@@ -1,13 +1,13 @@
 //! `POST /scan/v1/auth/logout`: the end of one token (docs/contract.md §7).
 
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpResponse, web};
 
-use super::customer::bearer;
 use crate::auth::Auth;
-use crate::auth::session::{Session, authenticate};
+use crate::auth::session::Session;
 use crate::db::Store;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
+use crate::push::subscription;
 
 /// Ended tokens of a customer that have not run out. Nobody logs out thirty times a day for a month; whoever does has all phones
 /// logged out by the next one, and no endless list.
@@ -18,8 +18,7 @@ const MAX_ENDED: i64 = 1_000;
     post, path = "/scan/v1/auth/logout", tag = "auth", security(("pelanggan" = [])),
     responses((status = 200, body = Empty))
 )]
-pub async fn logout(req: HttpRequest, auth: web::Data<Auth>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
-    let session = authenticate(&auth, bearer(&req).ok_or(AppError::Unauthorized)?).await?;
+pub async fn logout(session: Session, auth: web::Data<Auth>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
     let (auth, store) = (Auth::clone(&auth), Store::clone(&store));
     // To its end even when the caller goes away, as the app does, so that a committed logout is always told to the open sockets.
     actix_web::rt::spawn(async move { end(&auth, &store, &session).await }).await.map_err(AppError::internal)??;
@@ -39,6 +38,7 @@ async fn end(auth: &Auth, store: &Store, session: &Session) -> Result<(), AppErr
         .await?;
     let before: i64 = tx.query_one(&stmt, &[&session.id, &session.token.0.as_slice(), &session.exp]).await?.try_get(0)?;
     if before < MAX_ENDED {
+        subscription::end_login(&tx, session.id, &session.token.0).await?;
         tx.commit().await?;
         auth.versions.ended(session);
         return Ok(());
@@ -50,6 +50,7 @@ async fn end(auth: &Auth, store: &Store, session: &Session) -> Result<(), AppErr
         )
         .await?;
     let version = tx.query_one(&all, &[&session.id]).await?.try_get(0)?;
+    subscription::end_all(&tx, session.id).await?;
     tx.commit().await?;
     auth.versions.changed(session.id, version, now);
     Ok(())

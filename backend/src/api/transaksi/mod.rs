@@ -1,5 +1,6 @@
 //! Scanning, buying and looking back (docs/product.md §7, `/v1/transaksi`).
 
+pub mod ambil;
 pub mod create_snap_transaksi;
 pub mod get_detail_snap_hapus;
 pub mod get_detail_snap_transaksi;
@@ -7,6 +8,7 @@ pub mod get_epayment;
 pub mod get_layanan;
 pub mod get_qrcode;
 pub mod list_history;
+pub mod terakhir;
 
 use actix_web::web::{self, ServiceConfig};
 
@@ -17,5 +19,7 @@ pub fn routes(cfg: &mut ServiceConfig) {
         .route("/list_history", web::post().to(list_history::list_history))
         .route("/get_detail_snap_transaksi/{id}", web::get().to(get_detail_snap_transaksi::get_detail_snap_transaksi))
         .route("/get_detail_snap_hapus/{id}", web::get().to(get_detail_snap_hapus::get_detail_snap_hapus))
-        .route("/get_qrcode", web::get().to(get_qrcode::get_qrcode));
+        .route("/get_qrcode", web::get().to(get_qrcode::get_qrcode))
+        .route("/terakhir", web::get().to(terakhir::terakhir))
+        .route("/ambil", web::post().to(ambil::ambil));
 }

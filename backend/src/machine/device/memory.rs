@@ -143,6 +143,11 @@ impl DeviceMemory {
     }
 
     /// Starts unless something forbids it; whether the command was new.
+    /// The commands that it knows the outcome of.
+    pub fn answered(&self) -> impl Iterator<Item = Uuid> + '_ {
+        self.known.iter().map(|known| known.cmd_id)
+    }
+
     fn start(&mut self, cmd: &Command, now: Timestamp) -> bool {
         if self.find(cmd.cmd_id).is_some() {
             return false;

@@ -51,6 +51,14 @@ pub trait Driver: Send + Sync + 'static {
         false
     }
 
+    /// Closes the lines of all devices that are connected to this very server.
+    fn send_away(&self) {}
+
+    /// The machines whose devices have come to this very server since this was last asked, among several servers.
+    fn arrived(&self) -> Vec<i64> {
+        Vec::new()
+    }
+
     /// Asks whether a device can be reached. `None`, and no answer: what is stored counts.
     fn probe(&self, _of: Location, _asks: Asks) -> Option<oneshot::Receiver<bool>> {
         None
@@ -93,6 +101,16 @@ impl Drivers {
     /// With `driver` for machines of this kind, unless they have one.
     pub fn or<D: Driver>(self, kind: DriverKind, driver: &Arc<D>) -> Self {
         if self.get(kind).is_some() { self } else { self.with(kind, driver.clone()) }
+    }
+
+    /// [`Driver::arrived`], of all of them.
+    pub fn arrived(&self) -> Vec<i64> {
+        DriverKind::ALL.into_iter().filter_map(|kind| self.get(kind)).flat_map(Driver::arrived).collect()
+    }
+
+    /// [`Driver::send_away`], of all of them.
+    pub fn send_away(&self) {
+        DriverKind::ALL.into_iter().filter_map(|kind| self.get(kind)).for_each(Driver::send_away);
     }
 
     pub fn get(&self, kind: DriverKind) -> Option<&dyn Driver> {

@@ -1,16 +1,19 @@
 //! Devices of machines that another server decides about (docs/cluster.md). Their words go through a table, which the owner reads; and what
 //! is to be said to them, the server that they are connected to finds in what is stored of their purchases.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_socketio::host::vital;
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
 use super::{Heard, deliver, recall};
+use crate::cluster::news::{self, Hint, Listener};
+use crate::cluster::{of_shards, shard_of};
 use crate::db::error::DbError;
 use crate::domain::timestamp::Timestamp;
 use crate::ledger::facts::{self, OpenPurchase};
@@ -26,6 +29,8 @@ use crate::purchase::times::{QUERY_EVERY_MS, RESEND_MS};
 pub const EVERY: Duration = Duration::from_millis(300);
 /// Words that may wait to be written down.
 const WORDS: usize = 8_192;
+/// Devices that have just come, of which it is read what they run: so many by one statement.
+const ARRIVED: usize = 1_000;
 const BATCH: usize = 512;
 /// Machines that wait for staff are asked as often as their owner asks those that it reaches.
 const STAFF_EVERY_MS: i64 = 15_000;
@@ -36,24 +41,42 @@ const PASS_ON: &str = "
 INSERT INTO device_word (idmesin, idoutlet, word, heard_at)
 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::JSONB[], $4::TIMESTAMPTZ[])";
 
-/// $1 the shards that are owned here, $2 since when words count.
+/// $1 the shards that are owned here, $2 since when words count, $3 the node that owns them, still.
 const TAKE: &str = "
-WITH taken AS (DELETE FROM device_word WHERE (idoutlet % 256)::INT = ANY($1) OR heard_at < $2 RETURNING *)
+WITH taken AS (
+    DELETE FROM device_word WHERE heard_at < $2
+    OR (idoutlet % 256)::INT = ANY(ARRAY(SELECT idshard FROM shard WHERE idshard = ANY($1) AND idnode = $3)) RETURNING *
+)
+
 SELECT t.idmesin, t.idoutlet, m.driver, t.word, t.heard_at FROM taken t JOIN mesin m USING (idmesin) WHERE t.heard_at >= $2 ORDER BY t.id";
+
+/// Machines that wait for staff, but those of shards $1, at most $2.
+const STAFF: &str = concat!(
+    "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas AND NOT ",
+    of_shards!("idoutlet", 1),
+    " ORDER BY random() LIMIT $2"
+);
+const STAFF_MOST: i64 = 1_000;
 
 /// Begins the tasks; what is returned takes words of machines that are decided elsewhere.
 pub fn start(machines: &Machines) -> mpsc::Sender<Heard> {
     let (away, words) = mpsc::channel(WORDS);
-    vital::spawn("words away", pass_on_forever(machines.clone(), words));
+    let arrivals = Arrivals::default();
+    vital::spawn("words away", pass_on_forever(machines.clone(), arrivals.clone(), words));
     vital::spawn("words in", take_forever(machines.clone()));
-    vital::spawn("commands", speak_forever(machines.clone()));
+    vital::spawn("commands", speak_forever(machines.clone(), arrivals));
     away
 }
 
-async fn pass_on_forever(machines: Machines, mut words: mpsc::Receiver<Heard>) {
+async fn pass_on_forever(machines: Machines, arrivals: Arrivals, mut words: mpsc::Receiver<Heard>) {
     let mut some = Vec::with_capacity(BATCH);
     while words.recv_many(&mut some, BATCH).await > 0 {
-        if let Err(e) = pass_on(&machines, &some).await {
+        let passed = async {
+            // Before its owner hears that a run is over, who hears the device knows of the run.
+            arrivals.look(&machines).await?;
+            pass_on(&machines, &some).await
+        };
+        if let Err(e) = passed.await {
             machines.metrics().device_words_lost.inc_by(some.len() as u64);
             tracing::warn!(error = %e, "words of devices did not reach the server that owns their machines; queries bring them again");
         }
@@ -69,28 +92,57 @@ async fn pass_on(machines: &Machines, words: &[Heard]) -> Result<(), DbError> {
     let said = words.iter().map(|heard| serde_json::to_value(&heard.event)).collect::<Result<Vec<Value>, _>>();
     let at: Vec<Timestamp> = words.iter().map(|heard| heard.at).collect();
     client.execute(&statement, &[&of, &outlets, &said.map_err(DbError::broken)?, &at]).await?;
+    let shards: BTreeSet<i32> = outlets.iter().map(|outlet| shard_of(*outlet)).collect();
+    machines.parts().news.tell(Hint::Words { shards: shards.into_iter().collect() });
     Ok(())
 }
 
 async fn take_forever(machines: Machines) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut news = machines.parts().news.listen();
     loop {
-        every.tick().await;
+        tokio::select! {
+            _ = every.tick() => {}
+            () = words_for(&machines, &mut news) => {}
+        }
         if let Err(e) = take(&machines).await {
             tracing::warn!(error = %e, "words of devices at other servers cannot be read; it will be tried again");
         }
     }
 }
 
+/// Returns when another server has told of words that this one's machines wait for.
+async fn words_for(machines: &Machines, news: &mut Listener) {
+    loop {
+        match news.next().await {
+            news::Heard::Missed => return,
+            news::Heard::Hint { hint: Hint::Words { shards }, .. } => {
+                if machines.ownership().shards().is_some_and(|own| shards.iter().any(|shard| own.contains(shard))) {
+                    return;
+                }
+            }
+            news::Heard::Hint { .. } | news::Heard::Own(_) => {}
+        }
+    }
+}
+
 async fn take(machines: &Machines) -> Result<(), MachineError> {
-    let Some(shards) = machines.ownership().shards() else { return Ok(()) };
+    let own = machines.ownership();
+    let Some((shards, me)) = own.shards().zip(own.node()) else { return Ok(()) };
     let now = machines.parts().store.now();
     let client = machines.parts().recovery.get().await?;
     let statement = client.prepare_cached(TAKE).await?;
-    for row in client.query(&statement, &[&shards, &now.plus_ms(-WORD_LIFE_MS)]).await? {
+    for row in client.query(&statement, &[&shards, &now.plus_ms(-WORD_LIFE_MS), &me]).await? {
         let from = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? };
-        let event: DeviceEvent = serde_json::from_value(row.try_get(3)?).map_err(DbError::broken)?;
+        let event: DeviceEvent = match serde_json::from_value(row.try_get(3)?) {
+            Ok(event) => event,
+            Err(e) => {
+                machines.metrics().device_words_lost.inc();
+                tracing::warn!(error = %e, idmesin = from.idmesin, "a device's word is lost: another version has written it down");
+                continue;
+            }
+        };
         let at: Timestamp = row.try_get(4)?;
         let heard = Heard { from, event: event.heard_before(at.ms_until(now).max(0)), at };
         // It may be about a purchase that another server has begun, and that nobody here has looked for yet.
@@ -103,32 +155,112 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
     Ok(())
 }
 
-async fn speak_forever(machines: Machines) {
+/// Machines whose devices have just come, until it is read what they run. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+struct Arrivals(Arc<Mutex<HashSet<i64>>>);
+
+impl Arrivals {
+    /// A device that comes in the middle of a run may say that nothing runs any more: whoever hears it has to know of the run. What it has
+    /// said already, it is asked for again.
+    async fn look(&self, machines: &Machines) -> Result<(), DbError> {
+        let mut arrived = self.0.lock().await;
+        arrived.extend(machines.parts().drivers.arrived());
+        while !arrived.is_empty() {
+            let some: Vec<i64> = arrived.iter().take(ARRIVED).copied().collect();
+            let client = machines.parts().store.get().await?;
+            for t in facts::open_of(&client, &some).await? {
+                let p = &t.purchase;
+                if p.state == PurchaseState::Running && !p.exchange.stop_requested && !machines.ownership().owns(t.idoutlet) {
+                    recall(machines, location(&t), p);
+                    super::command(machines, location(&t), command(&t, Op::Query));
+                }
+            }
+            some.iter().for_each(|idmesin| _ = arrived.remove(idmesin));
+        }
+        Ok(())
+    }
+}
+
+async fn speak_forever(machines: Machines, arrivals: Arrivals) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut said = Said::default();
+    let (mut said, mut news) = (Said::default(), machines.parts().news.listen());
     loop {
-        every.tick().await;
-        if let Err(e) = speak(&machines, &mut said).await {
+        let done = tokio::select! {
+            _ = every.tick() => speak(&machines, &arrivals, &mut said).await,
+            heard = news.next() => hear(&machines, &arrivals, heard, &mut news, &mut said).await,
+        };
+        if let Err(e) = done {
             tracing::warn!(error = %e, "what is to be said to devices cannot be read; it will be tried again");
         }
     }
 }
 
 /// Says what is to be said to the devices that are connected here and whose machines are decided elsewhere.
-async fn speak(machines: &Machines, said: &mut Said) -> Result<(), MachineError> {
+async fn speak(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> Result<(), MachineError> {
     let Some(shards) = machines.ownership().shards() else { return Ok(()) };
     let parts = machines.parts();
     let now = parts.store.now();
+    arrivals.look(machines).await?;
     let client = parts.recovery.get().await?;
     let mut open = facts::unsettled_but(&client, &shards).await?;
+    let mut waiting = Vec::new();
     if said.asks_for_staff(now) {
         open.extend(facts::given_back_but(&client, &shards).await?);
+        let statement = client.prepare_cached(STAFF).await?;
+        for row in client.query(&statement, &[&shards, &STAFF_MOST]).await? {
+            waiting.push(Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? });
+        }
     }
     drop(client);
-    open.retain(|t| parts.drivers.get(t.driver).is_some_and(|driver| driver.holds(location(t))));
+    open.retain(|t| holds(machines, &location(t)));
+    // Those are asked about their purchase.
+    waiting.retain(|at| holds(machines, at) && open.iter().all(|t| t.idmesin != at.idmesin));
     said.forget_all_but(&open);
-    for t in &open {
+    say(machines, said, &open, now);
+    for at in waiting {
+        super::command(machines, at, Command::about_nothing(at.idmesin, now));
+    }
+    Ok(())
+}
+
+/// The same of machines that another server has just told of.
+async fn hear(
+    machines: &Machines,
+    arrivals: &Arrivals,
+    first: news::Heard,
+    rest: &mut Listener,
+    said: &mut Said,
+) -> Result<(), MachineError> {
+    let mut linked = BTreeSet::new();
+    for heard in std::iter::once(first).chain(rest.rest(BATCH)) {
+        match heard {
+            news::Heard::Missed => return speak(machines, arrivals, said).await,
+            news::Heard::Hint { hint: Hint::Machine { id, outlet }, .. } | news::Heard::Own(Hint::Machine { id, outlet })
+                if !machines.ownership().owns(outlet) =>
+            {
+                // One that is not there, or cannot be asked for now, is found by looking.
+                linked.extend(machines.find(id).await.ok().filter(|at| holds(machines, at)).map(|at| at.idmesin));
+            }
+            news::Heard::Hint { .. } | news::Heard::Own(_) => {}
+        }
+    }
+    if linked.is_empty() {
+        return Ok(());
+    }
+    let linked: Vec<i64> = linked.into_iter().collect();
+    let open = facts::open_of(&machines.parts().recovery.get().await?, &linked).await?;
+    say(machines, said, &open, machines.parts().store.now());
+    Ok(())
+}
+
+/// Whether the machine's device is connected here.
+fn holds(machines: &Machines, location: &Location) -> bool {
+    machines.parts().drivers.get(location.driver).is_some_and(|driver| driver.holds(*location))
+}
+
+fn say(machines: &Machines, said: &mut Said, open: &[OpenPurchase], now: Timestamp) {
+    for t in open {
         let cmd = said.next(t, now);
         if said.is_first_of(t) {
             recall(machines, location(t), &t.purchase);
@@ -137,7 +269,11 @@ async fn speak(machines: &Machines, said: &mut Said) -> Result<(), MachineError>
             super::command(machines, location(t), cmd);
         }
     }
-    Ok(())
+}
+
+fn command(t: &OpenPurchase, op: Op) -> Command {
+    let p = &t.purchase;
+    Command { idmesin: t.idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op, duration_s: p.duration_s, exp: p.exp(), held_here: false }
 }
 
 const fn location(t: &OpenPurchase) -> Location {
@@ -191,15 +327,7 @@ impl Said {
             return None;
         }
         self.of.insert(p.cmd_id, (op, now));
-        Some(Command {
-            idmesin: t.idmesin,
-            cmd_id: p.cmd_id,
-            epoch: p.epoch,
-            op,
-            duration_s: p.duration_s,
-            exp: p.exp(),
-            held_here: false,
-        })
+        Some(command(t, op))
     }
 }
 

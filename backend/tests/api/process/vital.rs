@@ -1,9 +1,28 @@
 //! A thread without its alarm clock, its hub or its writer, a server without its reaper: the process ends and says why, so that it is
 //! started again.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use actix_web::rt::task::spawn_blocking;
 
 use super::Site;
+
+/// Those of one of several servers, and those that news needs.
+const OF_A_CLUSTER: [&str; 12] = [
+    "node",
+    "orphans",
+    "takeover",
+    "mirror",
+    "failover",
+    "cut-off",
+    "words away",
+    "words in",
+    "commands",
+    "news",
+    "balances",
+    "sockets",
+];
 
 /// Starts the server with a task that panics, gives that task work, and waits for the end.
 async fn ends(task: &str) {
@@ -13,6 +32,11 @@ async fn ends(task: &str) {
     if task == "bridge" {
         // It is there for a broker, be there one or not.
         command.env("NYALA__MQTT__BROKER_URL", "mqtt://127.0.0.1:1");
+    }
+    if OF_A_CLUSTER.contains(&task) {
+        command.env("NYALA__CLUSTER__ENABLED", "true").env("NYALA__CLUSTER__NAME", "n1");
+        // Be there a NATS server or not.
+        command.env("NYALA__CLUSTER__NATS_URL", "nats://127.0.0.1:1");
     }
     let told = if ["turn", "wheel"].contains(&task) {
         // These begin with the first session.
@@ -36,6 +60,29 @@ async fn its_panic_ends_the_process_with_a_line_that_names_it() {
     for task in nyala::config::VITAL_TASKS {
         ends(task).await;
     }
+}
+
+/// The names of the tasks that are begun in `dir`.
+fn begun_in(dir: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            begun_in(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let named = ["vital::spawn(\"", "vital::run(\""].into_iter().flat_map(|begin| text.split(begin).skip(1));
+            found.extend(named.filter_map(|rest| rest.split('"').next()).map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn every_vital_task_is_on_the_list() {
+    let mut begun = BTreeSet::new();
+    for dir in ["src", "socketio/src"] {
+        begun_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join(dir), &mut begun);
+    }
+    assert_eq!(begun, nyala::config::VITAL_TASKS.map(str::to_owned).into());
 }
 
 #[actix_web::test]

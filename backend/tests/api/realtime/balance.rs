@@ -1,17 +1,11 @@
 //! A balance that staff moved reaches the customer's phones at once (docs/contract.md §3).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::phone::Phone;
 use super::setup;
 use crate::arrange::receipt;
 use crate::operator::Scope;
-
-/// The event that comes next.
-async fn heard(phone: &mut Phone) -> Value {
-    let packet = phone.packet().await;
-    serde_json::from_str(packet.strip_prefix("42").unwrap_or_else(|| panic!("{packet} is no event"))).unwrap()
-}
 
 #[actix_web::test]
 async fn every_phone_of_the_customer_hears_what_was_committed_and_nobody_else() {
@@ -40,7 +34,7 @@ async fn every_phone_of_the_customer_hears_what_was_committed_and_nobody_else() 
     let told = [(50_000, "topup"), (57_000, "topup"), (50_000, "batal"), (44_000, "refund"), (50_000, "hapus")];
     for phone in &mut phones {
         for (balance, why) in told {
-            assert_eq!(heard(phone).await, json!(["saldo", {"idcustomer": idcustomer, "saldo": balance, "sebab": why}]));
+            assert_eq!(phone.event().await, json!(["saldo", {"idcustomer": idcustomer, "saldo": balance, "sebab": why}]));
         }
     }
     // Whatever else there was would come before an answer.

@@ -208,6 +208,12 @@ impl Phone {
         tick_of(&packet).unwrap_or_else(|| panic!("{packet} is no tick"))
     }
 
+    /// The next event, whichever it is.
+    pub async fn event(&mut self) -> Value {
+        let packet = self.packet().await;
+        serde_json::from_str(packet.strip_prefix("42").unwrap_or_else(|| panic!("{packet} is no event"))).unwrap()
+    }
+
     /// The next Engine.IO packet that is no heartbeat.
     pub async fn packet(&mut self) -> String {
         soon("a packet", self.next()).await.expect("an open session")

@@ -7,6 +7,7 @@ use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::{Op, Purchase};
 use rand::Rng;
 use rand::rngs::StdRng;
+use uuid::Uuid;
 
 use super::devices::{Devices, Plan, Run};
 use super::world::{Happening, MACHINES, TROUBLE_MS};
@@ -32,13 +33,23 @@ pub struct Device {
     /// Commands kept for it while it is away, as an MQTT broker does.
     away: Option<Vec<Command>>,
     pub runs: Vec<Run>,
+    /// Commands that it once had an answer to, and forgot: what a broker still keeps of them may run after all.
+    forgot: Vec<Uuid>,
     /// Number of its latest trouble.
     pub trouble: u32,
 }
 
 impl Device {
     pub fn new(skew_ms: i64) -> Self {
-        Self { memory: DeviceMemory::default(), skew_ms, network: CALM, away: None, runs: Vec::new(), trouble: 0 }
+        Self {
+            memory: DeviceMemory::default(),
+            skew_ms,
+            network: CALM,
+            away: None,
+            runs: Vec::new(),
+            forgot: Vec::new(),
+            trouble: 0,
+        }
     }
 }
 
@@ -173,12 +184,13 @@ impl World {
         let now = self.now;
         let device = &mut self.devices.0[machine];
         let running = device.memory.run(now.plus_ms(device.skew_ms)).filter(|r| r.cmd_id == cmd.cmd_id);
-        let known = device.runs.iter_mut().rev().find(|r| r.cmd_id == cmd.cmd_id && !r.forgotten);
+        let forgotten = device.forgot.contains(&cmd.cmd_id);
+        let known = device.runs.iter_mut().rev().find(|r| r.cmd_id == cmd.cmd_id && (!r.forgotten || r.ends_at > now));
         match (cmd.op, running, known) {
             (Op::Start, Some(run), None) => {
                 assert!(device.runs.iter().all(|r| r.ends_at <= now), "a device runs one command at a time");
                 let ends_at = now.plus_ms(run.left_ms);
-                let run = Run { cmd_id: cmd.cmd_id, ends_at, cut: false, forgotten: false };
+                let run = Run { cmd_id: cmd.cmd_id, ends_at, cut: false, forgotten };
                 device.runs.push(run);
                 let off_ms = now.ms_until(run.ends_at);
                 self.after(off_ms, Happening::Device(Happens::Tells { machine }));
@@ -275,6 +287,7 @@ impl World {
         }
         if forgets {
             let mode = device.memory.mode;
+            device.forgot.extend(device.memory.answered());
             device.memory = DeviceMemory::default();
             device.memory.mode = mode;
             device.runs.iter_mut().for_each(|r| r.forgotten = true);

@@ -1,33 +1,25 @@
-//! The server around the real `Machine`s: their statements, alarms and the reaper. It may die at any moment; then only the store is
-//! left.
+//! The server around the real `Machine`s, with their alarms. It may die at any moment; then only the store is left.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use nyala::cluster::fence::Fence;
 use nyala::domain::timestamp::Timestamp;
-use nyala::machine::recovery::{
-    ASK_EVERY_ROUNDS, EVERY, LATE_MS, RELAY_AFTER_MS, RELAY_FOREIGN_AFTER_MS, ROUNDS_A_SECOND, SAFETY_NET_EVERY,
-    UNDECIDED_EVERY_ROUNDS,
-};
-use nyala::machine_core::{Effect, Input, Machine, News, Unanswered, Waiter};
+use nyala::machine_core::{Effect, Input, Machine, News, Waiter};
 use nyala::purchase::device::DeviceEvent;
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Change, Purchase, PurchaseEvent};
-use nyala::purchase::times::GIVE_UP_MS;
+use nyala::purchase::step::{Purchase, PurchaseEvent};
 use rand::Rng;
 use uuid::Uuid;
 
 use super::devices::Devices;
 use super::several::member::Member;
-use super::store::{OrderRow, PurchaseRow, Store};
+use super::statements::Written;
+use super::store::OrderRow;
 use super::world::{Happening, MACHINES, World};
 
 /// Words of devices that are remembered, for judging how exact the server could be.
 const MAX_WORDS: usize = 64;
-/// So long what comes of a lost answer is later than it would have been.
-const LOST_MS: i64 = 1_000;
 
 /// A request that waits at a machine.
 #[derive(Debug, Clone)]
@@ -85,6 +77,11 @@ pub(super) struct Actor {
 impl Actor {
     fn new(machine: Machine<Phone, Staff>) -> Self {
         Self { machine, alarm: (0, None), shown: None, told_runs: false, words: Vec::new(), present: false }
+    }
+
+    /// Out of memory, with its board: whoever comes next makes it anew.
+    pub(super) fn leaves(&mut self, idmesin: i64) {
+        *self = Self { alarm: (self.alarm.0 + 1, None), ..Self::new(Machine::new(idmesin)) };
     }
 }
 
@@ -162,6 +159,7 @@ impl<D: Devices> World<D> {
     /// A machine's actor hears something.
     pub fn tell(&mut self, machine: usize, input: Told) {
         let now = self.clock();
+        self.tells_others(machine, &input);
         self.server.actors[machine].present = true;
         let owned = self.server.member.as_ref().map(|member| Input::Owned(member.owns(machine)));
         for input in owned.into_iter().chain([input]) {
@@ -185,19 +183,13 @@ impl<D: Devices> World<D> {
                 let words = &self.server.actors[machine].words;
                 let said_at = words.iter().rev().find(|(word, _)| of_word(word, &cause)).map_or(self.now, |(_, at)| *at);
                 self.check_change(machine, &next, change, &cause, said_at);
-                let after_ms = self.statement_ms();
-                let fence = self.fence(machine);
-                self.after(after_ms, Happening::Commit { life, machine, purchase: next.id, change, at, fence });
+                self.write(machine, at, Written::Change { purchase: next.id, change });
             }
             Effect::Load => {
                 let after_ms = self.statement_ms();
                 self.after(after_ms, Happening::Load { life, machine });
             }
-            Effect::Record { online, runs, foreign, at } => {
-                let after_ms = self.statement_ms();
-                let fence = self.fence(machine);
-                self.after(after_ms, Happening::Record { life, machine, online, runs, foreign, at, fence });
-            }
+            Effect::Record { online, runs, foreign, at } => self.write(machine, at, Written::Word { online, runs, foreign }),
             Effect::Command(cmd) => {
                 if self.reaches(machine, cmd.op) {
                     D::command(self, cmd);
@@ -278,142 +270,6 @@ impl<D: Devices> World<D> {
         self.tell(machine, Input::Said(event));
     }
 
-    // --- statements: each takes a while, and its answer may be lost ---
-
-    pub fn statement_ms(&mut self) -> i64 {
-        if self.troubled && self.chance(D::PLAN.statement) {
-            let slow_ms = self.up_to(4_000);
-            self.disturb(slow_ms);
-            return slow_ms;
-        }
-        self.up_to(20)
-    }
-
-    pub(super) fn answered<T>(&mut self, result: T) -> Result<T, Unanswered> {
-        if self.troubled && self.chance(D::PLAN.statement) {
-            self.disturb(LOST_MS);
-            self.note("answer of the database lost");
-            return Err(Unanswered);
-        }
-        Ok(result)
-    }
-
-    /// Whether the database still carries out a statement of that process.
-    pub(super) fn carried_out(&mut self, life: u32) -> bool {
-        let alive = self.server.up && life == self.server.life;
-        let carried_out = if alive { !(self.troubled && self.chance(D::PLAN.statement / 2.0)) } else { self.chance(0.5) };
-        if carried_out && !alive {
-            self.note("statement of a dead process");
-        }
-        if alive && !carried_out {
-            self.disturb(LOST_MS);
-        }
-        carried_out
-    }
-
-    fn tell_later(&mut self, life: u32, machine: usize, input: Told) {
-        let after_ms = self.up_to(3);
-        self.after(after_ms, Happening::Tell { life, machine, input: Box::new(input) });
-    }
-
-    pub fn hold(&mut self, life: u32, machine: usize, order: OrderRow, at: Timestamp) {
-        let result = if self.carried_out(life) {
-            let cmd_id = Uuid::from_u128(self.rng.random());
-            let held = self.store.hold(order, cmd_id, at);
-            self.answered(held)
-        } else {
-            Err(Unanswered)
-        };
-        self.tell_later(life, machine, Input::Held(result));
-    }
-
-    pub fn commit(&mut self, life: u32, machine: usize, purchase: i64, change: Change, at: Timestamp, fence: Option<Fence>) {
-        let result = if self.carried_out(life) {
-            let fence = fence.filter(|_| change != Change::Finish);
-            let stands = self.stands(fence);
-            if !stands {
-                self.note("fence did not stand");
-            }
-            let done = stands && self.store.apply(purchase, change, at);
-            if done {
-                self.has_committed(machine, purchase, change, fence);
-                D::committed(self, purchase, change);
-            } else {
-                self.doubt(life);
-            }
-            self.answered(done)
-        } else {
-            Err(Unanswered)
-        };
-        self.tell_later(life, machine, Input::Applied(result));
-    }
-
-    pub fn load(&mut self, life: u32, machine: usize) {
-        let stored = self.store.load(machine);
-        let result = self.answered(stored);
-        self.tell_later(life, machine, Input::Loaded(result));
-    }
-
-    pub fn record(
-        &mut self,
-        life: u32,
-        machine: usize,
-        (online, runs): (bool, bool),
-        foreign: Option<Uuid>,
-        at: Timestamp,
-        fence: Option<Fence>,
-    ) {
-        let result = if self.carried_out(life) {
-            let kept = self.store.machines[machine].needs_staff;
-            if self.stands(fence) {
-                self.has_recorded(machine, fence);
-                self.store.record(machine, online, runs, foreign, at);
-            } else {
-                self.note("fence did not stand for a word");
-                self.store.audit_unpaid(foreign);
-            }
-            if kept && !self.store.machines[machine].needs_staff {
-                D::freed(self, machine);
-            }
-            self.answered(())
-        } else {
-            Err(Unanswered)
-        };
-        self.tell_later(life, machine, Input::Recorded(result));
-    }
-
-    // --- what was lost is found: purchases whose deadline is past, messages that nobody took, machines that wait for staff ---
-
-    pub fn reap(&mut self, round: u64) {
-        let now = self.clock();
-        let (every, rounds, after_ms) = match self.server.member {
-            None => (EVERY, 1, RELAY_AFTER_MS),
-            Some(_) => (SAFETY_NET_EVERY, ROUNDS_A_SECOND, RELAY_FOREIGN_AFTER_MS),
-        };
-        if round.is_multiple_of(rounds) {
-            self.look_again_where(|p| overdue(p, now));
-        }
-        let undecided_too = round.is_multiple_of(rounds * UNDECIDED_EVERY_ROUNDS);
-        self.look_again_where(|p| relayed(p, after_ms, undecided_too, now));
-        if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
-            let kept = |m: &usize| self.store.machines[*m].needs_staff && self.server.owns(*m);
-            for machine in (0..MACHINES).filter(kept).collect::<Vec<_>>() {
-                self.tell(machine, Input::AskDevice);
-            }
-        }
-        // When nothing can come any more, the history may end.
-        if self.is_busy() {
-            let life = self.server.life;
-            self.after(every.as_millis() as i64, Happening::Reap { life, round: round + 1 });
-        }
-    }
-
-    fn look_again_where(&mut self, due: impl Fn(&PurchaseRow) -> bool) {
-        let due = |p: &PurchaseRow| self.server.owns(p.order.machine) && due(p);
-        let machines: Vec<usize> = self.store.open().filter(|(_, p)| due(p)).map(|(_, p)| p.order.machine).collect();
-        machines.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
-    }
-
     /// Whether anything can still come of what has happened.
     pub fn is_busy(&self) -> bool {
         let open = self.store.open().next().is_some() || self.requests.iter().any(|r| r.told.is_none());
@@ -424,24 +280,6 @@ impl<D: Devices> World<D> {
     /// The end of the run that those who look at a machine are shown.
     pub fn shown(&self, machine: usize) -> Option<Timestamp> {
         self.server.actors[machine].shown
-    }
-}
-
-fn overdue(p: &PurchaseRow, now: Timestamp) -> bool {
-    match p.state {
-        PurchaseState::Running => p.ends_at.is_some_and(|at| at <= now.plus_ms(-LATE_MS)),
-        PurchaseState::Held | PurchaseState::Sent => Store::exp(p) <= now.plus_ms(-LATE_MS),
-        _ => p.created_at <= now.plus_ms(-LATE_MS - GIVE_UP_MS),
-    }
-}
-
-/// `after_ms`: the age of a start or a stop that nobody seems to have taken up.
-fn relayed(p: &PurchaseRow, after_ms: i64, undecided_too: bool, now: Timestamp) -> bool {
-    let before = now.plus_ms(-after_ms);
-    match p.state {
-        PurchaseState::Held => p.created_at <= before,
-        PurchaseState::Running => p.stop_requested_at.is_some_and(|at| at <= before),
-        _ => undecided_too && p.created_at <= now.plus_ms(-RELAY_AFTER_MS),
     }
 }
 

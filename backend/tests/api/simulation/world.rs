@@ -4,19 +4,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use nyala::cluster::fence::Fence;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::Input;
 use nyala::purchase::rules::Decision;
-use nyala::purchase::step::Change;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use uuid::Uuid;
 
 use super::customer::Request;
 use super::devices::Devices;
 use super::server::{Server, Staff, Told};
 use super::several::{self, Several};
+use super::statements::Write;
 use super::store::{OrderRow, Store};
 
 pub const MACHINES: usize = 3;
@@ -52,27 +50,13 @@ pub enum Happening<D> {
         order: OrderRow,
         at: Timestamp,
     },
-    Commit {
-        life: u32,
-        machine: usize,
-        purchase: i64,
-        change: Change,
-        at: Timestamp,
-        /// Where there are several servers: behind what it is committed.
-        fence: Option<Fence>,
-    },
+    /// Something that is behind a fence, where there are several servers, reaches the database.
+    Write(Write),
+    /// It is committed; the fence stood when it began.
+    Commit(Write),
     Load {
         life: u32,
         machine: usize,
-    },
-    Record {
-        life: u32,
-        machine: usize,
-        online: bool,
-        runs: bool,
-        foreign: Option<Uuid>,
-        at: Timestamp,
-        fence: Option<Fence>,
     },
     /// What became of a statement reaches the machine's actor.
     Tell {
@@ -242,12 +226,8 @@ impl<D: Devices> World<D> {
             Happening::Peace => self.peace(),
             // A statement of a dead process may still be carried out by the database.
             Happening::Hold { life, machine, order, at } => self.hold(life, machine, order, at),
-            Happening::Commit { life, machine, purchase, change, at, fence } => {
-                self.commit(life, machine, purchase, change, at, fence)
-            }
-            Happening::Record { life, machine, online, runs, foreign, at, fence } => {
-                self.record(life, machine, (online, runs), foreign, at, fence);
-            }
+            Happening::Write(write) => self.writes(write),
+            Happening::Commit(write) => self.commits(write, true),
             Happening::Load { life, machine } if life == self.server.life => self.load(life, machine),
             Happening::Decided { life, request, decision } if life == self.server.life => self.decided(request, *decision),
             Happening::Tell { life, machine, input } if life == self.server.life => self.tell(machine, *input),

@@ -151,6 +151,16 @@ impl Driver for Mqtt {
         self.reports.presence.is_present(of.idmesin)
     }
 
+    fn arrived(&self) -> Vec<i64> {
+        self.reports.presence.arrived()
+    }
+
+    fn send_away(&self) {
+        if let Way::Endpoint(shared) = &self.way {
+            shared.send_away();
+        }
+    }
+
     fn probe(&self, of: Location, asks: Asks) -> Option<oneshot::Receiver<bool>> {
         let (answer, answered) = oneshot::channel();
         self.request(of.idoutlet, Request::Probe(Probe { idmesin: of.idmesin, asks, answer })).ok()?;

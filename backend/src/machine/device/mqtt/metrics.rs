@@ -53,6 +53,8 @@ pub enum Closed {
     Silent,
     /// Its key counts no more.
     Revoked,
+    /// The server is cut off from its database.
+    CutOff,
     /// Another one with its client id has come, or too many of its device.
     Replaced,
     /// It broke the protocol, or published on a foreign topic.
@@ -127,6 +129,7 @@ impl DeviceMetrics {
             Closed::Slow => "slow",
             Closed::Silent => "silent",
             Closed::Revoked => "revoked",
+            Closed::CutOff => "cut_off",
             Closed::Replaced => "replaced",
             Closed::Protocol => "protocol",
             Closed::Flood => "flood",

@@ -51,6 +51,8 @@ struct Known {
     devices: HashMap<i64, Device>,
     /// Those whose record may have to change.
     due: HashSet<i64>,
+    /// Those that came and that nobody has been told of, among several servers.
+    arrived: HashSet<i64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -73,12 +75,14 @@ impl Presence {
     /// A device is there, or not any more.
     pub fn note(&self, idmesin: i64, present: bool, now: Timestamp) {
         let mut known = self.lock();
+        let known = &mut *known;
         let device = known.devices.entry(idmesin).or_insert(Device { present: false, since: now, stored: None });
         if device.present != present {
             (device.present, device.since) = (present, now);
             if present && !self.ownership.is_alone() {
                 // It may have been at another server.
                 device.stored = None;
+                known.arrived.insert(idmesin);
             }
             self.metrics.online.inc_by(if present { 1 } else { -1 });
         }
@@ -87,6 +91,11 @@ impl Presence {
         } else {
             known.due.insert(idmesin)
         };
+    }
+
+    /// Those that have come since this was last asked.
+    pub fn arrived(&self) -> Vec<i64> {
+        self.lock().arrived.drain().collect()
     }
 
     /// Whether the device is connected to this server.

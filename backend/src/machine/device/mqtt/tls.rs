@@ -15,7 +15,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
-use crate::secrets::{Key, Secrets};
+use crate::secrets::Secrets;
 
 /// What the authority's key is derived for: whoever has the server's secrets has the authority, and no file of its own can be lost.
 const PURPOSE: &str = "device authority";
@@ -53,7 +53,7 @@ impl Authority {
     /// # Errors
     /// When the libraries refuse what they are given, which they never should.
     pub fn of(secrets: &Secrets) -> Result<Self, TlsError> {
-        let key = key_pair(&secrets.otp.derive(PURPOSE))?;
+        let key = key_pair(&secrets.otp.p256(PURPOSE))?;
         let mut params = CertificateParams::default();
         params.distinguished_name = DistinguishedName::new();
         params.distinguished_name.push(DnType::CommonName, NAME);
@@ -125,16 +125,7 @@ fn always(params: &mut CertificateParams) {
     (params.not_before, params.not_after) = (day(FROM), day(UNTIL));
 }
 
-/// A P-256 key of 32 bytes that are as good as random.
-fn key_pair(key: &Key) -> Result<KeyPair, TlsError> {
-    // All but one in 2^32 keys are a number below the curve's order; the next one derived is.
-    let mut key = key.clone();
-    let secret = loop {
-        match SecretKey::from_slice(key.bytes()) {
-            Ok(secret) => break secret,
-            Err(_) => key = key.derive(PURPOSE),
-        }
-    };
+fn key_pair(secret: &SecretKey) -> Result<KeyPair, TlsError> {
     let der = secret.to_pkcs8_der().map_err(|_| TlsError::Derived)?;
     let der = rustls::pki_types::PrivatePkcs8KeyDer::from(der.as_bytes());
     Ok(KeyPair::from_pkcs8_der_and_sign_algo(&der, &PKCS_ECDSA_P256_SHA256)?)

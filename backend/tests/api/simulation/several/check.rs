@@ -10,10 +10,10 @@ use nyala::purchase::times::LOOK_EVERY_MS;
 
 use super::super::devices::Devices;
 use super::super::world::{MACHINES, World};
-use super::{SKEW_MS, Without};
+use super::SKEW_MS;
 
 /// What every run of the histories must have met.
-pub const WORTH: [&str; 24] = [
+pub const WORTH: [&str; 37] = [
     "paused",
     "paused for about its life",
     "paused for longer than its life",
@@ -27,10 +27,23 @@ pub const WORTH: [&str; 24] = [
     "said for another server",
     "shards gained",
     "shard handed over",
+    "slow commit",
+    "claim passed over a commit",
+    "hand-over waited for a commit",
+    "fence waited for a move",
+    "beat took too long",
     "taken over",
     "taken over in time",
     "fence did not stand",
     "fence did not stand for a word",
+    "no news",
+    "news cut",
+    "news lost",
+    "news missed",
+    "news piled up",
+    "news after its purchase was over",
+    "news began a start",
+    "news said a start",
     "finished by another server",
     "decided at its owner, told elsewhere",
     "last tick heard",
@@ -55,12 +68,6 @@ impl<D: Devices> World<D> {
         if self.several.is_some() { 2 * SKEW_MS } else { 0 }
     }
 
-    /// Whether a statement behind that fence does anything.
-    pub fn stands(&mut self, fence: Option<Fence>) -> bool {
-        let (Some(fence), Some(several)) = (fence, &self.several) else { return true };
-        several.without == Without::Fence || several.shards.stands(&fence)
-    }
-
     /// A change was committed.
     pub fn has_committed(&mut self, machine: usize, purchase: i64, change: Change, fence: Option<Fence>) {
         let now = self.now;
@@ -70,6 +77,8 @@ impl<D: Devices> World<D> {
         let p = self.store.purchase(purchase);
         if let Some(ends_at) = p.ends_at {
             several.ends.insert((machine, ends_at), purchase);
+            let is_early = change == Change::Finish && ends_at > now.plus_ms(SKEW_MS);
+            assert!(!is_early, "finished {} ms before its end", now.ms_until(ends_at));
         }
         if !p.state.undecided() {
             several.decided.entry(purchase).or_insert(now);
@@ -101,14 +110,15 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// What a server owned that was killed is somebody's who knows it.
-    pub(super) fn check_taken_over(&mut self, trouble: u32, shards: &[i32]) {
+    /// What a server owned that was killed is somebody's who knows it, or was and is handed on.
+    pub(super) fn check_taken_over(&mut self, trouble: u32, shards: &[(i32, i64)]) {
         let several = self.several.as_ref().unwrap();
         if several.troubles != trouble || !self.troubled {
             return;
         }
-        for shard in shards {
-            assert!(self.is_owned(*shard), "shard {shard} is nobody's, two seconds after its server was killed");
+        for (shard, epoch) in shards {
+            let is_claimed = several.shards.epoch(*shard) > *epoch;
+            assert!(is_claimed || self.is_owned(*shard), "shard {shard} is nobody's, two seconds after its server was killed");
         }
         self.note("taken over in time");
     }
@@ -119,6 +129,15 @@ impl<D: Devices> World<D> {
         let members = (0..self.servers()).filter_map(|server| self.of(server).member.as_ref());
         let mut owners = members.filter(|member| member.node == fence.node);
         owners.any(|member| member.ownership.of(i64::from(shard)) == nyala::cluster::Owner::Here(fence))
+    }
+
+    /// Whether every shard is somebody's who knows it, and nobody has more than its share.
+    pub(super) fn all_is_shared(&self) -> bool {
+        let share = SHARDS.unsigned_abs().div_ceil(u32::try_from(self.servers()).unwrap()) as usize;
+        let owned = |server: usize| {
+            self.of(server).member.as_ref().and_then(|member| member.ownership.shards()).map_or(0, |own| own.len())
+        };
+        (0..SHARDS).all(|shard| self.is_owned(shard)) && (0..self.servers()).all(|server| owned(server) <= share)
     }
 
     /// All servers have come to rest.

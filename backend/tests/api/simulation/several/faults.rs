@@ -60,11 +60,12 @@ impl<D: Devices> World<D> {
     pub fn something_breaks(&mut self) {
         let server = self.rng.random_range(0..self.servers());
         self.enter(server);
-        match self.rng.random_range(0..10) {
+        match self.rng.random_range(0..11) {
             0..=3 => self.pause(),
             4..=6 => self.kill(),
             7 => self.leave(),
             8 => self.freeze(),
+            9 => self.cut_news(),
             _ => self.lose_words(),
         }
     }
@@ -103,7 +104,7 @@ impl<D: Devices> World<D> {
         let (now, node, at) = (self.now, self.me().node, self.at());
         let several = self.several.as_ref().unwrap();
         let was_calm = several.mended_at.plus_ms(AFTERWARDS_MS) < now;
-        let shards: Vec<i32> = several.shards.owned(node).into_iter().map(|(shard, _)| shard).collect();
+        let shards = several.shards.owned(node);
         let mut others = (0..self.servers()).filter(|server| *server != at).filter_map(|server| self.of(server).member.as_ref());
         let ready = others.any(|member| several.shards.may_claim(member.node, now));
         self.troubled_for(0);
@@ -227,9 +228,12 @@ impl<D: Devices> World<D> {
 
     /// Whether a command of this server's machines reaches the device's line.
     pub fn reaches(&mut self, machine: usize, op: Op) -> bool {
-        let Some(several) = &self.several else { return true };
+        if self.several.is_none() {
+            return true;
+        }
         assert!(self.server.owns(machine), "a machine that is decided elsewhere commands: {op:?}");
-        several.links[machine] == Some(self.server.life)
+        self.note_commanded(machine, op);
+        self.several.as_ref().unwrap().links[machine] == Some(self.server.life)
     }
 
     /// No trouble from now on.
@@ -244,15 +248,19 @@ impl<D: Devices> World<D> {
                 member.paused_until = now;
             }
         }
+        self.mend_news();
         self.among(LAST_EVERY_MS, Happens::Last);
     }
 
     /// When all has come to rest, or never does, everybody buys once more.
     pub(super) fn everybody_buys(&mut self) {
         let machines = self.store.machines.iter().all(|machine| machine.online && !machine.needs_staff);
-        let rests = machines && self.store.open().next().is_none() && self.requests.iter().all(|request| request.told.is_some());
+        let up = (0..self.servers()).all(|server| self.of(server).up);
+        let rests =
+            up && machines && self.store.open().next().is_none() && self.requests.iter().all(|request| request.told.is_some());
+        let shared = self.all_is_shared();
         let several = self.several.as_mut().unwrap();
-        let rests = rests && several.silent.is_none();
+        let rests = rests && several.silent.is_none() && shared;
         if !rests && several.peace_at.ms_until(self.now) < LAST_WITHIN_MS {
             return self.among(LAST_EVERY_MS, Happens::Last);
         }

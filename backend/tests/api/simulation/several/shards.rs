@@ -26,6 +26,19 @@ struct NodeRow {
 struct ShardRow {
     node: Option<i64>,
     epoch: i64,
+    /// How many hold it `FOR SHARE`: what is behind their fences is being committed.
+    shared: u32,
+    /// Somebody's update of it is not committed yet.
+    moving: bool,
+}
+
+/// What a statement finds that wants to lock a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looked {
+    Stands,
+    /// It waits, and looks again at what is there then.
+    Moves,
+    Fallen,
 }
 
 /// A device's word on its way to who decides.
@@ -84,24 +97,44 @@ impl Shards {
         of_me.map(|(idshard, shard)| (i32::try_from(idshard).unwrap(), shard.epoch)).collect()
     }
 
-    /// `CLAIM`.
-    pub fn claim(&mut self, me: i64, most: i64, now: Timestamp, rng: &mut StdRng) {
+    /// `CLAIM` begins: who lives by what is committed then; `None`, when this node may take nothing.
+    pub fn may_claim_now(&self, me: i64, now: Timestamp) -> Option<BTreeSet<i64>> {
         let node = &self.nodes[&me];
-        if node.alive_until <= now || node.late_since >= now.plus_ms(-LIFE_MS) {
-            return;
-        }
-        let alive = self.alive(now);
-        let mut free: Vec<&mut ShardRow> = self.shards.iter_mut().filter(|shard| is_free(shard, &alive)).collect();
-        for _ in 0..most.min(i64::try_from(free.len()).unwrap()) {
-            let shard = free.swap_remove(rng.random_range(0..free.len()));
-            (shard.node, shard.epoch) = (Some(me), shard.epoch + 1);
-        }
+        (node.alive_until > now && node.late_since < now.plus_ms(-LIFE_MS)).then(|| self.alive(now))
     }
 
-    /// `HAND_OVER`.
-    pub fn hand_over(&mut self, me: i64, idshard: i32) {
+    /// Its `FOR UPDATE SKIP LOCKED`: asked of the rows as they are by now, though of who lived when it began. Which, and whether others were
+    /// passed over.
+    pub fn lock_free(&mut self, most: i64, alive: &BTreeSet<i64>, rng: &mut StdRng) -> (Vec<i32>, bool) {
+        let free = self.shards.iter().zip(0..).filter(|(shard, _)| is_free(shard, alive));
+        let (mut free, locked): (Vec<_>, Vec<_>) = free.partition(|(shard, _)| shard.shared == 0 && !shard.moving);
+        let passed_over = locked.iter().any(|(shard, _)| shard.shared > 0);
+        let most = most.min(i64::try_from(free.len()).unwrap());
+        let taken: Vec<i32> = (0..most).map(|_| free.swap_remove(rng.random_range(0..free.len())).1).collect();
+        taken.iter().for_each(|shard| self.shards[*shard as usize].moving = true);
+        (taken, passed_over)
+    }
+
+    /// The update of `HAND_OVER` wants its row.
+    pub fn lock_own(&mut self, me: i64, idshard: i32) -> Looked {
         let shard = &mut self.shards[idshard as usize];
-        shard.node = shard.node.filter(|owner| *owner != me);
+        if shard.node != Some(me) {
+            return Looked::Fallen;
+        }
+        if shard.shared > 0 || shard.moving {
+            return Looked::Moves;
+        }
+        shard.moving = true;
+        Looked::Stands
+    }
+
+    /// What moves rows is committed.
+    pub fn give(&mut self, idshards: &[i32], to: Option<i64>) {
+        for idshard in idshards {
+            let shard = &mut self.shards[*idshard as usize];
+            (shard.node, shard.moving) = (to, false);
+            shard.epoch += i64::from(to.is_some());
+        }
     }
 
     /// `LEAVE`.
@@ -114,16 +147,41 @@ impl Shards {
         self.nodes.get_mut(&me).unwrap().alive_until = now;
     }
 
-    /// Whether the fence stands.
+    /// Whether the fence stands by what is committed.
     pub fn stands(&self, fence: &Fence) -> bool {
+        self.look(fence) != Looked::Fallen
+    }
+
+    pub fn look(&self, fence: &Fence) -> Looked {
         let row = usize::try_from(fence.shard).ok().and_then(|shard| self.shards.get(shard));
-        row.is_some_and(|row| (row.node, row.epoch) == (Some(fence.node), fence.epoch))
+        match row.filter(|row| (row.node, row.epoch) == (Some(fence.node), fence.epoch)) {
+            Some(row) if row.moving => Looked::Moves,
+            Some(_) => Looked::Stands,
+            None => Looked::Fallen,
+        }
+    }
+
+    /// The fence holds its row `FOR SHARE`, until it lets go.
+    pub fn hold(&mut self, fence: &Fence) {
+        self.row(fence).shared += 1;
+    }
+
+    pub fn let_go(&mut self, fence: &Fence) {
+        self.row(fence).shared -= 1;
+    }
+
+    fn row(&mut self, fence: &Fence) -> &mut ShardRow {
+        &mut self.shards[fence.shard as usize]
     }
 
     /// Since when a shard is whose.
     pub fn fence(&self, idshard: i32) -> Option<Fence> {
-        let ShardRow { node, epoch } = self.shards[idshard as usize];
+        let ShardRow { node, epoch, .. } = self.shards[idshard as usize];
         node.map(|node| Fence { shard: idshard, node, epoch })
+    }
+
+    pub fn epoch(&self, idshard: i32) -> i64 {
+        self.shards[idshard as usize].epoch
     }
 
     /// Whether a node could claim at once, if something were free.

@@ -16,6 +16,7 @@ use self::way::Way;
 use super::word::{Ack, Beat, Cmd, Run, Stamp, State, Word};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{Command, DeviceEvent, DeviceRun};
+use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{AckResult, Op, Purchase};
 
 /// Connections of a device that may have subscribed to its commands.
@@ -205,8 +206,11 @@ impl Conversation {
     }
 
     /// The machine's open purchase as it was found in the store, or the last one where staff are waited for: that is the fence. Whatever
-    /// was said of it before counts as written.
+    /// was said of it before counts as written. Of a run that was heard of here more is known than is stored.
     pub fn recall(&mut self, idmesin: i64, p: &Purchase) {
+        if p.state == PurchaseState::Running && self.open.as_ref().is_some_and(|open| open.is(p.cmd_id) && open.ran) {
+            return;
+        }
         self.open = Some(Open::stored(idmesin, p));
     }
 

@@ -621,6 +621,15 @@ fn a_run_that_is_over_early_is_trouble_and_no_money() {
     // The power was gone and so is the run, of which the store knows.
     endpoint([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(idle(100, 1)), "ended 599900 early, asks on 1")]);
     endpoint([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(runs(100, 1, 590)), "runs 1 for 590000, asks on 1")]);
+    // Told again, the store has nothing to say of a stop that is known here.
+    endpoint([
+        (0, Recall(1), ""),
+        (5, Link(1), "here"),
+        (100, state(runs(100, 1, 590)), "runs 1 for 590000, asks on 1"),
+        (1_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (1_010, Recall(1), ""),
+        (1_050, state(idle(1_045, 1)), "Done 1 by Run, free"),
+    ]);
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub enum Order {
     Request(Request),
     /// Keys that count no more.
     Revoked(Arc<[i64]>),
+    /// All connections are to be closed.
+    SendAway,
 }
 
 /// Names a connection of a thread until it is closed; afterwards it names nothing.
@@ -170,6 +172,13 @@ impl Shared {
         wrong.recent.add((idmesin, from), (), now);
         if wrong.recent.count(&(idmesin, from), now) >= WRONG {
             wrong.held.add((idmesin, from), (), now);
+        }
+    }
+
+    /// Closes all connections; a thread that has no room for being told keeps its own.
+    pub fn send_away(&self) {
+        for thread in self.threads() {
+            let _ = thread.try_send(Order::SendAway);
         }
     }
 

@@ -89,6 +89,10 @@ impl Thread {
                     self.perform(idmesin, effects);
                 }
             }
+            Order::SendAway => {
+                let all: Vec<LineKey> = self.lines.iter().map(|(at, line)| LineKey { at, link: line.link }).collect();
+                all.into_iter().for_each(|key| self.doom(key, Some(Closed::CutOff)));
+            }
             Order::Revoked(keys) => {
                 let revoked = self.lines.iter().filter(|(_, line)| line.seat().is_some_and(|seat| keys.contains(&seat.key)));
                 let revoked: Vec<LineKey> = revoked.map(|(at, line)| LineKey { at, link: line.link }).collect();

@@ -1,5 +1,7 @@
 //! A database for each test, copied from a migrated template on one PostgreSQL cluster.
 
+pub mod pair;
+
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -14,22 +16,29 @@ const TEMPLATE_LOCK: i64 = 0x4e59_414c_4103;
 /// A database of the test's own, which goes with it.
 pub struct Database {
     name: String,
+    /// Where else it is than on the cluster of all tests, whose maker takes it away.
+    elsewhere: Option<String>,
 }
 
 impl Database {
-    fn of_any_name() -> Self {
-        Self { name: format!("nyala_uji_{}", uuid::Uuid::new_v4().simple()) }
+    fn of_any_name(elsewhere: Option<String>) -> Self {
+        Self { name: format!("nyala_uji_{}", uuid::Uuid::new_v4().simple()), elsewhere }
+    }
+
+    /// One of a PostgreSQL that is the test's own.
+    pub fn elsewhere(url: String) -> Self {
+        Self::of_any_name(Some(url))
     }
 
     /// One without a schema.
     pub async fn empty() -> Self {
-        let new = Self::of_any_name();
+        let new = Self::of_any_name(None);
         admin().await.batch_execute(&format!("CREATE DATABASE {}", new.name)).await.expect("a database for the test");
         new
     }
 
     pub async fn create() -> Self {
-        let new = Self::of_any_name();
+        let new = Self::of_any_name(None);
         let admin = admin().await;
         admin.query_one("SELECT pg_advisory_lock($1)", &[&TEMPLATE_LOCK]).await.expect("template lock");
         let template = ensure_template(&admin).await;
@@ -40,7 +49,7 @@ impl Database {
 
     /// A connection string.
     pub fn url(&self) -> String {
-        format!("{} dbname={}", cluster_url(), self.name)
+        self.elsewhere.clone().unwrap_or_else(|| format!("{} dbname={}", cluster_url(), self.name))
     }
 
     /// Ends every connection and lets no new one in, until it is said again with `false`.
@@ -61,6 +70,9 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
+        if self.elsewhere.is_some() {
+            return;
+        }
         let drop_database = format!("DROP DATABASE IF EXISTS \"{}\" WITH (FORCE)", self.name);
         // A thread of its own, because this one's runtime cannot be blocked on.
         let dropped = std::thread::spawn(move || {

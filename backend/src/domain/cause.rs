@@ -1,0 +1,16 @@
+//! Who moved a balance.
+
+use serde::{Deserialize, Serialize};
+
+/// As phones are told of it (docs/contract.md §3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cause {
+    #[serde(rename = "topup")]
+    TopUp,
+    #[serde(rename = "batal")]
+    Void,
+    #[serde(rename = "refund")]
+    Refund,
+    #[serde(rename = "hapus")]
+    Deletion,
+}

@@ -1,0 +1,55 @@
+//! A machine that another server decides about: what is stored of it is shown, and told to those who wait here.
+
+use super::active::{Active, Seen};
+use super::{Machine, Waiter};
+use crate::domain::timestamp::Timestamp;
+use crate::purchase::step::{Exchange, Purchase};
+use crate::purchase::times::LOOK_EVERY_MS;
+
+impl<B: Waiter, S: Waiter> Machine<B, S> {
+    pub(super) fn owned(&mut self, owned: bool, now: Timestamp) {
+        if self.elsewhere != owned {
+            return;
+        }
+        self.elsewhere = !owned;
+        // What was said to the device and heard of it is of before: others may have spoken with it since, or will.
+        self.forget_exchange();
+        (self.last_said, self.loaded) = (None, false);
+        self.learned += 1;
+        if self.active.is_some() {
+            self.read_newest();
+        }
+        self.next_start(now);
+    }
+
+    pub(super) fn forget_exchange(&mut self) {
+        if let Some(active) = &mut self.active {
+            active.p.exchange = Exchange { stop_requested: active.p.exchange.stop_requested, ..Exchange::default() };
+        }
+    }
+
+    /// While somebody waits here for what is decided elsewhere, what is stored is read.
+    pub(super) fn look_soon(&mut self, now: Timestamp) {
+        if self.elsewhere && self.load_at.is_none() && self.active.as_ref().is_some_and(Active::is_awaited) {
+            self.load_at = Some(now.plus_ms(LOOK_EVERY_MS));
+        }
+    }
+
+    /// Reading it alone is newer and cannot be overtaken.
+    pub(super) fn stored(&mut self, stored: Option<Purchase>, now: Timestamp) {
+        if !self.elsewhere {
+            return;
+        }
+        if self.is_asking() {
+            return self.read_newest();
+        }
+        let known = self.active.as_ref().map_or(self.over, |active| Some(Seen::of(&active.p)));
+        match &stored {
+            Some(p) if known.is_some_and(|known| Seen::of(p) < known) => {}
+            Some(_) => self.take_over(stored, now),
+            // It may have been read before the purchase that is known here began.
+            None if self.active.is_some() => self.load(),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A database of several hosts: while a standby waits to be promoted the sockets stay, and a server that is cut off alone closes its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::rt::time::sleep;
+use embedded_postgres::SUPERUSER;
+use nix::sys::signal::Signal;
+
+use super::{Devices, server, share};
+use crate::database::pair::{Pair, client};
+use crate::helpers::{Customer, Setup, TestApp};
+use crate::realtime::phone::{Phone, soon};
+use crate::shop::{Shop, buy};
+
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// A server that knows of no failover has closed its sockets by then.
+const LONG_MS: i64 = 8_000;
+
+/// A pair, and the folder that goes with it.
+struct Site {
+    pair: Pair,
+    dir: PathBuf,
+    devices: Arc<Devices>,
+}
+
+impl Site {
+    fn new() -> Self {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
+        Self { pair: Pair::new(&dir), dir, devices: Arc::default() }
+    }
+
+    fn server(&self, name: &'static str) -> Setup {
+        server(name, &self.devices).at(self.pair.url())
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// A countdown at each of these servers, with its shop and its customer.
+async fn watched<const N: usize>(apps: [&TestApp; N]) -> ([Phone; N], Shop, Customer) {
+    let (shop, siti, epay) = apps[0].own_shop(1).await;
+    apps[0].buy(&siti, &buy(1, shop, epay)).await.ok();
+    let phones = apps.map(|app| {
+        let token = &siti.token;
+        async move {
+            let mut phone = Phone::join(app, token).await;
+            phone.subscribe(shop.idmesin).await;
+            assert!(phone.tick().await.tl > 0);
+            phone
+        }
+    });
+    let phones = futures_util::future::join_all(phones).await;
+    (phones.try_into().ok().expect("as many phones"), shop, siti)
+}
+
+#[actix_web::test]
+async fn a_failover_drops_no_socket() {
+    let site = Site::new();
+    let first = site.server("n1").start().await;
+    let impatient = site.server("n2").with(|config| config.cluster.failover_s = 0).start_beside(&first).await;
+    share(&first, &impatient).await;
+    let ([mut phone, mut sent_away], shop, siti) = watched([&first, &impatient]).await;
+
+    site.pair.signal(Signal::SIGKILL);
+    let since = phone.tick().await.tl;
+    assert!(!sent_away.closed().await.is_empty(), "it counted on for a while");
+    while phone.tick().await.tl > since - LONG_MS {}
+    first.get("/readyz", None).await.expect(503, "basis data tidak menjawab");
+    // Whom it believes comes in meanwhile.
+    let mut late = Phone::join(&first, &siti.token).await;
+    assert!(late.subscribe(shop.idmesin).await["tl"].as_i64().unwrap() > 0);
+
+    site.pair.promote().await;
+    soon("it is ready", async {
+        while first.get("/readyz", None).await.status != 200 {
+            sleep(LOOK_EVERY).await;
+        }
+    })
+    .await;
+    let now = phone.tick().await.tl;
+    while phone.tick().await.tl > now - 1_000 {}
+}
+
+#[actix_web::test]
+async fn a_server_that_alone_does_not_reach_the_primary_sends_its_phones_away() {
+    let site = Site::new();
+    let second = site.server("n2").start().await;
+    // The path of a socket has at most 107 bytes.
+    let way = std::env::temp_dir().join(uuid::Uuid::new_v4().simple().to_string());
+    std::os::unix::fs::symlink(site.pair.primary().socket_dir(), &way).unwrap();
+    let primary = client(&site.pair.primary().connection_string("postgres")).await;
+    primary.batch_execute("CREATE ROLE alone LOGIN SUPERUSER").await.unwrap();
+    let url = site.pair.url_by(&way).replace(&format!("user={SUPERUSER}"), "user=alone");
+    let first = site.server("n1").at(url).start_beside(&second).await;
+    share(&second, &first).await;
+    let ([mut stays, mut phone], ..) = watched([&second, &first]).await;
+
+    std::fs::remove_file(&way).unwrap();
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'alone'";
+    assert!(!primary.query(end, &[]).await.unwrap().is_empty());
+    // The standby answers it, but the other one's beats arrive there.
+    assert!(!phone.closed().await.is_empty(), "it counted on for a while");
+    assert!(stays.tick().await.tl > 0);
+    second.get("/readyz", None).await.ok();
+}

@@ -1,0 +1,101 @@
+//! The files of docs/cluster that no test of a load balancer runs: what can be known of them without a container engine.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nyala::config::ServerSettings;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// The instructions of a Containerfile: each one's name and the rest, with continued lines joined.
+fn instructions(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n").replace("\\\n", " ");
+    let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| line.split_once(' ').unwrap()).map(|(name, rest)| (name.to_owned(), rest.trim().to_owned())).collect()
+}
+
+#[test]
+fn the_container_file_builds_what_make_does_and_serves_what_the_settings_say() {
+    const WORKDIR: &str = "/opt/nyala/";
+    let (mut stages, mut last, mut made) = (Vec::new(), HashMap::new(), Vec::new());
+    for (name, rest) in instructions(&read("docs/cluster/Containerfile")) {
+        match name.as_str() {
+            "FROM" => {
+                stages.push(rest.split_once(" AS ").map_or("", |(_, stage)| stage).to_owned());
+                last.clear();
+            }
+            "COPY" => {
+                let (from, what) = match rest.strip_prefix("--from=") {
+                    Some(copied) => copied.split_once(' ').unwrap(),
+                    None => ("", rest.as_str()),
+                };
+                assert!(from.is_empty() || stages.iter().any(|stage| stage == from), "{rest}: no such stage");
+                let source = what.split(' ').next().unwrap();
+                match source.strip_prefix(WORKDIR) {
+                    // Made by `make build`, or there before.
+                    Some(path) => assert!(
+                        ["target/release/nyala", "frontend/dist"].contains(&path) || root().join(path).exists(),
+                        "{path} is not there after the build"
+                    ),
+                    None => assert!(!from.is_empty() || root().join(source).exists(), "{source} is not in the repository"),
+                }
+            }
+            "RUN" => made.extend(rest.split("&&").map(|command| command.trim().to_owned())),
+            "WORKDIR" => assert_eq!(format!("{rest}/"), WORKDIR),
+            "ENV" | "USER" | "EXPOSE" | "VOLUME" | "STOPSIGNAL" | "ENTRYPOINT" | "CMD" => {
+                last.insert(name, rest);
+            }
+            other => panic!("{other} is no instruction that is known here"),
+        }
+    }
+    assert_eq!(stages.last().unwrap(), "", "the last stage is what is served");
+    // What is made is a target of the Makefile's, and what the last stage takes is what that says it makes.
+    let targets: Vec<&str> = made.iter().filter_map(|command| command.strip_prefix("make ")).collect();
+    assert_eq!(targets, ["build"]);
+    let makefile = read("Makefile");
+    assert!(makefile.contains("\nbuild: app server\n") && makefile.contains("--release -p nyala"), "make build");
+    assert!(makefile.contains("$CARGO_TARGET_DIR/release/nyala"));
+    // Nobody special, who was made there and owns the folder of the data.
+    let user = &last["USER"];
+    assert!(
+        made.iter().any(|command| command.starts_with("useradd ") && command.ends_with(&format!(" {user}"))) && user != "root"
+    );
+    let folder = &last["VOLUME"];
+    assert!(made.iter().any(|command| command.starts_with(&format!("install -d -o {user} ")) && command.ends_with(folder)));
+    // The settings that it makes, with what production needs of whoever runs it.
+    let env: Vec<(&str, &str)> = last["ENV"].split(' ').map(|set| set.split_once('=').unwrap()).collect();
+    let mut args: Vec<String> = env
+        .iter()
+        .map(|(key, value)| format!("{}={value}", key.strip_prefix("NYALA__").unwrap().replace("__", ".").to_lowercase()))
+        .collect();
+    args.extend(["access_token", "phone_number_id", "template"].map(|key| format!("whatsapp.meta_{key}=1")));
+    let settings = ServerSettings::load(&root().join("config"), &args).unwrap();
+    assert_eq!(last["EXPOSE"], format!("{} {}", settings.http.port, settings.mqtt.port));
+    assert_eq!((settings.http.host.as_str(), settings.mqtt.host.as_str()), ("0.0.0.0", "0.0.0.0"));
+    assert!(settings.is_production() && settings.data.dir == Path::new(folder));
+    assert_eq!((last["ENTRYPOINT"].as_str(), last["CMD"].as_str()), ("[\"target/release/nyala\"]", "[\"serve\"]"));
+    assert_eq!(last["STOPSIGNAL"], "SIGTERM");
+    // No key and no build of this machine's goes along.
+    let ignored = read(".containerignore");
+    assert!(["/data", "/target", "**/node_modules"].iter().all(|path| ignored.lines().any(|line| line == *path)));
+}
+
+/// systemd says what it does not understand; whether the program and the user are there, is the host's.
+#[test]
+fn systemd_understands_the_unit() {
+    let unit = root().join("docs/cluster/nyala.service");
+    let Ok(told) = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(unit).output() else {
+        return println!("systemd-analyze is not there: the unit is not verified");
+    };
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    let unclear: Vec<&str> =
+        told.lines().filter(|line| line.contains("nyala.service") && !line.contains("is not executable")).collect();
+    assert!(unclear.is_empty(), "{told}");
+}

@@ -1,0 +1,34 @@
+//! What strangers may try, at several servers together.
+
+use futures_util::future::join_all;
+
+use super::{named, two_of};
+use crate::helpers::PASSWORD;
+
+#[actix_web::test]
+async fn who_guesses_at_every_server_has_no_more_guesses_of_a_number() {
+    let (first, second) = two_of(|name| {
+        named(name).with(|config| {
+            config.auth.wrong_logins_per_number = 6;
+            config.auth.wrong_logins_per_address = 1_000;
+        })
+    })
+    .await;
+    let numbers = ["81234567890", "81234567891"];
+    for telp in numbers {
+        first.register_customer(telp, "Siti", "Rahmawati").await;
+    }
+    let wrong = |told: &[u16]| told.iter().filter(|status| **status == 401).count();
+    // One after the other, and at the same moment.
+    let mut told = Vec::new();
+    for app in [&first, &second].into_iter().cycle().take(20) {
+        told.push(app.login(numbers[0], "salah").await.status);
+    }
+    assert_eq!(wrong(&told), 6, "{told:?}");
+    let at_once = [&first, &second].into_iter().cycle().take(20).map(|app| app.login(numbers[1], "salah"));
+    let told: Vec<u16> = join_all(at_once).await.iter().map(|answer| answer.status).collect();
+    assert_eq!(wrong(&told), 6, "{told:?}");
+    for (app, telp) in [&first, &second].into_iter().zip(numbers) {
+        assert!(app.login(telp, PASSWORD).await.retry_after_s() > 0, "not even looked at");
+    }
+}

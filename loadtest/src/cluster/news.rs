@@ -1,0 +1,158 @@
+//! Three servers of NATS that tell each other everything, and each Nyala server's line to all of them.
+
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use embedded_postgres::die_with_parent;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::wire::Wire;
+use crate::broker::{BrokerKind, free_port};
+
+const SERVERS: usize = 3;
+const USER: &str = "nyala";
+const LISTENS_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Where the program is; `None`: the package is not here.
+pub fn program() -> Option<PathBuf> {
+    BrokerKind::Nats.find()
+}
+
+struct One {
+    name: String,
+    port: u16,
+    process: Option<Child>,
+}
+
+impl Drop for One {
+    fn drop(&mut self) {
+        let _ = self.kill();
+    }
+}
+
+impl One {
+    fn kill(&mut self) -> Result<(), String> {
+        let Some(mut server) = self.process.take() else { return Ok(()) };
+        server.kill().and_then(|()| server.wait()).map(drop).map_err(|e| e.to_string())
+    }
+}
+
+pub struct News {
+    program: PathBuf,
+    dir: PathBuf,
+    password: String,
+    servers: Vec<One>,
+    lines: Vec<Wire>,
+}
+
+impl News {
+    /// With its files in `dir`, which must not be there, and lines for so many Nyala servers.
+    ///
+    /// # Errors
+    /// One line on what kept it from that.
+    pub async fn start(program: PathBuf, dir: PathBuf, lines: usize) -> Result<Self, String> {
+        fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+        let password = format!("{:032x}", rand::random::<u128>());
+        let ports = || (0..SERVERS).map(|_| free_port()).collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string());
+        let (ports, routes) = (ports()?, ports()?);
+        let mut all = Self { program, dir, password, servers: Vec::new(), lines: Vec::new() };
+        for (place, port) in ports.iter().enumerate() {
+            let name = format!("nats{}", place + 1);
+            let file = all.dir.join(format!("{name}.conf"));
+            fs::write(&file, configuration(&name, *port, place, &routes, &all.password))
+                .map_err(|e| format!("{}: {e}", file.display()))?;
+            all.servers.push(One { name, port: *port, process: None });
+        }
+        for _ in 0..lines {
+            all.lines.push(Wire::start(&ports).await?);
+        }
+        all.start_again().await?;
+        Ok(all)
+    }
+
+    /// As `NYALA__CLUSTER__NATS_URL`, for the server of that place.
+    pub fn url(&self, node: usize) -> String {
+        let doors = self.lines[node].doors().iter();
+        doors.map(|door| format!("nats://{USER}:{}@127.0.0.1:{door}", self.password)).collect::<Vec<_>>().join(",")
+    }
+
+    /// The line of the server of that place.
+    pub fn line(&self, node: usize) -> &Wire {
+        &self.lines[node]
+    }
+
+    /// # Errors
+    /// When it cannot be.
+    pub fn kill(&mut self, place: usize) -> Result<(), String> {
+        self.servers[place].kill()
+    }
+
+    /// # Errors
+    /// When one cannot be.
+    pub fn kill_all(&mut self) -> Result<(), String> {
+        self.servers.iter_mut().try_for_each(One::kill)
+    }
+
+    /// To all of them.
+    ///
+    /// # Errors
+    /// When one is not there.
+    pub fn signal_all(&self, signal: Signal) -> Result<(), String> {
+        let pids = self.servers.iter().filter_map(|s| s.process.as_ref()).map(|s| Pid::from_raw(s.id().cast_signed()));
+        pids.into_iter().try_for_each(|pid| kill(pid, signal).map_err(|e| e.to_string()))
+    }
+
+    /// Starts those that do not run, and waits until they listen.
+    ///
+    /// # Errors
+    /// When one does not.
+    pub async fn start_again(&mut self) -> Result<(), String> {
+        for server in self.servers.iter_mut().filter(|s| s.process.is_none()) {
+            let log = self.dir.join(format!("{}.log", server.name));
+            let told = |e: std::io::Error| format!("{}: {e}", log.display());
+            let file = File::options().create(true).append(true).open(&log).map_err(told)?;
+            let mut command = Command::new(&self.program);
+            command.arg("-c").arg(self.dir.join(format!("{}.conf", server.name)));
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+            die_with_parent(&mut command, Signal::SIGKILL);
+            server.process = Some(command.spawn().map_err(told)?);
+            let since = Instant::now();
+            while TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).is_err() {
+                if since.elapsed() > LISTENS_WITHIN {
+                    return Err(format!("{} does not listen, see {}", server.name, log.display()));
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Clients are not told of the other servers' own ports: they would pass by their lines.
+fn configuration(name: &str, port: u16, place: usize, routes: &[u16], password: &str) -> String {
+    let others = routes.iter().enumerate().filter(|(other, _)| *other != place);
+    let others: Vec<String> = others.map(|(_, port)| format!("nats://{USER}:{password}@127.0.0.1:{port}")).collect();
+    format!(
+        "server_name: {name}\nlisten: 127.0.0.1:{port}\nauthorization {{ user: {USER}, password: \"{password}\" }}\n\
+         cluster {{\n  name: nyala\n  listen: 127.0.0.1:{}\n  authorization {{ user: {USER}, password: \"{password}\" }}\n  \
+         no_advertise: true\n  routes: [{}]\n}}\n",
+        routes[place],
+        others.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_knows_the_others_and_not_itself() {
+        let text = configuration("nats2", 4222, 1, &[1, 2, 3], "word");
+        assert!(text.contains("routes: [nats://nyala:word@127.0.0.1:1, nats://nyala:word@127.0.0.1:3]"), "{text}");
+    }
+}

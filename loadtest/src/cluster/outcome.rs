@@ -1,0 +1,205 @@
+//! What a run came to: what was seen, and the figures of it.
+
+use std::time::Duration;
+
+use super::fault::{Happened, Kind};
+use super::phone::Seen;
+
+/// So long after it was mended a fault is still nearby: phones come back, starts that waited go on.
+const NEARBY: Duration = Duration::from_secs(3);
+
+/// A receipt that was decided.
+#[derive(Debug, Clone, Copy)]
+pub struct Decided {
+    /// Since the faults began.
+    pub at: Duration,
+    /// Since it was first sent.
+    pub after: Duration,
+    /// Whether the machine ran for it; otherwise it was refused.
+    pub ran: bool,
+    /// Whether the machine's owner decided it, where that is known.
+    pub by_owner: Option<bool>,
+}
+
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub seed: u64,
+    pub seconds: u64,
+    /// "on", or why there is none.
+    pub news: &'static str,
+    /// In the order in which they began.
+    pub faults: Vec<Happened>,
+    pub purchases: Vec<Decided>,
+    /// Those that were answered 200.
+    pub paid: u64,
+    pub back: Vec<Duration>,
+    /// Final ticks, after the end of their run.
+    pub late: Vec<Duration>,
+    pub ticks: u64,
+    pub finals: u64,
+    pub lost: u64,
+    pub not_back: u64,
+    pub broken: Vec<String>,
+}
+
+/// Times of one kind.
+#[derive(Debug)]
+pub struct Times {
+    /// In report.json, before `_p50_s` and its like.
+    pub name: String,
+    pub shown: String,
+    pub of: Quantiles,
+}
+
+impl Outcome {
+    /// What a phone saw.
+    pub fn add(&mut self, seen: Seen) {
+        self.ticks += seen.ticks;
+        self.finals += seen.finals;
+        self.lost += seen.lost;
+        let not_back = seen.lost.saturating_sub(seen.back.len() as u64);
+        if not_back > 0 {
+            self.broken.push(format!("a phone is not back: {}", seen.last_error));
+        }
+        self.not_back += not_back;
+        self.back.extend(seen.back);
+        self.late.extend(seen.late);
+        self.broken.extend(seen.broken);
+    }
+
+    /// Shards that got another owner while PostgreSQL stood still, which was nobody's fault.
+    pub fn moved_by_stalls(&self) -> i64 {
+        self.faults.iter().filter(|f| f.fault.kind() == Kind::Stall).filter_map(|f| f.moved).sum()
+    }
+
+    /// Of everything that was measured, nothing left out: what has no times was not seen.
+    pub fn times(&self) -> Vec<Times> {
+        let mut all = Vec::new();
+        let mut add = |name: String, shown: String, times: Vec<Duration>| {
+            all.push(Times { name, shown, of: Quantiles::of(times) });
+        };
+        for kind in [Kind::Kill, Kind::Pause, Kind::Stop, Kind::Cut] {
+            let of_kind = self.faults.iter().filter(|f| f.fault.kind() == kind);
+            let name = format!("takeover_{}", kind.name());
+            add(name, format!("takeover after {}", kind.shown()), of_kind.filter_map(|f| f.taken_after).collect());
+        }
+        add("phones_back".to_owned(), "phones back".to_owned(), self.back.clone());
+        add("final_tick".to_owned(), "final ticks, late".to_owned(), self.late.clone());
+        add("receipt".to_owned(), "receipts decided".to_owned(), self.purchases.iter().map(|p| p.after).collect());
+        let ran: Vec<(&Decided, Met)> = self.purchases.iter().filter(|p| p.ran).map(|p| (p, self.met(p))).collect();
+        let of = |wanted: &dyn Fn(&Decided, Met) -> bool| {
+            ran.iter().filter(|(p, met)| wanted(p, *met)).map(|(p, _)| p.after).collect::<Vec<_>>()
+        };
+        add("purchase".to_owned(), "purchases".to_owned(), of(&|_, _| true));
+        add("purchase_calm".to_owned(), "  no fault nearby".to_owned(), of(&|_, met| met == Met::Nothing));
+        for (name, shown, by_owner) in [("owner", "the owner", true), ("others", "others", false)] {
+            let calm = of(&|p, met| met == Met::Nothing && p.by_owner == Some(by_owner));
+            add(format!("purchase_calm_{name}"), format!("  the same, through {shown}"), calm);
+        }
+        for kind in Kind::ALL {
+            let around = of(&|_, met| met == Met::One(kind));
+            add(format!("purchase_{}", kind.name()), format!("  around {}", kind.shown()), around);
+        }
+        add("purchase_several".to_owned(), "  around several".to_owned(), of(&|_, met| met == Met::Several));
+        all
+    }
+
+    /// What of the faults nearby a purchase counts to: NATS's only when nothing else was, as they are beside the others.
+    fn met(&self, purchase: &Decided) -> Met {
+        let begun = purchase.at.saturating_sub(purchase.after);
+        let nearby = |f: &&Happened| f.at <= purchase.at && begun <= f.at + f.whole_after + NEARBY;
+        let kinds = self.faults.iter().filter(nearby).map(|f| f.fault.kind());
+        let (news, others): (Vec<Kind>, Vec<Kind>) = kinds.partition(|kind| kind.is_news());
+        let kinds = if others.is_empty() { news } else { others };
+        match kinds.split_first() {
+            None => Met::Nothing,
+            Some((kind, more)) if more.iter().all(|other| other == kind) => Met::One(*kind),
+            Some(_) => Met::Several,
+        }
+    }
+}
+
+/// Kinds of faults that a purchase may have met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Met {
+    Nothing,
+    One(Kind),
+    Several,
+}
+
+/// Seconds.
+#[derive(Debug, Default)]
+pub struct Quantiles {
+    pub count: usize,
+    pub p50: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+impl Quantiles {
+    pub fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let at = |share: f64| {
+            let place = (times.len() as f64 * share).ceil() as usize;
+            times.get(place.max(1) - 1).map_or(0.0, Duration::as_secs_f64)
+        };
+        Self { count: times.len(), p50: at(0.5), p99: at(0.99), max: at(1.0) }
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::super::fault::Fault;
+    use super::super::wire::Cut;
+    use super::*;
+
+    /// A kill after 10 s, beside it all of NATS away, and purchases through both.
+    pub fn outcome() -> Outcome {
+        let s = Duration::from_secs;
+        let fault = |at, fault, whole_after, taken_after| Happened {
+            at: s(at),
+            fault,
+            whole_after: s(whole_after),
+            taken_after,
+            moved: Some(7),
+        };
+        let bought = |at, after, by_owner| Decided { at: s(at), after: Duration::from_millis(after), ran: true, by_owner };
+        Outcome {
+            seed: 7,
+            seconds: 60,
+            news: "on",
+            faults: vec![
+                fault(10, Fault::Kill(0), 4, Some(s(2))),
+                fault(12, Fault::AllNews(s(5), Cut::Mute), 5, None),
+                fault(40, Fault::FreezeDatabase, 4, None),
+            ],
+            purchases: vec![
+                bought(5, 30, Some(true)),
+                bought(6, 50, Some(false)),
+                bought(13, 1_900, None),
+                bought(19, 300, None),
+                Decided { ran: false, ..bought(30, 9_000, None) },
+            ],
+            ..Outcome::default()
+        }
+    }
+
+    #[test]
+    fn quantiles_are_of_what_was_seen() {
+        let of = Quantiles::of((1..=100).rev().map(Duration::from_secs).collect());
+        assert_eq!((of.count, of.p50, of.p99, of.max), (100, 50.0, 99.0, 100.0));
+        assert_eq!(Quantiles::of(Vec::new()).max, 0.0);
+    }
+
+    #[test]
+    fn a_purchase_counts_to_what_it_may_have_met() {
+        let outcome = outcome();
+        let times = outcome.times();
+        let of = |name: &str| times.iter().find(|t| t.name == name).map(|t| (t.of.count, t.of.max)).unwrap();
+        assert_eq!(of("takeover_kill"), (1, 2.0));
+        assert_eq!((of("receipt"), of("purchase")), ((5, 9.0), (4, 1.9)));
+        assert_eq!((of("purchase_calm"), of("purchase_kill"), of("purchase_news_away")), ((2, 0.05), (1, 1.9), (1, 0.3)));
+        assert_eq!((of("purchase_calm_owner"), of("purchase_calm_others")), ((1, 0.03), (1, 0.05)));
+        assert_eq!((of("purchase_stall"), outcome.moved_by_stalls()), ((0, 0.0), 7));
+    }
+}

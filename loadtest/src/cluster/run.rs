@@ -1,0 +1,199 @@
+//! The run: customers and phones, one fault after the other, then the audit.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::audit::audit;
+use super::buyer::{Bought, Street};
+use super::fault::{self, Schedule};
+use super::news::News;
+use super::outcome::Outcome;
+use super::phone::{Phone, Seen};
+use super::report;
+use super::shards::{Owners, Shards};
+use super::site::Site;
+use super::{Cluster, NAMES};
+use crate::crash::audit::{Devices, settle};
+use crate::crash::payer::Payer;
+use crate::crash::{Market, SETTLED_OVER_MQTT_WITHIN};
+use crate::fleet::{Driver, Fleet, FleetOptions, Keys};
+use crate::http::Pool;
+use crate::shop::{Shop, Wish};
+use crate::ui;
+
+const JOURNAL: &str = "devices.jsonl";
+/// Seconds that a service runs: long enough that runs meet faults, short enough that machines become free.
+const SERVICE_S: u32 = 6;
+/// Machines that a phone watches.
+const WATCHED: usize = 4;
+/// One phone of so many only polls.
+const POLLS_OF: usize = 3;
+/// Phones, devices and shards find their places before the first fault.
+const CALM: Duration = Duration::from_secs(5);
+/// After the last purchase every run ends, and its final tick is told.
+const RUNS_OUT: Duration = Duration::from_secs(SERVICE_S as u64 + 2);
+
+impl Cluster {
+    pub async fn measure(&self, seed: u64, folder: &Path) -> Result<Outcome, String> {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut news = self.news(folder).await?;
+        let mut site = self.start(folder, news.as_ref().ok()).await?;
+        let market = Arc::new(self.market(&site).await?);
+        let journal = folder.join(JOURNAL);
+        let _fleet = self.devices(&site, &market, &journal, rng.random()).await?;
+        let (over, is_over) = watch::channel(false);
+        let mut phones = self.phones(&site, &market, &is_over, &mut rng);
+        let (closed, is_closed) = watch::channel(false);
+        let since = Instant::now() + CALM;
+        let (seen, owners) = watch::channel(Owners::default());
+        tokio::spawn(Owners::follow(site.database.config(), seen));
+        let pause = Duration::from_secs_f64(self.customers as f64 / self.rate);
+        let street = Street { to: site.balancer.phones, pause, since, owners, closed: is_closed };
+        let mut buyers = self.buyers(&street, &market, &mut rng);
+        drop(street);
+        tokio::time::sleep(CALM).await;
+        if news.is_ok() {
+            site.has_news().await?;
+        }
+
+        let mut outcome = Outcome { seed, seconds: self.seconds, ..Outcome::default() };
+        outcome.news = news.as_ref().err().copied().unwrap_or("on");
+        self.faults(&mut site, news.as_mut().ok(), since, &mut outcome, &mut rng).await?;
+        closed.send_replace(true);
+        if news.is_ok() {
+            outcome.broken.extend(site.has_news().await.err());
+        }
+        let mut payers = Vec::new();
+        while let Some(bought) = buyers.join_next().await {
+            let Bought { payer, decided, broken } = bought.map_err(|e| e.to_string())?;
+            outcome.purchases.extend(decided);
+            outcome.broken.extend(broken);
+            payers.push(payer);
+        }
+        payers.sort_by_key(Payer::index);
+        let mut devices = Devices::over_mqtt(journal, SETTLED_OVER_MQTT_WITHIN);
+        match settle(&site.nodes[0], &market, payers, &mut [], &mut devices).await {
+            Ok(payers) => {
+                outcome.paid = payers.iter().map(|p| p.paid() as u64).sum();
+                outcome.broken.extend(audit(&site.database, &payers).await?);
+            }
+            Err(why) => outcome.broken.push(why),
+        }
+        tokio::time::sleep(RUNS_OUT).await;
+        over.send_replace(true);
+        while let Some(seen) = phones.join_next().await {
+            outcome.add(seen.map_err(|e| e.to_string())?);
+        }
+        for node in &mut site.nodes {
+            if let Err(why) = node.stop().await {
+                outcome.broken.push(why);
+            }
+        }
+        Ok(outcome)
+    }
+
+    async fn market(&self, site: &Site) -> Result<Market, String> {
+        let key = site.nodes[0].root_key().await?;
+        let pool = Pool::new(site.nodes[0].address(), 4);
+        let wish = Wish {
+            driver: Driver::Mqtt,
+            machines: self.machines,
+            machines_per_outlet: self.machines.div_ceil(self.outlets),
+            customers: self.customers + self.phones,
+            duration_s: SERVICE_S,
+        };
+        let shop = Shop::open(&pool, &key, wish).await?;
+        Ok(Market { key, shop, services: Vec::new() })
+    }
+
+    async fn devices(&self, site: &Site, market: &Market, journal: &Path, seed: u64) -> Result<Fleet, String> {
+        let pool = Pool::new(site.nodes[0].address(), 4);
+        let keys = Arc::new(Keys::make(&pool, &market.key, &market.shop.machines).await?);
+        let options = FleetOptions {
+            program: site.nodes[0].program().to_owned(),
+            server: Some(site.balancer.devices),
+            journal: Some(journal.to_owned()),
+            flags: vec!["--seed".to_owned(), seed.to_string()],
+        };
+        Fleet::start(keys, options).await
+    }
+
+    fn phones(&self, site: &Site, market: &Market, over: &watch::Receiver<bool>, rng: &mut StdRng) -> JoinSet<Seen> {
+        let mut phones = JoinSet::new();
+        for n in 0..self.phones {
+            let all = &market.shop.machines;
+            let machines =
+                rand::seq::index::sample(rng, all.len(), WATCHED.min(all.len())).iter().map(|i| all[i].idmesin).collect();
+            let token = market.shop.customers[self.customers + n].token.clone();
+            let polls = n % POLLS_OF == 0;
+            let phone = Phone { to: site.balancer.phones, token, polls, machines, seed: rng.random() };
+            phones.spawn(phone.watch(over.clone()));
+        }
+        phones
+    }
+
+    fn buyers(&self, street: &Street, market: &Arc<Market>, rng: &mut StdRng) -> JoinSet<Bought> {
+        let mut buyers = JoinSet::new();
+        for n in 0..self.customers {
+            let payer = Payer::new(market, n, rng.random());
+            buyers.spawn(street.clone().buy(payer, StdRng::seed_from_u64(rng.random())));
+        }
+        buyers
+    }
+
+    /// What is done to the site, and beside it what is done to NATS.
+    async fn faults(
+        &self,
+        site: &mut Site,
+        news: Option<&mut News>,
+        since: Instant,
+        outcome: &mut Outcome,
+        rng: &mut StdRng,
+    ) -> Result<(), String> {
+        let length = Duration::from_secs(self.seconds);
+        let of_news = fault::of_news(length, NAMES.len(), rng);
+        let mut schedule = Schedule::new(length, NAMES.len(), self.primary, rng);
+        let to_site = async {
+            let (mut all, mut broken) = (Vec::new(), Vec::new());
+            let mut shards = Shards::new(site.database.config());
+            while let Some(fault) = schedule.next(since.elapsed(), rng) {
+                let at = since.elapsed();
+                let (happened, why) = site.suffer(fault, at, &mut shards).await.map_err(|why| format!("{fault}: {why}"))?;
+                broken.extend(why.map(|why| format!("{fault} at {:.1} s: {why}", at.as_secs_f64())));
+                ui::told(&report::line(&happened));
+                all.push(happened);
+                broken.extend(
+                    shards
+                        .at_rest(NAMES.len())
+                        .await
+                        .err()
+                        .map(|why| format!("after {fault} at {:.1} s: {why}", at.as_secs_f64())),
+                );
+                tokio::time::sleep((at + Duration::from_secs(self.every)).saturating_sub(since.elapsed())).await;
+            }
+            Ok::<_, String>((all, broken))
+        };
+        let to_news = async {
+            let mut all = Vec::new();
+            let Some(news) = news else { return Ok(all) };
+            for (moment, fault) in of_news {
+                tokio::time::sleep(moment.saturating_sub(since.elapsed())).await;
+                let happened = news.suffer(fault, since.elapsed()).await.map_err(|why| format!("{fault}: {why}"))?;
+                ui::told(&report::line(&happened));
+                all.push(happened);
+            }
+            Ok::<_, String>(all)
+        };
+        let ((of_site, broken), of_news) = tokio::try_join!(to_site, to_news)?;
+        outcome.broken.extend(broken);
+        outcome.faults = of_site.into_iter().chain(of_news).collect();
+        outcome.faults.sort_by_key(|f| f.at);
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! Who owns which shards, as the database says.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio_postgres::{Client, Config};
+
+use super::postgres::connect;
+
+/// How often the owners of shards are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The same, for telling whether a purchase went through the owner.
+const OWNERS_EVERY: Duration = Duration::from_millis(250);
+/// Shards that are nobody's for longer are a fault of their own.
+const TAKEN_WITHIN: Duration = Duration::from_secs(30);
+/// Shards that were not given anybody for so long are where they should be, and soon after a fault they have to be.
+const AT_REST: Duration = Duration::from_secs(1);
+const AT_REST_WITHIN: Duration = Duration::from_secs(20);
+/// One look; a database that does not answer by then is asked on another connection.
+const LOOK_WITHIN: Duration = Duration::from_secs(2);
+
+const NODE: &str = "SELECT max(idnode) FROM node WHERE name = $1";
+const LEFT: &str = "SELECT count(*) FROM shard WHERE idnode IS NULL OR idnode = $1";
+const EPOCHS: &str = "SELECT sum(epoch)::BIGINT FROM shard";
+const NODES: &str = "SELECT count(DISTINCT idnode) FROM shard";
+const OWNERS: &str = "SELECT idshard, name FROM shard JOIN node USING (idnode)";
+
+/// The names of the shards' owners, as they were a moment ago; of those that have one.
+#[derive(Debug, Clone, Default)]
+pub struct Owners(Arc<HashMap<i32, String>>);
+
+impl Owners {
+    /// Of an outlet (docs/cluster.md: its number mod 256).
+    pub fn of(&self, idoutlet: i64) -> Option<&str> {
+        self.0.get(&i32::try_from(idoutlet.rem_euclid(256)).ok()?).map(String::as_str)
+    }
+
+    /// Looks again and again; without an answer nobody is known.
+    pub async fn follow(config: Config, owners: watch::Sender<Self>) {
+        let mut client: Option<Client> = None;
+        while !owners.is_closed() {
+            let look = async {
+                let asked = match client.take() {
+                    Some(client) => client,
+                    None => connect(&config).await.ok()?,
+                };
+                let rows = asked.query(OWNERS, &[]).await.ok()?;
+                Some((asked, rows.iter().map(|row| (row.get(0), row.get(1))).collect()))
+            };
+            let seen = tokio::time::timeout(LOOK_WITHIN, look).await.ok().flatten();
+            owners.send_replace(match seen {
+                Some((asked, names)) => {
+                    client = Some(asked);
+                    Self(Arc::new(names))
+                }
+                None => Self::default(),
+            });
+            tokio::time::sleep(OWNERS_EVERY).await;
+        }
+    }
+}
+
+/// Looks at who owns what, whichever PostgreSQL is the primary.
+pub struct Shards {
+    config: Config,
+    client: Option<Client>,
+}
+
+impl Shards {
+    pub fn new(config: Config) -> Self {
+        Self { config, client: None }
+    }
+
+    async fn number(&mut self, sql: &str, params: &[&(dyn tokio_postgres::types::ToSql + Sync)]) -> Result<i64, String> {
+        let client = match self.client.take() {
+            Some(client) => client,
+            None => connect(&self.config).await?,
+        };
+        let row = tokio::time::timeout(LOOK_WITHIN, client.query_one(sql, params)).await.map_err(|_| "no answer")?;
+        let number = row.and_then(|row| row.try_get::<_, Option<i64>>(0)).map_err(|e| e.to_string())?;
+        self.client = Some(client);
+        number.ok_or_else(|| format!("nothing is known: {sql}"))
+    }
+
+    /// # Errors
+    /// When no such server has ever joined, or nobody answers.
+    pub async fn node(&mut self, name: &str) -> Result<i64, String> {
+        self.number(NODE, &[&name]).await
+    }
+
+    /// How often a shard got another owner so far, all together.
+    ///
+    /// # Errors
+    /// When nobody answers.
+    pub async fn epochs(&mut self) -> Result<i64, String> {
+        self.number(EPOCHS, &[]).await
+    }
+
+    /// Waits until so many servers own shards and none moves: what moves from then on moves for what is done next.
+    ///
+    /// # Errors
+    /// When that takes too long.
+    pub async fn at_rest(&mut self, nodes: usize) -> Result<(), String> {
+        let since = Instant::now();
+        let (mut seen, mut seen_at) = (None, since);
+        loop {
+            let now = (self.number(NODES, &[]).await.ok(), self.epochs().await.ok());
+            if seen != Some(now) || now.1.is_none() || now.0 != i64::try_from(nodes).ok() {
+                (seen, seen_at) = (Some(now), Instant::now());
+            }
+            if seen_at.elapsed() > AT_REST {
+                return Ok(());
+            }
+            if since.elapsed() > AT_REST_WITHIN {
+                return Err(format!(
+                    "shards do not come to rest among {nodes} servers in {} s: {now:?}",
+                    AT_REST_WITHIN.as_secs()
+                ));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Waits until none of 256 is server `idnode`'s or nobody's.
+    ///
+    /// # Errors
+    /// When that takes too long.
+    pub async fn taken(&mut self, idnode: i64, since: Instant) -> Result<Duration, String> {
+        loop {
+            let left = self.number(LEFT, &[&idnode]).await;
+            match left {
+                Ok(0) => return Ok(since.elapsed()),
+                _ if since.elapsed() > TAKEN_WITHIN => {
+                    return Err(format!("shards without a living owner after {} s: {left:?}", TAKEN_WITHIN.as_secs()));
+                }
+                _ => tokio::time::sleep(LOOK_EVERY).await,
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A fault is done to the site, and mended.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::NAMES;
+use super::fault::{Fault, Happened};
+use super::news::News;
+use super::shards::Shards;
+use super::site::Site;
+use super::wire::Cut;
+
+/// A killed server's name is free when its life is over.
+const RESTARTED_AFTER: Duration = Duration::from_secs(2);
+const PAUSED_FOR: Duration = Duration::from_secs(5);
+/// PostgreSQL, or a server's line to it.
+const AWAY_FOR: Duration = Duration::from_secs(4);
+const NEWS_CUT_FOR: Duration = Duration::from_secs(10);
+const PROMOTED_AFTER: Duration = Duration::from_millis(300);
+/// After a stall everybody is quiet for so long: what moves for it moves in the next lives of the servers.
+const CALM: Duration = Duration::from_secs(5);
+
+impl Site {
+    /// One fault and its mending. What could not be done is an error; what came of it and must not, is the second of what it tells.
+    pub async fn suffer(
+        &mut self,
+        fault: Fault,
+        at: Duration,
+        shards: &mut Shards,
+    ) -> Result<(Happened, Option<String>), String> {
+        let before = shards.epochs().await?;
+        let since = Instant::now();
+        let (mut taken, mut whole_after) = (None, None);
+        match fault {
+            Fault::Kill(node) => {
+                let id = shards.node(NAMES[node]).await?;
+                let since = Instant::now();
+                self.nodes[node].kill_program().await?;
+                taken = Some(shards.taken(id, since).await);
+                tokio::time::sleep(RESTARTED_AFTER.saturating_sub(since.elapsed())).await;
+                self.nodes[node].start().await?;
+            }
+            Fault::Pause(node) => {
+                let id = shards.node(NAMES[node]).await?;
+                let since = Instant::now();
+                self.signal(node, Signal::SIGSTOP)?;
+                taken = Some(shards.taken(id, since).await);
+                tokio::time::sleep(PAUSED_FOR.saturating_sub(since.elapsed())).await;
+                self.signal(node, Signal::SIGCONT)?;
+                self.nodes[node].come_back().await?;
+            }
+            Fault::Stop(node) => {
+                let id = shards.node(NAMES[node]).await?;
+                let since = Instant::now();
+                let (stopped, gone) = tokio::join!(self.nodes[node].stop(), shards.taken(id, since));
+                stopped?;
+                taken = Some(gone);
+                if let Some(other) = self.other.take() {
+                    self.other = Some(self.nodes[node].exchange_program(other));
+                }
+                self.nodes[node].start().await?;
+            }
+            Fault::CutDatabase(node, how) => {
+                let id = shards.node(NAMES[node]).await?;
+                let since = Instant::now();
+                self.lines[node].cut(how);
+                taken = Some(shards.taken(id, since).await);
+                tokio::time::sleep(AWAY_FOR.saturating_sub(since.elapsed())).await;
+                self.lines[node].mend();
+                self.nodes[node].come_back().await?;
+            }
+            Fault::FreezeDatabase => {
+                self.database.freeze()?;
+                tokio::time::sleep(AWAY_FOR).await;
+                self.database.wake()?;
+                whole_after = Some(since.elapsed());
+                tokio::time::sleep(CALM).await;
+            }
+            Fault::KillPrimary => {
+                self.database.fail_over(PROMOTED_AFTER).await?;
+                whole_after = Some(since.elapsed());
+                tokio::time::sleep(CALM).await;
+            }
+            Fault::KillNews(_) | Fault::AllNews(..) | Fault::CutNews(..) => return Err("NATS is no part of the site".to_owned()),
+        }
+        let whole_after = whole_after.unwrap_or_else(|| since.elapsed());
+        let moved = match shards.epochs().await {
+            Ok(now) => now - before,
+            // The connection was the old primary's.
+            Err(_) => shards.epochs().await? - before,
+        };
+        let (taken_after, broken) = match taken {
+            Some(Err(why)) => (None, Some(why)),
+            Some(Ok(after)) => (Some(after), None),
+            None => (None, None),
+        };
+        Ok((Happened { at, fault, whole_after, taken_after, moved: Some(moved) }, broken))
+    }
+
+    fn signal(&self, node: usize, signal: Signal) -> Result<(), String> {
+        let pid = self.nodes[node].pid().ok_or("the server does not run")?;
+        kill(Pid::from_raw(pid.cast_signed()), signal).map_err(|e| e.to_string())
+    }
+}
+
+impl News {
+    /// One fault and its mending.
+    pub async fn suffer(&mut self, fault: Fault, at: Duration) -> Result<Happened, String> {
+        let since = Instant::now();
+        match fault {
+            Fault::KillNews(place) => {
+                self.kill(place)?;
+                tokio::time::sleep(RESTARTED_AFTER).await;
+                self.start_again().await?;
+            }
+            Fault::AllNews(away, Cut::Broken) => {
+                self.kill_all()?;
+                tokio::time::sleep(away).await;
+                self.start_again().await?;
+            }
+            Fault::AllNews(away, Cut::Mute) => {
+                self.signal_all(Signal::SIGSTOP)?;
+                tokio::time::sleep(away).await;
+                self.signal_all(Signal::SIGCONT)?;
+            }
+            Fault::CutNews(node, how) => {
+                self.line(node).cut(how);
+                tokio::time::sleep(NEWS_CUT_FOR).await;
+                self.line(node).mend();
+            }
+            other => return Err(format!("{other} is nothing that NATS can suffer")),
+        }
+        Ok(Happened { at, fault, whole_after: since.elapsed(), taken_after: None, moved: None })
+    }
+}
