@@ -1,10 +1,13 @@
 import { defineConfig } from '@playwright/test'
 import tests from './playwright.config.ts'
 
-/** `npm run screenshots`: the main screens as pictures into docs/screens, from the real server. */
+/** `npm run screenshots`: every screen in each state and theme as a picture into docs/screens, then all of them on two sheets. */
 export default defineConfig(tests, {
-  testMatch: '**/*.shot.ts',
   workers: 1,
-  timeout: 180_000,
-  use: { deviceScaleFactor: 2 },
+  timeout: 30_000,
+  use: { trace: 'off' },
+  projects: [
+    { name: 'pictures', testMatch: '**/*.shot.ts' },
+    { name: 'sheets', testMatch: '**/*.sheet.ts', dependencies: ['pictures'] },
+  ],
 })

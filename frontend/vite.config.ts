@@ -78,12 +78,14 @@ export default defineConfig({
             { name: 'start', tags: ['$initial'], priority: 3 },
             // The query library whole: spread over files that import each other, a class may be extended before it is there.
             { name: 'home', test: /src[\\/]app[\\/]home\.ts$|node_modules[\\/]@tanstack/, priority: 2 },
+            // The style sheets of the screens beside it as one: they say much the same, and compress to half of what each takes alone.
+            { name: 'screens', test: /features[\\/](?!auth|home).*\.module\.css$/, priority: 2 },
             {
               name: 'shared',
               priority: 1,
               minShareCount: 2,
               entriesAware: true,
-              entriesAwareMergeThreshold: 12_000,
+              entriesAwareMergeThreshold: 16_000,
             },
           ],
         },

@@ -73,7 +73,7 @@ test('the password form says what is missing', async ({ page }) => {
   await expect(toastOf(page, 'Data ada yang kosong')).toBeVisible()
   await fillPassword(page, customer.password, NEW_PASSWORD, `${NEW_PASSWORD}x`)
   await expect(toastOf(page, 'Kata sandi tidak sama')).toBeVisible()
-  await expect(dialog(page, 'Ubah Kata Sandi')).toContainText('Minimal 8 karakter')
+  await expect(dialog(page, 'Ubah Kata Sandi')).toContainText('Min. 8 karakter')
 })
 
 test('another password: a wrong code, then the right one; still logged in after it', async ({ page }) => {

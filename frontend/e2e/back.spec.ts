@@ -156,8 +156,8 @@ const sheets: SheetCase[] = [
   },
   {
     path: '/scanPage',
-    open: (page) => page.getByRole('button', { name: 'Ketik kode mesin' }),
-    title: 'Ketik kode mesin',
+    open: (page) => page.getByRole('button', { name: 'Ketik kode' }),
+    title: 'Ketik kode',
   },
 ]
 
@@ -197,7 +197,7 @@ for (const { path, open, title } of sheets) {
 
 test('a tap elsewhere on a sheet that has just opened is heard', async ({ page }) => {
   await openAs(page, await newCustomer(), '/scanPage')
-  await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
+  await page.getByRole('button', { name: 'Ketik kode' }).click()
   // Without waiting for the sheet to stand still.
   await page.getByRole('button', { name: 'Tutup' }).click({ force: true })
   await expect(page.getByRole('dialog')).toHaveCount(0)
@@ -298,7 +298,7 @@ for (const { open, path, field, text } of [
   },
   {
     path: '/scanPage',
-    open: (page: Page) => page.getByRole('button', { name: 'Ketik kode mesin' }),
+    open: (page: Page) => page.getByRole('button', { name: 'Ketik kode' }),
     field: 'Kode mesin',
     text: 'ABC',
   },

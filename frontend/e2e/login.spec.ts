@@ -1,4 +1,5 @@
 import { codesSent, lastCode, newCustomer, newTelp } from './support/api.ts'
+import { expectFineScreen } from './support/axe.ts'
 import { CUSTOMER_PATHS, expect, openAs, telp, test, toastOf, typeOtp } from './support/test.ts'
 
 test('login: empty, unknown, wrong, right', async ({ page }) => {
@@ -22,6 +23,26 @@ test('login: empty, unknown, wrong, right', async ({ page }) => {
   await submit.click()
   await expect(page).toHaveURL('/dashboard')
   await expect(page.getByRole('heading', { name: 'Budi Santoso' })).toBeVisible()
+})
+
+test('the login fits the smallest phone, and its band gives way to the keyboard', async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 568 })
+  await page.goto('/login')
+  const header = page.getByRole('main').locator('header')
+  const tall = async () => (await header.boundingBox())?.height ?? 0
+  await expect(page.getByRole('link', { name: 'Lupa Kata Sandi' })).toBeInViewport({ ratio: 1 })
+  await expect(page.getByRole('link', { name: 'Daftar' })).toBeInViewport({ ratio: 1 })
+  expect(await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBe(0)
+  expect(await tall()).toBeGreaterThan(150)
+
+  await telp(page).focus()
+  await page.setViewportSize({ width: 320, height: 308 })
+  await expect.poll(tall).toBe(56)
+  await expect(telp(page)).toBeInViewport({ ratio: 1 })
+  await expect(page.getByRole('button', { name: 'Masuk' })).toBeInViewport({ ratio: 1 })
+  await expectFineScreen(page)
+  await page.setViewportSize({ width: 320, height: 568 })
+  await expect.poll(tall).toBeGreaterThan(150)
 })
 
 test('the number field keeps digits and is cleared by 62 or 0', async ({ page }) => {

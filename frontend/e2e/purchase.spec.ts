@@ -32,7 +32,10 @@ test('a purchase by typed code, from the dashboard to the running machine', asyn
   await pay(page)
 
   await expect(page).toHaveURL('/dashboard')
-  await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
+  // Over the dashboard for a moment; it goes by itself.
+  const paid = page.getByRole('status').filter({ hasText: 'Mesin Berhasil dinyalakan' })
+  await expect(paid).toContainText('Cuci Kilat di Mesin 07')
+  await expect(paid).toHaveCount(0)
   await expect(page.getByText('Sedang Berlangsung')).toBeVisible()
   await expect(page.getByRole('timer')).toContainText(/(10:00|09:5\d)/)
   await expect(page.getByText('Rp 42.000')).toBeVisible()
@@ -245,7 +248,7 @@ test('another machine of the owner can be paid with the same E-Pay', async ({ pa
   await toReceipt(page, { ...world, machine: other }, customer)
   await pay(page)
   await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
-  await expect(page.getByText('Mesin 08')).toBeVisible()
+  await expect(page.getByText('Mesin 08', { exact: true })).toBeVisible()
   const list = await scan<{ list_snap_transaksi: unknown[] }>(
     'dashboard/get_dashboard',
     undefined,

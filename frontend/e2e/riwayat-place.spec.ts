@@ -189,8 +189,8 @@ for (const inset of [0, 47]) {
     const top = async () => (await month.boundingBox())?.y ?? -1
     await expect.poll(top).toBe(inset)
     await context.setOffline(true)
-    const banner = page.getByText('Tidak ada koneksi internet', { exact: true })
-    await expect(banner).toBeVisible()
+    const banner = page.getByRole('status').filter({ hasText: 'Tidak ada koneksi internet' })
+    await expect(banner).toHaveText(/Data per \d\d\.\d\d$/)
     const bottom = async () => {
       const box = await banner.boundingBox()
       return (box?.y ?? 0) + (box?.height ?? 0)

@@ -57,6 +57,8 @@ test('every kind of entry, with its sign and its detail', async ({ page }) => {
   await expect(rows(page).nth(4)).toContainText(/\d\d\/\d\d\/\d{4} \d\d:\d\d/)
   const now = new Intl.DateTimeFormat('id-ID', { timeZone: 'Asia/Jakarta', month: 'long', year: 'numeric' })
   await expect(page.getByRole('heading', { level: 2 })).toHaveText([now.format(new Date())])
+  // A band of its own, which is no heading and no entry.
+  await expect(page.getByText(/^(Hari ini|Kemarin)$/).first()).toBeVisible()
 
   await rows(page).nth(3).click()
   await expect(detail(page, 'Transaksi')).toBeVisible()

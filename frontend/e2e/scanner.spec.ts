@@ -66,7 +66,7 @@ test('the camera is stopped when the scanner is left', async ({ line }) => {
 test('a picture from the gallery is read', async ({ page }) => {
   const { world, customer } = await shop()
   await openAs(page, customer, '/scanPage')
-  await page.getByLabel('Gambar dari galeri').first().setInputFiles(sticker(world.machine.id))
+  await page.getByLabel('Galeri').first().setInputFiles(sticker(world.machine.id))
   await expect(page).toHaveURL('/pilihLayanan')
   await expect(page.getByRole('heading', { name: world.machine.nama })).toBeVisible()
 })
@@ -74,7 +74,7 @@ test('a picture from the gallery is read', async ({ page }) => {
 test('a picture without a code, and one that is no machine of ours', async ({ page }) => {
   const { customer } = await shop()
   await openAs(page, customer, '/scanPage')
-  const gallery = page.getByLabel('Gambar dari galeri').first()
+  const gallery = page.getByLabel('Galeri').first()
   const shot = await page.screenshot({ clip: { x: 0, y: 0, width: 60, height: 60 } })
   await gallery.setInputFiles({ name: 'foto.png', mimeType: 'image/png', buffer: shot })
   await expect(toastOf(page, 'Tidak ada kode QR di gambar itu')).toBeVisible()
@@ -94,7 +94,7 @@ test('a phone without camera and a refused camera say what to do', async ({ page
   })
   await page.reload()
   await expect(page.getByText('Kamera tidak diizinkan')).toBeVisible()
-  await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
+  await page.getByRole('button', { name: 'Ketik kode' }).click()
   await page.getByLabel('Kode mesin', { exact: true }).fill(world.machine.kode)
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL('/pilihLayanan')
@@ -187,11 +187,11 @@ for (const missing of [READER, '**/assets/ponyfill*.js']) {
       async (phone) => {
         await expect(phone.getByText('Pemindai belum bisa dimuat')).toBeVisible()
         await expect(phone.getByText('atau ketik kode mesin', { exact: false })).toBeVisible()
-        for (const name of ['Gambar dari galeri', 'Ketik kode mesin']) {
+        for (const name of ['Galeri', 'Ketik kode']) {
           await expect(phone.getByRole('button', { name })).toBeEnabled()
         }
         // Time for many looks of the camera: none of them asks again.
-        await phone.getByRole('button', { name: 'Ketik kode mesin' }).click()
+        await phone.getByRole('button', { name: 'Ketik kode' }).click()
         await phone.getByLabel('Kode mesin', { exact: true }).pressSequentially('00000000', { delay: 100 })
         await phone.keyboard.press('Escape')
         await phone.getByRole('button', { name: 'Buang', exact: true }).click()

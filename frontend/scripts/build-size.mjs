@@ -5,7 +5,7 @@ const START = 'index.html'
 /** The chunk with the dashboard and what stands around it (vite.config.ts), and what it opens at once. */
 const DASHBOARD = 'home'
 const REALTIME = 'socket.io-client'
-const SCAN = 'src/features/scan/scan-page.tsx'
+const SCAN = 'src/features/purchase/scan/scan-page.tsx'
 
 /** A build: its folder, and by source file what each chunk is and imports (Vite's manifest). */
 export function readBuild(dist) {

@@ -31,7 +31,7 @@ const chunks = {
     imports: ['_shared.js'],
     dynamicImports: ['node_modules/socket.io-client/i.js'],
   },
-  'src/features/scan/scan-page.tsx': {
+  'src/features/purchase/scan/scan-page.tsx': {
     file: 'assets/scan.js',
     imports: ['_shared.js'],
     dynamicImports: ['node_modules/barcode-detector/ponyfill.js'],

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 import { expect } from './test.ts'
 
 /** The screen as it stands has no accessibility fault that axe knows. */
-async function expectAccessible(page: Page): Promise<void> {
+export async function expectAccessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze()
   const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
   expect(told).toEqual([])
@@ -16,7 +16,7 @@ async function expectNoSideways(page: Page): Promise<void> {
 }
 
 /** Fades end before axe measures contrast, those too that begin with the next frames: a message is drawn first and then fades in. */
-async function settle(page: Page): Promise<void> {
+export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const frame = () => new Promise((drawn) => requestAnimationFrame(drawn))
     for (;;) {

@@ -16,9 +16,9 @@ export interface FakeSocket {
 
 /**
  * A server's socket that lets everybody in and says nothing but what the test wants it to; everything else is the real
- * server's. Before the page is opened.
+ * server's. Before the page is opened. `onSubscribe`: its answer to whoever wants to hear of a topic; without it there is none.
  */
-export async function fakeSocket(page: Page): Promise<FakeSocket> {
+export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => unknown): Promise<FakeSocket> {
   let packets: string[] = []
   let asking: Route | null = null
 
@@ -33,13 +33,19 @@ export async function fakeSocket(page: Page): Promise<FakeSocket> {
     route.fulfill({ contentType: 'text/plain; charset=UTF-8', body }).catch(() => undefined)
   }
 
+  function hear(packet: string): void {
+    if (packet.startsWith('40')) send(JOINED)
+    const [, id, topic] = /^42(\d+)\["subscribe","([^"]+)"\]$/.exec(packet) ?? []
+    if (id && topic && onSubscribe) send(`43${id}${JSON.stringify([onSubscribe(topic)])}`)
+  }
+
   await withoutServiceWorker(page)
   await page.route('**/socket.io/**', async (route) => {
     const request = route.request()
     const opened = new URL(request.url()).searchParams.has('sid')
     if (request.method() === 'POST') {
       await route.fulfill({ contentType: 'text/html', body: 'ok' })
-      if (request.postData()?.startsWith('40')) send(JOINED)
+      for (const packet of request.postData()?.split(APART) ?? []) hear(packet)
     } else if (!opened) {
       packets = []
       await route.fulfill({ contentType: 'text/plain; charset=UTF-8', body: OPEN })

@@ -24,7 +24,7 @@ export async function fundedAt(world: World): Promise<Customer> {
 
 /** On the scanner. With the key, for a sheet that a tap opens takes the next tap at that place for its second. */
 export async function enterCode(page: Page, code: string): Promise<void> {
-  await page.getByRole('button', { name: 'Ketik kode mesin' }).click()
+  await page.getByRole('button', { name: 'Ketik kode' }).click()
   await page.getByLabel('Kode mesin', { exact: true }).fill(code)
   await page.keyboard.press('Enter')
 }

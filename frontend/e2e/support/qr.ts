@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
+import { prepareZXingModule as prepareReader, readBarcodes } from 'zxing-wasm/reader'
+import { prepareZXingModule as prepareWriter, writeBarcode } from 'zxing-wasm/writer'
 
-const wasm = createRequire(import.meta.url).resolve('zxing-wasm/reader/zxing_reader.wasm')
-prepareZXingModule({ overrides: { wasmBinary: new Uint8Array(readFileSync(wasm)).buffer } })
+const wasm = (name: string) => {
+  const file = createRequire(import.meta.url).resolve(`zxing-wasm/${name}/zxing_${name}.wasm`)
+  return { overrides: { wasmBinary: new Uint8Array(readFileSync(file)).buffer } }
+}
+prepareReader(wasm('reader'))
+prepareWriter(wasm('writer'))
 
 /** The text in the QR code of a `data:` picture, as a cashier's reader would see it. */
 export async function readQr(dataUrl: string): Promise<string> {
@@ -11,4 +16,11 @@ export async function readQr(dataUrl: string): Promise<string> {
   const [found] = await readBarcodes(picture, { formats: ['QRCode'] })
   if (!found) throw new Error('no QR code in the picture')
   return found.text
+}
+
+/** A QR code's picture, PNG in base64. */
+export async function writeQr(text: string): Promise<string> {
+  const { image, error } = await writeBarcode(text, { format: 'QRCode', scale: 8 })
+  if (!image) throw new Error(error)
+  return Buffer.from(await image.arrayBuffer()).toString('base64')
 }

@@ -6,8 +6,14 @@ import { openBarePage } from './bare-page.ts'
 
 /** A phone four times slower than a machine that has nothing else to do; less on a busy or slow one. */
 const CPU_SLOWDOWN = Number(process.env.CPU_SLOWDOWN ?? 4)
-/** 1.6 Mbit/s down, 0.75 up, 150 ms there and back. */
-const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 }
+/** Milliseconds there and back, bytes a second. */
+const NETWORKS = {
+  /** 1.6 Mbit/s down, 0.75 up. */
+  'slow 4G': { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 },
+  /** 400 kbit/s, down and up. */
+  'slow 3G': { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 },
+}
+type Network = keyof typeof NETWORKS
 
 /** How long the countdown is watched. */
 const WATCH_MS = 30_000
@@ -68,7 +74,13 @@ function watchVitals(quiet_ms: number): void {
 }
 
 /** What a weak phone feels when it opens this address; with a token as somebody who is logged in. */
-async function measure(browser: Browser, path: string, text: RegExp, token?: string): Promise<Vitals> {
+async function measure(
+  browser: Browser,
+  network: Network,
+  path: string,
+  text: RegExp,
+  token?: string,
+): Promise<Vitals> {
   const page = await openBarePage(browser)
   await page.send('Emulation.setDeviceMetricsOverride', {
     width: 360,
@@ -83,7 +95,7 @@ async function measure(browser: Browser, path: string, text: RegExp, token?: str
   await page.send('Page.enable')
   await page.send('Page.addScriptToEvaluateOnNewDocument', { source: `(${watchVitals})(${QUIET_MS})` })
   await page.send('Network.enable')
-  await page.send('Network.emulateNetworkConditions', SLOW_4G)
+  await page.send('Network.emulateNetworkConditions', NETWORKS[network])
   await page.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN })
   await page.goto(`${process.env.NYALA_URL}${path}`)
   const vitals = await page.ask<Vitals>(`settled(${JSON.stringify(text.source)})`)
@@ -97,19 +109,21 @@ function tell(what: string, { lcp, tbt, cls }: Vitals): void {
   )
 }
 
-for (const path of ['/', '/login']) {
-  test(`the first visit to ${path}`, async ({ browser }) => {
-    tell(path, await measure(browser, path, /Masuk/))
+for (const network of Object.keys(NETWORKS) as Network[]) {
+  for (const path of ['/', '/login']) {
+    test(`the first visit to ${path}, ${network}`, async ({ browser }) => {
+      tell(`${network}, ${path}`, await measure(browser, network, path, /Masuk/))
+    })
+  }
+
+  test(`the dashboard with a running machine, nothing kept, ${network}`, async ({ browser }) => {
+    const world = await newWorld([{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }])
+    const customer = await newCustomer('Siti Rahmawati')
+    await topUp(customer, world.idoutlet, 100_000)
+    await buy(customer, world)
+    tell(`${network}, /dashboard`, await measure(browser, network, '/dashboard', /\d\d:\d\d/, customer.token))
   })
 }
-
-test('the dashboard with a running machine, nothing kept', async ({ browser }) => {
-  const world = await newWorld([{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }])
-  const customer = await newCustomer('Siti Rahmawati')
-  await topUp(customer, world.idoutlet, 100_000)
-  await buy(customer, world)
-  tell('/dashboard', await measure(browser, '/dashboard', /\d\d:\d\d/, customer.token))
-})
 
 /** Seconds of the main thread since the page began, by kind. */
 async function mainThread(session: CDPSession): Promise<Record<string, number>> {

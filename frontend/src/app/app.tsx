@@ -1,8 +1,9 @@
 import { BrowserRouter } from 'react-router'
+import { Frame } from '@/app/frame'
+import { OfflineBanner } from '@/app/offline-banner'
 import { AppRoutes } from '@/app/routes'
 import { useArrival } from '@/shared/lib/arrival'
 import { useTrail } from '@/shared/lib/trail'
-import { OfflineBanner } from '@/shared/ui/offline-banner'
 import { ToastHost } from '@/shared/ui/toast-host'
 
 export function App() {
@@ -13,6 +14,7 @@ export function App() {
       <OfflineBanner />
       <AppRoutes />
       <ToastHost />
+      <Frame />
     </BrowserRouter>
   )
 }

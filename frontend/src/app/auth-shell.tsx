@@ -1,14 +1,18 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useLocation, useNavigate } from 'react-router'
+import { followDataAge } from '@/app/data-age'
+import { useFollowPush } from '@/app/follow-push'
+import { takeBalance } from '@/app/moved-balance'
 import { PageOutlet } from '@/app/page-boundary'
 import { UpdateNotice } from '@/app/update-notice'
+import { fetchPaidLayer, usePaid } from '@/features/purchase/paid/paid'
+import { takeUpSent } from '@/features/purchase/purchase-flow'
 import { getDashboard } from '@/shared/api/dashboard'
-import { takeBalance } from '@/shared/api/moved-balance'
 import { makeQueryClient } from '@/shared/api/query'
 import { customerId, useAuth } from '@/shared/lib/auth-store'
 import { paths } from '@/shared/lib/paths'
-import { takeUpSent } from '@/shared/lib/purchase-flow'
+import { forgetPush } from '@/shared/push/push'
 import { forgetBeats } from '@/shared/realtime/beats'
 import { openRealtime, watchBalances } from '@/shared/realtime/socket'
 
@@ -26,6 +30,7 @@ function Session() {
   const [client] = useState(makeQueryClient)
   useTakeUpSent()
 
+  useEffect(() => followDataAge(client), [client])
   useEffect(() => watchBalances((news) => takeBalance(client, news)), [client])
   useEffect(() => {
     const close = openRealtime({
@@ -36,14 +41,36 @@ function Session() {
     return () => {
       close()
       forgetBeats()
+      forgetPush()
     }
   }, [])
 
   return (
     <QueryClientProvider client={client}>
+      <FollowPush />
       <UpdateNotice />
       <PageOutlet />
+      <JustPaid />
     </QueryClientProvider>
+  )
+}
+
+function FollowPush() {
+  useFollowPush()
+  return null
+}
+
+const PaidLayer = lazy(fetchPaidLayer)
+
+/** Over whatever is shown, for a moment; its file is there already. */
+function JustPaid() {
+  const paid = usePaid((state) => state.paid)
+  useEffect(() => () => usePaid.setState({ paid: null }), [])
+  if (!paid) return null
+  return (
+    <Suspense fallback={null}>
+      <PaidLayer key={paid.idmesin} paid={paid} onClose={() => usePaid.setState({ paid: null })} />
+    </Suspense>
   )
 }
 

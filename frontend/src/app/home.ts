@@ -1,6 +1,6 @@
 import AuthShell from '@/app/auth-shell'
 import BarLayout from '@/app/bar-layout'
-import DashboardPage from '@/features/dashboard/dashboard-page'
+import DashboardPage from '@/features/home/dashboard-page'
 
 /**
  * What every logged-in customer begins with, in one file: as three they would be fetched one after the other, each

@@ -1,17 +1,17 @@
 import { Navigate, Route, Routes } from 'react-router'
 import { AuthOnly, PublicOnly, WithTelp } from '@/app/guard'
 import { PageOutlet } from '@/app/page-boundary'
-import LoginPage from '@/features/login/login-page'
-import WelcomePage from '@/features/welcome/welcome-page'
+import LoginPage from '@/features/auth/login-page'
+import WelcomePage from '@/features/auth/welcome-page'
 import { paths } from '@/shared/lib/paths'
 import { lazyPage } from '@/shared/ui/lazy-page'
 
-const otp = () => import('@/features/otp/otp-page')
-const forgotOtp = () => import('@/features/forgot-otp/forgot-otp-page')
-const changePassword = () => import('@/features/change-password/change-password-page')
-const RegisterPage = lazyPage(() => import('@/features/register/register-page'), otp)
+const otp = () => import('@/features/auth/otp-page')
+const forgotOtp = () => import('@/features/auth/forgot-otp-page')
+const changePassword = () => import('@/features/auth/change-password-page')
+const RegisterPage = lazyPage(() => import('@/features/auth/register-page'), otp)
 const OtpPage = lazyPage(otp)
-const ForgotTelpPage = lazyPage(() => import('@/features/forgot-telp/forgot-telp-page'), forgotOtp)
+const ForgotTelpPage = lazyPage(() => import('@/features/auth/forgot-telp-page'), forgotOtp)
 const ForgotOtpPage = lazyPage(forgotOtp, changePassword)
 const ChangePasswordPage = lazyPage(changePassword)
 const home = async () => (await import('@/app/home')).home
@@ -21,19 +21,19 @@ const DashboardPage = lazyPage(async () => ({ default: (await home()).DashboardP
 /** Fetches the dashboard and what stands around it. A failure is told where the screen would be. */
 export const fetchHome = () =>
   Promise.allSettled([AuthShell, BarLayout, DashboardPage].map((page) => page.fetch()))
-const ScanPage = lazyPage(() => import('@/features/scan/scan-page'))
-const pilihEpay = () => import('@/features/pilih-epay/pilih-epay-page')
-const pembayaran = () => import('@/features/pembayaran/pembayaran-page')
+const ScanPage = lazyPage(() => import('@/features/purchase/scan/scan-page'))
+const pilihEpay = () => import('@/features/purchase/pilih-epay/pilih-epay-page')
+const pembayaran = () => import('@/features/purchase/pembayaran/pembayaran-page')
 const PilihLayananPage = lazyPage(
-  () => import('@/features/pilih-layanan/pilih-layanan-page'),
+  () => import('@/features/purchase/pilih-layanan/pilih-layanan-page'),
   pilihEpay,
   pembayaran,
 )
 const PilihEpayPage = lazyPage(pilihEpay, pembayaran)
 const PembayaranPage = lazyPage(pembayaran)
-const RiwayatPage = lazyPage(() => import('@/features/riwayat/riwayat-page'))
-const AkunPage = lazyPage(() => import('@/features/akun/akun-page'))
-const TopUpPage = lazyPage(() => import('@/features/top-up/top-up-page'))
+const RiwayatPage = lazyPage(() => import('@/features/history/riwayat-page'))
+const AkunPage = lazyPage(() => import('@/features/account/akun-page'))
+const TopUpPage = lazyPage(() => import('@/features/topup/top-up-page'))
 
 /** The one table of routes (docs/product.md §2, without the demo pages). */
 export function AppRoutes() {

@@ -1,12 +1,13 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
-import { startServiceWorker, useUpdate } from '@/app/update'
+import { useUpdate } from '@/app/update'
+import { useStuckHeight } from '@/app/use-stuck-height'
 import { added } from '@/shared/copy/added'
-import { KEEP_CLEAR } from '@/shared/lib/free-top'
+import { KEEP_CLEAR } from '@/shared/lib/free-place'
 import { paths } from '@/shared/lib/paths'
-import { useStuckHeight } from '@/shared/lib/use-stuck-height'
 import { whenIdle } from '@/shared/lib/when-idle'
+import { warmDrag } from '@/shared/ui/warm-drag'
 import styles from './update-notice.module.css'
 
 /** Screens that lose nothing, no message either, when their address is loaded anew. */
@@ -26,11 +27,16 @@ export function UpdateNotice() {
   const client = useQueryClient()
   const waiting = useIsFetching() > 0
   useEffect(() => {
-    // It fetches the whole app, so the customer's data goes first on a weak network.
+    // The service worker fetches the whole app, so the customer's data goes first on a weak network.
     if (waiting) return
-    void whenIdle().then(() => {
-      if (client.isFetching() === 0) void startServiceWorker()
-    })
+    whenIdle()
+      .then(async () => {
+        if (client.isFetching() > 0) return
+        warmDrag()
+        const { startServiceWorker } = await import('@/app/start-service-worker')
+        await startServiceWorker()
+      })
+      .catch(() => undefined)
   }, [waiting, client])
   useEffect(() => {
     if (shownAt.current === pathname) return

@@ -1,19 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { cacheName, outdated, ruleFor } from './rules'
+import { readNews, SERVERS_OWN } from './rules'
 
-const ORIGIN = 'https://nyala.example'
-
-const rule = (path: string, { mode = 'cors', method = 'GET' } = {}) =>
-  ruleFor({ method, mode, url: new URL(path, ORIGIN).href }, ORIGIN)
-
-describe('ruleFor', () => {
-  it('answers screens, also deep ones and those named like a prefix', () => {
-    for (const path of ['/', '/dashboard', '/otp/81234567890', '/scanPage', '/riwayatPage?x=1']) {
-      expect(rule(path, { mode: 'navigate' }), path).toBe('page')
-    }
+describe('whose address it is', () => {
+  it('screens are the app’s, also deep ones and those named like a prefix', () => {
+    for (const path of ['/', '/dashboard', '/otp/81234567890', '/scanPage', '/riwayatPage'])
+      expect(SERVERS_OWN.test(path), path).toBe(false)
   })
 
-  it("leaves the server's own addresses to the server, pages too", () => {
+  it('the server’s own addresses are the server’s', () => {
     for (const path of [
       '/scan/v1/dashboard/get_dashboard',
       '/dev/whatsapp',
@@ -22,36 +16,33 @@ describe('ruleFor', () => {
       '/ops/v1/owner',
       '/kasir',
       '/kasir/masuk',
+      '/kasir?x=1',
       '/healthz',
-      '/socket.io/?EIO=4',
-    ]) {
-      expect(rule(path), path).toBe('network')
-      expect(rule(path, { mode: 'navigate' }), path).toBe('network')
-    }
-  })
-
-  it('keeps built files and nothing else', () => {
-    expect(rule('/assets/index-abc.js')).toBe('asset')
-    expect(rule('/manifest.webmanifest')).toBe('network')
-    expect(rule('https://elsewhere.example/assets/index-abc.js')).toBe('network')
-    expect(rule('/assets/index-abc.js', { method: 'POST' })).toBe('network')
+      '/socket.io/',
+    ])
+      expect(SERVERS_OWN.test(path), path).toBe(true)
   })
 })
 
-describe('the name of the cache', () => {
-  const files = [
-    { url: 'index.html', revision: 'a' },
-    { url: 'assets/x-1.js', revision: null },
-  ]
+describe('the news of a push', () => {
+  const news = { judul: 'Cucian selesai', isi: 'Cuci 03 di Laundry Melati', tuju: '/dashboard', tanda: 'a' }
 
-  it('is of this build alone', () => {
-    expect(cacheName(files)).toBe(cacheName(structuredClone(files)))
-    expect(cacheName(files)).not.toBe(cacheName([{ url: 'index.html', revision: 'b' }]))
-    expect(cacheName(files)).toMatch(/^nyala-shell-[0-9a-f]+$/)
+  it('is read whole', () => expect(readNews(JSON.stringify(news))).toEqual(news))
+
+  it('leads nowhere but to a screen of ours', () => {
+    for (const tuju of [
+      'https://elsewhere.example',
+      '//elsewhere.example',
+      '/\\elsewhere.example',
+      'dashboard',
+      '',
+    ])
+      expect(readNews(JSON.stringify({ ...news, tuju })), tuju).toBeNull()
   })
 
-  it('tells other builds from what is not ours', () => {
-    const current = cacheName(files)
-    expect(outdated([current, 'nyala-shell-1', 'somebody'], current)).toEqual(['nyala-shell-1'])
+  it('is none when something is missing, or it is no JSON', () => {
+    const { isi: _, ...rest } = news
+    for (const text of [undefined, '', 'halo', '[]', 'null', JSON.stringify(rest)])
+      expect(readNews(text), text).toBeNull()
   })
 })

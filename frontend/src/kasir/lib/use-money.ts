@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react'
 import type { MoneyRequest } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
 import { NO_SHIFT_NOW, type ShiftNow } from '@/kasir/api/types'
@@ -92,9 +92,10 @@ function useShiftGone(): (error: ApiError) => void {
 /** Once to begin with, and each time that the line comes back. */
 function useAskAgain(wanted: boolean, ask: () => void): void {
   const connected = useConnected()
-  const latest = useRef({ wanted, ask })
-  latest.current = { wanted, ask }
+  const lookAgain = useEffectEvent(() => {
+    if (wanted) ask()
+  })
   useEffect(() => {
-    if (connected && latest.current.wanted) latest.current.ask()
+    if (connected) lookAgain()
   }, [connected])
 }

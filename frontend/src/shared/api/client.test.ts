@@ -1,10 +1,8 @@
 import { beforeEach, expect, it, vi } from 'vitest'
 import { useAuth } from '@/shared/lib/auth-store'
-import { login } from './auth'
 import { api, call } from './client'
 import { getDashboard } from './dashboard'
 import { ApiError } from './error'
-import { getRefundDetail, listHistory } from './history'
 
 const answer = (status: number, body: unknown) =>
   vi.fn(
@@ -26,16 +24,12 @@ it('gives the data of the envelope and sends the token', async () => {
 it('writes ids and queries into the address, and the body as JSON', async () => {
   const fetch = answer(200, { status: 200, message: 'OK', data: null })
   vi.stubGlobal('fetch', fetch)
-  await getRefundDetail('SLF/1', 7)
+  const params = { path: { id: 'SLF/1' }, query: { entri: 7 } }
+  await call((init) => api.GET('/scan/v1/epayment/get_detail_refund/{id}', { ...init, params }))
   expect(fetch.mock.calls[0]?.[0].url).toMatch(/\/scan\/v1\/epayment\/get_detail_refund\/SLF%2F1\?entri=7$/)
-  await listHistory({ skip: 20, kind: '', until: 's' })
-  expect(await fetch.mock.calls[1]?.[0].json()).toEqual({
-    skip: 20,
-    limit: 20,
-    jenis: '',
-    outlet: '',
-    sampai: 's',
-  })
+  const body = { skip: 20, limit: 20, jenis: '', outlet: '', sampai: 's' } as const
+  await call((init) => api.POST('/scan/v1/transaksi/list_history', { ...init, body }))
+  expect(await fetch.mock.calls[1]?.[0].json()).toEqual(body)
 })
 
 it('tells the server’s message and status', async () => {
@@ -56,11 +50,13 @@ it('tells how long the server wants to be left alone', async () => {
 
 it('a refused token ends the session, the 401 of a login does not', async () => {
   vi.stubGlobal('fetch', answer(401, { status: 401, message: 'password is incorrect', data: null }))
-  await expect(login('81234567890', 'salah')).rejects.toBeInstanceOf(ApiError)
+  const body = { country_code: '62', telp: '81234567890', password: 'salah' } as const
+  const login = call((init) => api.POST('/scan/v1/auth/login', { ...init, body }), { auth: false })
+  await expect(login).rejects.toBeInstanceOf(ApiError)
   expect(useAuth.getState().token).toBe('a.b.c')
   await expect(getDashboard()).rejects.toBeInstanceOf(ApiError)
   expect(useAuth.getState().token).toBeNull()
-  expect(useAuth.getState().exit).toBe('/login')
+  expect(useAuth.getState().refused).toBe(true)
 })
 
 it('no network and a page of some proxy are no answers of ours', async () => {

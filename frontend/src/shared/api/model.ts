@@ -13,6 +13,10 @@ export type CustomerGlobal = Schemas['CustomerSummary']
 export type Dashboard = Schemas['Dashboard']
 export type SnapTransaksi = Schemas['SnapTransaksi']
 export type SnapDetail = Schemas['SnapDetail']
+/** A use that is over and not fetched. */
+export type LeftInMachine = Schemas['Menunggu']
+/** What a customer last bought, at its present price. */
+export type LastUse = Schemas['Terakhir']
 
 export type AkunEpay = Schemas['AkunEpay']
 export type OutletEpay = Schemas['OutletEpay']

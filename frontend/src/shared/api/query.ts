@@ -20,6 +20,8 @@ export function makeQueryClient(): QueryClient {
         gcTime: 10 * 60_000,
         // An error is better than a wait without end when the phone is wrong about being offline.
         networkMode: 'always',
+        // With it the library would leave this out: what was missed is fetched when the network is back.
+        refetchOnReconnect: true,
       },
       mutations: { retry: false, networkMode: 'always' },
     },

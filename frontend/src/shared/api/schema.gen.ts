@@ -849,7 +849,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The customer's name and running machines. */
+        /** The customer's name, running machines, and laundry that waits. */
         get: operations["get_dashboard"];
         put?: never;
         post?: never;
@@ -921,6 +921,74 @@ export interface paths {
         get: operations["epayment_get_epayment"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/push/berhenti": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends the customer's subscription of a browser. One that is none is 200 as well. */
+        post: operations["berhenti"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/push/kunci": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The server's key, for `pushManager.subscribe`. */
+        get: operations["kunci"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/push/langganan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Subscribes the browser for as long as this login lasts; one that somebody else had subscribed moves. */
+        post: operations["langganan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/transaksi/ambil": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends the reminder: the machine is empty. 404 when the use is not the customer's or never started, 409 while it is not over. */
+        post: operations["ambil"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1046,6 +1114,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/scan/v1/transaksi/terakhir": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last use's service at its present price; null when there was none or the service is sold no more. */
+        get: operations["terakhir"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1060,6 +1145,9 @@ export interface components {
             /** Format: int64 */
             owner_idowner: number;
             quota_emoney: null | components["schemas"]["QuotaEmoney"];
+        };
+        Ambil: {
+            id: components["schemas"]["ReceiptNumber"];
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_ApprovalGiven: {
@@ -1153,6 +1241,8 @@ export interface components {
                 customer_global: components["schemas"]["CustomerSummary"];
                 /** @description The purchases whose status is not 4, newest first. */
                 list_snap_transaksi: components["schemas"]["SnapTransaksi"][];
+                /** @description Laundry that waits in its machine: of runs that ended in the last 30 minutes, the last one first. */
+                menunggu: components["schemas"]["Menunggu"][];
             };
             message: string;
             /**
@@ -1308,6 +1398,19 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_KunciPush: {
+            data: {
+                /** @description The public key of this server (VAPID): an uncompressed point of P-256, base64url without padding. */
+                kunci: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Layanan: {
             data: {
                 data_layanan: components["schemas"]["DataLayanan"][];
@@ -1437,6 +1540,34 @@ export interface components {
                 ke: components["schemas"]["GivenBackOften"];
                 /** Format: int64 */
                 saldo_akhir: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Option_Terakhir: {
+            data: null | {
+                /**
+                 * Format: int32
+                 * @description Seconds.
+                 */
+                durasi: number;
+                /**
+                 * Format: int64
+                 * @description Whole rupiah, at present.
+                 */
+                harga: number;
+                /** Format: int64 */
+                idcustomer: number;
+                /** Format: int64 */
+                idlayanan: number;
+                /** Format: int64 */
+                idoutlet: number;
+                nama: string;
             };
             message: string;
             /**
@@ -1961,6 +2092,9 @@ export interface components {
         Batal: {
             alasan: components["schemas"]["Reason"];
         };
+        Berhenti: {
+            endpoint: string;
+        };
         Cash: {
             alasan: components["schemas"]["Reason"];
             /** @description `masuk`, `keluar` for a purchase, `setor` to the owner or the bank. */
@@ -2062,6 +2196,8 @@ export interface components {
             customer_global: components["schemas"]["CustomerSummary"];
             /** @description The purchases whose status is not 4, newest first. */
             list_snap_transaksi: components["schemas"]["SnapTransaksi"][];
+            /** @description Laundry that waits in its machine: of runs that ended in the last 30 minutes, the last one first. */
+            menunggu: components["schemas"]["Menunggu"][];
         };
         DataLayanan: {
             /**
@@ -2301,6 +2437,16 @@ export interface components {
             objek: string;
             pin: components["schemas"]["SixDigits"];
         };
+        KunciPush: {
+            /** @description The public key of this server (VAPID): an uncompressed point of P-256, base64url without padding. */
+            kunci: string;
+        };
+        /** @description What a browser's `PushSubscription` says of itself. */
+        Langganan: {
+            auth: components["schemas"]["PushAuth"];
+            endpoint: components["schemas"]["PushEndpoint"];
+            p256dh: components["schemas"]["PushKey"];
+        };
         LastTopUp: {
             /** @description RFC 3339. */
             created_at: components["schemas"]["Timestamp"];
@@ -2389,6 +2535,20 @@ export interface components {
          * @enum {string}
          */
         Means: "tunai" | "qris" | "transfer";
+        /** @description A run that is over and whose laundry nobody has fetched, as far as is known. */
+        Menunggu: {
+            /** Format: date-time */
+            finished_at: string;
+            /**
+             * @description The receipt number.
+             * @example SLF261120180530123
+             */
+            id: string;
+            layanan: string;
+            /** @description Names, of the machine and the service as they were when it was bought. */
+            mesin: string;
+            outlet: string;
+        };
         /** @description A machine and what is printed on its sticker. */
         MesinMade: {
             /** Format: int64 */
@@ -2741,6 +2901,12 @@ export interface components {
             pin_awal: boolean;
             role: string;
         };
+        /** @description 16 bytes, base64url without padding. */
+        PushAuth: string;
+        /** @description An address at the push service of Google, Mozilla, Apple or Microsoft. */
+        PushEndpoint: string;
+        /** @description An uncompressed point of P-256: 65 bytes, base64url without padding. */
+        PushKey: string;
         QuotaEmoney: {
             /**
              * Format: int32
@@ -2903,6 +3069,26 @@ export interface components {
          * @example 81234567890
          */
         Telp: string;
+        /** @description A service as it is sold now, and the account that paid for it. */
+        Terakhir: {
+            /**
+             * Format: int32
+             * @description Seconds.
+             */
+            durasi: number;
+            /**
+             * Format: int64
+             * @description Whole rupiah, at present.
+             */
+            harga: number;
+            /** Format: int64 */
+            idcustomer: number;
+            /** Format: int64 */
+            idlayanan: number;
+            /** Format: int64 */
+            idoutlet: number;
+            nama: string;
+        };
         ThisBrowser: {
             outlet?: null | components["schemas"]["OutletOf"];
             perangkat: components["schemas"]["NamedBrowser"];
@@ -7422,6 +7608,277 @@ export interface operations {
             };
         };
     };
+    berhenti: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Berhenti"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    kunci: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_KunciPush"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    langganan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Langganan"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `p256dh bukan titik P-256` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    ambil: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Ambil"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `Transaksi ini gagal dibuat` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `cucian belum selesai` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     create_snap_transaksi: {
         parameters: {
             query?: never;
@@ -7874,6 +8331,52 @@ export interface operations {
             };
             /** @description Sent by a page of another site */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    terakhir: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Option_Terakhir"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,9 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { getCustomerGlobal } from '@/shared/api/dashboard'
-import { keys } from '@/shared/api/keys'
+import { accountQuery } from '@/shared/api/dashboard'
 import type { Account } from '@/shared/api/model'
-import { ofOwnAccount } from '@/shared/api/own-account'
 import { customerId, useAuth } from '@/shared/lib/auth-store'
 import { offlineSnapshot } from '@/shared/lib/offline-snapshot'
 import { isRecord } from '@/shared/lib/storage'
@@ -23,8 +21,7 @@ export function useAccount() {
   const id = useAuth(({ token }) => (token ? customerId(token) : null)) ?? ''
   const [seen] = useState(kept.load)
   const query = useQuery({
-    queryKey: keys.account(id),
-    queryFn: ({ signal }) => ofOwnAccount(getCustomerGlobal(Number(id), signal)),
+    ...accountQuery(id),
     ...(seen ? { initialData: seen.data, initialDataUpdatedAt: 0 } : {}),
   })
   const { data, dataUpdatedAt } = query

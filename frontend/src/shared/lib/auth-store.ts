@@ -1,6 +1,5 @@
 import { create } from 'zustand'
 import { added } from '@/shared/copy/added'
-import { paths } from '@/shared/lib/paths'
 import { clearCustomers, clearPrivate } from '@/shared/lib/storage'
 import { toast } from '@/shared/lib/toast'
 import { readToken, TOKEN_KEY } from '@/shared/lib/token'
@@ -30,8 +29,8 @@ export function currentCustomer(): string {
 
 interface AuthState {
   token: string | null
-  /** Where the guard sends somebody without a token: `/`, or `/login` after a session was refused. */
-  exit: string
+  /** The server has ended the last session here, and nobody has been led to log in again yet. */
+  refused: boolean
   signIn: (token: string) => void
   /** The server no longer knows this session (401, or 404 of one's own account). What was paid and is undecided stays. */
   expire: () => void
@@ -41,7 +40,7 @@ interface AuthState {
 
 export const useAuth = create<AuthState>((set, get) => ({
   token: readToken(),
-  exit: paths.welcome,
+  refused: false,
   signIn(token) {
     // What was typed for a registration or a reset has served, or was of somebody else.
     if (!get().token) clearPrivate(['session'])
@@ -51,18 +50,18 @@ export const useAuth = create<AuthState>((set, get) => ({
     } catch {
       // Private mode: logged in until the page is closed.
     }
-    set({ token, exit: paths.welcome })
+    set({ token, refused: false })
   },
   expire() {
     if (!removeToken()) return
     toast.info(added.common.sessionEnded, added.common.sessionEndedBody)
-    set({ token: null, exit: paths.login })
+    set({ token: null, refused: true })
   },
   signOut() {
     const gone = removeToken()
     if (!gone) return false
     clearCustomers()
-    set({ token: null, exit: paths.welcome })
+    set({ token: null, refused: false })
     return true
   },
 }))

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  clockTime,
   formatDate,
   formatDateTime,
   formatLeft,
   formatMonth,
-  formatTime,
   groupedTelp,
   rupiah,
   signedRupiah,
@@ -35,7 +35,7 @@ describe('dates are those of Jakarta', () => {
   it('writes day, time and month', () => {
     expect(formatDate(instant)).toBe('01/12/2026')
     expect(formatDateTime(instant)).toBe('01/12/2026 01:30')
-    expect(formatTime(instant)).toBe('01:30')
+    expect(clockTime(instant)).toBe('01.30')
     expect(formatMonth(instant)).toBe('Desember 2026')
   })
   it('counts midnight as 00', () => expect(formatDateTime('2026-11-20T17:05:00Z')).toBe('21/11/2026 00:05'))

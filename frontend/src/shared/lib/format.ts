@@ -42,10 +42,10 @@ export function formatDateTime(instant: string | number | Date): string {
   return b ? `${b.day}/${b.month}/${b.year} ${b.hour}:${b.minute}` : '-'
 }
 
-/** `18:05` */
-export function formatTime(instant: string | number | Date): string {
+/** `18.05`: with a dot, so that nobody takes it for a countdown. */
+export function clockTime(instant: string | number | Date): string {
   const b = partsOf(instant)
-  return b ? `${b.hour}:${b.minute}` : '-'
+  return b ? `${b.hour}.${b.minute}` : '-'
 }
 
 /** `November 2026`, the history's separator. */

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { forgotCode, keepOnlyOf, registerDraft } from './auth-flow'
 import { useAuth } from './auth-store'
 import { followSecrets, forgetSecrets, secretSlot } from './secret'
 
 const PASSWORD = 'Rahasia123'
 const MINUTE = 60_000
-const draft = { telp: '81234567890', password: PASSWORD, nama: 'Siti Rahmawati' }
+const isText = (value: unknown): value is string => typeof value === 'string'
+const typed = secretSlot('typed', isText)
 
 const stored = () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1_763_600_000_000 })
-  registerDraft.write(draft)
+  typed.write(PASSWORD)
   expect(stored()).toContain(PASSWORD)
 })
 
@@ -24,13 +24,13 @@ afterEach(() => {
 describe('a typed password leaves the storage', () => {
   it('after ten minutes, though nobody asks for it', () => {
     vi.advanceTimersByTime(10 * MINUTE - 1)
-    expect(registerDraft.read()).toEqual(draft)
+    expect(typed.read()).toBe(PASSWORD)
     vi.advanceTimersByTime(1)
     expect(stored()).not.toContain(PASSWORD)
   })
 
   it('each in its own time', () => {
-    const other = secretSlot('other', (value): value is string => typeof value === 'string', 3 * MINUTE)
+    const other = secretSlot('other', isText, 3 * MINUTE)
     vi.advanceTimersByTime(5 * MINUTE)
     other.write('Lainnya123')
     vi.advanceTimersByTime(3 * MINUTE)
@@ -57,20 +57,8 @@ describe('a typed password leaves the storage', () => {
     useAuth.setState({ token: 'a' })
     expect(useAuth.getState().signOut()).toBe(true)
     expect(stored()).not.toContain(PASSWORD)
-    registerDraft.write(draft)
+    typed.write(PASSWORD)
     useAuth.getState().signIn('b')
-    expect(stored()).not.toContain(PASSWORD)
-  })
-
-  it('with another number', () => {
-    keepOnlyOf(draft.telp)
-    expect(registerDraft.read()).toEqual(draft)
-    forgotCode.write({ telp: draft.telp, otp: '123456' })
-    keepOnlyOf('81234567891')
-    expect(stored()).not.toContain(PASSWORD)
-    expect(stored()).not.toContain('123456')
-    registerDraft.write(draft)
-    expect(registerDraft.readFor('81234567891')).toBeNull()
     expect(stored()).not.toContain(PASSWORD)
   })
 })
@@ -78,5 +66,5 @@ describe('a typed password leaves the storage', () => {
 it('a new token of the same session leaves what is kept', () => {
   useAuth.setState({ token: 'a' })
   useAuth.getState().signIn('b')
-  expect(registerDraft.read()).toEqual(draft)
+  expect(typed.read()).toBe(PASSWORD)
 })

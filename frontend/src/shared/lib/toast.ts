@@ -7,6 +7,8 @@ export interface Message {
   title: string
   /** One line, or several. */
   body?: string | string[] | undefined
+  /** Below the header instead of above the bar (docs/product.md §8). */
+  atTop?: boolean | undefined
 }
 
 /** A message as phones keep it: in the words of the first version, so that one is read across an update too. */
@@ -70,7 +72,8 @@ function push(message: Message): void {
 
 export const toast = {
   success: (title: string, body?: Message['body']) => push({ kind: 'success', title, body }),
-  failure: (title: string, body?: Message['body']) => push({ kind: 'failure', title, body }),
+  failure: (title: string, body?: Message['body'], { atTop }: Pick<Message, 'atTop'> = {}) =>
+    push({ kind: 'failure', title, body, atTop }),
   info: (title: string, body?: Message['body']) => push({ kind: 'info', title, body }),
   /** A new try begins: failures of the one before go. */
   newTry: () =>

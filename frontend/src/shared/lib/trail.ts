@@ -52,13 +52,12 @@ export function useBackTo(pathname: string): () => void {
  * To the dashboard when something is over, a purchase for one: nothing of it is left in the history, so that
  * back leads home and never into its steps again.
  */
-export function useHome(): () => void {
+export function useHome(): () => Promise<void> {
   const navigate = useNavigate()
-  return useCallback(() => {
-    void rewind().then(() => {
-      navigate(paths.dashboard, { replace: true })
-      navigate(paths.dashboard)
-    })
+  return useCallback(async () => {
+    await rewind()
+    navigate(paths.dashboard, { replace: true })
+    navigate(paths.dashboard)
   }, [navigate])
 }
 

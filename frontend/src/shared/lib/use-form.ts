@@ -1,7 +1,7 @@
 import { type FormEvent, useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { toast } from '@/shared/lib/toast'
-import { useSubmit } from '@/shared/lib/use-submit'
+import type { Sending } from '@/shared/lib/use-submit'
 import { type Faults, fine } from '@/shared/lib/validate'
 
 /** What a field of the form is told about itself. */
@@ -18,8 +18,7 @@ export interface FieldOfForm {
  * A form that says what is wrong where it is wrong. Each sentence stands once, at the first field that it is
  * about; that field gets the focus. It goes as soon as it is no longer true, and comes only with a try to send.
  */
-export function useForm<F extends string>(check: () => Faults<F>, send: () => Promise<void>) {
-  const { pending, submit } = useSubmit(send)
+export function useForm<F extends string>(check: () => Faults<F>, submit: Sending['submit']) {
   const [told, setTold] = useState<Faults<F>>({})
   const ref = useRef<HTMLFormElement>(null)
   const id = useId()
@@ -37,7 +36,6 @@ export function useForm<F extends string>(check: () => Faults<F>, send: () => Pr
   }
 
   return {
-    pending,
     form: { ref, onSubmit, noValidate: true },
     field(name: F): FieldOfForm {
       if (!wrong.includes(name)) return { name }

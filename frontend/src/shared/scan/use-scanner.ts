@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useEffectEvent } from 'react'
 import type { Decode } from './decoder'
 
 /** Pause between two looks: quick to the eye, light on a slow phone. */
@@ -19,8 +19,8 @@ interface Scanner {
 
 /** Looks at the running video again and again and hands over every code it sees. */
 export function useScanner({ video, decode, onText, onBroken }: Scanner): void {
-  const latest = useRef({ onText, onBroken })
-  latest.current = { onText, onBroken }
+  const found = useEffectEvent(onText)
+  const broken = useEffectEvent(onBroken)
 
   useEffect(() => {
     if (!decode) return
@@ -38,8 +38,8 @@ export function useScanner({ video, decode, onText, onBroken }: Scanner): void {
         failures += 1
       }
       if (stopped) return
-      if (failures >= FAILURES) return latest.current.onBroken()
-      if (text) latest.current.onText(text)
+      if (failures >= FAILURES) return broken()
+      if (text) found(text)
       timer = setTimeout(() => void look(read), PAUSE_MS)
     }
 

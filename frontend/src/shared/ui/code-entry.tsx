@@ -1,60 +1,75 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { explain } from '@/shared/api/error'
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { type Purpose, useCooldown } from '@/shared/lib/cooldown'
 import { formatLeft } from '@/shared/lib/format'
 import { toast } from '@/shared/lib/toast'
-import { useSubmit } from '@/shared/lib/use-submit'
+import type { Sending } from '@/shared/lib/use-submit'
 import { Button } from '@/shared/ui/button'
 import { emptyOtp, OtpInput, otpCode } from '@/shared/ui/otp-input'
+import { Telp } from '@/shared/ui/telp'
 import styles from './code-entry.module.css'
 import form from './form.module.css'
 
-interface Props {
-  purpose: Purpose
-  /** Number without prefix: the cooldown counts per number and purpose. */
-  telp: string
-  submitLabel: string
-  /** The sixth digit submits by itself. */
-  autoSubmit?: boolean
-  /** Resolves to false when the code was refused: the boxes are emptied for another try. */
-  onSubmit: (code: string) => Promise<boolean>
-  /** Asks the server for another code. */
-  resend: () => Promise<unknown>
-}
-
-/** Where the code was sent, the six boxes, the resend countdown and both buttons, as every code step has them. */
-export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSubmit, resend }: Props) {
+/** What a code step holds. `telp`: number without prefix; the cooldown counts per number and purpose. */
+export function useCodeEntry(purpose: Purpose, telp: string) {
   const [digits, setDigits] = useState(emptyOtp)
-  const group = useRef<HTMLFormElement>(null)
-  const refused = useRef(false)
+  const [refusals, setRefusals] = useState(0)
   const { left_ms, wasSent, restart } = useCooldown(purpose, telp)
-
-  const sending = useSubmit(async (code: string) => {
-    if (await onSubmit(code)) return
-    setDigits(emptyOtp())
-    refused.current = true
-  })
-  // There is nothing else to do here, and the keyboard comes with it.
-  useEffect(() => group.current?.querySelector('input')?.focus(), [])
-  // The boxes are disabled while sending; the first one takes the focus when they are back.
-  useEffect(() => {
-    if (sending.pending || !refused.current) return
-    refused.current = false
-    group.current?.querySelector('input')?.focus()
-  }, [sending.pending])
-  const resending = useSubmit(async () => {
-    try {
-      await resend()
+  return {
+    telp,
+    digits,
+    setDigits,
+    left_ms,
+    wasSent,
+    /** How many codes were not taken. */
+    refusals,
+    /** The typed code was not taken: the boxes are emptied for another one. */
+    refused() {
+      setDigits(emptyOtp())
+      setRefusals((count) => count + 1)
+    },
+    /** Another code is on its way. */
+    resent() {
       restart()
       setDigits(emptyOtp())
       toast.success(added.otp.codeSent)
-    } catch (error) {
-      const { title, body } = explain(error)
-      toast.failure(title, body)
-    }
-  })
+    },
+  }
+}
+
+interface Props {
+  entry: ReturnType<typeof useCodeEntry>
+  submitLabel: string
+  /** The sixth digit submits by itself. */
+  autoSubmit?: boolean
+  sending: Sending<[code: string]>
+  /** Asks for another code. */
+  resending: Sending
+  /** Where its button stands, if not simply last. */
+  footer?: (submit: ReactNode) => ReactNode
+}
+
+/** Where the code was sent, the six boxes, the resend countdown and both buttons, as every code step has them. */
+export function CodeEntry({
+  entry,
+  submitLabel,
+  autoSubmit = false,
+  sending,
+  resending,
+  footer = (submit) => submit,
+}: Props) {
+  const { telp, digits, setDigits, left_ms, wasSent, refusals } = entry
+  const group = useRef<HTMLFormElement>(null)
+
+  // There is nothing else to do here, and the keyboard comes with it. The boxes are disabled while sending; after a
+  // refusal the first one takes the focus when they are back.
+  const focusedFor = useRef(-1)
+  useEffect(() => {
+    if (sending.pending || focusedFor.current === refusals) return
+    focusedFor.current = refusals
+    group.current?.querySelector('input')?.focus()
+  }, [sending.pending, refusals])
 
   const code = otpCode(digits)
   function onFormSubmit(event: FormEvent) {
@@ -63,34 +78,37 @@ export function CodeEntry({ purpose, telp, submitLabel, autoSubmit = false, onSu
   }
 
   return (
-    <>
+    <form ref={group} className={form.form} onSubmit={onFormSubmit} noValidate>
       <p className={form.lead}>
-        {wasSent ? added.otp.sent : added.otp.notSent} <strong className="digits">+62{telp}</strong>
+        {wasSent ? added.otp.sent : added.otp.notSent}{' '}
+        <strong>
+          <Telp telp={telp} />
+        </strong>
       </p>
-      <form ref={group} className={form.form} onSubmit={onFormSubmit} noValidate>
-        <OtpInput
-          digits={digits}
-          onChange={setDigits}
-          disabled={sending.pending}
-          {...(autoSubmit ? { onComplete: sending.submit } : {})}
-        />
+      <OtpInput
+        digits={digits}
+        onChange={setDigits}
+        disabled={sending.pending}
+        {...(autoSubmit ? { onComplete: sending.submit } : {})}
+      />
+      <div className={styles.resend}>
+        <p className={styles.countdown}>
+          {added.otp.resendIn} <span className={`digits ${styles.time}`}>{formatLeft(left_ms)}</span>
+        </p>
+        <Button
+          variant="secondary"
+          disabled={left_ms > 0}
+          pending={resending.pending}
+          onClick={() => resending.submit()}
+        >
+          {spec.resendCode}
+        </Button>
+      </div>
+      {footer(
         <Button type="submit" disabled={!code} pending={sending.pending}>
           {submitLabel}
-        </Button>
-        <div className={styles.resend}>
-          <p className={styles.countdown}>
-            {added.otp.resendIn} <span className={`digits ${styles.time}`}>{formatLeft(left_ms)}</span>
-          </p>
-          <Button
-            variant="secondary"
-            disabled={left_ms > 0}
-            pending={resending.pending}
-            onClick={() => resending.submit()}
-          >
-            {spec.resendCode}
-          </Button>
-        </div>
-      </form>
-    </>
+        </Button>,
+      )}
+    </form>
   )
 }

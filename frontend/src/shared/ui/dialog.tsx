@@ -4,22 +4,24 @@ import {
   type ReactNode,
   type RefObject,
   useEffect,
+  useEffectEvent,
   useId,
   useLayoutEffect,
   useRef,
   useState,
 } from 'react'
 import { common } from '@/shared/copy/shared'
-import { KEEP_CLEAR } from '@/shared/lib/free-top'
+import { fitToApp, KEEP_CLEAR } from '@/shared/lib/free-place'
 import { lastTap } from '@/shared/lib/last-tap'
 import { enterSheet } from '@/shared/lib/sheet-history'
 import { raise } from '@/shared/lib/toast-layer'
 import { Button } from '@/shared/ui/button'
 import { IconButton } from '@/shared/ui/icon-button'
 import styles from './dialog.module.css'
+import { leave } from './leave'
+import { GRIP, panel } from './panel'
 
 interface Props {
-  open: boolean
   onClose: () => void
   title: string
   /** Something is under way that must be seen to its end: no Escape, no back, no tap beside. */
@@ -38,11 +40,17 @@ const FIRST = 'data-initial'
  */
 const DOUBLE_TAP = { within: 400, near: 40 }
 
-/** A sheet at the bottom (centred on a desktop) over the native dialog, which keeps focus inside. */
-export function Dialog({ open, onClose, title, locked = false, typed = false, children }: Props) {
+/** A sheet at the bottom (centred in a wide window) over the native dialog, which keeps focus inside. */
+export function Dialog({ open, ...sheet }: Props & { open: boolean }) {
+  return open && <Sheet {...sheet} />
+}
+
+function Sheet({ onClose, title, locked = false, typed = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   const [asking, setAsking] = useState(false)
+  // The same one from its opening to its end: another one would begin with empty fields.
+  const [Panel] = useState(panel)
 
   function close() {
     if (locked) return
@@ -50,14 +58,14 @@ export function Dialog({ open, onClose, title, locked = false, typed = false, ch
     else onClose()
   }
 
-  const latest = useRef(close)
-  latest.current = close
-  useEffect(() => (open ? enterSheet({ ask: () => latest.current() }) : undefined), [open])
+  const ask = useEffectEvent(close)
+  useEffect(() => enterSheet({ ask: () => ask() }), [])
 
   // A layout effect, so that messages have moved out before the dialog leaves the page.
   useLayoutEffect(() => {
     const node = dialog.current
-    if (!open || !node) return
+    if (!node) return
+    fitToApp(node)
     node.showModal()
     // Not the close button, which the browser would choose.
     ;(node.querySelector<HTMLElement>(`[${FIRST}]`) ?? node).focus()
@@ -65,14 +73,15 @@ export function Dialog({ open, onClose, title, locked = false, typed = false, ch
     return () => {
       lower()
       node.close()
+      leave(node)
     }
-  }, [open])
-  const beside = useTapBeside(dialog, open, close)
+  }, [])
+  const beside = useTapBeside(dialog, close)
 
   return (
     <dialog
       ref={dialog}
-      className={styles.dialog}
+      className={styles.layer}
       tabIndex={-1}
       aria-labelledby={titleId}
       {...beside}
@@ -80,29 +89,28 @@ export function Dialog({ open, onClose, title, locked = false, typed = false, ch
         event.preventDefault()
         close()
       }}
-      onClose={() => {
+      onClose={({ currentTarget }) => {
         // Chromium closes on a second Escape whatever the cancel event says.
-        if (!open || dialog.current?.open) return
+        if (currentTarget.open || !currentTarget.isConnected) return
         if (locked || typed) dialog.current?.showModal()
         close()
       }}
     >
-      {open && (
-        <div className={styles.content}>
-          <div className={styles.head} {...KEEP_CLEAR}>
-            <h2 id={titleId} className={styles.title}>
-              {title}
-            </h2>
-            {!locked && (
-              <IconButton label={common.close} className={styles.close} onClick={close}>
-                <X size={24} aria-hidden />
-              </IconButton>
-            )}
-          </div>
-          {children}
-          {asking && <Discard onStay={() => setAsking(false)} onDiscard={onClose} />}
+      <Panel locked={locked} onClose={close}>
+        <div className={styles.head} {...KEEP_CLEAR} {...GRIP}>
+          {!locked && <div className={styles.handle} />}
+          <h2 id={titleId} className={styles.title}>
+            {title}
+          </h2>
+          {!locked && (
+            <IconButton label={common.close} onClick={close}>
+              <X size={24} aria-hidden />
+            </IconButton>
+          )}
         </div>
-      )}
+        {children}
+      </Panel>
+      {asking && <Discard onStay={() => setAsking(false)} onDiscard={onClose} />}
     </dialog>
   )
 }
@@ -130,23 +138,15 @@ function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => v
  * A tap beside the sheet closes it: one that begins and ends there, so that a selection of text that is
  * let go outside closes nothing.
  */
-function useTapBeside(dialog: RefObject<HTMLDialogElement | null>, open: boolean, onTap: () => void) {
-  const openedBy = useRef(lastTap())
+function useTapBeside(dialog: RefObject<HTMLDialogElement | null>, onTap: () => void) {
+  const [openedBy] = useState(lastTap)
   const pressed = useRef(false)
-  useLayoutEffect(() => {
-    if (open) openedBy.current = lastTap()
-  }, [open])
 
   const again = ({ timeStamp, clientX, clientY }: MouseEvent) => {
-    const { x, y, at } = openedBy.current
+    const { x, y, at } = openedBy
     return timeStamp - at < DOUBLE_TAP.within && Math.hypot(clientX - x, clientY - y) < DOUBLE_TAP.near
   }
-  const isBeside = (event: MouseEvent) => {
-    if (event.target !== dialog.current) return false
-    const { left, right, top, bottom } = dialog.current.getBoundingClientRect()
-    const { clientX: x, clientY: y } = event
-    return x < left || x > right || y < top || y > bottom
-  }
+  const isBeside = ({ target }: MouseEvent) => target === dialog.current
   return {
     onPointerDown(event: MouseEvent) {
       pressed.current = isBeside(event) && !again(event)

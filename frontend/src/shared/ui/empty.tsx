@@ -12,15 +12,12 @@ interface Props {
 export function Empty({ title, body, action }: Props) {
   return (
     <div className={styles.empty}>
-      <svg className={styles.drawing} viewBox="0 0 120 120" fill="none" aria-hidden="true">
-        <g stroke="currentColor" strokeWidth="2.5" strokeLinecap="round">
-          <rect x="14" y="8" width="92" height="104" rx="16" />
-          <path d="M14 32h92" />
-          <circle cx="30" cy="20" r="3.5" />
-          <path d="M44 20h12" />
-          <circle cx="60" cy="72" r="29" />
-          <circle cx="60" cy="72" r="21" />
-          <path d="M47 66a15 15 0 0 1 7-8" />
+      <svg className={styles.drawing} viewBox="0 0 160 160" fill="none" aria-hidden="true">
+        <g stroke="currentColor" strokeWidth="1.750" strokeLinecap="round">
+          <path d="M153.700 62.200a77 77 0 1 0 0 35.600" />
+          <circle cx="79" cy="80" r="64" />
+          <path d="M34 65a48 48 0 0 1 22-27" />
+          <rect x="146" y="63" width="12.500" height="34" rx="6.250" />
         </g>
       </svg>
       <p className={styles.title}>{title}</p>

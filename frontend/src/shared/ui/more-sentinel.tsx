@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useEffectEvent, useRef } from 'react'
 import { common } from '@/shared/copy/shared'
 import { Button } from '@/shared/ui/button'
 import { Spinner } from '@/shared/ui/spinner'
@@ -17,14 +17,13 @@ interface Props {
 /** The end of what is loaded; seeing it loads the next page. */
 export function MoreSentinel({ loading, failed, onMore }: Props) {
   const end = useRef<HTMLDivElement>(null)
-  const latest = useRef(onMore)
-  latest.current = onMore
+  const seen = useEffectEvent(onMore)
 
   useEffect(() => {
     if (loading || failed || !end.current) return
     const observer = new IntersectionObserver(
       ([entry]) => {
-        if (entry?.isIntersecting) latest.current()
+        if (entry?.isIntersecting) seen()
       },
       { rootMargin: AHEAD },
     )

@@ -18,7 +18,7 @@ export function NewPasswordField(props: Props) {
       <ul id={id} className={styles.list}>
         {passwordAdvice(props.value).map(({ text, met }) => (
           <li key={text} className={styles.item} data-met={met || undefined}>
-            <span className={styles.mark}>{met && <Check size={12} strokeWidth={3.5} aria-hidden />}</span>
+            <span className={styles.mark}>{met && <Check size={18} aria-hidden />}</span>
             {text}
             <span className="visually-hidden">
               {met ? added.passwordAdvice.met : added.passwordAdvice.unmet}

@@ -2,7 +2,7 @@ import { ArrowLeft } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { added } from '@/shared/copy/added'
 import { focusMoved } from '@/shared/lib/arrival'
-import { KEEP_CLEAR } from '@/shared/lib/free-top'
+import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/free-place'
 import { useBack, useBackTo } from '@/shared/lib/trail'
 import { IconButton } from '@/shared/ui/icon-button'
 import styles from './page.module.css'
@@ -16,11 +16,13 @@ interface Props {
   trailing?: ReactNode
   /** Leaves room for the bottom bar. */
   bar?: boolean
+  /** The screen's action: stays at the bottom, in reach of the thumb, while the body scrolls below it. */
+  footer?: ReactNode
   children: ReactNode
 }
 
 /** A screen: its title as the one h1, an optional way back, and the body below. */
-export function Page({ title, back, backAlways = false, trailing, bar = false, children }: Props) {
+export function Page({ title, back, backAlways = false, trailing, bar = false, footer, children }: Props) {
   return (
     <main className={`${styles.page} ${bar ? styles.withBar : ''}`}>
       <header className={styles.header} {...KEEP_CLEAR}>
@@ -29,11 +31,16 @@ export function Page({ title, back, backAlways = false, trailing, bar = false, c
         {trailing}
       </header>
       <div className={styles.body}>{children}</div>
+      {footer && (
+        <footer className={styles.footer} {...KEEP_CLEAR_BELOW}>
+          {footer}
+        </footer>
+      )}
     </main>
   )
 }
 
-function BackArrow({ to, always }: { to: string; always: boolean }) {
+export function BackArrow({ to, always = false }: { to: string; always?: boolean }) {
   const back = useBack(to)
   const backTo = useBackTo(to)
   return (

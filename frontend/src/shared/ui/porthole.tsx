@@ -1,74 +1,190 @@
-import { useId } from 'react'
+import { Check, WashingMachine } from 'lucide-react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { added } from '@/shared/copy/added'
 import { formatLeft } from '@/shared/lib/format'
 import styles from './porthole.module.css'
 
-const RING_RADIUS = 48
+// Drawn in a box of 200: the ring, inside it the ticks of the last minute, then the glass.
+const RING_RADIUS = 90
 const RING_LENGTH = 2 * Math.PI * RING_RADIUS
-const GLASS_RADIUS = 39
 const LAST_MINUTE_S = 60
+/** Water there always is before the end, part of the glass. */
+const LEAST_WATER = 0.1
+/** From here on the ring is closed, so that no notch is left; below the other one there is no room for the knob. */
+const CLOSED = 0.985
+const ROOM_FOR_KNOB = 0.05
+/** The arc that turns while a machine is waited for. */
+const WAITING_ARC = 0.22
 
-type Props =
-  | { state: 'running'; left_s: number; duration_s: number }
+type Run = { state: 'running'; left_s: number; duration_s: number }
+type Props = { size?: 'hero' | 'pair' | 'small' } & (
+  | Run
   /** Running, the deadline not yet known. */
   | { state: 'unknown' }
   /** The device has not answered yet. */
   | { state: 'waiting' }
-  | { state: 'over' }
+  /** The water runs out, once; or has run out. */
+  | { state: 'over' | 'finished' }
+  /** It has just been started: the water comes in. */
+  | { state: 'filling' }
+  /** It can be bought: in words, or as a drawing. */
+  | { state: 'ready' | 'free' }
+  /** It cannot. */
+  | { state: 'still' }
+)
 
 /** The window of a machine: a ring and a water level that fall with the time left. */
-export function Porthole(props: Props) {
-  const glass = useId()
-  const fraction = props.state === 'running' ? clamp(props.left_s / Math.max(1, props.duration_s)) : 0
+export function Porthole({ size = 'small', ...props }: Props) {
+  const glass = useRef<HTMLDivElement>(null)
+  useRestOutOfSight(glass)
+  const left = props.state === 'running' ? clamp(props.left_s / Math.max(1, props.duration_s)) : 0
   const last = props.state === 'running' && props.left_s <= LAST_MINUTE_S
-  const arc = props.state === 'waiting' ? 0.22 : fraction
+  const wet = props.state === 'running' || props.state === 'over' || props.state === 'filling'
   return (
-    <div className={[styles.porthole, last && styles.last, styles[props.state]].filter(Boolean).join(' ')}>
-      <svg className={styles.drawing} viewBox="0 0 104 104" aria-hidden="true">
-        <clipPath id={glass}>
-          <circle cx="52" cy="52" r={GLASS_RADIUS} />
-        </clipPath>
-        <g clipPath={`url(#${glass})`}>
-          <g className={styles.level} style={{ transform: `translateY(${levelY(fraction)}px)` }}>
-            <path className={styles.water} d="M12 2c14-5 26-5 40-1.500s26 4 40-1.500v110H12z" />
-          </g>
-        </g>
-        <circle className={styles.track} cx="52" cy="52" r={RING_RADIUS} fill="none" strokeWidth="7" />
-        {arc > 0 && (
-          <circle
-            className={styles.ring}
-            cx="52"
-            cy="52"
-            r={RING_RADIUS}
-            fill="none"
-            strokeWidth="7"
-            strokeLinecap="round"
-            strokeDasharray={`${arc * RING_LENGTH} ${RING_LENGTH}`}
-            transform={props.state === 'waiting' ? undefined : 'rotate(-90 52 52)'}
-          />
-        )}
+    <div
+      className={`${styles.porthole} ${styles[size]}`}
+      data-state={props.state}
+      data-last={last || undefined}
+    >
+      <div ref={glass} className={styles.glass}>
+        {wet && <Water level={props.state === 'running' ? Math.max(LEAST_WATER, left) : null} />}
+        <svg className={styles.drawing} viewBox="0 0 200 200" fill="none" aria-hidden="true">
+          <path className={styles.shine} d="M32 94a70 70 0 0 1 36-56" />
+        </svg>
+      </div>
+      <svg className={styles.drawing} viewBox="0 0 200 200" fill="none" aria-hidden="true">
+        <circle className={styles.track} cx="100" cy="100" r={RING_RADIUS} />
+        {props.state === 'waiting' && <Arc part={WAITING_ARC} />}
+        {props.state === 'running' && <Ring part={left} />}
+        {last && <Ticks left_s={props.left_s} />}
+        {props.state === 'over' && <Drain />}
       </svg>
       <Middle {...props} />
     </div>
   )
 }
 
-function Middle(props: Props) {
-  if (props.state === 'waiting') return null
-  if (props.state === 'over') return <span className={styles.time}>{added.dashboard.finished}</span>
-  const text = props.state === 'running' ? formatLeft(props.left_s * 1000) : '--:--'
+/** Two layers, moved as a whole; `level` is null where the style sheet moves them once. */
+function Water({ level }: { level: number | null }) {
+  const style = level === null ? undefined : { transform: `translateY(${(1 - level) * 100}%)` }
   return (
-    <span role="timer" className={`digits ${styles.time} ${text.length > 5 ? styles.long : ''}`}>
-      <span className="visually-hidden">{added.dashboard.timeLeft} </span>
-      {text}
-    </span>
+    <div className={styles.level} style={style}>
+      <Wave className={styles.far} />
+      <Wave className={styles.near} />
+      {(level === null || level > 0.3) && <i className={styles.bubbles} />}
+    </div>
   )
 }
 
-const clamp = (n: number) => Math.min(1, Math.max(0, n))
+/** Four waves of half a glass each: pushed by half its width it looks the same. */
+const Wave = ({ className }: { className: string | undefined }) => (
+  <svg
+    className={`${styles.wave} ${className}`}
+    viewBox="0 0 400 112"
+    preserveAspectRatio="none"
+    aria-hidden="true"
+  >
+    <path d="M0 6q50-11 100 0t100 0 100 0 100 0v106H0z" />
+  </svg>
+)
 
-/** Where the water's surface lies: at the top of the glass when full, below it when empty. */
-function levelY(fraction: number): number {
-  const top = 52 - GLASS_RADIUS
-  return top + (1 - fraction) * 2 * GLASS_RADIUS
+const Arc = ({ part }: { part: number }) => (
+  <circle
+    className={styles.ring}
+    cx="100"
+    cy="100"
+    r={RING_RADIUS}
+    strokeDasharray={part < CLOSED ? `${part * RING_LENGTH} ${RING_LENGTH}` : undefined}
+    transform="rotate(-90 100 100)"
+  />
+)
+
+function Ring({ part }: { part: number }) {
+  return (
+    <>
+      {part > 0 && <Arc part={part} />}
+      {part >= ROOM_FOR_KNOB && part < CLOSED && (
+        <g transform={`rotate(${part * 360} 100 100)`}>
+          <circle className={styles.knob} cx="100" cy="10" r="8" />
+          <circle className={styles.core} cx="100" cy="10" r="3" />
+        </g>
+      )}
+    </>
+  )
 }
+
+/** One for each second of the last minute, clockwise from the top. */
+const TICKS = Array.from({ length: LAST_MINUTE_S }, (_, second) => {
+  const angle = (second / LAST_MINUTE_S) * 2 * Math.PI
+  const at = (radius: number) =>
+    `${(100 + radius * Math.sin(angle)).toFixed(1)} ${(100 - radius * Math.cos(angle)).toFixed(1)}`
+  return `M${at(77)}L${at(83.5)}`
+})
+const ALL_TICKS = TICKS.join('')
+
+const Ticks = ({ left_s }: { left_s: number }) => (
+  <>
+    <path className={styles.tickGone} d={ALL_TICKS} />
+    <path className={styles.tick} d={TICKS.slice(0, left_s).join('')} />
+  </>
+)
+
+const Drain = () => (
+  <>
+    <circle className={styles.done} cx="100" cy="100" r={RING_RADIUS} />
+    <path
+      className={styles.swirl}
+      d="M100 100c6-10 22-4 20 10-2 16-24 20-34 8-12-15-2-38 20-40 26-2 40 22 34 44"
+    />
+  </>
+)
+
+function Middle(props: Props) {
+  switch (props.state) {
+    case 'waiting':
+    case 'still':
+    case 'free':
+      return (
+        <Mark>
+          <WashingMachine aria-hidden />
+        </Mark>
+      )
+    case 'filling':
+      return (
+        <Mark>
+          <Check strokeWidth={3} aria-hidden />
+        </Mark>
+      )
+    case 'over':
+    case 'finished':
+      return <span className={styles.word}>{added.dashboard.finished}</span>
+    case 'ready':
+      return <span className={styles.word}>{added.service.ready}</span>
+    default: {
+      const text = props.state === 'running' ? formatLeft(props.left_s * 1000) : '--:--'
+      return (
+        <span role="timer" className={`digits ${styles.time}`} data-long={text.length > 5 || undefined}>
+          <span className="visually-hidden">{added.dashboard.timeLeft} </span>
+          {text}
+        </span>
+      )
+    }
+  }
+}
+
+const Mark = ({ children }: { children: ReactNode }) => <span className={styles.mark}>{children}</span>
+
+/** Waves nobody sees cost a weak phone its battery all the same. */
+function useRestOutOfSight(glass: { current: HTMLElement | null }): void {
+  useEffect(() => {
+    const node = glass.current
+    if (!node || typeof IntersectionObserver === 'undefined') return
+    const seen = new IntersectionObserver((entries) => {
+      node.toggleAttribute('data-rest', entries.at(-1)?.isIntersecting === false)
+    })
+    seen.observe(node)
+    return () => seen.disconnect()
+  }, [glass])
+}
+
+const clamp = (n: number) => Math.min(1, Math.max(0, n))

@@ -1,5 +1,5 @@
 import { Component, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react'
-import { followFreeTop } from '@/shared/lib/free-top'
+import { followFreePlace } from '@/shared/lib/free-place'
 import { useToasts } from '@/shared/lib/toast'
 import styles from './toast-host.module.css'
 
@@ -37,16 +37,18 @@ function PlainMessages() {
   const ref = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const node = ref.current
-    return node
-      ? followFreeTop(node, () => node.firstElementChild?.getBoundingClientRect().height ?? 0)
-      : undefined
+    if (!node) return
+    const height = () => node.firstElementChild?.getBoundingClientRect().height ?? 0
+    return followFreePlace(node, () => ({ top: 0, bottom: height() }))
   }, [])
   return (
-    <div ref={ref} role="alert">
+    <div ref={ref} role="alert" className={styles.layer}>
       {last && (
-        <div key={last.id} className={styles.fallback}>
-          <strong>{last.title}</strong>
-          {last.body && <div>{last.body}</div>}
+        <div key={last.id} className={`${styles.toast} ${styles.plain}`}>
+          <div>
+            <strong className={styles.title}>{last.title}</strong>
+            {last.body && <div className={styles.body}>{last.body}</div>}
+          </div>
         </div>
       )}
     </div>

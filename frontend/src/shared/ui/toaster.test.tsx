@@ -1,6 +1,7 @@
 import { act, cleanup, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { toast } from '@/shared/lib/toast'
+import { raise } from '@/shared/lib/toast-layer'
 import Toaster from './toaster'
 
 /** Longer than the library takes to let a message leave, shorter than one is to be read. */
@@ -84,4 +85,112 @@ it('a failure that the customer never saw is not told after the next try began',
   })
   await pass(EXIT_MS)
   expect(screen.queryByText('Mesin Not found')).toBeNull()
+})
+
+/** The messages that are to be read, from the newest to the oldest. */
+const readable = () =>
+  [
+    ...document.querySelectorAll<HTMLElement>('[data-sonner-toast][data-removed=false][data-visible=true]'),
+  ].map((one) => one.querySelector('[data-title]')?.textContent)
+const shownMessage = (title: string) => screen.getByText(title).closest('li') as HTMLElement
+
+it('the newest comes first, three at once', async () => {
+  for (const title of ['satu', 'dua', 'tiga', 'empat']) {
+    act(() => toast.failure(title))
+    await pass(500)
+  }
+  expect(readable()).toEqual(['empat', 'tiga', 'dua'])
+  act(() => {
+    for (const title of ['lima', 'enam']) toast.failure(title)
+  })
+  await pass(EXIT_MS)
+  expect(readable()).toEqual(['enam', 'lima', 'empat'])
+})
+
+it('good news goes before a failure, which stays long enough to be read', async () => {
+  act(() => toast.success('Registrasi Berhasil'))
+  act(() => toast.failure('Sistem sedang bermasalah', 'Coba lagi sebentar lagi.'))
+  act(() => toast.info('Sesi Anda berakhir'))
+  await pass(2_000)
+  expect(readable()).toEqual(['Sesi Anda berakhir', 'Sistem sedang bermasalah', 'Registrasi Berhasil'])
+  await pass(3_000)
+  expect(readable()).toEqual(['Sesi Anda berakhir', 'Sistem sedang bermasalah'])
+  await pass(2_000)
+  expect(readable()).toEqual([])
+})
+
+it('the same message with another body says only the newer one', async () => {
+  act(() => toast.info('mesin belum menjawab', 'Mesin 07'))
+  await pass(EXIT_MS)
+  act(() => toast.info('mesin belum menjawab', ['Mesin 08', 'Lihat keadaan mesinnya di Beranda.']))
+  await pass(EXIT_MS)
+  expect(readable()).toEqual(['mesin belum menjawab'])
+  expect(screen.queryByText('Mesin 07')).toBeNull()
+  expect(screen.getByText('Mesin 08')).toBeTruthy()
+})
+
+/** Downwards, to the edge that messages come from, px. */
+const AWAY = 80
+
+/** A finger that is put down on a message; the rest is done with what is returned. */
+function touch(title: string) {
+  const node = shownMessage(title)
+  // The library wants the rest of the gesture wherever it ends, which this DOM does not know.
+  node.setPointerCapture = () => undefined
+  const finger = (y: number) => ({ bubbles: true, button: 0, clientX: 100, clientY: 100 + y, pointerId: 1 })
+  act(() => void node.dispatchEvent(new PointerEvent('pointerdown', finger(0))))
+  return {
+    move: (y: number) => act(() => void node.dispatchEvent(new PointerEvent('pointermove', finger(y)))),
+    lift: () => act(() => void node.dispatchEvent(new PointerEvent('pointerup', finger(0)))),
+  }
+}
+
+it('a finger on it holds it, and lets it go', async () => {
+  act(() => toast.success('Nama Berhasil Di Ubah'))
+  await pass(EXIT_MS)
+  const finger = touch('Nama Berhasil Di Ubah')
+  await pass(10_000)
+  expect(readable()).toEqual(['Nama Berhasil Di Ubah'])
+  finger.lift()
+  await pass(5_000)
+  expect(readable()).toEqual([])
+})
+
+it('is swiped away towards its edge, and not away from it', async () => {
+  act(() => toast.failure('Mesin Not found'))
+  act(() => toast.failure('Sistem sedang bermasalah'))
+  await pass(EXIT_MS)
+  const wrong = touch('Mesin Not found')
+  wrong.move(-AWAY)
+  wrong.lift()
+  await pass(200)
+  expect(readable()).toEqual(['Sistem sedang bermasalah', 'Mesin Not found'])
+  const right = touch('Mesin Not found')
+  right.move(AWAY / 2)
+  right.move(AWAY)
+  right.lift()
+  await pass(200)
+  expect(readable()).toEqual(['Sistem sedang bermasalah'])
+})
+
+it('is in sight of the topmost dialog, and back on the page when that has closed', async () => {
+  const [sheet, question] = ['dialog', 'dialog'].map((tag) =>
+    document.body.appendChild(document.createElement(tag)),
+  ) as [HTMLElement, HTMLElement]
+  act(() => toast.failure('Mesin Not found'))
+  await pass(EXIT_MS)
+  const node = shownMessage('Mesin Not found')
+  expect(node.closest('dialog')).toBeNull()
+  const lower = raise(sheet)
+  expect(node.closest('dialog')).toBe(sheet)
+  const lowerQuestion = raise(question)
+  expect(node.closest('dialog')).toBe(question)
+  // Whichever closes first.
+  lower()
+  expect(node.closest('dialog')).toBe(question)
+  lowerQuestion()
+  expect(node.closest('dialog')).toBeNull()
+  expect(document.body.contains(node)).toBe(true)
+  expect(readable()).toEqual(['Mesin Not found'])
+  for (const one of [sheet, question]) one.remove()
 })

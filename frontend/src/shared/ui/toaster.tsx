@@ -1,30 +1,42 @@
-import { type CSSProperties, type ReactNode, useEffect, useState } from 'react'
+import { BellRing, CircleAlert, CircleCheck, WifiOff } from 'lucide-react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { Toaster as Sonner, toast as sonner } from 'sonner'
 import { create } from 'zustand'
 import { added } from '@/shared/copy/added'
-import { followFreeTop } from '@/shared/lib/free-top'
+import { failure } from '@/shared/copy/shared'
+import { followFreePlace } from '@/shared/lib/free-place'
 import { type Queued, useToasts } from '@/shared/lib/toast'
 import { keepOnTop } from '@/shared/lib/toast-layer'
+import layer from './toast-host.module.css'
 import styles from './toaster.module.css'
 
-/** The library's own variables, so that both themes follow ours. */
-const LOOK = {
-  fontFamily: 'inherit',
-  '--normal-bg': 'var(--surface)',
-  '--normal-border': 'var(--line)',
-  '--normal-text': 'var(--text)',
-} as CSSProperties
+/** As far from the edges as `followFreePlace` says; the sides are in the style sheet. */
+const PLACE = { top: 'var(--free-top)', bottom: 'var(--free-bottom)', left: 0, right: 0 }
 
-/** Below titles and banners, wherever they are. */
-const PLACE = { top: 'var(--free-top)' }
-const MOBILE_PLACE = { ...PLACE, left: 8, right: 8 }
+/** So many are seen at once, the newest. */
+const MOST = 3
 
 /** Between two messages, px. */
 const GAP = 10
 
 /** Good news takes less reading than a fault with what to do about it. */
-const DURATION_MS = { success: 4_000, failure: 6_000, info: 6_000 }
+const DURATION_MS = { success: 2_500, failure: 6_000, info: 6_000 }
+
+/** With the first line of the words beside it. */
+const ICON = { size: 22, 'aria-hidden': true } as const
+
+const ICONS = {
+  success: <CircleCheck {...ICON} className={styles.good} />,
+  error: <CircleAlert {...ICON} className={styles.bad} />,
+  info: <BellRing {...ICON} className={styles.news} />,
+}
+
+/** Nothing of the library's own look. */
+const TOAST = {
+  unstyled: true,
+  classNames: { toast: layer.toast, title: layer.title, description: layer.body },
+}
 
 const display = { success: sonner.success, failure: sonner.error, info: sonner.info } as const
 
@@ -37,7 +49,7 @@ const useReplaced = create<{ ids: readonly number[] }>(() => ({ ids: [] }))
  * Every message is one of its own for the library: one that is on its way out takes an update with it, and
  * what is merely renewed is seen and heard by nobody.
  */
-function show({ id, kind, title, body }: Queued): void {
+function show({ id, kind, title, body, atTop }: Queued): void {
   const before = shown.get(title)
   if (before !== undefined) {
     useReplaced.setState(({ ids }) => ({ ids: [...ids, before] }))
@@ -52,6 +64,8 @@ function show({ id, kind, title, body }: Queued): void {
     {
       id,
       duration: DURATION_MS[kind],
+      ...(atTop ? { position: 'top-center' } : {}),
+      ...(title === failure.network ? { icon: <WifiOff {...ICON} className={styles.news} /> } : {}),
       onAutoClose: () => failures.delete(id),
       onDismiss: () => failures.delete(id),
       ...(body
@@ -92,10 +106,17 @@ function dismissFailures(): void {
   failures.clear()
 }
 
-/** Of all messages one below the other, px. */
-function heightOf(host: HTMLElement): number {
-  const all = [...host.querySelectorAll<HTMLElement>('[data-sonner-toast]')]
-  return all.reduce((sum, one) => sum + one.offsetHeight, 0) + Math.max(0, all.length - 1) * GAP
+/** Of the messages there that are not on their way out, one below the other, px. */
+function heightOf(host: HTMLElement, edge: 'top' | 'bottom'): number {
+  const all = [...host.querySelectorAll<HTMLElement>(`[data-y-position=${edge}][data-removed=false]`)]
+  const seen = all.slice(0, MOST)
+  return seen.reduce((sum, one) => sum + one.offsetHeight, 0) + Math.max(0, seen.length - 1) * GAP
+}
+
+function makeHost(): HTMLElement {
+  const host = document.createElement('div')
+  host.className = layer.layer ?? ''
+  return host
 }
 
 /** Takes the waiting messages and shows them. Loaded on the first message. */
@@ -107,29 +128,25 @@ export default function Toaster() {
   useEffect(() => {
     if (queue.length > 0) for (const message of useToasts.getState().take()) show(message)
   }, [queue])
-  const [host] = useState(() => document.createElement('div'))
+  const [host] = useState(makeHost)
   useEffect(() => keepOnTop(host), [host])
-  useEffect(() => followFreeTop(host, () => heightOf(host)), [host])
+  useEffect(
+    () => followFreePlace(host, () => ({ top: heightOf(host, 'top'), bottom: heightOf(host, 'bottom') })),
+    [host],
+  )
   return createPortal(
     <Sonner
-      position="top-center"
-      theme="system"
-      visibleToasts={3}
+      position="bottom-center"
+      visibleToasts={MOST}
       expand
       gap={GAP}
       offset={PLACE}
-      mobileOffset={MOBILE_PLACE}
-      style={LOOK}
+      mobileOffset={PLACE}
+      swipeDirections={['bottom', 'left', 'right']}
+      className={styles.list ?? ''}
       containerAriaLabel={added.common.notifications}
-      toastOptions={{
-        classNames: {
-          toast: styles.toast,
-          title: styles.title,
-          description: styles.description,
-          success: styles.success,
-          error: styles.failure,
-        },
-      }}
+      icons={ICONS}
+      toastOptions={TOAST}
     />,
     host,
   )

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { pair } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
 import { reasonOf } from '@/kasir/lib/explain'
@@ -41,17 +41,20 @@ export default function PairPage() {
 
   // A code of the address is good once: it goes from the address bar, and is sent without another touch.
   const ofAddress = useRef(window.location.hash !== '' && code.length === LENGTH ? code : null)
-  useEffect(() => {
-    document.title = 'Pasang perangkat · Kasir Nyala'
-    window.history.replaceState(window.history.state, '', hrefOf(paths.pair))
+  const sendCode = useEffectEvent(() => {
     const kode = ofAddress.current
     ofAddress.current = null
     if (kode) submit(kode)
+  })
+  useEffect(() => {
+    document.title = 'Pasang perangkat · Kasir Nyala'
+    window.history.replaceState(window.history.state, '', hrefOf(paths.pair))
+    sendCode()
     // Another link, followed while this page is open, changes nothing but the code.
     const begin = () => window.location.reload()
     window.addEventListener('hashchange', begin)
     return () => window.removeEventListener('hashchange', begin)
-  }, [submit])
+  }, [])
 
   function onSubmit(event: FormEvent) {
     event.preventDefault()

@@ -1,0 +1,261 @@
+import { createECDH, randomBytes } from 'node:crypto'
+import type { Page } from '@playwright/test'
+import { newCustomer, newMachine, newWorld, ops, scan, topUp } from './support/api.ts'
+import { buy } from './support/buy.ts'
+import { enterCode } from './support/purchase.ts'
+import { expect, openAs, test } from './support/test.ts'
+
+const LONG = { nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }
+const SHORT = { nama: 'Bilas', durasi: 2, harga: 5_000 }
+
+async function shop(...services: (typeof LONG)[]) {
+  const world = await newWorld(services)
+  const customer = await newCustomer('Siti Rahmawati')
+  await topUp(customer, world.idoutlet, 100_000)
+  return { world, customer }
+}
+
+/** A browser whose push service gives out subscriptions; real ones need the internet. */
+async function withPushService(page: Page): Promise<string> {
+  const ecdh = createECDH('prime256v1')
+  const keys = { p256dh: ecdh.generateKeys('base64url'), auth: randomBytes(16).toString('base64url') }
+  const endpoint = `https://fcm.googleapis.com/fcm/send/${randomBytes(12).toString('hex')}`
+  await page.context().grantPermissions(['notifications'])
+  await page.addInitScript(
+    (json) => {
+      const kept = 'test.push'
+      const subscription = {
+        endpoint: json.endpoint,
+        toJSON: () => json,
+        async unsubscribe() {
+          localStorage.removeItem(kept)
+          return true
+        },
+      }
+      Object.assign(PushManager.prototype, {
+        async subscribe({ applicationServerKey }: { applicationServerKey: string }) {
+          localStorage.setItem(kept, applicationServerKey)
+          return subscription
+        },
+        getSubscription: async () => (localStorage.getItem(kept) ? subscription : null),
+      })
+    },
+    { endpoint, keys },
+  )
+  return endpoint
+}
+
+test('who starts a machine can be told when it is over, and can have enough of it', async ({ page }) => {
+  const { world, customer } = await shop(LONG)
+  await withPushService(page)
+  await openAs(page, customer)
+  await expect(page.getByText('Selamat datang di Nyala')).toBeVisible()
+  // Nobody is asked before the first start.
+  await expect(page.getByText('Beri tahu saya saat selesai')).toHaveCount(0)
+  await buy(customer, world)
+  await page.reload()
+  const asked = page.waitForRequest('**/push/langganan')
+  await page.getByRole('button', { name: 'Beri tahu saya saat selesai' }).click()
+  expect((await (await asked).response())?.status()).toBe(200)
+  await expect(page.getByText('Kami beri tahu saat cucian selesai')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Beri tahu saya saat selesai' })).toHaveCount(0)
+
+  // The key is the server's, so that nobody else can push.
+  const { data } = await scan<{ kunci: string }>('push/kunci', undefined, customer.token)
+  expect(await page.evaluate(() => localStorage.getItem('test.push'))).toBe(data.kunci)
+
+  await page.getByRole('link', { name: 'Akun' }).click()
+  const tell = page.getByRole('switch', { name: /Pemberitahuan/ })
+  await expect(tell).toBeChecked()
+  const ended = page.waitForRequest('**/push/berhenti')
+  await tell.click()
+  expect((await (await ended).response())?.status()).toBe(200)
+  await expect(tell).not.toBeChecked()
+  await page.reload()
+  await expect(tell).toBeEnabled()
+  await expect(tell).not.toBeChecked()
+})
+
+test('somebody else on the same phone is not told of anything', async ({ page }) => {
+  const { world, customer } = await shop(LONG)
+  await withPushService(page)
+  await buy(customer, world)
+  await openAs(page, customer)
+  await page.getByRole('button', { name: 'Beri tahu saya saat selesai' }).click()
+  await expect(page.getByText('Kami beri tahu saat cucian selesai')).toBeVisible()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await openAs(page, await newCustomer('Rina Wijaya'), '/akun')
+  await expect(page.getByRole('switch', { name: /Pemberitahuan/ })).toBeEnabled()
+  await expect(page.getByRole('switch', { name: /Pemberitahuan/ })).not.toBeChecked()
+  expect(asked).not.toContain('/scan/v1/push/langganan')
+  // The first one, back again, need not ask twice.
+  const again = page.waitForRequest('**/push/langganan')
+  await openAs(page, customer, '/akun')
+  await again
+  await expect(page.getByRole('switch', { name: /Pemberitahuan/ })).toBeChecked()
+})
+
+test('a phone that forbids it says where that is changed', async ({ page }) => {
+  const { world, customer } = await shop(LONG)
+  await buy(customer, world)
+  await page.addInitScript(() => {
+    Object.defineProperty(Notification, 'permission', { get: () => 'denied' })
+  })
+  await openAs(page, customer)
+  await page.getByRole('button', { name: 'Beri tahu saya saat selesai' }).click()
+  await expect(page.getByText('Izinkan pemberitahuan di setelan browser.')).toBeVisible()
+})
+
+test('a push is a message while the app is in sight, and a notification otherwise', async ({ page }) => {
+  const { customer } = await shop(LONG)
+  await page.context().grantPermissions(['notifications'])
+  await openAs(page, customer)
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready
+    if (!navigator.serviceWorker.controller)
+      await new Promise((done) => {
+        navigator.serviceWorker.addEventListener('controllerchange', done, { once: true })
+      })
+  })
+  const cdp = await page.context().newCDPSession(page)
+  const registered = new Promise<string>((done) => {
+    cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [one] }) => {
+      if (one) done(one.registrationId)
+    })
+  })
+  await cdp.send('ServiceWorker.enable')
+  const registrationId = await registered
+  const origin = new URL(page.url()).origin
+  const push = (judul: string) =>
+    cdp.send('ServiceWorker.deliverPushMessage', {
+      origin,
+      registrationId,
+      data: JSON.stringify({ judul, isi: 'Cuci 03 di Laundry Melati', tuju: '/riwayatPage', tanda: 'satu' }),
+    })
+  const shown = () =>
+    page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.getRegistration('/')
+      return ((await registration?.getNotifications()) ?? []).map(({ title, body, tag }) => ({
+        title,
+        body,
+        tag,
+      }))
+    })
+
+  await push('Cucian selesai')
+  await expect(page.getByText('Cucian selesai')).toBeVisible()
+  await expect(page.getByText('Cuci 03 di Laundry Melati')).toBeVisible()
+  expect(await shown()).toEqual([])
+
+  // A page of the server's own is none of the app's.
+  await page.goto('/kasir')
+  await push('Cucian menunggu')
+  await expect
+    .poll(shown)
+    .toEqual([{ title: 'Cucian menunggu', body: 'Cuci 03 di Laundry Melati', tag: 'satu' }])
+})
+
+test('what is over stays until it is fetched', async ({ page }) => {
+  const { world, customer } = await shop(SHORT)
+  await openAs(page, customer)
+  await expect(page.getByText('Selamat datang di Nyala')).toBeVisible()
+  await buy(customer, world)
+  await page.reload()
+  await expect(page.getByText('Selesai', { exact: true })).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByRole('heading', { name: 'Menunggu diambil' })).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByText(/sejak \d\d\.\d\d/).first()).toBeVisible()
+  const fetched = page.getByRole('button', { name: 'Sudah saya ambil' })
+  await fetched.click()
+  await expect(page.getByText('Menunggu diambil')).toHaveCount(0)
+  await page.reload()
+  await expect(page.getByText('Selamat datang di Nyala')).toBeVisible()
+  await expect(fetched).toHaveCount(0)
+})
+
+test('the last service once more: after the scan straight to the payment, at the present price', async ({
+  page,
+}) => {
+  const { world, customer } = await shop(SHORT, LONG)
+  await buy(customer, world)
+  await openAs(page, customer)
+  await page.getByRole('button', { name: 'Sudah saya ambil' }).click({ timeout: 20_000 })
+  const again = page.getByRole('link', { name: /Cuci lagi: Bilas/ })
+  await expect(again).toContainText('Harga sekarang Rp 5.000')
+  await again.click()
+  await expect(page).toHaveURL('/scanPage')
+  await enterCode(page, world.machine.kode)
+  await expect(page).toHaveURL('/pembayaran')
+  await expect(page.getByText('Bilas di Mesin 07')).toBeVisible()
+  // The next scan by the bar is an ordinary one.
+  await page.goto('/scanPage')
+  await enterCode(page, world.machine.kode)
+  await expect(page).toHaveURL('/pilihLayanan')
+})
+
+test('at another outlet the last service is not looked for', async ({ page }) => {
+  const { world, customer } = await shop(SHORT)
+  await buy(customer, world)
+  const place = { kota: 'Bandung', latitude: -6.9, longitude: 107.6 }
+  const { idoutlet } = await ops<{ idoutlet: number }>('outlet', {
+    idowner: world.idowner,
+    nama: 'Melati Dua',
+    ...place,
+  })
+  await ops('layanan', { idoutlet, nama: 'Kering', durasi: 600, harga: 7_000 })
+  const machine = await newMachine(idoutlet, 'Pengering 01')
+  await openAs(page, customer)
+  await page.getByRole('button', { name: 'Sudah saya ambil' }).click({ timeout: 20_000 })
+  await page.getByRole('link', { name: /Cuci lagi: Bilas/ }).click()
+  await enterCode(page, machine.kode)
+  await expect(page).toHaveURL('/pilihLayanan')
+  await expect(page.getByRole('button', { name: /Kering/ })).toBeVisible()
+  await expect(page.getByText('Layanan ini sudah tidak ada')).toHaveCount(0)
+})
+
+test('a receipt is shared as a picture, as text where pictures are not taken, else by the clipboard', async ({
+  page,
+}) => {
+  const { world, customer } = await shop(LONG)
+  const { receiptNumber } = await buy(customer, world)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.addInitScript(() => {
+    const w = window as unknown as { takes: string[]; shared: ShareData[] }
+    w.takes = ['files', 'text']
+    w.shared = []
+    Object.assign(navigator, {
+      canShare: (data: ShareData) => Object.keys(data).some((key) => w.takes.includes(key)),
+      share: async (data: ShareData) => void w.shared.push(data),
+    })
+  })
+  await openAs(page, customer, '/riwayatPage')
+  await page.getByRole('main').getByRole('listitem').filter({ hasText: '-Rp 15.000' }).click()
+  const share = page.getByRole('button', { name: 'Bagikan struk' })
+  await expect(share).toBeVisible()
+  const shared = () =>
+    page.evaluate(async () => {
+      const [data] = (window as unknown as { shared: ShareData[] }).shared.splice(0)
+      const [file] = data?.files ?? []
+      const bitmap = file && (await createImageBitmap(file))
+      return { text: data?.text, file: file && { name: file.name, type: file.type, width: bitmap?.width } }
+    })
+  await expect(async () => {
+    await share.click()
+    expect((await shared()).file).toEqual({ name: 'struk-nyala.png', type: 'image/png', width: 720 })
+  }).toPass()
+
+  await page.evaluate(() => {
+    ;(window as unknown as { takes: string[] }).takes = ['text']
+  })
+  await share.click()
+  const { text } = await shared()
+  expect(text).toContain(`No Nota: ${receiptNumber}`)
+  expect(text).not.toContain(customer.telp)
+
+  await page.evaluate(() => {
+    ;(window as unknown as { takes: string[] }).takes = []
+  })
+  await share.click()
+  await expect(page.getByText('Struk disalin')).toBeVisible()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text)
+})

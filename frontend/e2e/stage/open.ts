@@ -1,0 +1,93 @@
+import { expect, type Page } from '@playwright/test'
+import type { FakeSocket } from '../support/fake-socket.ts'
+import { writeQr } from '../support/qr.ts'
+import { still } from '../support/still.ts'
+import {
+  accounts,
+  dashboard,
+  details,
+  history,
+  LAST_USE,
+  LONG_RUN,
+  NOW,
+  SHORT_RUN,
+  siti,
+  TOKEN,
+} from './people.ts'
+import { type Answers, raise } from './server.ts'
+
+/** A screen of the app in one of its states. */
+export interface Screen {
+  /** Of its picture, and its measures. */
+  name: string
+  path: string
+  /** Nobody is logged in. */
+  public?: true
+  /** What the server says, where it is not what it mostly says. */
+  answers?: Answers
+  /** What the phone has kept, as JSON. */
+  session?: Record<string, unknown>
+  /** A picture for the camera, as an address; none without. */
+  camera?: string
+  /** A new version of the app waits. */
+  update?: true
+  /** From the screen as it opens to its state; the server may change what it says. */
+  act?: (page: Page, socket: FakeSocket, answers: Answers) => Promise<void>
+  /** Words that are there when it has come to that. */
+  shows: string | RegExp
+  /** What one mostly comes for: at the bottom, in reach of the thumb. */
+  action?: string | RegExp
+}
+
+/** Runs of the stage, by machine. */
+const ENDS = Object.fromEntries(
+  [LONG_RUN, SHORT_RUN].map(({ ends_at, snap_transaksi_detail: [detail] }) => [
+    detail?.idmesin,
+    ends_at ?? 0,
+  ]),
+)
+
+/** What the server mostly says: of somebody with two accounts and no machine. */
+const usual = async (): Promise<Answers> => ({
+  'akun/request_otp_password': {},
+  'dashboard/customer_global': siti,
+  'dashboard/get_dashboard': dashboard(),
+  'dashboard/get_user_epayment_by_id_customer_global': accounts,
+  'transaksi/get_epayment': accounts,
+  'transaksi/get_qrcode': await writeQr('NYC1.stage.0123456789abcdef0123456789abcdef0123456789abcdef'),
+  'transaksi/list_history': history(),
+  'transaksi/terakhir': LAST_USE,
+  ...details,
+})
+
+/** Opens the screen and waits until it stands still. */
+export async function open(page: Page, screen: Screen): Promise<void> {
+  const { path, answers, session = {}, camera = null, update = false, act, shows } = screen
+  const kept = Object.entries(session).map(([key, value]) => [key, JSON.stringify(value)])
+  const phone = {
+    now: NOW,
+    local: screen.public ? ({} as Record<string, string>) : { token: TOKEN },
+    session: Object.fromEntries(kept),
+    camera,
+    update,
+  }
+  const said = { ...(await usual()), ...answers }
+  const socket = await raise(page, phone, said, ENDS)
+  await page.goto(path)
+  await expect(page.locator('h1')).toBeAttached()
+  await act?.(page, socket, said)
+  await expect(page.getByText(shows).filter({ visible: true }).first()).toBeVisible()
+  await atRest(page)
+}
+
+/** Its font and pictures are there, and nothing moves any more. */
+async function atRest(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await document.fonts.ready
+    // Some of a screen comes when the phone has nothing better to do.
+    await new Promise((idle) => requestIdleCallback(idle))
+    const seen = [...document.images].filter((image) => image.checkVisibility())
+    await Promise.all(seen.map((image) => image.decode().catch(() => undefined)))
+  })
+  await still(page)
+}

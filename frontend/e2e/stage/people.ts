@@ -1,0 +1,168 @@
+import type { Schemas } from './server.ts'
+
+/** The moment that lasts: five past four in the afternoon in Jakarta. */
+export const NOW = Date.parse('2026-11-22T16:05:00+07:00')
+
+const SECOND = 1_000
+export const MINUTE = 60 * SECOND
+const DAY = 24 * 60 * MINUTE
+
+/** So long before the moment, as the server writes it. */
+const before = (ms: number) => new Date(NOW - ms).toISOString()
+
+const ID = 7
+export const TELP = '85191363216'
+/** Nobody but the app's own reading of its claims looks at it. */
+export const TOKEN = `e30.${btoa(JSON.stringify({ id_customer_global: ID }))}.stage`
+
+const name = { id: ID, nama_awal: 'Siti', nama_akhir: 'Rahmawati', telp: TELP }
+export const siti: Schemas['CustomerGlobal'] = {
+  ...name,
+  full_telp: `62${TELP}`,
+  updated_at: before(6 * DAY),
+}
+
+const OWNER = 1
+const MELATI = { idoutlet: 1, nama: 'Laundry Melati', kota: 'Bandung' }
+const DAGO = { idoutlet: 2, nama: 'Cuci Kilat Dago', kota: 'Bandung' }
+
+function account(idcustomer: number, outlet: typeof MELATI, saldo: number): Schemas['AkunEpay'] {
+  const place = { latitude: -6.9147, longitude: 107.6098, created_at: '2026-11-20T03:00:00Z' }
+  return {
+    idcustomer,
+    nama: 'Siti Rahmawati',
+    owner_idowner: OWNER,
+    outlet: { ...outlet, ...place },
+    quota_emoney: { saldo, jenis_emoney: 2, masa_aktif: null, updated_at: before(DAY) },
+  }
+}
+
+export const MELATI_ACCOUNT = account(11, MELATI, 85_000)
+export const DAGO_ACCOUNT = account(12, DAGO, 9_000)
+export const accounts = [MELATI_ACCOUNT, DAGO_ACCOUNT]
+
+export const services: Schemas['DataLayanan'][] = [
+  { id: 1, idoutlet: 1, nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 },
+  { id: 2, idoutlet: 1, nama: 'Cuci Kilat', durasi: 1_500, harga: 18_000 },
+  { id: 3, idoutlet: 1, nama: 'Cuci Selimut', durasi: 3_600, harga: 25_000 },
+  { id: 4, idoutlet: 1, nama: 'Bilas & Peras', durasi: 900, harga: 8_000 },
+]
+export const REGULAR = services[0] as Schemas['DataLayanan']
+
+export const MACHINE: Schemas['DataMesin'] = {
+  id: 3,
+  nama: 'Cuci 03',
+  idowner: OWNER,
+  status: 'idle',
+  tl: null,
+  ends_at: null,
+  outlet: MELATI,
+}
+
+/** A run that began before the moment and ends `left_ms` after it; status 2 has not begun. */
+function use(
+  [idmesin, machine]: [number, string],
+  service: { nama: string; durasi: number },
+  status: number,
+  left_ms: number | null,
+): Schemas['SnapTransaksi'] {
+  const created_at = before(service.durasi * SECOND - (left_ms ?? 0))
+  return {
+    id: `SLF26112216000000${idmesin}`,
+    created_at,
+    finished_at: null,
+    ends_at: left_ms === null ? null : NOW + left_ms,
+    server_time: NOW,
+    grandtotal: 15_000,
+    isDelete: false,
+    outlet: MELATI,
+    snap_transaksi_detail: [
+      { idmesin, status, durasi: service.durasi, snap_layanan: service, snap_mesin: { nama: machine } },
+    ],
+  }
+}
+
+export const LONG_RUN = use([3, 'Cuci 03'], REGULAR, 3, 24 * MINUTE + 7 * SECOND)
+export const SHORT_RUN = use([2, 'Pengering 02'], { nama: 'Pengering', durasi: 1_200 }, 3, 48 * SECOND)
+export const WAITING = use([5, 'Cuci 05'], { nama: 'Cuci Kilat', durasi: 1_500 }, 2, null)
+
+export const LEFT: Schemas['Menunggu'] = {
+  id: 'SLF261122152500123',
+  finished_at: before(12 * MINUTE),
+  layanan: 'Cuci Reguler',
+  mesin: 'Cuci 03',
+  outlet: MELATI.nama,
+}
+
+export const dashboard = (
+  list_snap_transaksi: Schemas['SnapTransaksi'][] = [],
+  menunggu: Schemas['Menunggu'][] = [],
+): Schemas['Dashboard'] => ({ customer_global: name, list_snap_transaksi, menunggu })
+
+export const LAST_USE: Schemas['Terakhir'] = {
+  idcustomer: MELATI_ACCOUNT.idcustomer,
+  idlayanan: REGULAR.id,
+  idoutlet: MELATI.idoutlet,
+  nama: REGULAR.nama,
+  harga: REGULAR.harga,
+  durasi: REGULAR.durasi,
+}
+
+type Row = [Schemas['RefType'], value: number, time: string, typeof MELATI]
+const rows: Row[] = [
+  ['snap_transaksi', -15_000, '2026-11-22T16:05', MELATI],
+  ['snap_transaksi', -12_000, '2026-11-22T15:36', MELATI],
+  ['pembelian_emoney', 50_000, '2026-11-22T15:30', MELATI],
+  ['snap_transaksi_refund', 18_000, '2026-11-21T19:14', DAGO],
+  ['snap_transaksi', -18_000, '2026-11-21T19:12', DAGO],
+  ['pembelian_emoney_batal', -500_000, '2026-11-21T09:02', DAGO],
+  ['snap_transaksi_hapus', 15_000, '2026-11-20T10:02', MELATI],
+  ['pembelian_emoney', 100_000, '2026-11-20T09:50', MELATI],
+  ['snap_transaksi', -8_000, '2026-10-28T20:41', MELATI],
+  ['pembelian_emoney', 25_000, '2026-10-28T20:30', MELATI],
+]
+
+export function history(only?: Schemas['RefType']): Schemas['History'] {
+  const history_data = rows
+    .map(([ref_type, value, time, { nama }], i) => ({
+      ref_type,
+      ref_id: `${100 - i}`,
+      entri: 100 - i,
+      value,
+      date: `${time}:00+07:00`,
+      outlet: nama,
+    }))
+    .filter(({ ref_type }) => !only || ref_type === only)
+  return { history_data, returned: history_data.length, sampai: 'stage' }
+}
+
+const PAID = { ...LONG_RUN, id: 'SLF261122160500123', created_at: before(0) }
+
+/** What each kind of entry shows when it is opened. */
+export const details = {
+  'transaksi/get_detail_snap_transaksi': PAID,
+  'transaksi/get_detail_snap_hapus': { ...PAID, isDelete: true },
+  'epayment/get_epayment': {
+    idpembelian_emoney: '98',
+    created_at: '2026-11-22T15:30:00+07:00',
+    nama_paket: 'Paket Hemat',
+    harga_paket: 45_000,
+    quota: 50_000,
+    saldo_akhir: 100_000,
+    nama_outlet: MELATI.nama,
+    kota: MELATI.kota,
+    outlet: MELATI,
+  },
+  'epayment/get_detail_batal': {
+    idpembelian_emoney: '95',
+    waktu_batal: '2026-11-21T09:02:00+07:00',
+    nominal_batal: 500_000,
+    alasan: 'Salah jumlah',
+    outlet: DAGO,
+  },
+  'epayment/get_detail_refund': {
+    idtransaksi: 'SLF261121191200123',
+    waktu_refund: '2026-11-21T19:14:00+07:00',
+    nominal_refund: 18_000,
+  },
+}

@@ -1,0 +1,153 @@
+import type { Page } from '@playwright/test'
+import type { Screen } from './open.ts'
+import {
+  DAGO_ACCOUNT,
+  dashboard,
+  LONG_RUN,
+  MACHINE,
+  MELATI_ACCOUNT,
+  MINUTE,
+  NOW,
+  REGULAR,
+  services,
+} from './people.ts'
+import { type Answers, CUT, type Schemas, SILENT } from './server.ts'
+
+/** What the camera sees: a machine with its sticker, and no code that could be read. */
+const SEEN = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="480" height="640" viewBox="0 0 120 160"><rect width="120" height="160" fill="#3f4852"/><rect x="10" y="6" width="30" height="9" rx="3" fill="#1d242c"/><circle cx="60" cy="170" r="62" fill="#2a323b"/><circle cx="60" cy="170" r="46" fill="#1d242c"/><g transform="rotate(-4 60 70)"><rect x="36" y="40" width="48" height="60" rx="4" fill="#fff"/><rect x="42" y="46" width="36" height="36" fill="#d6dbe0"/><rect x="46" y="87" width="28" height="4" rx="2" fill="#8a939d"/></g></svg>')}`
+
+const QR = 'NYM1.stage'
+const chosen = (more: object = {}) => ({ 'nyala.pribadi.beli': { qr: QR, mesin: MACHINE, ...more } })
+const toPay = chosen({ layanan: REGULAR, epay: MELATI_ACCOUNT })
+
+/** The services of a machine that is like that. */
+const found = (how: Partial<Schemas['DataMesin']> = {}): Answers => ({
+  'transaksi/get_layanan': { data_mesin: { ...MACHINE, ...how }, data_layanan: services },
+})
+
+async function typeCode(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Ketik kode' }).click()
+  await page.getByLabel('Kode mesin', { exact: true }).fill('K7P29XQD')
+}
+
+const PAY = 'Bayar & Nyalakan Mesin'
+const pay = (page: Page) => page.getByRole('button', { name: PAY }).click()
+
+const RECEIPT = {
+  nota: 'SLF261122160512408',
+  customer: '7',
+  made_ms: NOW - 6 * MINUTE,
+  paid_ms: NOW - 5 * MINUTE,
+  saldo: 85_000,
+  body: {
+    id: 'SLF261122160512408',
+    idcustomer: MELATI_ACCOUNT.idcustomer,
+    idmesin: MACHINE.id,
+    idoutlet: MACHINE.outlet.idoutlet,
+    idsnap_layanan: REGULAR.id,
+    total: REGULAR.harga,
+    grandtotal: REGULAR.harga,
+  },
+}
+
+/** From the scan to the running machine. */
+export const screensPurchase: Screen[] = [
+  { name: 'scan', path: '/scanPage', camera: SEEN, shows: 'Petunjuk penggunaan', action: 'Ketik kode' },
+  { name: 'scan-tanpa-kamera', path: '/scanPage', shows: 'Kamera tidak ditemukan', action: 'Ketik kode' },
+  {
+    name: 'scan-kode',
+    path: '/scanPage',
+    camera: SEEN,
+    act: typeCode,
+    shows: 'Cari mesin',
+    action: 'Cari mesin',
+  },
+  {
+    name: 'scan-tanpa-epay',
+    path: '/scanPage',
+    camera: SEEN,
+    answers: { ...found(), 'transaksi/get_epayment': [] },
+    async act(page) {
+      await typeCode(page)
+      await page.keyboard.press('Enter')
+    },
+    shows: 'E-Pay tidak ditemukan',
+  },
+  {
+    name: 'pilih-layanan',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: found(),
+    shows: 'Cuci Selimut',
+  },
+  {
+    name: 'pilih-layanan-dipakai',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: found({ status: 'busy', tl: 12 * MINUTE, ends_at: NOW + 12 * MINUTE }),
+    shows: '12:00',
+  },
+  {
+    name: 'pilih-layanan-offline',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: found({ status: 'offline' }),
+    shows: 'Mesin sedang offline',
+  },
+  {
+    name: 'pilih-epay',
+    path: '/pilihEpay',
+    session: chosen({ layanan: REGULAR }),
+    shows: '2 E-Pay ditemukan',
+  },
+  {
+    name: 'pilih-epay-kurang',
+    path: '/pilihEpay',
+    session: chosen({ layanan: REGULAR }),
+    act: (page) => page.getByRole('button', { name: new RegExp(DAGO_ACCOUNT.outlet?.nama ?? '') }).click(),
+    shows: 'saldo epay tidak cukup',
+  },
+  {
+    name: 'pilih-epay-kosong',
+    path: '/pilihEpay',
+    session: chosen({ layanan: REGULAR }),
+    answers: { 'transaksi/get_epayment': [] },
+    shows: 'E-Pay tidak ditemukan',
+  },
+  { name: 'pembayaran', path: '/pembayaran', session: toPay, shows: 'SLF261122160500000', action: PAY },
+  {
+    name: 'pembayaran-menyalakan',
+    path: '/pembayaran',
+    session: toPay,
+    answers: { 'transaksi/create_snap_transaksi': SILENT },
+    act: pay,
+    shows: 'Menyalakan mesin…',
+  },
+  {
+    name: 'pembayaran-memastikan',
+    path: '/pembayaran',
+    session: toPay,
+    answers: { 'transaksi/create_snap_transaksi': CUT },
+    act: pay,
+    shows: 'Memastikan pembayaran…',
+  },
+  {
+    name: 'pembayaran-belum-pasti',
+    path: '/pembayaran',
+    session: { ...toPay, 'nyala.pribadi.nota': RECEIPT },
+    shows: 'Hasilnya belum diketahui',
+    action: 'Lihat di Beranda',
+  },
+  {
+    name: 'berhasil',
+    path: '/pembayaran',
+    session: toPay,
+    answers: {
+      'transaksi/create_snap_transaksi': { id: 'SLF261122160500000', message: 'ok' },
+      'dashboard/get_dashboard': dashboard([LONG_RUN]),
+    },
+    act: pay,
+    shows: 'Mesin Berhasil dinyalakan',
+    action: 'Lihat di Beranda',
+  },
+]

@@ -1,0 +1,73 @@
+import type { Page, Route } from '@playwright/test'
+import type { components } from '../../src/shared/api/schema.gen.ts'
+import { type FakeSocket, fakeSocket } from '../support/fake-socket.ts'
+import { type Props, standStill } from './still.ts'
+
+export type Schemas = components['schemas']
+
+/** The server's refusal. */
+export class Refusal {
+  readonly status: number
+  readonly message: string
+
+  constructor(status: number, message: string) {
+    this.status = status
+    this.message = message
+  }
+}
+
+/** No answer, yet. */
+export const SILENT = Symbol('silent')
+/** The line breaks. */
+export const CUT = Symbol('cut')
+
+/** By the call's first two words after `/scan/v1/`: its answer's `data`. */
+interface Calls {
+  'akun/request_otp_password': Schemas['Empty']['data']
+  'auth/login': Schemas['TokenData']
+  'dashboard/customer_global': Schemas['CustomerGlobal']
+  'dashboard/get_dashboard': Schemas['Dashboard']
+  'dashboard/get_user_epayment_by_id_customer_global': Schemas['AkunEpay'][]
+  'epayment/get_detail_batal': Schemas['DetailBatal']
+  'epayment/get_detail_refund': Schemas['DetailRefund']
+  'epayment/get_epayment': Schemas['DetailTopUp']
+  'transaksi/create_snap_transaksi': Schemas['Started']
+  'transaksi/get_detail_snap_hapus': Schemas['SnapTransaksi']
+  'transaksi/get_detail_snap_transaksi': Schemas['SnapTransaksi']
+  'transaksi/get_epayment': Schemas['AkunEpay'][]
+  'transaksi/get_layanan': Schemas['Layanan']
+  'transaksi/get_qrcode': string
+  'transaksi/list_history': Schemas['History']
+  'transaksi/terakhir': Schemas['Terakhir'] | null
+}
+
+export type Answers = { [Call in keyof Calls]?: Calls[Call] | Refusal | typeof SILENT | typeof CUT }
+
+/** A customer's end of runs by machine, epoch ms. */
+export type Ends = Record<number, number>
+
+async function answer(route: Route, answers: Answers): Promise<void> {
+  const call = new URL(route.request().url()).pathname.split('/').slice(3, 5).join('/')
+  if (!(call in answers)) throw new Error(`the stage has no answer for ${call}`)
+  const data = answers[call as keyof Answers]
+  if (data === SILENT) return
+  if (data === CUT) return route.abort()
+  if (!(data instanceof Refusal)) return route.fulfill({ json: { status: 200, message: 'ok', data } })
+  const { status, message } = data
+  return route.fulfill({ status, json: { status, message, data: null } })
+}
+
+/**
+ * The app before a server that always answers the same, at a moment that lasts: every picture and every measure of a
+ * screen is as it was. The files are the real server's. Before the page is opened.
+ */
+export async function raise(page: Page, phone: Props, answers: Answers, ends: Ends): Promise<FakeSocket> {
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  const socket = await fakeSocket(page, (topic) => {
+    const ends_at = ends[Number(topic.split('/')[1])] ?? null
+    return { status: 200, tl: ends_at && ends_at - phone.now, ends_at, server_time: phone.now }
+  })
+  await page.addInitScript(standStill, phone)
+  await page.route('**/scan/v1/**', (route) => answer(route, answers))
+  return socket
+}

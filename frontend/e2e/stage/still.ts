@@ -1,0 +1,65 @@
+/** What a page finds instead of the phone around it. Serialised: it knows nothing but its argument. */
+export interface Props {
+  now: number
+  local: Record<string, string>
+  session: Record<string, string>
+  /** A picture for the camera; null: there is none. */
+  camera: string | null
+  /** A new version of the app waits to be taken. */
+  update: boolean
+}
+
+/**
+ * Time stands still: every clock says the same, and what would happen by itself later than two seconds from now never
+ * does, so that no message goes and nothing is asked again while it is looked at.
+ */
+export function standStill({ now, local, session, camera, update }: Props): void {
+  const LONGEST_MS = 2_000
+  const NEVER_MS = 2 ** 31 - 1
+  const RealDate = Date
+  window.Date = class extends RealDate {
+    constructor(...given: [number]) {
+      if (given.length > 0) super(...given)
+      else super(now)
+    }
+    static override now = () => now
+  } as DateConstructor
+  const { setTimeout, setInterval } = window
+  const soon = (ms = 0) => (ms > LONGEST_MS ? NEVER_MS : ms)
+  window.setTimeout = ((run: () => void, ms?: number, ...more: unknown[]) =>
+    setTimeout(run, soon(ms), ...more)) as typeof window.setTimeout
+  window.setInterval = ((run: () => void, ms?: number, ...more: unknown[]) =>
+    setInterval(run, soon(ms), ...more)) as typeof window.setInterval
+
+  for (const [key, value] of Object.entries(local)) localStorage.setItem(key, value)
+  for (const [key, value] of Object.entries(session)) sessionStorage.setItem(key, value)
+
+  const quiet = { addEventListener: () => undefined, removeEventListener: () => undefined }
+  const worker = { ...quiet, scriptURL: `${location.origin}/sw.js`, state: 'installed' }
+  const registration = {
+    ...quiet,
+    waiting: update ? worker : null,
+    pushManager: { getSubscription: async () => null },
+  }
+  const serviceWorker = {
+    ...quiet,
+    controller: worker,
+    register: async () => registration,
+    getRegistration: async () => registration,
+  }
+  Object.defineProperty(navigator, 'serviceWorker', { value: serviceWorker })
+  Object.defineProperty(Notification, 'permission', { value: 'default' })
+
+  navigator.mediaDevices.getUserMedia = async () => {
+    if (camera === null) throw new DOMException('', 'NotFoundError')
+    const picture = new Image()
+    picture.src = camera
+    await picture.decode()
+    const canvas = document.createElement('canvas')
+    canvas.width = 480
+    canvas.height = 640
+    // A stream has a frame for each time that its canvas was drawn.
+    setInterval(() => canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height), 50)
+    return canvas.captureStream()
+  }
+}

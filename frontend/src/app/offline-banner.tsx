@@ -1,0 +1,36 @@
+import { WifiOff } from 'lucide-react'
+import { useDataAge } from '@/app/data-age'
+import { useStuckHeight } from '@/app/use-stuck-height'
+import { added } from '@/shared/copy/added'
+import { clockTime, formatDate, formatDateTime } from '@/shared/lib/format'
+import { KEEP_CLEAR } from '@/shared/lib/free-place'
+import { useOnline } from '@/shared/lib/use-online'
+import styles from './offline-banner.module.css'
+
+/** Says quietly on every screen that there is no network, and how old that makes what is shown. */
+export function OfflineBanner() {
+  const online = useOnline()
+  const ref = useStuckHeight<HTMLDivElement>('--stuck-banner')
+  return (
+    <div ref={ref} role="status" className={styles.banner} {...KEEP_CLEAR}>
+      {!online && (
+        <>
+          <WifiOff size={20} aria-hidden />
+          <span className={styles.text}>{added.common.offline}</span>
+          <Age />
+        </>
+      )}
+    </div>
+  )
+}
+
+function Age() {
+  const at = useDataAge((state) => state.at)
+  if (at === null) return null
+  const today = formatDate(at) === formatDate(Date.now())
+  return (
+    <span className={`digits ${styles.age}`}>
+      {added.dashboard.dataAsOf(today ? clockTime(at) : formatDateTime(at))}
+    </span>
+  )
+}

@@ -1,0 +1,64 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { accountQuery, dashboardQuery, epayQuery } from '@/shared/api/dashboard'
+import { useSend } from '@/shared/api/use-send'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { currentCustomer } from '@/shared/lib/auth-store'
+import { toast } from '@/shared/lib/toast'
+import { isFullName } from '@/shared/lib/validate'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+import { Field } from '@/shared/ui/field'
+import form from '@/shared/ui/form.module.css'
+import { updateName } from './calls'
+
+/** Letters of a name, as the server takes it. */
+const NAME_MAX = 100
+
+interface Props {
+  name: string
+  onClose: () => void
+}
+
+export function NameDialog({ name, onClose }: Props) {
+  const [value, setValue] = useState(name)
+  const client = useQueryClient()
+  const { pending, submit } = useSend({
+    send: () => updateName(value.trim()),
+    onDone: () => {
+      toast.success(spec.nameChanged)
+      onClose()
+      for (const { queryKey } of [accountQuery(currentCustomer()), dashboardQuery(), epayQuery()]) {
+        void client.invalidateQueries({ queryKey })
+      }
+    },
+  })
+
+  function onSubmit(event: FormEvent) {
+    event.preventDefault()
+    if (isFullName(value)) submit()
+  }
+
+  return (
+    <Dialog open onClose={onClose} title={spec.changeName} locked={pending} typed={value !== name}>
+      <form className={form.form} onSubmit={onSubmit} noValidate>
+        <Field
+          data-initial
+          label={spec.accountName}
+          name="nama"
+          autoComplete="name"
+          autoCapitalize="words"
+          maxLength={NAME_MAX}
+          hint={added.nameHint}
+          value={value}
+          disabled={pending}
+          onChange={(event) => setValue(event.target.value)}
+        />
+        <Button type="submit" disabled={!isFullName(value)} pending={pending}>
+          {spec.save}
+        </Button>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,29 @@
+import type { Account } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+import { Telp } from '@/shared/ui/telp'
+import styles from './akun-page.module.css'
+
+/** The number cannot be changed for now: what to do instead. */
+export function NumberDialog({
+  open,
+  account,
+  onClose,
+}: {
+  open: boolean
+  account: Account
+  onClose: () => void
+}) {
+  return (
+    <Dialog open={open} onClose={onClose} title={added.whatsAppNumber}>
+      <div className={styles.notice}>
+        <p className={styles.number}>
+          <Telp telp={account.telp} />
+        </p>
+        <p className={styles.muted}>{added.account.numberFixedBody}</p>
+      </div>
+      <Button onClick={onClose}>{added.account.understood}</Button>
+    </Dialog>
+  )
+}

@@ -1,0 +1,31 @@
+import { Bell } from 'lucide-react'
+import { extras } from '@/shared/copy/extras'
+import { usePushSwitch } from '@/shared/push/use-push'
+import choices from '@/shared/ui/choice.module.css'
+import styles from './push-switch.module.css'
+
+/** Whether this phone tells when the wash is over; not where it can never. */
+export function PushSwitch() {
+  const { state, pending, toggle } = usePushSwitch()
+  if (state === 'unsupported') return null
+  return (
+    <button
+      type="button"
+      role="switch"
+      aria-checked={state === 'on'}
+      aria-busy={pending || undefined}
+      className={choices.choice}
+      disabled={state === 'unknown'}
+      onClick={toggle}
+    >
+      <span className={choices.tile}>
+        <Bell size={20} aria-hidden />
+      </span>
+      <span className={choices.text}>
+        <span className={choices.name}>{extras.push.title}</span>
+        <span className={choices.second}>{extras.push.what}</span>
+      </span>
+      <span className={styles.track} />
+    </button>
+  )
+}

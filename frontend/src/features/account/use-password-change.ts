@@ -1,0 +1,99 @@
+import { useState } from 'react'
+import { type ApiError, asApiError, explain } from '@/shared/api/error'
+import { useSend } from '@/shared/api/use-send'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { useAuth } from '@/shared/lib/auth-store'
+import { codeSent, cooldownLeft, forgetCode } from '@/shared/lib/cooldown'
+import { sheetsClosed } from '@/shared/lib/sheet-history'
+import { toast } from '@/shared/lib/toast'
+import { useCodeEntry } from '@/shared/ui/code-entry'
+import { OLD_PASSWORD_WRONG, requestOtpPassword, updatePassword } from './calls'
+import { emptyForm, type PasswordForm, passwordDraft } from './password-draft'
+
+type Step = 'closed' | 'form' | 'code'
+
+/** Changing the password: the form, then the code (docs/product.md §4). `telp` is the customer's own number. */
+export function usePasswordChange(telp: string) {
+  const [initial] = useState(() => passwordDraft.read())
+  const [form, setForm] = useState<PasswordForm>(initial ?? emptyForm)
+  const [step, setStep] = useState<Step>(initial ? 'code' : 'closed')
+  return {
+    telp,
+    step,
+    form,
+    setForm,
+    open: () => setStep('form'),
+    close() {
+      setForm(emptyForm)
+      setStep('closed')
+    },
+    toForm() {
+      passwordDraft.clear()
+      setStep('form')
+    },
+    toCode() {
+      passwordDraft.write(form)
+      setStep('code')
+    },
+    /** It is changed: the page begins anew with the new token. */
+    async done(token: string): Promise<void> {
+      useAuth.getState().signIn(token)
+      passwordDraft.clear()
+      forgetCode('password', telp)
+      toast.tellAfterReload({ kind: 'success', title: spec.passwordChanged })
+      setStep('closed')
+      await sheetsClosed()
+      window.location.reload()
+    },
+  }
+}
+
+export type PasswordChange = ReturnType<typeof usePasswordChange>
+
+/** The form's button: asks for a code. */
+export function useAskForCode({ telp, toCode }: PasswordChange) {
+  return useSend({
+    // A code sent within the last minute is still to be typed: asking again would only be refused.
+    send: async () => (cooldownLeft('password', telp) > 0 ? null : requestOtpPassword()),
+    words: (error) => {
+      const { title, body } = explain(error)
+      return { title: spec.systemBusy, body: body ?? title }
+    },
+    onDone: (message) => {
+      if (message !== null) {
+        codeSent('password', telp)
+        toast.success(message)
+      }
+      toCode()
+    },
+  })
+}
+
+/** The code step: sends the code with what the form held. */
+export function useCodeStep({ telp, form, toForm, done }: PasswordChange) {
+  const entry = useCodeEntry('password', telp)
+  const sending = useSend({
+    send: (code: string) => updatePassword(code, form.current, form.next),
+    words,
+    onDone: ({ token }) => done(token),
+    onFailed: (error) => (needsAnother(asApiError(error)) ? entry.refused() : toForm()),
+  })
+  const resending = useSend({ send: requestOtpPassword, onDone: entry.resent })
+  return { entry, sending, resending }
+}
+
+/** Why the password stayed as it was (docs/product.md §8). */
+function words(error: ApiError) {
+  if (error.message.includes(OLD_PASSWORD_WRONG)) {
+    return { title: spec.oldPasswordWrong, body: added.account.checkOldPassword }
+  }
+  if (error.message === spec.otpInvalid) return { title: spec.otpInvalid, body: added.otp.checkCode }
+  return explain(error)
+}
+
+/** Whether another code, or try, is what it takes; otherwise the form is wrong. */
+function needsAnother({ message, status, unanswered }: ApiError): boolean {
+  if (message.includes(OLD_PASSWORD_WRONG)) return false
+  return message === spec.otpInvalid || unanswered || status === 429 || status >= 500
+}

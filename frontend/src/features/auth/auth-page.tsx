@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react'
+import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/free-place'
+import { Kawung } from '@/shared/ui/kawung'
+import { BackArrow, PageTitle } from '@/shared/ui/page'
+import page from '@/shared/ui/page.module.css'
+import styles from './auth-page.module.css'
+import { Drum } from './drum'
+import { useKeyboard } from './use-keyboard'
+
+interface Props {
+  title: string
+  /** Where the back arrow leads when no screen of ours lies before. */
+  back: string
+  children: ReactNode
+}
+
+/** A screen on the way in: its title in an indigo band, which goes while somebody types, over a sheet with the form. */
+export function AuthPage({ title, back, children }: Props) {
+  const keyboard = useKeyboard()
+  return (
+    <main className={styles.page} data-keyboard={keyboard || undefined}>
+      <header className={styles.band} {...KEEP_CLEAR}>
+        <Kawung className={styles.kawung} />
+        <Drum className={styles.drum} />
+        <BackArrow to={back} />
+        <PageTitle className={styles.title}>{title}</PageTitle>
+      </header>
+      <div className={styles.sheet}>{children}</div>
+    </main>
+  )
+}
+
+/** The last thing in a form: its button, in reach of the thumb, and below it the way for those who are wrong here. */
+export function AuthFooter({ children }: { children: ReactNode }) {
+  return (
+    <footer className={`${page.footer} ${styles.footer}`} {...KEEP_CLEAR_BELOW}>
+      {children}
+    </footer>
+  )
+}

@@ -1,0 +1,94 @@
+import { useState } from 'react'
+import { Navigate, useNavigate, useParams } from 'react-router'
+import { type ApiError, asApiError, explain } from '@/shared/api/error'
+import { tellFailure } from '@/shared/api/tell-failure'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { forgetCode } from '@/shared/lib/cooldown'
+import { paths } from '@/shared/lib/paths'
+import { toast } from '@/shared/lib/toast'
+import { useForm } from '@/shared/lib/use-form'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { validReset } from '@/shared/lib/validate'
+import { Button } from '@/shared/ui/button'
+import styles from '@/shared/ui/form.module.css'
+import { NewPasswordField } from '@/shared/ui/new-password-field'
+import { PasswordField } from '@/shared/ui/password-field'
+import { Telp } from '@/shared/ui/telp'
+import { UsernameInput } from '@/shared/ui/username-input'
+import { forgotCode } from './auth-flow'
+import { AuthFooter, AuthPage } from './auth-page'
+import { forgotPassword } from './calls'
+
+/** The new password; without the code typed before, it leads back to that step. */
+export default function ChangePasswordPage() {
+  const { noTelp: telp = '' } = useParams()
+  const [kept] = useState(() => forgotCode.readFor(telp))
+  if (!kept) return <Navigate to={paths.forgotOtp(telp)} replace />
+  return <ChangePasswordForm telp={telp} otp={kept.otp} />
+}
+
+function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
+  const navigate = useNavigate()
+  const [password, setPassword] = useState('')
+  const [repeat, setRepeat] = useState('')
+
+  const { pending, submit } = useSubmit(send, failed)
+  const { form, field } = useForm(() => validReset({ password, repeat }), submit)
+
+  async function send(): Promise<void> {
+    await forgotPassword(telp, otp, password)
+    forgotCode.clear()
+    forgetCode('forgot', telp)
+    toast.success(spec.passwordReset)
+    navigate(paths.login, { replace: true })
+  }
+
+  function failed(error: unknown): void {
+    tellFailure(error, words)
+    // Without an answer the same code may still be good: another try from here.
+    if (asApiError(error).unanswered) return
+    forgotCode.clear()
+    navigate(paths.forgotTelp, { replace: true })
+  }
+
+  return (
+    <AuthPage title={added.forgot.passwordTitle} back={paths.forgotOtp(telp)}>
+      <form {...form} className={styles.form}>
+        <p className={styles.lead}>
+          {added.forgot.passwordBody}{' '}
+          <strong>
+            <Telp telp={telp} />
+          </strong>
+        </p>
+        <UsernameInput telp={telp} />
+        <div className={styles.fields}>
+          <NewPasswordField
+            {...field('password')}
+            label={added.newPassword}
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+          <PasswordField
+            {...field('repeat')}
+            label={added.repeatNewPassword}
+            autoComplete="new-password"
+            value={repeat}
+            onChange={(event) => setRepeat(event.target.value)}
+          />
+        </div>
+        <AuthFooter>
+          <Button type="submit" pending={pending}>
+            {spec.save}
+          </Button>
+        </AuthFooter>
+      </form>
+    </AuthPage>
+  )
+}
+
+/** docs/product.md §8. */
+function words(error: ApiError) {
+  const told = explain(error)
+  return error.unanswered ? told : { title: spec.pleaseTryAgain, body: [spec.systemError, told.title] }
+}

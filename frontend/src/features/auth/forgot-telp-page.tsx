@@ -1,0 +1,45 @@
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { tellFailure } from '@/shared/api/tell-failure'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { codeSent, cooldownLeft } from '@/shared/lib/cooldown'
+import { paths } from '@/shared/lib/paths'
+import { useForm } from '@/shared/lib/use-form'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { validForgotTelp } from '@/shared/lib/validate'
+import { Button } from '@/shared/ui/button'
+import styles from '@/shared/ui/form.module.css'
+import { keepOnlyOf } from './auth-flow'
+import { AuthFooter, AuthPage } from './auth-page'
+import { requestOtpForgot } from './calls'
+import { TelpField } from './telp-field'
+
+export default function ForgotTelpPage() {
+  const navigate = useNavigate()
+  const [telp, setTelp] = useState('')
+
+  const { pending, submit } = useSubmit(async () => {
+    keepOnlyOf(telp)
+    if (cooldownLeft('forgot', telp) === 0) {
+      await requestOtpForgot(telp)
+      codeSent('forgot', telp)
+    }
+    navigate(paths.forgotOtp(telp))
+  }, tellFailure)
+  const { form, field } = useForm(() => validForgotTelp({ telp }), submit)
+
+  return (
+    <AuthPage title={added.forgot.telpTitle} back={paths.login}>
+      <form {...form} className={styles.form}>
+        <p className={styles.lead}>{added.forgot.telpBody}</p>
+        <TelpField {...field('telp')} value={telp} onChange={setTelp} />
+        <AuthFooter>
+          <Button type="submit" pending={pending}>
+            {spec.sendCode}
+          </Button>
+        </AuthFooter>
+      </form>
+    </AuthPage>
+  )
+}

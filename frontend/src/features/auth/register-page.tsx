@@ -1,0 +1,101 @@
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { asApiError } from '@/shared/api/error'
+import { tellFailure } from '@/shared/api/tell-failure'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { codeSent, cooldownLeft } from '@/shared/lib/cooldown'
+import { paths } from '@/shared/lib/paths'
+import { useForm } from '@/shared/lib/use-form'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { validRegister } from '@/shared/lib/validate'
+import { Button } from '@/shared/ui/button'
+import { Field } from '@/shared/ui/field'
+import styles from '@/shared/ui/form.module.css'
+import { NewPasswordField } from '@/shared/ui/new-password-field'
+import { PasswordField } from '@/shared/ui/password-field'
+import { keepOnlyOf, registerDraft } from './auth-flow'
+import { AuthFooter, AuthPage } from './auth-page'
+import { requestOtp } from './calls'
+import { FootLink } from './foot-link'
+import { TelpField } from './telp-field'
+
+export default function RegisterPage() {
+  const navigate = useNavigate()
+  const [fields, setFields] = useState(startFields)
+  const set = (part: Partial<typeof fields>) => setFields({ ...fields, ...part })
+
+  const { pending, submit } = useSubmit(send, (error) => {
+    tellFailure(error)
+    // Without an answer nothing is decided: the filled form stays.
+    if (!asApiError(error).unanswered) navigate(paths.login)
+  })
+  const { form, field } = useForm(() => validRegister(fields), submit)
+
+  async function send(): Promise<void> {
+    const { telp, password, nama } = fields
+    registerDraft.write({ telp, password, nama })
+    if (cooldownLeft('register', telp) === 0) {
+      await requestOtp(telp)
+      codeSent('register', telp)
+    }
+    navigate(paths.otp(telp))
+  }
+
+  function setTelp(telp: string) {
+    keepOnlyOf(telp)
+    set({ telp })
+  }
+
+  return (
+    <AuthPage title={added.register.title} back={paths.welcome}>
+      <form {...form} className={styles.form}>
+        <p className={styles.lead}>{added.register.body}</p>
+        <div className={styles.fields}>
+          <TelpField {...field('telp')} value={fields.telp} onChange={setTelp} />
+          <NewPasswordField
+            {...field('password')}
+            label={spec.password}
+            value={fields.password}
+            onChange={(event) => set({ password: event.target.value })}
+          />
+          <PasswordField
+            {...field('repeat')}
+            label={spec.repeatPassword}
+            autoComplete="new-password"
+            value={fields.repeat}
+            onChange={(event) => set({ repeat: event.target.value })}
+          />
+          <Field
+            {...field('nama')}
+            label={spec.accountName}
+            autoComplete="name"
+            autoCapitalize="words"
+            placeholder={added.exampleName}
+            hint={added.nameHint}
+            maxLength={100}
+            value={fields.nama}
+            onChange={(event) => set({ nama: event.target.value })}
+          />
+        </div>
+        <AuthFooter>
+          <Button type="submit" pending={pending}>
+            {spec.register}
+          </Button>
+          <FootLink question={added.register.haveAccount} to={paths.login} label={spec.logIn} />
+        </AuthFooter>
+      </form>
+    </AuthPage>
+  )
+}
+
+/** Somebody who comes back from the code step finds the form as it was. */
+function startFields() {
+  const draft = registerDraft.read()
+  return {
+    telp: draft?.telp ?? '',
+    password: draft?.password ?? '',
+    repeat: draft?.password ?? '',
+    nama: draft?.nama ?? '',
+  }
+}

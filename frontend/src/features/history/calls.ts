@@ -1,0 +1,117 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { api, call } from '@/shared/api/client'
+import type {
+  History,
+  HistoryEntry,
+  RefundDetail,
+  SnapHistoryDetail,
+  TopUpDetail,
+  VoidDetail,
+} from '@/shared/api/model'
+
+/** Rows of history asked for at a time (docs/product.md §9). */
+const HISTORY_LIMIT = 20
+
+/** docs/product.md §9: all (empty), uses, top-ups. */
+const KINDS = ['', 'snap_transaksi', 'pembelian_emoney'] as const
+export type HistoryKind = (typeof KINDS)[number]
+
+/** All, for what is none of them. */
+export const asHistoryKind = (text: string | null): HistoryKind => KINDS.find((kind) => kind === text) ?? ''
+
+export interface PageParam {
+  skip: number
+  /** Of the first page: the later ones go on as of that moment, though rows were added. */
+  until: string | null
+}
+
+const FIRST: PageParam = { skip: 0, until: null }
+
+function listHistory(kind: HistoryKind, { skip, until }: PageParam, signal?: AbortSignal): Promise<History> {
+  const body = {
+    skip,
+    limit: HISTORY_LIMIT,
+    jenis: kind,
+    outlet: '',
+    ...(until === null ? {} : { sampai: until }),
+  }
+  return call((init) => api.POST('/scan/v1/transaksi/list_history', { ...init, body }), { signal })
+}
+
+/** The page after the last one; none when that one was not full. */
+export function nextPage(pages: History[]): PageParam | undefined {
+  const last = pages.at(-1)
+  if (!last || last.returned < HISTORY_LIMIT) return undefined
+  return { skip: pages.length * HISTORY_LIMIT, until: pages[0]?.sampai ?? null }
+}
+
+/** Under every filter. */
+export const historyQueries = { queryKey: ['history'] } as const
+
+/** The history under one filter, page by page. */
+export const historyQuery = (kind: HistoryKind) =>
+  infiniteQueryOptions({
+    queryKey: [...historyQueries.queryKey, kind],
+    queryFn: ({ pageParam, signal }) => listHistory(kind, pageParam, signal),
+    initialPageParam: FIRST,
+    getNextPageParam: (_last, pages) => nextPage(pages),
+  })
+
+function getPurchaseDetail(id: string, signal?: AbortSignal): Promise<SnapHistoryDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/transaksi/get_detail_snap_transaksi/{id}', { ...init, params }), {
+    signal,
+  })
+}
+
+function getDeletionDetail(id: string, signal?: AbortSignal): Promise<SnapHistoryDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/transaksi/get_detail_snap_hapus/{id}', { ...init, params }), {
+    signal,
+  })
+}
+
+function getTopUpDetail(id: string, signal?: AbortSignal): Promise<TopUpDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/epayment/get_epayment/{id}', { ...init, params }), { signal })
+}
+
+/** `entry` says which one when a use was refunded more than once. */
+function getRefundDetail(id: string, entry: number, signal?: AbortSignal): Promise<RefundDetail> {
+  const params = { path: { id }, query: { entri: entry } }
+  return call((init) => api.GET('/scan/v1/epayment/get_detail_refund/{id}', { ...init, params }), { signal })
+}
+
+/** By the top-up's number. */
+function getVoidDetail(id: string, signal?: AbortSignal): Promise<VoidDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/epayment/get_detail_batal/{id}', { ...init, params }), { signal })
+}
+
+export type Detail =
+  | { kind: 'snap'; data: SnapHistoryDetail }
+  | { kind: 'topUp'; data: TopUpDetail }
+  | { kind: 'void'; data: VoidDetail }
+  | { kind: 'refund'; data: RefundDetail }
+
+async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: AbortSignal): Promise<Detail> {
+  switch (ref_type) {
+    case 'snap_transaksi':
+      return { kind: 'snap', data: await getPurchaseDetail(ref_id, signal) }
+    case 'snap_transaksi_hapus':
+      return { kind: 'snap', data: await getDeletionDetail(ref_id, signal) }
+    case 'pembelian_emoney':
+      return { kind: 'topUp', data: await getTopUpDetail(ref_id, signal) }
+    case 'pembelian_emoney_batal':
+      return { kind: 'void', data: await getVoidDetail(ref_id, signal) }
+    case 'snap_transaksi_refund':
+      return { kind: 'refund', data: await getRefundDetail(ref_id, entri, signal) }
+  }
+}
+
+/** One entry in full. */
+export const detailQuery = (entry: HistoryEntry) =>
+  queryOptions({
+    queryKey: ['detail', entry.ref_type, String(entry.ref_id), entry.entri],
+    queryFn: ({ signal }) => fetchDetail(entry, signal),
+  })

@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useEffectEvent, useMemo } from 'react'
+import { type ApiError, explain } from '@/shared/api/error'
+import type { HistoryEntry } from '@/shared/api/model'
+import { tellFailure } from '@/shared/api/tell-failure'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { Dialog } from '@/shared/ui/dialog'
+import { Spinner } from '@/shared/ui/spinner'
+import { detailQuery } from './calls'
+import { DetailRows } from './detail-rows'
+import { receiptOf } from './receipt'
+import styles from './riwayat-page.module.css'
+import { ShareButton } from './share-button'
+import { titles } from './titles'
+
+/** One entry's detail. What cannot be shown is told, and the dialog closes (docs/product.md §8). */
+export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose: () => void }) {
+  const { ref_type } = entry
+  const { data, error } = useQuery(detailQuery(entry))
+
+  const receipt = useMemo(() => data && receiptOf(data), [data])
+
+  const failed = useEffectEvent((failure: Error) => {
+    tellFailure(failure, (said) => words(ref_type, said))
+    onClose()
+  })
+  useEffect(() => {
+    if (!data && error) failed(error)
+  }, [data, error])
+
+  return (
+    <Dialog open onClose={onClose} title={titles[ref_type]}>
+      {receipt ? (
+        <>
+          <DetailRows receipt={receipt} />
+          <ShareButton title={titles[ref_type]} receipt={receipt} />
+        </>
+      ) : (
+        <Waiting />
+      )}
+    </Dialog>
+  )
+}
+
+function words(kind: HistoryEntry['ref_type'], error: ApiError) {
+  if (error.status !== 404) return explain(error)
+  return kind === 'snap_transaksi'
+    ? { title: spec.purchaseFailed, body: added.history.purchaseFailedBody }
+    : { title: spec.purchaseNotFound, body: added.history.purchaseNotFoundBody }
+}
+
+function Waiting() {
+  return (
+    <p className={styles.wait} role="status">
+      <Spinner />
+      {added.common.loading}
+    </p>
+  )
+}

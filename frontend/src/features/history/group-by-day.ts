@@ -1,0 +1,33 @@
+import type { HistoryEntry } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { months } from '@/shared/copy/shared'
+import { formatDate, partsOf } from '@/shared/lib/format'
+
+export interface Day {
+  /** `20/11/2026`, in the outlets' time. */
+  date: string
+  /** `Hari ini`, `Kemarin`, `20 Nov`. */
+  name: string
+  entries: HistoryEntry[]
+}
+
+const DAY_MS = 86_400_000
+
+/** Neighbouring entries of one day under one band, as of `now` (epoch ms). */
+export function groupByDay(entries: HistoryEntry[], now: number): Day[] {
+  const days: Day[] = []
+  for (const entry of entries) {
+    const date = formatDate(entry.date)
+    const last = days.at(-1)
+    if (last?.date === date) last.entries.push(entry)
+    else days.push({ date, name: nameOf(entry.date, date, now), entries: [entry] })
+  }
+  return days
+}
+
+function nameOf(instant: string, date: string, now: number): string {
+  if (date === formatDate(now)) return added.history.today
+  if (date === formatDate(now - DAY_MS)) return added.history.yesterday
+  const parts = partsOf(instant)
+  return parts ? `${Number(parts.day)} ${months[Number(parts.month) - 1]?.slice(0, 3)}` : date
+}

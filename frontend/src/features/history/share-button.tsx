@@ -1,0 +1,58 @@
+import { Share2 } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { extras } from '@/shared/copy/extras'
+import { toast } from '@/shared/lib/toast'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { whenIdle } from '@/shared/lib/when-idle'
+import { Button } from '@/shared/ui/button'
+import { drawReceipt, receiptText } from './draw-receipt'
+import type { Receipt } from './receipt'
+
+/**
+ * Shares the receipt: its picture, else its text, else by way of the clipboard. The picture is drawn before, because a
+ * browser shares only right after the tap.
+ */
+export function ShareButton({ title, receipt }: { title: string; receipt: Receipt }) {
+  const [picture, setPicture] = useState<File | null>(null)
+  useEffect(() => {
+    let left = false
+    whenIdle()
+      .then(() => drawReceipt(title, receipt))
+      .then(
+        (file) => left || setPicture(file),
+        // Its text is shared then.
+        () => undefined,
+      )
+    return () => {
+      left = true
+    }
+  }, [title, receipt])
+
+  const { pending, submit } = useSubmit(() => share(title, receipt, picture))
+  return (
+    <Button
+      variant="secondary"
+      icon={<Share2 size={20} aria-hidden />}
+      pending={pending}
+      onClick={() => submit()}
+    >
+      {extras.share.button}
+    </Button>
+  )
+}
+
+async function share(title: string, receipt: Receipt, picture: File | null): Promise<void> {
+  const text = receiptText(title, receipt)
+  const data = [picture && { files: [picture] }, { title, text }].find(
+    (one) => one && navigator.canShare?.(one),
+  )
+  try {
+    if (data) return await navigator.share(data)
+    await navigator.clipboard.writeText(text)
+    toast.success(extras.share.copied)
+  } catch (error) {
+    // Whoever closes the phone's own sheet has changed their mind.
+    if (error instanceof DOMException && error.name === 'AbortError') return
+    toast.failure(extras.share.failed)
+  }
+}

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query'
+import { RefreshCcw, ScanLine } from 'lucide-react'
+import { Link } from 'react-router'
+import { lastUseQuery } from '@/shared/api/last-use'
+import { extras } from '@/shared/copy/extras'
+import { rupiah } from '@/shared/lib/format'
+import { paths } from '@/shared/lib/paths'
+import styles from './again-card.module.css'
+
+/** The last service once more: scanned anew, because the laundry must be in that machine, then straight to the payment. */
+export function AgainCard() {
+  const { data: last } = useQuery(lastUseQuery())
+  if (!last) return null
+  return (
+    <Link to={paths.scan} state={{ again: last }} className={styles.card}>
+      <span className={styles.mark}>
+        <RefreshCcw size={22} aria-hidden />
+      </span>
+      <span className={styles.text}>
+        <strong className={styles.title}>{extras.again.title(last.nama)}</strong>
+        <span className={`digits ${styles.price}`}>{extras.again.price(rupiah(last.harga))}</span>
+      </span>
+      <span className={styles.scan}>
+        <ScanLine size={24} aria-hidden />
+      </span>
+    </Link>
+  )
+}

@@ -1,0 +1,114 @@
+import type { Failure } from '@/shared/api/asked'
+import type { AkunEpay } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { isOnDashboard } from '@/shared/lib/epay'
+import { formatDateTime, rupiah } from '@/shared/lib/format'
+import { KEEP_CLEAR } from '@/shared/lib/free-place'
+import { fullName } from '@/shared/lib/name'
+import { serverNow } from '@/shared/realtime/clock'
+import { Failed } from '@/shared/ui/failed'
+import { PageTitle } from '@/shared/ui/page'
+import { Spinner } from '@/shared/ui/spinner'
+import { AgainCard } from './again-card'
+import styles from './dashboard-page.module.css'
+import { EpayCards } from './epay-cards'
+import cards from './epay-cards.module.css'
+import { GuideCard } from './guide-card'
+import { RunningList, useDone } from './running-list'
+import { unfinished, useDashboard } from './use-dashboard'
+
+export default function DashboardPage() {
+  const { dashboard, epay, failure, age_ms } = useDashboard()
+  const { done, onDone } = useDone()
+  if (dashboard.kind !== 'shown' && failure) return <NotLoaded {...failure} />
+  const customer = dashboard.kind === 'shown' ? dashboard.data.customer_global : null
+  const purchases = dashboard.kind === 'shown' ? unfinished(dashboard.data) : []
+  const accounts = epay.kind === 'shown' ? shown(epay.data) : null
+  // What was kept before a version that knows of it has none.
+  const left = dashboard.kind === 'shown' ? (dashboard.data.menunggu ?? []) : []
+  const settled = dashboard.kind === 'shown' && epay.kind !== 'loading'
+  const idle = settled && purchases.length === 0 && done.length === 0
+  return (
+    <main className={styles.page}>
+      {customer ? (
+        <header {...KEEP_CLEAR}>
+          <div className={`two-lines ${styles.greeting}`}>
+            <span className={styles.hello}>{added.dashboard.greeting}</span>{' '}
+            <PageTitle className={styles.name} name={spec.home}>
+              {fullName(customer)}
+            </PageTitle>
+          </div>
+          {accounts && accounts.length > 1 && <Total accounts={accounts} />}
+        </header>
+      ) : (
+        <div className={styles.nameSkeleton} />
+      )}
+      {failure && (
+        <Stale {...failure}>
+          {dashboard.kind === 'shown' && epay.kind === 'shown'
+            ? added.dashboard.dataAsOf(formatDateTime(age_ms))
+            : added.dashboard.loadFailed}
+        </Stale>
+      )}
+      {/* Both at once, so that nothing is pushed down. */}
+      {settled && <RunningList purchases={purchases} done={done} left={left} onDone={onDone} />}
+      {epay.kind === 'loading' && <Waiting />}
+      {accounts && <EpayCards accounts={accounts} />}
+      {idle && <AgainCard />}
+      {idle && <GuideCard />}
+    </main>
+  )
+}
+
+function Total({ accounts }: { accounts: AkunEpay[] }) {
+  const sum = accounts.reduce((total, { quota_emoney }) => total + (quota_emoney?.saldo ?? 0), 0)
+  return (
+    <p className={styles.total}>
+      {added.dashboard.total} <strong className="digits">{rupiah(sum)}</strong>
+    </p>
+  )
+}
+
+/** What is shown is of before. */
+function Stale({ pending, onRetry, children }: Failure & { children: string }) {
+  return (
+    <div className={styles.stale} {...KEEP_CLEAR}>
+      <span role="status">{children}</span>
+      <button
+        type="button"
+        className={styles.retry}
+        aria-label={added.common.tryAgain}
+        aria-disabled={pending || undefined}
+        aria-busy={pending || undefined}
+        onClick={() => !pending && onRetry()}
+      >
+        {pending ? <Spinner /> : added.common.tryAgain}
+      </button>
+    </div>
+  )
+}
+
+function shown(accounts: AkunEpay[]): AkunEpay[] {
+  const now = serverNow()
+  return accounts.filter((account) => isOnDashboard(account, now))
+}
+
+function Waiting() {
+  return (
+    <div className={cards.skeleton} aria-busy="true">
+      <span className="visually-hidden">{added.common.loading}</span>
+    </div>
+  )
+}
+
+function NotLoaded(failure: Failure) {
+  return (
+    <main className={styles.page}>
+      <PageTitle className="visually-hidden" name={spec.home}>
+        {spec.home}
+      </PageTitle>
+      <Failed body={added.dashboard.loadFailed} {...failure} />
+    </main>
+  )
+}

@@ -1,0 +1,114 @@
+import { Info, MapPin } from 'lucide-react'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import type { AkunEpay, OutletEpay } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { formatDate, rupiah } from '@/shared/lib/format'
+import { paths } from '@/shared/lib/paths'
+import { Button } from '@/shared/ui/button'
+import { Card } from '@/shared/ui/card'
+import { Dialog } from '@/shared/ui/dialog'
+import { Empty } from '@/shared/ui/empty'
+import { Kawung } from '@/shared/ui/kawung'
+import styles from './epay-cards.module.css'
+
+/** The slider of balances, or that there is none. */
+export function EpayCards({ accounts }: { accounts: AkunEpay[] }) {
+  const navigate = useNavigate()
+  const [outlet, setOutlet] = useState<OutletEpay | null>(null)
+  const [here, setHere] = useState(0)
+  if (accounts.length === 0) {
+    return (
+      <Card className={styles.empty}>
+        <Empty
+          title={added.dashboard.noBalance}
+          body={added.dashboard.noBalanceBody}
+          action={<Button onClick={() => navigate(paths.topUp)}>{added.dashboard.addBalance}</Button>}
+        />
+      </Card>
+    )
+  }
+  return (
+    <section aria-label={added.dashboard.balanceCards}>
+      <ul className={styles.slider} onScroll={({ currentTarget }) => setHere(slideInView(currentTarget))}>
+        {accounts.map((account) => (
+          <li key={account.idcustomer} className={styles.slide}>
+            <EpayCard account={account} onInfo={setOutlet} />
+          </li>
+        ))}
+      </ul>
+      {accounts.length > 1 && (
+        <div className={styles.dots} aria-hidden="true">
+          {accounts.map(({ idcustomer }, i) => (
+            <span key={idcustomer} className={styles.dot} data-here={i === here || undefined} />
+          ))}
+        </div>
+      )}
+      <OutletDialog outlet={outlet} onClose={() => setOutlet(null)} />
+    </section>
+  )
+}
+
+/** Which slide the slider rests on, from 0; the last one never reaches the left edge. */
+function slideInView({ scrollLeft, scrollWidth, clientWidth, children }: HTMLElement): number {
+  const last = children.length - 1
+  const whole = scrollWidth - clientWidth
+  return whole > 0 ? Math.round((scrollLeft / whole) * last) : 0
+}
+
+function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: OutletEpay) => void }) {
+  const { outlet, quota_emoney, nama } = account
+  return (
+    <article className={styles.card}>
+      <Kawung className={styles.kawung} />
+      <div className={styles.content}>
+        <h2 className={`two-lines ${styles.outlet}`}>{outlet?.nama}</h2>
+        <p className={`digits ${styles.balance}`}>{rupiah(quota_emoney?.saldo ?? 0)}</p>
+        <p className={styles.owner}>
+          <span className={styles.name}>{nama}</span>
+          {outlet && (
+            <span>
+              <span className="visually-hidden">{added.dashboard.registered}</span>
+              <span aria-hidden>{' · '}</span>
+              {added.dashboard.sinceDate(formatDate(outlet.created_at))}
+            </span>
+          )}
+        </p>
+      </div>
+      {outlet && (
+        <button
+          type="button"
+          className={styles.info}
+          aria-label={added.dashboard.outletInfo(outlet.nama)}
+          onClick={() => onInfo(outlet)}
+        >
+          <Info size={28} strokeWidth={1.8} aria-hidden />
+        </button>
+      )}
+    </article>
+  )
+}
+
+function OutletDialog({ outlet, onClose }: { outlet: OutletEpay | null; onClose: () => void }) {
+  return (
+    <Dialog open={outlet !== null} onClose={onClose} title={outlet?.nama ?? ''}>
+      {outlet && (
+        <>
+          <dl className={styles.rows}>
+            <dt>{added.dashboard.city}</dt>
+            <dd>{outlet.kota}</dd>
+          </dl>
+          <a className={styles.map} href={mapsUrl(outlet)} target="_blank" rel="noopener noreferrer">
+            <MapPin size={20} aria-hidden />
+            {spec.seeLocation}
+          </a>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+function mapsUrl({ latitude, longitude }: OutletEpay): string {
+  return `https://www.google.com/maps/search/?api=1&query=${encodeURIComponent(`${latitude},${longitude}`)}`
+}

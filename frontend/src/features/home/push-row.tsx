@@ -1,0 +1,18 @@
+import { Bell, ChevronRight } from 'lucide-react'
+import { extras } from '@/shared/copy/extras'
+import { usePushSwitch } from '@/shared/push/use-push'
+import { Spinner } from '@/shared/ui/spinner'
+import styles from './push-row.module.css'
+
+/** Offers to tell when a run is over; gone once that is on, and where it can never be. */
+export function PushRow() {
+  const { state, pending, toggle } = usePushSwitch()
+  if (state === 'unknown' || state === 'unsupported' || state === 'on') return null
+  return (
+    <button type="button" className={styles.row} aria-busy={pending || undefined} onClick={toggle}>
+      <Bell size={22} aria-hidden className={styles.bell} />
+      <span className={styles.text}>{extras.push.ask}</span>
+      {pending ? <Spinner /> : <ChevronRight size={20} aria-hidden className={styles.chevron} />}
+    </button>
+  )
+}

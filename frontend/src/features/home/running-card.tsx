@@ -1,0 +1,124 @@
+import { type ComponentProps, useEffect, useEffectEvent, useRef, useState } from 'react'
+import type { SnapDetail, SnapTransaksi } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { clockTime } from '@/shared/lib/format'
+import { useBeats } from '@/shared/realtime/beats'
+import { serverNow } from '@/shared/realtime/clock'
+import { watchMachine } from '@/shared/realtime/socket'
+import { useCountdown } from '@/shared/realtime/use-countdown'
+import { Porthole } from '@/shared/ui/porthole'
+import { MachineFront } from './machine-front'
+import { PushRow } from './push-row'
+import styles from './running-card.module.css'
+import { useReloadWhile } from './use-reload'
+
+/** The final tick may be this late before the card asks by itself. */
+const LATE_MS = 3_000
+const LAST_MINUTE_S = 60
+
+interface Props {
+  purchase: SnapTransaksi
+  detail: SnapDetail
+  /** The only one fills the width; several make a wall of two columns. */
+  alone: boolean
+}
+
+/** Status 1 or 2: the money is held, the device has not answered. No countdown. */
+export function WaitingCard(props: Props) {
+  return (
+    <Machine
+      {...props}
+      lamp="waiting"
+      porthole={<Porthole size={sizeOf(props)} state="waiting" />}
+      when={added.dashboard.waitingForMachine}
+    >
+      <p className={styles.note}>{added.dashboard.waitingForMachineBody}</p>
+    </Machine>
+  )
+}
+
+/** A run that has just ended; it stays for a moment so that the end is seen. */
+export function DoneCard(props: Props) {
+  const [at] = useState(serverNow)
+  return (
+    <Machine
+      {...props}
+      lamp="done"
+      porthole={<Porthole size={sizeOf(props)} state="over" />}
+      when={added.dashboard.since(clockTime(at))}
+    />
+  )
+}
+
+export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }) {
+  const { detail } = props
+  const idmesin = String(detail.idmesin)
+  const beat = useBeats((state) => state.beats[idmesin])
+  const ends_at = beat?.ends_at ?? null
+  const left_s = useCountdown(ends_at)
+  const late = useLate(left_s === 0)
+  const over = beat?.over ?? false
+
+  useEffect(() => watchMachine(idmesin), [idmesin])
+  useReloadWhile(over || late)
+
+  // Told once, and only when the end was seen here: an ack after an absence merely reloads.
+  const counted = useRef(false)
+  const counts = left_s !== null && left_s > 0
+  const done = useEffectEvent(() => {
+    if (ends_at !== null) onDone()
+  })
+  useEffect(() => {
+    if (counts) counted.current = true
+    if (!over || !counted.current) return
+    counted.current = false
+    done()
+  }, [over, counts])
+
+  const size = sizeOf(props)
+  const duration_s = detail.durasi || detail.snap_layanan.durasi
+  return (
+    <Machine
+      {...props}
+      lamp={left_s !== null && left_s <= LAST_MINUTE_S ? 'last' : 'running'}
+      porthole={
+        left_s === null ? (
+          <Porthole size={size} state="unknown" />
+        ) : (
+          <Porthole size={size} state="running" left_s={left_s} duration_s={duration_s} />
+        )
+      }
+      when={ends_at === null ? null : added.dashboard.endsAt(clockTime(ends_at))}
+      foot={props.alone && <PushRow />}
+    />
+  )
+}
+
+const sizeOf = ({ alone }: Props) => (alone ? 'hero' : 'pair')
+
+/** The machine of a purchase. */
+function Machine({ purchase, detail, ...rest }: Props & Front) {
+  return (
+    <MachineFront
+      machine={detail.snap_mesin.nama}
+      service={detail.snap_layanan.nama}
+      outlet={purchase.outlet.nama}
+      idmesin={detail.idmesin}
+      {...rest}
+    />
+  )
+}
+
+type Front = Omit<ComponentProps<typeof MachineFront>, 'machine' | 'service' | 'outlet' | 'idmesin' | 'alone'>
+
+/** True once something has been so for longer than the final tick may take. */
+function useLate(ended: boolean): boolean {
+  const [late, setLate] = useState(false)
+  useEffect(() => {
+    setLate(false)
+    if (!ended) return
+    const timer = setTimeout(() => setLate(true), LATE_MS)
+    return () => clearTimeout(timer)
+  }, [ended])
+  return late
+}

@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { type Asked, asked, type Failure } from '@/shared/api/asked'
+import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
+import type { AkunEpay, Dashboard, SnapTransaksi } from '@/shared/api/model'
+import { offlineSnapshot } from '@/shared/lib/offline-snapshot'
+import { isRecord } from '@/shared/lib/storage'
+
+/** A card that waits for its machine asks again this often. */
+const WAITING_POLL_MS = 5_000
+
+const FINISHED = 4
+const RUNNING = 3
+
+/** What was last seen, so that a reload and a phone without network show something, with its age. */
+const kept = offlineSnapshot(
+  'beranda',
+  (data): data is { dashboard: Dashboard; epay: AkunEpay[] } =>
+    isRecord(data) && isRecord(data.dashboard) && Array.isArray(data.epay),
+)
+
+/** Purchases not finished; the server sends only those, the app filters all the same (docs/contract.md §2). */
+export function unfinished(dashboard: Dashboard | undefined): SnapTransaksi[] {
+  return (dashboard?.list_snap_transaksi ?? []).filter(
+    ({ snap_transaksi_detail: [detail] }) => detail !== undefined && detail.status !== FINISHED,
+  )
+}
+
+export const isWaiting = (purchase: SnapTransaksi): boolean =>
+  (purchase.snap_transaksi_detail[0]?.status ?? 0) < RUNNING
+
+interface Home {
+  dashboard: Asked<Dashboard>
+  epay: Asked<AkunEpay[]>
+  /** Of either; another try asks for both. */
+  failure: Failure | null
+  /** When both were last heard, epoch ms. */
+  age_ms: number
+}
+
+export function useDashboard(): Home {
+  const [seen] = useState(kept.load)
+  // Shown at once, but always asked for again.
+  const start = <T>(initialData: T | undefined) =>
+    initialData === undefined ? {} : { initialData, initialDataUpdatedAt: 0 }
+
+  const dashboard = useQuery({
+    ...dashboardQuery(),
+    // Coming back, e.g. from the cashier, one wants to see what is true now.
+    refetchOnMount: 'always',
+    refetchOnReconnect: 'always',
+    refetchInterval: (query) => (unfinished(query.state.data).some(isWaiting) ? WAITING_POLL_MS : false),
+    ...start(seen?.data.dashboard),
+  })
+  const epay = useQuery({
+    ...epayQuery(),
+    refetchOnMount: 'always',
+    refetchOnReconnect: 'always',
+    ...start(seen?.data.epay),
+  })
+
+  const fetched_ms = Math.min(dashboard.dataUpdatedAt, epay.dataUpdatedAt)
+  useKeep(dashboard.data, epay.data, fetched_ms)
+  const error = dashboard.error ?? epay.error
+  return {
+    dashboard: asked(dashboard, dashboard.data),
+    epay: asked(epay, epay.data),
+    failure: error && {
+      error,
+      pending: dashboard.isFetching || epay.isFetching,
+      onRetry: () => void Promise.all([dashboard.refetch(), epay.refetch()]),
+    },
+    age_ms: fetched_ms || seen?.at || Date.now(),
+  }
+}
+
+function useKeep(dashboard: Dashboard | undefined, epay: AkunEpay[] | undefined, at: number): void {
+  useEffect(() => {
+    if (dashboard && epay && at > 0) kept.save({ dashboard, epay }, at)
+  }, [dashboard, epay, at])
+}

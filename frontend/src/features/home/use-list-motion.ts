@@ -1,0 +1,53 @@
+import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import { lessMotion } from '@/shared/lib/less-motion'
+import { whenIdle } from '@/shared/lib/when-idle'
+
+/** As the style sheets have it: `--sheet` and `--ease-out`. */
+const HOW = { duration: 0.28, ease: [0.2, 0.8, 0.2, 1] as const }
+
+/** Fetched when the phone is idle; until then a change of the list is merely sudden. */
+let animate: typeof import('framer-motion/dom/mini').animate | undefined
+
+interface Place {
+  left: number
+  top: number
+}
+
+/**
+ * What is new in a list comes up, and what has to move goes to its new place, by transform and opacity alone. `ids` names
+ * what is in it and in which order. The list is its entries' offset parent.
+ */
+export function useListMotion(list: RefObject<HTMLElement | null>, ids: string): void {
+  const before = useRef<Map<Element, Place> | null>(null)
+  useEffect(() => {
+    whenIdle()
+      .then(() => import('framer-motion/dom/mini'))
+      .then(
+        (file) => {
+          animate = file.animate
+        },
+        () => undefined,
+      )
+  }, [])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list is the event
+  useLayoutEffect(() => {
+    const was = before.current
+    before.current = new Map()
+    for (const node of list.current?.children ?? []) {
+      if (!(node instanceof HTMLElement)) continue
+      const { offsetLeft: left, offsetTop: top } = node
+      before.current.set(node, { left, top })
+      if (was && !lessMotion()) move(node, was.get(node), { left, top })
+    }
+  }, [list, ids])
+}
+
+function move(node: HTMLElement, from: Place | undefined, to: Place): void {
+  if (!from) {
+    void animate?.(node, { opacity: [0, 1], transform: ['scale(0.94)', 'none'] }, HOW)
+    return
+  }
+  const [x, y] = [from.left - to.left, from.top - to.top]
+  if (x !== 0 || y !== 0) void animate?.(node, { transform: [`translate(${x}px, ${y}px)`, 'none'] }, HOW)
+}

@@ -1,0 +1,105 @@
+import { useAnimate } from 'framer-motion/mini'
+import { Timer } from 'lucide-react'
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { clockTime, rupiah } from '@/shared/lib/format'
+import { lessMotion } from '@/shared/lib/less-motion'
+import { useBeats } from '@/shared/realtime/beats'
+import { Button } from '@/shared/ui/button'
+import { Kawung } from '@/shared/ui/kawung'
+import { Porthole } from '@/shared/ui/porthole'
+import type { Paid } from './paid'
+import styles from './paid-layer.module.css'
+
+/** It is gone after 2.4 s, the flight included. */
+const FLIGHT_S = 0.28
+const STAY_MS = 2_400 - FLIGHT_S * 1000
+/** Of `--ease-out`. */
+const EASE = [0.2, 0.8, 0.2, 1] as const
+
+/**
+ * The machine has started: its door fills, then flies to its card on the dashboard below. It closes by itself, on a
+ * touch and on Escape; nothing has to be read here that the dashboard does not show.
+ */
+export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () => void }) {
+  const [layer, animate] = useAnimate<HTMLElement>()
+  const door = useRef<HTMLDivElement>(null)
+  const leaving = useRef(false)
+  const [there, setThere] = useState(false)
+  useEffect(() => setThere(true), [])
+  const ends_at = useBeats((state) => state.beats[String(paid.idmesin)]?.ends_at) ?? paid.ends_at
+
+  // From its place on the receipt.
+  useLayoutEffect(() => {
+    if (!door.current || !paid.from || lessMotion()) return
+    const to = door.current.getBoundingClientRect()
+    void animate(
+      door.current,
+      { transform: [between(to, paid.from), 'none'] },
+      { duration: FLIGHT_S, ease: EASE },
+    )
+  }, [animate, paid.from])
+
+  const close = useEffectEvent(async () => {
+    if (leaving.current) return
+    leaving.current = true
+    const card = document.querySelector(`[data-machine="${paid.idmesin}"]`)?.getBoundingClientRect()
+    if (door.current && !lessMotion()) {
+      const from = door.current.getBoundingClientRect()
+      const how = { duration: FLIGHT_S, ease: EASE }
+      const flight = card && { transform: ['none', between(from, card)] }
+      if (flight) void animate(door.current, flight, how)
+      await animate(layer.current, { opacity: [1, 0] }, how)
+    }
+    onClose()
+  })
+  useEffect(() => {
+    const timer = setTimeout(() => void close(), STAY_MS)
+    const onKey = ({ key }: KeyboardEvent) => key === 'Escape' && void close()
+    const onTouch = () => void close()
+    window.addEventListener('keydown', onKey)
+    window.addEventListener('click', onTouch)
+    return () => {
+      clearTimeout(timer)
+      window.removeEventListener('keydown', onKey)
+      window.removeEventListener('click', onTouch)
+    }
+  }, [])
+
+  return (
+    <section ref={layer} className={styles.layer} aria-label={added.pay.paid}>
+      <Kawung className={styles.kawung} />
+      <div className={styles.middle}>
+        <div ref={door} className={styles.door}>
+          <Porthole size="hero" state="filling" />
+        </div>
+        {/* A screen reader tells what comes into it, not what it comes with. */}
+        <div role="status" className={styles.words}>
+          {there && (
+            <>
+              <p className={styles.title}>{spec.machineStarted}</p>
+              <p>{added.epay.serviceAt(paid.service, paid.machine)}</p>
+            </>
+          )}
+        </div>
+        <p className={`digits ${styles.until}`}>
+          <Timer size={20} aria-hidden /> {added.dashboard.endsAt(clockTime(ends_at))}
+        </p>
+      </div>
+      <p className={styles.left}>
+        {added.pay.balanceLeft} <strong className="digits">{rupiah(paid.balanceLeft)}</strong>
+      </p>
+      <Button className={styles.close} onClick={() => void close()}>
+        {added.pay.toDashboard}
+      </Button>
+    </section>
+  )
+}
+
+/** What puts something that lies at `here` over `there`. */
+function between(here: DOMRect, there: DOMRect): string {
+  const x = there.x + there.width / 2 - here.x - here.width / 2
+  const y = there.y + there.height / 2 - here.y - here.height / 2
+  return `translate(${x}px, ${y}px) scale(${there.width / here.width})`
+}

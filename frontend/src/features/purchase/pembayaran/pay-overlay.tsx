@@ -1,0 +1,46 @@
+import { added } from '@/shared/copy/added'
+import { useHome } from '@/shared/lib/trail'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+import { Porthole } from '@/shared/ui/porthole'
+import { FadeSwap } from './fade-swap'
+import styles from './pembayaran-page.module.css'
+import type { PayPhase } from './use-pay'
+
+const words: Record<Exclude<PayPhase, 'ready'>, [string, string]> = {
+  sending: [added.pay.starting, added.pay.startingBody],
+  asking: [added.pay.confirming, added.pay.confirmingBody],
+  unknown: [added.pay.undecided, added.pay.undecidedBody],
+}
+
+interface Props {
+  phase: PayPhase
+  onRetry: () => void
+  onLeave: () => void
+}
+
+/** While the machine is being started: what is awaited, and the truth when nothing can be known yet. */
+export function PayOverlay({ phase, onRetry, onLeave }: Props) {
+  const home = useHome()
+  const leave = () => {
+    onLeave()
+    home()
+  }
+  const [title, body] = phase === 'ready' ? ['', ''] : words[phase]
+  return (
+    <Dialog open={phase !== 'ready'} onClose={() => undefined} title={title} locked>
+      <div className={styles.wait}>
+        {phase !== 'unknown' && <Porthole state="waiting" />}
+        <div role="status">
+          <FadeSwap id={phase}>{body}</FadeSwap>
+        </div>
+      </div>
+      {phase === 'unknown' && <Button onClick={onRetry}>{added.common.tryAgain}</Button>}
+      {phase !== 'sending' && (
+        <Button variant="secondary" onClick={leave}>
+          {added.pay.toDashboard}
+        </Button>
+      )}
+    </Dialog>
+  )
+}

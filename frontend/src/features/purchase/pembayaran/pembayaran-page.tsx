@@ -1,0 +1,130 @@
+import { useQuery } from '@tanstack/react-query'
+import { Shirt } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { Navigate } from 'react-router'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { clockTime, formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/format'
+import { paths } from '@/shared/lib/paths'
+import { serverNow } from '@/shared/realtime/clock'
+import { Button } from '@/shared/ui/button'
+import { Page } from '@/shared/ui/page'
+import { Porthole } from '@/shared/ui/porthole'
+
+import { ownerEpayQuery } from '../calls'
+import { leaveSent, openReceipt, type PurchaseFlow, purchaseFlow } from '../purchase-flow'
+import { PayOverlay } from './pay-overlay'
+import styles from './pembayaran-page.module.css'
+import { TornEdge } from './torn-edge'
+import { usePay } from './use-pay'
+
+/** How often the time of the end is drawn anew, ms. */
+const NOW_MS = 10_000
+
+/** The receipt before paying; with something missing it leads back one step. */
+export default function PembayaranPage() {
+  const [flow] = useState(purchaseFlow.read)
+  if (!flow?.layanan || !flow.epay) return <Navigate to={paths.pilihEpay} replace />
+  return <Receipt flow={{ ...flow, layanan: flow.layanan, epay: flow.epay }} />
+}
+
+function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
+  const { mesin, layanan, epay } = flow
+  const [receipt] = useState(() => openReceipt(flow))
+  const before = useBalance(flow)
+  // Once paid, a reload must not show the lowered balance as the one before.
+  const balance = receipt.saldo ?? before
+  const { phase, pay } = usePay(receipt, balance, flow)
+
+  return (
+    <Page
+      title={added.pay.title}
+      back={paths.dashboard}
+      footer={
+        <>
+          <p className={styles.loaded}>
+            <Shirt size={20} aria-hidden /> {added.pay.loaded(mesin.nama)}
+          </p>
+          <Button pending={phase === 'sending' || phase === 'asking'} onClick={pay}>
+            {spec.payAndStart}
+          </Button>
+        </>
+      }
+    >
+      <section className={styles.receipt} aria-label={added.pay.title}>
+        <div className={styles.lead}>
+          <div className={styles.what}>
+            <p className={styles.meta}>{added.pay.youPay}</p>
+            <p className={`digits ${styles.price}`}>{rupiah(layanan.harga)}</p>
+            <p className={styles.service}>{added.epay.serviceAt(layanan.nama, mesin.nama)}</p>
+            <p className={styles.meta}>
+              <Until duration_s={layanan.durasi} />
+            </p>
+          </div>
+          <div className={styles.door} data-paid-machine>
+            <Porthole state="free" />
+          </div>
+        </div>
+        <dl className={styles.rows}>
+          <Row label={added.pay.balanceAt(epay.outlet?.nama ?? '')} value={rupiah(balance)} number />
+          <Row label={spec.servicePrice} value={rupiah(-layanan.harga)} number tone="outgoing" />
+          <Row label={added.pay.balanceLeft} value={rupiah(balance - layanan.harga)} number tone="result" />
+        </dl>
+        <dl className={styles.rows}>
+          <Row label={added.receipt.machine} value={mesin.nama} />
+          <Row label={added.receipt.service} value={layanan.nama} />
+          <Row
+            label={added.receipt.duration}
+            value={added.receipt.minutes(wholeMinutes(layanan.durasi))}
+            number
+          />
+          <Row label={added.receipt.outlet} value={mesin.outlet.nama} />
+          <Row label={added.receipt.date} value={formatDateTime(receipt.made_ms)} number />
+          <Row label={spec.receiptNumber} value={receipt.nota} number />
+        </dl>
+        <TornEdge />
+      </section>
+      <PayOverlay phase={phase} onRetry={pay} onLeave={() => leaveSent(receipt)} />
+    </Page>
+  )
+}
+
+/** How long it takes, and when it is over if it is started now. */
+function Until({ duration_s }: { duration_s: number }) {
+  const [now, setNow] = useState(serverNow)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(serverNow()), NOW_MS)
+    return () => clearInterval(timer)
+  }, [])
+  const minutes = added.receipt.minutes(wholeMinutes(duration_s))
+  return added.pay.endsAbout(minutes, clockTime(now + duration_s * 1000))
+}
+
+/** The balance before paying; asked for again after a reload, when what was chosen may be old. */
+function useBalance({ mesin, epay }: Required<PurchaseFlow>): number {
+  const { data } = useQuery({
+    ...ownerEpayQuery(mesin.idowner),
+    // Not while paying: the balance before is what the receipt shows.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  })
+  const now = data?.find(({ idcustomer }) => idcustomer === epay.idcustomer) ?? epay
+  return now.quota_emoney?.saldo ?? 0
+}
+
+interface RowProps {
+  label: string
+  value: string
+  number?: boolean
+  tone?: 'outgoing' | 'result'
+}
+
+function Row({ label, value, number = false, tone }: RowProps) {
+  return (
+    <div className={styles.row} data-tone={tone}>
+      <dt>{label}</dt>
+      <dd className={number ? 'digits' : undefined}>{value}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+import { ChevronRight } from 'lucide-react'
+import type { AkunEpay } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { expiresAt } from '@/shared/lib/epay'
+import { formatDate, rupiah } from '@/shared/lib/format'
+import choices from '@/shared/ui/choice.module.css'
+import styles from './pilih-epay-page.module.css'
+
+interface Props {
+  epay: AkunEpay
+  price: number
+  onChoose: () => void
+}
+
+/** One account; too low a balance is said before and refused on the tap. */
+export function EpayOption({ epay, price, onChoose }: Props) {
+  const { outlet, quota_emoney } = epay
+  const balance = quota_emoney?.saldo ?? 0
+  const expiry = expiresAt(epay)
+  return (
+    <button type="button" className={`${choices.choice} ${styles.option}`} onClick={onChoose}>
+      <span className={choices.text}>
+        <span className={styles.outlet}>{outlet?.nama}</span>
+        <span className={styles.meta}>{outlet?.kota}</span>
+        {expiry !== null && <span className={styles.meta}>{added.epay.validUntil(formatDate(expiry))}</span>}
+      </span>
+      <span className={styles.amount}>
+        <span className={`digits ${styles.balance}`}>{rupiah(balance)}</span>
+        {balance < price ? (
+          <span className={styles.low}>{added.epay.insufficient}</span>
+        ) : (
+          <span className={`digits ${styles.meta}`}>{added.epay.left(rupiah(balance - price))}</span>
+        )}
+      </span>
+      <ChevronRight size={20} aria-hidden className={choices.chevron} />
+    </button>
+  )
+}

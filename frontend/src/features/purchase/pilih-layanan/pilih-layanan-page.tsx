@@ -1,0 +1,134 @@
+import { useQuery } from '@tanstack/react-query'
+import { ChevronRight } from 'lucide-react'
+import { type CSSProperties, useState } from 'react'
+import { Navigate, useNavigate } from 'react-router'
+import { asked, type Failure } from '@/shared/api/asked'
+import { asApiError } from '@/shared/api/error'
+import { lastUseQuery } from '@/shared/api/last-use'
+import type { DataLayanan } from '@/shared/api/model'
+import { added } from '@/shared/copy/added'
+import { extras } from '@/shared/copy/extras'
+import { spec } from '@/shared/copy/spec'
+import { rupiah, wholeMinutes } from '@/shared/lib/format'
+import { paths } from '@/shared/lib/paths'
+import { Button } from '@/shared/ui/button'
+import choices from '@/shared/ui/choice.module.css'
+import { Empty } from '@/shared/ui/empty'
+import { Failed } from '@/shared/ui/failed'
+import { Field } from '@/shared/ui/field'
+import { MoreSentinel } from '@/shared/ui/more-sentinel'
+import { Page } from '@/shared/ui/page'
+import { type PurchaseFlow, purchaseFlow } from '../purchase-flow'
+import { Waiting } from '../waiting'
+import { MachineCard } from './machine-card'
+import styles from './pilih-layanan-page.module.css'
+import { useDebounced } from './use-debounced'
+import { useMachine } from './use-machine'
+import { useServices } from './use-services'
+
+/** The services of the scanned machine; without a scan it leads back to it. */
+export default function PilihLayananPage() {
+  const [flow] = useState(purchaseFlow.read)
+  return flow ? <ServiceList flow={flow} /> : <Navigate to={paths.scan} replace />
+}
+
+function ServiceList({ flow }: { flow: PurchaseFlow }) {
+  const navigate = useNavigate()
+  const [typed, setTyped] = useState('')
+  const search = useDebounced(typed.trim())
+  const query = useServices(flow.qr, search)
+  const services = asked(
+    query,
+    query.data?.pages.flatMap((page) => page.data_layanan),
+  )
+  const machine = query.data?.pages.at(-1)?.data_mesin ?? flow.mesin
+  const { free, ends_at } = useMachine(machine, query.data ? query.dataUpdatedAt : 0)
+  // A short list needs no search.
+  const searchable = search !== '' || typed !== '' || (query.data?.pages.length ?? 0) > 1 || query.hasNextPage
+
+  function choose(service: DataLayanan) {
+    purchaseFlow.write({ qr: flow.qr, mesin: machine, layanan: service })
+    navigate(paths.pilihEpay)
+  }
+
+  return (
+    <Page title={added.service.title} back={paths.dashboard}>
+      <MachineCard machine={machine} free={free} ends_at={ends_at} />
+      {searchable && (
+        <Field
+          label={added.service.search}
+          type="search"
+          autoComplete="off"
+          maxLength={50}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      )}
+      {services.kind === 'loading' && <Waiting />}
+      {services.kind === 'failed' && <NotLoaded {...services.failure} />}
+      {services.kind === 'shown' && (
+        <Services services={services.data} searching={search !== ''} free={free} onChoose={choose} />
+      )}
+      {query.hasNextPage && (
+        <MoreSentinel
+          loading={query.isFetching}
+          failed={query.isFetchNextPageError}
+          onMore={() => {
+            if (!query.isFetching) void query.fetchNextPage()
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+interface ServicesProps {
+  services: DataLayanan[]
+  searching: boolean
+  /** Whether the machine takes a purchase now. */
+  free: boolean
+  onChoose: (service: DataLayanan) => void
+}
+
+function Services({ services, searching, free, onChoose }: ServicesProps) {
+  const { data: last } = useQuery(lastUseQuery())
+  if (services.length === 0) return <Empty title={searching ? added.service.noMatch : added.service.empty} />
+  return (
+    <ul className={choices.surface}>
+      {services.map((service) => (
+        <li key={service.id}>
+          <button type="button" className={choices.choice} disabled={!free} onClick={() => onChoose(service)}>
+            <span
+              className={styles.dial}
+              style={{ '--level': `${dialLevel(service.durasi)}%` } as CSSProperties}
+            />
+            <span className={styles.name}>
+              {service.nama}
+              <span className={styles.duration}>
+                {added.receipt.minutes(wholeMinutes(service.durasi))}
+                {service.id === last?.idlayanan && <span className={styles.last}>{extras.again.last}</span>}
+              </span>
+            </span>
+            <span className={`digits ${styles.price}`}>{rupiah(service.harga)}</span>
+            <ChevronRight size={20} aria-hidden className={choices.chevron} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Per cent of an hour; a short service has some water too. */
+const dialLevel = (duration_s: number) => Math.round(Math.min(1, Math.max(0.15, duration_s / 3_600)) * 100)
+
+function NotLoaded(failure: Failure) {
+  const navigate = useNavigate()
+  if (asApiError(failure.error).status !== 404) return <Failed {...failure} />
+  return (
+    <Empty
+      title={spec.machineNotFound}
+      body={added.scan.machineNotFoundBody}
+      action={<Button onClick={() => navigate(paths.scan)}>{added.scan.scanAgain}</Button>}
+    />
+  )
+}

@@ -1,0 +1,156 @@
+import type { AkunEpay, CreateSnapTransaksi, DataLayanan, DataMesin } from '@/shared/api/model'
+import { currentCustomer } from '@/shared/lib/auth-store'
+import { CUSTOMER_PREFIX, isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
+import { anyOpen, forgetOpen, isOpen, rememberOpen } from './open-receipts'
+import { isReceiptNumber, newReceiptNumber } from './receipt-number'
+
+/** What has been chosen so far between the scan and the payment. Phones hold it, and the receipt, under these words. */
+export interface PurchaseFlow {
+  /** The sticker's text or its typed code. */
+  qr: string
+  mesin: DataMesin
+  layanan?: DataLayanan
+  epay?: AkunEpay
+}
+
+const isFlow = (value: unknown): value is PurchaseFlow =>
+  isRecord(value) && typeof value.qr === 'string' && isRecord(value.mesin)
+
+/** Kept for the session, so that a reload in any step goes on where it was. */
+export const purchaseFlow = slot<PurchaseFlow>('session', `${PRIVATE_PREFIX}beli`, isFlow)
+
+/** The receipt of one visit of /pembayaran. */
+export interface Receipt {
+  nota: string
+  /** `id_customer_global` of whose it is: its answer may come when somebody else, or nobody, is logged in. */
+  customer: string
+  /** Epoch ms of the phone. */
+  made_ms: number
+  /** When the customer pressed the button; null before. */
+  paid_ms: number | null
+  /** The balance as it was then, rupiah; null before. */
+  saldo: number | null
+  body: CreateSnapTransaksi
+}
+
+const isReceipt = (value: unknown): value is Receipt =>
+  isRecord(value) &&
+  typeof value.nota === 'string' &&
+  isReceiptNumber(value.nota) &&
+  typeof value.made_ms === 'number' &&
+  isRecord(value.body)
+
+const receiptSlot = slot<Receipt>('session', `${PRIVATE_PREFIX}nota`, isReceipt)
+
+/** A receipt whose payment was sent, with what it is for. */
+interface Sent {
+  nota: Receipt
+  flow: PurchaseFlow
+}
+
+const isSent = (value: unknown): value is Sent =>
+  isRecord(value) && isReceipt(value.nota) && isFlow(value.flow)
+
+/** The one that is asked on about after a restart of the app, a new login of the same customer, or in another tab. */
+const sentSlot = (customer: string) => slot<Sent>('local', `${CUSTOMER_PREFIX}${customer}.sent`, isSent)
+
+/**
+ * The receipt for what is chosen: the kept one while its outcome is not known and it is for the same
+ * choice, else a new one. The number is what makes a repeated request charge once.
+ */
+export function openReceipt(flow: Required<PurchaseFlow>, now = new Date()): Receipt {
+  const customer = currentCustomer()
+  const kept = receiptSlot.read()
+  const body = {
+    idcustomer: flow.epay.idcustomer,
+    idmesin: flow.mesin.id,
+    idoutlet: flow.mesin.outlet.idoutlet,
+    idsnap_layanan: flow.layanan.id,
+    total: flow.layanan.harga,
+    grandtotal: flow.layanan.harga,
+  }
+  if (kept && sameChoice(kept.body, body)) return { ...kept, customer }
+  dropReceipt()
+  const receiptNumber = newReceiptNumber(now)
+  const fresh: Receipt = {
+    nota: receiptNumber,
+    customer,
+    made_ms: now.getTime(),
+    paid_ms: null,
+    saldo: null,
+    body: { id: receiptNumber, ...body },
+  }
+  receiptSlot.write(fresh)
+  return fresh
+}
+
+function sameChoice(kept: CreateSnapTransaksi, body: Omit<CreateSnapTransaksi, 'id'>): boolean {
+  return (Object.keys(body) as (keyof typeof body)[]).every((key) => kept[key] === body[key])
+}
+
+/** The button was pressed: from now on the receipt shows the balance of this moment, before the price. */
+export function markPaid(receipt: Receipt, balance: number, now = Date.now()): void {
+  const paid = { ...receipt, paid_ms: now, saldo: receipt.saldo ?? balance }
+  markSent(receipt, now)
+  receiptSlot.write(paid)
+  const flow = purchaseFlow.read()
+  if (flow && isOf(flow, receipt.body)) sentSlot(receipt.customer).write({ nota: paid, flow })
+}
+
+/** It is asked, again: until it is decided, this receipt may take money. */
+export function markSent({ customer, nota }: Receipt, now = Date.now()): void {
+  rememberOpen(customer, nota, now)
+}
+
+/**
+ * Makes a receipt that was sent and is not decided the choice of this tab again, unless another one has been begun in
+ * it. True: /pembayaran asks on about it.
+ */
+export function takeUpSent(now = Date.now()): boolean {
+  const customer = currentCustomer()
+  const place = sentSlot(customer)
+  const sent = place.read()
+  if (!sent) return false
+  if (!isOpen(customer, sent.nota.nota, now)) {
+    place.clear()
+    return false
+  }
+  if (receiptSlot.read()?.nota === sent.nota.nota) return true
+  if (purchaseFlow.read()) return false
+  purchaseFlow.write(sent.flow)
+  receiptSlot.write(sent.nota)
+  return true
+}
+
+/** The customer looks on the dashboard instead: nothing leads back to this receipt, but it stays open. */
+export function leaveSent({ customer, nota }: Receipt): void {
+  const place = sentSlot(customer)
+  if (place.read()?.nota.nota === nota) place.clear()
+}
+
+/** The customer chooses anew. A receipt that may have been paid stays open. */
+export function dropReceipt(): void {
+  const kept = receiptSlot.read()
+  if (kept) leaveSent({ ...kept, customer: currentCustomer() })
+  receiptSlot.clear()
+}
+
+/** Whether a purchase of this customer may still take money, so that nobody can say that none was taken. */
+export const leftOpen = ({ customer }: Receipt, now = Date.now()): boolean => anyOpen(customer, now)
+
+/** The purchase of this receipt is decided. What the customer has begun since then is not touched. */
+export function endPurchase(decided: Receipt): void {
+  const { customer, nota, body } = decided
+  forgetOpen(customer, nota)
+  leaveSent(decided)
+  if (receiptSlot.read()?.nota !== nota) return
+  receiptSlot.clear()
+  const flow = purchaseFlow.read()
+  if (flow && isOf(flow, body)) purchaseFlow.clear()
+}
+
+function isOf({ mesin, layanan, epay }: PurchaseFlow, body: CreateSnapTransaksi): boolean {
+  return (
+    mesin.id === body.idmesin && layanan?.id === body.idsnap_layanan && epay?.idcustomer === body.idcustomer
+  )
+}

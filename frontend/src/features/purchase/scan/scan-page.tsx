@@ -1,0 +1,148 @@
+import { Image, Keyboard } from 'lucide-react'
+import { type ChangeEvent, useRef, useState } from 'react'
+import { useLocation, useNavigate } from 'react-router'
+import { added } from '@/shared/copy/added'
+import { spec } from '@/shared/copy/spec'
+import { paths } from '@/shared/lib/paths'
+import { toast } from '@/shared/lib/toast'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { useCamera } from '@/shared/scan/use-camera'
+import { type Decoder, useDecoder } from '@/shared/scan/use-decoder'
+import { useNewText } from '@/shared/scan/use-new-text'
+import { useScanner } from '@/shared/scan/use-scanner'
+import { Viewfinder } from '@/shared/scan/viewfinder'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+import { Page } from '@/shared/ui/page'
+import { readAgain } from './again'
+import { CodeDialog } from './code-dialog'
+import { decodeFile } from './picture'
+import styles from './scan-page.module.css'
+import { useFindMachine } from './use-find-machine'
+
+/** What lies over the camera, which looks at nothing meanwhile. */
+type Over = 'nothing' | 'code' | 'withoutEpay'
+
+export default function ScanPage() {
+  const video = useRef<HTMLVideoElement>(null)
+  const camera = useCamera(video)
+  const [over, setOver] = useState<Over>('nothing')
+  const { state } = useLocation()
+  const find = useFindMachine(readAgain(state), () => setOver('withoutEpay'))
+  const close = () => setOver('nothing')
+  const isNew = useNewText()
+
+  const decoder = useDecoder(camera.state === 'starting' || camera.state === 'live')
+  const looking = camera.state === 'live' && !find.pending && over === 'nothing'
+  useScanner({
+    video,
+    decode: looking ? decoder.decode : null,
+    onText: (text) => {
+      if (isNew(text)) find.byQr(text)
+    },
+    onBroken: decoder.giveUp,
+  })
+
+  return (
+    <Page title={spec.scan} back={paths.dashboard}>
+      <Viewfinder
+        className={styles.finder}
+        video={video}
+        state={camera.state}
+        decoder={decoder.state}
+        checking={find.pending}
+        words={added.scan}
+        torch={camera.torch}
+        onTorch={camera.toggleTorch}
+        onRetry={camera.retry}
+        onReload={() => void decoder.load().catch(() => undefined)}
+      />
+      <div className={styles.ways}>
+        <GalleryButton disabled={find.pending} load={decoder.load} onText={find.byQr} />
+        <Button
+          variant="secondary"
+          className={styles.way}
+          icon={<Keyboard size={20} aria-hidden />}
+          disabled={find.pending}
+          onClick={() => setOver('code')}
+        >
+          {added.scan.typeCode}
+        </Button>
+      </div>
+      <section className={styles.guide} aria-labelledby="guide">
+        <h2 id="guide" className={styles.heading}>
+          {spec.guide}
+        </h2>
+        <ol className={styles.steps}>
+          {added.scan.steps.map((step) => (
+            <li key={step} className={styles.step}>
+              {step}
+            </li>
+          ))}
+        </ol>
+      </section>
+      <CodeDialog open={over === 'code'} pending={find.pending} onClose={close} onCode={find.byCode} />
+      <NoEpayDialog open={over === 'withoutEpay'} onClose={close} />
+    </Page>
+  )
+}
+
+interface GalleryProps {
+  disabled: boolean
+  load: Decoder['load']
+  onText: (text: string) => void
+}
+
+function GalleryButton({ disabled, load, onText }: GalleryProps) {
+  const input = useRef<HTMLInputElement>(null)
+  const { pending, submit } = useSubmit(async (file: File) => {
+    try {
+      const text = await decodeFile(file, await load())
+      if (text) onText(text)
+      else toast.failure(added.scan.pictureWithoutQr, added.scan.pictureWithoutQrBody)
+    } catch {
+      toast.failure(added.scan.scannerFailed, added.scan.scannerFailedBody)
+    }
+  })
+
+  function onChange(event: ChangeEvent<HTMLInputElement>) {
+    const [file] = event.target.files ?? []
+    // Choosing the same picture again must count as a choice.
+    event.target.value = ''
+    if (file) submit(file)
+  }
+
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept="image/*"
+        hidden
+        aria-label={added.scan.gallery}
+        onChange={onChange}
+      />
+      <Button
+        variant="secondary"
+        className={styles.way}
+        icon={<Image size={20} aria-hidden />}
+        disabled={disabled}
+        pending={pending}
+        onClick={() => input.current?.click()}
+      >
+        {added.scan.gallery}
+      </Button>
+    </>
+  )
+}
+
+/** docs/product.md §8: no E-Pay balance for this outlet; top up at the cashier first. */
+function NoEpayDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const navigate = useNavigate()
+  return (
+    <Dialog open={open} onClose={onClose} title={spec.epayNotFound}>
+      <p className={styles.text}>{added.scan.modalBody}</p>
+      <Button onClick={() => navigate(paths.topUp)}>{spec.topUp}</Button>
+    </Dialog>
+  )
+}

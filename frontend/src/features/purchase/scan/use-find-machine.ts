@@ -1,0 +1,71 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from 'react-router'
+import { type ApiError, explain, explanation } from '@/shared/api/error'
+import type { LastUse } from '@/shared/api/model'
+import { useSend } from '@/shared/api/use-send'
+import { added } from '@/shared/copy/added'
+import { extras } from '@/shared/copy/extras'
+import { spec } from '@/shared/copy/spec'
+import { paths } from '@/shared/lib/paths'
+import { toast } from '@/shared/lib/toast'
+import { getEpayOfOwner, getServices, ownerEpayQuery, servicesQuery } from '../calls'
+import { dropReceipt, purchaseFlow } from '../purchase-flow'
+import { sameService } from './again'
+import { isMachineQr } from './machine-code'
+
+/**
+ * From a sticker's text or a typed code to the service list: the machine, then whether there is an
+ * E-Pay to pay with (docs/product.md §8). Failures stay on this screen. `again`: what is to be washed with once more, with
+ * which it goes straight to the payment.
+ */
+export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+
+  const { pending, submit } = useSend({
+    send: async (qr: string) => {
+      const found = await getServices({ qr, skip: 0 })
+      const [accounts, service] = await Promise.all([
+        getEpayOfOwner(found.data_mesin.idowner),
+        again ? sameService(qr, found, again) : undefined,
+      ])
+      return { found, accounts, service }
+    },
+    words,
+    onDone({ found, accounts, service }, qr) {
+      if (accounts.length === 0) {
+        toast.failure(spec.quotaNotFound, added.scan.quotaNotFoundBody)
+        return onWithoutEpay()
+      }
+      const { data_mesin: mesin } = found
+      client.setQueryData(servicesQuery(qr).queryKey, { pages: [found], pageParams: [0] })
+      client.setQueryData(ownerEpayQuery(mesin.idowner).queryKey, accounts)
+      dropReceipt()
+      purchaseFlow.write({ qr, mesin })
+      toast.success(spec.servicesFound)
+      if (service === null) toast.info(extras.again.gone, extras.again.goneBody)
+      // One that is not free says so among its services.
+      if (!service || mesin.status !== 'idle') return navigate(paths.pilihLayanan)
+      const epay = accounts.find(({ idcustomer }) => idcustomer === again?.idcustomer)
+      const enough = (epay?.quota_emoney?.saldo ?? 0) >= service.harga
+      purchaseFlow.write({ qr, mesin, layanan: service, ...(epay && enough ? { epay } : {}) })
+      navigate(epay && enough ? paths.pembayaran : paths.pilihEpay)
+    },
+  })
+
+  return {
+    pending,
+    byCode: submit,
+    /** A scanned text: only our own stickers are asked for. */
+    byQr(text: string) {
+      if (isMachineQr(text)) submit(text)
+      else toast.failure(spec.machineNotFound, added.scan.notMachineQr)
+    },
+  }
+}
+
+function words(error: ApiError) {
+  if (error.unanswered) return explain(error)
+  const body = error.status === 404 ? added.scan.machineNotFoundBody : explanation(error)
+  return { title: spec.machineNotFound, body }
+}

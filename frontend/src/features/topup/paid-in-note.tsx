@@ -1,0 +1,34 @@
+import { rupiah } from '@/shared/lib/format'
+import type { PaidIn } from './paid-in'
+import { paidIn as words } from './paid-in-copy'
+import styles from './top-up-page.module.css'
+
+/** In the code's place: that money came in. */
+export function PaidInNote({ amount, balance }: PaidIn) {
+  return (
+    <div className={styles.paidIn}>
+      <svg className={styles.check} viewBox="0 0 112 112" aria-hidden="true">
+        <circle cx="56" cy="56" r="52" strokeWidth="8" />
+        <path
+          d="M38 58l12 12 25-27"
+          fill="none"
+          strokeWidth="5"
+          strokeLinecap="round"
+          strokeLinejoin="round"
+        />
+      </svg>
+      <p className={styles.came}>
+        {words.title}
+        {amount !== null && (
+          <>
+            {' '}
+            <span className={`digits ${styles.amount}`}>{rupiah(amount)}</span>
+          </>
+        )}
+      </p>
+      <p className={styles.balance}>
+        {words.balance} <span className={`digits ${styles.present}`}>{rupiah(balance)}</span>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+import type { Failure } from '@/shared/api/asked'
+import { explain } from '@/shared/api/error'
+import { added } from '@/shared/copy/added'
+import { Button } from '@/shared/ui/button'
+import { Spinner } from '@/shared/ui/spinner'
+import styles from './top-up-page.module.css'
+import { useQrcode } from './use-qrcode'
+
+/** The code on white whatever the theme: a cashier's reader wants dark on light. */
+export function QrPanel() {
+  const code = useQrcode()
+  return (
+    <div className={styles.panel} aria-busy={code.kind === 'loading'}>
+      {code.kind === 'shown' ? (
+        <img className={styles.qr} src={`data:image/png;base64,${code.png}`} alt={added.topUp.alt} />
+      ) : code.kind === 'loading' ? (
+        <p role="status" className={styles.waiting}>
+          <Spinner large />
+          <span className="visually-hidden">{added.topUp.loading}</span>
+        </p>
+      ) : (
+        <Failed
+          title={code.kind === 'expired' ? added.topUp.expired : added.topUp.loadFailed}
+          {...code.failure}
+        />
+      )}
+    </div>
+  )
+}
+
+function Failed(props: Failure & { title: string }) {
+  const { title, body } = explain(props.error)
+  return (
+    <div role="alert" className={styles.failed}>
+      <p className={styles.failedTitle}>{props.title}</p>
+      <p>{body ?? title}</p>
+      <Button className={styles.retry} onClick={props.onRetry}>
+        {added.common.tryAgain}
+      </Button>
+    </div>
+  )
+}

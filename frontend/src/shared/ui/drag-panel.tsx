@@ -1,0 +1,100 @@
+import { type DragControls, domMax, LazyMotion, useDragControls, useReducedMotion } from 'framer-motion'
+import * as m from 'framer-motion/m'
+import { type RefObject, useEffect, useRef } from 'react'
+import { PANEL } from '@/shared/lib/free-place'
+import styles from './dialog.module.css'
+import type { PanelProps } from './panel'
+
+/** A sheet closes that was pulled so far (of its height), or thrown so fast (px a second). */
+const CLOSING = { far: 0.35, fast: 500 }
+
+/** How much of the way a sheet goes with the finger. */
+const LOOSE = 1
+const TIGHT = 0.12
+
+/** There at once. */
+const STIFF = { bounceStiffness: 1_000_000, bounceDamping: 10_000_000 }
+const SPRING = { bounceStiffness: 400, bounceDamping: 40 }
+
+/** A panel that can be pulled down, and springs back or closes when it is let go. */
+export default function DragPanel({ locked, onClose, children }: PanelProps) {
+  const controls = useDragControls()
+  const still = useReducedMotion()
+  const panel = useRef<HTMLDivElement>(null)
+  useGrip(panel, controls)
+  return (
+    <LazyMotion strict features={domMax}>
+      <m.div
+        ref={panel}
+        className={`${styles.panel} ${styles.loose}`}
+        drag="y"
+        dragListener={false}
+        dragControls={controls}
+        dragConstraints={{ top: 0, bottom: 0 }}
+        dragElastic={{ top: 0, bottom: locked ? TIGHT : LOOSE }}
+        dragTransition={still ? STIFF : SPRING}
+        onDragEnd={(_, { offset, velocity }) => {
+          const height = panel.current?.offsetHeight ?? 0
+          if (offset.y > height * CLOSING.far || (offset.y > 0 && velocity.y > CLOSING.fast)) onClose()
+        }}
+        {...PANEL}
+      >
+        {children}
+      </m.div>
+    </LazyMotion>
+  )
+}
+
+/**
+ * Begins to pull at the head at once, and anywhere else when a finger goes down where there is nothing more to scroll
+ * to: a mouse selects text there.
+ */
+function useGrip(panel: RefObject<HTMLDivElement | null>, controls: DragControls): void {
+  useEffect(() => {
+    const node = panel.current
+    if (!node) return
+    /** The touch of which is not known yet what it is. */
+    let begun: PointerEvent | undefined
+    let pulling = false
+
+    const onPointerDown = (event: PointerEvent) => {
+      begun = undefined
+      pulling = false
+      const { target, isPrimary, button } = event
+      if (!isPrimary || button !== 0 || !(target instanceof Element)) return
+      // A sheet on top of this one is in its page, too.
+      if (target.closest('dialog') !== node.parentElement) return
+      if (!target.closest('[data-grip]')) begun = event.pointerType === 'touch' ? event : undefined
+      else if (!target.closest('button')) controls.start(event)
+    }
+    const onTouchMove = (event: TouchEvent) => {
+      const [touch] = event.touches
+      if (begun && touch) {
+        const down = touch.clientY - begun.clientY
+        const aside = Math.abs(touch.clientX - begun.clientX)
+        if (down === 0 && aside === 0) return
+        pulling = down > aside && event.touches.length === 1 && atTop(begun.target, node)
+        if (pulling) controls.start(begun)
+        begun = undefined
+      }
+      // Or the browser takes the finger for its own scrolling.
+      if (pulling && event.cancelable) event.preventDefault()
+    }
+    node.addEventListener('pointerdown', onPointerDown)
+    node.addEventListener('touchmove', onTouchMove, { passive: false })
+    return () => {
+      node.removeEventListener('pointerdown', onPointerDown)
+      node.removeEventListener('touchmove', onTouchMove)
+    }
+  }, [panel, controls])
+}
+
+/** Nothing from there up to the panel has been scrolled down. */
+function atTop(from: EventTarget | null, panel: HTMLElement): boolean {
+  let node = from instanceof Element ? from : null
+  while (node && node.scrollTop <= 0) {
+    if (node === panel) return true
+    node = node.parentElement
+  }
+  return false
+}

@@ -1,0 +1,15 @@
+import { groupedTelp } from '@/shared/lib/format'
+
+/** A telephone number to read: `+62 851 9136 3216`, in groups by the gaps between them alone. */
+export function Telp({ telp }: { telp: string }) {
+  const [first = '', ...rest] = groupedTelp(telp).split(' ')
+  return (
+    <span className="digits telp">
+      +62
+      {[first.slice(1), ...rest].map((group, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a group has no name but its place
+        <span key={place}>{group}</span>
+      ))}
+    </span>
+  )
+}
