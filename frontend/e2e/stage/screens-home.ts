@@ -79,6 +79,8 @@ const home: Screen[] = [
   },
 ]
 
+const SHARE = 'Bagikan struk'
+
 const entry =
   (name: string, nth = 0) =>
   async (page: Page) =>
@@ -110,21 +112,29 @@ const past: Screen[] = [
     answers: { 'transaksi/list_history': NO_ANSWER },
     shows: NO_ANSWER.message,
   },
-  { name: 'riwayat-detail', path: '/riwayatPage', act: entry('Transaksi'), shows: 'Bagikan struk' },
-  { name: 'riwayat-detail-top-up', path: '/riwayatPage', act: entry('+Rp 50.000'), shows: 'Bagikan struk' },
+  { name: 'riwayat-detail', path: '/riwayatPage', act: entry('Transaksi'), shows: SHARE, action: SHARE },
+  {
+    name: 'riwayat-detail-top-up',
+    path: '/riwayatPage',
+    act: entry('+Rp 50.000'),
+    shows: SHARE,
+    action: SHARE,
+  },
   {
     name: 'riwayat-detail-pembatalan',
     path: '/riwayatPage',
     act: entry('Pembatalan'),
-    shows: 'Bagikan struk',
+    shows: SHARE,
+    action: SHARE,
   },
   {
     name: 'riwayat-detail-penghapusan',
     path: '/riwayatPage',
     act: entry('Penghapusan'),
-    shows: 'Bagikan struk',
+    shows: SHARE,
+    action: SHARE,
   },
-  { name: 'riwayat-detail-refund', path: '/riwayatPage', act: entry('Refund'), shows: 'Bagikan struk' },
+  { name: 'riwayat-detail-refund', path: '/riwayatPage', act: entry('Refund'), shows: SHARE, action: SHARE },
 ]
 
 async function fillPasswords(page: Page): Promise<void> {

@@ -86,7 +86,8 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
       /** What stands at the bottom, or over everything, does not scroll out from under the phone's lower bar. */
       const floats = (node: Element) => {
         for (let outer: Element | null = node; outer; outer = outer.parentElement) {
-          const { position, bottom } = getComputedStyle(outer)
+          const { position, bottom, overflowY } = getComputedStyle(outer)
+          if (/auto|scroll/.test(overflowY) && outer.scrollHeight > outer.clientHeight) return null
           if (position === 'fixed' || (position === 'sticky' && bottom !== 'auto')) return outer
         }
         return null

@@ -8,7 +8,7 @@ import { currentCustomer } from '@/shared/lib/auth-store'
 import { toast } from '@/shared/lib/toast'
 import { isFullName } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
-import { Dialog } from '@/shared/ui/dialog'
+import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
 import form from '@/shared/ui/form.module.css'
 import { updateName } from './calls'
@@ -55,9 +55,11 @@ export function NameDialog({ name, onClose }: Props) {
           disabled={pending}
           onChange={(event) => setValue(event.target.value)}
         />
-        <Button type="submit" disabled={!isFullName(value)} pending={pending}>
-          {spec.save}
-        </Button>
+        <Foot>
+          <Button type="submit" disabled={!isFullName(value)} pending={pending}>
+            {spec.save}
+          </Button>
+        </Foot>
       </form>
     </Dialog>
   )

@@ -1,7 +1,7 @@
 import type { Account } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { Button } from '@/shared/ui/button'
-import { Dialog } from '@/shared/ui/dialog'
+import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Telp } from '@/shared/ui/telp'
 import styles from './akun-page.module.css'
 
@@ -23,7 +23,9 @@ export function NumberDialog({
         </p>
         <p className={styles.muted}>{added.account.numberFixedBody}</p>
       </div>
-      <Button onClick={onClose}>{added.account.understood}</Button>
+      <Foot>
+        <Button onClick={onClose}>{added.account.understood}</Button>
+      </Foot>
     </Dialog>
   )
 }

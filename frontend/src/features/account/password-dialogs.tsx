@@ -5,7 +5,7 @@ import { useForm } from '@/shared/lib/use-form'
 import { validPasswordChange } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
 import { CodeEntry } from '@/shared/ui/code-entry'
-import { Dialog } from '@/shared/ui/dialog'
+import { Dialog, Foot } from '@/shared/ui/dialog'
 import styles from '@/shared/ui/form.module.css'
 import { NewPasswordField } from '@/shared/ui/new-password-field'
 import { PasswordField } from '@/shared/ui/password-field'
@@ -54,9 +54,11 @@ function PasswordDialog({ change }: Props) {
           <NewPasswordField {...of('next')} label={added.newPassword} />
           <PasswordField {...of('repeat')} label={added.repeatNewPassword} autoComplete="new-password" />
         </div>
-        <Button type="submit" pending={pending}>
-          {spec.save}
-        </Button>
+        <Foot>
+          <Button type="submit" pending={pending}>
+            {spec.save}
+          </Button>
+        </Foot>
       </form>
     </Dialog>
   )
@@ -66,7 +68,7 @@ function VerifyDialog({ change }: Props) {
   const step = useCodeStep(change)
   return (
     <Dialog open onClose={change.toForm} title={spec.verifyChange}>
-      <CodeEntry {...step} submitLabel={spec.save} autoSubmit />
+      <CodeEntry {...step} submitLabel={spec.save} autoSubmit footer={(submit) => <Foot>{submit}</Foot>} />
     </Dialog>
   )
 }

@@ -5,7 +5,7 @@ import type { HistoryEntry } from '@/shared/api/model'
 import { tellFailure } from '@/shared/api/tell-failure'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { Dialog } from '@/shared/ui/dialog'
+import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Spinner } from '@/shared/ui/spinner'
 import { detailQuery } from './calls'
 import { DetailRows } from './detail-rows'
@@ -34,7 +34,9 @@ export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose:
       {receipt ? (
         <>
           <DetailRows receipt={receipt} />
-          <ShareButton title={titles[ref_type]} receipt={receipt} />
+          <Foot>
+            <ShareButton title={titles[ref_type]} receipt={receipt} />
+          </Foot>
         </>
       ) : (
         <Waiting />

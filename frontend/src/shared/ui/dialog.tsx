@@ -115,6 +115,11 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
   )
 }
 
+/** What one mostly comes for: at the sheet's bottom, in sight, however long the sheet is. */
+export function Foot({ children }: { children: ReactNode }) {
+  return <div className={styles.foot}>{children}</div>
+}
+
 /** Asks whether what was typed may go. */
 function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => void }) {
   return (

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { added } from '@/shared/copy/added'
 import { useForm } from '@/shared/lib/use-form'
 import { Button } from '@/shared/ui/button'
-import { Dialog } from '@/shared/ui/dialog'
+import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
 import forms from '@/shared/ui/form.module.css'
 import { readCode } from './machine-code'
@@ -54,9 +54,11 @@ export function CodeDialog({ open, pending, onClose, onCode }: Props) {
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
         />
-        <Button type="submit" pending={pending}>
-          {added.scan.search}
-        </Button>
+        <Foot>
+          <Button type="submit" pending={pending}>
+            {added.scan.search}
+          </Button>
+        </Foot>
       </form>
     </Dialog>
   )

@@ -12,7 +12,7 @@ import { useNewText } from '@/shared/scan/use-new-text'
 import { useScanner } from '@/shared/scan/use-scanner'
 import { Viewfinder } from '@/shared/scan/viewfinder'
 import { Button } from '@/shared/ui/button'
-import { Dialog } from '@/shared/ui/dialog'
+import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Page } from '@/shared/ui/page'
 import { readAgain } from './again'
 import { CodeDialog } from './code-dialog'
@@ -142,7 +142,9 @@ function NoEpayDialog({ open, onClose }: { open: boolean; onClose: () => void })
   return (
     <Dialog open={open} onClose={onClose} title={spec.epayNotFound}>
       <p className={styles.text}>{added.scan.modalBody}</p>
-      <Button onClick={() => navigate(paths.topUp)}>{spec.topUp}</Button>
+      <Foot>
+        <Button onClick={() => navigate(paths.topUp)}>{spec.topUp}</Button>
+      </Foot>
     </Dialog>
   )
 }

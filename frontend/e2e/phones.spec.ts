@@ -1,0 +1,75 @@
+import type { Page } from '@playwright/test'
+import { open } from './stage/open.ts'
+import { screens } from './stage/screens.ts'
+import { expectAccessible } from './support/axe.ts'
+import { cover, enlarge, faults, type Insets } from './support/fits.ts'
+import { still } from './support/still.ts'
+import { expect, test } from './support/test.ts'
+
+/** From the smallest phone in use to the largest, in CSS pixels. */
+const PHONES = [
+  [320, 568],
+  [360, 640],
+  [390, 844],
+  [430, 932],
+] as const
+/** What a notch and the line at the bottom cover. */
+const BARS: Insets = { top: 47, bottom: 34 }
+const UNCOVERED: Insets = { top: 0, bottom: 0 }
+/** Of the letters' own size. */
+const LARGE = 1.3
+
+/** What one mostly comes for is wholly in sight and in the lower half, where the thumb is. */
+async function outOfReach(page: Page, action: string | RegExp): Promise<string[]> {
+  const target = page.getByRole('button', { name: action }).or(page.getByRole('link', { name: action }))
+  const box = await target.filter({ visible: true }).last().boundingBox()
+  const phone = page.viewportSize()
+  if (!box || !phone) return [`${action} is not there`]
+  const found = []
+  if (box.y + box.height > phone.height) found.push(`${action} is below the screen's end`)
+  if (box.y + box.height / 2 < phone.height / 2) found.push(`${action} is in the upper half`)
+  return found
+}
+
+/** As the phone comes, and as hard as it gets. */
+const HARDSHIPS = [
+  { letters: 1, bars: UNCOVERED },
+  { letters: LARGE, bars: BARS },
+]
+
+/** They differ from the first, light and with the usual contrast, in nothing but colours. */
+const OTHER_LOOKS = [
+  { colorScheme: 'light', contrast: 'more' },
+  { colorScheme: 'dark', contrast: 'no-preference' },
+  { colorScheme: 'dark', contrast: 'more' },
+] as const
+
+/** What is wrong with the screen on any of the phones. */
+async function faultsOnPhones(page: Page, action?: string | RegExp): Promise<string[]> {
+  const found: string[] = []
+  for (const [width, height] of PHONES) {
+    await page.setViewportSize({ width, height })
+    for (const { letters, bars } of HARDSHIPS) {
+      await enlarge(page, letters)
+      await cover(page, bars)
+      await still(page)
+      const wrong = await faults(page, bars)
+      if (action) wrong.push(...(await outOfReach(page, action)))
+      found.push(...wrong.map((what) => `${width}×${height}, letters ${letters}: ${what}`))
+    }
+  }
+  return found
+}
+
+for (const screen of screens) {
+  test(`${screen.name} is fine on four phones, with larger letters and more contrast`, async ({ page }) => {
+    await open(page, screen)
+    await expectAccessible(page)
+    for (const look of OTHER_LOOKS) {
+      await page.emulateMedia(look)
+      await still(page)
+      await test.step(`axe, ${JSON.stringify(look)}`, () => expectAccessible(page, 'color-contrast'))
+    }
+    expect(await faultsOnPhones(page, screen.action)).toEqual([])
+  })
+}
