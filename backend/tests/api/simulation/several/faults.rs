@@ -90,7 +90,8 @@ impl<D: Devices> World<D> {
             _ => ("paused for longer than its life", 1_500 + self.up_to(6_000)),
         };
         self.note(name);
-        let until = self.now.plus_ms(ms);
+        // What waits for the end of a pause keeps its order: no pause ends sooner than was said.
+        let until = self.now.plus_ms(ms).max(self.paused_until());
         self.me().paused_until = until;
         self.disturb(ms + AFTERWARDS_MS);
         self.troubled_for(ms);
@@ -146,7 +147,8 @@ impl<D: Devices> World<D> {
         let ms = self.up_to(longest_ms);
         self.note("database frozen");
         let until = self.now.plus_ms(ms);
-        self.several.as_mut().unwrap().frozen_until = until;
+        let several = self.several.as_mut().unwrap();
+        several.frozen_until = several.frozen_until.max(until);
         for server in 0..self.servers() {
             self.enter(server);
             self.disturb(ms + AFTERWARDS_MS);
@@ -236,18 +238,11 @@ impl<D: Devices> World<D> {
         self.several.as_ref().unwrap().links[machine] == Some(self.server.life)
     }
 
-    /// No trouble from now on.
+    /// No trouble begins from now on; a pause that has begun comes to its end.
     pub fn peace_among(&mut self) {
         let now = self.now;
         let Some(several) = &mut self.several else { return };
-        several.frozen_until = now;
         several.mended_at = several.mended_at.max(now);
-        for server in 0..self.servers() {
-            self.enter(server);
-            if let Some(member) = &mut self.server.member {
-                member.paused_until = now;
-            }
-        }
         self.mend_news();
         self.among(LAST_EVERY_MS, Happens::Last);
     }
