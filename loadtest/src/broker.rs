@@ -1,8 +1,12 @@
 //! A broker of the system's packages between devices and server, with the keys that `nyala device export` wrote for it.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -11,6 +15,8 @@ use nix::sys::signal::Signal;
 
 const LISTENS_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Below those that systems give to connections.
+const PORTS: Range<u16> = 20_000..32_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BrokerKind {
@@ -63,12 +69,19 @@ impl Drop for Broker {
     }
 }
 
-/// A port that was free a moment ago, for a program that has to be told one.
+/// A port on which nobody listened a moment ago, for a program that has to be told one: never the same in this process, and none that
+/// the system gives to a connection meanwhile.
 ///
 /// # Errors
 /// When there is none.
-pub fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+pub fn free_port() -> io::Result<u16> {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = |port: &u16| !given.contains(port) && TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
+    let port = (0..PORTS.len()).map(|_| rand::random_range(PORTS)).find(free);
+    let port = port.ok_or_else(|| io::Error::new(ErrorKind::AddrInUse, format!("no free port in {PORTS:?}")))?;
+    given.insert(port);
+    Ok(port)
 }
 
 impl Broker {

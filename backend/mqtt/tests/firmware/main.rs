@@ -219,8 +219,9 @@ impl Drop for Broker {
     }
 }
 
-fn free_port() -> u16 {
-    listener().local_addr().unwrap().port()
+/// So many that nobody listens on, all different.
+fn free_ports<const N: usize>() -> [u16; N] {
+    [(); N].map(|()| listener()).map(|held| held.local_addr().unwrap().port())
 }
 
 /// Past what holds back the words of tests that end well.
@@ -250,7 +251,7 @@ fn mosquitto(folder: &Path, settings: &str, port: u16) -> Option<Broker> {
 
 #[test]
 fn a_device_does_what_it_is_told_through_mosquitto() {
-    let port = free_port();
+    let [port] = free_ports();
     let mut host = Host::new(built("nyala-device", &[]), "mosquitto", "127.0.0.1", port, None);
     let settings = format!("listener {port} 127.0.0.1\nallow_anonymous true\n");
     let Some(_broker) = mosquitto(host.folder(), &settings, port) else { return };
@@ -270,7 +271,7 @@ fn with_tls_only_the_servers_own_certificate_is_taken() {
         skipped("mbedTLS is not installed (apt-get install libmbedtls-dev)");
         return;
     }
-    let [port, tls, tls_at] = [(); 3].map(|()| free_port());
+    let [port, tls, tls_at] = free_ports();
     let program = built("nyala-device-tls", &["TLS=1"]);
     let folder = Host::new(program.clone(), "tls-keys", "localhost", tls, None);
     certify(folder.folder());

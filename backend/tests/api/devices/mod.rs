@@ -256,11 +256,6 @@ impl Line {
     }
 }
 
-/// A port that nobody listens on, for a server that is to come back on it.
-pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 /// Logs in with what was given; `None`: the server took it.
 pub async fn knock(given: &Given) -> Option<Refusal> {
     knock_as(given, &given.idmesin.to_string(), &given.secret).await

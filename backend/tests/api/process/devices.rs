@@ -3,10 +3,11 @@
 use actix_web::rt::time::timeout;
 use futures_util::future::{Either, join, join_all, select};
 use nyala::domain::timestamp::{Clock, wall_clock};
+use nyala_loadtest::broker::free_port;
 use serde_json::json;
 
 use super::{PATIENCE, PRICE, Shop, Site};
-use crate::devices::{Device, Given, Line, free_port, knock};
+use crate::devices::{Device, Given, Line, knock};
 
 impl Site {
     /// A shop whose machine waits for a device, which connects to `port`.
@@ -41,7 +42,7 @@ impl Site {
 }
 
 async fn killed_between_hold_and_ack(point: &str, device_ran: bool, end: &str, balance: i64) {
-    let (mut site, port) = (Site::new().await, free_port());
+    let (mut site, port) = (Site::new().await, free_port().unwrap());
     let on_port = ("NYALA__MQTT__PORT", &*port.to_string());
     site.start_with(&[on_port, ("NYALA__DEV__FAULT_POINT", point)]).await;
     let (shop, given) = site.device_shop(port).await;
@@ -86,7 +87,7 @@ async fn a_start_that_was_held_and_not_said_is_said_after_a_crash() {
 
 #[actix_web::test]
 async fn a_first_state_after_a_crash_says_that_it_was_refused() {
-    let (mut site, port) = (Site::new().await, free_port());
+    let (mut site, port) = (Site::new().await, free_port().unwrap());
     let on_port = ("NYALA__MQTT__PORT", &*port.to_string());
     site.start_with(&[on_port]).await;
     let (shop, given) = site.device_shop(port).await;
@@ -111,7 +112,7 @@ async fn a_first_state_after_a_crash_says_that_it_was_refused() {
 
 #[actix_web::test]
 async fn thousands_that_come_and_go_leave_nothing_behind() {
-    let (mut site, port) = (Site::new().await, free_port());
+    let (mut site, port) = (Site::new().await, free_port().unwrap());
     site.start_with(&[("NYALA__MQTT__PORT", &*port.to_string())]).await;
     let (_, given) = site.device_shop(port).await;
     let clock = Clock::running_from(wall_clock());
@@ -139,7 +140,7 @@ async fn thousands_that_come_and_go_leave_nothing_behind() {
 
 #[actix_web::test]
 async fn a_trouble_that_a_device_makes_again_and_again_is_one_line() {
-    let (mut site, port) = (Site::new().await, free_port());
+    let (mut site, port) = (Site::new().await, free_port().unwrap());
     site.start_with(&[("NYALA__MQTT__PORT", &*port.to_string())]).await;
     let (_, given) = site.device_shop(port).await;
     let clock = Clock::running_from(wall_clock());

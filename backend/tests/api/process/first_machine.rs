@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, channel};
 
 use actix_web::rt::task::spawn_blocking;
 use actix_web::rt::time::{sleep, timeout};
+use nyala_loadtest::broker::free_port;
 use serde_json::json;
 
 use super::{LOOK_EVERY, PATIENCE, Site};
-use crate::devices::free_port;
 
 const PAGE: &str = include_str!("../../../../docs/first-machine.md");
 /// After each block, so that its end is known.
@@ -114,7 +114,7 @@ async fn buy(site: &Site, idmesin: i64, receipt: &str) {
 
 #[actix_web::test]
 async fn the_first_machine_washes_as_its_page_says() {
-    let (mut site, port) = (Site::new().await, free_port().to_string());
+    let (mut site, port) = (Site::new().await, free_port().unwrap().to_string());
     site.start_with(&[("NYALA__DEV__SEED_DEMO", "true"), ("NYALA__MQTT__PORT", &port)]).await;
     let blocks: Vec<String> = PAGE.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect();
     let [build, key, on, money, sticker, looks, plug, off] = &blocks[..] else { panic!("the page has other blocks: {blocks:?}") };
