@@ -207,7 +207,11 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 self.drain(now);
             }
             other => {
-                // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over.
+                // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over: now, when it was
+                // stopped, and not when the owner's clock is a little ahead.
+                if now.plus_ms(OVER_AFTER_MS) < known.p.ends_at {
+                    known.p.ends_at = now;
+                }
                 known.p.state = if before == PurchaseState::Running { PurchaseState::Finished } else { PurchaseState::Expired };
                 self.over = Some(Seen::of(&known.p));
                 self.announce(before, &known.p, now);

@@ -31,6 +31,10 @@ pub enum Hint {
     Machine { id: i64, outlet: i64 },
     /// Devices' words are written down, of machines of these shards.
     Words { shards: Vec<i32> },
+    /// A device that another server is connected to is asked about.
+    Question,
+    /// That is answered.
+    Answer { question: i64 },
     /// Tokens of the customer have ended.
     Tokens { customer: i64 },
     /// Sessions at tills have ended.

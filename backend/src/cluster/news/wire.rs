@@ -47,6 +47,7 @@ impl Hint {
             Self::Tokens { customer } => format!("{PREFIX}.token.{customer}"),
             Self::Tills => format!("{PREFIX}.till"),
             Self::Balance { account, .. } => format!("{PREFIX}.saldo.{account}"),
+            Self::Question | Self::Answer { .. } => format!("{PREFIX}.device"),
             Self::Sockets { .. } | Self::Pulse => format!("{PREFIX}.node.{from}"),
         }
     }

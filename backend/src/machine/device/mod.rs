@@ -4,6 +4,7 @@
 mod journal;
 pub mod memory;
 pub mod mqtt;
+mod question;
 pub mod record;
 pub mod relay;
 pub mod sim;
@@ -198,8 +199,17 @@ pub async fn scan(machines: &Machines, of: Location) -> Option<bool> {
     probe(machines, of, Asks::Scan).await?
 }
 
-/// Whether money may be held for the machine's device: it has said something just now. `None`: what is stored counts.
+/// Whether money may be held for the machine's device: it has said something just now, to whichever server it is connected to. `None`: what
+/// is stored counts.
 pub async fn is_ready(machines: &Machines, of: Location) -> Option<bool> {
+    match is_ready_here(machines, of).await {
+        None if of.driver == DriverKind::Mqtt && !machines.ownership().is_alone() => question::ask(machines, of).await,
+        here => here,
+    }
+}
+
+/// The same of a device that is connected to this very server. `None`: it is not.
+async fn is_ready_here(machines: &Machines, of: Location) -> Option<bool> {
     match probe(machines, of, Asks::Payment).await? {
         Some(answered) => Some(answered),
         None => {

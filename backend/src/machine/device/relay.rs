@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
-use super::{Heard, deliver, recall};
+use super::{Heard, deliver, question, recall};
 use crate::cluster::news::{self, Hint, Listener};
 use crate::cluster::{of_shards, shard_of};
 use crate::db::error::DbError;
@@ -65,6 +65,7 @@ pub fn start(machines: &Machines) -> mpsc::Sender<Heard> {
     vital::spawn("words away", pass_on_forever(machines.clone(), arrivals.clone(), words));
     vital::spawn("words in", take_forever(machines.clone()));
     vital::spawn("commands", speak_forever(machines.clone(), arrivals));
+    vital::spawn("questions", question::answer_forever(machines.clone()));
     away
 }
 

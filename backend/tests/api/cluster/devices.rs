@@ -8,7 +8,7 @@ use nyala::cluster::membership::tell_orphans;
 use serde_json::json;
 
 use super::{named, two_of};
-use crate::devices::Device;
+use crate::devices::{Device, NIL};
 use crate::helpers::{Customer, TestApp};
 use crate::operator::Scope;
 use crate::realtime::phone::Phone;
@@ -136,6 +136,77 @@ async fn a_device_whose_server_is_dead_and_that_comes_to_none_cannot_be_reached(
     first.until_stored(lost.idmesin, "online", false).await;
     assert!(first.stored(shop.idmesin, "online").await, "its server lives");
     drop(device);
+}
+
+/// A device that was heard longer ago than that is asked.
+const FRESH_MS: i64 = 3_000;
+
+/// So many questions to devices, and their answers, have been forgotten.
+async fn no_question_is_left(app: &TestApp) {
+    assert_eq!(app.insert("SELECT count(*) FROM device_question", &[]).await, 0);
+}
+
+#[actix_web::test]
+async fn not_a_rupiah_is_held_for_a_mute_device_at_another_server() {
+    let (first, second) = two_of(named).await;
+    let (shop, mut device, siti, epay) = washer(&first, &second).await;
+    for app in [&first, &second] {
+        app.clock.advance_ms(FRESH_MS + 1);
+    }
+    let order = buy(1, shop, epay);
+    first.buy(&siti, &order).await.expect(409, "mesin sedang offline");
+    assert_eq!((first.balance(epay).await, first.states(&order.receipt).await), (3 * PRICE, vec![]));
+    assert_eq!(device.command().await["cmd_id"], NIL);
+    no_question_is_left(&first).await;
+    // Its program has come to itself.
+    let wakes = async {
+        let start = device.order().await;
+        device.starts(&start).await;
+    };
+    join(first.buy(&siti, &buy(2, shop, epay)), wakes).await.0.ok();
+    no_question_is_left(&first).await;
+    first.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn nobody_asks_about_a_device_whose_server_is_dead_and_what_is_stored_counts() {
+    let (first, second) = two_of(named).await;
+    let (shop, siti, epay) = second.own_shop(1).await;
+    let dead = "UPDATE mesin SET online = TRUE, link_node = -1 WHERE idmesin = $1";
+    first.db.execute(dead, &[&shop.idmesin]).await.unwrap();
+    let order = buy(1, shop, epay);
+    let given = second.key_for(shop.idmesin).await;
+    // Its device is on its way to a server that lives.
+    let comes = async {
+        while first.states(&order.receipt).await.is_empty() {
+            sleep(Duration::from_millis(5)).await;
+        }
+        let mut device = Device::online(&second, &given).await;
+        let start = device.order().await;
+        device.starts(&start).await;
+    };
+    join(first.buy(&siti, &order), comes).await.0.ok();
+    first.assert_no_violation().await;
+}
+
+/// Its server stood still for so long that the others told of it; or the server that the device had left noticed late.
+#[actix_web::test]
+async fn a_device_that_is_there_is_reached_again_whoever_told_that_it_is_not() {
+    let (first, second) = two_of(named).await;
+    let (shop, mut device, siti, epay) = washer(&first, &second).await;
+    let (one, other) = [&first, &second].map(|app| app.state.machines.ownership().node()).into();
+    for told_by in [other, one] {
+        let gone = "UPDATE mesin SET online = FALSE, link_node = $2 WHERE idmesin = $1";
+        first.db.execute(gone, &[&shop.idmesin, &told_by]).await.unwrap();
+        first.until_stored(shop.idmesin, "online", true).await;
+        let link = first.insert("SELECT link_node FROM mesin WHERE idmesin = $1", &[&shop.idmesin]).await;
+        assert_eq!(Some(link), other);
+    }
+    let starts = async {
+        let start = device.order().await;
+        device.starts(&start).await;
+    };
+    join(first.buy(&siti, &buy(1, shop, epay)), starts).await.0.ok();
 }
 
 #[actix_web::test]

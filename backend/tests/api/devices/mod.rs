@@ -31,7 +31,7 @@ use crate::operator::Scope;
 use crate::races::PATIENCE;
 use crate::shop::Shop;
 
-const NIL: &str = "00000000-0000-0000-0000-000000000000";
+pub const NIL: &str = "00000000-0000-0000-0000-000000000000";
 /// Something that the server looks at each half a second has happened by then, or not at all.
 const SWEPT: Duration = Duration::from_millis(1_200);
 

@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::conversation::Route;
 use super::metrics::DeviceMetrics;
 use crate::cluster::Ownership;
@@ -14,6 +16,8 @@ use crate::domain::timestamp::Timestamp;
 const EVERY: Duration = Duration::from_millis(200);
 /// Rows a statement.
 const BATCH: usize = 500;
+/// Among several servers, how often it is looked whether what is stored of devices that are here is still so.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A device that is back so soon was never away.
 const BACK_WITHIN_MS: i64 = 5_000;
 
@@ -34,6 +38,9 @@ SELECT idmesin FROM free";
 
 /// $1: devices that can be reached.
 const AWAY: &str = "UPDATE mesin SET online = FALSE WHERE driver = 'mqtt' AND online AND idmesin <> ALL($1)";
+
+/// Devices that cannot be reached, as whoever wrote it last saw it.
+const UNREACHED: &str = "SELECT idmesin FROM mesin WHERE driver = 'mqtt' AND NOT online";
 
 /// All devices that were ever here since the server began.
 #[derive(Debug)]
@@ -117,10 +124,15 @@ impl Presence {
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         // Among several servers those that have no server any more are told of by whoever notices (`cluster::membership`).
         let mut all_told = !self.ownership.is_alone();
+        let mut look_at = Instant::now() + LOOK_EVERY;
         loop {
             every.tick().await;
             let now = store.now();
             let told = async {
+                if !self.ownership.is_alone() && Instant::now() >= look_at {
+                    self.look_again(&store).await?;
+                    look_at = Instant::now() + LOOK_EVERY;
+                }
                 if !all_told && self.began.ms_until(now) >= self.grace_ms {
                     self.record_rest(&store).await?;
                     all_told = true;
@@ -132,6 +144,23 @@ impl Presence {
                 tracing::warn!(error = %e, "which devices can be reached is not on record; it will be tried again");
             }
         }
+    }
+
+    /// While this server stood still, the others may have told that its devices are gone; and one that a device has left notices later
+    /// than it was told here that it has come.
+    async fn look_again(&self, store: &Store) -> Result<(), DbError> {
+        let client = store.get().await?;
+        let statement = client.prepare_cached(UNREACHED).await?;
+        let unreached = client.query(&statement, &[]).await?;
+        let mut known = self.lock();
+        let Known { devices, due, .. } = &mut *known;
+        for idmesin in unreached.iter().map(|row| row.get(0)) {
+            if let Some(device) = devices.get_mut(&idmesin).filter(|device| device.present) {
+                device.stored = None;
+                due.insert(idmesin);
+            }
+        }
+        Ok(())
     }
 
     /// Those that were online when the server began and have not come back are not.
