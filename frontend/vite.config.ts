@@ -59,7 +59,7 @@ export default defineConfig({
       strategies: 'injectManifest',
       srcDir: 'src/service-worker',
       filename: 'sw.ts',
-      // The app registers it itself, after login and when idle (app/update.ts).
+      // The app registers it itself, after login and when idle (app/start-service-worker.ts).
       injectRegister: false,
       manifest,
       injectManifest: { globPatterns: ['index.html', 'assets/*.{js,css,woff2}'] },

@@ -116,7 +116,7 @@ test('on a desktop the app stands in the middle', async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 })
   await page.goto('/login')
   const box = await page.getByRole('main').boundingBox()
-  expect(box?.width).toBeLessThanOrEqual(480)
+  expect(box?.width).toBe(430)
   expect(Math.abs((box?.x ?? 0) + (box?.width ?? 0) / 2 - 640)).toBeLessThan(2)
 })
 

@@ -1,3 +1,5 @@
+// First: what is only part of the app may say something else.
+import '@/shared/styles/global.css'
 import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from '@/app/app'
@@ -9,7 +11,6 @@ import { followSecrets } from '@/shared/lib/secret'
 import { followSheets } from '@/shared/lib/sheet-history'
 import { showAfterReload } from '@/shared/lib/toast'
 import { PageNotFetched } from '@/shared/ui/lazy-page'
-import '@/shared/styles/global.css'
 
 /** So long a screen that is nearly there is waited for before it is shown that it is being fetched. */
 const PATIENCE_MS = 500

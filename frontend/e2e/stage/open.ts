@@ -27,7 +27,7 @@ export interface Screen {
   answers?: Answers
   /** What the phone has kept, as JSON. */
   session?: Record<string, unknown>
-  /** A picture for the camera, as an address; none without. */
+  /** A picture for the camera, as an address, or `refused`; none without. */
   camera?: string
   /** A new version of the app waits. */
   update?: true

@@ -11,7 +11,7 @@ import {
   REGULAR,
   services,
 } from './people.ts'
-import { type Answers, CUT, type Schemas, SILENT } from './server.ts'
+import { type Answers, CUT, Refusal, type Schemas, SILENT } from './server.ts'
 
 /** What the camera sees: a machine with its sticker, and no code that could be read. */
 const SEEN = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="480" height="640" viewBox="0 0 120 160"><rect width="120" height="160" fill="#3f4852"/><rect x="10" y="6" width="30" height="9" rx="3" fill="#1d242c"/><circle cx="60" cy="170" r="62" fill="#2a323b"/><circle cx="60" cy="170" r="46" fill="#1d242c"/><g transform="rotate(-4 60 70)"><rect x="36" y="40" width="48" height="60" rx="4" fill="#fff"/><rect x="42" y="46" width="36" height="36" fill="#d6dbe0"/><rect x="46" y="87" width="28" height="4" rx="2" fill="#8a939d"/></g></svg>')}`
@@ -28,6 +28,11 @@ const found = (how: Partial<Schemas['DataMesin']> = {}): Answers => ({
 async function typeCode(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Ketik kode' }).click()
   await page.getByLabel('Kode mesin', { exact: true }).fill('K7P29XQD')
+}
+
+async function enterCode(page: Page): Promise<void> {
+  await typeCode(page)
+  await page.keyboard.press('Enter')
 }
 
 const PAY = 'Bayar & Nyalakan Mesin'
@@ -55,6 +60,13 @@ export const screensPurchase: Screen[] = [
   { name: 'scan', path: '/scanPage', camera: SEEN, shows: 'Petunjuk penggunaan', action: 'Ketik kode' },
   { name: 'scan-tanpa-kamera', path: '/scanPage', shows: 'Kamera tidak ditemukan', action: 'Ketik kode' },
   {
+    name: 'scan-kamera-ditolak',
+    path: '/scanPage',
+    camera: 'refused',
+    shows: 'Kamera tidak diizinkan',
+    action: 'Ketik kode',
+  },
+  {
     name: 'scan-kode',
     path: '/scanPage',
     camera: SEEN,
@@ -63,14 +75,27 @@ export const screensPurchase: Screen[] = [
     action: 'Cari mesin',
   },
   {
+    name: 'scan-memeriksa',
+    path: '/scanPage',
+    camera: SEEN,
+    answers: { 'transaksi/get_layanan': SILENT },
+    act: enterCode,
+    shows: 'Memeriksa mesin…',
+  },
+  {
+    name: 'scan-mesin-salah',
+    path: '/scanPage',
+    camera: SEEN,
+    answers: { 'transaksi/get_layanan': new Refusal(404, 'Mesin Not found') },
+    act: enterCode,
+    shows: 'Mesin Not found',
+  },
+  {
     name: 'scan-tanpa-epay',
     path: '/scanPage',
     camera: SEEN,
     answers: { ...found(), 'transaksi/get_epayment': [] },
-    async act(page) {
-      await typeCode(page)
-      await page.keyboard.press('Enter')
-    },
+    act: enterCode,
     shows: 'E-Pay tidak ditemukan',
   },
   {
@@ -93,6 +118,13 @@ export const screensPurchase: Screen[] = [
     session: chosen(),
     answers: found({ status: 'offline' }),
     shows: 'Mesin sedang offline',
+  },
+  {
+    name: 'pilih-layanan-kosong',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: { 'transaksi/get_layanan': { data_mesin: MACHINE, data_layanan: [] } },
+    shows: 'Belum ada layanan di outlet ini',
   },
   {
     name: 'pilih-epay',
@@ -122,6 +154,15 @@ export const screensPurchase: Screen[] = [
     answers: { 'transaksi/create_snap_transaksi': SILENT },
     act: pay,
     shows: 'Menyalakan mesin…',
+  },
+  {
+    name: 'pembayaran-ditolak',
+    path: '/pembayaran',
+    session: toPay,
+    answers: { 'transaksi/create_snap_transaksi': new Refusal(409, 'mesin sedang digunakan') },
+    act: pay,
+    shows: 'mesin sedang digunakan',
+    action: PAY,
   },
   {
     name: 'pembayaran-memastikan',

@@ -3,7 +3,7 @@ export interface Props {
   now: number
   local: Record<string, string>
   session: Record<string, string>
-  /** A picture for the camera; null: there is none. */
+  /** A picture for the camera; null: there is none; `refused`: the customer lets nobody use it. */
   camera: string | null
   /** A new version of the app waits to be taken. */
   update: boolean
@@ -52,6 +52,7 @@ export function standStill({ now, local, session, camera, update }: Props): void
 
   navigator.mediaDevices.getUserMedia = async () => {
     if (camera === null) throw new DOMException('', 'NotFoundError')
+    if (camera === 'refused') throw new DOMException('', 'NotAllowedError')
     const picture = new Image()
     picture.src = camera
     await picture.decode()

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
-import { dashboardQuery } from '@/shared/api/dashboard'
+import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
 import { isRecord } from '@/shared/lib/storage'
 import { toast } from '@/shared/lib/toast'
 
@@ -16,7 +16,8 @@ export function useFollowPush(): void {
       if (!isRecord(data)) return
       if (typeof data.open === 'string') navigate(data.open)
       if (!isRecord(data.push)) return
-      void client.invalidateQueries({ queryKey: dashboardQuery().queryKey })
+      // It may be that money is back.
+      for (const { queryKey } of [dashboardQuery(), epayQuery()]) void client.invalidateQueries({ queryKey })
       toast.info(String(data.push.judul), String(data.push.isi))
     }
     serviceWorker.addEventListener('message', hear)

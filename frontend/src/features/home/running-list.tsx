@@ -89,14 +89,12 @@ export function RunningList({ purchases, done, left, onDone }: Props) {
 /** Runs seen to their end on this screen, each for a few seconds, with one short vibration. */
 export function useDone() {
   const [done, setDone] = useState<SnapTransaksi[]>([])
-  useEffect(() => {
-    if (done.length === 0) return
-    const timer = setTimeout(() => setDone((list) => list.slice(1)), DONE_MS)
-    return () => clearTimeout(timer)
-  }, [done])
 
   function onDone(purchase: SnapTransaksi) {
-    setDone((list) => (list.some(({ id }) => id === purchase.id) ? list : [...list, purchase]))
+    const others = (list: SnapTransaksi[]) => list.filter(({ id }) => id !== purchase.id)
+    setDone((list) => [...others(list), purchase])
+    // Of its own: one that ends soon after is as long in view.
+    setTimeout(() => setDone(others), DONE_MS)
     vibrate()
   }
   return { done, onDone }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { type Asked, asked, type Failure } from '@/shared/api/asked'
 import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
 import type { AkunEpay, Dashboard, SnapTransaksi } from '@/shared/api/model'
@@ -59,6 +59,9 @@ export function useDashboard(): Home {
     ...start(seen?.data.epay),
   })
 
+  const waiting = unfinished(dashboard.data).filter(isWaiting)
+  useDecided(waiting.map(({ id }) => id).join(), () => void epay.refetch())
+
   const fetched_ms = Math.min(dashboard.dataUpdatedAt, epay.dataUpdatedAt)
   useKeep(dashboard.data, epay.data, fetched_ms)
   const error = dashboard.error ?? epay.error
@@ -72,6 +75,17 @@ export function useDashboard(): Home {
     },
     age_ms: fetched_ms || seen?.at || Date.now(),
   }
+}
+
+/** What was held for a purchase is spent or back once it waits no more: only the balances say which. */
+function useDecided(waiting: string, onDecided: () => void): void {
+  const before = useRef(waiting)
+  const decided = useEffectEvent(onDecided)
+  useEffect(() => {
+    const waited = before.current !== '' && before.current !== waiting
+    before.current = waiting
+    if (waited) decided()
+  }, [waiting])
 }
 
 function useKeep(dashboard: Dashboard | undefined, epay: AkunEpay[] | undefined, at: number): void {

@@ -89,14 +89,16 @@ const Wave = ({ className }: { className: string | undefined }) => (
 )
 
 const Arc = ({ part }: { part: number }) => (
-  <circle
-    className={styles.ring}
-    cx="100"
-    cy="100"
-    r={RING_RADIUS}
-    strokeDasharray={part < CLOSED ? `${part * RING_LENGTH} ${RING_LENGTH}` : undefined}
-    transform="rotate(-90 100 100)"
-  />
+  // From the top; in a group, because the style sheet turns the circle itself.
+  <g transform="rotate(-90 100 100)">
+    <circle
+      className={styles.ring}
+      cx="100"
+      cy="100"
+      r={RING_RADIUS}
+      strokeDasharray={part < CLOSED ? `${part * RING_LENGTH} ${RING_LENGTH}` : undefined}
+    />
+  </g>
 )
 
 function Ring({ part }: { part: number }) {

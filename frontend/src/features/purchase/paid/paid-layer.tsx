@@ -12,9 +12,9 @@ import { Porthole } from '@/shared/ui/porthole'
 import type { Paid } from './paid'
 import styles from './paid-layer.module.css'
 
-/** It is gone after 2.4 s, the flight included. */
 const FLIGHT_S = 0.28
-const STAY_MS = 2_400 - FLIGHT_S * 1000
+/** So long after it came it is gone, the flight included where there is one. */
+const GONE_AFTER_MS = 2_400
 /** Of `--ease-out`. */
 const EASE = [0.2, 0.8, 0.2, 1] as const
 
@@ -55,7 +55,8 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
     onClose()
   })
   useEffect(() => {
-    const timer = setTimeout(() => void close(), STAY_MS)
+    const flight_ms = lessMotion() ? 0 : FLIGHT_S * 1000
+    const timer = setTimeout(() => void close(), GONE_AFTER_MS - flight_ms)
     const onKey = ({ key }: KeyboardEvent) => key === 'Escape' && void close()
     const onTouch = () => void close()
     window.addEventListener('keydown', onKey)
