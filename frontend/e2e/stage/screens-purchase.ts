@@ -162,7 +162,7 @@ export const screensPurchase: Screen[] = [
     answers: { 'transaksi/create_snap_transaksi': new Refusal(409, 'mesin sedang digunakan') },
     act: pay,
     shows: 'mesin sedang digunakan',
-    action: PAY,
+    action: 'Scan mesin',
   },
   {
     name: 'pembayaran-memastikan',
