@@ -30,7 +30,7 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 32] = [
+pub const VITAL_TASKS: [&str; 33] = [
     "alarm",
     "hub",
     "turn",
@@ -60,6 +60,7 @@ pub const VITAL_TASKS: [&str; 32] = [
     "words away",
     "words in",
     "commands",
+    "questions",
     "news",
     "balances",
     "sockets",

@@ -77,6 +77,12 @@ SELECT n.idnode, n.name, n.version, n.started_at, (extract(epoch FROM clock_time
        (SELECT count(*) FROM mesin m WHERE m.link_node = n.idnode AND m.online) AS devices
 FROM node n ORDER BY lives DESC, n.name, n.idnode DESC";
 
+/// $1 the machine, $2 the node that asks.
+const LINKED_ELSEWHERE: &str = "
+SELECT EXISTS (
+    SELECT FROM mesin m JOIN node n ON n.idnode = m.link_node
+    WHERE m.idmesin = $1 AND m.online AND n.idnode <> $2 AND n.alive_until > clock_timestamp())";
+
 const LEAVE: &str = "UPDATE node SET leaving = TRUE WHERE idnode = $1";
 const GONE: &str = "UPDATE node SET alive_until = clock_timestamp() WHERE idnode = $1";
 
@@ -234,6 +240,14 @@ pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
 /// The database's.
 pub async fn tell_orphans(client: &Client, me: i64) -> Result<u64, ClusterError> {
     Ok(client.execute(ORPHANS, &[&(ORPHANED_MS as f64), &me]).await?)
+}
+
+/// The machine's device is connected to another node than `me`, and that lives.
+///
+/// # Errors
+/// The database's.
+pub async fn is_linked_elsewhere(client: &Client, idmesin: i64, me: i64) -> Result<bool, ClusterError> {
+    Ok(client.query_one(LINKED_ELSEWHERE, &[&idmesin, &me]).await?.try_get(0)?)
 }
 
 /// Lets go of a shard of which nothing is decided here any more.

@@ -10,6 +10,8 @@ use tokio_postgres::Row;
 
 use super::relay::EVERY;
 use super::{PROBE_WITHIN, is_ready_here};
+use crate::cluster::error::ClusterError;
+use crate::cluster::membership::is_linked_elsewhere;
 use crate::cluster::news::{Heard, Hint, Listener};
 use crate::db::error::DbError;
 use crate::machine::machines::{Location, Machines};
@@ -23,12 +25,7 @@ const LIFE_MS: i64 = 60_000;
 /// Devices that are asked at a time; other questions wait in the table.
 const MOST: usize = 256;
 
-/// $1 the machine, $2 now, $3 this server. Where the device's server is dead nobody would answer.
-const ASK: &str = "
-INSERT INTO device_question (idmesin, asked_at)
-SELECT m.idmesin, $2 FROM mesin m JOIN node n ON n.idnode = m.link_node
-WHERE m.idmesin = $1 AND m.online AND n.idnode <> $3 AND n.alive_until > clock_timestamp()
-RETURNING id";
+const ASK: &str = "INSERT INTO device_question (idmesin, asked_at) VALUES ($1, $2) RETURNING id";
 
 const READ: &str = "SELECT answers FROM device_question WHERE id = $1";
 const FORGET: &str = "DELETE FROM device_question WHERE id = $1";
@@ -54,15 +51,18 @@ pub async fn ask(machines: &Machines, of: Location) -> Option<bool> {
     }
 }
 
-async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, DbError> {
+async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, ClusterError> {
     let parts = machines.parts();
     let Some(me) = machines.ownership().node() else { return Ok(None) };
     let mut news = parts.news.listen();
     let client = parts.store.get().await?;
+    if !is_linked_elsewhere(&client, of.idmesin, me).await? {
+        // Where the device's server is dead nobody would answer.
+        return Ok(None);
+    }
     let statement = client.prepare_cached(ASK).await?;
-    let Some(row) = client.query_opt(&statement, &[&of.idmesin, &parts.store.now(), &me]).await? else { return Ok(None) };
+    let id: i64 = client.query_one(&statement, &[&of.idmesin, &parts.store.now()]).await?.try_get(0)?;
     drop(client);
-    let id: i64 = row.try_get(0)?;
     parts.news.tell(Hint::Question);
     let until = Instant::now() + ANSWERED_WITHIN;
     let mut answers = None;

@@ -9,7 +9,7 @@ use actix_web::rt::task::spawn_blocking;
 use super::Site;
 
 /// Those of one of several servers, and those that news needs.
-const OF_A_CLUSTER: [&str; 12] = [
+const OF_A_CLUSTER: [&str; 13] = [
     "node",
     "orphans",
     "takeover",
@@ -19,6 +19,7 @@ const OF_A_CLUSTER: [&str; 12] = [
     "words away",
     "words in",
     "commands",
+    "questions",
     "news",
     "balances",
     "sockets",
