@@ -8,7 +8,6 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
 use tokio_postgres::Row;
 
-use super::relay::EVERY;
 use super::{PROBE_WITHIN, is_ready_here};
 use crate::cluster::error::ClusterError;
 use crate::cluster::membership::is_linked_elsewhere;
@@ -16,7 +15,8 @@ use crate::cluster::news::{Heard, Hint, Listener};
 use crate::db::error::DbError;
 use crate::machine::machines::{Location, Machines};
 
-/// How often an answer is looked for without news.
+/// How often questions are looked for without news, and how often an answer is.
+const EVERY: Duration = Duration::from_millis(300);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// As long as a device of this server is waited for, and what the way there and back takes without news.
 const ANSWERED_WITHIN: Duration = PROBE_WITHIN.saturating_add(EVERY).saturating_add(EVERY);
