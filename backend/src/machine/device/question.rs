@@ -15,8 +15,9 @@ use crate::cluster::news::{Heard, Hint, Listener};
 use crate::db::error::DbError;
 use crate::machine::machines::{Location, Machines};
 
-/// How often questions are looked for without news, and how often an answer is.
+/// How often questions are looked for without news.
 const EVERY: Duration = Duration::from_millis(300);
+/// How often an answer is.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// As long as a device of this server is waited for, and what the way there and back takes without news.
 const ANSWERED_WITHIN: Duration = PROBE_WITHIN.saturating_add(EVERY).saturating_add(EVERY);
