@@ -171,6 +171,16 @@ impl Fleet {
         }
     }
 
+    /// How often a machine was switched on for a command since the process began.
+    ///
+    /// # Errors
+    /// When there is no answer, or no such device.
+    pub async fn starts(&self, idmesin: i64) -> Result<usize, String> {
+        let told = self.ask(&format!("run {idmesin}")).await?;
+        let starts = told["starts"].as_u64().and_then(|n| usize::try_from(n).ok());
+        starts.ok_or_else(|| format!("no starts of machine {idmesin} in {told}"))
+    }
+
     /// Ends the process as a power cut does, and starts it again with what is on its flash. The devices come back as their network lets them.
     ///
     /// # Errors

@@ -1,10 +1,16 @@
-//! What everybody was told against what the database knows.
+//! What everybody was told, and what devices did, against what the database knows.
 
+use std::time::{Duration, Instant};
+
+use super::outcome::Ended;
 use super::postgres::{Database, connect};
+use crate::crash::audit::Devices;
 use crate::crash::payer::{Known, Payer};
+use crate::fleet::Fleet;
+use crate::shop::TestMachine;
 
 /// What the database knows against what customers were told, beyond the ledger's own rules.
-pub async fn audit(database: &Database, payers: &[Payer]) -> Result<Vec<String>, String> {
+pub async fn told(database: &Database, payers: &[Payer]) -> Result<Vec<String>, String> {
     let client = connect(&database.config()).await?;
     let told = |e: tokio_postgres::Error| e.to_string();
     let mut broken = Vec::new();
@@ -30,4 +36,32 @@ pub async fn audit(database: &Database, payers: &[Payer]) -> Result<Vec<String>,
         broken.push(format!("{twice} commands belong to two purchases"));
     }
     Ok(broken)
+}
+
+/// Each device was switched on once for each command that it remembers to have run: at most one start a `cmd_id`.
+pub async fn starts(fleet: &Fleet, machines: &[TestMachine], devices: &Devices) -> Result<Vec<String>, String> {
+    let (mut broken, commands) = (Vec::new(), devices.started());
+    for machine in machines.iter().map(|m| m.idmesin) {
+        let (starts, commands) = (fleet.starts(machine).await?, commands.get(&machine).copied().unwrap_or_default());
+        if starts != commands {
+            broken.push(format!("machine {machine} was switched on {starts} times for {commands} commands"));
+        }
+    }
+    Ok(broken)
+}
+
+/// How long after their `ends_at` runs were ended that nobody stopped, and when, since the faults began.
+pub async fn ends(database: &Database, since: Instant) -> Result<Vec<Ended>, String> {
+    let client = connect(&database.config()).await?;
+    let ended = "SELECT (extract(epoch FROM clock_timestamp() - ends_at) * 1000)::BIGINT,
+            (extract(epoch FROM finished_at - ends_at) * 1000)::BIGINT
+        FROM snap_transaksi WHERE state = 'FINISHED'";
+    let rows = client.query(ended, &[]).await.map_err(|e| e.to_string())?;
+    let ms = |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or_default());
+    let (now, of) = (since.elapsed(), |ago: i64, late: i64| (ms(ago), ms(late)));
+    Ok(rows
+        .iter()
+        .map(|row| of(row.get(0), row.get(1)))
+        .filter_map(|(ago, late)| Some(Ended { at: now.checked_sub(ago)? + late, after: late }))
+        .collect())
 }

@@ -17,7 +17,7 @@ const EXAMPLE: &str = include_str!("../../../docs/cluster/haproxy.cfg");
 const LISTENS_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Where a server listens.
+/// Where a server is reached.
 #[derive(Debug, Clone, Copy)]
 pub struct Doors {
     pub http: u16,

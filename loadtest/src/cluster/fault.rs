@@ -29,6 +29,12 @@ pub enum Fault {
     CutDatabase(usize, Cut),
     FreezeDatabase,
     KillPrimary,
+    /// The primary's line to its standbys. One of them takes its place while it still takes what can be no more than waited for.
+    CutStandbys(Cut),
+    /// A server's line to the load balancer, for phones.
+    CutPhones(usize, Cut),
+    /// The same for devices.
+    CutDevices(usize, Cut),
     KillNews(usize),
     /// All of NATS for so long: killed, or standing still.
     AllNews(Duration, Cut),
@@ -45,19 +51,35 @@ pub enum Kind {
     Cut,
     Stall,
     Failover,
+    Standbys,
+    PhonesCut,
+    DevicesCut,
     NewsKill,
     NewsAway,
     NewsCut,
 }
 
+/// What a fault is done to: faults of one part come one after the other, those of different parts meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Servers and PostgreSQL.
+    Site,
+    /// The load balancer's lines to servers.
+    Lines,
+    News,
+}
+
 impl Kind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Kill,
         Self::Pause,
         Self::Stop,
         Self::Cut,
         Self::Stall,
         Self::Failover,
+        Self::Standbys,
+        Self::PhonesCut,
+        Self::DevicesCut,
         Self::NewsKill,
         Self::NewsAway,
         Self::NewsCut,
@@ -72,14 +94,21 @@ impl Kind {
             Self::Cut => "cut",
             Self::Stall => "stall",
             Self::Failover => "failover",
+            Self::Standbys => "standbys",
+            Self::PhonesCut => "phones_cut",
+            Self::DevicesCut => "devices_cut",
             Self::NewsKill => "news_kill",
             Self::NewsAway => "news_away",
             Self::NewsCut => "news_cut",
         }
     }
 
-    pub const fn is_news(self) -> bool {
-        matches!(self, Self::NewsKill | Self::NewsAway | Self::NewsCut)
+    pub const fn part(self) -> Part {
+        match self {
+            Self::Kill | Self::Pause | Self::Stop | Self::Cut | Self::Stall | Self::Failover | Self::Standbys => Part::Site,
+            Self::PhonesCut | Self::DevicesCut => Part::Lines,
+            Self::NewsKill | Self::NewsAway | Self::NewsCut => Part::News,
+        }
     }
 
     /// After "takeover after" and "around".
@@ -91,6 +120,9 @@ impl Kind {
             Self::Cut => "cut from PostgreSQL",
             Self::Stall => "a stall",
             Self::Failover => "a failover",
+            Self::Standbys => "primary cut from standbys",
+            Self::PhonesCut => "cut from phones",
+            Self::DevicesCut => "cut from devices",
             Self::NewsKill => "kill -9 of NATS",
             Self::NewsAway => "all NATS away",
             Self::NewsCut => "cut from NATS",
@@ -107,6 +139,9 @@ impl Fault {
             Self::CutDatabase(..) => Kind::Cut,
             Self::FreezeDatabase => Kind::Stall,
             Self::KillPrimary => Kind::Failover,
+            Self::CutStandbys(_) => Kind::Standbys,
+            Self::CutPhones(..) => Kind::PhonesCut,
+            Self::CutDevices(..) => Kind::DevicesCut,
             Self::KillNews(_) => Kind::NewsKill,
             Self::AllNews(..) => Kind::NewsAway,
             Self::CutNews(..) => Kind::NewsCut,
@@ -123,6 +158,9 @@ impl fmt::Display for Fault {
             Self::CutDatabase(node, cut) => write!(f, "n{} to PostgreSQL {cut}", node + 1),
             Self::FreezeDatabase => f.write_str("PostgreSQL frozen"),
             Self::KillPrimary => f.write_str("kill -9 the primary"),
+            Self::CutStandbys(cut) => write!(f, "primary to standbys {cut}"),
+            Self::CutPhones(node, cut) => write!(f, "n{} to phones {cut}", node + 1),
+            Self::CutDevices(node, cut) => write!(f, "n{} to devices {cut}", node + 1),
             Self::KillNews(place) => write!(f, "kill -9 NATS {}", place + 1),
             Self::AllNews(_, Cut::Mute) => f.write_str("all NATS frozen"),
             Self::AllNews(_, Cut::Broken) => f.write_str("kill -9 all NATS"),
@@ -144,7 +182,9 @@ pub struct Schedule {
 impl Schedule {
     pub fn new(length: Duration, nodes: usize, primary: bool, rng: &mut StdRng) -> Self {
         let mut once = cuts(length, nodes, rng, Fault::CutDatabase);
-        once.extend(primary.then_some((length * 2 / 3, Fault::KillPrimary)));
+        if primary {
+            once.extend([(length * 2 / 3, Fault::KillPrimary), (length * 4 / 5, Fault::CutStandbys(way(rng)))]);
+        }
         once.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         Self { length, nodes, once, turns: Vec::new() }
     }
@@ -168,12 +208,26 @@ impl Schedule {
 pub fn of_news(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
     let mut all = cuts(length, nodes, rng, Fault::CutNews);
     let away = (length / NEWS_AWAY_OF).max(NEWS_AWAY);
-    let way = if rng.random() { Cut::Mute } else { Cut::Broken };
-    all.push((length / 3, Fault::AllNews(away, way)));
+    all.push((length / 3, Fault::AllNews(away, way(rng))));
     let kills = u32::try_from(length.as_secs() / NEWS_KILLS_APART.as_secs()).unwrap_or(u32::MAX).clamp(1, MOST_NEWS_KILLS);
     all.extend((1..=kills).map(|n| (length * n / (kills + 1), Fault::KillNews(rng.random_range(0..nodes)))));
     all.sort_by_key(|(at, _)| *at);
     all
+}
+
+/// What is done to the load balancer's lines beside all that, each at its moment or as soon as the one before it is mended.
+pub fn of_lines(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
+    let phones = cuts(length, nodes, rng, Fault::CutPhones);
+    // Between those.
+    let later = length / u32::try_from(nodes * 4).unwrap_or(u32::MAX);
+    let devices = cuts(length, nodes, rng, Fault::CutDevices).into_iter().map(|(at, fault)| (at + later, fault));
+    let mut all: Vec<_> = phones.into_iter().chain(devices).collect();
+    all.sort_by_key(|(at, _)| *at);
+    all
+}
+
+fn way(rng: &mut StdRng) -> Cut {
+    if rng.random() { Cut::Mute } else { Cut::Broken }
 }
 
 /// Each server's line once, evenly, in an order of the seed's, and one way after the other.
@@ -221,13 +275,14 @@ mod tests {
     fn a_seed_has_every_kind_of_fault_and_always_the_same() {
         let faults = all(7);
         assert_eq!(faults, all(7));
-        let (once, turns): (Vec<Fault>, Vec<Fault>) = faults.iter().partition(|f| matches!(f.kind(), Kind::Cut | Kind::Failover));
+        let is_once = |f: &&Fault| matches!(f.kind(), Kind::Cut | Kind::Failover | Kind::Standbys);
+        let (once, turns): (Vec<Fault>, Vec<Fault>) = faults.iter().partition(is_once);
         for four in turns.chunks_exact(4) {
             for kind in [Kind::Kill, Kind::Pause, Kind::Stop, Kind::Stall] {
                 assert_eq!(four.iter().filter(|f| f.kind() == kind).count(), 1, "{four:?}");
             }
         }
-        assert_eq!(once.len(), 4, "{once:?}");
+        assert_eq!(once.len(), 5, "{once:?}");
         for node in 0..3 {
             assert!(once.iter().any(|f| matches!(f, Fault::CutDatabase(n, _) if *n == node)), "{once:?}");
         }
@@ -241,7 +296,20 @@ mod tests {
         let mut rng = StdRng::seed_from_u64(7);
         let mut schedule = Schedule::new(LENGTH, 3, true, &mut rng);
         let late: Vec<Fault> = std::iter::from_fn(|| schedule.next(LENGTH, &mut rng)).collect();
-        assert_eq!(late.len(), 4, "{late:?}");
+        assert_eq!(late.len(), 5, "{late:?}");
+    }
+
+    #[test]
+    fn each_servers_lines_to_phones_and_devices_are_cut_once() {
+        let all = of_lines(LENGTH, 3, &mut StdRng::seed_from_u64(7));
+        assert!(all.is_sorted_by_key(|(at, _)| *at) && all.iter().all(|(at, _)| *at < LENGTH), "{all:?}");
+        for node in 0..3 {
+            for kind in [Kind::PhonesCut, Kind::DevicesCut] {
+                let of =
+                    |f: &Fault| f.kind() == kind && matches!(f, Fault::CutPhones(n, _) | Fault::CutDevices(n, _) if *n == node);
+                assert_eq!(all.iter().filter(|(_, f)| of(f)).count(), 1, "{all:?}");
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod audit;
 mod balancer;
 mod buyer;
 mod fault;
+mod goals;
 mod line;
 mod news;
 mod outcome;
@@ -36,7 +37,7 @@ const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 #[command(after_help = "Needs Debian's packages haproxy and postgresql, and nats-server unless --no-news.
 
 Examples:
-  nyala-loadtest cluster --seconds 600 --primary
+  nyala-loadtest cluster --seconds 600 --primary --judge
   nyala-loadtest cluster --seed 42 --seconds 60 --data-dir kept --report report    # the same faults again, with everybody's log")]
 pub struct Cluster {
     /// How long faults come
@@ -63,7 +64,7 @@ pub struct Cluster {
     /// Purchases a second, all customers together
     #[arg(long, default_value_t = 10.0)]
     rate: f64,
-    /// Kill the primary, too, in the middle: a standby takes over, and the other one follows it
+    /// Kill the primary, too, and later cut it from its standbys: one takes over, and the others follow it
     #[arg(long)]
     primary: bool,
     /// No NATS: what others did is found by looking in PostgreSQL
@@ -81,6 +82,9 @@ pub struct Cluster {
     /// Folder for everybody's data and logs, kept afterwards; otherwise one that is removed after success
     #[arg(long)]
     data_dir: Option<PathBuf>,
+    /// Judge the times, too: end with 2 when one misses its goal (docs/loadtest.md, "Cluster")
+    #[arg(long)]
+    judge: bool,
     /// Folder for report.json and report.html
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
@@ -120,9 +124,13 @@ impl Cluster {
             ui::out(&format!("Everybody's logs: {}", folder.display()));
             return Ok(Verdict::Crossed);
         }
+        let missed = if self.judge { goals::missed(&outcome) } else { Vec::new() };
+        for goal in &missed {
+            ui::out(&format!("Missed: {goal}"));
+        }
         if !kept {
             fs::remove_dir_all(&folder).map_err(|e| e.to_string())?;
         }
-        Ok(Verdict::Fine)
+        Ok(if missed.is_empty() { Verdict::Fine } else { Verdict::Crossed })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::fault::{Happened, Kind};
+use super::fault::{Happened, Kind, Part};
 use super::phone::Seen;
 
 /// So long after it was mended a fault is still nearby: phones come back, starts that waited go on.
@@ -21,6 +21,15 @@ pub struct Decided {
     pub by_owner: Option<bool>,
 }
 
+/// A run that was over by itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended {
+    /// Since the faults began.
+    pub at: Duration,
+    /// Since its `ends_at`.
+    pub after: Duration,
+}
+
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub seed: u64,
@@ -32,6 +41,7 @@ pub struct Outcome {
     pub purchases: Vec<Decided>,
     /// Those that were answered 200.
     pub paid: u64,
+    pub ends: Vec<Ended>,
     pub back: Vec<Duration>,
     /// Final ticks, after the end of their run.
     pub late: Vec<Duration>,
@@ -85,8 +95,14 @@ impl Outcome {
         }
         add("phones_back".to_owned(), "phones back".to_owned(), self.back.clone());
         add("final_tick".to_owned(), "final ticks, late".to_owned(), self.late.clone());
+        let late = |calm: bool| {
+            let of = self.ends.iter().filter(|e| !calm || self.met(e.at, e.after) == Met::Nothing);
+            of.map(|e| e.after).collect()
+        };
+        add("end".to_owned(), "runs ended, late".to_owned(), late(false));
+        add("end_calm".to_owned(), "  no fault nearby".to_owned(), late(true));
         add("receipt".to_owned(), "receipts decided".to_owned(), self.purchases.iter().map(|p| p.after).collect());
-        let ran: Vec<(&Decided, Met)> = self.purchases.iter().filter(|p| p.ran).map(|p| (p, self.met(p))).collect();
+        let ran: Vec<(&Decided, Met)> = self.purchases.iter().filter(|p| p.ran).map(|p| (p, self.met(p.at, p.after))).collect();
         let of = |wanted: &dyn Fn(&Decided, Met) -> bool| {
             ran.iter().filter(|(p, met)| wanted(p, *met)).map(|(p, _)| p.after).collect::<Vec<_>>()
         };
@@ -104,12 +120,13 @@ impl Outcome {
         all
     }
 
-    /// What of the faults nearby a purchase counts to: NATS's only when nothing else was, as they are beside the others.
-    fn met(&self, purchase: &Decided) -> Met {
-        let begun = purchase.at.saturating_sub(purchase.after);
-        let nearby = |f: &&Happened| f.at <= purchase.at && begun <= f.at + f.whole_after + NEARBY;
+    /// What of the faults nearby something counts to that took so long until `at`: NATS's only when nothing else was, as they are beside the
+    /// others.
+    fn met(&self, at: Duration, after: Duration) -> Met {
+        let begun = at.saturating_sub(after);
+        let nearby = |f: &&Happened| f.at <= at && begun <= f.at + f.whole_after + NEARBY;
         let kinds = self.faults.iter().filter(nearby).map(|f| f.fault.kind());
-        let (news, others): (Vec<Kind>, Vec<Kind>) = kinds.partition(|kind| kind.is_news());
+        let (news, others): (Vec<Kind>, Vec<Kind>) = kinds.partition(|kind| kind.part() == Part::News);
         let kinds = if others.is_empty() { news } else { others };
         match kinds.split_first() {
             None => Met::Nothing,
@@ -119,7 +136,7 @@ impl Outcome {
     }
 }
 
-/// Kinds of faults that a purchase may have met.
+/// Kinds of faults that something may have met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Met {
     Nothing,

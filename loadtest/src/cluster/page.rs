@@ -12,8 +12,10 @@ const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
-/// Below the lines: what was done to servers and PostgreSQL, and to NATS, each in a row.
+/// Below the lines: what was done to each part, in a row and a colour of its own.
 const ROWS: f64 = 46.0;
+/// In the order of [`super::fault::Part`].
+const PARTS: [(u8, &str); 3] = [(1, "servers and PostgreSQL"), (4, "the load balancer's lines"), (2, "NATS")];
 const ROW: f64 = 9.0;
 const BOTTOM: f64 = 24.0;
 /// From 10 ms to 10 s, by powers of ten.
@@ -131,21 +133,22 @@ fn plot(outcome: &Outcome) -> String {
         .faults
         .iter()
         .map(|f| {
-            let row = u8::from(f.fault.kind().is_news());
+            let row = f.fault.kind().part() as usize;
             let (left, right) = (x(f.at), x(f.at + f.whole_after));
             format!(
                 "<path class=\"line s{}\" style=\"stroke-width:{ROW}\" d=\"M{left:.1} {:.1}H{:.1}\"><title>{:.1} s: {}</title></path>",
-                row + 1,
-                floor + ROWS / 4.0 * f64::from(2 * row + 1) + 4.0,
+                PARTS[row].0,
+                floor + ROWS / (2 * PARTS.len()) as f64 * (2 * row + 1) as f64 + 4.0,
                 right.max(left + 1.0),
                 f.at.as_secs_f64(),
                 escaped(&f.fault.to_string())
             )
         })
         .collect();
+    let parts: String = PARTS.iter().map(|(colour, shown)| format!("<span class=\"key k{colour}\">{shown}</span>")).collect();
     format!(
         "<figure><figcaption>Purchases, and what was done meanwhile<span class=\"legend\"><span class=\"key k0\">half</span>\
-         <span class=\"key k3\">slowest</span><span class=\"key k1\">servers and PostgreSQL</span><span class=\"key k2\">NATS</span>\
+         <span class=\"key k3\">slowest</span>{parts}\
          </span></figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\">{grid}{}{}{marks}\
          <text x=\"{LEFT}\" y=\"{ends:.1}\">0 s</text><text x=\"{:.1}\" y=\"{ends:.1}\" class=\"end\">{:.0} s</text></svg></figure>",
         line("s0", |of| of.p50),

@@ -13,6 +13,7 @@ use nix::unistd::{Pid, User, geteuid};
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{Client, Config, NoTls};
 
+use super::wire::{Cut, Wire};
 use crate::broker::free_port;
 
 /// Where Debian has them, a folder for each major version.
@@ -56,6 +57,8 @@ struct Instance {
     name: &'static str,
     data: PathBuf,
     port: u16,
+    /// From standbys to it.
+    line: Wire,
     process: Option<Child>,
 }
 
@@ -103,6 +106,8 @@ pub struct Database {
     folder: PathBuf,
     primary: Instance,
     standbys: Vec<Instance>,
+    /// The primary before, which does not run.
+    old: Option<Instance>,
     ports: Vec<u16>,
 }
 
@@ -123,22 +128,21 @@ impl Database {
         if let Some(account) = &account {
             std::os::unix::fs::chown(&folder, Some(account.uid.as_raw()), Some(account.gid.as_raw())).map_err(told)?;
         }
-        let instance = |name| {
+        let mut standbys = Vec::new();
+        for name in NAMES {
             let port = free_port().map_err(|e| e.to_string())?;
-            Ok::<_, String>(Instance { name, data: folder.join(name), port, process: None })
-        };
-        let mut standbys = NAMES.into_iter().map(instance).collect::<Result<Vec<_>, _>>()?;
+            standbys.push(Instance { name, data: folder.join(name), port, line: Wire::start(&[port]).await?, process: None });
+        }
         let ports = standbys.iter().map(|i| i.port).collect();
         let primary = standbys.remove(0);
-        let mut all = Self { bin, account, folder, primary, standbys, ports };
+        let mut all = Self { bin, account, folder, primary, standbys, old: None, ports };
         let mut initdb = all.command("initdb");
         initdb.args(["--no-sync", "-A", "trust", "-E", "UTF8", "--locale=C", "-U", SUPERUSER, "-D"]).arg(&all.primary.data);
         done(initdb)?;
         all.primary.process = Some(all.serve(&all.primary)?);
         let first = all.wait(&all.primary).await?;
         for place in 0..all.standbys.len() {
-            let standby = &all.standbys[place];
-            all.copy(standby)?;
+            done(all.copy(&all.standbys[place]))?;
             all.standbys[place].process = Some(all.serve(&all.standbys[place])?);
         }
         all.followed(&first).await?;
@@ -162,12 +166,13 @@ impl Database {
         }
     }
 
-    fn copy(&self, standby: &Instance) -> Result<(), String> {
+    /// What makes a standby of the primary's data.
+    fn copy(&self, standby: &Instance) -> Command {
         let mut copy = self.command("pg_basebackup");
-        let from = self.primary.port.to_string();
+        let from = self.primary.line.doors()[0].to_string();
         copy.args(["-h", "127.0.0.1", "-p", &from, "-U", SUPERUSER, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-D"]);
         copy.arg(&standby.data);
-        done(copy)
+        copy
     }
 
     fn command(&self, program: &str) -> Command {
@@ -181,7 +186,8 @@ impl Database {
 
     fn serve(&self, instance: &Instance) -> Result<Child, String> {
         let name = instance.name;
-        let log = File::create(self.folder.join(format!("{name}.log"))).map_err(|e| e.to_string())?;
+        let log = File::options().create(true).append(true).open(self.folder.join(format!("{name}.log")));
+        let log = log.map_err(|e| e.to_string())?;
         let mut command = self.command("postgres");
         command.arg("-D").arg(&instance.data).args(["-p", &instance.port.to_string()]);
         // A standby's name for its primary.
@@ -251,6 +257,29 @@ impl Database {
     pub async fn fail_over(&mut self, after: Duration) -> Result<(), String> {
         self.primary.kill()?;
         tokio::time::sleep(after).await;
+        self.promote().await?;
+        self.follow().await
+    }
+
+    /// Cuts the primary from its standbys; after `alone` so long the one that has most takes its place, and the others follow it. For `beside`
+    /// so long there are two that take writes, of which the old one acknowledges none; then it is killed, as by who watches over it.
+    ///
+    /// # Errors
+    /// When there is no standby, or none takes over.
+    pub async fn cut_off(&mut self, how: Cut, alone: Duration, beside: Duration) -> Result<(), String> {
+        self.primary.line.cut(how);
+        tokio::time::sleep(alone).await;
+        self.promote().await?;
+        self.follow().await?;
+        tokio::time::sleep(beside).await;
+        let old = self.old.as_mut().ok_or("there is no old primary")?;
+        old.kill()?;
+        old.line.mend();
+        Ok(())
+    }
+
+    /// The standby that has most is the primary now.
+    async fn promote(&mut self) -> Result<(), String> {
         let mut furthest = None;
         for (place, standby) in self.standbys.iter().enumerate() {
             let has = "SELECT (pg_last_wal_receive_lsn() - '0/0')::BIGINT";
@@ -258,21 +287,37 @@ impl Database {
             furthest = furthest.max(Some((row.get::<_, Option<i64>>(0), place)));
         }
         let (_, place) = furthest.ok_or("there is no standby any more")?;
-        self.primary = self.standbys.remove(place);
-        let client = self.wait(&self.primary).await?;
-        let row = client.query_one("SELECT pg_promote()", &[]).await.map_err(|e| e.to_string())?;
-        if !row.get::<_, bool>(0) {
-            return Err(format!("{} was not promoted", self.primary.name));
-        }
+        let next = self.standbys.remove(place);
+        self.old = Some(std::mem::replace(&mut self.primary, next));
+        let row = self.wait(&self.primary).await?.query_one("SELECT pg_promote()", &[]).await.map_err(|e| e.to_string())?;
+        if row.get::<_, bool>(0) { Ok(()) } else { Err(format!("{} was not promoted", self.primary.name)) }
+    }
+
+    /// The standbys follow the primary.
+    async fn follow(&self) -> Result<(), String> {
         for standby in &self.standbys {
             let follower = self.wait(standby).await?;
-            let to = format!("host=127.0.0.1 port={} user={SUPERUSER}", self.primary.port);
+            let to = format!("host=127.0.0.1 port={} user={SUPERUSER}", self.primary.line.doors()[0]);
             // Each alone: neither may be in a transaction.
             for statement in [format!("ALTER SYSTEM SET primary_conninfo = '{to}'"), "SELECT pg_reload_conf()".to_owned()] {
                 follower.batch_execute(&statement).await.map_err(|e| format!("{statement}: {e}"))?;
             }
         }
-        self.followed(&client).await
+        self.followed(&self.wait(&self.primary).await?).await
+    }
+
+    /// The old primary becomes a standby, with a copy of what the new one has: what it had alone was never acknowledged.
+    ///
+    /// # Errors
+    /// When it does not follow.
+    pub async fn take_back(&mut self) -> Result<(), String> {
+        let Some(mut old) = self.old.take() else { return Ok(()) };
+        fs::remove_dir_all(&old.data).map_err(|e| format!("{}: {e}", old.data.display()))?;
+        let copy = self.copy(&old);
+        tokio::task::spawn_blocking(|| done(copy)).await.map_err(|e| e.to_string())??;
+        old.process = Some(self.serve(&old)?);
+        self.standbys.push(old);
+        self.followed(&self.wait(&self.primary).await?).await
     }
 }
 

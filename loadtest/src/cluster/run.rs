@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::audit::audit;
+use super::audit;
 use super::buyer::{Bought, Street};
 use super::fault::{self, Schedule};
 use super::news::News;
@@ -17,7 +17,7 @@ use super::outcome::Outcome;
 use super::phone::{Phone, Seen};
 use super::report;
 use super::shards::{Owners, Shards};
-use super::site::Site;
+use super::site::{Lines, Site};
 use super::{Cluster, NAMES};
 use crate::crash::audit::{Devices, settle};
 use crate::crash::payer::Payer;
@@ -46,7 +46,7 @@ impl Cluster {
         let mut site = self.start(folder, news.as_ref().ok()).await?;
         let market = Arc::new(self.market(&site).await?);
         let journal = folder.join(JOURNAL);
-        let _fleet = self.devices(&site, &market, &journal, rng.random()).await?;
+        let fleet = self.devices(&site, &market, &journal, rng.random()).await?;
         let (over, is_over) = watch::channel(false);
         let mut phones = self.phones(&site, &market, &is_over, &mut rng);
         let (closed, is_closed) = watch::channel(false);
@@ -81,11 +81,13 @@ impl Cluster {
         match settle(&site.nodes[0], &market, payers, &mut [], &mut devices).await {
             Ok(payers) => {
                 outcome.paid = payers.iter().map(|p| p.paid() as u64).sum();
-                outcome.broken.extend(audit(&site.database, &payers).await?);
+                outcome.broken.extend(audit::told(&site.database, &payers).await?);
+                outcome.broken.extend(audit::starts(&fleet, &market.shop.machines, &devices).await?);
             }
             Err(why) => outcome.broken.push(why),
         }
         tokio::time::sleep(RUNS_OUT).await;
+        outcome.ends = audit::ends(&site.database, since).await?;
         over.send_replace(true);
         while let Some(seen) = phones.join_next().await {
             outcome.add(seen.map_err(|e| e.to_string())?);
@@ -147,7 +149,7 @@ impl Cluster {
         buyers
     }
 
-    /// What is done to the site, and beside it what is done to NATS.
+    /// What is done to the site, and beside it what is done to the load balancer's lines and to NATS.
     async fn faults(
         &self,
         site: &mut Site,
@@ -158,6 +160,8 @@ impl Cluster {
     ) -> Result<(), String> {
         let length = Duration::from_secs(self.seconds);
         let of_news = fault::of_news(length, NAMES.len(), rng);
+        let of_lines = fault::of_lines(length, NAMES.len(), rng);
+        let lines = site.lines.clone();
         let mut schedule = Schedule::new(length, NAMES.len(), self.primary, rng);
         let to_site = async {
             let (mut all, mut broken) = (Vec::new(), Vec::new());
@@ -179,6 +183,16 @@ impl Cluster {
             }
             Ok::<_, String>((all, broken))
         };
+        let to_lines = async {
+            let mut all = Vec::new();
+            for (moment, fault) in of_lines {
+                tokio::time::sleep(moment.saturating_sub(since.elapsed())).await;
+                let happened = Lines::suffer(&lines, fault, since.elapsed()).await.map_err(|why| format!("{fault}: {why}"))?;
+                ui::told(&report::line(&happened));
+                all.push(happened);
+            }
+            Ok::<_, String>(all)
+        };
         let to_news = async {
             let mut all = Vec::new();
             let Some(news) = news else { return Ok(all) };
@@ -190,9 +204,9 @@ impl Cluster {
             }
             Ok::<_, String>(all)
         };
-        let ((of_site, broken), of_news) = tokio::try_join!(to_site, to_news)?;
+        let ((of_site, broken), of_lines, of_news) = tokio::try_join!(to_site, to_lines, to_news)?;
         outcome.broken.extend(broken);
-        outcome.faults = of_site.into_iter().chain(of_news).collect();
+        outcome.faults = of_site.into_iter().chain(of_lines).chain(of_news).collect();
         outcome.faults.sort_by_key(|f| f.at);
         Ok(())
     }

@@ -19,11 +19,19 @@ const CONNECTED: &str = "nyala_cluster_news_connected";
 const CONNECTED_WITHIN: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// A server's lines.
+#[derive(Clone)]
+pub struct Lines {
+    pub database: Wire,
+    /// From the load balancer.
+    pub phones: Wire,
+    pub devices: Wire,
+}
+
 /// Everything that runs. Servers end before their database.
 pub struct Site {
     pub nodes: Vec<Server>,
-    /// Of each server to PostgreSQL.
-    pub lines: Vec<Wire>,
+    pub lines: Vec<Lines>,
     pub balancer: Balancer,
     pub database: Database,
     /// What a server that is stopped is started as in its turn.
@@ -65,10 +73,15 @@ impl Cluster {
         let program = server::program()?;
         let (mut nodes, mut lines, mut doors) = (Vec::new(), Vec::new(), Vec::new());
         for (place, name) in NAMES.into_iter().enumerate() {
-            let door = Doors { http: port()?, mqtt: port()? };
-            let (http, mqtt) = (door.http.to_string(), door.mqtt.to_string());
-            let line = Wire::start(database.ports()).await?;
-            let (url, told) = (Database::url(line.doors()), news.map(|news| news.url(place)));
+            let (http, mqtt) = (port()?, port()?);
+            let line = Lines {
+                database: Wire::start(database.ports()).await?,
+                phones: Wire::start(&[http]).await?,
+                devices: Wire::start(&[mqtt]).await?,
+            };
+            doors.push((name, Doors { http: line.phones.doors()[0], mqtt: line.devices.doors()[0] }));
+            let (http, mqtt) = (http.to_string(), mqtt.to_string());
+            let (url, told) = (Database::url(line.database.doors()), news.map(|news| news.url(place)));
             let mut settings = vec![
                 ("DATABASE_URL", url.as_str()),
                 ("NYALA__CLUSTER__ENABLED", "true"),
@@ -86,7 +99,6 @@ impl Cluster {
             node.start().await.map_err(|why| format!("{name}: {why}"))?;
             nodes.push(node);
             lines.push(line);
-            doors.push((name, door));
         }
         let other =
             self.other.clone().map(|program| (program, self.other_config_dir.clone().unwrap_or_else(|| self.config_dir.clone())));

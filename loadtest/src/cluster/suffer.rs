@@ -9,16 +9,19 @@ use super::NAMES;
 use super::fault::{Fault, Happened};
 use super::news::News;
 use super::shards::Shards;
-use super::site::Site;
+use super::site::{Lines, Site};
 use super::wire::Cut;
 
 /// A killed server's name is free when its life is over.
 const RESTARTED_AFTER: Duration = Duration::from_secs(2);
 const PAUSED_FOR: Duration = Duration::from_secs(5);
-/// PostgreSQL, or a server's line to it.
+/// PostgreSQL, a server's line to it, or one of the load balancer's to a server.
 const AWAY_FOR: Duration = Duration::from_secs(4);
 const NEWS_CUT_FOR: Duration = Duration::from_secs(10);
 const PROMOTED_AFTER: Duration = Duration::from_millis(300);
+/// The primary without standbys, before one of them is promoted, and afterwards beside that one.
+const ALONE_FOR: Duration = Duration::from_secs(1);
+const BESIDE_FOR: Duration = Duration::from_secs(1);
 /// After a stall everybody is quiet for so long: what moves for it moves in the next lives of the servers.
 const CALM: Duration = Duration::from_secs(5);
 
@@ -65,10 +68,10 @@ impl Site {
             Fault::CutDatabase(node, how) => {
                 let id = shards.node(NAMES[node]).await?;
                 let since = Instant::now();
-                self.lines[node].cut(how);
+                self.lines[node].database.cut(how);
                 taken = Some(shards.taken(id, since).await);
                 tokio::time::sleep(AWAY_FOR.saturating_sub(since.elapsed())).await;
-                self.lines[node].mend();
+                self.lines[node].database.mend();
                 self.nodes[node].come_back().await?;
             }
             Fault::FreezeDatabase => {
@@ -82,8 +85,15 @@ impl Site {
                 self.database.fail_over(PROMOTED_AFTER).await?;
                 whole_after = Some(since.elapsed());
                 tokio::time::sleep(CALM).await;
+                self.database.take_back().await?;
             }
-            Fault::KillNews(_) | Fault::AllNews(..) | Fault::CutNews(..) => return Err("NATS is no part of the site".to_owned()),
+            Fault::CutStandbys(how) => {
+                self.database.cut_off(how, ALONE_FOR, BESIDE_FOR).await?;
+                whole_after = Some(since.elapsed());
+                tokio::time::sleep(CALM).await;
+                self.database.take_back().await?;
+            }
+            other => return Err(format!("{other} is nothing that servers and PostgreSQL can suffer")),
         }
         let whole_after = whole_after.unwrap_or_else(|| since.elapsed());
         let moved = match shards.epochs().await {
@@ -102,6 +112,22 @@ impl Site {
     fn signal(&self, node: usize, signal: Signal) -> Result<(), String> {
         let pid = self.nodes[node].pid().ok_or("the server does not run")?;
         kill(Pid::from_raw(pid.cast_signed()), signal).map_err(|e| e.to_string())
+    }
+}
+
+impl Lines {
+    /// One fault of the load balancer's lines to a server, and its mending.
+    pub async fn suffer(all: &[Self], fault: Fault, at: Duration) -> Result<Happened, String> {
+        let since = Instant::now();
+        let (line, how) = match fault {
+            Fault::CutPhones(node, how) => (&all[node].phones, how),
+            Fault::CutDevices(node, how) => (&all[node].devices, how),
+            other => return Err(format!("{other} is nothing that the load balancer's lines can suffer")),
+        };
+        line.cut(how);
+        tokio::time::sleep(AWAY_FOR).await;
+        line.mend();
+        Ok(Happened { at, fault, whole_after: since.elapsed(), taken_after: None, moved: None })
     }
 }
 

@@ -2,19 +2,24 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+use crate::broker::free_port;
+
 const AT_ONCE: usize = 16 << 10;
+/// Between two tries to listen again at a line that is mended.
+const LISTEN_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     /// Nothing passes and nobody is told. What was on its way arrives when the line is mended: late words, perhaps of who has given up.
     Mute,
-    /// Every connection ends, and no other is made.
+    /// Every connection ends, and nobody listens.
     Broken,
 }
 
@@ -27,7 +32,8 @@ impl fmt::Display for Cut {
     }
 }
 
-/// From one server to each of some ports.
+/// To each of some ports of this machine. All copies are one line.
+#[derive(Clone)]
 pub struct Wire {
     doors: Vec<u16>,
     cut: watch::Sender<Option<Cut>>,
@@ -40,14 +46,16 @@ impl Wire {
         let told = |e: std::io::Error| format!("no port for a line: {e}");
         let mut wire = Self { doors: Vec::new(), cut: watch::Sender::default() };
         for port in to {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(told)?;
-            wire.doors.push(listener.local_addr().map_err(told)?.port());
-            tokio::spawn(accept(listener, SocketAddr::from((Ipv4Addr::LOCALHOST, *port)), wire.cut.subscribe()));
+            // One that the system does not give to anybody else while nobody listens there.
+            let door = free_port().map_err(told)?;
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, door)).await.map_err(told)?;
+            wire.doors.push(door);
+            tokio::spawn(stand(listener, door, SocketAddr::from((Ipv4Addr::LOCALHOST, *port)), wire.cut.subscribe()));
         }
         Ok(wire)
     }
 
-    /// Where the server connects, in the order of the ports.
+    /// Where to connect, in the order of the ports.
     pub fn doors(&self) -> &[u16] {
         &self.doors
     }
@@ -63,9 +71,32 @@ impl Wire {
 
 type State = watch::Receiver<Option<Cut>>;
 
+/// Listens, but while the line is broken, until the wire is gone.
+async fn stand(first: TcpListener, door: u16, to: SocketAddr, mut cut: State) {
+    let mut first = Some(first);
+    while cut.wait_for(|cut| *cut != Some(Cut::Broken)).await.is_ok() {
+        let listener = match first.take() {
+            Some(listener) => Ok(listener),
+            None => TcpListener::bind((Ipv4Addr::LOCALHOST, door)).await,
+        };
+        let Ok(listener) = listener else {
+            tokio::time::sleep(LISTEN_EVERY).await;
+            continue;
+        };
+        let state = cut.clone();
+        tokio::select! {
+            () = accept(listener, to, state) => {}
+            _ = cut.wait_for(|cut| *cut == Some(Cut::Broken)) => {}
+        }
+    }
+}
+
 async fn accept(listener: TcpListener, to: SocketAddr, cut: State) {
-    while let Ok((near, _)) = listener.accept().await {
-        tokio::spawn(carry(near, to, cut.clone()));
+    loop {
+        match listener.accept().await {
+            Ok((near, _)) => drop(tokio::spawn(carry(near, to, cut.clone()))),
+            Err(_) => tokio::time::sleep(LISTEN_EVERY).await,
+        }
     }
 }
 
@@ -73,7 +104,7 @@ async fn carry(near: TcpStream, to: SocketAddr, mut cut: State) {
     if !passes(&mut cut.clone()).await {
         return;
     }
-    // Nobody there is what the server sees, too.
+    // Nobody there is what the near end sees, too.
     let Ok(far) = TcpStream::connect(to).await else { return };
     let _ = (near.set_nodelay(true), far.set_nodelay(true));
     let ((from_near, to_near), (from_far, to_far)) = (near.into_split(), far.into_split());
@@ -104,6 +135,8 @@ async fn passes(cut: &mut State) -> bool {
 mod tests {
     use super::*;
 
+    const WITHIN: Duration = Duration::from_secs(10);
+
     async fn said(stream: &mut TcpStream) -> Option<u8> {
         stream.read_u8().await.ok()
     }
@@ -130,7 +163,10 @@ mod tests {
 
         wire.cut(Cut::Broken);
         assert_eq!(said(&mut other).await, None);
-        let mut refused = TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0])).await.unwrap();
-        assert_eq!(said(&mut refused).await, None);
+        let refused = async { while TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0])).await.is_ok() {} };
+        tokio::time::timeout(WITHIN, refused).await.unwrap();
+        wire.mend();
+        let again = async { while TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0])).await.is_err() {} };
+        tokio::time::timeout(WITHIN, again).await.unwrap();
     }
 }

@@ -175,15 +175,22 @@ impl Devices {
         }
         Ok(())
     }
+
+    /// The different commands that each machine has ever run.
+    pub fn started(&self) -> BTreeMap<i64, usize> {
+        let mut of_machine = BTreeMap::new();
+        for (idmesin, _) in &self.started {
+            *of_machine.entry(*idmesin).or_default() += 1;
+        }
+        of_machine
+    }
 }
 
 /// Every run that a device remembers was paid for, and every confirmed purchase ran. Of each machine, so that a run too many and one too
 /// few are not taken for none; a receipt does not tell which command was its own.
 fn runs(devices: &Devices, customers: &[Payer]) -> Result<(), String> {
-    let mut of_machine: BTreeMap<i64, (usize, usize)> = BTreeMap::new();
-    for (idmesin, _) in &devices.started {
-        of_machine.entry(*idmesin).or_default().0 += 1;
-    }
+    let mut of_machine: BTreeMap<i64, (usize, usize)> =
+        devices.started().into_iter().map(|(idmesin, ran)| (idmesin, (ran, 0))).collect();
     for (number, receipt) in customers.iter().flat_map(Payer::receipts) {
         match receipt.told {
             Known::Nothing => return Err(format!("{number} is still undecided")),
