@@ -10,8 +10,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::domain::address::Block;
 use crate::domain::secret::Secret;
-use crate::purchase::edge::POINTS;
 
+mod check;
 mod cluster;
 mod environment;
 mod push;
@@ -30,7 +30,7 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 33] = [
+pub const VITAL_TASKS: [&str; 20] = [
     "alarm",
     "hub",
     "turn",
@@ -51,6 +51,10 @@ pub const VITAL_TASKS: [&str; 33] = [
     "troubles",
     "revocations",
     "bridge",
+];
+
+/// Those that only one of several servers has, and those of its news.
+pub const VITAL_TASKS_OF_A_CLUSTER: [&str; 13] = [
     "node",
     "orphans",
     "takeover",
@@ -326,78 +330,6 @@ impl ServerSettings {
     /// When too few were chosen for the worker threads; of settings that were loaded that is known.
     pub fn connections_per_thread(&self) -> Result<usize, ConfigError> {
         share::per_thread(self.database.connections, self.workers()).map_err(|few| ConfigError::Refused(few.to_string()))
-    }
-
-    fn check(&self) -> Result<(), ConfigError> {
-        let refuse = |text: String| Err(ConfigError::Refused(text));
-        if let Some((key, least, most, value)) = self.ranges().into_iter().find(|(_, least, most, n)| n < least || n > most) {
-            return refuse(format!("{key} = {value} must be {least} to {most}"));
-        }
-        self.connections_per_thread()?;
-        self.cluster.check(&self.database.url, &self.mqtt.broker_url).or_else(refuse)?;
-        self.push.check().or_else(refuse)?;
-        if self.database.lock_ms >= self.database.statement_ms {
-            let (lock_ms, statement_ms) = (self.database.lock_ms, self.database.statement_ms);
-            return refuse(format!("database.lock_ms = {lock_ms} must be below database.statement_ms = {statement_ms}"));
-        }
-        self.log.filter()?;
-        if self.mesin.sim_min_ms > self.mesin.sim_max_ms {
-            return refuse("mesin.sim_min_ms must not be above mesin.sim_max_ms".to_owned());
-        }
-        if self.whatsapp.sender == SenderKind::Meta
-            && (self.whatsapp.meta_access_token.is_empty()
-                || self.whatsapp.meta_phone_number_id.is_empty()
-                || self.whatsapp.meta_template.is_empty())
-        {
-            return refuse(
-                "whatsapp.sender = \"meta\" needs whatsapp.meta_phone_number_id, meta_access_token and meta_template".to_owned(),
-            );
-        }
-        if self.is_production() {
-            return self.check_production();
-        }
-        if !self.dev.fault_point.is_empty() && !POINTS.contains(&self.dev.fault_point.as_str()) {
-            let (point, points) = (&self.dev.fault_point, POINTS.join(", "));
-            return refuse(format!("dev.fault_point = \"{point}\" is no edge of a purchase; there are: {points}"));
-        }
-        if !self.dev.panic_task.is_empty() && !VITAL_TASKS.contains(&self.dev.panic_task.as_str()) {
-            let (task, tasks) = (&self.dev.panic_task, VITAL_TASKS.join(", "));
-            return refuse(format!("dev.panic_task = \"{task}\" is no task of the server; there are: {tasks}"));
-        }
-        let loopback = self.http.host == "localhost" || self.http.host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
-        let device_loopback = self.mqtt.host == "localhost" || self.mqtt.host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
-        if !device_loopback && !self.mqtt.tls && !self.dev.allow_lan {
-            return refuse(format!(
-                "mqtt.host = \"{}\" would let secrets of devices cross the network in the clear; set mqtt.tls = true, or dev.allow_lan = \
-                 true if that is meant",
-                self.mqtt.host
-            ));
-        }
-        if !loopback && !self.dev.allow_lan {
-            return refuse(format!(
-                "http.host = \"{}\" would open development routes to the network; set dev.allow_lan = true if that is meant",
-                self.http.host
-            ));
-        }
-        Ok(())
-    }
-
-    fn check_production(&self) -> Result<(), ConfigError> {
-        let refused = [
-            (self.whatsapp.sender == SenderKind::Log, "whatsapp.sender = \"log\" is the development sender; set \"meta\""),
-            (!self.mqtt.tls, "mqtt.tls must be true: devices' secrets never cross a network in the clear"),
-            (!self.push.hosts.is_empty(), "push.hosts must be empty: the server would call whatever a customer names there"),
-            (self.dev.routes, "dev.routes must be false"),
-            (self.dev.allow_lan, "dev.allow_lan must be false"),
-            (self.dev.seed_demo, "dev.seed_demo must be false"),
-            (!self.dev.fault_point.is_empty(), "dev.fault_point must be empty"),
-            (!self.dev.panic_task.is_empty(), "dev.panic_task must be empty"),
-            (self.dev.ticks_per_second != 1, "dev.ticks_per_second must be 1"),
-        ];
-        match refused.iter().find(|(bad, _)| *bad) {
-            Some((_, why)) => Err(ConfigError::Refused(format!("the production profile refuses to start: {why}"))),
-            None => Ok(()),
-        }
     }
 }
 

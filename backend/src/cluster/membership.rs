@@ -1,6 +1,7 @@
 //! A server among others: it says that it lives, takes shards whose owner does not, and hands over what is more than its share. All by
 //! the database's clock, because a lease is between servers (docs/decisions/0033-a-shard-has-one-owner.md).
 
+use deadpool_postgres::Client as PooledClient;
 use tokio_postgres::{Client, Row};
 
 use super::SHARDS;
@@ -246,8 +247,10 @@ pub async fn tell_orphans(client: &Client, me: i64) -> Result<u64, ClusterError>
 ///
 /// # Errors
 /// The database's.
-pub async fn is_linked_elsewhere(client: &Client, idmesin: i64, me: i64) -> Result<bool, ClusterError> {
-    Ok(client.query_one(LINKED_ELSEWHERE, &[&idmesin, &me]).await?.try_get(0)?)
+pub async fn is_linked_elsewhere(client: &PooledClient, idmesin: i64, me: i64) -> Result<bool, ClusterError> {
+    // Each purchase of such a device asks this: the plan is kept.
+    let statement = client.prepare_cached(LINKED_ELSEWHERE).await?;
+    Ok(client.query_one(&statement, &[&idmesin, &me]).await?.try_get(0)?)
 }
 
 /// Lets go of a shard of which nothing is decided here any more.

@@ -1,6 +1,7 @@
 //! The files of docs/cluster that no test of a load balancer runs: what can be known of them without a container engine.
 
 use std::collections::HashMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -92,7 +93,9 @@ fn the_container_file_builds_what_make_does_and_serves_what_the_settings_say() {
 fn systemd_understands_the_unit() {
     let unit = root().join("docs/cluster/nyala.service");
     let Ok(told) = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(unit).output() else {
-        return println!("systemd-analyze is not there: the unit is not verified");
+        // Past what the test runner keeps of a test that is fine.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: systemd-analyze is not installed here, so the unit is not verified");
+        return;
     };
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
     let unclear: Vec<&str> =

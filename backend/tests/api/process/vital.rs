@@ -5,25 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use actix_web::rt::task::spawn_blocking;
+use nyala::config::{VITAL_TASKS, VITAL_TASKS_OF_A_CLUSTER};
 
 use super::Site;
-
-/// Those of one of several servers, and those that news needs.
-const OF_A_CLUSTER: [&str; 13] = [
-    "node",
-    "orphans",
-    "takeover",
-    "mirror",
-    "failover",
-    "cut-off",
-    "words away",
-    "words in",
-    "commands",
-    "questions",
-    "news",
-    "balances",
-    "sockets",
-];
 
 /// Starts the server with a task that panics, gives that task work, and waits for the end.
 async fn ends(task: &str) {
@@ -34,7 +18,7 @@ async fn ends(task: &str) {
         // It is there for a broker, be there one or not.
         command.env("NYALA__MQTT__BROKER_URL", "mqtt://127.0.0.1:1");
     }
-    if OF_A_CLUSTER.contains(&task) {
+    if VITAL_TASKS_OF_A_CLUSTER.contains(&task) {
         command.env("NYALA__CLUSTER__ENABLED", "true").env("NYALA__CLUSTER__NAME", "n1");
         // Be there a NATS server or not.
         command.env("NYALA__CLUSTER__NATS_URL", "nats://127.0.0.1:1");
@@ -58,7 +42,7 @@ async fn ends(task: &str) {
 
 #[actix_web::test]
 async fn its_panic_ends_the_process_with_a_line_that_names_it() {
-    for task in nyala::config::VITAL_TASKS {
+    for task in VITAL_TASKS.into_iter().chain(VITAL_TASKS_OF_A_CLUSTER) {
         ends(task).await;
     }
 }
@@ -83,7 +67,7 @@ fn every_vital_task_is_on_the_list() {
     for dir in ["src", "socketio/src"] {
         begun_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join(dir), &mut begun);
     }
-    assert_eq!(begun, nyala::config::VITAL_TASKS.map(str::to_owned).into());
+    assert_eq!(begun, VITAL_TASKS.into_iter().chain(VITAL_TASKS_OF_A_CLUSTER).map(str::to_owned).collect());
 }
 
 #[actix_web::test]

@@ -3,9 +3,9 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::machine::device::mqtt::word::{BootId, Last};
-use crate::purchase::state::PurchaseState;
-use crate::purchase::step;
+use crate::machine::device::mqtt::word::{Ack, Beat, BootId, Last, Stamp, State, Word};
+use crate::purchase::device::{Command, DeviceRun};
+use crate::purchase::step::{self, AckResult, Op};
 
 /// A purchase's start is void ten seconds later.
 const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
