@@ -155,7 +155,7 @@ test.describe('what is wrong stands at its field', () => {
     await expect(telp(page)).not.toHaveAttribute('aria-invalid')
   })
 
-  test('a wrong password and an unknown number get the focus', async ({ page }) => {
+  test('a wrong password and an unknown number are marked and get the focus', async ({ page }) => {
     const customer = await newCustomer()
     await page.goto('/login')
     await telp(page).fill(newTelp())
@@ -163,10 +163,14 @@ test.describe('what is wrong stands at its field', () => {
     await page.getByRole('button', { name: 'Masuk' }).click()
     await expect(toastOf(page, 'Akun tidak ditemukan')).toBeVisible()
     await expect(telp(page)).toBeFocused()
+    await expect(telp(page)).toHaveAttribute('aria-invalid', 'true')
     await telp(page).fill(customer.telp)
+    await expect(page.locator('[aria-invalid]')).toHaveCount(0)
     await page.getByRole('button', { name: 'Masuk' }).click()
     await expect(toastOf(page, 'password is incorrect')).toBeVisible()
     await expect(field(page, 'Kata Sandi')).toBeFocused()
+    await expect(field(page, 'Kata Sandi')).toHaveAttribute('aria-invalid', 'true')
+    await expectFineScreen(page)
   })
 
   test('at the registration', async ({ page }) => {

@@ -147,8 +147,8 @@ test('a busy machine shows its time left and cannot be bought', async ({ page })
   await expect(page).toHaveURL('/dashboard')
   await page.goto('/scanPage')
   await enterCode(page, world.machine.kode)
-  await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
-  await expect(page.getByRole('timer')).toContainText(/09:\d\d$/)
+  await expect(page.getByText('Sedang digunakan')).toBeVisible()
+  await expect(page.getByRole('timer')).toContainText(/ 09:\d\d lagi$/)
   await expect(service(page)).toBeDisabled()
   // Live: the next second is another text.
   const shown = await page.getByRole('timer').textContent()
@@ -162,7 +162,7 @@ test('a busy machine is free again on the screen when its run is over, and can b
   await buy(await fundedAt(world), world)
   await openAs(page, customer, '/scanPage')
   await enterCode(page, world.machine.kode)
-  await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
+  await expect(page.getByText('Sedang digunakan')).toBeVisible()
   await expect(service(page)).toBeDisabled()
   await expect(page.getByText('Pastikan nama ini sama dengan nama di mesin.')).toBeVisible({
     timeout: 30_000,
@@ -200,8 +200,8 @@ test('a machine that is taken meanwhile says so at once', async ({ page }) => {
   await page.reload()
   await watched
   await buy(await fundedAt(world), world)
-  await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
-  await expect(page.getByRole('timer')).toContainText(/(10:00|09:\d\d)$/)
+  await expect(page.getByText('Sedang digunakan')).toBeVisible()
+  await expect(page.getByRole('timer')).toContainText(/ (10:00|09:\d\d) lagi$/)
   await expect(service(page)).toBeDisabled()
 })
 

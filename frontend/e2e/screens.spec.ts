@@ -66,7 +66,7 @@ for (const { colorScheme, width } of looks) {
       expect((await buy(customer, world)).answer.status).toBe(200)
       await openAs(page, customer, '/scanPage')
       await enterCode(page, world.machine.kode)
-      await expect(page.getByText('Mesin sedang dipakai')).toBeVisible()
+      await expect(page.getByText('Sedang digunakan')).toBeVisible()
       await expectFineScreen(page)
     })
 

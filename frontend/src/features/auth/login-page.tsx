@@ -27,13 +27,13 @@ export default function LoginPage() {
     // The guard leads on to the dashboard as soon as there is a token.
     useAuth.getState().signIn(token)
   }, failed)
-  const { form, field, focus } = useForm(() => validLogin({ telp, password }), submit)
+  const { form, field, refuse } = useForm(() => validLogin({ telp, password }), submit)
 
   function failed(error: unknown): void {
     tellFailure(error, words)
     const { message, status } = asApiError(error)
-    if (message === spec.passwordIncorrect) focus('password')
-    else if (status === 404) focus('telp')
+    if (message === spec.passwordIncorrect) refuse('password')
+    else if (status === 404) refuse('telp')
   }
 
   return (

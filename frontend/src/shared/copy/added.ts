@@ -109,10 +109,10 @@ export const added = {
     search: 'Cari layanan',
     empty: 'Belum ada layanan di outlet ini',
     noMatch: 'Tidak ada layanan yang cocok',
-    busy: 'Mesin sedang dipakai',
-    busyBody: 'Tunggu sampai waktunya habis.',
+    busy: 'Sedang digunakan',
+    /** Follows it on the same line. */
+    endsIn: (left: string) => `, selesai ${left} lagi`,
     busyWithoutTime: 'Mesin ini sedang disiapkan untuk pelanggan lain.',
-    timeLeft: 'Sisa waktu',
     ready: 'Siap',
     free: 'Mesin sudah bebas',
     offline: 'Mesin sedang offline',

@@ -53,6 +53,7 @@ export const camera = {
   torchOn: 'Nyalakan senter',
   torchOff: 'Matikan senter',
   scannerLoading: 'Menyiapkan pemindai…',
+  searching: 'Mencari kode QR…',
   scannerFailed: 'Pemindai belum bisa dimuat',
   cameraRefused: 'Kamera tidak diizinkan',
   noCamera: 'Kamera tidak ditemukan',

@@ -16,12 +16,15 @@ function check(a: string, b: string): Faults<'a' | 'b'> {
   return { ...(!a && { a: EMPTY }), ...(!b && { b: EMPTY }) }
 }
 
-function Form({ onSend }: { onSend: () => void }) {
+/** `onSend`: whether the server takes it. */
+function Form({ onSend }: { onSend: () => boolean }) {
   const [a, setA] = useState('')
   const [b, setB] = useState('')
-  const { form, field } = useForm(
+  const { form, field, refuse } = useForm(
     () => check(a, b),
-    async () => onSend(),
+    () => {
+      if (!onSend()) refuse('b')
+    },
   )
   return (
     <form {...form}>
@@ -33,7 +36,7 @@ function Form({ onSend }: { onSend: () => void }) {
 }
 
 function open() {
-  const onSend = vi.fn()
+  const onSend = vi.fn(() => true)
   render(<Form onSend={onSend} />)
   const user = userEvent.setup()
   const send = () => user.click(screen.getByRole('button'))
@@ -86,4 +89,22 @@ it('sends what is right', async () => {
   await user.type(b, 'x')
   await send()
   expect(onSend).toHaveBeenCalledOnce()
+})
+
+it('the field that the server refused is marked and has the focus, until something is typed or sent again', async () => {
+  const { a, b, send, user, onSend } = open()
+  onSend.mockReturnValue(false)
+  await user.type(a, 'x')
+  await user.type(b, 'x')
+  await send()
+  expect(b.getAttribute('aria-invalid')).toBe('true')
+  expect(document.activeElement).toBe(b)
+  expect(a.getAttribute('aria-invalid')).toBeNull()
+  await user.type(a, '{Backspace}x')
+  expect(b.getAttribute('aria-invalid')).toBeNull()
+  await send()
+  expect(b.getAttribute('aria-invalid')).toBe('true')
+  onSend.mockReturnValue(true)
+  await send()
+  expect(b.getAttribute('aria-invalid')).toBeNull()
 })

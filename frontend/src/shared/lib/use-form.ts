@@ -20,6 +20,7 @@ export interface FieldOfForm {
  */
 export function useForm<F extends string>(check: () => Faults<F>, submit: Sending['submit']) {
   const [told, setTold] = useState<Faults<F>>({})
+  const [refused, setRefused] = useState<F | null>(null)
   const ref = useRef<HTMLFormElement>(null)
   const id = useId()
 
@@ -28,16 +29,23 @@ export function useForm<F extends string>(check: () => Faults<F>, submit: Sendin
 
   function onSubmit(event: FormEvent) {
     event.preventDefault()
+    setRefused(null)
     if (fine(now)) return submit()
     toast.newTry()
-    // Drawn at once, so that the field is marked when it gets the focus, still within the tap that a phone's keyboard wants.
-    flushSync(() => setTold(now))
+    show(() => setTold(now))
+  }
+
+  /** Drawn at once, so that the field is marked when it gets the focus, still within the tap that a phone's keyboard wants. */
+  function show(mark: () => void): void {
+    flushSync(mark)
     ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }
 
   return {
-    form: { ref, onSubmit, noValidate: true },
+    // Whatever is typed may be what was wrong.
+    form: { ref, onSubmit, onInput: () => setRefused(null), noValidate: true },
     field(name: F): FieldOfForm {
+      if (name === refused) return { name, invalid: true }
       if (!wrong.includes(name)) return { name }
       const first = wrong.find((one) => now[one] === now[name])
       return {
@@ -47,9 +55,7 @@ export function useForm<F extends string>(check: () => Faults<F>, submit: Sendin
         ...(first === name && { fault: now[name] }),
       }
     },
-    /** For what only the server can know: the field that it refused. */
-    focus(name: F): void {
-      ref.current?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus()
-    },
+    /** For what only the server can know: the field that it refused. Why is said elsewhere. */
+    refuse: (name: F) => show(() => setRefused(name)),
   }
 }

@@ -18,7 +18,7 @@ function show(state: CameraState, decoder: DecoderState, onReload = vi.fn()) {
 
 const words = () => screen.getByRole('status').textContent
 
-it('says that what reads codes is loading, then that it takes long, and nothing once it looks', () => {
+it('says that what reads codes is loading, then that it takes long, then that it looks', () => {
   show('live', 'loading')
   expect(words()).toBe('Menyiapkan pemindai…')
   cleanup()
@@ -26,7 +26,7 @@ it('says that what reads codes is loading, then that it takes long, and nothing 
   expect(words()).toMatch(/^Koneksi lambat, pemindai masih dimuat/)
   cleanup()
   show('live', 'ready')
-  expect(words()).toBe('')
+  expect(words()).toBe('Mencari kode QR…')
 })
 
 it('the camera is asked for first; one that fails is said whatever reads codes', () => {

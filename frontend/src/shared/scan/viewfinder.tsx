@@ -69,7 +69,7 @@ export function Viewfinder(props: Props) {
   )
 }
 
-/** What is waited for, or what is wrong; nothing while codes are looked for. */
+/** What is waited for, what is wrong, or that codes are looked for. */
 function Words(props: Props): ReactNode {
   const { state, decoder, checking, onRetry, onReload, words } = props
   if (checking) return <Waiting text={words.checking} />
@@ -90,7 +90,7 @@ function Words(props: Props): ReactNode {
     )
   }
   if (state === 'starting') return <Waiting text={camera.openingCamera} />
-  if (decoder === 'ready') return null
+  if (decoder === 'ready') return <span className={styles.searching}>{camera.searching}</span>
   return (
     <div className={styles.loading}>
       <Spinner />
@@ -137,7 +137,7 @@ function Frame() {
     <svg className={styles.frame} viewBox="0 0 200 200" fill="none" aria-hidden="true">
       <path
         d="M4 48V24A20 20 0 0 1 24 4h24M152 4h24a20 20 0 0 1 20 20v24M196 152v24a20 20 0 0 1-20 20h-24M48 196H24a20 20 0 0 1-20-20v-24"
-        stroke="#fff"
+        stroke="var(--turmeric-500)"
         strokeWidth="5"
         strokeLinecap="round"
       />

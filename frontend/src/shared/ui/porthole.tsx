@@ -13,6 +13,8 @@ const LEAST_WATER = 0.1
 /** From here on the ring is closed, so that no notch is left; below the other one there is no room for the knob. */
 const CLOSED = 0.985
 const ROOM_FOR_KNOB = 0.05
+/** The whole round where nobody tells how long a run is, as on a clock. */
+const HOUR_S = 3_600
 /** The arc that turns while a machine is waited for. */
 const WAITING_ARC = 0.22
 
@@ -29,7 +31,8 @@ type Props = { size?: 'hero' | 'pair' | 'small' } & (
   | { state: 'filling' }
   /** It can be bought: in words, or as a drawing. */
   | { state: 'ready' | 'free' }
-  /** It cannot. */
+  /** It cannot, for so long; or nobody knows how long. */
+  | { state: 'taken'; left_s: number }
   | { state: 'still' }
 )
 
@@ -37,9 +40,9 @@ type Props = { size?: 'hero' | 'pair' | 'small' } & (
 export function Porthole({ size = 'small', ...props }: Props) {
   const glass = useRef<HTMLDivElement>(null)
   useRestOutOfSight(glass)
-  const left = props.state === 'running' ? clamp(props.left_s / Math.max(1, props.duration_s)) : 0
+  const left = leftOf(props)
   const last = props.state === 'running' && props.left_s <= LAST_MINUTE_S
-  const wet = props.state === 'running' || props.state === 'over' || props.state === 'filling'
+  const wet = left !== null || props.state === 'over' || props.state === 'filling'
   return (
     <div
       className={`${styles.porthole} ${styles[size]}`}
@@ -47,7 +50,7 @@ export function Porthole({ size = 'small', ...props }: Props) {
       data-last={last || undefined}
     >
       <div ref={glass} className={styles.glass}>
-        {wet && <Water level={props.state === 'running' ? Math.max(LEAST_WATER, left) : null} />}
+        {wet && <Water level={left === null ? null : Math.max(LEAST_WATER, left)} />}
         <svg className={styles.drawing} viewBox="0 0 200 200" fill="none" aria-hidden="true">
           <path className={styles.shine} d="M32 94a70 70 0 0 1 36-56" />
         </svg>
@@ -55,7 +58,8 @@ export function Porthole({ size = 'small', ...props }: Props) {
       <svg className={styles.drawing} viewBox="0 0 200 200" fill="none" aria-hidden="true">
         <circle className={styles.track} cx="100" cy="100" r={RING_RADIUS} />
         {props.state === 'waiting' && <Arc part={WAITING_ARC} />}
-        {props.state === 'running' && <Ring part={left} />}
+        {props.state === 'running' && <Ring part={left ?? 0} />}
+        {props.state === 'taken' && <Arc part={left ?? 0} />}
         {last && <Ticks left_s={props.left_s} />}
         {props.state === 'over' && <Drain />}
       </svg>
@@ -160,6 +164,8 @@ function Middle(props: Props) {
     case 'over':
     case 'finished':
       return <span className={styles.word}>{added.dashboard.finished}</span>
+    case 'taken':
+      return null
     case 'ready':
       return <span className={styles.word}>{added.service.ready}</span>
     default: {
@@ -187,6 +193,12 @@ function useRestOutOfSight(glass: { current: HTMLElement | null }): void {
     seen.observe(node)
     return () => seen.disconnect()
   }, [glass])
+}
+
+/** What is left of the run, as a part of it; null where none is shown. */
+function leftOf(props: Props): number | null {
+  if (props.state === 'running') return clamp(props.left_s / Math.max(1, props.duration_s))
+  return props.state === 'taken' ? clamp(props.left_s / HOUR_S) : null
 }
 
 const clamp = (n: number) => Math.min(1, Math.max(0, n))

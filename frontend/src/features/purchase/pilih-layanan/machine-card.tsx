@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Check } from 'lucide-react'
+import { Check, Timer } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { DataMesin } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
@@ -20,10 +20,12 @@ interface Props {
 export function MachineCard({ machine, free, ends_at }: Props) {
   const [waited, setWaited] = useState(!free)
   if (!free && !waited) setWaited(true)
+  const left_s = useCountdown(free ? null : ends_at)
+  useAskWhenOver(left_s)
   return (
     <section className={styles.machine}>
       <div className={styles.head}>
-        <Porthole state={free ? 'ready' : 'still'} />
+        {left_s ? <Porthole state="taken" left_s={left_s} /> : <Porthole state={free ? 'ready' : 'still'} />}
         <div className={styles.which}>
           <h2 className={styles.machineName}>{machine.nama}</h2>
           <p className={styles.outlet}>
@@ -31,7 +33,7 @@ export function MachineCard({ machine, free, ends_at }: Props) {
           </p>
         </div>
       </div>
-      <State free={free} waited={waited} offline={machine.status === 'offline'} ends_at={ends_at} />
+      <State free={free} waited={waited} offline={machine.status === 'offline'} left_s={left_s} />
       {free && (
         <p className={styles.hint}>
           <Check size={20} aria-hidden /> {added.service.matchName}
@@ -46,41 +48,40 @@ interface StateProps {
   /** Whether it was taken before: only then is it news that it is free. */
   waited: boolean
   offline: boolean
-  ends_at: number | null
+  left_s: number | null
 }
 
-/** Why it cannot be bought, and for how long; when the time is over the machine is asked about again. */
-function State({ free, waited, offline, ends_at }: StateProps) {
+/** Why it cannot be bought, and for how long. */
+function State({ free, waited, offline, left_s }: StateProps) {
+  const taken = offline ? 'offline' : 'busy'
+  return (
+    <div className={styles.state} data-state={free ? (waited ? 'free' : 'none') : taken}>
+      {!free && !offline && <Timer size={20} aria-hidden />}
+      <p>
+        {/* Stays when its words change, so that a screen reader tells the change; the seconds are not in it. */}
+        <span role="status">
+          {!free && <strong>{offline ? added.service.offline : added.service.busy}</strong>}
+          {free && waited && <strong>{added.service.free}</strong>}
+          {!free && offline && <Body text={added.service.offlineBody} />}
+          {!free && !offline && !left_s && <Body text={added.service.busyWithoutTime} />}
+        </span>
+        {left_s ? (
+          <strong role="timer" className={styles.until}>
+            {added.service.endsIn(formatLeft(left_s * 1000))}
+          </strong>
+        ) : null}
+      </p>
+    </div>
+  )
+}
+
+const Body = ({ text }: { text: string }) => <span className={styles.body}>{text}</span>
+
+/** When its time is over the machine is asked about again. */
+function useAskWhenOver(left_s: number | null): void {
   const client = useQueryClient()
-  const left_s = useCountdown(free ? null : ends_at)
   const over = left_s === 0
   useEffect(() => {
     if (over) void client.invalidateQueries(servicesQueries)
   }, [over, client])
-
-  const taken = offline ? 'offline' : 'busy'
-  return (
-    <div className={styles.state} data-state={free ? (waited ? 'free' : 'none') : taken}>
-      {/* Stays when its words change, so that a screen reader tells the change; the seconds are not in it. */}
-      <div role="status" className={styles.words}>
-        {!free && (
-          <>
-            <strong>{offline ? added.service.offline : added.service.busy}</strong>
-            {offline
-              ? added.service.offlineBody
-              : left_s
-                ? added.service.busyBody
-                : added.service.busyWithoutTime}
-          </>
-        )}
-        {free && waited && <strong>{added.service.free}</strong>}
-      </div>
-      {left_s ? (
-        <div className={styles.left} role="timer">
-          <span className="visually-hidden">{added.service.timeLeft} </span>
-          <span className="digits">{formatLeft(left_s * 1000)}</span>
-        </div>
-      ) : null}
-    </div>
-  )
 }
