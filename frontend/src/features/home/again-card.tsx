@@ -1,16 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
 import { RefreshCcw, ScanLine } from 'lucide-react'
 import { Link } from 'react-router'
-import { lastUseQuery } from '@/shared/api/last-use'
+import type { LastUse } from '@/shared/api/model'
 import { extras } from '@/shared/copy/extras'
 import { rupiah } from '@/shared/lib/format'
 import { paths } from '@/shared/lib/paths'
 import styles from './again-card.module.css'
 
 /** The last service once more: scanned anew, because the laundry must be in that machine, then straight to the payment. */
-export function AgainCard() {
-  const { data: last } = useQuery(lastUseQuery())
-  if (!last) return null
+export function AgainCard({ last }: { last: LastUse }) {
   return (
     <Link to={paths.scan} state={{ again: last }} className={styles.card}>
       <span className={styles.mark}>

@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import type { Failure } from '@/shared/api/asked'
+import { lastUseQuery } from '@/shared/api/last-use'
 import type { AkunEpay } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
@@ -31,19 +33,16 @@ export default function DashboardPage() {
   const idle = settled && purchases.length === 0 && done.length === 0
   return (
     <main className={styles.page}>
-      {customer ? (
-        <header {...KEEP_CLEAR}>
-          <div className={`two-lines ${styles.greeting}`}>
-            <span className={styles.hello}>{added.dashboard.greeting}</span>{' '}
-            <PageTitle className={styles.name} name={spec.home}>
-              {fullName(customer)}
-            </PageTitle>
-          </div>
-          {accounts && accounts.length > 1 && <Total accounts={accounts} />}
-        </header>
-      ) : (
-        <div className={styles.nameSkeleton} />
-      )}
+      <header {...KEEP_CLEAR}>
+        <div className={customer ? `two-lines ${styles.greeting}` : styles.nameSkeleton}>
+          {customer && <span className={styles.hello}>{added.dashboard.greeting}</span>}{' '}
+          {/* The same one before and after, so that it takes the focus once. */}
+          <PageTitle className={customer ? styles.name : 'visually-hidden'} name={spec.home}>
+            {customer ? fullName(customer) : spec.home}
+          </PageTitle>
+        </div>
+        {accounts && accounts.length > 1 && <Total accounts={accounts} />}
+      </header>
       {failure && (
         <Stale {...failure}>
           {dashboard.kind === 'shown' && epay.kind === 'shown'
@@ -55,9 +54,20 @@ export default function DashboardPage() {
       {settled && <RunningList purchases={purchases} done={done} left={left} onDone={onDone} />}
       {epay.kind === 'loading' && <Waiting />}
       {accounts && <EpayCards accounts={accounts} />}
-      {idle && <AgainCard />}
-      {idle && <GuideCard />}
+      {idle && <Idle />}
     </main>
+  )
+}
+
+/** Both at once, here too. */
+function Idle() {
+  const { data: last, isLoading } = useQuery(lastUseQuery())
+  if (isLoading) return null
+  return (
+    <>
+      {last && <AgainCard last={last} />}
+      <GuideCard />
+    </>
   )
 }
 

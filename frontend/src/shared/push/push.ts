@@ -6,7 +6,7 @@ import { CUSTOMER_PREFIX, slot } from '@/shared/lib/storage'
 
 /** Whether this browser tells its customer what happens while the app is closed (docs/contract.md §8). */
 export type PushState =
-  /** Not looked at yet. */
+  /** Not looked at yet, or wanted and not yet renewed. */
   | 'unknown'
   /** It cannot. */
   | 'unsupported'
@@ -56,15 +56,18 @@ async function subscription(pushManager: PushManager): Promise<PushSubscription>
   return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: kunci })
 }
 
-/** Looks how it is, and subscribes again where that is wanted and a login has come between. */
-export async function lookAtPush(): Promise<void> {
-  const not = possible()
-  if (not) return usePush.setState({ state: not })
-  const registration =
-    Notification.permission === 'granted' ? await navigator.serviceWorker.getRegistration() : null
-  const on = Boolean(registration && wanted().read())
-  if (registration && on) await register(await subscription(registration.pushManager))
-  usePush.setState({ state: on ? 'on' : 'off' })
+/** Looks how it is, as far as that can be told at once. */
+export function glanceAtPush(): void {
+  const state = possible() ?? (Notification.permission === 'granted' && wanted().read() ? 'unknown' : 'off')
+  usePush.setState({ state })
+}
+
+/** Subscribes again where a glance has left that open: a login may have come between. */
+export async function renewPush(): Promise<void> {
+  if (usePush.getState().state !== 'unknown') return
+  const registration = await navigator.serviceWorker.getRegistration()
+  if (registration) await register(await subscription(registration.pushManager))
+  usePush.setState({ state: registration ? 'on' : 'off' })
 }
 
 /** Another customer has come: nothing is known of what they want. */

@@ -1,9 +1,9 @@
-import { useEffect } from 'react'
+import { useEffect, useLayoutEffect } from 'react'
 import { useSend } from '@/shared/api/use-send'
 import { extras } from '@/shared/copy/extras'
 import { toast } from '@/shared/lib/toast'
 import { whenIdle } from '@/shared/lib/when-idle'
-import { lookAtPush, type PushState, turnPushOff, turnPushOn, usePush } from './push'
+import { glanceAtPush, type PushState, renewPush, turnPushOff, turnPushOn, usePush } from './push'
 
 /** What to do where a tap alone does not turn it on. */
 const WHY_NOT: Partial<Record<PushState, string>> = {
@@ -14,11 +14,15 @@ const WHY_NOT: Partial<Record<PushState, string>> = {
 /** How it is, and its switch. */
 export function usePushSwitch() {
   const state = usePush((push) => push.state)
+  // Before anything is drawn: what is offered pushes nothing down.
+  useLayoutEffect(() => {
+    if (state === 'unknown') glanceAtPush()
+  }, [state])
   useEffect(() => {
     // What cannot be asked now is asked when the next screen looks.
     if (state === 'unknown')
       whenIdle()
-        .then(lookAtPush)
+        .then(renewPush)
         .catch(() => undefined)
   }, [state])
   const { pending, submit } = useSend({
