@@ -107,6 +107,25 @@ test('a phone that forbids it says where that is changed', async ({ page }) => {
   await expect(page.getByText('Izinkan pemberitahuan di setelan browser.')).toBeVisible()
 })
 
+test('an iPhone whose browser cannot says what comes first', async ({ page }) => {
+  const { world, customer } = await shop(LONG)
+  await buy(customer, world)
+  await page.addInitScript(() => {
+    Reflect.deleteProperty(window, 'PushManager')
+    Object.defineProperty(navigator, 'standalone', { value: false })
+  })
+  await openAs(page, customer)
+  const ask = page.getByRole('button', { name: 'Beri tahu saya saat selesai' })
+  await ask.click()
+  await expect(page.getByText('Tambahkan Nyala ke Layar Utama dulu.')).toBeVisible()
+  await expect(ask).toBeVisible()
+  await page.getByRole('link', { name: 'Akun' }).click()
+  const tell = page.getByRole('switch', { name: /Pemberitahuan/ })
+  await tell.click()
+  await expect(page.getByText('Tambahkan Nyala ke Layar Utama dulu.')).toBeVisible()
+  await expect(tell).not.toBeChecked()
+})
+
 test('a push is a message while the app is in sight, and a notification otherwise', async ({ page }) => {
   const { customer } = await shop(LONG)
   await page.context().grantPermissions(['notifications'])
@@ -191,6 +210,25 @@ test('the last service once more: after the scan straight to the payment, at the
   await page.goto('/scanPage')
   await enterCode(page, world.machine.kode)
   await expect(page).toHaveURL('/pilihLayanan')
+})
+
+test('a last service that the outlet has no more leads to the others, and says so', async ({ page }) => {
+  const { world, customer } = await shop(SHORT, LONG)
+  await buy(customer, world)
+  await page.route('**/transaksi/terakhir', async (route) => {
+    const response = await route.fetch()
+    const answer = await response.json()
+    // Nobody ends a service through a door of the server: its row is another one's from now on.
+    await route.fulfill({ response, json: { ...answer, data: { ...answer.data, idlayanan: 2 ** 40 } } })
+  })
+  await openAs(page, customer)
+  await page.getByRole('button', { name: 'Sudah saya ambil' }).click({ timeout: 20_000 })
+  await page.getByRole('link', { name: /Cuci lagi: Bilas/ }).click()
+  await enterCode(page, world.machine.kode)
+  await expect(page).toHaveURL('/pilihLayanan')
+  await expect(page.getByText('Layanan ini sudah tidak ada')).toBeVisible()
+  await expect(page.getByText('Pilih layanan lain.')).toBeVisible()
+  await expect(page.getByRole('button', { name: /Cuci Reguler/ })).toBeEnabled()
 })
 
 test('at another outlet the last service is not looked for', async ({ page }) => {

@@ -19,7 +19,7 @@ const UNCOVERED: Insets = { top: 0, bottom: 0 }
 /** Of the letters' own size. */
 const LARGE = 1.3
 
-/** What one mostly comes for is wholly in sight and in the lower half, where the thumb is. */
+/** What one mostly comes for is wholly in sight and where a right hand's thumb is: in the lower half, not at the far side. */
 async function outOfReach(page: Page, action: string | RegExp): Promise<string[]> {
   const target = page.getByRole('button', { name: action }).or(page.getByRole('link', { name: action }))
   const box = await target.filter({ visible: true }).last().boundingBox()
@@ -28,6 +28,7 @@ async function outOfReach(page: Page, action: string | RegExp): Promise<string[]
   const found = []
   if (box.y + box.height > phone.height) found.push(`${action} is below the screen's end`)
   if (box.y + box.height / 2 < phone.height / 2) found.push(`${action} is in the upper half`)
+  if (box.x + box.width / 2 < phone.width / 3) found.push(`${action} is in the left third`)
   return found
 }
 

@@ -30,10 +30,9 @@ test('no picture is of something that is gone', () => {
 
 for (const [theme, suffix] of THEMES) {
   test(`all of them, ${theme}`, async ({ page }) => {
-    const till = TILL.filter((name) => readdirSync(FOLDER).includes(`${name}${suffix}.png`))
     const figures = [
       ...PHONE.map((name) => figure(name + suffix, WIDTH)),
-      ...[...WIDE, ...till].map((name) => figure(name + suffix, 3 * WIDTH + 24)),
+      ...[...WIDE, ...TILL].map((name) => figure(name + suffix, 3 * WIDTH + 24)),
     ]
     await page.setViewportSize({ width: COLUMNS * (WIDTH + 12) + 32, height: 800 })
     await page.setContent(`<style>${STYLE}</style>${figures.join('')}`)

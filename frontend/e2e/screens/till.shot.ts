@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import { type Page, test } from '@playwright/test'
 import { expectFineScreen } from '../support/axe.ts'
-import { repo } from '../support/nyala.ts'
 import { expect } from '../support/test.ts'
 import { button, findByNumber, lock, PIN, TABLET } from '../support/till.ts'
 import { stageTill } from '../support/till-stage.ts'
+import { FOLDER, THEMES } from './folder.ts'
 
-const FOLDER = join(repo, 'docs/screens')
 const PHONE = { width: 360, height: 740 }
 
 async function shot(page: Page, name: string): Promise<void> {
@@ -16,10 +15,7 @@ async function shot(page: Page, name: string): Promise<void> {
 
 test.use({ viewport: TABLET })
 
-for (const [colorScheme, suffix] of [
-  ['light', ''],
-  ['dark', '-gelap'],
-] as const) {
+for (const [colorScheme, suffix] of THEMES) {
   test(`the till, ${colorScheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme })
     const { siti } = await stageTill(page)
@@ -28,11 +24,10 @@ for (const [colorScheme, suffix] of [
     await expect(page.getByRole('heading', { name: /Baru saja/ })).toBeVisible()
     await page.mouse.move(0, 0)
     await shot(page, `isi-saldo${suffix}`)
-    if (suffix) return
     await button(page, 'Isi Rp 50.000 untuk Siti').click()
     await expect(page.getByText('Saldo Siti R. sudah masuk')).toBeVisible()
     await page.setViewportSize(PHONE)
-    await shot(page, 'berhasil')
+    await shot(page, `berhasil${suffix}`)
     await page.getByRole('link', { name: 'Shift' }).click()
     await button(page, 'Tutup shift').click()
     for (const [piece, times] of [
@@ -42,12 +37,12 @@ for (const [colorScheme, suffix] of [
     ] as const) {
       for (let n = 0; n < times; n++) await button(page, `Tambah ${piece}`).click()
     }
-    await shot(page, 'hitung')
+    await shot(page, `hitung${suffix}`)
     await page.setViewportSize(TABLET)
     await lock(page)
     await page.getByRole('button', { name: /Rina/ }).click()
     await page.keyboard.type(PIN.rina.slice(0, 3))
     await page.mouse.move(0, 0)
-    await shot(page, 'masuk')
+    await shot(page, `masuk${suffix}`)
   })
 }

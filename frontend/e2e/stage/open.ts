@@ -15,6 +15,7 @@ import {
   TOKEN,
 } from './people.ts'
 import { type Answers, raise } from './server.ts'
+import type { Props } from './still.ts'
 
 /** A screen of the app in one of its states. */
 export interface Screen {
@@ -31,6 +32,10 @@ export interface Screen {
   camera?: string
   /** A new version of the app waits. */
   update?: true
+  /** What comes of wanting to be told when a wash is over; else it is allowed. */
+  push?: Props['push']
+  /** Files of the app that do not come. */
+  lost?: string
   /** From the screen as it opens to its state; the server may change what it says. */
   act?: (page: Page, socket: FakeSocket, answers: Answers) => Promise<void>
   /** Words that are there when it has come to that. */
@@ -53,6 +58,8 @@ const usual = async (): Promise<Answers> => ({
   'dashboard/customer_global': siti,
   'dashboard/get_dashboard': dashboard(),
   'dashboard/get_user_epayment_by_id_customer_global': accounts,
+  'push/kunci': { kunci: '' },
+  'push/langganan': null,
   'transaksi/get_epayment': accounts,
   'transaksi/get_qrcode': await writeQr('NYC1.stage.0123456789abcdef0123456789abcdef0123456789abcdef'),
   'transaksi/list_history': history(),
@@ -62,7 +69,17 @@ const usual = async (): Promise<Answers> => ({
 
 /** Opens the screen and waits until it stands still. */
 export async function open(page: Page, screen: Screen): Promise<void> {
-  const { path, answers, session = {}, camera = null, update = false, act, shows } = screen
+  const {
+    path,
+    answers,
+    session = {},
+    camera = null,
+    update = false,
+    push = 'allowed',
+    lost,
+    act,
+    shows,
+  } = screen
   const kept = Object.entries(session).map(([key, value]) => [key, JSON.stringify(value)])
   const phone = {
     now: NOW,
@@ -70,11 +87,13 @@ export async function open(page: Page, screen: Screen): Promise<void> {
     session: Object.fromEntries(kept),
     camera,
     update,
+    push,
   }
   const said = { ...(await usual()), ...answers }
   const socket = await raise(page, phone, said, ENDS)
+  if (lost) await page.route(lost, (route) => route.abort())
   await page.goto(path)
-  await expect(page.locator('h1')).toBeAttached()
+  await expect(page.locator('main')).toBeAttached()
   await act?.(page, socket, said)
   await expect(page.getByText(shows).filter({ visible: true }).first()).toBeVisible()
   await atRest(page)

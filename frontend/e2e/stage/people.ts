@@ -47,6 +47,18 @@ export const services: Schemas['DataLayanan'][] = [
   { id: 3, idoutlet: 1, nama: 'Cuci Selimut', durasi: 3_600, harga: 25_000 },
   { id: 4, idoutlet: 1, nama: 'Bilas & Peras', durasi: 900, harga: 8_000 },
 ]
+
+/** So many that they can be searched. */
+export const manyServices: typeof services = [
+  ...services,
+  { id: 5, idoutlet: 1, nama: 'Kering Reguler', durasi: 1_800, harga: 12_000 },
+  { id: 6, idoutlet: 1, nama: 'Kering Kilat', durasi: 1_200, harga: 14_000 },
+  { id: 7, idoutlet: 1, nama: 'Cuci Sepatu', durasi: 2_400, harga: 20_000 },
+  { id: 8, idoutlet: 1, nama: 'Cuci Boneka', durasi: 2_700, harga: 22_000 },
+  { id: 9, idoutlet: 1, nama: 'Cuci Karpet', durasi: 4_200, harga: 40_000 },
+  { id: 10, idoutlet: 1, nama: 'Cuci Gorden', durasi: 3_000, harga: 30_000 },
+  { id: 11, idoutlet: 1, nama: 'Cuci Jaket', durasi: 2_100, harga: 18_000 },
+]
 export const REGULAR = services[0] as Schemas['DataLayanan']
 
 export const MACHINE: Schemas['DataMesin'] = {

@@ -7,11 +7,13 @@ import {
   LEFT,
   LONG_RUN,
   MELATI_ACCOUNT,
+  MINUTE,
   NOW,
   SHORT_RUN,
   WAITING,
 } from './people.ts'
-import { Refusal } from './server.ts'
+import { Refusal, SILENT } from './server.ts'
+import { later } from './still.ts'
 
 const shown = (list: Parameters<typeof dashboard>[0], left?: Parameters<typeof dashboard>[1]) => ({
   'dashboard/get_dashboard': dashboard(list, left),
@@ -63,6 +65,16 @@ const home: Screen[] = [
     shows: 'Tidak ada koneksi internet',
   },
   {
+    name: 'beranda-memuat',
+    path: '/dashboard',
+    answers: {
+      'dashboard/get_dashboard': SILENT,
+      'dashboard/get_user_epayment_by_id_customer_global': SILENT,
+    },
+    shows: 'Memuat…',
+    action: SCAN,
+  },
+  {
     name: 'beranda-gagal',
     path: '/dashboard',
     answers: { 'dashboard/get_dashboard': NO_ANSWER },
@@ -107,6 +119,13 @@ const past: Screen[] = [
     shows: 'Belum ada transaksi',
   },
   {
+    name: 'riwayat-memuat',
+    path: '/riwayatPage',
+    answers: { 'transaksi/list_history': SILENT },
+    shows: 'Memuat…',
+    action: SCAN,
+  },
+  {
     name: 'riwayat-gagal',
     path: '/riwayatPage',
     answers: { 'transaksi/list_history': NO_ANSWER },
@@ -143,6 +162,8 @@ async function fillPasswords(page: Page): Promise<void> {
   await page.getByLabel('Kata Sandi Baru', { exact: true }).fill('Melati2026')
 }
 
+const wantPush = (page: Page) => page.getByRole('switch', { name: 'Pemberitahuan' }).click()
+
 const account: Screen[] = [
   { name: 'akun', path: '/akun', shows: 'Siti Rahmawati', action: 'Keluar Aplikasi' },
   {
@@ -176,6 +197,26 @@ const account: Screen[] = [
     action: 'Simpan',
   },
   {
+    name: 'akun-pemberitahuan',
+    path: '/akun',
+    act: wantPush,
+    shows: 'Kami beri tahu saat cucian selesai',
+  },
+  {
+    name: 'akun-pemberitahuan-ditolak',
+    path: '/akun',
+    push: 'refused',
+    act: wantPush,
+    shows: 'Izinkan pemberitahuan di setelan browser.',
+  },
+  {
+    name: 'akun-pemberitahuan-layar-utama',
+    path: '/akun',
+    push: 'homeScreenFirst',
+    act: wantPush,
+    shows: 'Tambahkan Nyala ke Layar Utama dulu.',
+  },
+  {
     name: 'pesan-berhasil',
     path: '/akun',
     session: message('sukses', 'Nama Berhasil Di Ubah'),
@@ -193,6 +234,18 @@ const topUp: Screen[] = [
     path: '/topUpPage',
     answers: { 'transaksi/get_qrcode': NO_ANSWER },
     shows: 'Kode QR belum bisa dimuat',
+  },
+  {
+    name: 'top-up-kedaluwarsa',
+    path: '/topUpPage',
+    async act(page, _, answers) {
+      await page.getByAltText('Kode QR Anda').waitFor()
+      answers['transaksi/get_qrcode'] = NO_ANSWER
+      await later(page, 6 * MINUTE)
+      await press('Kembali')(page)
+      await page.getByRole('link', { name: 'Top Up' }).click()
+    },
+    shows: 'Kode sudah kedaluwarsa',
   },
   {
     name: 'top-up-masuk',

@@ -7,6 +7,7 @@ import {
   MACHINE,
   MELATI_ACCOUNT,
   MINUTE,
+  manyServices,
   NOW,
   REGULAR,
   services,
@@ -24,6 +25,17 @@ const toPay = chosen({ layanan: REGULAR, epay: MELATI_ACCOUNT })
 const found = (how: Partial<Schemas['DataMesin']> = {}): Answers => ({
   'transaksi/get_layanan': { data_mesin: { ...MACHINE, ...how }, data_layanan: services },
 })
+
+/** More than ten services, of which ten at most are told at a time. */
+const searched: Answers = {
+  'transaksi/get_layanan': ({ search, skip, limit }) => {
+    const matching = manyServices.filter(({ nama }) =>
+      nama.toLowerCase().includes(String(search).toLowerCase()),
+    )
+    return { data_mesin: MACHINE, data_layanan: matching.slice(Number(skip), Number(skip) + Number(limit)) }
+  },
+}
+const search = (text: string) => (page: Page) => page.getByLabel('Cari layanan').fill(text)
 
 async function typeCode(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Ketik kode' }).click()
@@ -64,6 +76,14 @@ export const screensPurchase: Screen[] = [
     path: '/scanPage',
     camera: 'refused',
     shows: 'Kamera tidak diizinkan',
+    action: 'Ketik kode',
+  },
+  {
+    name: 'scan-tanpa-pemindai',
+    path: '/scanPage',
+    camera: SEEN,
+    lost: '**/assets/*.wasm',
+    shows: 'Pemindai belum bisa dimuat',
     action: 'Ketik kode',
   },
   {
@@ -125,6 +145,32 @@ export const screensPurchase: Screen[] = [
     session: chosen(),
     answers: { 'transaksi/get_layanan': { data_mesin: MACHINE, data_layanan: [] } },
     shows: 'Belum ada layanan di outlet ini',
+  },
+  {
+    name: 'pilih-layanan-cari',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: searched,
+    act: search('kering'),
+    shows: 'Kering Kilat',
+  },
+  {
+    name: 'pilih-layanan-cari-kosong',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: searched,
+    act: search('setrika'),
+    shows: 'Tidak ada layanan yang cocok',
+  },
+  {
+    name: 'pilih-layanan-hilang',
+    path: '/dashboard',
+    answers: { 'transaksi/get_layanan': { data_mesin: MACHINE, data_layanan: services.slice(1) } },
+    async act(page) {
+      await page.getByRole('link', { name: 'Cuci lagi' }).click()
+      await enterCode(page)
+    },
+    shows: 'Layanan ini sudah tidak ada',
   },
   {
     name: 'pilih-epay',

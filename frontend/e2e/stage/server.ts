@@ -31,6 +31,8 @@ interface Calls {
   'epayment/get_detail_batal': Schemas['DetailBatal']
   'epayment/get_detail_refund': Schemas['DetailRefund']
   'epayment/get_epayment': Schemas['DetailTopUp']
+  'push/kunci': Schemas['KunciPush']
+  'push/langganan': Schemas['Empty']['data']
   'transaksi/create_snap_transaksi': Schemas['Started']
   'transaksi/get_detail_snap_hapus': Schemas['SnapTransaksi']
   'transaksi/get_detail_snap_transaksi': Schemas['SnapTransaksi']
@@ -41,7 +43,12 @@ interface Calls {
   'transaksi/terakhir': Schemas['Terakhir'] | null
 }
 
-export type Answers = { [Call in keyof Calls]?: Calls[Call] | Refusal | typeof SILENT | typeof CUT }
+/** What was sent with a call. */
+type Body = Record<string, unknown>
+
+export type Answers = {
+  [Call in keyof Calls]?: Calls[Call] | ((body: Body) => Calls[Call]) | Refusal | typeof SILENT | typeof CUT
+}
 
 /** A customer's end of runs by machine, epoch ms. */
 export type Ends = Record<number, number>
@@ -52,9 +59,12 @@ async function answer(route: Route, answers: Answers): Promise<void> {
   const data = answers[call as keyof Answers]
   if (data === SILENT) return
   if (data === CUT) return route.abort()
-  if (!(data instanceof Refusal)) return route.fulfill({ json: { status: 200, message: 'ok', data } })
-  const { status, message } = data
-  return route.fulfill({ status, json: { status, message, data: null } })
+  if (data instanceof Refusal) {
+    const { status, message } = data
+    return route.fulfill({ status, json: { status, message, data: null } })
+  }
+  const said = typeof data === 'function' ? data(route.request().postDataJSON()) : data
+  return route.fulfill({ json: { status: 200, message: 'ok', data: said } })
 }
 
 /**

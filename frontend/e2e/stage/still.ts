@@ -1,3 +1,5 @@
+import type { Page } from '@playwright/test'
+
 /** What a page finds instead of the phone around it. Serialised: it knows nothing but its argument. */
 export interface Props {
   now: number
@@ -7,20 +9,22 @@ export interface Props {
   camera: string | null
   /** A new version of the app waits to be taken. */
   update: boolean
+  /** What comes of wanting to be told when a wash is over. */
+  push: 'allowed' | 'refused' | 'homeScreenFirst'
 }
 
 /**
  * Time stands still: every clock says the same, and what would happen by itself later than two seconds from now never
  * does, so that no message goes and nothing is asked again while it is looked at.
  */
-export function standStill({ now, local, session, camera, update }: Props): void {
+export function standStill({ now, local, session, camera, update, push }: Props): void {
   const LONGEST_MS = 2_000
   const NEVER_MS = 2 ** 31 - 1
   const RealDate = Date
   window.Date = class extends RealDate {
     constructor(...given: [number]) {
       if (given.length > 0) super(...given)
-      else super(now)
+      else super(window.Date.now())
     }
     static override now = () => now
   } as DateConstructor
@@ -39,16 +43,25 @@ export function standStill({ now, local, session, camera, update }: Props): void
   const registration = {
     ...quiet,
     waiting: update ? worker : null,
-    pushManager: { getSubscription: async () => null },
+    pushManager: {
+      getSubscription: async () => null,
+      subscribe: async () => ({ toJSON: () => ({ endpoint: 'https://push.example/1' }) }),
+    },
   }
   const serviceWorker = {
     ...quiet,
     controller: worker,
+    ready: Promise.resolve(registration),
     register: async () => registration,
     getRegistration: async () => registration,
   }
   Object.defineProperty(navigator, 'serviceWorker', { value: serviceWorker })
-  Object.defineProperty(Notification, 'permission', { value: 'default' })
+  Object.defineProperty(Notification, 'permission', { value: push === 'refused' ? 'denied' : 'default' })
+  Notification.requestPermission = async () => 'granted'
+  if (push === 'homeScreenFirst') {
+    Reflect.deleteProperty(window, 'PushManager')
+    Object.defineProperty(navigator, 'standalone', { value: false })
+  }
 
   navigator.mediaDevices.getUserMedia = async () => {
     if (camera === null) throw new DOMException('', 'NotFoundError')
@@ -64,3 +77,10 @@ export function standStill({ now, local, session, camera, update }: Props): void
     return canvas.captureStream()
   }
 }
+
+/** From now on it is so much later; nothing that would have come meanwhile has come. */
+export const later = (page: Page, ms: number) =>
+  page.evaluate((passed) => {
+    const then = Date.now() + passed
+    Date.now = () => then
+  }, ms)
