@@ -2,19 +2,8 @@ import { expect, type Page } from '@playwright/test'
 import type { FakeSocket } from '../support/fake-socket.ts'
 import { writeQr } from '../support/qr.ts'
 import { still } from '../support/still.ts'
-import {
-  accounts,
-  dashboard,
-  details,
-  history,
-  LAST_USE,
-  LONG_RUN,
-  NOW,
-  SHORT_RUN,
-  siti,
-  TOKEN,
-} from './people.ts'
-import { type Answers, raise } from './server.ts'
+import { accounts, dashboard, details, history, LAST_USE, NOW, siti, TOKEN } from './people.ts'
+import { type Answers, type Ends, raise } from './server.ts'
 import type { Props } from './still.ts'
 
 /** A screen of the app in one of its states. */
@@ -44,13 +33,15 @@ export interface Screen {
   action?: string | RegExp
 }
 
-/** Runs of the stage, by machine. */
-const ENDS = Object.fromEntries(
-  [LONG_RUN, SHORT_RUN].map(({ ends_at, snap_transaksi_detail: [detail] }) => [
-    detail?.idmesin,
-    ends_at ?? 0,
-  ]),
-)
+/** Of the runs that the dashboard tells of, so that whoever listens to a machine hears the same. */
+function endsOf({ 'dashboard/get_dashboard': home }: Answers): Ends {
+  const runs = typeof home === 'object' && 'list_snap_transaksi' in home ? home.list_snap_transaksi : []
+  return Object.fromEntries(
+    runs.flatMap(({ ends_at, snap_transaksi_detail: [detail] }) =>
+      ends_at && detail ? [[detail.idmesin, ends_at]] : [],
+    ),
+  )
+}
 
 /** What the server mostly says: of somebody with two accounts and no machine. */
 const usual = async (): Promise<Answers> => ({
@@ -90,7 +81,7 @@ export async function open(page: Page, screen: Screen): Promise<void> {
     push,
   }
   const said = { ...(await usual()), ...answers }
-  const socket = await raise(page, phone, said, ENDS)
+  const socket = await raise(page, phone, said, endsOf(said))
   if (lost) await page.route(lost, (route) => route.abort())
   await page.goto(path)
   await expect(page.locator('main')).toBeAttached()
