@@ -1,0 +1,131 @@
+import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { act, cleanup, renderHook } from '@testing-library/react'
+import type { ReactNode } from 'react'
+import { MemoryRouter, useLocation } from 'react-router'
+import { vi } from 'vitest'
+import { makeQueryClient } from '@/shared/api/query'
+import { useAuth } from '@/shared/lib/auth-store'
+import { useToasts } from '@/shared/lib/toast'
+import { isOpen } from '../open-receipts'
+import { usePaid } from '../paid/paid'
+import { openReceipt, type PurchaseFlow, purchaseFlow } from '../purchase-flow'
+import { usePay } from './use-pay'
+
+const NOW = Date.parse('2026-11-20T10:00:00Z')
+export const MINUTE = 60_000
+export const SEE_BALANCE = 'Saldo terbaru tampil di Beranda.'
+
+export const flow: Required<PurchaseFlow> = {
+  qr: 'NYM1.x',
+  mesin: {
+    id: 7,
+    nama: 'Mesin 07',
+    idowner: 1,
+    status: 'idle',
+    tl: null,
+    ends_at: null,
+    outlet: { idoutlet: 3, nama: 'M', kota: 'B' },
+  },
+  layanan: { id: 5, nama: 'Cuci', durasi: 60, harga: 8_000, idoutlet: 3 },
+  epay: { idcustomer: 9, nama: 'S', owner_idowner: 1, outlet: null, quota_emoney: null },
+}
+
+/** For tests: the screen that pays, before a server that answers each payment when a test says so. */
+export const shop = {
+  /** The payments that have reached the server. */
+  asked: [] as Asked[],
+  /** Whether the rest of the server answers. */
+  answers: true,
+  /** Where the customer is. */
+  place: '',
+  client: makeQueryClient() as QueryClient,
+}
+
+/** A payment that has reached the server, which answers it when a test says so. */
+interface Asked {
+  nota: Promise<string>
+  answer: (status: number, message?: string, retryAfter?: string) => Promise<void>
+  lose: () => Promise<void>
+}
+
+export async function pass(ms = 0): Promise<void> {
+  await act(() => vi.advanceTimersByTimeAsync(ms))
+}
+const envelope = (status: number, message: string, headers = {}) =>
+  Response.json({ status, message, data: [] }, { status, headers })
+
+function fetch(request: Request): Promise<Response> {
+  if (!request.url.endsWith('/create_snap_transaksi')) {
+    return shop.answers ? Promise.resolve(envelope(200, 'OK')) : new Promise(() => undefined)
+  }
+  return new Promise((done, fail) => {
+    shop.asked.push({
+      nota: request.json().then(({ id }: { id: string }) => id),
+      answer(status, message = 'OK', retryAfter) {
+        done(envelope(status, message, retryAfter ? { 'retry-after': retryAfter } : {}))
+        return pass()
+      },
+      lose() {
+        fail(new TypeError('Failed to fetch'))
+        return pass()
+      },
+    })
+  })
+}
+
+function Here() {
+  shop.place = useLocation().pathname
+  return null
+}
+
+const wrapper = ({ children }: { children: ReactNode }) => (
+  <QueryClientProvider client={shop.client}>
+    <MemoryRouter initialEntries={['/pembayaran']}>
+      <Here />
+      {children}
+    </MemoryRouter>
+  </QueryClientProvider>
+)
+
+/** The screen of this choice, as it opens from the one before and after a reload. */
+export async function open(choice = flow) {
+  const receipt = openReceipt(choice)
+  const { result, unmount } = renderHook(() => usePay(receipt, 50_000, choice), { wrapper })
+  await pass()
+  return {
+    receipt,
+    phase: () => result.current.phase,
+    leave: unmount,
+    async tap() {
+      act(result.current.pay)
+      await pass()
+    },
+    pay: () => result.current.pay(),
+  }
+}
+
+export const last = () => shop.asked.at(-1) as Asked
+export const told = () => useToasts.getState().take()
+export const stillOpen = (nota: string) => isOpen('1', nota)
+
+/** Before each test. */
+export function begin(): void {
+  vi.useFakeTimers({ now: NOW })
+  vi.stubGlobal('fetch', fetch)
+  shop.asked = []
+  shop.answers = true
+  usePaid.setState({ paid: null })
+  shop.client = makeQueryClient()
+  useAuth.getState().signIn(`h.${btoa(JSON.stringify({ id_customer_global: 1 }))}.s`)
+  purchaseFlow.write(flow)
+  told()
+}
+
+/** After each. */
+export function end(): void {
+  cleanup()
+  shop.client.clear()
+  vi.useRealTimers()
+  sessionStorage.clear()
+  localStorage.clear()
+}
