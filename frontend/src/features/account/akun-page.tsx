@@ -1,12 +1,12 @@
 import { useState } from 'react'
-import { asked, type Failure } from '@/shared/api/asked'
-import { explain } from '@/shared/api/error'
+import { asked } from '@/shared/api/asked'
 import { useAccount } from '@/shared/api/use-account'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { fullName } from '@/shared/lib/name'
 import { paths } from '@/shared/lib/paths'
 import { Button } from '@/shared/ui/button'
+import { FailedPart } from '@/shared/ui/failed-part'
 import { Page } from '@/shared/ui/page'
 import styles from './akun-page.module.css'
 import { ClothesLine } from './clothes-line'
@@ -30,7 +30,16 @@ export default function AkunPage() {
   return (
     <Page title={spec.account} back={paths.dashboard} backAlways bar footer={<Logout />}>
       {failure && (
-        <Failed title={account ? added.account.updateFailed : added.account.loadFailed} {...failure} />
+        // Logging out stays possible below this.
+        <FailedPart
+          className={styles.failed}
+          title={account ? added.account.updateFailed : added.account.loadFailed}
+          error={failure.error}
+        >
+          <Button variant="secondary" pending={failure.pending} onClick={failure.onRetry}>
+            {added.common.tryAgain}
+          </Button>
+        </FailedPart>
       )}
       {kind !== 'failed' && (
         <ProfileCard
@@ -49,19 +58,5 @@ export default function AkunPage() {
         </>
       )}
     </Page>
-  )
-}
-
-/** Logging out stays possible below this. */
-function Failed(props: Failure & { title: string }) {
-  const { title, body } = explain(props.error)
-  return (
-    <div className={styles.failed} role="alert">
-      <p className={styles.failedTitle}>{props.title}</p>
-      <p>{body ?? title}</p>
-      <Button variant="secondary" pending={props.pending} onClick={props.onRetry}>
-        {added.common.tryAgain}
-      </Button>
-    </div>
   )
 }

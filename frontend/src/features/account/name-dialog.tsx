@@ -1,16 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { accountQuery, dashboardQuery, epayQuery } from '@/shared/api/dashboard'
 import { useSend } from '@/shared/api/use-send'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { currentCustomer } from '@/shared/lib/auth-store'
 import { toast } from '@/shared/lib/toast'
+import { useForm } from '@/shared/lib/use-form'
 import { isFullName } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
-import form from '@/shared/ui/form.module.css'
+import styles from '@/shared/ui/form.module.css'
 import { updateName } from './calls'
 
 /** Letters of a name, as the server takes it. */
@@ -35,18 +36,16 @@ export function NameDialog({ name, onClose }: Props) {
     },
   })
 
-  function onSubmit(event: FormEvent) {
-    event.preventDefault()
-    if (isFullName(value)) submit()
-  }
+  const complete = isFullName(value)
+  const { form, field } = useForm<'nama'>(() => (complete ? {} : { nama: spec.nameTooShort }), submit)
 
   return (
     <Dialog open onClose={onClose} title={spec.changeName} locked={pending} typed={value !== name}>
-      <form className={form.form} onSubmit={onSubmit} noValidate>
+      <form {...form} className={styles.form}>
         <Field
+          {...field('nama')}
           data-initial
           label={spec.accountName}
-          name="nama"
           autoComplete="name"
           autoCapitalize="words"
           maxLength={NAME_MAX}
@@ -56,7 +55,7 @@ export function NameDialog({ name, onClose }: Props) {
           onChange={(event) => setValue(event.target.value)}
         />
         <Foot>
-          <Button type="submit" disabled={!isFullName(value)} pending={pending}>
+          <Button type="submit" disabled={!complete} pending={pending}>
             {spec.save}
           </Button>
         </Foot>

@@ -30,7 +30,7 @@ export function ProfileCard({ account, onNumber, onName, onPassword }: Props) {
         </span>
       )}
       <div className={styles.banner}>
-        <Kawung className={styles.kawung} />
+        <Kawung />
         <span className={styles.avatar} aria-hidden="true">
           {name && initials(name)}
         </span>

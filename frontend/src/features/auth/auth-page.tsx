@@ -20,7 +20,7 @@ export function AuthPage({ title, back, children }: Props) {
   return (
     <main className={styles.page} data-keyboard={keyboard || undefined}>
       <header className={styles.band} {...KEEP_CLEAR}>
-        <Kawung className={styles.kawung} />
+        <Kawung />
         <Drum className={styles.drum} />
         <BackArrow to={back} />
         <PageTitle className={styles.title}>{title}</PageTitle>

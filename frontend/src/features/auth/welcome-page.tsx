@@ -15,7 +15,7 @@ export default function WelcomePage() {
   return (
     <main className={styles.page}>
       <div className={styles.hero}>
-        <Kawung className={styles.kawung} />
+        <Kawung />
         <Drum className={styles.drum} />
         <div className={styles.brand} {...KEEP_CLEAR}>
           <PageTitle className={styles.name}>{added.brand}</PageTitle>

@@ -61,7 +61,7 @@ function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: Out
   const { outlet, quota_emoney, nama } = account
   return (
     <article className={styles.card}>
-      <Kawung className={styles.kawung} />
+      <Kawung />
       <div className={styles.content}>
         <h2 className={`two-lines ${styles.outlet}`}>{outlet?.nama}</h2>
         <p className={`digits ${styles.balance}`}>{rupiah(quota_emoney?.saldo ?? 0)}</p>

@@ -1,7 +1,6 @@
-import type { Failure } from '@/shared/api/asked'
-import { explain } from '@/shared/api/error'
 import { added } from '@/shared/copy/added'
 import { Button } from '@/shared/ui/button'
+import { FailedPart } from '@/shared/ui/failed-part'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './top-up-page.module.css'
 import { useQrcode } from './use-qrcode'
@@ -19,24 +18,16 @@ export function QrPanel() {
           <span className="visually-hidden">{added.topUp.loading}</span>
         </p>
       ) : (
-        <Failed
+        <FailedPart
+          className={styles.failed}
           title={code.kind === 'expired' ? added.topUp.expired : added.topUp.loadFailed}
-          {...code.failure}
-        />
+          error={code.failure.error}
+        >
+          <Button className={styles.retry} onClick={code.failure.onRetry}>
+            {added.common.tryAgain}
+          </Button>
+        </FailedPart>
       )}
-    </div>
-  )
-}
-
-function Failed(props: Failure & { title: string }) {
-  const { title, body } = explain(props.error)
-  return (
-    <div role="alert" className={styles.failed}>
-      <p className={styles.failedTitle}>{props.title}</p>
-      <p>{body ?? title}</p>
-      <Button className={styles.retry} onClick={props.onRetry}>
-        {added.common.tryAgain}
-      </Button>
     </div>
   )
 }

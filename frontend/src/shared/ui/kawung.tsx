@@ -1,10 +1,10 @@
 import { useId } from 'react'
 
-/** The kawung outline over an indigo surface: white at 9 %. */
-export function Kawung({ className }: { className?: string | undefined }) {
+/** The kawung outline over the whole of an indigo surface: white at 9 %. */
+export function Kawung() {
   const id = useId()
   return (
-    <svg className={className} width="100%" height="100%" aria-hidden="true">
+    <svg className="kawung" width="100%" height="100%" aria-hidden="true">
       <defs>
         <pattern id={id} width="40" height="40" patternUnits="userSpaceOnUse">
           <g fill="none" stroke="#fff" strokeOpacity="0.09" strokeWidth="1.5">

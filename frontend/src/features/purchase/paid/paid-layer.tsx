@@ -70,7 +70,7 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
 
   return (
     <section ref={layer} className={styles.layer} aria-label={added.pay.paid}>
-      <Kawung className={styles.kawung} />
+      <Kawung />
       <div className={styles.middle}>
         <div ref={door} className={styles.door}>
           <Porthole size="hero" state="filling" />

@@ -68,7 +68,7 @@ export default function LogInPage() {
         )}
       </section>
       <section className={styles.pin} aria-label="PIN">
-        <Kawung className={styles.kawung} />
+        <Kawung />
         <div className={styles.pinContent}>
           {person && !alone && (
             <IconButton label="Pilih nama lain" className={styles.back} onClick={() => setChosen(null)}>

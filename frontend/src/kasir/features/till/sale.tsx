@@ -85,7 +85,7 @@ function Customer({
   const { found_at, typed } = useDraft()
   return (
     <section className={styles.customer} aria-label="Pelanggan">
-      <Kawung className={styles.kawung} />
+      <Kawung />
       <p className={styles.how}>
         <Check size={18} aria-hidden />
         {typed === null ? 'QR dipindai' : 'Nomor dicari'} {clockTime(found_at)}

@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react'
+import { explain } from '@/shared/api/error'
+import styles from './failed-part.module.css'
+
+interface Props {
+  title: string
+  error: unknown
+  className?: string | undefined
+  /** Another try. */
+  children: ReactNode
+}
+
+/** Stands for a part that could not be fetched, on a screen that is of use without it. */
+export function FailedPart({ title, error, className, children }: Props) {
+  const told = explain(error)
+  return (
+    <div role="alert" className={[styles.failed, className].filter(Boolean).join(' ')}>
+      <p className={styles.title}>{title}</p>
+      <p>{told.body ?? told.title}</p>
+      {children}
+    </div>
+  )
+}
