@@ -41,7 +41,8 @@ pub const WORTH: [&str; 16] = [
     "unpaid run found",
 ];
 
-fn name(change: Change, event: &PurchaseEvent) -> &'static str {
+/// What is decided, as the histories count it.
+pub fn name(change: Change, event: &PurchaseEvent) -> &'static str {
     match (change, event) {
         (Change::MarkSent, _) => "marked as sent",
         (Change::MarkUnsure, _) => "marked as unsure",

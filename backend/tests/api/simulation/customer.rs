@@ -73,7 +73,7 @@ impl<D: Devices> World<D> {
         self.order(order, after_ms, 0);
     }
 
-    fn order(&mut self, order: OrderRow, after_ms: i64, patience: u32) {
+    pub(super) fn order(&mut self, order: OrderRow, after_ms: i64, patience: u32) {
         self.requests.push(Request { order, told: None, at: None, since: self.now, hung_up: Rc::default(), tries: 0, patience });
         self.after(after_ms, Happening::Press { request: self.requests.len() - 1 });
     }

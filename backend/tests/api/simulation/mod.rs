@@ -26,8 +26,9 @@ use devices::Devices;
 use mqtt::core::{built, compare};
 use mqtt::wild::life;
 use mqtt::{Figures, Mqtt, WORTH, WORTH_BROKER, WORTH_ENDPOINT};
+use nyala::purchase::edge::POINTS;
 use plain::Plain;
-use several::Without;
+use several::{Case, Without};
 use world::World;
 
 /// Histories that PostgreSQL is asked to tell as well.
@@ -36,8 +37,12 @@ const POSTGRES_SEEDS: u64 = 30;
 const SEEDS: u64 = 20_000;
 const MQTT_SEEDS: u64 = 3_000;
 const SEVERAL_SEEDS: u64 = 600;
+/// In so many, servers are taken over at each edge of a purchase by chance alone.
+const BY_CHANCE_SEEDS: u64 = 20_000;
 /// Of so many without the fence, or with one that holds nothing, at least one ends badly.
 const UNFENCED_SEEDS: u64 = 1_000;
+/// Of so many in which a server goes on at a certain edge, too.
+const UNFENCED_WAKES: usize = 100;
 /// One in so many of these is told the core in C as well.
 const CORE_ONE_IN: u64 = 10;
 /// Seeds that are named when they end badly.
@@ -113,7 +118,29 @@ fn every_history_ends_well() {
 fn every_history_of_several_servers_ends_well() {
     let history = |seed, verbose| World::several(seed, verbose, Without::Nothing);
     let seen = tell("several servers", SEVERAL_SEEDS, history, |seen, _, world| add_up(seen, world.seen));
-    seen.inspect(|seen| worth(seen, &several::WORTH));
+    let by_chance = if number("NYALA_SIM_SEEDS") >= Some(BY_CHANCE_SEEDS) { POINTS } else { &[] };
+    seen.inspect(|seen| worth(seen, &[&several::WORTH, by_chance].concat()));
+}
+
+/// A server is stopped at an edge, and another one takes over: each of them by its name.
+#[test]
+fn every_history_of_a_takeover_at_an_edge_ends_well() {
+    assert!(Case::missing().is_empty(), "nobody is stopped at {:?}", Case::missing());
+    let history = |seed, verbose| World::at_an_edge(seed, verbose, Without::Nothing);
+    tell("takeovers at edges", Case::count(), history, |seen, _, world| add_up(seen, world.seen));
+}
+
+/// At each edge before a change its fence is all that keeps a server from committing it that has lost the machine meanwhile.
+#[test]
+fn without_the_fence_a_takeover_at_each_edge_ends_badly() {
+    for (edge, seeds) in Case::fenced() {
+        let commits = |seed: &u64| {
+            let end = catch_unwind(|| World::at_an_edge(*seed, false, Without::Fence).run());
+            end.is_err_and(|why| why.downcast_ref::<String>().is_some_and(|why| why.contains("committed under an old fence")))
+        };
+        let seed = seeds.take(UNFENCED_WAKES).find(commits).unwrap_or_else(|| panic!("nothing misses it at {edge}"));
+        println!("without the fence: the history of seed {seed} ends badly, at {edge}");
+    }
 }
 
 /// Among several servers each commit needs its fence, and the fence its row until the commit.

@@ -37,6 +37,16 @@ pub struct Device {
     forgot: Vec<Uuid>,
     /// Number of its latest trouble.
     pub trouble: u32,
+    /// It says nothing more from its next start on.
+    falls_silent: Option<FallsSilent>,
+}
+
+/// When a device falls silent that starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FallsSilent {
+    Before,
+    /// It has said that it has started, and not for how long.
+    AfterItsAnswer,
 }
 
 impl Device {
@@ -49,6 +59,7 @@ impl Device {
             runs: Vec::new(),
             forgot: Vec::new(),
             trouble: 0,
+            falls_silent: None,
         }
     }
 }
@@ -153,7 +164,12 @@ impl Devices for Plain {
 impl Plain {
     /// From the beginning on a device says nothing.
     pub fn silence(&mut self, machine: usize) {
-        self.0[machine].memory.mode = Mode::Silent;
+        self.ail(machine, Mode::Silent, None);
+    }
+
+    /// What is wrong with a device from the beginning on, until its trouble is mended.
+    pub fn ail(&mut self, machine: usize, mode: Mode, falls_silent: Option<FallsSilent>) {
+        (self.0[machine].memory.mode, self.0[machine].falls_silent) = (mode, falls_silent);
     }
 }
 
@@ -170,7 +186,14 @@ impl World {
         let device = &mut self.devices.0[machine];
         let local = self.now.plus_ms(device.skew_ms);
         let Some(handled) = device.memory.handle(cmd, local) else { return };
+        let falls_silent = device.falls_silent.take_if(|_| cmd.op == Op::Start);
+        if falls_silent.is_some() {
+            device.memory.mode = Mode::Silent;
+        }
         self.follow(machine, cmd);
+        if falls_silent == Some(FallsSilent::Before) {
+            return;
+        }
         for event in handled.events {
             self.say(machine, event, handled.after_ms);
         }

@@ -8,7 +8,7 @@ use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::{Effect, Input, Machine, News, Waiter};
 use nyala::purchase::device::DeviceEvent;
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Purchase, PurchaseEvent};
+use nyala::purchase::step::{Op, Purchase, PurchaseEvent};
 use rand::Rng;
 use uuid::Uuid;
 
@@ -159,17 +159,39 @@ impl<D: Devices> World<D> {
     /// A machine's actor hears something.
     pub fn tell(&mut self, machine: usize, input: Told) {
         let now = self.clock();
+        let Some(input) = self.unless_halted(machine, input) else { return };
         self.tells_others(machine, &input);
         self.server.actors[machine].present = true;
         let owned = self.server.member.as_ref().map(|member| Input::Owned(member.owns(machine)));
         for input in owned.into_iter().chain([input]) {
-            for effect in self.server.actors[machine].machine.on(input, now) {
-                self.perform(machine, effect);
+            if let Some(input) = self.unless_halted(machine, input) {
+                let effects = self.server.actors[machine].machine.on(input, now);
+                self.perform_all(machine, effects);
             }
+        }
+        self.settles(machine);
+    }
+
+    /// To the end, unless the server is stopped on the way.
+    pub(super) fn perform_all(&mut self, machine: usize, effects: Vec<Effect<Phone, Staff>>) {
+        let mut effects = effects.into_iter();
+        while let Some(effect) = effects.next() {
+            self.perform(machine, effect);
+            if self.is_halted(machine) {
+                return self.leaves_undone(effects);
+            }
+        }
+    }
+
+    /// All is done that came of an input.
+    pub(super) fn settles(&mut self, machine: usize) {
+        if self.is_halted(machine) {
+            return;
         }
         let actor = &self.server.actors[machine];
         assert_eq!(actor.shown, actor.machine.running().map(|p| p.ends_at), "the board says what runs");
         self.arm(machine);
+        self.has_settled(machine);
     }
 
     fn perform(&mut self, machine: usize, effect: Effect<Phone, Staff>) {
@@ -177,12 +199,14 @@ impl<D: Devices> World<D> {
         match effect {
             Effect::Hold { order, at, .. } => {
                 let after_ms = self.statement_ms();
-                self.after(after_ms, Happening::Hold { life, machine, order: OrderRow::of(&order), at });
+                let hold = Happening::Hold { life, machine, order: OrderRow::of(&order), at };
+                self.sends(machine, "before_hold", after_ms, hold);
             }
             Effect::Apply { next, change, cause, at } => {
                 let words = &self.server.actors[machine].words;
                 let said_at = words.iter().rev().find(|(word, _)| of_word(word, &cause)).map_or(self.now, |(_, at)| *at);
                 self.check_change(machine, &next, change, &cause, said_at);
+                self.decides(machine, change, &cause);
                 self.write(machine, at, Written::Change { purchase: next.id, change });
             }
             Effect::Load => {
@@ -191,8 +215,12 @@ impl<D: Devices> World<D> {
             }
             Effect::Record { online, runs, foreign, at } => self.write(machine, at, Written::Word { online, runs, foreign }),
             Effect::Command(cmd) => {
-                if self.reaches(machine, cmd.op) {
+                let op = cmd.op;
+                if self.reaches(machine, op) {
                     D::command(self, cmd);
+                }
+                if op == Op::Start {
+                    self.comes_to(machine, "after_send");
                 }
             }
             Effect::Answered { after_ms } => assert!(after_ms >= 0),

@@ -3,7 +3,8 @@
 use nyala::cluster::fence::Fence;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::{Input, Unanswered};
-use nyala::purchase::step::Change;
+use nyala::purchase::edge;
+use nyala::purchase::step::{Change, Held};
 use rand::Rng;
 use uuid::Uuid;
 
@@ -94,6 +95,9 @@ impl<D: Devices> World<D> {
         let result = if self.carried_out(life) {
             let cmd_id = Uuid::from_u128(self.rng.random());
             let held = self.store.hold(order, cmd_id, at);
+            if matches!(held, Held::Won { .. }) && life == self.server.life {
+                self.comes_to(machine, "after_hold");
+            }
             self.answered(held)
         } else {
             Err(Unanswered)
@@ -111,7 +115,15 @@ impl<D: Devices> World<D> {
     pub(super) fn write(&mut self, machine: usize, at: Timestamp, what: Written) {
         let (life, fence, after_ms) = (self.server.life, self.fence(machine), self.statement_ms());
         let fence = fence.filter(|_| !matches!(what, Written::Change { change: Change::Finish, .. }));
-        self.after(after_ms, Happening::Write(Write { life, machine, at, fence, what }));
+        let edge = match what {
+            Written::Change { change, .. } => Some(edge::around(change).0),
+            Written::Word { .. } => None,
+        };
+        let write = Happening::Write(Write { life, machine, at, fence, what });
+        match edge {
+            Some(edge) => self.sends(machine, edge, after_ms, write),
+            None => self.after(after_ms, write),
+        }
     }
 
     /// It is there: its fence is looked at, and what is behind it is committed in a moment, or at once where there is none.
@@ -139,6 +151,9 @@ impl<D: Devices> World<D> {
                 if done {
                     self.has_committed(machine, purchase, change, fence);
                     D::committed(self, purchase, change);
+                    if life == self.server.life {
+                        self.comes_to(machine, edge::around(change).1);
+                    }
                 } else {
                     self.doubt(life);
                 }

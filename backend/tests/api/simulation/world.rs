@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng};
 use super::customer::Request;
 use super::devices::Devices;
 use super::server::{Server, Staff, Told};
-use super::several::{self, Several};
+use super::several::{self, Halt, Several};
 use super::statements::Write;
 use super::store::{OrderRow, Store};
 
@@ -121,6 +121,8 @@ pub struct World<D: Devices> {
     /// The server; of several, the one in whose name things happen.
     pub server: Server,
     pub several: Option<Several>,
+    /// Where one of them is stopped on purpose.
+    pub halt: Option<Halt<D::Happening>>,
     pub devices: D,
     pub requests: Vec<Request>,
     /// How often what happened, so that a run can tell whether its histories were worth telling.
@@ -150,6 +152,7 @@ impl<D: Devices> World<D> {
             store: Store::new(CUSTOMERS + 1, MACHINES, BALANCE),
             server: Server::new(MACHINES),
             several: None,
+            halt: None,
             devices,
             requests: Vec::new(),
             seen: BTreeMap::new(),
@@ -237,10 +240,11 @@ impl<D: Devices> World<D> {
         }
     }
 
-    fn operator_stops(&mut self, machine: usize) {
+    pub(super) fn operator_stops(&mut self, machine: usize) {
         if self.server.up
             && let Some(purchase) = self.store.request_stop(machine, self.clock())
         {
+            self.comes_to(machine, "after_stop_request");
             self.tell(machine, Input::Stop { purchase_id: purchase, operator: Staff });
         }
     }

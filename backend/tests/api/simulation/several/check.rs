@@ -156,5 +156,6 @@ impl<D: Devices> World<D> {
         }
         let stuck = self.store.purchases.iter().find(|p| matches!(p.state, PurchaseState::Held | PurchaseState::Sent));
         assert!(stuck.is_none(), "undecided: {stuck:?}");
+        self.check_edge();
     }
 }

@@ -16,7 +16,7 @@ const LINK_WITHIN_MS: i64 = 4_000;
 const SIT_WITHIN_MS: i64 = 2_000;
 const NOBODY_THERE_MS: i64 = 500;
 /// How long what was paused or frozen may still be late.
-const AFTERWARDS_MS: i64 = 2_000;
+pub(super) const AFTERWARDS_MS: i64 = 2_000;
 /// What is looked at when all is over, and for how long at most.
 const LAST_EVERY_MS: i64 = 3_000;
 const LAST_WITHIN_MS: i64 = 40 * 60_000;
@@ -90,6 +90,10 @@ impl<D: Devices> World<D> {
             _ => ("paused for longer than its life", 1_500 + self.up_to(6_000)),
         };
         self.note(name);
+        self.pause_for(ms);
+    }
+
+    pub(super) fn pause_for(&mut self, ms: i64) {
         // What waits for the end of a pause keeps its order: no pause ends sooner than was said.
         let until = self.now.plus_ms(ms).max(self.paused_until());
         self.me().paused_until = until;
@@ -97,7 +101,7 @@ impl<D: Devices> World<D> {
         self.troubled_for(ms);
     }
 
-    fn kill(&mut self) {
+    pub(super) fn kill(&mut self) {
         if !self.server.up {
             return;
         }
@@ -119,7 +123,7 @@ impl<D: Devices> World<D> {
     }
 
     /// SIGTERM: it hands over, and goes when nothing is its own.
-    fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         let (now, frozen_until) = (self.now, self.several.as_ref().unwrap().frozen_until);
         if !self.server.up || self.paused_until() > now || frozen_until > now {
             return;

@@ -110,6 +110,9 @@ impl<D: Devices> World<D> {
 
     pub(super) fn moves(&mut self, idshards: &[i32], to: Option<i64>, then: Happens) {
         self.several.as_mut().unwrap().shards.give(idshards, to);
+        if let Some(node) = to {
+            self.are_taken_over(idshards, node);
+        }
         let after_ms = self.up_to(3);
         self.among(after_ms, then);
     }

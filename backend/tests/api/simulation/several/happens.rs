@@ -134,6 +134,15 @@ pub enum Happens {
     },
     /// All has been quiet: does everybody buy once more?
     Last,
+    // --- where a server is stopped at an edge ---
+    /// The purchase begins that it is an edge of.
+    Buys,
+    /// Its run is to be stopped.
+    Stops,
+    /// What stood still goes on.
+    GoesOn {
+        life: u32,
+    },
 }
 
 /// Why something is read.
@@ -254,6 +263,9 @@ impl<D: Devices> World<D> {
                 D::peace(self, machine);
             }
             Happens::Last => self.everybody_buys(),
+            Happens::Buys => self.one_buys(),
+            Happens::Stops => self.is_stopped_by_staff(),
+            Happens::GoesOn { .. } => self.goes_on(),
             Happens::Claim { .. } | Happens::Resume { .. } => {}
         }
     }
@@ -280,13 +292,16 @@ impl Happens {
             | Self::Taken { life, .. }
             | Self::Spoken { life, .. }
             | Self::Word { life, .. }
-            | Self::Heard { life, .. } => Needs::Process(*life),
+            | Self::Heard { life, .. }
+            | Self::GoesOn { life } => Needs::Process(*life),
             Self::Boot { .. }
             | Self::Link { .. }
             | Self::Sit { .. }
             | Self::TakenOver { .. }
             | Self::Speaks { .. }
-            | Self::Last => Needs::Nothing,
+            | Self::Last
+            | Self::Buys
+            | Self::Stops => Needs::Nothing,
         }
     }
 }

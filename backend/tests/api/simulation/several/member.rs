@@ -171,6 +171,8 @@ impl<D: Devices> World<D> {
         let (gained, lost) = member.ownership.learn(member.node, owned);
         let surplus: Vec<i32> = owned.iter().rev().take(seen.surplus(owned.len())).map(|(shard, _)| *shard).collect();
         let is_over = member.leaving && seen.leaving && owned.is_empty();
+        // What it has begun it brings to its end.
+        let is_over = is_over && !self.stands_still();
         if gained + lost + surplus.len() > 0 {
             self.disturb(MOVED_MS);
         }

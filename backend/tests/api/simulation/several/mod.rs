@@ -1,7 +1,9 @@
 //! Several servers on one database: each with `Machine`s of its own, all with one store, which knows shards, epochs and fences. They
-//! are paused, killed, handed over and stand before a frozen database; devices move from one to another, and so do customers.
+//! are paused, killed, handed over and stand before a frozen database, by chance and at each edge of a purchase (`edges`); devices move
+//! from one to another, and so do customers.
 
 mod check;
+mod edges;
 mod faults;
 mod fences;
 mod happens;
@@ -27,6 +29,7 @@ use super::store::SERVICES_S;
 use super::world::{Happening, MACHINES, World};
 
 pub use self::check::WORTH;
+pub use self::edges::{Case, Halt};
 pub use self::happens::Happens;
 
 /// How long trouble is made among several.
@@ -74,6 +77,8 @@ pub struct Several {
     troubles: u32,
     mended_at: Timestamp,
     peace_at: Timestamp,
+    /// The last edge of what was bought at each machine, and which of its owners came to it.
+    edges: Vec<Option<(i64, &'static str)>>,
     /// A machine whose device says nothing, long enough for the money to go back.
     silent: Option<usize>,
     /// Everybody buys for the last time.
@@ -86,39 +91,51 @@ impl World<Plain> {
     pub fn several(seed: u64, verbose: bool, without: Without) -> Self {
         let mut world = Self::unplanned(seed, verbose);
         let servers = if world.chance(0.5) { 2 } else { 3 };
-        world.several = Some(Several {
+        let news = News::new(&mut world.rng, world.now);
+        world.among_servers(servers, news, without);
+        if world.chance(SILENCES) {
+            let machine = world.rng.random_range(0..MACHINES);
+            world.silence(machine, TROUBLE_MS + SILENT_MS);
+        }
+        world.plan_several();
+        world
+    }
+
+    /// They come up, with clocks that differ.
+    fn among_servers(&mut self, servers: usize, news: News, without: Without) {
+        self.several = Some(Several {
             without,
             shards: Shards::new(),
             servers: (0..servers).map(|_| Server::new(MACHINES)).collect(),
             at: 0,
             lives: 0,
             links: vec![None; MACHINES],
-            frozen_until: world.now,
+            frozen_until: self.now,
             seats: (0..SEATS).map(|n| Seat::of(n % MACHINES)).collect(),
             ends: HashMap::new(),
             decided: HashMap::new(),
             troubles: 0,
-            mended_at: world.now,
-            peace_at: world.now.plus_ms(TROUBLE_MS),
+            mended_at: self.now,
+            peace_at: self.now.plus_ms(TROUBLE_MS),
+            edges: vec![None; MACHINES],
             silent: None,
             has_ended: false,
-            news: News::new(&mut world.rng, world.now),
+            news,
         });
         for server in 0..servers {
-            let skew_ms = world.rng.random_range(-SKEW_MS..=SKEW_MS);
-            world.enter(server);
-            world.server.skew_ms = skew_ms;
-            let after_ms = world.up_to(2_000);
-            world.among(after_ms, Happens::Boot { server });
+            let skew_ms = self.rng.random_range(-SKEW_MS..=SKEW_MS);
+            self.enter(server);
+            self.server.skew_ms = skew_ms;
+            let after_ms = self.up_to(2_000);
+            self.among(after_ms, Happens::Boot { server });
         }
-        if world.chance(SILENCES) {
-            let machine = world.rng.random_range(0..MACHINES);
-            world.devices.silence(machine);
-            world.several.as_mut().unwrap().silent = Some(machine);
-            world.among(TROUBLE_MS + SILENT_MS, Happens::Speaks { machine });
-        }
-        world.plan_several();
-        world
+    }
+
+    /// The machine's device says nothing for so long.
+    fn silence(&mut self, machine: usize, ms: i64) {
+        self.devices.silence(machine);
+        self.several.as_mut().unwrap().silent = Some(machine);
+        self.among(ms, Happens::Speaks { machine });
     }
 }
 

@@ -40,6 +40,11 @@ pub struct News {
 impl News {
     pub fn new(rng: &mut impl Rng, now: Timestamp) -> Self {
         let loses = (!rng.random_bool(NONE)).then(|| rng.random_range(0.1..0.3));
+        Self::that_loses(loses, now)
+    }
+
+    /// `None`: nobody tells any.
+    pub fn that_loses(loses: Option<f64>, now: Timestamp) -> Self {
         Self { loses, cut_until: now, waited: BTreeSet::new() }
     }
 }

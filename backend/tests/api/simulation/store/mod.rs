@@ -71,6 +71,11 @@ impl Store {
         self.purchases.iter().position(|p| p.order.customer == customer && p.order.receipt == receipt).map(id)
     }
 
+    /// Of what was bought by that order, if it was.
+    pub fn state_of(&self, order: OrderRow) -> Option<PurchaseState> {
+        self.by_receipt(order.customer, order.receipt).map(|id| self.purchase(id).state)
+    }
+
     /// `facts::read` and what the rules make of it.
     pub fn decide(&mut self, order: OrderRow, now: Timestamp) -> Decision {
         let decision = decide(&order.order(), self.facts(order), now);

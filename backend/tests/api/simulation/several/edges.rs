@@ -1,0 +1,467 @@
+//! A server is stopped exactly at an edge of a purchase that it decides about, until another one owns the machine: paused for longer than
+//! its life, so that it wakes up with what it believed before; killed; or told to leave, and late with what it had begun. At every edge,
+//! on every way that leads there, with news and without.
+
+use std::vec;
+
+use nyala::cluster::shard_of;
+use nyala::machine::device::memory::Mode;
+use nyala::machine_core::Effect;
+use nyala::purchase::edge::POINTS;
+use nyala::purchase::state::PurchaseState;
+use nyala::purchase::step::{Change, PurchaseEvent};
+use rand::Rng;
+
+use super::super::check::name;
+use super::super::devices::Devices;
+use super::super::plain::{self, FallsSilent, Plain};
+use super::super::server::{Phone, Staff, Told};
+use super::super::store::OrderRow;
+use super::super::world::{Happening, MACHINES, World};
+use super::faults::AFTERWARDS_MS;
+use super::news::News;
+use super::{Happens, SILENT_MS, Without, outlet};
+
+/// All servers are up by then, and each has its share.
+const BUYS_MS: i64 = 15_000;
+const DEVICES_WITHIN_MS: i64 = 6_000;
+const STOPS_MS: i64 = 10_000;
+/// By then all is over, unless a device says nothing for a quarter of an hour.
+const PEACE_MS: i64 = BUYS_MS + 60_000;
+/// By then a server that stands still has lost what it owned; and so much longer it stands at most.
+const TAKEN_OVER_MS: i64 = 1_700;
+const LONGER_MS: [i64; 3] = [50, 400, 6_000];
+/// The buyer's second press, and somebody else's at the same machine.
+const AGAIN_WITHIN_MS: i64 = 3_000;
+
+/// Services: 5 s, and a minute.
+const SHORT: usize = 0;
+const LONG: usize = 1;
+
+/// At which server the purchase begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Owner,
+    Another,
+    Any,
+}
+
+/// What leads to edges of a purchase.
+#[derive(Debug)]
+struct Way {
+    /// The decision that they are around, by its name; empty, where there is none.
+    to: &'static str,
+    edges: &'static [&'static str],
+    at: At,
+    service: usize,
+    /// What is wrong with the device, and until when: so long after somebody pays.
+    device: (Mode, Option<FallsSilent>),
+    mended_ms: i64,
+    /// How the purchase must end, whoever decides about it.
+    end: PurchaseState,
+}
+
+const STARTS: Way = Way {
+    to: "",
+    edges: &["before_hold", "after_hold"],
+    at: At::Owner,
+    service: LONG,
+    device: (Mode::Ok, None),
+    mended_ms: 0,
+    end: PurchaseState::Finished,
+};
+
+const BY_ANSWER: (Mode, Option<FallsSilent>) = (Mode::Ok, Some(FallsSilent::AfterItsAnswer));
+const POST: &[&str] = &["before_post", "after_post"];
+const VOID: &[&str] = &["before_void", "after_void"];
+const FINISH: &[&str] = &["before_finish", "after_finish"];
+
+/// Every edge, and every decision that it is around: another one where a device's words are late, or few, or none.
+static WAYS: [Way; 15] = [
+    STARTS,
+    // A device's own server may say a start before the owner does, when somebody else holds the money.
+    Way { edges: &["after_send"], ..STARTS },
+    // Whoever holds the money hears how long ago it has said so; everybody else asks for the time left.
+    Way { to: "started", edges: POST, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
+    Way { to: "started, time left told", edges: POST, at: At::Another, ..STARTS },
+    Way { to: "started, time left never told", edges: POST, at: At::Another, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
+    Way {
+        to: "already over",
+        edges: POST,
+        at: At::Any,
+        service: SHORT,
+        device: (Mode::Ok, Some(FallsSilent::Before)),
+        mended_ms: 8_000,
+        ..STARTS
+    },
+    // It answers after 9 s: the whole minute from then on is more than is left.
+    Way {
+        to: "sooner over than thought",
+        edges: FINISH,
+        at: At::Any,
+        device: (Mode::Late, Some(FallsSilent::AfterItsAnswer)),
+        mended_ms: 25_000,
+        ..STARTS
+    },
+    Way { to: "finished", edges: FINISH, at: At::Any, service: SHORT, ..STARTS },
+    Way { to: "", edges: &["after_stop_request"], at: At::Any, end: PurchaseState::Stopped, ..STARTS },
+    Way { to: "stopped", edges: &["before_stop", "after_stop"], at: At::Any, end: PurchaseState::Stopped, ..STARTS },
+    Way { to: "marked as sent", edges: &["before_sent", "after_sent"], ..SILENT },
+    Way { to: "marked as unsure", edges: &["before_unsure", "after_unsure"], ..SILENT },
+    SILENT,
+    Way { to: "refused", device: (Mode::Refuse, None), mended_ms: 60_000, end: PurchaseState::Refused, ..SILENT },
+    Way { to: GIVEN_UP, mended_ms: SILENT_MS, ..SILENT },
+];
+
+const SILENT: Way = Way {
+    to: "expired",
+    edges: VOID,
+    at: At::Any,
+    device: (Mode::Silent, None),
+    mended_ms: 13_000,
+    end: PurchaseState::Expired,
+    ..STARTS
+};
+const GIVEN_UP: &str = "given up";
+
+/// How a server is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Paused,
+    Killed,
+    Leaves,
+}
+
+const FAULTS: [Fault; 3] = [Fault::Paused, Fault::Killed, Fault::Leaves];
+const SERVERS: [usize; 2] = [2, 3];
+/// How much of the news is lost; `None`: nobody tells any.
+const NEWS: [Option<f64>; 3] = [Some(0.0), Some(0.3), None];
+
+/// Where which server is stopped, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    way: &'static Way,
+    edge: &'static str,
+    fault: Fault,
+    servers: usize,
+    loses: Option<f64>,
+}
+
+impl Case {
+    /// Each edge on each way.
+    fn edges() -> Vec<(&'static Way, &'static str)> {
+        WAYS.iter().flat_map(|way| way.edges.iter().map(move |edge| (way, *edge))).collect()
+    }
+
+    /// After so many seeds each case has had its turn.
+    pub fn count() -> u64 {
+        u64::try_from(Self::edges().len() * FAULTS.len() * SERVERS.len() * NEWS.len()).unwrap()
+    }
+
+    /// Edges that no way leads to.
+    pub fn missing() -> Vec<&'static str> {
+        let edges = Self::edges();
+        POINTS.iter().copied().filter(|point| edges.iter().all(|(_, edge)| edge != point)).collect()
+    }
+
+    /// The edges take turns first.
+    fn of(seed: u64) -> Self {
+        let mut rest = usize::try_from(seed).unwrap();
+        let mut one_of = |n: usize| {
+            let one = rest % n;
+            rest /= n;
+            one
+        };
+        let edges = Self::edges();
+        let (way, edge) = edges[one_of(edges.len())];
+        let (fault, servers) = (FAULTS[one_of(FAULTS.len())], SERVERS[one_of(SERVERS.len())]);
+        Self { way, edge, fault, servers, loses: NEWS[one_of(NEWS.len())] }
+    }
+
+    /// Edges before something that only an owner may commit, each with the histories in which a server goes on there.
+    pub fn fenced() -> impl Iterator<Item = (String, impl Iterator<Item = u64>)> {
+        let edges = Self::edges();
+        let every = edges.len();
+        let fenced = (0..).zip(edges).filter(|(_, (way, edge))| edge.starts_with("before_") && !is_anybodys(way, edge));
+        fenced.map(move |(first, (way, edge))| {
+            let seeds = (first..).step_by(every).filter(|seed| Self::of(*seed).fault != Fault::Killed);
+            (format!("{edge} ({})", way.to), seeds)
+        })
+    }
+}
+
+/// Whether no fence is there: anybody holds money, and finishes what is over.
+fn is_anybodys(way: &Way, edge: &str) -> bool {
+    edge == "before_hold" || way.to == "finished"
+}
+
+/// A server is to be stopped at an edge of what is bought at a machine.
+pub struct Halt<D> {
+    case: Case,
+    machine: usize,
+    order: OrderRow,
+    /// The decision that is being committed is the one that is meant.
+    decided: bool,
+    met: Option<Met>,
+    /// Another server has owned the machine since, while this one stood there.
+    taken_over: bool,
+    standing: Option<Standing<D>>,
+}
+
+/// The edge, met.
+struct Met {
+    life: u32,
+    node: i64,
+    /// What was stored of the purchase.
+    state: Option<PurchaseState>,
+}
+
+/// What stands still in a process that is not dead: all that comes after the edge.
+struct Standing<D> {
+    life: u32,
+    statement: Option<Happening<D>>,
+    undone: Vec<Effect<Phone, Staff>>,
+    mailbox: Vec<Told>,
+}
+
+impl World<Plain> {
+    /// The history of `seed` in which a server is stopped at an edge, not begun.
+    pub fn at_an_edge(seed: u64, verbose: bool, without: Without) -> Self {
+        let mut world = Self::unplanned(seed, verbose);
+        let case = Case::of(seed);
+        if verbose {
+            println!("{case:?}");
+        }
+        // Nothing else goes wrong, so that the edge is come to.
+        world.troubled = false;
+        let news = News::that_loses(case.loses, world.now);
+        world.among_servers(case.servers, news, without);
+        let machine = world.rng.random_range(0..MACHINES);
+        world.plan_edge(case, machine);
+        world
+    }
+
+    fn plan_edge(&mut self, case: Case, machine: usize) {
+        let Way { service, device: (mode, falls_silent), mended_ms, to, .. } = *case.way;
+        let order = OrderRow { customer: 0, receipt: 1, machine, service };
+        self.halt = Some(Halt { case, machine, order, decided: false, met: None, taken_over: false, standing: None });
+        self.devices.ail(machine, mode, falls_silent);
+        let mended_ms = BUYS_MS + mended_ms;
+        if to == GIVEN_UP {
+            self.silence(machine, mended_ms);
+        } else if case.way.device != STARTS.device {
+            self.after(mended_ms, Happening::Device(plain::Happens::Mend { machine, number: 0 }));
+        }
+        for machine in 0..MACHINES {
+            let after_ms = self.up_to(DEVICES_WITHIN_MS);
+            self.among(after_ms, Happens::Link { machine });
+        }
+        for seat in 0..self.several.as_ref().unwrap().seats.len() {
+            let after_ms = self.up_to(BUYS_MS);
+            self.among(after_ms, Happens::Sit { seat });
+        }
+        self.among(BUYS_MS, Happens::Buys);
+        if case.way.end == PurchaseState::Stopped {
+            self.among(BUYS_MS + STOPS_MS, Happens::Stops);
+        }
+        self.after(PEACE_MS, Happening::Peace);
+    }
+}
+
+impl<D: Devices> World<D> {
+    fn owner(&self, machine: usize) -> usize {
+        (0..self.servers()).find(|server| self.of(*server).owns(machine)).expect("an owner")
+    }
+
+    pub(super) fn one_buys(&mut self) {
+        assert!(self.all_is_shared(), "all is shared by now");
+        let Halt { machine, order, case, .. } = *self.halt.as_ref().unwrap();
+        let owner = self.owner(machine);
+        let others: Vec<usize> = (0..self.servers()).filter(|server| *server != owner).collect();
+        let another = others[self.rng.random_range(0..others.len())];
+        let at_owner = case.way.at == At::Owner || case.way.at == At::Any && self.chance(0.5);
+        if case.way.to == "started" {
+            // Its answer is heard at once.
+            self.several.as_mut().unwrap().links[machine] = Some(self.of(owner).life);
+        }
+        self.order(order, 0, 5);
+        self.requests.last_mut().unwrap().at = Some((if at_owner { owner } else { another }, 0));
+    }
+
+    pub(super) fn is_stopped_by_staff(&mut self) {
+        let Halt { machine, case, .. } = *self.halt.as_ref().unwrap();
+        let (owner, any) = (self.owner(machine), self.rng.random_range(0..self.servers()));
+        let at = if case.way.to.is_empty() { owner } else { any };
+        self.enter(at);
+        self.operator_stops(machine);
+    }
+
+    /// Something was decided, and is about to be committed.
+    pub fn decides(&mut self, machine: usize, change: Change, cause: &PurchaseEvent) {
+        if let Some(halt) = self.halt.as_mut().filter(|halt| halt.machine == machine) {
+            halt.decided = halt.case.way.to == name(change, cause);
+        }
+    }
+
+    /// A statement is on its way, unless its server is stopped before that.
+    pub fn sends(&mut self, machine: usize, edge: &'static str, after_ms: i64, statement: Happening<D::Happening>) {
+        if !self.comes_to(machine, edge) {
+            return self.after(after_ms, statement);
+        }
+        if let Some(standing) = self.standing() {
+            standing.statement = Some(statement);
+        }
+    }
+
+    /// This server comes to an edge of what is bought at the machine; whether it is stopped there.
+    pub fn comes_to(&mut self, machine: usize, edge: &'static str) -> bool {
+        debug_assert!(POINTS.contains(&edge));
+        let (Some(member), Some(several)) = (&self.server.member, &mut self.several) else { return false };
+        let (node, owner) = (member.node, several.shards.fence(shard_of(outlet(machine))));
+        // One that has slept is at no edge of what others decide about by now.
+        if !member.owns(machine) || owner.is_some_and(|owner| owner.node != node) {
+            return false;
+        }
+        several.edges[machine] = Some((node, edge));
+        let met = !several.has_ended && self.halt.as_ref().is_some_and(|halt| halt.is_at(machine, edge));
+        if met {
+            self.halts(node);
+        }
+        met
+    }
+
+    /// It is stopped there, while others come.
+    fn halts(&mut self, node: i64) {
+        let (life, halt) = (self.server.life, self.halt.as_mut().unwrap());
+        let (order, fault) = (halt.order, halt.case.fault);
+        halt.met = Some(Met { life, node, state: self.store.state_of(order) });
+        let (again_ms, other_ms) = (self.up_to(AGAIN_WITHIN_MS), self.up_to(AGAIN_WITHIN_MS));
+        self.order(order, again_ms, 3);
+        self.order(OrderRow { customer: 1, receipt: 2, service: SHORT, ..order }, other_ms, 3);
+        if fault == Fault::Killed {
+            return self.kill();
+        }
+        self.halt.as_mut().unwrap().standing = Some(Standing { life, statement: None, undone: Vec::new(), mailbox: Vec::new() });
+        if fault == Fault::Paused {
+            let ms = TAKEN_OVER_MS + self.longer_ms();
+            self.pause_for(ms);
+            self.among(ms, Happens::GoesOn { life });
+        } else {
+            self.leave();
+            self.disturb(PEACE_MS);
+        }
+    }
+
+    fn longer_ms(&mut self) -> i64 {
+        let longest_ms = LONGER_MS[self.rng.random_range(0..LONGER_MS.len())];
+        self.up_to(longest_ms)
+    }
+
+    /// What stands still in this process.
+    fn standing(&mut self) -> Option<&mut Standing<D::Happening>> {
+        let life = self.server.life;
+        self.halt.as_mut()?.standing.as_mut().filter(|standing| standing.life == life)
+    }
+
+    pub(super) fn stands_still(&self) -> bool {
+        self.halt.iter().flat_map(|halt| &halt.standing).any(|standing| standing.life == self.server.life)
+    }
+
+    /// Whether nothing goes on with the machine here: its server stands still at an edge, or is dead of it.
+    pub fn is_halted(&self, machine: usize) -> bool {
+        self.halt.as_ref().is_some_and(|halt| !self.server.up || halt.machine == machine && self.stands_still())
+    }
+
+    /// What a machine is told, unless it stands still: then it hears it afterwards.
+    pub fn unless_halted(&mut self, machine: usize, input: Told) -> Option<Told> {
+        if !self.is_halted(machine) {
+            return Some(input);
+        }
+        if let Some(standing) = self.standing() {
+            standing.mailbox.push(input);
+        }
+        None
+    }
+
+    /// What is after the edge.
+    pub fn leaves_undone(&mut self, effects: vec::IntoIter<Effect<Phone, Staff>>) {
+        if let Some(standing) = self.standing() {
+            standing.undone.extend(effects);
+        }
+    }
+
+    pub(super) fn goes_on(&mut self) {
+        let halt = self.halt.as_mut().unwrap();
+        let (machine, standing) = (halt.machine, halt.standing.take());
+        let Some(Standing { statement, undone, mailbox, .. }) = standing else { return };
+        self.disturb(AFTERWARDS_MS);
+        if let Some(statement) = statement {
+            let after_ms = self.up_to(20);
+            self.after(after_ms, statement);
+        }
+        self.perform_all(machine, undone);
+        self.settles(machine);
+        mailbox.into_iter().for_each(|input| self.tell(machine, input));
+    }
+
+    /// The machine has done what it had to: when it is idle, nothing is bought there.
+    pub fn has_settled(&mut self, machine: usize) {
+        let is_over = self.server.owns(machine) && self.server.actors[machine].machine.is_idle();
+        if let Some(several) = self.several.as_mut().filter(|_| is_over) {
+            several.edges[machine] = None;
+        }
+    }
+
+    /// Shards are that node's from now on: counts what edges their machines' owners had come to.
+    pub(super) fn are_taken_over(&mut self, idshards: &[i32], node: i64) {
+        for machine in (0..MACHINES).filter(|machine| idshards.contains(&shard_of(outlet(*machine)))) {
+            let edge = self.several.as_ref().unwrap().edges[machine];
+            if let Some((_, edge)) = edge.filter(|(before, _)| *before != node) {
+                self.note(edge);
+                self.is_taken_over_at_an_edge(machine, node);
+            }
+        }
+    }
+
+    fn is_taken_over_at_an_edge(&mut self, machine: usize, node: i64) {
+        let Some(halt) = self.halt.as_ref().filter(|halt| halt.machine == machine && !halt.taken_over) else { return };
+        let Some(met) = halt.met.as_ref().filter(|met| met.node != node) else { return };
+        let (case, order) = (halt.case, halt.order);
+        let is_there = match (case.fault, self.of_life(met.life)) {
+            (Fault::Killed, server) => server.is_none(),
+            (_, None) => false,
+            (_, Some(server)) => {
+                let paused_until = self.of(server).member.as_ref().unwrap().paused_until;
+                halt.standing.is_some() && (case.fault == Fault::Leaves || paused_until > self.now)
+            }
+        };
+        assert!(is_there, "taken over, but not at {}: {case:?}", case.edge);
+        let state = self.store.state_of(order);
+        let is_same = state == met.state || is_anybodys(case.way, case.edge);
+        assert!(is_same, "{:?}, and {state:?} when it was taken over: {case:?}", met.state);
+        let life = met.life;
+        self.halt.as_mut().unwrap().taken_over = true;
+        if case.fault == Fault::Leaves {
+            let after_ms = self.longer_ms();
+            self.among(after_ms, Happens::GoesOn { life });
+        }
+    }
+
+    /// The edge was met, another server has owned the machine meanwhile, and what was bought has ended as it has to.
+    pub(super) fn check_edge(&self) {
+        let Some(Halt { case, order, met, taken_over, standing, .. }) = &self.halt else { return };
+        assert!(met.is_some(), "{} was never met: {case:?}", case.edge);
+        assert!(*taken_over && standing.is_none(), "nobody took over at {}: {case:?}", case.edge);
+        let state = self.store.state_of(*order);
+        // Who came meanwhile may have had the machine first.
+        let lost = case.edge == "before_hold" && state.is_none();
+        assert!(lost || state == Some(case.way.end), "it ends as {state:?}: {case:?}");
+    }
+}
+
+impl<D> Halt<D> {
+    fn is_at(&self, machine: usize, edge: &str) -> bool {
+        let is_meant = self.decided || self.case.way.to.is_empty();
+        self.machine == machine && self.case.edge == edge && is_meant && self.met.is_none()
+    }
+}
