@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::machine::device::mqtt::word::{Ack, Beat, BootId, Last, Stamp, State, Word};
-use crate::purchase::device::{Command, DeviceRun};
+use crate::purchase::device::Command;
 use crate::purchase::step::{self, AckResult, Op};
 
 /// A purchase's start is void ten seconds later.
