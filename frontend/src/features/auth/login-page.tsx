@@ -5,6 +5,7 @@ import { tellFailure } from '@/shared/api/tell-failure'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { useAuth } from '@/shared/lib/auth-store'
+import { KEEP_CLEAR } from '@/shared/lib/free-place'
 import { paths } from '@/shared/lib/paths'
 import { useForm } from '@/shared/lib/use-form'
 import { useSubmit } from '@/shared/lib/use-submit'
@@ -49,7 +50,7 @@ export default function LoginPage() {
             onChange={(event) => setPassword(event.target.value)}
           />
         </div>
-        <Link className={`${styles.link} ${styles.linkEnd}`} to={paths.forgotTelp}>
+        <Link className={`${styles.link} ${styles.linkEnd}`} to={paths.forgotTelp} {...KEEP_CLEAR}>
           {spec.forgotPassword}
         </Link>
         <AuthFooter>

@@ -1,7 +1,7 @@
 import { useNavigate } from 'react-router'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { KEEP_CLEAR } from '@/shared/lib/free-place'
+import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/free-place'
 import { paths } from '@/shared/lib/paths'
 import { Button } from '@/shared/ui/button'
 import { Kawung } from '@/shared/ui/kawung'
@@ -26,7 +26,7 @@ export default function WelcomePage() {
           {added.welcome.title}
         </h2>
         <p className={styles.text}>{added.welcome.body}</p>
-        <div className={styles.actions}>
+        <div className={styles.actions} {...KEEP_CLEAR_BELOW}>
           <Button onClick={() => navigate(paths.register)}>{spec.register}</Button>
           <Button variant="secondary" onClick={() => navigate(paths.login)}>
             {spec.logIn}

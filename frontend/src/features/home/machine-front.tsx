@@ -32,7 +32,9 @@ export function MachineFront(props: Props) {
         <span className={styles.lamp}>{inPanel ? when : null}</span>
       </header>
       <div className={styles.front}>
-        <div data-machine={idmesin}>{porthole}</div>
+        <div className={styles.door} data-machine={idmesin}>
+          {porthole}
+        </div>
         {!inPanel && when && <p className={`digits ${styles.when}`}>{when}</p>}
         <h3 className={styles.service}>{service}</h3>
         <p className={styles.outlet}>{outlet}</p>

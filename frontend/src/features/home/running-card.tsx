@@ -7,6 +7,7 @@ import { serverNow } from '@/shared/realtime/clock'
 import { watchMachine } from '@/shared/realtime/socket'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Porthole } from '@/shared/ui/porthole'
+import { FetchedButton } from './fetched-button'
 import { MachineFront } from './machine-front'
 import { PushRow } from './push-row'
 import styles from './running-card.module.css'
@@ -37,8 +38,8 @@ export function WaitingCard(props: Props) {
   )
 }
 
-/** A run that has just ended; it stays for a moment so that the end is seen. */
-export function DoneCard(props: Props) {
+/** A run that has just ended; it stays for a moment so that the end is seen. `kept`: its laundry is still in there. */
+export function DoneCard({ kept, ...props }: Props & { kept: boolean }) {
   const [at] = useState(serverNow)
   return (
     <Machine
@@ -46,7 +47,9 @@ export function DoneCard(props: Props) {
       lamp="done"
       porthole={<Porthole size={sizeOf(props)} state="over" />}
       when={added.dashboard.since(clockTime(at))}
-    />
+    >
+      {kept && <FetchedButton id={props.purchase.id} />}
+    </Machine>
   )
 }
 
@@ -58,6 +61,8 @@ export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }
   const left_s = useCountdown(ends_at)
   const late = useLate(left_s === 0)
   const over = beat?.over ?? false
+  // Nobody has said so, and nobody can.
+  const unsure = useBeats((state) => state.connection === 'down') && late && !over
 
   useEffect(() => watchMachine(idmesin), [idmesin])
   useReloadWhile(over || late)
@@ -77,6 +82,16 @@ export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }
 
   const size = sizeOf(props)
   const duration_s = detail.durasi || detail.snap_layanan.durasi
+  if (unsure) {
+    return (
+      <Machine
+        {...props}
+        lamp="waiting"
+        porthole={<Porthole size={size} state="unknown" />}
+        when={added.dashboard.perhapsOver}
+      />
+    )
+  }
   return (
     <Machine
       {...props}

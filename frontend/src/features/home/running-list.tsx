@@ -57,7 +57,7 @@ export function RunningList({ purchases, done, left, onDone }: Props) {
             return (
               // It stays where the laundry is said to be in it still.
               <li key={purchase.id} className={kept.has(purchase.id) ? undefined : styles.leaving}>
-                <DoneCard {...about} />
+                <DoneCard {...about} kept={kept.has(purchase.id)} />
               </li>
             )
           }

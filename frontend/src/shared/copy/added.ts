@@ -74,6 +74,8 @@ export const added = {
     waitingForMachine: 'Menunggu mesin',
     waitingForMachineBody: 'Mesin belum menjawab. Saldo otomatis kembali bila mesin tidak menyala.',
     finished: 'Selesai',
+    /** Where the line is down at its end. */
+    perhapsOver: 'Mungkin sudah selesai',
     reconnecting: 'Menyambungkan kembali…',
     timeLeft: 'Sisa waktu',
     loadFailed: 'Data belum bisa dimuat',
@@ -116,6 +118,7 @@ export const added = {
     ready: 'Siap',
     free: 'Mesin sudah bebas',
     offline: 'Mesin sedang offline',
+    scanAnother: 'Pindai mesin lain',
     offlineBody: 'Pindai mesin lain, atau hubungi kasir.',
     matchName: 'Pastikan nama ini sama dengan nama di mesin.',
   },
@@ -151,7 +154,7 @@ export const added = {
     startingBody: 'Tunggu sebentar, jangan tutup halaman ini.',
     confirming: 'Memastikan pembayaran…',
     confirmingBody:
-      'Jawaban belum diterima. Kami tanyakan terus dengan nomor nota yang sama, jadi saldo tidak terpotong dua kali.',
+      'Jawaban belum diterima. Selama halaman ini terbuka kami tanyakan terus dengan nomor nota yang sama, jadi saldo tidak terpotong dua kali.',
     undecided: 'Hasilnya belum diketahui',
     undecidedBody:
       'Periksa koneksi lalu coba lagi. Nomor notanya tetap sama, jadi saldo tidak terpotong dua kali.',

@@ -1,4 +1,5 @@
 import { create } from 'zustand'
+import { ignoreTaps } from '@/shared/lib/last-tap'
 import { isRecord, slot } from '@/shared/lib/storage'
 
 /** A message for the customer: what happened, and what to do about it. */
@@ -91,6 +92,8 @@ export function showAfterReload(): void {
   const kept = afterReload.read()
   if (!kept) return
   afterReload.clear()
+  // Who has tapped twice means the page before.
+  ignoreTaps()
   const kind = (['success', 'failure'] as const).find((one) => KEPT_KINDS[one] === kept.jenis) ?? 'info'
   push({ kind, title: kept.judul, body: kept.isi })
 }

@@ -12,7 +12,7 @@ import {
 } from 'react'
 import { common } from '@/shared/copy/shared'
 import { fitToApp, KEEP_CLEAR } from '@/shared/lib/free-place'
-import { lastTap } from '@/shared/lib/last-tap'
+import { DOUBLE_TAP, lastTap } from '@/shared/lib/last-tap'
 import { enterSheet } from '@/shared/lib/sheet-history'
 import { raise } from '@/shared/lib/toast-layer'
 import { Button } from '@/shared/ui/button'
@@ -33,12 +33,6 @@ interface Props {
 
 /** Marks the field of a dialog that takes the focus when it opens; otherwise the dialog itself does. */
 const FIRST = 'data-initial'
-
-/**
- * The second tap of a double tap is no tap on the sheet that the first one has opened. It ends soon after the
- * first one began (ms) and is near it (CSS pixels); whoever taps elsewhere means the sheet.
- */
-const DOUBLE_TAP = { within: 400, near: 40 }
 
 /** A sheet at the bottom (centred in a wide window) over the native dialog, which keeps focus inside. */
 export function Dialog({ open, ...sheet }: Props & { open: boolean }) {
@@ -141,7 +135,8 @@ function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => v
 
 /**
  * A tap beside the sheet closes it: one that begins and ends there, so that a selection of text that is
- * let go outside closes nothing.
+ * let go outside closes nothing. The second tap of a double tap is none on the sheet that the first one has opened;
+ * whoever taps elsewhere means the sheet.
  */
 function useTapBeside(dialog: RefObject<HTMLDialogElement | null>, onTap: () => void) {
   const [openedBy] = useState(lastTap)

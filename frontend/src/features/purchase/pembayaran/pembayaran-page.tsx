@@ -20,6 +20,8 @@ import { usePay } from './use-pay'
 
 /** How often the time of the end is drawn anew, ms. */
 const NOW_MS = 10_000
+/** Rupiah: the figures of such a price fill the line. */
+const NO_ROOM_FROM = 1_000_000
 
 /** The receipt before paying; with something missing it leads back one step. */
 export default function PembayaranPage() {
@@ -43,7 +45,7 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
       footer={
         <>
           <p className={styles.loaded}>
-            <Shirt size={20} aria-hidden /> {added.pay.loaded(mesin.nama)}
+            <Shirt size={20} aria-hidden /> <span>{added.pay.loaded(mesin.nama)}</span>
           </p>
           <Button pending={phase === 'sending' || phase === 'asking'} onClick={pay}>
             {spec.payAndStart}
@@ -61,9 +63,11 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
               <Until duration_s={layanan.durasi} />
             </p>
           </div>
-          <div className={styles.door} data-paid-machine>
-            <Porthole state="free" />
-          </div>
+          {layanan.harga < NO_ROOM_FROM && (
+            <div className={styles.door} data-paid-machine>
+              <Porthole state="free" />
+            </div>
+          )}
         </div>
         <dl className={styles.rows}>
           <Row label={added.pay.balanceAt(epay.outlet?.nama ?? '')} value={rupiah(balance)} number />

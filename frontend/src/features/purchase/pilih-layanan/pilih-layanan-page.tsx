@@ -52,7 +52,17 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
   }
 
   return (
-    <Page title={added.service.title} back={paths.dashboard}>
+    <Page
+      title={added.service.title}
+      back={paths.dashboard}
+      footer={
+        !free && (
+          <Button variant="secondary" onClick={() => navigate(paths.scan)}>
+            {added.service.scanAnother}
+          </Button>
+        )
+      }
+    >
       <MachineCard machine={machine} free={free} ends_at={ends_at} />
       {searchable && (
         <Field

@@ -2,6 +2,7 @@ import { Image, Keyboard } from 'lucide-react'
 import { type ChangeEvent, useRef, useState } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import { added } from '@/shared/copy/added'
+import { extras } from '@/shared/copy/extras'
 import { spec } from '@/shared/copy/spec'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
@@ -28,7 +29,8 @@ export default function ScanPage() {
   const camera = useCamera(video)
   const [over, setOver] = useState<Over>('nothing')
   const { state } = useLocation()
-  const find = useFindMachine(readAgain(state), () => setOver('withoutEpay'))
+  const again = readAgain(state)
+  const find = useFindMachine(again, () => setOver('withoutEpay'))
   const close = () => setOver('nothing')
   const isNew = useNewText()
 
@@ -45,6 +47,7 @@ export default function ScanPage() {
 
   return (
     <Page title={spec.scan} back={paths.dashboard}>
+      {again && <p className={styles.again}>{extras.again.title(again.nama)}</p>}
       <Viewfinder
         className={styles.finder}
         video={video}

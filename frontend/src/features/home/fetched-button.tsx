@@ -1,0 +1,29 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { dashboardQuery } from '@/shared/api/dashboard'
+import type { LeftInMachine } from '@/shared/api/model'
+import { useSend } from '@/shared/api/use-send'
+import { extras } from '@/shared/copy/extras'
+import { Button } from '@/shared/ui/button'
+import { markFetched } from './calls'
+import styles from './running-card.module.css'
+
+/** The laundry of that purchase is no more in its machine. */
+export function FetchedButton({ id: fetched }: { id: LeftInMachine['id'] }) {
+  const client = useQueryClient()
+  const { pending, submit } = useSend({
+    send: () => markFetched(fetched),
+    async onDone() {
+      // One that was asked before would bring it back.
+      await client.cancelQueries({ queryKey: dashboardQuery().queryKey })
+      client.setQueryData(
+        dashboardQuery().queryKey,
+        (data) => data && { ...data, menunggu: data.menunggu.filter(({ id }) => id !== fetched) },
+      )
+    },
+  })
+  return (
+    <Button className={styles.fetched} pending={pending} onClick={() => submit()}>
+      {extras.fetched}
+    </Button>
+  )
+}
