@@ -72,7 +72,7 @@ pub(crate) enum Held {
     User { info: Info, users: File },
 }
 
-/// The exclusive lock; closing the file gives it up.
+/// The exclusive lock; dropping it gives it up.
 #[derive(Debug)]
 pub(crate) struct OwnerLock {
     file: File,
@@ -140,6 +140,15 @@ impl OwnerLock {
         while self.users.try_lock().is_err() && Instant::now() < end {
             thread::sleep(POLL);
         }
+    }
+}
+
+/// A child of another thread that was forked and has not come to its exec yet has the file open as well, and would go on holding the lock;
+/// and who finds it held reads the text.
+impl Drop for OwnerLock {
+    fn drop(&mut self) {
+        let _ = self.file.set_len(0);
+        let _ = self.file.unlock();
     }
 }
 

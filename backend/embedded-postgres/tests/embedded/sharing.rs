@@ -1,8 +1,9 @@
 //! One postmaster per folder, however many processes want it.
 
 use std::{
-    io::Write,
-    process::Stdio,
+    io::{Read, Write, pipe},
+    os::unix::process::CommandExt,
+    process::{Command, Stdio},
     sync::{Arc, Barrier},
     thread,
 };
@@ -40,6 +41,32 @@ fn a_second_server_is_refused_and_told_by_whom() {
     assert!(matches!(error, Error::AlreadyServed { .. }), "{error}");
     assert!(error.to_string().contains(&std::process::id().to_string()), "{error}");
     assert!(error.to_string().contains("data.dir"), "{error}");
+}
+
+/// It has every file of this process open until its exec closes them.
+#[test]
+#[allow(unsafe_code)]
+fn a_child_that_has_not_come_to_its_exec_keeps_no_lock() {
+    let temp = Temp::new();
+    let first = Postgres::start(&temp.settings()).unwrap();
+    let ((mut forked, says_forked), (go_on, mut says_go_on)) = (pipe().unwrap(), pipe().unwrap());
+    let mut command = Command::new("true");
+    // SAFETY: only read(2) and write(2) between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            (&says_forked).write_all(b"f")?;
+            (&go_on).read_exact(&mut [0])
+        });
+    }
+    let child = thread::spawn(move || command.status().unwrap());
+    forked.read_exact(&mut [0]).unwrap();
+
+    first.stop();
+    let second = Postgres::start(&temp.settings()).unwrap();
+    assert_eq!(query(&second, "select 1"), ["1"]);
+
+    says_go_on.write_all(b"g").unwrap();
+    assert!(child.join().unwrap().success());
 }
 
 #[test]
