@@ -247,7 +247,8 @@ pub async fn open(state: &AppState, running: &RunningServer) -> Result<(), AppEr
         }
         Some(name) => {
             let own = state.machines.ownership();
-            let node = Node::join(&state.store, name, own.clone(), state.news.clone(), state.metrics.cluster.clone())
+            let (clock, cluster) = (state.metrics.clock_distance.clone(), state.metrics.cluster.clone());
+            let node = Node::join(&state.store, name, own.clone(), state.news.clone(), clock, cluster)
                 .await
                 .map_err(AppError::internal)?;
             vital::spawn("node", node.live());

@@ -30,7 +30,7 @@ const FORGET: &str = "DELETE FROM node WHERE alive_until < clock_timestamp() - $
 const BEAT: &str = "
 UPDATE node SET late_since = CASE WHEN alive_until < clock_timestamp() THEN clock_timestamp() ELSE late_since END,
     beat_ms = $3, clock_ms = $4, news_ms = $5, alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
-WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS is_quiet, leaving, clock_timestamp()";
+WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS is_quiet, leaving";
 
 const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
 
@@ -99,15 +99,13 @@ pub struct Beat {
     /// Servers that live and may claim, and shards that nobody who lives owned.
     pub nodes: i64,
     pub free: i64,
-    /// The database's clock at the beginning of this beat.
-    pub at: Timestamp,
 }
 
 /// What a node's row says of its last beat, for whoever asks how it is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LastBeat {
     pub took_ms: f64,
-    /// How far the database's clock was ahead of the node's.
+    /// How far the database's clock was ahead of the node's, as it last looked (`db::clock`).
     pub ahead_ms: f64,
     /// How long a message to the others takes; `None` when none comes back, or it tells none.
     pub news_ms: Option<f64>,
@@ -137,7 +135,7 @@ pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, Clus
         .query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms, &last.news_ms])
         .await?
         .ok_or(ClusterError::Forgotten)?;
-    let (is_quiet, leaving, at): (bool, bool, Timestamp) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    let (is_quiet, leaving): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
     let row = client.query_one(SEEN, &[&life]).await?;
     let seen = Seen { nodes: row.try_get(0)?, free: row.try_get(1)?, is_quiet, leaving };
     let mut owned = owned(client, me).await?;
@@ -146,7 +144,7 @@ pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, Clus
         owned = self::owned(client, me).await?;
     }
     let surplus = seen.surplus(owned.len());
-    Ok(Beat { owned, surplus, nodes: seen.nodes, free: seen.free, at })
+    Ok(Beat { owned, surplus, nodes: seen.nodes, free: seen.free })
 }
 
 /// What a node knows of all when it decides what to take and what to give.

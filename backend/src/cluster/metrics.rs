@@ -1,7 +1,5 @@
 //! What is counted of a server among others; all of it stays at nothing where there is one.
 
-use std::sync::atomic::AtomicU64;
-
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
@@ -18,8 +16,6 @@ pub struct ClusterMetrics {
     pub shards_lost: Counter,
     pub beat_seconds: Histogram,
     pub beats_failed: Counter,
-    /// How far this server's clock is behind the database's.
-    pub clock_ahead: Gauge<f64, AtomicU64>,
     /// Changes that met a fence which did not stand, or another state.
     pub doubts: Counter,
     pub news: NewsMetrics,
@@ -49,7 +45,6 @@ impl Default for ClusterMetrics {
             shards_lost: Counter::default(),
             beat_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 14)),
             beats_failed: Counter::default(),
-            clock_ahead: Gauge::default(),
             doubts: Counter::default(),
             news: NewsMetrics {
                 connected: Gauge::default(),
@@ -73,12 +68,6 @@ impl ClusterMetrics {
         all.register("cluster_shards_lost", "Shards that went from this server", self.shards_lost.clone());
         all.register_with_unit("cluster_beat", "A beat's way to the database and back", Unit::Seconds, self.beat_seconds.clone());
         all.register("cluster_beats_failed", "Beats that did not reach the database", self.beats_failed.clone());
-        all.register_with_unit(
-            "cluster_clock_distance",
-            "How far the database's clock was ahead of this server's at its last beat",
-            Unit::Seconds,
-            self.clock_ahead.clone(),
-        );
         all.register(
             "cluster_doubts",
             "Changes that met a fence that did not stand, or a state that was another",

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use tokio::sync::oneshot;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_postgres::{Client, Config};
 
@@ -10,9 +11,10 @@ use super::membership::LastBeat;
 use super::metrics::ClusterMetrics;
 use super::news::News;
 use super::{Ownership, membership};
+use crate::db::Store;
+use crate::db::clock::Ahead;
 use crate::db::error::DbError;
-use crate::db::{Store, lock};
-use crate::domain::timestamp::Clock;
+use crate::db::lock::{self, SessionId};
 
 const EVERY: Duration = Duration::from_millis(membership::BEAT_MS);
 /// A doubted ownership is read again no sooner than this.
@@ -34,9 +36,12 @@ pub struct Node {
     config: Config,
     ownership: Ownership,
     news: News,
-    clock: Clock,
+    /// How far its clock is from the database's, for the others to see.
+    clock_ahead_s: Ahead,
     metrics: ClusterMetrics,
     last: LastBeat,
+    /// Of the connection that the latest beats went by.
+    session: Option<SessionId>,
 }
 
 impl Node {
@@ -49,6 +54,7 @@ impl Node {
         name: &str,
         ownership: Ownership,
         news: News,
+        clock_ahead_s: Ahead,
         metrics: ClusterMetrics,
     ) -> Result<Self, ClusterError> {
         let config = store.db.config().clone();
@@ -60,9 +66,10 @@ impl Node {
             config,
             ownership,
             news,
-            clock: store.clock.clone(),
+            clock_ahead_s,
             metrics,
             last: LastBeat::default(),
+            session: None,
         })
     }
 
@@ -79,7 +86,7 @@ impl Node {
     /// Beats on one connection for as long as it holds.
     async fn beats(&mut self) -> Result<std::convert::Infallible, ClusterError> {
         let in_time = |_| ClusterError::Database(DbError::broken("the database did not answer a beat"));
-        let (client, _lost) = timeout(WITHIN, lock::connect(&self.config)).await.map_err(in_time)??;
+        let (client, _lost) = timeout(WITHIN, self.connect()).await.map_err(in_time)??;
         loop {
             let began = Instant::now();
             match timeout(WITHIN, self.beat(&client)).await.map_err(in_time)? {
@@ -99,18 +106,27 @@ impl Node {
         }
     }
 
+    /// A beat that waited in vain for the primary's standbys goes on waiting there: each would keep its connection, and soon there were no
+    /// more to be had.
+    async fn connect(&mut self) -> Result<(Client, oneshot::Receiver<()>), ClusterError> {
+        let (client, lost) = lock::connect(&self.config).await?;
+        if let Some(before) = self.session {
+            before.end(&client).await?;
+        }
+        self.session = Some(SessionId::of(&client).await?);
+        Ok((client, lost))
+    }
+
     async fn beat(&mut self, client: &Client) -> Result<(), ClusterError> {
-        let (asked, began) = (self.clock.now(), Instant::now());
+        let began = Instant::now();
         let beat = membership::beat(client, self.id, self.last).await?;
         let took = began.elapsed();
-        // It was read at the beginning of the beat, on its way back at the latest.
         self.last = LastBeat {
             took_ms: took.as_secs_f64() * 1_000.0,
-            ahead_ms: asked.ms_until(beat.at) as f64,
+            ahead_ms: self.clock_ahead_s.get() * 1_000.0,
             news_ms: self.news.way_ms(),
         };
         self.metrics.beat_seconds.observe(took.as_secs_f64());
-        self.metrics.clock_ahead.set(self.last.ahead_ms / 1_000.0);
         let (gained, lost) = self.ownership.learn(self.id, &beat.owned);
         self.ownership.is_one_of(beat.nodes);
         self.metrics.nodes.set(beat.nodes);
@@ -122,6 +138,10 @@ impl Node {
             tracing::info!(gained, lost, owned = beat.owned.len(), "shards moved");
         }
         for (shard, _) in beat.owned.iter().rev().take(beat.surplus) {
+            // Each waits for a commit; the rest goes with the next beat, which must not come late.
+            if began.elapsed() > EVERY {
+                break;
+            }
             // First nothing of it is decided here, then it may be somebody's.
             self.ownership.let_go(*shard);
             membership::hand_over(client, self.id, *shard).await?;

@@ -98,9 +98,31 @@ struct Session {
 
 /// A process id alone comes again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct SessionId {
+pub struct SessionId {
     pid: i32,
     since: Option<SystemTime>,
+}
+
+impl SessionId {
+    /// The client's own.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn of(client: &Client) -> Result<Self, Error> {
+        const SELF: &str = "SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+        let row = client.query_one(SELF, &[]).await?;
+        Ok(Self { pid: row.get(0), since: row.get(1) })
+    }
+
+    /// Ends it where it is still there, as one that waits in a commit and has not noticed that nobody waits for it any more.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn end(self, client: &Client) -> Result<(), Error> {
+        const END: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2";
+        client.query(END, &[&self.pid, &self.since]).await?;
+        Ok(())
+    }
 }
 
 /// Holds the lock for as long as it lives, on a connection of its own.
@@ -168,17 +190,16 @@ impl ServerLock {
         const NAMED: &str = "SELECT set_config('application_name', $1, FALSE)";
         // Its host may vanish without a word, and its lock must not stay: 8 s then.
         const NOTICED: &str = "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3";
-        const SELF: &str =
-            "SELECT pid, backend_start, pg_postmaster_start_time() FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+        const SERVER: &str = "SELECT pg_postmaster_start_time()";
         let (client, closed) = open(hosts).await?;
         client.batch_execute(NOTICED).await?;
         if let Part::Among(name) = part {
             client.query_one(NAMED, &[&format!("nyala {name}")]).await?;
         }
         lock(&client, part).await?;
-        let row = client.query_one(SELF, &[]).await?;
-        let session = SessionId { pid: row.get(0), since: row.get(1) };
-        Ok(Self { client, closed, hosts: hosts.clone(), part: part.clone(), session, server: row.get(2) })
+        let session = SessionId::of(&client).await?;
+        let server = client.query_one(SERVER, &[]).await?.get(0);
+        Ok(Self { client, closed, hosts: hosts.clone(), part: part.clone(), session, server })
     }
 
     /// Returns when the connection, and with it the lock, is lost; of a database with several hosts also when its server says
@@ -198,10 +219,9 @@ impl ServerLock {
 
     /// A connection that broke on this side only still has the lock on the other.
     async fn end_old_session(&self) {
-        const END: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2";
         let end = async {
             let (client, _) = open(&self.hosts).await?;
-            client.query(END, &[&self.session.pid, &self.session.since]).await
+            self.session.end(&client).await
         };
         if let Err(e) = end.await {
             tracing::warn!(error = &e as &dyn std::error::Error, "this server's old session cannot be ended");

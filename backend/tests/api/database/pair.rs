@@ -78,6 +78,11 @@ impl Pair {
         }
     }
 
+    /// From now on a commit waits for ever.
+    pub fn lose_standby(&mut self) {
+        self.standby = None;
+    }
+
     pub async fn promote(&self) {
         let standby = client(&self.standby().connection_string("postgres")).await;
         assert!(standby.query_one("SELECT pg_promote()", &[]).await.unwrap().get::<_, bool>(0));

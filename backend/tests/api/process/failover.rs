@@ -1,5 +1,6 @@
 //! A database of several hosts: the one that takes writes is found, whatever the others do, and left when it is replaced.
 
+use std::collections::BTreeSet;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::Instant;
@@ -69,14 +70,31 @@ async fn the_status_of_a_cluster_tells_of_its_servers_and_of_the_databases_stand
     let pair = Pair::new(&dir);
     let mut site = Site::on(pair.url(), dir.join("site")).await;
     site.start_with(&[("NYALA__CLUSTER__ENABLED", "true"), ("NYALA__CLUSTER__NAME", "n1")]).await;
+    site.db
+        .batch_execute(
+            "INSERT INTO node (name, version, started_at, alive_until, late_since)
+             SELECT 'n0', '0.0.9', t, t, t FROM (SELECT clock_timestamp() - INTERVAL '1 minute' AS t) past",
+        )
+        .await
+        .unwrap();
     let told = site.run(&["cluster", "status"]).await.unwrap();
     let lines: Vec<Vec<&str>> = told.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!(lines[0], ["name", "node", "state", "shards", "devices", "beat", "took", "clock", "news", "version", "started"]);
-    assert!(lines[1].len() == 11 && lines[1][0] == "n1" && lines[1][4] == "0", "{told}");
-    assert!(lines[2].concat().starts_with("1 live, "), "{told}");
-    assert_eq!(lines[3], ["standby", "address", "state", "sync", "lag", "behind"]);
-    assert_eq!(lines[4][1..4], ["local", "streaming", "sync"], "{told}");
-    assert!(lines[4][5].ends_with(" B") && lines.len() == 5, "{told}");
+    assert!(
+        lines[1].len() == 11 && lines[1][0] == "n1" && ["lives", "late"].contains(&lines[1][2]) && lines[1][4] == "0",
+        "{told}"
+    );
+    assert!(lines[1][5].ends_with(" s ago"), "{told}");
+    for column in [6, 7] {
+        let number = lines[1][column].strip_suffix(" ms").and_then(|ms| ms.parse::<f64>().ok());
+        assert!(number.is_some_and(|ms| ms.abs() < 1_000.0), "{told}");
+    }
+    assert_eq!(lines[1][8], "none", "no NATS: {told}");
+    assert_eq!((lines[2][0], lines[2][2], lines[2][9]), ("n0", "dead", "0.0.9"), "{told}");
+    assert!(lines[3].concat().starts_with("1 live, "), "{told}");
+    assert_eq!(lines[4], ["standby", "address", "state", "sync", "lag", "behind"]);
+    assert_eq!(lines[5][1..4], ["local", "streaming", "sync"], "{told}");
+    assert!(lines[5][5].ends_with(" B") && lines.len() == 6, "{told}");
     // A role of everyday rights.
     site.db
         .batch_execute(
@@ -91,6 +109,28 @@ async fn the_status_of_a_cluster_tells_of_its_servers_and_of_the_databases_stand
     site.db.batch_execute("GRANT pg_monitor TO plain").await.unwrap();
     assert!(plain.run(&["cluster", "status"]).await.unwrap().contains("\tstreaming\tsync\t"));
     drop((site, plain, pair));
+    let _ = std::fs::remove_dir_all(dir);
+}
+
+/// Each would go on waiting there, and soon there were no connections left.
+#[actix_web::test]
+async fn beats_that_wait_for_a_standby_in_vain_keep_no_connection() {
+    const BEATS: usize = 3;
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
+    let mut pair = Pair::new(&dir);
+    let mut site = Site::on(pair.url(), dir.join("site")).await;
+    site.start_with(&[("NYALA__CLUSTER__ENABLED", "true"), ("NYALA__CLUSTER__NAME", "n1")]).await;
+    pair.lose_standby();
+    let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query ~ '^\\s*UPDATE node'";
+    let (since, mut seen) = (Instant::now(), BTreeSet::new());
+    while seen.len() < BEATS {
+        assert!(since.elapsed() < PATIENCE, "{seen:?}: {}", site.log());
+        let now: Vec<i32> = site.db.query(waiting, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+        assert!(now.len() <= 1, "sessions {now:?} wait");
+        seen.extend(now);
+        sleep(LOOK_EVERY).await;
+    }
+    drop((site, pair));
     let _ = std::fs::remove_dir_all(dir);
 }
 
