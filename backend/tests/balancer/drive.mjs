@@ -26,13 +26,20 @@ async function until(what, holds) {
   }
 }
 
-const freePort = () =>
+// Below those that the system gives to connections: a server that is started again finds its own free.
+const PORTS = { next: 20_000 + (process.pid % 10_000), last: 31_999 };
+const isFree = (port) =>
   new Promise((resolve) => {
-    const door = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = door.address();
-      door.close(() => resolve(port));
-    });
+    const door = createServer().once("error", () => resolve(false));
+    door.listen(port, "127.0.0.1", () => door.close(() => resolve(true)));
   });
+async function freePort() {
+  while (PORTS.next <= PORTS.last) {
+    const port = PORTS.next++;
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no port up to ${PORTS.last} is free`);
+}
 
 // A program that ends with this one; what it says is in a file.
 const running = new Set();
@@ -55,7 +62,8 @@ async function stop({ child, ended }, signal = "SIGTERM") {
   await ended;
 }
 
-const ports = Object.fromEntries(await Promise.all(NAMES.map(async (name) => [name, await freePort()])));
+const ports = {};
+for (const name of NAMES) ports[name] = await freePort();
 const env = (name) => ({
   DATABASE_URL: `host=${PGHOST} port=${PGPORT} user=${PGUSER} dbname=postgres`,
   NYALA__DATA__DIR: join(folder, name),
@@ -115,7 +123,7 @@ function database(lets) {
 }
 
 // The example of docs/cluster with this machine's ports, and nothing else changed but that there is no TLS.
-function example(file, own, redirect) {
+function example(file, own, redirect, devices) {
   let text = readFileSync(join(ROOT, "docs/cluster", file), "utf8");
   const change = (from, to) => {
     assert(text.match(from), `${file} has no ${from}`);
@@ -123,6 +131,9 @@ function example(file, own, redirect) {
   };
   NAMES.forEach((name, n) => change(`10.0.0.1${n + 1}:8080`, `127.0.0.1:${ports[name]}`));
   if (file === "haproxy.cfg") {
+    // No device comes here: `nyala-loadtest cluster` has some at this door.
+    change("bind :8883\n", `bind 127.0.0.1:${devices}\n`);
+    NAMES.forEach((name, n) => change(`10.0.0.1${n + 1}:8883`, "127.0.0.1:9"));
     change(/bind :443 ssl .*/g, `bind 127.0.0.1:${own}`);
     change("bind :80\n", `bind 127.0.0.1:${redirect}\n`);
     return text;
@@ -172,9 +183,9 @@ async function withoutDatabase(program, url, phones) {
 
 async function behind(program, servers, tokens) {
   const { file, args } = BALANCERS[program];
-  const [port, redirect] = [await freePort(), await freePort()];
+  const [port, redirect, devices] = [await freePort(), await freePort(), await freePort()];
   const config = join(folder, file);
-  writeFileSync(config, example(file, port, redirect));
+  writeFileSync(config, example(file, port, redirect, devices));
   const balancer = start(program, program, args(config));
   const url = `http://127.0.0.1:${port}`;
   const dashboard = () => status(`${url}/scan/v1/dashboard/get_dashboard`, { authorization: `Bearer ${tokens[0]}` });

@@ -1,4 +1,4 @@
-//! HAProxy with the example of docs/cluster before the servers, and a way for devices.
+//! HAProxy with the example of docs/cluster before the servers.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpStream};
@@ -65,24 +65,25 @@ impl Balancer {
     }
 }
 
-/// The example with these servers, without TLS, with TCP for devices, and telling which server answers.
+/// The example with these servers, without TLS, and telling which server answers.
 fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect: u16) -> Result<String, String> {
     let mut text = String::new();
     let mut binds = 0;
     let mut lines = EXAMPLE.lines().peekable();
     while let Some(line) = lines.next() {
         let written = line.trim_start();
-        // A server more is a line in each of three places.
+        // A server more is a line in each of four places.
         let kind = ["server n", "use-server n"].into_iter().find(|kind| written.starts_with(kind));
         if let Some(kind) = kind {
             if lines.peek().is_some_and(|next| next.trim_start().starts_with(kind)) {
                 continue;
             }
-            for (name, Doors { http, .. }) in servers {
-                let rest = match (kind, written.contains(" track ")) {
-                    ("use-server n", _) => format!("use-server {name} if {{ url_param(sid) -m beg {name} }}"),
-                    (_, true) => format!("server {name} 127.0.0.1:{http} track calls/{name}"),
-                    (_, false) => format!("server {name} 127.0.0.1:{http}"),
+            for (name, Doors { http, mqtt }) in servers {
+                let tracks = if written.contains(" track ") { format!(" track calls/{name}") } else { String::new() };
+                let rest = match kind {
+                    "use-server n" => format!("use-server {name} if {{ url_param(sid) -m beg {name} }}"),
+                    _ if written.contains(":8883") => format!("server {name} 127.0.0.1:{mqtt}{tracks}"),
+                    _ => format!("server {name} 127.0.0.1:{http}{tracks}"),
                 };
                 text += &format!("    {rest}\n");
             }
@@ -90,6 +91,7 @@ fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect:
         }
         let bind = match written {
             "bind :80" => Some(redirect),
+            "bind :8883" => Some(devices),
             _ if written.starts_with("bind :443 ssl ") => Some(phones),
             _ => None,
         };
@@ -99,17 +101,8 @@ fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect:
             text += &format!("    http-response set-header {SERVED_BY} %s\n");
         }
     }
-    if binds != 2 {
-        return Err("docs/cluster/haproxy.cfg has other doors than :80 and :443".to_owned());
-    }
-    // A device is silent for longer than phones and their load balancer's time-outs.
-    text += &format!(
-        "\ndefaults\n    mode tcp\n    timeout connect 1s\n    timeout client 300s\n    timeout server 300s\n    retries 2\n    \
-         option redispatch 1\n\n\
-         listen devices\n    bind 127.0.0.1:{devices}\n    balance leastconn\n"
-    );
-    for (name, Doors { mqtt, .. }) in servers {
-        text += &format!("    server {name} 127.0.0.1:{mqtt} track calls/{name}\n");
+    if binds != 3 {
+        return Err("docs/cluster/haproxy.cfg has other doors than :80, :443 and :8883".to_owned());
     }
     Ok(text)
 }
