@@ -1,9 +1,12 @@
 //! A short run of `make cluster`: a fault of each kind but the primary's, and everything that was told is true. No times are judged.
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+
+use serde_json::Value;
 
 use nyala_loadtest::broker::BrokerKind;
 use nyala_loadtest::cluster;
@@ -18,6 +21,7 @@ fn a_cluster_loses_nothing_through_a_fault_of_each_kind() {
     if BrokerKind::Nats.find().is_none() {
         let _ = writeln!(std::io::stderr(), "SKIPPED: nats-server is not installed here, so the cluster is hurt without NATS");
     }
+    let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cluster-report");
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tool = Path::new(env!("CARGO_BIN_EXE_nyala-loadtest"));
     let nyala = std::env::var_os("NYALA_BIN").map_or_else(|| tool.with_file_name("nyala"), Into::into);
@@ -42,9 +46,25 @@ fn a_cluster_loses_nothing_through_a_fault_of_each_kind() {
         ])
         .arg("--config-dir")
         .arg(here.join("../config"))
+        .arg("--report")
+        .arg(&report)
         .env("NYALA_BIN", &nyala)
         .current_dir(here.join(".."))
         .output()
         .expect("the program");
-    assert!(out.status.success(), "{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    let told = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success(), "{told}");
+    // Nothing is lost where nothing was bought.
+    let text = std::fs::read_to_string(report.join("report.json")).expect("a report");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    for counted in ["paid", "ticks", "finals", "phones_lost"] {
+        assert!(report["metrics"][counted].as_u64() > Some(0), "no {counted}: {told}");
+    }
+    let faults = report["faults"].as_array().expect("faults");
+    let kinds: BTreeSet<&str> = faults.iter().filter_map(|fault| fault["kind"].as_str()).collect();
+    let mut expected = vec!["kill", "pause", "stop", "cut", "stall", "phones_cut", "devices_cut"];
+    if report["news"] == "on" {
+        expected.extend(["news_kill", "news_away", "news_cut"]);
+    }
+    assert_eq!(kinds, BTreeSet::from_iter(expected), "{told}");
 }

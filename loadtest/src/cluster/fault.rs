@@ -177,6 +177,8 @@ pub struct Schedule {
     /// The last one first.
     once: Vec<(Duration, Fault)>,
     turns: Vec<Fault>,
+    /// The first four are not through yet: a short run has each of them, too.
+    is_first: bool,
 }
 
 impl Schedule {
@@ -186,22 +188,28 @@ impl Schedule {
             once.extend([(length * 2 / 3, Fault::KillPrimary), (length * 4 / 5, Fault::CutStandbys(way(rng)))]);
         }
         once.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        Self { length, nodes, once, turns: Vec::new() }
+        Self { length, nodes, once, turns: four(nodes, rng), is_first: true }
     }
 
-    /// At that moment of the run; `None`: it is over, and everything was done that comes once.
+    /// At that moment of the run; `None`: it is over, everything was done that comes once, and each of the four.
     pub fn next(&mut self, at: Duration, rng: &mut StdRng) -> Option<Fault> {
         let is_over = at >= self.length;
-        if is_over || self.once.last().is_some_and(|(moment, _)| *moment <= at) {
-            return self.once.pop().map(|(_, fault)| fault);
+        if let Some((_, fault)) = self.once.pop_if(|(moment, _)| is_over || *moment <= at) {
+            return Some(fault);
         }
         if self.turns.is_empty() {
-            let mut node = || rng.random_range(0..self.nodes);
-            self.turns = vec![Fault::Kill(node()), Fault::Pause(node()), Fault::Stop(node()), Fault::FreezeDatabase];
-            self.turns.shuffle(rng);
+            self.is_first = false;
+            self.turns = four(self.nodes, rng);
         }
-        self.turns.pop()
+        if is_over && !self.is_first { None } else { self.turns.pop() }
     }
+}
+
+fn four(nodes: usize, rng: &mut StdRng) -> Vec<Fault> {
+    let mut node = || rng.random_range(0..nodes);
+    let mut four = vec![Fault::Kill(node()), Fault::Pause(node()), Fault::Stop(node()), Fault::FreezeDatabase];
+    four.shuffle(rng);
+    four
 }
 
 /// What is done to NATS beside all that, each at its moment or as soon as the one before it is mended.
@@ -292,11 +300,15 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_once_comes_however_late() {
+    fn what_comes_once_and_each_of_the_four_come_however_late() {
         let mut rng = StdRng::seed_from_u64(7);
         let mut schedule = Schedule::new(LENGTH, 3, true, &mut rng);
+        let first = schedule.next(Duration::ZERO, &mut rng).unwrap();
         let late: Vec<Fault> = std::iter::from_fn(|| schedule.next(LENGTH, &mut rng)).collect();
-        assert_eq!(late.len(), 5, "{late:?}");
+        assert_eq!(late.len(), 5 + 3, "{late:?}");
+        for kind in [Kind::Kill, Kind::Pause, Kind::Stop, Kind::Stall] {
+            assert_eq!(late.iter().chain([&first]).filter(|f| f.kind() == kind).count(), 1, "{late:?}");
+        }
     }
 
     #[test]
