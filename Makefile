@@ -74,6 +74,7 @@ dev: app-packages $(if $(DATABASE_URL),,postgres)
 # --- test
 
 test: test-rust test-clients test-openapi test-app test-e2e
+	@scripts/skipped $(TARGET)/test-rust.log $(TARGET)/test-clients.log
 
 # All of them, the programs too, with one set of features, so that nothing is built twice.
 test-build: toolchain
@@ -83,7 +84,7 @@ test-build: toolchain
 # deadlines much more than they compute; each needs some of the database's connections.
 test-rust: export RUST_TEST_THREADS ?= 6
 test-rust: test-build postgres
-	$(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
+	scripts/kept $(TARGET)/test-rust.log $(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
 		exec cargo test $(CARGO_FLAGS) --workspace'
 
 # Unmodified Socket.IO clients, JavaScript's and Python's, against the crate; unmodified MQTT clients as devices of the server; and phones
@@ -92,7 +93,7 @@ test-clients: test-build postgres
 	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the tests with real clients"
 	backend/socketio/tests/clients/run.sh
 	backend/tests/mqtt/run.sh $(TARGET)/debug/nyala
-	backend/tests/balancer/run.sh $(TARGET)/debug/nyala $(filter-out --default $(TARGET)/test-postgres,$(TEST_POSTGRES))
+	scripts/kept $(TARGET)/test-clients.log backend/tests/balancer/run.sh $(TARGET)/debug/nyala $(filter-out --default $(TARGET)/test-postgres,$(TEST_POSTGRES))
 
 # The server against its own description, /openapi.json: the same requests each time. `make fuzz` makes others.
 test-openapi: test-build postgres
