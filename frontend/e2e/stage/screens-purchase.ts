@@ -20,6 +20,7 @@ const SEEN = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3
 const QR = 'NYM1.stage'
 const chosen = (more: object = {}) => ({ 'nyala.pribadi.beli': { qr: QR, mesin: MACHINE, ...more } })
 const toPay = chosen({ layanan: REGULAR, epay: MELATI_ACCOUNT })
+const dear = { ...REGULAR, nama: 'Cuci Permadani Besar', harga: 1_250_000 }
 
 /** The services of a machine that is like that. */
 const found = (how: Partial<Schemas['DataMesin']> = {}): Answers => ({
@@ -193,6 +194,13 @@ export const screensPurchase: Screen[] = [
     shows: 'E-Pay tidak ditemukan',
   },
   { name: 'pembayaran', path: '/pembayaran', session: toPay, shows: 'SLF261122160500000', action: PAY },
+  {
+    name: 'pembayaran-mahal',
+    path: '/pembayaran',
+    session: chosen({ layanan: dear, epay: MELATI_ACCOUNT }),
+    shows: 'Rp 1.250.000',
+    action: PAY,
+  },
   {
     name: 'pembayaran-menyalakan',
     path: '/pembayaran',

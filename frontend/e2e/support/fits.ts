@@ -102,6 +102,19 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
           }
         }
 
+      // The machine on the receipt stands beside the price, or nowhere.
+      for (const door of all.filter((one) => one.matches('[data-paid-machine]') && seen(one))) {
+        const edge = door.getBoundingClientRect()
+        for (const { node, box } of lines)
+          if (
+            box.right > edge.left &&
+            box.left < edge.right &&
+            box.bottom > edge.top &&
+            box.top < edge.bottom
+          )
+            tell("over the machine's door", node)
+      }
+
       for (const node of all.filter(
         (one) => one.matches('button,a,input,select,[role=switch]') && seen(one),
       )) {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Shirt } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { type CSSProperties, useEffect, useState } from 'react'
 import { Navigate } from 'react-router'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
@@ -10,7 +10,6 @@ import { serverNow } from '@/shared/realtime/clock'
 import { Button } from '@/shared/ui/button'
 import { Page } from '@/shared/ui/page'
 import { Porthole } from '@/shared/ui/porthole'
-
 import { ownerEpayQuery } from '../calls'
 import { leaveSent, openReceipt, type PurchaseFlow, purchaseFlow } from '../purchase-flow'
 import { PayOverlay } from './pay-overlay'
@@ -20,8 +19,6 @@ import { usePay } from './use-pay'
 
 /** How often the time of the end is drawn anew, ms. */
 const NOW_MS = 10_000
-/** Rupiah: the figures of such a price fill the line. */
-const NO_ROOM_FROM = 1_000_000
 
 /** The receipt before paying; with something missing it leads back one step. */
 export default function PembayaranPage() {
@@ -37,6 +34,8 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
   // Once paid, a reload must not show the lowered balance as the one before.
   const balance = receipt.saldo ?? before
   const { phase, pay } = usePay(receipt, balance, flow)
+  // As wide as it is long: the style sheet makes room for it.
+  const figures = String(layanan.harga).length
 
   return (
     <Page
@@ -54,7 +53,7 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
       }
     >
       <section className={styles.receipt} aria-label={added.pay.title}>
-        <div className={styles.lead}>
+        <div className={styles.lead} data-figures={figures} style={{ '--figures': figures } as CSSProperties}>
           <div className={styles.what}>
             <p className={styles.meta}>{added.pay.youPay}</p>
             <p className={`digits ${styles.price}`}>{rupiah(layanan.harga)}</p>
@@ -63,11 +62,9 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
               <Until duration_s={layanan.durasi} />
             </p>
           </div>
-          {layanan.harga < NO_ROOM_FROM && (
-            <div className={styles.door} data-paid-machine>
-              <Porthole state="free" />
-            </div>
-          )}
+          <div className={styles.door} data-paid-machine>
+            <Porthole state="free" />
+          </div>
         </div>
         <dl className={styles.rows}>
           <Row label={added.pay.balanceAt(epay.outlet?.nama ?? '')} value={rupiah(balance)} number />
