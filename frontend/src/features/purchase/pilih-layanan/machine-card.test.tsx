@@ -4,6 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import type { DataMesin } from '@/shared/api/model'
 import { serverNow } from '@/shared/realtime/clock'
 import { MachineCard } from './machine-card'
+import type { MachineNow } from './use-machine'
 
 afterEach(cleanup)
 
@@ -17,25 +18,34 @@ const machine: DataMesin = {
   outlet: { idoutlet: 3, nama: 'M', kota: 'B' },
 }
 
-const card = (free: boolean, ends_at: number | null) => (
+const card = (now: MachineNow) => (
   <QueryClientProvider client={new QueryClient()}>
-    <MachineCard machine={machine} free={free} ends_at={ends_at} />
+    <MachineCard machine={machine} now={now} />
   </QueryClientProvider>
 )
 
 it('the seconds are shown, and a screen reader is told only that the machine is taken, then free', () => {
-  const { rerender } = render(card(false, serverNow() + 600_000))
+  const { rerender } = render(card({ kind: 'taken', ends_at: serverNow() + 600_000 }))
   const status = screen.getByRole('status')
   expect(status.textContent).toBe('Sedang digunakan')
   expect(status.contains(screen.getByRole('timer'))).toBe(false)
   expect(status.parentElement?.textContent).toMatch(/^Sedang digunakan, selesai (10:00|09:59) lagi$/)
-  rerender(card(true, null))
+  rerender(card({ kind: 'free' }))
   expect(screen.getByRole('status')).toBe(status)
   expect(status.textContent).toBe('Mesin sudah bebas')
   expect(screen.queryByRole('timer')).toBeNull()
 })
 
 it('a machine that was free from the beginning tells nothing', () => {
-  render(card(true, null))
+  render(card({ kind: 'free' }))
   expect(screen.getByRole('status').textContent).toBe('')
+})
+
+it.each([
+  [{ kind: 'taken', ends_at: null }, 'Sedang digunakanMesin ini sedang disiapkan untuk pelanggan lain.'],
+  [{ kind: 'offline' }, 'Mesin sedang offlinePindai mesin lain, atau hubungi kasir.'],
+] as const)('says what to do where nobody knows when it is free: %o', (now, words) => {
+  render(card(now))
+  expect(screen.getByRole('status').textContent).toBe(words)
+  expect(screen.queryByRole('timer')).toBeNull()
 })

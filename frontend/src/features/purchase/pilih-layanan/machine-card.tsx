@@ -8,19 +8,19 @@ import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Porthole } from '@/shared/ui/porthole'
 import { servicesQueries } from '../calls'
 import styles from './pilih-layanan-page.module.css'
+import type { MachineNow } from './use-machine'
 
 interface Props {
   machine: DataMesin
-  free: boolean
-  /** End of the run on it, epoch ms of the server. */
-  ends_at: number | null
+  now: MachineNow
 }
 
 /** The machine's name, large: stickers get swapped, so it is to be compared with the one on the machine. */
-export function MachineCard({ machine, free, ends_at }: Props) {
+export function MachineCard({ machine, now }: Props) {
+  const free = now.kind === 'free'
   const [waited, setWaited] = useState(!free)
   if (!free && !waited) setWaited(true)
-  const left_s = useCountdown(free ? null : ends_at)
+  const left_s = useCountdown(now.kind === 'taken' ? now.ends_at : null)
   useAskWhenOver(left_s)
   return (
     <section className={styles.machine}>
@@ -33,7 +33,7 @@ export function MachineCard({ machine, free, ends_at }: Props) {
           </p>
         </div>
       </div>
-      <State free={free} waited={waited} offline={machine.status === 'offline'} left_s={left_s} />
+      <State kind={now.kind} waited={waited} left_s={left_s} />
       {free && (
         <p className={styles.hint}>
           <Check size={20} aria-hidden /> {added.service.matchName}
@@ -44,26 +44,25 @@ export function MachineCard({ machine, free, ends_at }: Props) {
 }
 
 interface StateProps {
-  free: boolean
+  kind: MachineNow['kind']
   /** Whether it was taken before: only then is it news that it is free. */
   waited: boolean
-  offline: boolean
+  /** Null, or 0, where nobody knows when its run ends. */
   left_s: number | null
 }
 
 /** Why it cannot be bought, and for how long. */
-function State({ free, waited, offline, left_s }: StateProps) {
-  const taken = offline ? 'offline' : 'busy'
+function State(props: StateProps) {
+  const { kind, left_s } = props
+  const [title, body] = words(props)
   return (
-    <div className={styles.state} data-state={free ? (waited ? 'free' : 'none') : taken}>
-      {!free && !offline && <Timer size={20} aria-hidden />}
+    <div className={styles.state} data-state={title ? kind : 'none'}>
+      {kind === 'taken' && <Timer size={20} aria-hidden />}
       <p>
         {/* Stays when its words change, so that a screen reader tells the change; the seconds are not in it. */}
         <span role="status">
-          {!free && <strong>{offline ? added.service.offline : added.service.busy}</strong>}
-          {free && waited && <strong>{added.service.free}</strong>}
-          {!free && offline && <Body text={added.service.offlineBody} />}
-          {!free && !offline && !left_s && <Body text={added.service.busyWithoutTime} />}
+          {title && <strong>{title}</strong>}
+          {body && <span className={styles.body}>{body}</span>}
         </span>
         {left_s ? (
           <strong role="timer" className={styles.until}>
@@ -75,7 +74,16 @@ function State({ free, waited, offline, left_s }: StateProps) {
   )
 }
 
-const Body = ({ text }: { text: string }) => <span className={styles.body}>{text}</span>
+function words({ kind, waited, left_s }: StateProps): [title?: string, body?: string] {
+  switch (kind) {
+    case 'free':
+      return waited ? [added.service.free] : []
+    case 'taken':
+      return left_s ? [added.service.busy] : [added.service.busy, added.service.busyWithoutTime]
+    case 'offline':
+      return [added.service.offline, added.service.offlineBody]
+  }
+}
 
 /** When its time is over the machine is asked about again. */
 function useAskWhenOver(left_s: number | null): void {

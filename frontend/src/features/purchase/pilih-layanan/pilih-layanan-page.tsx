@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronRight } from 'lucide-react'
 import { type CSSProperties, useState } from 'react'
-import { Navigate, useNavigate } from 'react-router'
+import { Navigate, useLocation, useNavigate } from 'react-router'
 import { asked, type Failure } from '@/shared/api/asked'
 import { asApiError } from '@/shared/api/error'
 import { lastUseQuery } from '@/shared/api/last-use'
@@ -19,6 +19,7 @@ import { Field } from '@/shared/ui/field'
 import { MoreSentinel } from '@/shared/ui/more-sentinel'
 import { Page } from '@/shared/ui/page'
 import { type PurchaseFlow, purchaseFlow } from '../purchase-flow'
+import { readAgain } from '../scan/again'
 import { Waiting } from '../waiting'
 import { MachineCard } from './machine-card'
 import styles from './pilih-layanan-page.module.css'
@@ -34,6 +35,7 @@ export default function PilihLayananPage() {
 
 function ServiceList({ flow }: { flow: PurchaseFlow }) {
   const navigate = useNavigate()
+  const { state } = useLocation()
   const [typed, setTyped] = useState('')
   const search = useDebounced(typed.trim())
   const query = useServices(flow.qr, search)
@@ -42,7 +44,8 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
     query.data?.pages.flatMap((page) => page.data_layanan),
   )
   const machine = query.data?.pages.at(-1)?.data_mesin ?? flow.mesin
-  const { free, ends_at } = useMachine(machine, query.data ? query.dataUpdatedAt : 0)
+  const now = useMachine(machine, query.data ? query.dataUpdatedAt : 0)
+  const free = now.kind === 'free'
   // A short list needs no search.
   const searchable = search !== '' || typed !== '' || (query.data?.pages.length ?? 0) > 1 || query.hasNextPage
 
@@ -51,19 +54,24 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
     navigate(paths.pilihEpay)
   }
 
+  /** What was to be washed with once more still is, in another machine. */
+  const scanAnother = () => navigate(paths.scan, { state: { again: readAgain(state) } })
+
   return (
     <Page
       title={added.service.title}
       back={paths.dashboard}
       footer={
-        !free && (
-          <Button variant="secondary" onClick={() => navigate(paths.scan)}>
+        // A list that failed has its own way on.
+        !free &&
+        services.kind !== 'failed' && (
+          <Button variant="secondary" onClick={scanAnother}>
             {added.service.scanAnother}
           </Button>
         )
       }
     >
-      <MachineCard machine={machine} free={free} ends_at={ends_at} />
+      <MachineCard machine={machine} now={now} />
       {searchable && (
         <Field
           label={added.service.search}
@@ -75,7 +83,7 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
         />
       )}
       {services.kind === 'loading' && <Waiting />}
-      {services.kind === 'failed' && <NotLoaded {...services.failure} />}
+      {services.kind === 'failed' && <NotLoaded failure={services.failure} onScan={scanAnother} />}
       {services.kind === 'shown' && (
         <Services services={services.data} searching={search !== ''} free={free} onChoose={choose} />
       )}
@@ -131,14 +139,13 @@ function Services({ services, searching, free, onChoose }: ServicesProps) {
 /** Per cent of an hour; a short service has some water too. */
 const dialLevel = (duration_s: number) => Math.round(Math.min(1, Math.max(0.15, duration_s / 3_600)) * 100)
 
-function NotLoaded(failure: Failure) {
-  const navigate = useNavigate()
+function NotLoaded({ failure, onScan }: { failure: Failure; onScan: () => void }) {
   if (asApiError(failure.error).status !== 404) return <Failed {...failure} />
   return (
     <Empty
       title={spec.machineNotFound}
       body={added.scan.machineNotFoundBody}
-      action={<Button onClick={() => navigate(paths.scan)}>{added.scan.scanAgain}</Button>}
+      action={<Button onClick={onScan}>{added.scan.scanAgain}</Button>}
     />
   )
 }

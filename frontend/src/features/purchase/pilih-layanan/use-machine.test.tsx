@@ -40,20 +40,20 @@ afterEach(() => {
 })
 
 it('is what the server last said', () => {
-  expect(show(machine('idle')).result.current).toEqual({ free: true, ends_at: null })
-  expect(show(machine('busy', 60_000)).result.current).toEqual({ free: false, ends_at: NOW + 60_000 })
-  expect(show(machine('offline')).result.current.free).toBe(false)
+  expect(show(machine('idle')).result.current).toEqual({ kind: 'free' })
+  expect(show(machine('busy', 60_000)).result.current).toEqual({ kind: 'taken', ends_at: NOW + 60_000 })
+  expect(show(machine('offline')).result.current).toEqual({ kind: 'offline' })
 })
 
 it('a time left counts from when it was told, not from when it is shown again', () => {
   const { result } = show(machine('busy', 60_000), NOW - 20_000)
-  expect(result.current.ends_at).toBe(NOW + 40_000)
+  expect(result.current).toEqual({ kind: 'taken', ends_at: NOW + 40_000 })
 })
 
 it('is taken as soon as its heartbeat says so, and the server is asked', () => {
   const { result } = show(machine('idle'))
   act(() => putBeat('7', { ends_at: NOW + 90_000, over: false }))
-  expect(result.current).toEqual({ free: false, ends_at: NOW + 90_000 })
+  expect(result.current).toEqual({ kind: 'taken', ends_at: NOW + 90_000 })
   expect(asked).toHaveBeenCalledTimes(1)
 })
 
@@ -62,22 +62,22 @@ it('is bought again only when the server says that it is free', () => {
   act(() => putBeat('7', { ends_at: NOW + 60_000, over: false }))
   expect(asked).toHaveBeenCalledTimes(0)
   act(() => putBeat('7', { ends_at: NOW + 60_000, over: true }))
-  expect(result.current).toEqual({ free: false, ends_at: null })
+  expect(result.current).toEqual({ kind: 'taken', ends_at: null })
   expect(asked).toHaveBeenCalledTimes(1)
   rerender({ one: machine('idle'), at: NOW + 600 })
-  expect(result.current).toEqual({ free: true, ends_at: null })
+  expect(result.current).toEqual({ kind: 'free' })
 })
 
 it('what is kept of an earlier run holds nobody up', () => {
   putBeat('7', { ends_at: NOW + 90_000, over: false })
-  expect(show(machine('idle')).result.current.free).toBe(true)
+  expect(show(machine('idle')).result.current).toEqual({ kind: 'free' })
 })
 
 it('the next customer’s run is shown with its own time', () => {
   const { result, rerender } = show(machine('busy', 1_000))
   act(() => putBeat('7', { ends_at: NOW + 1_000, over: true }))
   rerender({ one: machine('busy', 1_800_000), at: NOW + 600 })
-  expect(result.current.ends_at).toBe(NOW + 600 + 1_800_000)
+  expect(result.current).toEqual({ kind: 'taken', ends_at: NOW + 600 + 1_800_000 })
 })
 
 it('is asked about soon where no tick tells the end, and never in a hurry', () => {

@@ -6,18 +6,18 @@ import { serverNow } from '@/shared/realtime/clock'
 import { watchMachine } from '@/shared/realtime/socket'
 import { servicesQueries } from '../calls'
 
-interface Machine {
-  /** Whether it can be bought now. */
-  free: boolean
-  /** End of the run on it, epoch ms of the server; null when there is none or nobody knows. */
-  ends_at: number | null
-}
+/** Whether it can be bought now. */
+export type MachineNow =
+  | { kind: 'free' }
+  /** End of the run on it, epoch ms of the server; null where nobody knows. */
+  | { kind: 'taken'; ends_at: number | null }
+  | { kind: 'offline' }
 
 /**
  * The machine as it is now: the server's last answer, which came at `asked_ms` of the phone's clock, or what its
  * heartbeat has said since then. Where the two disagree the server is asked again.
  */
-export function useMachine(machine: DataMesin, asked_ms: number): Machine {
+export function useMachine(machine: DataMesin, asked_ms: number): MachineNow {
   const idmesin = String(machine.id)
   const beat = useBeats(({ beats }) => beats[idmesin])
   const news = useHeard(beat) > asked_ms ? beat : undefined
@@ -26,7 +26,9 @@ export function useMachine(machine: DataMesin, asked_ms: number): Machine {
   const taken = machine.status === 'busy'
   const running = news ? runs(news) : taken
   useAskAgain(machine.status !== 'offline' && running !== taken, beat)
-  return { free: machine.status === 'idle' && !running, ends_at: end(machine, asked_ms, beat, news) }
+  if (machine.status === 'offline') return { kind: 'offline' }
+  if (machine.status === 'idle' && !running) return { kind: 'free' }
+  return { kind: 'taken', ends_at: end(machine, asked_ms, beat, news) }
 }
 
 function end(machine: DataMesin, asked_ms: number, beat?: Beat, news?: Beat): number | null {

@@ -45,7 +45,10 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
       toast.success(spec.servicesFound)
       if (service === null) toast.info(extras.again.gone, extras.again.goneBody)
       // One that is not free says so among its services.
-      if (!service || mesin.status !== 'idle') return navigate(paths.pilihLayanan)
+      if (!service || mesin.status !== 'idle') {
+        // For another machine, where the outlet has it.
+        return navigate(paths.pilihLayanan, { state: { again: service === null ? null : again } })
+      }
       const epay = accounts.find(({ idcustomer }) => idcustomer === again?.idcustomer)
       const enough = (epay?.quota_emoney?.saldo ?? 0) >= service.harga
       purchaseFlow.write({ qr, mesin, layanan: service, ...(epay && enough ? { epay } : {}) })
