@@ -56,7 +56,7 @@ it('a refused token ends the session, the 401 of a login does not', async () => 
   expect(useAuth.getState().token).toBe('a.b.c')
   await expect(getDashboard()).rejects.toBeInstanceOf(ApiError)
   expect(useAuth.getState().token).toBeNull()
-  expect(useAuth.getState().refused).toBe(true)
+  expect(useAuth.getState().expired).toBe(true)
 })
 
 it('no network and a page of some proxy are no answers of ours', async () => {

@@ -29,8 +29,8 @@ export function currentCustomer(): string {
 
 interface AuthState {
   token: string | null
-  /** The server has ended the last session here, and nobody has been led to log in again yet. */
-  refused: boolean
+  /** The server has ended the last session here; the customer did not. */
+  expired: boolean
   signIn: (token: string) => void
   /** The server no longer knows this session (401, or 404 of one's own account). What was paid and is undecided stays. */
   expire: () => void
@@ -40,7 +40,7 @@ interface AuthState {
 
 export const useAuth = create<AuthState>((set, get) => ({
   token: readToken(),
-  refused: false,
+  expired: false,
   signIn(token) {
     // What was typed for a registration or a reset has served, or was of somebody else.
     if (!get().token) clearPrivate(['session'])
@@ -50,18 +50,18 @@ export const useAuth = create<AuthState>((set, get) => ({
     } catch {
       // Private mode: logged in until the page is closed.
     }
-    set({ token, refused: false })
+    set({ token, expired: false })
   },
   expire() {
     if (!removeToken()) return
     toast.info(added.common.sessionEnded, added.common.sessionEndedBody)
-    set({ token: null, refused: true })
+    set({ token: null, expired: true })
   },
   signOut() {
     const gone = removeToken()
     if (!gone) return false
     clearCustomers()
-    set({ token: null, refused: false })
+    set({ token: null, expired: false })
     return true
   },
 }))
@@ -86,7 +86,7 @@ export function followOtherTabs(): () => void {
     if (token !== before && (!token || !before || customerId(token) !== customerId(before))) {
       clearPrivate(['session'])
     }
-    useAuth.setState({ token })
+    useAuth.setState({ token, expired: false })
   }
   window.addEventListener('storage', onStorage)
   return () => window.removeEventListener('storage', onStorage)
