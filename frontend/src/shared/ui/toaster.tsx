@@ -18,7 +18,7 @@ const PLACE = { top: 'var(--free-top)', bottom: 'var(--free-bottom)', left: 0, r
 const MOST = 3
 
 /** Between two messages, px. */
-const GAP = 10
+const GAP = 8
 
 /** Good news takes less reading than a fault with what to do about it. */
 const DURATION_MS = { success: 2_500, failure: 6_000, info: 6_000 }
