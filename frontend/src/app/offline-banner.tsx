@@ -16,8 +16,10 @@ export function OfflineBanner() {
       {!online && (
         <>
           <WifiOff size={20} aria-hidden />
-          <span className={styles.text}>{added.common.offline}</span>
-          <Age />
+          <span className={styles.text}>
+            <span>{added.common.offline}</span>
+            <Age />
+          </span>
         </>
       )}
     </div>
