@@ -8,8 +8,6 @@ export type Nothing = Schemas['Empty']['data']
 
 export type TokenData = Schemas['TokenData']
 
-/** The customer as the dashboard greets them. */
-export type CustomerGlobal = Schemas['CustomerSummary']
 export type Dashboard = Schemas['Dashboard']
 export type SnapTransaksi = Schemas['SnapTransaksi']
 export type SnapDetail = Schemas['SnapDetail']
@@ -20,7 +18,6 @@ export type LastUse = Schemas['Terakhir']
 
 export type AkunEpay = Schemas['AkunEpay']
 export type OutletEpay = Schemas['OutletEpay']
-export type QuotaEmoney = Schemas['QuotaEmoney']
 
 export type DataMesin = Schemas['DataMesin']
 export type DataLayanan = Schemas['DataLayanan']

@@ -12,7 +12,7 @@ export const extras = {
   },
   again: {
     /** Beside the service that the customer had last. */
-    last: 'Terakhir dipakai',
+    last: 'terakhir',
     title: (service: string) => `Cuci lagi: ${service}`,
     price: (amount: string) => `Harga sekarang ${amount}`,
     gone: 'Layanan ini sudah tidak ada',
