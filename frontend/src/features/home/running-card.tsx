@@ -81,14 +81,16 @@ export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }
   }, [over, counts])
 
   const size = sizeOf(props)
+  const foot = props.alone && <PushRow />
   const duration_s = detail.durasi || detail.snap_layanan.durasi
   if (unsure) {
     return (
       <Machine
         {...props}
         lamp="waiting"
-        porthole={<Porthole size={size} state="unknown" />}
+        porthole={<Porthole size={size} state="still" />}
         when={added.dashboard.perhapsOver}
+        foot={foot}
       />
     )
   }
@@ -104,7 +106,7 @@ export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }
         )
       }
       when={ends_at === null ? null : added.dashboard.endsAt(clockTime(ends_at))}
-      foot={props.alone && <PushRow />}
+      foot={foot}
     />
   )
 }
