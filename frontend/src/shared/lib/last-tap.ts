@@ -27,14 +27,30 @@ export function followTaps(): void {
   window.addEventListener('popstate', other, { capture: true })
 }
 
-/** What has just gone may still be tapped, and what lies below it was not meant: nothing hears a tap for so long as a second one takes. */
-export function ignoreTaps(): void {
-  const since = performance.now()
-  // The keyboard's click has no detail and is no tap.
+/** Where and when something was pressed, as far as an event tells. */
+type Press = Pick<MouseEvent, 'clientX' | 'clientY' | 'timeStamp'>
+
+/** Whether this is the second tap of a double tap that began with `first`. */
+export function isAgain({ x, y, at }: Tap, { clientX, clientY, timeStamp }: Press): boolean {
+  return timeStamp - at < DOUBLE_TAP.within && Math.hypot(clientX - x, clientY - y) < DOUBLE_TAP.near
+}
+
+/** A click that is meant for nobody. The keyboard's has no detail and is no tap. */
+export function swallow(event: Pick<MouseEvent, 'detail' | 'preventDefault' | 'stopPropagation'>): void {
+  if (event.detail === 0) return
+  event.preventDefault()
+  event.stopPropagation()
+}
+
+/**
+ * What has just gone may still be tapped, and what lies below it was not meant: for so long as a second tap takes, nothing
+ * hears one near the first. Without a first one, as in a page that has just been loaded, nobody knows where, and it is anywhere.
+ */
+export function ignoreTaps(first?: Tap): void {
+  const at = performance.now()
   const ignore = (event: MouseEvent) => {
-    if (event.detail === 0 || event.timeStamp - since > DOUBLE_TAP.within) return
-    event.preventDefault()
-    event.stopPropagation()
+    const { clientX: x, clientY: y } = event
+    if (isAgain({ x, y, ...first, at }, event)) swallow(event)
   }
   window.addEventListener('click', ignore, { capture: true })
   setTimeout(() => window.removeEventListener('click', ignore, { capture: true }), DOUBLE_TAP.within)

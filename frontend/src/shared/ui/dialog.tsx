@@ -12,7 +12,7 @@ import {
 } from 'react'
 import { common } from '@/shared/copy/shared'
 import { fitToApp, KEEP_CLEAR } from '@/shared/lib/free-place'
-import { DOUBLE_TAP, lastTap } from '@/shared/lib/last-tap'
+import { isAgain, lastTap, swallow } from '@/shared/lib/last-tap'
 import { enterSheet } from '@/shared/lib/sheet-history'
 import { raise } from '@/shared/lib/toast-layer'
 import { Button } from '@/shared/ui/button'
@@ -142,20 +142,13 @@ function useTapBeside(dialog: RefObject<HTMLDialogElement | null>, onTap: () => 
   const [openedBy] = useState(lastTap)
   const pressed = useRef(false)
 
-  const again = ({ timeStamp, clientX, clientY }: MouseEvent) => {
-    const { x, y, at } = openedBy
-    return timeStamp - at < DOUBLE_TAP.within && Math.hypot(clientX - x, clientY - y) < DOUBLE_TAP.near
-  }
   const isBeside = ({ target }: MouseEvent) => target === dialog.current
   return {
     onPointerDown(event: MouseEvent) {
-      pressed.current = isBeside(event) && !again(event)
+      pressed.current = isBeside(event) && !isAgain(openedBy, event)
     },
     onClickCapture(event: MouseEvent) {
-      // The keyboard's click has no detail and is no second tap.
-      if (event.detail === 0 || !again(event)) return
-      event.preventDefault()
-      event.stopPropagation()
+      if (isAgain(openedBy, event)) swallow(event)
     },
     onClick(event: MouseEvent) {
       if (pressed.current && isBeside(event)) onTap()

@@ -4,7 +4,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 're
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { clockTime, rupiah } from '@/shared/lib/format'
-import { ignoreTaps } from '@/shared/lib/last-tap'
+import { ignoreTaps, lastTap } from '@/shared/lib/last-tap'
 import { lessMotion } from '@/shared/lib/less-motion'
 import { useBeats } from '@/shared/realtime/beats'
 import { Button } from '@/shared/ui/button'
@@ -55,7 +55,7 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
     }
     onClose()
     // The scan button lies just below this one.
-    ignoreTaps()
+    ignoreTaps(lastTap())
   })
   useEffect(() => {
     const flight_ms = lessMotion() ? 0 : FLIGHT_S * 1000
