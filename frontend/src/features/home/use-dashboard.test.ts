@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { act, renderHook, waitFor } from '@testing-library/react'
+import { act, cleanup, renderHook } from '@testing-library/react'
 import { createElement, type ReactNode } from 'react'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { dashboardQuery } from '@/shared/api/dashboard'
 import type { Dashboard } from '@/shared/api/model'
 import { useDashboard } from './use-dashboard'
@@ -21,6 +21,9 @@ const dashboard = (...list: [id: string, status: number][]) =>
     list_snap_transaksi: list.map(([id, status]) => ({ id, snap_transaksi_detail: [{ status }] })),
   }) as Dashboard
 
+/** What has been asked for comes. */
+const settle = () => act(() => vi.advanceTimersByTimeAsync(0))
+
 async function open(first: Dashboard) {
   asked.dashboard.mockResolvedValue(first)
   asked.epay.mockResolvedValue([])
@@ -28,27 +31,36 @@ async function open(first: Dashboard) {
   const wrapper = ({ children }: { children: ReactNode }) =>
     createElement(QueryClientProvider, { client }, children)
   const { result } = renderHook(useDashboard, { wrapper })
-  await waitFor(() => expect(result.current.dashboard.kind).toBe('shown'))
-  await waitFor(() => expect(asked.epay).toHaveBeenCalledTimes(1))
-  return (next: Dashboard) => act(() => client.setQueryData(dashboardQuery().queryKey, next))
+  await settle()
+  expect(result.current.dashboard.kind).toBe('shown')
+  expect(asked.epay).toHaveBeenCalledTimes(1)
+  return async (next: Dashboard) => {
+    act(() => client.setQueryData(dashboardQuery().queryKey, next))
+    await settle()
+  }
 }
 
 beforeEach(() => {
+  vi.useFakeTimers()
   vi.clearAllMocks()
   localStorage.clear()
 })
 
+afterEach(() => {
+  cleanup()
+  vi.useRealTimers()
+})
+
 it('a purchase that waits no more has changed the balances: its money is spent, or back', async () => {
   const say = await open(dashboard(['a', WAITING], ['b', WAITING]))
-  say(dashboard(['a', WAITING], ['b', RUNNING]))
-  await waitFor(() => expect(asked.epay).toHaveBeenCalledTimes(2))
-  say(dashboard(['b', RUNNING]))
-  await waitFor(() => expect(asked.epay).toHaveBeenCalledTimes(3))
+  await say(dashboard(['a', WAITING], ['b', RUNNING]))
+  expect(asked.epay).toHaveBeenCalledTimes(2)
+  await say(dashboard(['b', RUNNING]))
+  expect(asked.epay).toHaveBeenCalledTimes(3)
 })
 
 it('a run that ends changes no balance', async () => {
   const say = await open(dashboard(['a', RUNNING]))
-  say(dashboard())
-  await act(() => new Promise((next) => setTimeout(next)))
+  await say(dashboard())
   expect(asked.epay).toHaveBeenCalledTimes(1)
 })
