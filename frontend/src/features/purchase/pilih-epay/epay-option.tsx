@@ -17,8 +17,14 @@ export function EpayOption({ epay, price, onChoose }: Props) {
   const { outlet, quota_emoney } = epay
   const balance = quota_emoney?.saldo ?? 0
   const expiry = expiresAt(epay)
+  const low = balance < price
   return (
-    <button type="button" className={`${choices.choice} ${styles.option}`} onClick={onChoose}>
+    <button
+      type="button"
+      className={`${choices.choice} ${styles.option}`}
+      data-low={low || undefined}
+      onClick={onChoose}
+    >
       <span className={choices.text}>
         <span className={styles.outlet}>{outlet?.nama}</span>
         <span className={styles.meta}>{outlet?.kota}</span>
@@ -26,7 +32,7 @@ export function EpayOption({ epay, price, onChoose }: Props) {
       </span>
       <span className={styles.amount}>
         <span className={`digits ${styles.balance}`}>{rupiah(balance)}</span>
-        {balance < price ? (
+        {low ? (
           <span className={styles.low}>{added.epay.insufficient}</span>
         ) : (
           <span className={`digits ${styles.meta}`}>{added.epay.left(rupiah(balance - price))}</span>

@@ -21,6 +21,7 @@ import { ownerEpayQuery } from '../calls'
 import { dropReceipt, type PurchaseFlow, purchaseFlow } from '../purchase-flow'
 import { Waiting } from '../waiting'
 import { EpayOption } from './epay-option'
+import { MachineDrawing } from './machine-drawing'
 import styles from './pilih-epay-page.module.css'
 
 type Chosen = PurchaseFlow & Required<Pick<PurchaseFlow, 'layanan'>>
@@ -75,6 +76,7 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
           </li>
         ))}
       </ul>
+      <MachineDrawing />
     </Screen>
   )
 }
