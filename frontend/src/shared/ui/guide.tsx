@@ -20,7 +20,7 @@ export function Guide({ title, steps }: Props) {
           return (
             <li key={text} className={styles.step}>
               <span className={styles.mark} aria-hidden="true">
-                {Icon ? <Icon size={20} /> : index + 1}
+                {Icon ? <Icon size={24} /> : index + 1}
               </span>
               {text}
             </li>
