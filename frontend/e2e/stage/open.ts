@@ -17,14 +17,18 @@ export interface Screen {
   answers?: Answers
   /** What the phone has kept, as JSON. */
   session?: Record<string, unknown>
-  /** A picture for the camera, as an address, or `refused`; none without. */
+  /** A picture for the camera, as an address, or why there is none of it (`still.ts`); no camera without. */
   camera?: string
+  /** How long the app waits, ms, for what is over at once. */
+  hurried?: number
   /** A new version of the app waits. */
   update?: true
   /** What comes of wanting to be told when a wash is over; else it is allowed. */
   push?: Props['push']
   /** Files of the app that do not come. */
   lost?: string
+  /** Files that are on their way. */
+  held?: string
   /** From the screen as it opens to its state; the server may change what it says. */
   act?: (page: Page, socket: FakeSocket, answers: Answers) => Promise<void>
   /** Words that are there when it has come to that. */
@@ -65,9 +69,11 @@ export async function open(page: Page, screen: Screen): Promise<void> {
     answers,
     session = {},
     camera = null,
+    hurried = null,
     update = false,
     push = 'allowed',
     lost,
+    held,
     act,
     shows,
   } = screen
@@ -77,12 +83,14 @@ export async function open(page: Page, screen: Screen): Promise<void> {
     local: screen.public ? ({} as Record<string, string>) : { token: TOKEN },
     session: Object.fromEntries(kept),
     camera,
+    hurried,
     update,
     push,
   }
   const said = { ...(await usual()), ...answers }
   const socket = await raise(page, phone, said, endsOf(said))
   if (lost) await page.route(lost, (route) => route.abort())
+  if (held) await page.route(held, () => undefined)
   await page.goto(path)
   await expect(page.locator('main')).toBeAttached()
   await act?.(page, socket, said)

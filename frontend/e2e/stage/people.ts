@@ -3,7 +3,7 @@ import type { Schemas } from './server.ts'
 /** The moment that lasts: five past four in the afternoon in Jakarta. */
 export const NOW = Date.parse('2026-11-22T16:05:00+07:00')
 
-const SECOND = 1_000
+export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 const DAY = 24 * 60 * MINUTE
 
@@ -39,6 +39,16 @@ function account(idcustomer: number, outlet: typeof MELATI, saldo: number): Sche
 
 export const MELATI_ACCOUNT = account(11, MELATI, 85_000)
 export const DAGO_ACCOUNT = account(12, DAGO, 9_000)
+/** Until the year's end. */
+export const EXPIRING_ACCOUNT: typeof DAGO_ACCOUNT = {
+  ...DAGO_ACCOUNT,
+  quota_emoney: {
+    saldo: 9_000,
+    jenis_emoney: 1,
+    masa_aktif: Date.parse('2026-12-31T16:59:59Z'),
+    updated_at: before(DAY),
+  },
+}
 export const accounts = [MELATI_ACCOUNT, DAGO_ACCOUNT]
 
 export const services: Schemas['DataLayanan'][] = [
@@ -95,6 +105,8 @@ function use(
 }
 
 export const LONG_RUN = use([3, 'Cuci 03'], REGULAR, 3, 24 * MINUTE + 7 * SECOND)
+/** Its time is over, and nobody has said that it is. */
+export const LATE_RUN = use([3, 'Cuci 03'], REGULAR, 3, 0)
 export const SHORT_RUN = use([2, 'Pengering 02'], { nama: 'Pengering', durasi: 1_200 }, 3, 48 * SECOND)
 export const WAITING = use([5, 'Cuci 05'], { nama: 'Cuci Kilat', durasi: 1_500 }, 2, null)
 

@@ -56,6 +56,13 @@ const before: Screen[] = [
     shows: 'Verifikasi nomor',
     action: 'Daftar',
   },
+  {
+    name: 'otp-belum-terkirim',
+    path: `/otp/${TELP}`,
+    session: secret('register', { telp: TELP, password: PASSWORD, nama: 'Siti Rahmawati' }),
+    shows: /^Minta kode dengan tombol/,
+    action: 'Daftar',
+  },
   { name: 'lupa-nomor', path: '/forgotPasswordTelp', shows: 'Lupa kata sandi', action: 'Kirim Kode OTP' },
   {
     name: 'lupa-kode',

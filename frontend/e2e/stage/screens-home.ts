@@ -4,6 +4,7 @@ import {
   DAGO_ACCOUNT,
   dashboard,
   history,
+  LATE_RUN,
   LEFT,
   LONG_RUN,
   MELATI_ACCOUNT,
@@ -23,6 +24,7 @@ const message = (jenis: string, judul: string, isi?: string) => ({ 'nyala.pesan'
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click()
 
 const SCAN = 'Scan mesin'
+const RECONNECTING = 'Menyambungkan kembali…'
 const NO_ANSWER = new Refusal(429, 'Sistem Sedang Sibuk, Coba Lagi!')
 
 /** The dashboard. */
@@ -55,6 +57,50 @@ const home: Screen[] = [
     shows: 'Sudah saya ambil',
   },
   {
+    name: 'beranda-diambil',
+    path: '/dashboard',
+    answers: shown([], [LEFT]),
+    shows: 'Menunggu diambil',
+    action: SCAN,
+  },
+  {
+    name: 'beranda-mungkin-selesai',
+    path: '/dashboard',
+    answers: shown([LATE_RUN]),
+    // So long the machine's last word may take.
+    hurried: 3_000,
+    async act(page, socket) {
+      await page.getByText('00:00').waitFor()
+      await socket.cut()
+      await page.getByText(RECONNECTING).waitFor()
+    },
+    shows: 'Mungkin sudah selesai',
+  },
+  {
+    name: 'beranda-menyambung',
+    path: '/dashboard',
+    answers: running,
+    async act(page, socket) {
+      await page.getByText('00:48').waitFor()
+      await socket.cut()
+    },
+    shows: RECONNECTING,
+    action: SCAN,
+  },
+  {
+    name: 'beranda-lama',
+    path: '/dashboard',
+    answers: running,
+    async act(page, _, answers) {
+      await page.getByText('00:48').waitFor()
+      answers['dashboard/get_dashboard'] = NO_ANSWER
+      await page.getByRole('link', { name: 'Akun' }).click()
+      await page.getByRole('heading', { name: 'Akun' }).waitFor()
+      await page.getByRole('link', { name: 'Beranda' }).click()
+    },
+    shows: /^Data per/,
+  },
+  {
     name: 'beranda-luring',
     path: '/dashboard',
     answers: running,
@@ -81,6 +127,14 @@ const home: Screen[] = [
     shows: 'Data belum bisa dimuat',
   },
   { name: 'beranda-outlet', path: '/dashboard', act: press(/Info outlet/), shows: 'Lihat Lokasi' },
+  {
+    name: 'halaman-gagal',
+    path: '/akun',
+    lost: '**/assets/akun-page*.js',
+    // A page reloads by itself once, and has done so.
+    session: { 'nyala.reloads': { '/akun': NOW } },
+    shows: 'Halaman belum bisa dimuat',
+  },
   { name: 'versi-baru', path: '/dashboard', update: true, shows: 'Versi baru', action: SCAN },
   {
     name: 'pesan-kabar',
@@ -130,6 +184,16 @@ const past: Screen[] = [
     path: '/riwayatPage',
     answers: { 'transaksi/list_history': NO_ANSWER },
     shows: NO_ANSWER.message,
+  },
+  {
+    name: 'riwayat-lanjutan-gagal',
+    path: '/riwayatPage',
+    answers: {
+      'transaksi/list_history': ({ skip, limit }) =>
+        skip === 0 ? { ...history('pembelian_emoney'), returned: Number(limit) } : NO_ANSWER,
+    },
+    shows: 'Halaman berikutnya belum bisa dimuat',
+    action: SCAN,
   },
   { name: 'riwayat-detail', path: '/riwayatPage', act: entry('Transaksi'), shows: SHARE, action: SHARE },
   {

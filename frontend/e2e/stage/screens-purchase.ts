@@ -3,6 +3,7 @@ import type { Screen } from './open.ts'
 import {
   DAGO_ACCOUNT,
   dashboard,
+  EXPIRING_ACCOUNT,
   LONG_RUN,
   MACHINE,
   MELATI_ACCOUNT,
@@ -10,9 +11,11 @@ import {
   manyServices,
   NOW,
   REGULAR,
+  SECOND,
   services,
 } from './people.ts'
 import { type Answers, CUT, Refusal, type Schemas, SILENT } from './server.ts'
+import { later } from './still.ts'
 
 /** What the camera sees: a machine with its sticker, and no code that could be read. */
 const SEEN = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="480" height="640" viewBox="0 0 120 160"><rect width="120" height="160" fill="#3f4852"/><rect x="10" y="6" width="30" height="9" rx="3" fill="#1d242c"/><circle cx="60" cy="170" r="62" fill="#2a323b"/><circle cx="60" cy="170" r="46" fill="#1d242c"/><g transform="rotate(-4 60 70)"><rect x="36" y="40" width="48" height="60" rx="4" fill="#fff"/><rect x="42" y="46" width="36" height="36" fill="#d6dbe0"/><rect x="46" y="87" width="28" height="4" rx="2" fill="#8a939d"/></g></svg>')}`
@@ -26,6 +29,8 @@ const dear = { ...REGULAR, nama: 'Cuci Permadani Besar', harga: 1_250_000 }
 const found = (how: Partial<Schemas['DataMesin']> = {}): Answers => ({
   'transaksi/get_layanan': { data_mesin: { ...MACHINE, ...how }, data_layanan: services },
 })
+
+const inUse = found({ status: 'busy', tl: 12 * MINUTE, ends_at: NOW + 12 * MINUTE })
 
 /** More than ten services, of which ten at most are told at a time. */
 const searched: Answers = {
@@ -47,6 +52,9 @@ async function enterCode(page: Page): Promise<void> {
   await typeCode(page)
   await page.keyboard.press('Enter')
 }
+
+const READER = '**/assets/*.wasm'
+const washAgain = (page: Page) => page.getByRole('link', { name: 'Cuci lagi' }).click()
 
 const PAY = 'Bayar & Nyalakan Mesin'
 const pay = (page: Page) => page.getByRole('button', { name: PAY }).click()
@@ -80,10 +88,45 @@ export const screensPurchase: Screen[] = [
     action: 'Ketik kode',
   },
   {
+    name: 'scan-kamera-dipakai',
+    path: '/scanPage',
+    camera: 'busy',
+    shows: 'Kamera sedang dipakai aplikasi lain',
+    action: 'Ketik kode',
+  },
+  {
+    name: 'scan-tanpa-https',
+    path: '/scanPage',
+    camera: 'insecure',
+    shows: 'Kamera butuh alamat https',
+    action: 'Ketik kode',
+  },
+  {
+    name: 'scan-pemindai-lambat',
+    path: '/scanPage',
+    camera: SEEN,
+    held: READER,
+    // From then on it is slow.
+    hurried: 5_000,
+    shows: /^Koneksi lambat/,
+    action: 'Ketik kode',
+  },
+  {
+    name: 'scan-cuci-lagi',
+    path: '/dashboard',
+    camera: SEEN,
+    async act(page) {
+      await washAgain(page)
+      await page.getByText('Petunjuk penggunaan').waitFor()
+    },
+    shows: 'Cuci lagi: Cuci Reguler',
+    action: 'Ketik kode',
+  },
+  {
     name: 'scan-tanpa-pemindai',
     path: '/scanPage',
     camera: SEEN,
-    lost: '**/assets/*.wasm',
+    lost: READER,
     shows: 'Pemindai belum bisa dimuat',
     action: 'Ketik kode',
   },
@@ -130,8 +173,30 @@ export const screensPurchase: Screen[] = [
     name: 'pilih-layanan-dipakai',
     path: '/pilihLayanan',
     session: chosen(),
-    answers: found({ status: 'busy', tl: 12 * MINUTE, ends_at: NOW + 12 * MINUTE }),
+    answers: inUse,
     shows: '12:00',
+  },
+  {
+    name: 'pilih-layanan-disiapkan',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: found({ status: 'busy' }),
+    shows: 'Mesin ini sedang disiapkan untuk pelanggan lain.',
+    action: 'Pindai mesin lain',
+  },
+  {
+    name: 'pilih-layanan-bebas',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: inUse,
+    async act(page, socket, answers) {
+      await page.getByText('12:00').waitFor()
+      Object.assign(answers, found())
+      // What a machine says counts where it is newer than the answer.
+      await later(page, SECOND)
+      socket.emit('heartbeat/3', { tl: 0, ends_at: NOW, server_time: NOW + SECOND })
+    },
+    shows: 'Mesin sudah bebas',
   },
   {
     name: 'pilih-layanan-offline',
@@ -168,7 +233,7 @@ export const screensPurchase: Screen[] = [
     path: '/dashboard',
     answers: { 'transaksi/get_layanan': { data_mesin: MACHINE, data_layanan: services.slice(1) } },
     async act(page) {
-      await page.getByRole('link', { name: 'Cuci lagi' }).click()
+      await washAgain(page)
       await enterCode(page)
     },
     shows: 'Layanan ini sudah tidak ada',
@@ -177,6 +242,7 @@ export const screensPurchase: Screen[] = [
     name: 'pilih-epay',
     path: '/pilihEpay',
     session: chosen({ layanan: REGULAR }),
+    answers: { 'transaksi/get_epayment': [MELATI_ACCOUNT, EXPIRING_ACCOUNT] },
     shows: '2 E-Pay ditemukan',
   },
   {

@@ -47,7 +47,12 @@ interface Calls {
 type Body = Record<string, unknown>
 
 export type Answers = {
-  [Call in keyof Calls]?: Calls[Call] | ((body: Body) => Calls[Call]) | Refusal | typeof SILENT | typeof CUT
+  [Call in keyof Calls]?:
+    | Calls[Call]
+    | ((body: Body) => Calls[Call] | Refusal)
+    | Refusal
+    | typeof SILENT
+    | typeof CUT
 }
 
 /** A customer's end of runs by machine, epoch ms. */
@@ -59,11 +64,11 @@ async function answer(route: Route, answers: Answers): Promise<void> {
   const data = answers[call as keyof Answers]
   if (data === SILENT) return
   if (data === CUT) return route.abort()
-  if (data instanceof Refusal) {
-    const { status, message } = data
+  const said = typeof data === 'function' ? data(route.request().postDataJSON()) : data
+  if (said instanceof Refusal) {
+    const { status, message } = said
     return route.fulfill({ status, json: { status, message, data: null } })
   }
-  const said = typeof data === 'function' ? data(route.request().postDataJSON()) : data
   return route.fulfill({ json: { status: 200, message: 'ok', data: said } })
 }
 

@@ -5,8 +5,13 @@ export interface Props {
   now: number
   local: Record<string, string>
   session: Record<string, string>
-  /** A picture for the camera; null: there is none; `refused`: the customer lets nobody use it. */
+  /**
+   * A picture for the camera; null: there is none; `refused`: the customer lets nobody use it; `busy`: another app does;
+   * `insecure`: the address allows none.
+   */
   camera: string | null
+  /** A wait of the app's for so many ms is over at once; null: none is. */
+  hurried: number | null
   /** A new version of the app waits to be taken. */
   update: boolean
   /** What comes of wanting to be told when a wash is over. */
@@ -17,7 +22,7 @@ export interface Props {
  * Time stands still: every clock says the same, and what would happen by itself later than two seconds from now never
  * does, so that no message goes and nothing is asked again while it is looked at.
  */
-export function standStill({ now, local, session, camera, update, push }: Props): void {
+export function standStill({ now, local, session, camera, hurried, update, push }: Props): void {
   const LONGEST_MS = 2_000
   const NEVER_MS = 2 ** 31 - 1
   const RealDate = Date
@@ -29,7 +34,10 @@ export function standStill({ now, local, session, camera, update, push }: Props)
     static override now = () => now
   } as DateConstructor
   const { setTimeout, setInterval } = window
-  const soon = (ms = 0) => (ms > LONGEST_MS ? NEVER_MS : ms)
+  const soon = (ms = 0) => {
+    if (ms === hurried) return 0
+    return ms > LONGEST_MS ? NEVER_MS : ms
+  }
   window.setTimeout = ((run: () => void, ms?: number, ...more: unknown[]) =>
     setTimeout(run, soon(ms), ...more)) as typeof window.setTimeout
   window.setInterval = ((run: () => void, ms?: number, ...more: unknown[]) =>
@@ -63,9 +71,11 @@ export function standStill({ now, local, session, camera, update, push }: Props)
     Object.defineProperty(navigator, 'standalone', { value: false })
   }
 
+  if (camera === 'insecure') Object.defineProperty(window, 'isSecureContext', { value: false })
   navigator.mediaDevices.getUserMedia = async () => {
     if (camera === null) throw new DOMException('', 'NotFoundError')
     if (camera === 'refused') throw new DOMException('', 'NotAllowedError')
+    if (camera === 'busy') throw new DOMException('', 'NotReadableError')
     const picture = new Image()
     picture.src = camera
     await picture.decode()

@@ -12,6 +12,8 @@ const NOOP = '6'
 export interface FakeSocket {
   /** The server says this to the phone. */
   emit: (event: string, message: unknown) => void
+  /** The line breaks, and stays so. */
+  cut: () => Promise<void>
 }
 
 /**
@@ -55,5 +57,12 @@ export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => un
       else setTimeout(() => asking === route && send(NOOP), IDLE_MS).unref()
     }
   })
-  return { emit: (event, message) => send(`42${JSON.stringify([event, message])}`) }
+  return {
+    emit: (event, message) => send(`42${JSON.stringify([event, message])}`),
+    async cut() {
+      await page.route('**/socket.io/**', (route) => route.abort())
+      await asking?.abort()
+      asking = null
+    },
+  }
 }
