@@ -1,6 +1,6 @@
 import { createECDH, randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
-import { newCustomer, newMachine, newWorld, ops, scan, topUp } from './support/api.ts'
+import { fault, newCustomer, newMachine, newWorld, ops, scan, topUp } from './support/api.ts'
 import { buy } from './support/buy.ts'
 import { enterCode } from './support/purchase.ts'
 import { expect, openAs, test } from './support/test.ts'
@@ -210,6 +210,27 @@ test('the last service once more: after the scan straight to the payment, at the
   await page.goto('/scanPage')
   await enterCode(page, world.machine.kode)
   await expect(page).toHaveURL('/pilihLayanan')
+})
+
+test('a machine that cannot be used leads on to another one, for the same service', async ({ page }) => {
+  const { world, customer } = await shop(SHORT, LONG)
+  const closed = await newMachine(world.idoutlet, 'Cuci 08')
+  await fault(closed.id, 'offline')
+  await buy(customer, world)
+  await openAs(page, customer)
+  await page.getByRole('button', { name: 'Sudah saya ambil' }).click({ timeout: 20_000 })
+  await page.getByRole('link', { name: /Cuci lagi: Bilas/ }).click()
+  const wanted = page.getByRole('main').getByText('Cuci lagi: Bilas')
+  await expect(page).toHaveURL('/scanPage')
+  await expect(wanted).toBeVisible()
+  await enterCode(page, closed.kode)
+  await expect(page.getByText('Mesin sedang offline')).toBeVisible()
+  await page.getByRole('button', { name: 'Pindai mesin lain' }).click()
+  await expect(page).toHaveURL('/scanPage')
+  await expect(wanted).toBeVisible()
+  await enterCode(page, world.machine.kode)
+  await expect(page).toHaveURL('/pembayaran')
+  await expect(page.getByText('Bilas di Mesin 07')).toBeVisible()
 })
 
 test('a last service that the outlet has no more leads to the others, and says so', async ({ page }) => {

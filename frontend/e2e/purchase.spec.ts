@@ -221,6 +221,21 @@ test('a machine that is offline says so, and can be bought when it is back', asy
   await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
 })
 
+test('a machine that is gone has one way on', async ({ page }) => {
+  const { world, customer } = await shop()
+  await fault(world.machine.id, 'offline')
+  await openAs(page, customer, '/scanPage')
+  await enterCode(page, world.machine.kode)
+  const another = page.getByRole('button', { name: 'Pindai mesin lain' })
+  await expect(another).toBeVisible()
+  await page.route('**/get_layanan', (route) =>
+    route.fulfill({ status: 404, json: { status: 404, message: 'Mesin Not found', data: null } }),
+  )
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Pindai lagi' })).toBeVisible()
+  await expect(another).toHaveCount(0)
+})
+
 test('ten services load, the next when the end is seen', async ({ page }) => {
   const { world, customer } = await shop()
   for (let i = 1; i <= 12; i++) {
