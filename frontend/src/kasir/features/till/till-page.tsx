@@ -89,8 +89,9 @@ export default function TillPage() {
 
 /** Each step begins at its top, wherever the one before was left. */
 function useFromTop(step: string): void {
+  // Newer browsers answer with a promise, which React would take for what ends the effect.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each step is a beginning
-  useEffect(() => document.querySelector('main')?.scrollTo(0, 0), [step])
+  useEffect(() => void document.querySelector('main')?.scrollTo(0, 0), [step])
 }
 
 /** Takes a customer's code that was scanned, on this screen or another, as soon as the till is ready for it. */
