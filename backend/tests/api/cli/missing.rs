@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use super::{Said, beside, nyala};
-use crate::helpers::TestApp;
+use super::{Said, nyala};
+use crate::database::Database;
+use crate::database::pair::client;
 
 /// Every command that works on what is there.
 const COMMANDS: [&[&str]; 6] = [
@@ -63,13 +64,16 @@ async fn a_folder_without_a_database_is_named_and_left_as_it_is() {
 
 #[actix_web::test]
 async fn a_database_server_without_the_schema_is_told_and_left_as_it_is() {
-    let app = TestApp::spawn().await;
-    app.db.batch_execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await.unwrap();
+    let (database, folder) = (Database::empty().await, Folder::new());
+    let run = |args: &[&str]| -> Said {
+        nyala().env("DATABASE_URL", database.url()).env("NYALA__DATA__DIR", &folder.0).args(args).output().unwrap().into()
+    };
     for args in COMMANDS {
-        beside(&app, args).refused("the database of DATABASE_URL is empty");
+        run(args).refused("the database of DATABASE_URL is empty");
     }
     let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
-    assert_eq!(app.db.query_one(tables, &[]).await.unwrap().get::<_, i64>(0), 0);
-    beside(&app, &["migrate"]).ok();
-    beside(&app, &["audit", "verify"]).ok();
+    let client = client(&database.url()).await;
+    assert_eq!(client.query_one(tables, &[]).await.unwrap().get::<_, i64>(0), 0);
+    run(&["migrate"]).ok();
+    run(&["audit", "verify"]).ok();
 }
