@@ -1,5 +1,5 @@
 import { onlineManager, QueryObserver } from '@tanstack/react-query'
-import { expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
 import { makeQueryClient, worthRetrying } from './query'
 
@@ -19,19 +19,48 @@ it('tells a refusal, and a wait that ran out, at once', () => {
   }
 })
 
-it('asks again when the network is back, for what is not fresh any more', async () => {
-  vi.useFakeTimers()
-  const client = makeQueryClient()
-  client.mount()
-  const ask = vi.fn(async () => 'answer')
-  const stop = new QueryObserver(client, { queryKey: ['x'], queryFn: ask }).subscribe(() => undefined)
-  await vi.advanceTimersByTimeAsync(10_000)
-  expect(ask).toHaveBeenCalledTimes(1)
-  onlineManager.setOnline(false)
-  onlineManager.setOnline(true)
-  await vi.advanceTimersByTimeAsync(0)
-  expect(ask).toHaveBeenCalledTimes(2)
-  stop()
-  client.unmount()
-  vi.useRealTimers()
+describe('when the network is back', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+    onlineManager.setOnline(true)
+    vi.useRealTimers()
+  })
+
+  /** Somebody wants to know, in a page that has just begun; what it does when asked, and how to leave. */
+  function wanted(ask: () => Promise<string>) {
+    const client = makeQueryClient()
+    client.mount()
+    const leave = new QueryObserver(client, { queryKey: ['x'], queryFn: ask }).subscribe(() => undefined)
+    return () => {
+      leave()
+      client.unmount()
+    }
+  }
+
+  it('asks again for what is not fresh any more', async () => {
+    const ask = vi.fn(async () => 'answer')
+    const leave = wanted(ask)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(ask).toHaveBeenCalledTimes(1)
+    onlineManager.setOnline(false)
+    onlineManager.setOnline(true)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(ask).toHaveBeenCalledTimes(2)
+    leave()
+  })
+
+  it('does so in a page that began without one', async () => {
+    vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false)
+    const ask = vi.fn(() => Promise.reject<string>(new ApiError(401, '')))
+    const leave = wanted(ask)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(ask).toHaveBeenCalledTimes(1)
+    window.dispatchEvent(new Event('online'))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(ask).toHaveBeenCalledTimes(2)
+    leave()
+  })
 })

@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query'
+import { onlineManager, QueryClient } from '@tanstack/react-query'
 import { asApiError, TIMED_OUT } from '@/shared/api/error'
 
 /**
@@ -11,6 +11,8 @@ export function worthRetrying(count: number, error: unknown): boolean {
 }
 
 export function makeQueryClient(): QueryClient {
+  // The library takes it that every page begins with a network, and one that did not would never hear that it is back.
+  onlineManager.setOnline(navigator.onLine)
   return new QueryClient({
     defaultOptions: {
       queries: {

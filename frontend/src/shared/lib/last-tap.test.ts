@@ -1,65 +1,106 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { DOUBLE_TAP, ignoreTaps, lastTap } from './last-tap'
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { DOUBLE_TAP, followTaps, ignoreTaps } from './last-tap'
 
+const above = document.createElement('button')
 const below = document.createElement('button')
 const heard = vi.fn()
 below.addEventListener('click', heard)
 
+beforeAll(followTaps)
 beforeEach(() => {
   vi.useFakeTimers()
   heard.mockClear()
-  document.body.append(below)
+  document.body.append(above, below)
 })
 afterEach(() => {
+  // Whoever steps back has not tapped; and no test's first tap is a second one.
+  window.dispatchEvent(new Event('popstate'))
   vi.runAllTimers()
   vi.useRealTimers()
+  above.remove()
   below.remove()
 })
 
 const PLACE = { x: 180, y: 700 }
 
-/** `detail`: how often the pointer was pressed; 0 where it was a key. `beside`: so far from the place, in CSS pixels. */
-const click = (detail: number, beside = 0) =>
-  below.dispatchEvent(
-    new MouseEvent('click', {
-      bubbles: true,
-      cancelable: true,
-      detail,
-      clientX: PLACE.x + beside,
-      clientY: PLACE.y,
-    }),
-  )
+interface How {
+  /** What presses; a key by default. */
+  by?: 'touch' | 'mouse' | 'key'
+  /** So far from the place, in CSS pixels. */
+  beside?: number
+  /** How often the pointer was pressed, for its system. */
+  detail?: number
+}
 
-it('a second tap reaches nothing that lay below what has gone', () => {
-  ignoreTaps()
-  expect(click(1)).toBe(false)
+function press(target: Element, { by = 'touch', beside = 0, detail = 1 }: How = {}) {
+  const about = { bubbles: true, cancelable: true, clientX: PLACE.x + beside, clientY: PLACE.y }
+  if (by !== 'key') target.dispatchEvent(new PointerEvent('pointerdown', { ...about, pointerType: by }))
+  return target.dispatchEvent(new MouseEvent('click', { ...about, detail: by === 'key' ? 0 : detail }))
+}
+
+/** The first tap takes away what it hits. */
+function tapAway() {
+  press(above)
+  above.remove()
+}
+
+it('a second tap reaches nothing that has come to the place of what the first one hit, and no third', () => {
+  tapAway()
   vi.advanceTimersByTime(DOUBLE_TAP.within - 1)
-  click(2)
+  expect(press(below)).toBe(false)
+  vi.advanceTimersByTime(DOUBLE_TAP.within - 1)
+  press(below)
   expect(heard).not.toHaveBeenCalled()
 })
 
-it('a later tap does', () => {
-  ignoreTaps()
+it('a later one does, and one elsewhere', () => {
+  tapAway()
+  press(below, { beside: DOUBLE_TAP.near })
+  expect(heard).toHaveBeenCalledTimes(1)
   vi.advanceTimersByTime(DOUBLE_TAP.within)
-  click(1)
+  press(below)
+  expect(heard).toHaveBeenCalledTimes(2)
+})
+
+it('what is still there is tapped as often as one likes', () => {
+  press(below)
+  press(below)
+  expect(heard).toHaveBeenCalledTimes(2)
+})
+
+it('a part of a button that changes is no button that has gone', () => {
+  const part = document.createElement('span')
+  below.append(part)
+  press(part)
+  part.remove()
+  press(below)
+  expect(heard).toHaveBeenCalledTimes(2)
+})
+
+it('a mouse is kept from it where its system says that it clicked twice', () => {
+  press(above, { by: 'mouse' })
+  above.remove()
+  press(below, { by: 'mouse', detail: 2 })
+  expect(heard).not.toHaveBeenCalled()
+  press(below, { by: 'mouse' })
   expect(heard).toHaveBeenCalledOnce()
 })
 
 it('a key is no tap', () => {
+  tapAway()
+  press(below, { by: 'key' })
   ignoreTaps()
-  click(0)
-  expect(heard).toHaveBeenCalledOnce()
+  press(below, { by: 'key' })
+  expect(heard).toHaveBeenCalledTimes(2)
 })
 
-it('where the first tap was, only what is near it', () => {
-  ignoreTaps({ ...PLACE, at: performance.now() })
-  expect(click(2, DOUBLE_TAP.near - 1)).toBe(false)
-  expect(click(1, DOUBLE_TAP.near)).toBe(true)
-  expect(heard).toHaveBeenCalledOnce()
-})
-
-it('what was no tap takes no second one', () => {
-  ignoreTaps(lastTap())
-  click(1)
+it('after a reload no tap is heard anywhere for so long as a second one takes', () => {
+  ignoreTaps()
+  expect(press(below)).toBe(false)
+  vi.advanceTimersByTime(DOUBLE_TAP.within - 1)
+  press(below, { detail: 2 })
+  expect(heard).not.toHaveBeenCalled()
+  vi.advanceTimersByTime(1)
+  press(below)
   expect(heard).toHaveBeenCalledOnce()
 })

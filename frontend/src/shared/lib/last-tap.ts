@@ -5,26 +5,58 @@ export interface Tap {
   at: number
 }
 
+interface Followed extends Tap {
+  /** What was tapped. */
+  target: Element | null
+  /** A finger's, or a pen's. */
+  touch: boolean
+  /** What the taps hit that this one came right after, at one place. */
+  before: Element[]
+}
+
 /** The second tap of two ends within so many ms, and so many CSS pixels, of where the first one began. */
 export const DOUBLE_TAP = { within: 400, near: 40 }
 
-const NONE: Tap = { x: Number.NaN, y: Number.NaN, at: Number.NaN }
+/** What is tapped as one, whichever part of it is hit. */
+const CONTROLS = 'a, button, input, label, select, textarea'
+/** Nobody means more taps in one place. */
+const REMEMBERED = 4
+const NONE: Followed = {
+  x: Number.NaN,
+  y: Number.NaN,
+  at: Number.NaN,
+  target: null,
+  touch: false,
+  before: [],
+}
 let last = NONE
 
-/** At start: what the customer did last is followed from now on. */
+/**
+ * At start: what the customer did last is followed from now on. A second tap was meant for what the first one hit: where that has gone
+ * meanwhile, nothing that has come to its place hears it.
+ */
 export function followTaps(): void {
-  window.addEventListener(
-    'pointerdown',
-    ({ clientX: x, clientY: y, timeStamp: at }) => {
-      last = { x, y, at }
-    },
-    { capture: true, passive: true },
-  )
+  window.addEventListener('pointerdown', follow, { capture: true, passive: true })
+  window.addEventListener('click', keepFromOthers, { capture: true })
   const other = () => {
     last = NONE
   }
   window.addEventListener('keydown', other, { capture: true, passive: true })
   window.addEventListener('popstate', other, { capture: true })
+}
+
+function follow(event: PointerEvent) {
+  const { clientX: x, clientY: y, timeStamp: at, pointerType } = event
+  const hit = event.target instanceof Element ? event.target : null
+  const before =
+    isAgain(last, event) && last.target ? [...last.before.slice(1 - REMEMBERED), last.target] : []
+  last = { x, y, at, target: hit?.closest(CONTROLS) ?? hit, touch: pointerType !== 'mouse', before }
+}
+
+function keepFromOthers(event: MouseEvent) {
+  const { before, touch } = last
+  // A mouse clicks twice where its system says so, and otherwise where it was put.
+  if (before.some(({ isConnected }) => !isConnected) && (touch || event.detail > 1)) swallow(event)
 }
 
 /** Where and when something was pressed, as far as an event tells. */
@@ -42,15 +74,11 @@ export function swallow(event: Pick<MouseEvent, 'detail' | 'preventDefault' | 's
   event.stopPropagation()
 }
 
-/**
- * What has just gone may still be tapped, and what lies below it was not meant: for so long as a second tap takes, nothing
- * hears one near the first. Without a first one, as in a page that has just been loaded, nobody knows where, and it is anywhere.
- */
-export function ignoreTaps(first?: Tap): void {
-  const at = performance.now()
+/** In a page that has just been loaded nobody knows where the first tap was: for so long as a second one takes, nothing hears one. */
+export function ignoreTaps(): void {
+  const since = performance.now()
   const ignore = (event: MouseEvent) => {
-    const { clientX: x, clientY: y } = event
-    if (isAgain({ x, y, ...first, at }, event)) swallow(event)
+    if (event.timeStamp - since < DOUBLE_TAP.within) swallow(event)
   }
   window.addEventListener('click', ignore, { capture: true })
   setTimeout(() => window.removeEventListener('click', ignore, { capture: true }), DOUBLE_TAP.within)

@@ -1,6 +1,5 @@
 import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { followTaps } from '@/shared/lib/last-tap'
 import { useBeats } from '@/shared/realtime/beats'
 import type { Paid } from './paid'
 import PaidLayer from './paid-layer'
@@ -75,22 +74,4 @@ it('stays at any other key', async () => {
   await open()
   await act(async () => void fireEvent.keyDown(window, { key: 'a' }))
   expect(onClose).not.toHaveBeenCalled()
-})
-
-it('the second of two taps on its button reaches nothing below it', async () => {
-  followTaps()
-  const scan = vi.fn()
-  const below = document.body.appendChild(document.createElement('button'))
-  below.addEventListener('click', scan)
-  await open()
-  const place = { clientX: 180, clientY: 700 }
-  const button = screen.getByRole('button', { name: 'Lihat di Beranda' })
-  fireEvent.pointerDown(button, place)
-  await act(async () => void fireEvent.click(button, { ...place, detail: 1 }))
-  expect(onClose).toHaveBeenCalledOnce()
-  fireEvent.click(below, { ...place, detail: 2 })
-  expect(scan).not.toHaveBeenCalled()
-  fireEvent.click(below, { clientX: 40, clientY: 60, detail: 1 })
-  expect(scan).toHaveBeenCalledOnce()
-  below.remove()
 })

@@ -4,7 +4,6 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 're
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { clockTime, rupiah } from '@/shared/lib/format'
-import { ignoreTaps, lastTap } from '@/shared/lib/last-tap'
 import { lessMotion } from '@/shared/lib/less-motion'
 import { useBeats } from '@/shared/realtime/beats'
 import { Button } from '@/shared/ui/button'
@@ -54,8 +53,6 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
       await animate(layer.current, { opacity: [1, 0] }, how)
     }
     onClose()
-    // The scan button lies just below this one.
-    ignoreTaps(lastTap())
   })
   useEffect(() => {
     const flight_ms = lessMotion() ? 0 : FLIGHT_S * 1000
