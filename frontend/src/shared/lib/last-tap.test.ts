@@ -13,9 +13,9 @@ beforeEach(() => {
   document.body.append(above, below)
 })
 afterEach(() => {
-  // Whoever steps back has not tapped; and no test's first tap is a second one.
-  window.dispatchEvent(new Event('popstate'))
   vi.runAllTimers()
+  // No test's first tap is a second one.
+  press(document.body, { beside: 1_000 })
   vi.useRealTimers()
   above.remove()
   below.remove()
@@ -49,6 +49,13 @@ it('a second tap reaches nothing that has come to the place of what the first on
   vi.advanceTimersByTime(DOUBLE_TAP.within - 1)
   expect(press(below)).toBe(false)
   vi.advanceTimersByTime(DOUBLE_TAP.within - 1)
+  press(below)
+  expect(heard).not.toHaveBeenCalled()
+})
+
+it('nor where a sheet has stepped back in the history to go', () => {
+  tapAway()
+  window.dispatchEvent(new Event('popstate'))
   press(below)
   expect(heard).not.toHaveBeenCalled()
 })

@@ -30,6 +30,8 @@ const NONE: Followed = {
   before: [],
 }
 let last = NONE
+/** What the customer has done since was no tap. */
+let other = false
 
 /**
  * At start: what the customer did last is followed from now on. A second tap was meant for what the first one hit: where that has gone
@@ -38,11 +40,11 @@ let last = NONE
 export function followTaps(): void {
   window.addEventListener('pointerdown', follow, { capture: true, passive: true })
   window.addEventListener('click', keepFromOthers, { capture: true })
-  const other = () => {
-    last = NONE
+  const onOther = () => {
+    other = true
   }
-  window.addEventListener('keydown', other, { capture: true, passive: true })
-  window.addEventListener('popstate', other, { capture: true })
+  window.addEventListener('keydown', onOther, { capture: true, passive: true })
+  window.addEventListener('popstate', onOther, { capture: true })
 }
 
 function follow(event: PointerEvent) {
@@ -50,6 +52,7 @@ function follow(event: PointerEvent) {
   const hit = event.target instanceof Element ? event.target : null
   const before =
     isAgain(last, event) && last.target ? [...last.before.slice(1 - REMEMBERED), last.target] : []
+  other = false
   last = { x, y, at, target: hit?.closest(CONTROLS) ?? hit, touch: pointerType !== 'mouse', before }
 }
 
@@ -85,4 +88,4 @@ export function ignoreTaps(): void {
 }
 
 /** The tap that the customer has just made; all NaN when it was no tap but a key or a step back. */
-export const lastTap = (): Tap => last
+export const lastTap = (): Tap => (other ? NONE : last)
