@@ -5,6 +5,7 @@
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
 #               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint, …_through_a_broker or
 #               …_of_several_servers: of these alone)
+# make phones   each screen of the app on phones of four sizes, with plain and with large letters (`make test`: the two that tell most)
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, and that every reference in comments and pages leads somewhere
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
@@ -26,7 +27,7 @@ TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_PO
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
 .PHONY: help build app server firmware run dev postgres toolchain app-packages \
-	test test-build simulate test-rust test-clients test-openapi test-app test-e2e lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
+	test test-build simulate test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -107,6 +108,9 @@ test-app: app
 
 test-e2e: test-build app postgres
 	@chromium=$$(scripts/chromium) && NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e
+
+phones: test-build app postgres
+	@chromium=$$(scripts/chromium) && PHONES=all NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e -- phones.spec
 
 lint: app-packages
 	@scripts/links
