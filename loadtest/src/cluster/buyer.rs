@@ -57,6 +57,7 @@ impl Street {
                         at,
                         after: begun.elapsed(),
                         ran: receipt.told == Known::Runs,
+                        story: format!("machine {}: {}", receipt.body["idmesin"], receipt.heard),
                         by_owner: owner.zip(receipt.server.as_ref()).map(|(owner, server)| owner == *server),
                     }));
                     break;

@@ -1,5 +1,7 @@
 //! What a run came to: what was seen, and the figures of it.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::fault::{Happened, Kind, Part};
@@ -7,9 +9,12 @@ use super::phone::Seen;
 
 /// So long after it was mended a fault is still nearby: phones come back, starts that waited go on.
 const NEARBY: Duration = Duration::from_secs(3);
+/// Purchases that are told one by one: no faster ones, and so many of each kind.
+const SLOW: Duration = Duration::from_secs(1);
+const SLOWEST_OF_KIND: usize = 3;
 
 /// A receipt that was decided.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Decided {
     /// Since the faults began.
     pub at: Duration,
@@ -19,6 +24,8 @@ pub struct Decided {
     pub ran: bool,
     /// Whether the machine's owner decided it, where that is known.
     pub by_owner: Option<bool>,
+    /// What was heard of it, answer by answer.
+    pub story: String,
 }
 
 /// A run that was over by itself.
@@ -120,6 +127,20 @@ impl Outcome {
         all
     }
 
+    /// The slowest purchases of each kind, with the kind of fault that each has met.
+    pub fn slowest(&self) -> Vec<(&'static str, &Decided)> {
+        let mut by_kind: BTreeMap<&'static str, Vec<&Decided>> = BTreeMap::new();
+        for purchase in self.purchases.iter().filter(|p| p.ran && p.after >= SLOW) {
+            by_kind.entry(self.met(purchase.at, purchase.after).shown()).or_default().push(purchase);
+        }
+        let slowest = by_kind.into_iter().flat_map(|(kind, mut all)| {
+            all.sort_unstable_by_key(|p| Reverse(p.after));
+            all.truncate(SLOWEST_OF_KIND);
+            all.into_iter().map(move |p| (kind, p))
+        });
+        slowest.collect()
+    }
+
     /// What of the faults nearby something counts to that took so long until `at`: NATS's only when nothing else was, as they are beside the
     /// others.
     fn met(&self, at: Duration, after: Duration) -> Met {
@@ -142,6 +163,16 @@ enum Met {
     Nothing,
     One(Kind),
     Several,
+}
+
+impl Met {
+    const fn shown(self) -> &'static str {
+        match self {
+            Self::Nothing => "no fault nearby",
+            Self::One(kind) => kind.shown(),
+            Self::Several => "several",
+        }
+    }
 }
 
 /// Seconds.
@@ -180,7 +211,13 @@ pub mod tests {
             taken_after,
             moved: Some(7),
         };
-        let bought = |at, after, by_owner| Decided { at: s(at), after: Duration::from_millis(after), ran: true, by_owner };
+        let bought = |at, after, by_owner| Decided {
+            at: s(at),
+            after: Duration::from_millis(after),
+            ran: true,
+            by_owner,
+            story: String::new(),
+        };
         Outcome {
             seed: 7,
             seconds: 60,
@@ -217,6 +254,8 @@ pub mod tests {
         assert_eq!((of("receipt"), of("purchase")), ((5, 9.0), (4, 1.9)));
         assert_eq!((of("purchase_calm"), of("purchase_kill"), of("purchase_news_away")), ((2, 0.05), (1, 1.9), (1, 0.3)));
         assert_eq!((of("purchase_calm_owner"), of("purchase_calm_others")), ((1, 0.03), (1, 0.05)));
+        let slowest: Vec<_> = outcome.slowest().iter().map(|(kind, p)| (*kind, p.after)).collect();
+        assert_eq!(slowest, [("kill -9", Duration::from_millis(1_900))]);
         assert_eq!((of("purchase_stall"), outcome.moved_by_stalls()), ((0, 0.0), 7));
     }
 }

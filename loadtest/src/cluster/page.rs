@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::fault::Happened;
-use super::outcome::{Outcome, Quantiles};
+use super::outcome::{Decided, Outcome, Quantiles};
 use super::report::FINE;
 use crate::report::STYLE;
 
@@ -38,7 +38,7 @@ pub fn page(outcome: &Outcome) -> String {
          <header><h1>cluster</h1><p>seed {}, {} s; news: {}</p></header>\n{verdict}\n{broken}\n\
          <section class=\"cards\">{}</section>\n{}\n<p>{}</p>\n\
          <h2>Times in s</h2><table><tr><th></th><th>number</th><th>p50</th><th>p99</th><th>max</th></tr>{}</table>\n\
-         <h2>What was done when</h2><table><tr><th>at</th><th class=\"what\">what</th><th>whole again after</th><th>shards taken after</th>\
+         {}<h2>What was done when</h2><table><tr><th>at</th><th class=\"what\">what</th><th>whole again after</th><th>shards taken after</th>\
          <th>shards moved</th></tr>{}</table>\n</main>\n</html>\n",
         outcome.seed,
         outcome.seconds,
@@ -47,6 +47,7 @@ pub fn page(outcome: &Outcome) -> String {
         plot(outcome),
         outcome.counted(),
         times(outcome),
+        slowest(outcome),
         faults(outcome),
     )
 }
@@ -79,6 +80,25 @@ fn times(outcome: &Outcome) -> String {
         format!("<tr><th>{name}</th><td>{count}</td><td>{p50:.3}</td><td>{p99:.3}</td><td>{max:.3}</td></tr>")
     })
     .collect()
+}
+
+fn slowest(outcome: &Outcome) -> String {
+    let row = |(kind, purchase): (&str, &Decided)| {
+        format!(
+            "<tr><th>{:.3} s</th><td>{:.1} s</td><td class=\"what\">{kind}</td><td class=\"what\">{}</td></tr>",
+            purchase.after.as_secs_f64(),
+            purchase.at.as_secs_f64(),
+            escaped(&purchase.story)
+        )
+    };
+    let rows: String = outcome.slowest().into_iter().map(row).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    format!(
+        "<h2>Slowest purchases</h2><table><tr><th>took</th><th>until</th><th class=\"what\">around</th>\
+         <th class=\"what\">what was heard</th></tr>{rows}</table>\n"
+    )
 }
 
 fn faults(outcome: &Outcome) -> String {
@@ -170,6 +190,7 @@ mod tests {
         let fine = page(&all);
         assert!(fine.contains(FINE) && fine.contains("kill -9 n1") && fine.contains("<title>12.0 s: all NATS frozen"), "{fine}");
         assert!(fine.contains("<b>1.900 s</b><span>purchases through kill -9, max"), "{fine}");
+        assert!(fine.contains("<th>1.900 s</th><td>13.0 s</td><td class=\"what\">kill -9<"), "{fine}");
         assert!(!["NaN", "inf", "{{"].iter().any(|odd| fine.contains(odd)), "{fine}");
         all.broken.push("a <phone> is not back".to_owned());
         let broken = page(&all);

@@ -27,6 +27,14 @@ impl Outcome {
             let of = &times.of;
             let _ = writeln!(text, "  {:<34} {:>5} {:>7.3} {:>7.3} {:>7.3}", times.shown, of.count, of.p50, of.p99, of.max);
         }
+        let slowest = self.slowest();
+        if !slowest.is_empty() {
+            let _ = writeln!(text, "\nSlowest purchases");
+        }
+        for (kind, purchase) in slowest {
+            let (at, after) = (purchase.at.as_secs_f64(), purchase.after.as_secs_f64());
+            let _ = writeln!(text, "  {after:>6.3} s around {kind}, until {at:.1} s; {}", purchase.story);
+        }
         let _ = writeln!(text, "\n{}", self.counted());
         for why in self.broken.iter().take(TOLD) {
             let _ = writeln!(text, "BROKEN: {why}");
@@ -95,9 +103,13 @@ impl Outcome {
                 })
             })
             .collect();
+        let slowest = self.slowest().into_iter().map(
+            |(kind, p)| json!({ "around": kind, "at_s": p.at.as_secs_f64(), "after_s": p.after.as_secs_f64(), "story": p.story }),
+        );
+        let slowest: Vec<Value> = slowest.collect();
         json!({
             "schema": SCHEMA, "scenario": "cluster", "seed": self.seed, "seconds": self.seconds, "news": self.news,
-            "metrics": metrics, "faults": faults, "broken": self.broken,
+            "metrics": metrics, "slowest": slowest, "faults": faults, "broken": self.broken,
         })
     }
 }

@@ -2,17 +2,18 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::broker::free_port;
 
 const AT_ONCE: usize = 16 << 10;
-/// Between two tries to listen again at a line that is mended.
+/// Between two tries to listen again, at a line that is mended or whose far end died.
 const LISTEN_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +72,9 @@ impl Wire {
 
 type State = watch::Receiver<Option<Cut>>;
 
-/// Listens, but while the line is broken, until the wire is gone.
+/// Listens, but while the line is broken or its far end dead, until the wire is gone.
 async fn stand(first: TcpListener, door: u16, to: SocketAddr, mut cut: State) {
-    let mut first = Some(first);
+    let (mut first, ended) = (Some(first), Arc::new(Notify::new()));
     while cut.wait_for(|cut| *cut != Some(Cut::Broken)).await.is_ok() {
         let listener = match first.take() {
             Some(listener) => Ok(listener),
@@ -84,33 +85,55 @@ async fn stand(first: TcpListener, door: u16, to: SocketAddr, mut cut: State) {
             continue;
         };
         let state = cut.clone();
-        tokio::select! {
-            () = accept(listener, to, state) => {}
-            _ = cut.wait_for(|cut| *cut == Some(Cut::Broken)) => {}
+        let is_dead = tokio::select! {
+            () = accept(listener, to, state, &ended) => false,
+            () = died(to, cut.clone(), &ended) => true,
+            _ = cut.wait_for(|cut| *cut == Some(Cut::Broken)) => false,
+        };
+        while is_dead && cut.has_changed().is_ok() && !is_there(to).await {
+            tokio::time::sleep(LISTEN_EVERY).await;
         }
     }
 }
 
-async fn accept(listener: TcpListener, to: SocketAddr, cut: State) {
+/// Waits until the far end has ended a connection and takes no new one. The near end must be refused then, as without a line: a load balancer
+/// goes on with another server only when it could not connect.
+async fn died(to: SocketAddr, cut: State, ended: &Notify) {
+    loop {
+        ended.notified().await;
+        let is_whole = cut.borrow().is_none();
+        if is_whole && !is_there(to).await {
+            return;
+        }
+    }
+}
+
+async fn is_there(to: SocketAddr) -> bool {
+    TcpStream::connect(to).await.is_ok()
+}
+
+async fn accept(listener: TcpListener, to: SocketAddr, cut: State, ended: &Arc<Notify>) {
     loop {
         match listener.accept().await {
-            Ok((near, _)) => drop(tokio::spawn(carry(near, to, cut.clone()))),
+            Ok((near, _)) => drop(tokio::spawn(carry(near, to, cut.clone(), ended.clone()))),
             Err(_) => tokio::time::sleep(LISTEN_EVERY).await,
         }
     }
 }
 
-async fn carry(near: TcpStream, to: SocketAddr, mut cut: State) {
+async fn carry(near: TcpStream, to: SocketAddr, mut cut: State, ended: Arc<Notify>) {
     if !passes(&mut cut.clone()).await {
         return;
     }
-    // Nobody there is what the near end sees, too.
-    let Ok(far) = TcpStream::connect(to).await else { return };
+    let Ok(far) = TcpStream::connect(to).await else {
+        ended.notify_one();
+        return;
+    };
     let _ = (near.set_nodelay(true), far.set_nodelay(true));
     let ((from_near, to_near), (from_far, to_far)) = (near.into_split(), far.into_split());
     tokio::select! {
         () = pump(from_near, to_far, cut.clone()) => {}
-        () = pump(from_far, to_near, cut.clone()) => {}
+        () = pump(from_far, to_near, cut.clone()) => ended.notify_one(),
         _ = cut.wait_for(|cut| *cut == Some(Cut::Broken)) => {}
     }
 }
@@ -139,6 +162,42 @@ mod tests {
 
     async fn said(stream: &mut TcpStream) -> Option<u8> {
         stream.read_u8().await.ok()
+    }
+
+    #[tokio::test]
+    async fn who_connects_to_the_dead_is_refused_until_they_are_back() {
+        let peer = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let at = peer.local_addr().unwrap();
+        let wire = Wire::start(&[at.port()]).await.unwrap();
+        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0]));
+        let mut near = connect().await.unwrap();
+        near.write_all(&[1]).await.unwrap();
+        let (mut far, _) = peer.accept().await.unwrap();
+        assert_eq!(said(&mut far).await, Some(1));
+
+        drop((far, peer));
+        assert_eq!(said(&mut near).await, None);
+        tokio::time::timeout(WITHIN, async { while connect().await.is_ok() {} }).await.unwrap();
+        let _peer = TcpListener::bind(at).await.unwrap();
+        tokio::time::timeout(WITHIN, async { while connect().await.is_err() {} }).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn who_dies_behind_a_mute_line_is_noticed_when_it_is_mended() {
+        let peer = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let wire = Wire::start(&[peer.local_addr().unwrap().port()]).await.unwrap();
+        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0]));
+        let (mut idle, mut busy) = (connect().await.unwrap(), connect().await.unwrap());
+        let (far, other) = (peer.accept().await.unwrap(), peer.accept().await.unwrap());
+        wire.cut(Cut::Mute);
+        busy.write_all(&[1]).await.unwrap();
+        let mut late = connect().await.unwrap();
+        drop((far, other, peer));
+        wire.mend();
+        for near in [&mut idle, &mut busy, &mut late] {
+            assert_eq!(tokio::time::timeout(WITHIN, said(near)).await.unwrap(), None);
+        }
+        tokio::time::timeout(WITHIN, async { while connect().await.is_ok() {} }).await.unwrap();
     }
 
     #[tokio::test]

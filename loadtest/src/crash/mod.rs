@@ -4,6 +4,7 @@
 pub(crate) mod audit;
 pub(crate) mod cashier;
 pub(crate) mod flow;
+pub(crate) mod heard;
 mod network;
 pub(crate) mod payer;
 mod proxy;

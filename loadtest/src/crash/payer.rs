@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::Market;
 use super::flow::Flow;
+use super::heard::Heard;
 use crate::http::{ServerAnswer, ask};
 use crate::shop::{PAY, TestCustomer, TestMachine, order};
 
@@ -38,6 +39,8 @@ pub struct Receipt {
     pub told: Known,
     /// The server that decided it, where a load balancer tells.
     pub server: Option<String>,
+    /// Until it was decided.
+    pub heard: Heard,
 }
 
 pub struct Payer {
@@ -123,7 +126,7 @@ impl Payer {
         let machine = &machines[self.rng.random_range(0..machines.len())];
         let idlayanan = if services.is_empty() { machine.idlayanan } else { services[self.rng.random_range(0..services.len())] };
         let body = order(&number, self.account(), &TestMachine { idlayanan, ..machine.clone() });
-        self.receipts.insert(number.clone(), Receipt { body, told: Known::Nothing, server: None });
+        self.receipts.insert(number.clone(), Receipt { body, told: Known::Nothing, server: None, heard: Heard::default() });
         number
     }
 
@@ -131,10 +134,15 @@ impl Payer {
     async fn send(&mut self, to: SocketAddr, number: &str) -> Result<bool, String> {
         let Some(body) = self.receipts.get(number).map(|r| r.body.clone()) else { return Ok(false) };
         let auth = format!("Bearer {}", self.account().token);
-        // A connection that broke tells nothing.
-        let Ok(answer) = ask(to, "POST", PAY, &[("authorization", &auth)], &body).await else { return Ok(false) };
-        let told = meaning(&answer).map_err(|why| format!("{number}: {why}"))?;
+        let sent = Instant::now();
+        let answer = ask(to, "POST", PAY, &[("authorization", &auth)], &body).await;
         let Some(receipt) = self.receipts.get_mut(number) else { return Ok(false) };
+        if receipt.told == Known::Nothing {
+            receipt.heard.add(sent, &answer);
+        }
+        // A connection that broke tells nothing.
+        let Ok(answer) = answer else { return Ok(false) };
+        let told = meaning(&answer).map_err(|why| format!("{number}: {why}"))?;
         if receipt.told != Known::Nothing && told != receipt.told {
             return Err(format!("{number}: told {:?} before, now {told:?} ({answer:?})", receipt.told));
         }
