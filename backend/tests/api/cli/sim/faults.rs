@@ -1,5 +1,6 @@
 //! What may be wrong with a device, as its server hears it.
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -84,6 +85,20 @@ fn a_flapping_line_goes_and_comes_and_the_device_is_the_same() {
     assert_eq!((&second.boot_id, &second.state["conn"]), (&first.boot_id, &json!(2)));
     // Again and again.
     assert_eq!(server.next(), Heard::Closed { line: second.line });
+}
+
+#[test]
+fn a_last_word_and_the_end_of_its_line_may_come_as_one() {
+    let server = Server::start();
+    let mut sim = Sim::one(&server, &[]);
+    let mut first = server.let_in();
+    sim.signal(Signal::SIGSTOP);
+    first.say("query", NIL, 0);
+    server.end(first.line);
+    sim.signal(Signal::SIGCONT);
+    assert_eq!(first.word().0, "state");
+    assert_eq!(server.let_in().boot_id, first.boot_id);
+    assert_eq!(sim.ask("stats")["last_loss"], "closed by the server", "and not silent for too long");
 }
 
 #[test]

@@ -86,6 +86,12 @@ impl Server {
         line.stream.write_all(&packet).unwrap();
     }
 
+    /// Says nothing more on a line, which ends for the device.
+    pub fn end(&self, line: usize) {
+        let line = self.lines.lock().unwrap()[line].clone();
+        line.lock().unwrap().stream.shutdown(std::net::Shutdown::Write).unwrap();
+    }
+
     /// Closes all lines.
     pub fn close(&self) {
         for line in self.lines.lock().unwrap().iter() {

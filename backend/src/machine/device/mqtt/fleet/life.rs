@@ -135,6 +135,7 @@ impl Fleet {
         }
     }
 
+    /// Until there is nothing more: the system says only once that a word has come, and the end of the line right after it.
     fn read_all(&mut self, i: usize, buffer: &mut [u8]) -> Result<(), Loss> {
         loop {
             let member = &mut self.members[i];
@@ -149,9 +150,6 @@ impl Fleet {
                 line.send(&self.out)?;
                 let Some(event) = event else { break };
                 self.event(i, event)?;
-            }
-            if n < buffer.len() {
-                return Ok(());
             }
         }
     }

@@ -202,7 +202,8 @@ impl Fleet {
                 match event.token() {
                     WAKE => {}
                     Token(n) if n >= MEMBERS => {
-                        self.ready(n - MEMBERS, event.is_readable() || event.is_error(), event.is_writable());
+                        let readable = event.is_readable() || event.is_read_closed() || event.is_error();
+                        self.ready(n - MEMBERS, readable, event.is_writable());
                     }
                     Token(n) => self.control_ready(n - CONTROL),
                 }
