@@ -35,8 +35,8 @@ pub struct Peers {
     /// Runs of the other servers, with one machine a session and with a room of eight
     #[arg(long, default_value_t = OTHERS, value_parser = clap::value_parser!(u32).range(1..=100))]
     others: u32,
-    /// Runs of all of them with each number of ticks a second
-    #[arg(long, default_value_t = OTHERS, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Runs of all of them with each number of ticks a second; 0: that table is left out
+    #[arg(long, default_value_t = OTHERS, value_parser = clap::value_parser!(u32).range(0..=100))]
     rates: u32,
     /// How long each run measures
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(3..=600))]
@@ -88,8 +88,10 @@ impl Peers {
         body += &one.table(&all, by_rate.first().map(|(_, runs)| (runs, &few)));
         body += &format!("\n{} sessions, each with the {ROOM} machines of an outlet:\n\n", room.sessions);
         body += &rooms.table(&room, None);
-        body += &format!("\nCPU µs a delivery, {} sessions, one machine a session, by ticks a second:\n\n", few.sessions);
-        body += &figures::growth(&by_rate.iter().map(|(rate, runs)| (*rate, runs)).collect::<Vec<_>>());
+        if self.rates > 0 {
+            body += &format!("\nCPU µs a delivery, {} sessions, one machine a session, by ticks a second:\n\n", few.sessions);
+            body += &figures::growth(&by_rate.iter().map(|(rate, runs)| (*rate, runs)).collect::<Vec<_>>());
+        }
         Ok(Figures { title: "Ticks, beside other servers".to_owned(), body })
     }
 

@@ -79,7 +79,8 @@ impl Swarm {
         self.watched.lost(i);
     }
 
-    pub(super) fn ready(&mut self, i: usize, readable: bool, writable: bool) {
+    /// The system has news of a session; `ended`: the server has closed it, perhaps after its last words.
+    pub(super) fn ready(&mut self, i: usize, readable: bool, ended: bool, writable: bool) {
         let Some(session) = self.sessions.get_mut(i).filter(|s| s.stream.is_some()) else { return };
         let mut done = Ok(());
         if writable {
@@ -87,7 +88,7 @@ impl Swarm {
         }
         if readable && done.is_ok() && self.sessions[i].stage != Stage::Connecting {
             let mut buffer = std::mem::take(&mut self.buffer);
-            done = self.read(i, &mut buffer);
+            done = self.read(i, &mut buffer, ended);
             self.buffer = buffer;
         }
         if let Err(why) = done {

@@ -13,7 +13,8 @@ use super::connect::Lost;
 use super::{SILENCE_MARGIN, Swarm};
 
 impl Swarm {
-    pub(super) fn read(&mut self, i: usize, buffer: &mut [u8]) -> Result<(), Lost> {
+    /// Reads what has come. When the session has ended, to its end: the system tells of that only once.
+    pub(super) fn read(&mut self, i: usize, buffer: &mut [u8], ended: bool) -> Result<(), Lost> {
         loop {
             let session = &mut self.sessions[i];
             let Some(stream) = &mut session.stream else { return Ok(()) };
@@ -29,7 +30,7 @@ impl Swarm {
                 Err(e) => return Err(Lost::broken(&e)),
             };
             let at = self.clock.now();
-            let drained = n < rest.len();
+            let drained = n < rest.len() && !ended;
             before.copy_from_slice(&session.tail);
             session.tail.clear();
             session.heard = at;

@@ -120,7 +120,8 @@ impl Swarm {
                 if event.token() == WAKE {
                     continue;
                 }
-                self.ready(event.token().0, event.is_readable() || event.is_error(), event.is_writable());
+                let ended = event.is_read_closed();
+                self.ready(event.token().0, event.is_readable() || ended || event.is_error(), ended, event.is_writable());
             }
             if busy && events.iter().take(FEW).count() < FEW {
                 std::thread::sleep(GATHER);
