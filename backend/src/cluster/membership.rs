@@ -1,6 +1,8 @@
 //! A server among others: it says that it lives, takes shards whose owner does not, and hands over what is more than its share. All by
 //! the database's clock, because a lease is between servers (docs/decisions/0033-a-shard-has-one-owner.md).
 
+use std::time::Duration;
+
 use deadpool_postgres::Client as PooledClient;
 use tokio_postgres::{Client, Row};
 
@@ -34,15 +36,17 @@ WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms
 
 const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
 
-/// What everybody knows: nodes that live and may claim, and shards that nobody who lives owns. $1 their life. One that is late has no share
-/// yet: what others left to it would be nobody's until it may claim.
+/// What everybody knows: nodes that live and may claim, shards that nobody who lives owns, and in how many milliseconds the first of the
+/// others' lives is over. $1 their life, $2 who asks. One that is late has no share yet: what others left to it would be nobody's until it
+/// may claim.
 const SEEN: &str = "
 WITH alive AS MATERIALIZED (
-    SELECT idnode, NOT leaving AND late_since < clock_timestamp() - $1 * INTERVAL '1 ms' AS may_claim
+    SELECT idnode, NOT leaving AND late_since < clock_timestamp() - $1 * INTERVAL '1 ms' AS may_claim, alive_until
     FROM node WHERE alive_until >= clock_timestamp()
 )
 SELECT (SELECT count(*) FROM alive WHERE may_claim) AS nodes,
-       (SELECT count(*) FROM shard WHERE idnode IS NULL OR idnode NOT IN (SELECT idnode FROM alive)) AS free";
+       (SELECT count(*) FROM shard WHERE idnode IS NULL OR idnode NOT IN (SELECT idnode FROM alive)) AS free,
+       (SELECT (extract(epoch FROM min(alive_until) - clock_timestamp()) * 1000)::FLOAT8 FROM alive WHERE idnode <> $2) AS first_end_ms";
 
 /// $1 node, $2 its life, $3 how many at most. That nobody who lives owns them is asked again: the row may have been claimed since.
 const CLAIM: &str = "
@@ -99,6 +103,8 @@ pub struct Beat {
     /// Servers that live and may claim, and shards that nobody who lives owned.
     pub nodes: i64,
     pub free: i64,
+    /// Until the first of the others' lives is over, if they say nothing more.
+    pub first_end: Option<Duration>,
 }
 
 /// What a node's row says of its last beat, for whoever asks how it is.
@@ -136,7 +142,8 @@ pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, Clus
         .await?
         .ok_or(ClusterError::Forgotten)?;
     let (is_quiet, leaving): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
-    let row = client.query_one(SEEN, &[&life]).await?;
+    let row = client.query_one(SEEN, &[&life, &me]).await?;
+    let first_end: Option<f64> = row.try_get(2)?;
     let seen = Seen { nodes: row.try_get(0)?, free: row.try_get(1)?, is_quiet, leaving };
     let mut owned = owned(client, me).await?;
     if let Some(most) = seen.claims(owned.len()) {
@@ -144,7 +151,8 @@ pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, Clus
         owned = self::owned(client, me).await?;
     }
     let surplus = seen.surplus(owned.len());
-    Ok(Beat { owned, surplus, nodes: seen.nodes, free: seen.free })
+    let first_end = first_end.map(|ms| Duration::from_secs_f64(ms.max(0.0) / 1_000.0));
+    Ok(Beat { owned, surplus, nodes: seen.nodes, free: seen.free, first_end })
 }
 
 /// What a node knows of all when it decides what to take and what to give.

@@ -1,9 +1,10 @@
-//! This server's life among others: a beat each 300 ms on a connection of its own, so that it waits for no purchase.
+//! This server's life among others: a beat each 300 ms, and one more where another's life ends, on a connection of its own, so that it
+//! waits for no purchase.
 
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep, sleep_until, timeout};
 use tokio_postgres::{Client, Config};
 
 use super::error::ClusterError;
@@ -17,6 +18,8 @@ use crate::db::error::DbError;
 use crate::db::lock::{self, SessionId};
 
 const EVERY: Duration = Duration::from_millis(membership::BEAT_MS);
+/// So long after another server's life a beat finds that it is over.
+const AFTER_END: Duration = Duration::from_millis(5);
 /// A doubted ownership is read again no sooner than this.
 const DOUBT_EVERY: Duration = Duration::from_millis(20);
 /// A beat that takes longer failed: the connection is made anew, perhaps to another host.
@@ -88,19 +91,20 @@ impl Node {
         let in_time = |_| ClusterError::Database(DbError::broken("the database did not answer a beat"));
         let (client, _lost) = timeout(WITHIN, self.connect()).await.map_err(in_time)??;
         loop {
-            let began = Instant::now();
+            let mut next = Instant::now() + EVERY;
             match timeout(WITHIN, self.beat(&client)).await.map_err(in_time)? {
+                // Somebody is silent: whoever waits for a machine of theirs waits no longer than for their life.
+                Ok(Some(end)) => next = next.min(end),
                 Err(ClusterError::Forgotten) => {
                     // Nothing is owned by a number that nobody knows.
                     self.ownership.learn(self.id, &[]);
                     self.id = join(&client, &self.name).await?;
                     tracing::warn!(idnode = self.id, "the others had forgotten this server; it has joined them again");
                 }
-                done => done?,
+                done => _ = done?,
             }
-            let rest = EVERY.saturating_sub(began.elapsed());
             tokio::select! {
-                () = sleep(rest) => {}
+                () = sleep_until(next.into()) => {}
                 () = self.ownership.doubted() => sleep(DOUBT_EVERY).await,
             }
         }
@@ -117,10 +121,12 @@ impl Node {
         Ok((client, lost))
     }
 
-    async fn beat(&mut self, client: &Client) -> Result<(), ClusterError> {
+    /// Just after the first of the others' lives will be over, if they say nothing more.
+    async fn beat(&mut self, client: &Client) -> Result<Option<Instant>, ClusterError> {
         let began = Instant::now();
         let beat = membership::beat(client, self.id, self.last).await?;
         let took = began.elapsed();
+        let first_end = beat.first_end.map(|end| Instant::now() + end + AFTER_END);
         self.last = LastBeat {
             took_ms: took.as_secs_f64() * 1_000.0,
             ahead_ms: self.clock_ahead_s.get() * 1_000.0,
@@ -146,7 +152,7 @@ impl Node {
             self.ownership.let_go(*shard);
             membership::hand_over(client, self.id, *shard).await?;
         }
-        Ok(())
+        Ok(first_end)
     }
 }
 
