@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
 use nyala::cluster::fence::Fence;
+use nyala::cluster::membership::{self, LastBeat};
 use nyala::cluster::{Owner, SHARDS};
 use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
@@ -226,4 +227,27 @@ async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
         assert!(apply(&client, id, change, now, Some(&fence)).await.unwrap().is_some());
     }
     first.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_beat_learns_when_the_first_of_the_others_lives_ends() {
+    let app = TestApp::spawn().await;
+    let client = app.state.store.get().await.unwrap();
+    let [me, second, third] = ["n1", "n2", "n3"].map(|name| membership::join(&client, name, "1"));
+    let (me, second, third) = (me.await.unwrap(), second.await.unwrap(), third.await.unwrap());
+    let lives = async |node: i64, left: &str| {
+        let live = "UPDATE node SET alive_until = clock_timestamp() + $2::TEXT::INTERVAL WHERE idnode = $1";
+        client.execute(live, &[&node, &left]).await.unwrap();
+    };
+    let first_end_s = async || {
+        let beat = membership::beat(&client, me, LastBeat::default()).await.unwrap();
+        beat.first_end.map(|end| end.as_secs())
+    };
+    lives(second, "1 hour").await;
+    lives(third, "1 minute").await;
+    assert!(first_end_s().await.is_some_and(|s| s <= 60));
+    lives(third, "-1 minute").await;
+    assert!(first_end_s().await.is_some_and(|s| s > 60));
+    lives(second, "-1 minute").await;
+    assert_eq!(first_end_s().await, None, "its own life is none of the others'");
 }
