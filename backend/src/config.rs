@@ -22,7 +22,7 @@ pub use cluster::ClusterSettings;
 pub use push::PushSettings;
 
 /// Settings that are lists: in the environment and in flags their items are separated by commas.
-const LISTS: [&str; 3] = ["http.trusted_proxies", "http.allowed_origins", "push.hosts"];
+const LISTS: [&str; 4] = ["http.trusted_proxies", "http.allowed_origins", "mqtt.trusted_proxies", "push.hosts"];
 /// `data.dir` in `config/default.toml`.
 const DEFAULT_DATA_DIR: &str = "data";
 
@@ -192,6 +192,8 @@ pub struct MqttSettings {
     pub port: u16,
     /// What devices are told; empty: `host`, where that leads to the server.
     pub public_host: String,
+    /// TCP balancers whose connections begin with a PROXY protocol version 2 header.
+    pub trusted_proxies: Vec<Block>,
     pub max_connections: usize,
     pub tls: bool,
     pub broker_url: String,

@@ -135,7 +135,7 @@ impl AppState {
         let broker = Broker::of(&config.mqtt, &secrets)?;
         let tls = (authority, config.device_host());
         let news = config.cluster.nats()?.map_or_else(News::default, |_| News::new(metrics.cluster.news.clone()));
-        let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, broker, tls, config.mqtt.max_connections)?);
+        let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, broker, tls, &config.mqtt)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {

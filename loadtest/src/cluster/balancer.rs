@@ -82,7 +82,7 @@ fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect:
                 let tracks = if written.contains(" track ") { format!(" track calls/{name}") } else { String::new() };
                 let rest = match kind {
                     "use-server n" => format!("use-server {name} if {{ url_param(sid) -m beg {name} }}"),
-                    _ if written.contains(":8883") => format!("server {name} 127.0.0.1:{mqtt}{tracks}"),
+                    _ if written.contains(":8883") => format!("server {name} 127.0.0.1:{mqtt}{tracks} send-proxy-v2"),
                     _ => format!("server {name} 127.0.0.1:{http}{tracks}"),
                 };
                 text += &format!("    {rest}\n");

@@ -89,6 +89,7 @@ impl Cluster {
                 ("NYALA__HTTP__PORT", &http),
                 ("NYALA__HTTP__TRUSTED_PROXIES", "127.0.0.1"),
                 ("NYALA__MQTT__PORT", &mqtt),
+                ("NYALA__MQTT__TRUSTED_PROXIES", "127.0.0.1"),
             ];
             settings.extend(told.as_deref().map(|url| ("NYALA__CLUSTER__NATS_URL", url)));
             let dir = folder.join(name);

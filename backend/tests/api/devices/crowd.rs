@@ -1,32 +1,105 @@
 //! More than the server has room for: each costs little, and devices come through.
 
-use std::time::Duration;
-
-use actix_web::rt::time::timeout;
 use futures_util::future::join_all;
-use nyala_mqtt::Qos;
+use nyala::domain::address::Block;
 use nyala_mqtt::client::Event;
+use nyala_mqtt::{Qos, Refusal};
 use serde_json::json;
 
-use super::{Device, Given, Line, knock, standing};
-use crate::races::PATIENCE;
+use super::{Device, Given, Line, Proxied, knock, proxy_header, standing};
 
+/// All share one address, as the machines of an outlet do.
 #[actix_web::test]
-async fn three_hundred_that_say_nothing_keep_no_device_out() {
-    let app = standing().start().await;
+async fn a_full_pool_of_one_address_lets_a_device_in_once_the_oldest_is_stale() {
+    let app = standing().with(|c| c.mqtt.max_connections = 300).start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let idle = join_all((0..300).map(|_| Line::connect(given.port))).await;
     app.until_counted("nyala_device_connections", 300.0).await;
-    let comes = knock(&given);
-    futures_util::pin_mut!(comes);
-    assert!(timeout(Duration::from_millis(200), &mut comes).await.is_err(), "those before it have a second");
-    // Whose second is over makes room, the oldest first, until it is the device's turn.
+    Line::connect(given.port).await.closed().await;
     app.advance_s(1);
-    assert_eq!(timeout(PATIENCE, comes).await.unwrap(), None);
-    let crowded = app.metric("nyala_device_logins_refused_total{reason=\"crowded\"}").await;
-    assert_eq!(crowded, 45.0);
+    assert_eq!(knock(&given).await, None);
+    assert_eq!(app.metric("nyala_device_logins_refused_total{reason=\"crowded\"}").await, 2.0);
     drop(idle);
     app.until_counted("nyala_device_connections", 0.0).await;
+}
+
+/// An outage is over: somebody opens connections and says nothing, and the devices of other addresses come back.
+#[actix_web::test]
+async fn a_flood_from_one_address_keeps_no_device_of_another_one_out() {
+    let app = standing().with(|c| c.mqtt.max_connections = 300).start().await;
+    let outlet = app.outlet("Melati").await;
+    let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
+    let mut waits = Line::connect_from([127, 0, 0, 2], given.port).await;
+    let _flood = join_all((0..299).map(|_| Line::connect(given.port))).await;
+    app.until_counted("nyala_device_connections", 300.0).await;
+    // The server's clock stands: nobody's time is over.
+    let mut comes = Line::connect_from([127, 0, 0, 3], other.port).await;
+    assert_eq!(comes.log_in_behind(vec![], &other).await, Some(Event::Accepted), "the newest of the flood makes room");
+    for _ in 0..50 {
+        let _ = Line::connect(given.port).await;
+    }
+    assert_eq!(waits.log_in_behind(vec![], &given).await, Some(Event::Accepted), "it keeps its place however many come later");
+}
+
+/// Behind a TCP balancer every device has its address; the PROXY header says whose connection it is.
+#[actix_web::test]
+async fn devices_behind_a_balancer_count_by_the_address_in_the_proxy_header() {
+    let proxies = vec![Block::parse("127.0.0.1").unwrap()];
+    let app = standing().with(|c| c.mqtt.max_connections = 300).with(|c| c.mqtt.trusted_proxies = proxies.clone()).start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let mut flood = join_all((0..300).map(|_| Line::connect(given.port))).await;
+    for (n, line) in flood.iter_mut().enumerate() {
+        let attacker = if n % 2 == 0 { Proxied::V4([203, 0, 113, 9]) } else { Proxied::V6(0x2001_0db8_0001_0002 + n as u64) };
+        line.send(&proxy_header(attacker)).await;
+    }
+    app.until_counted("nyala_device_connections", 300.0).await;
+    let mut comes = Line::connect(given.port).await;
+    let header = proxy_header(Proxied::V4([198, 51, 100, 7]));
+    assert_eq!(comes.log_in_behind(header, &given).await, Some(Event::Accepted));
+    // A health check of the balancer itself names nobody.
+    let mut check = Line::connect(given.port).await;
+    assert_eq!(check.log_in_behind(proxy_header(Proxied::Local), &given).await, Some(Event::Accepted));
+}
+
+#[actix_web::test]
+async fn wrong_secrets_behind_a_balancer_hold_back_the_address_that_sent_them_alone() {
+    let proxies = vec![Block::parse("127.0.0.1").unwrap()];
+    let app = standing().with(|c| c.mqtt.trusted_proxies = proxies.clone()).start().await;
+    let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+    let wrong = Given { secret: "0".repeat(32), ..given.clone() };
+    let answer = async |given: &Given, from: u8| {
+        let header = proxy_header(Proxied::V4([198, 51, 100, from]));
+        Line::connect(given.port).await.log_in_behind(header, given).await
+    };
+    for _ in 0..10 {
+        assert_eq!(answer(&wrong, 1).await, Some(Event::Refused(Refusal::Login)));
+    }
+    assert_eq!(answer(&given, 1).await, Some(Event::Refused(Refusal::NotAuthorized)), "that address is held back");
+    assert_eq!(answer(&given, 2).await, Some(Event::Accepted));
+}
+
+#[actix_web::test]
+async fn a_proxy_header_is_for_trusted_proxies_and_they_send_one() {
+    let given_to = async |trusted: &str| {
+        let proxies = vec![Block::parse(trusted).unwrap()];
+        let app = standing().with(|c| c.mqtt.trusted_proxies = proxies.clone()).start().await;
+        let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
+        (app, given)
+    };
+    let (app, given) = given_to("192.0.2.1").await;
+    let mut stranger = Line::connect(given.port).await;
+    stranger.send(&[proxy_header(Proxied::V4([198, 51, 100, 7])), given.connect("", None)].concat()).await;
+    stranger.closed().await;
+    assert_eq!(knock(&given).await, None);
+    app.until_counted("nyala_device_logins_refused_total{reason=\"protocol\"}", 1.0).await;
+    let (app, given) = given_to("127.0.0.0/8").await;
+    let endless = [proxy_header(Proxied::Local)[..14].to_vec(), vec![0xff; 5_000]].concat();
+    for bytes in [given.connect("", None), b"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n".to_vec(), endless] {
+        let mut without = Line::connect(given.port).await;
+        without.send(&bytes).await;
+        without.closed().await;
+    }
+    app.until_counted("nyala_device_logins_refused_total{reason=\"protocol\"}", 3.0).await;
 }
 
 #[actix_web::test]
@@ -41,17 +114,6 @@ async fn more_connections_than_there_may_be_are_closed() {
     drop(idle.pop());
     app.until_counted("nyala_device_connections", 4.0).await;
     assert_eq!(knock(&given).await, None);
-}
-
-/// Those that wait for their turn to log in cost a descriptor, too.
-#[actix_web::test]
-async fn who_waits_outside_is_one_of_them() {
-    let app = standing().with(|c| c.mqtt.max_connections = 260).start().await;
-    let port = app.device_port.unwrap();
-    let _idle = join_all((0..260).map(|_| Line::connect(port))).await;
-    app.until_counted("nyala_device_connections", 260.0).await;
-    Line::connect(port).await.closed().await;
-    assert_eq!(app.metric("nyala_device_logins_refused_total{reason=\"crowded\"}").await, 1.0);
 }
 
 #[actix_web::test]

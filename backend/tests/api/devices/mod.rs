@@ -143,6 +143,13 @@ impl Line {
         Self::over(TcpStream::connect(("127.0.0.1", port)).await.expect("a connection"))
     }
 
+    /// One from another address of this machine.
+    pub async fn connect_from(address: [u8; 4], port: u16) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((address, 0).into()).unwrap();
+        Self::over(socket.connect(([127, 0, 0, 1], port).into()).await.unwrap())
+    }
+
     /// One for which the kernel keeps little of what it does not read.
     async fn connect_small(port: u16) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
@@ -213,6 +220,18 @@ impl Line {
         timeout(SWEPT, self.read()).await.is_err()
     }
 
+    /// Logs in with what was given, behind these bytes, and all of it in pieces, as a network may cut it.
+    pub async fn log_in_behind(&mut self, header: Vec<u8>, given: &Given) -> Option<Event> {
+        let (user, mut out) = (given.idmesin.to_string(), header);
+        let login =
+            Login { client_id: "", user: Some(&user), password: Some(given.secret.as_bytes()), keep_alive: 30, will: None };
+        self.mqtt.connect(&login, &mut out).unwrap();
+        for piece in out.chunks(9) {
+            self.send(piece).await;
+        }
+        self.next().await
+    }
+
     async fn log_in(&mut self, login: &Login<'_>) -> Option<Event> {
         let mut out = Vec::new();
         self.mqtt.connect(login, &mut out).unwrap();
@@ -254,6 +273,38 @@ impl Line {
         };
         self.heard = timeout(PATIENCE, answer).await.expect("a pong");
     }
+}
+
+/// Whose connection a balancer says that it forwards.
+#[derive(Debug, Clone, Copy)]
+pub enum Proxied {
+    V4([u8; 4]),
+    /// The upper half of the address.
+    V6(u64),
+    /// The balancer's own.
+    Local,
+}
+
+/// A PROXY protocol version 2 header (haproxy.org, proxy-protocol.txt, 2.2).
+pub fn proxy_header(of: Proxied) -> Vec<u8> {
+    let mut header = b"\r\n\r\n\0\r\nQUIT\n".to_vec();
+    match of {
+        Proxied::V4(from) => {
+            header.extend([0x21, 0x11, 0, 12]);
+            header.extend(from);
+            header.extend([127, 0, 0, 1, 0x9c, 0x40, 0x22, 0xb3]);
+        }
+        Proxied::V6(upper) => {
+            header.extend([0x21, 0x21, 0, 36]);
+            header.extend(upper.to_be_bytes());
+            header.extend([0; 7]);
+            header.push(9);
+            header.extend([0; 15]);
+            header.extend([1, 0x9c, 0x40, 0x22, 0xb3]);
+        }
+        Proxied::Local => header.extend([0x20, 0, 0, 0]),
+    }
+    header
 }
 
 /// Logs in with what was given; `None`: the server took it.

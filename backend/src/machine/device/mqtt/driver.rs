@@ -18,6 +18,7 @@ use super::reports::Reports;
 use super::tls::{Authority, TlsError};
 use super::trouble;
 use crate::cluster::Ownership;
+use crate::config::MqttSettings;
 use crate::db::Store;
 use crate::db::error::DbError;
 use crate::machine::device::{Asks, Driver, Lost, Uplink};
@@ -55,7 +56,7 @@ impl Mqtt {
         metrics: DeviceMetrics,
         broker: Option<Broker>,
         (authority, host): (Option<Authority>, Option<&str>),
-        most_connections: usize,
+        settings: &MqttSettings,
     ) -> Result<Self, TlsError> {
         let (troubles, told) = trouble::channel(metrics.clone());
         let route = if broker.is_some() { Route::Broker } else { Route::Endpoint };
@@ -68,7 +69,7 @@ impl Mqtt {
             }
             None => {
                 let tls = authority.as_ref().zip(host).map(|(authority, host)| authority.server(host)).transpose()?;
-                Way::Endpoint(Arc::new(Shared::new(store.clone(), reports.clone(), tls, most_connections)))
+                Way::Endpoint(Arc::new(Shared::new(store.clone(), reports.clone(), tls, settings)))
             }
         };
         Ok(Self { store, reports, way, authority, troubles: Mutex::new(Some(told)) })

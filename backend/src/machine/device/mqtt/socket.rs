@@ -77,6 +77,22 @@ impl Socket {
         self.stream().deregister(registry)
     }
 
+    /// Looks at what has come before TLS, and leaves it there; 0 at the end.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing has.
+    pub fn peek(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.stream().peek(buf)
+    }
+
+    /// Takes what `peek` has shown, as many bytes as `buf` has room for.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub fn skip(&mut self, buf: &mut [u8]) -> io::Result<()> {
+        self.stream().read_exact(buf)
+    }
+
     /// Reads what has come; 0 at the end.
     ///
     /// # Errors

@@ -1,11 +1,16 @@
 //! Connections that have not logged in: how many there may be, and who is let in.
 
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use nyala_mqtt::Refusal;
 use nyala_mqtt::server::Connect;
+use ppp::v2::{Addresses, Header, ParseError};
 use tokio::time::{Duration, Instant};
 
 use super::line::{Line, Seat, Stage};
 use super::login::{self, Knock};
+use super::login_pool::Admission;
 use super::shared::{LineKey, Order, Place, Verdict};
 use super::thread::Thread;
 use crate::domain::timestamp::Timestamp;
@@ -15,66 +20,102 @@ use crate::machine::device::mqtt::socket::Socket;
 
 /// How long a connection has to send its CONNECT and to be judged.
 const LOGIN_WITHIN_MS: i64 = 5_000;
-/// Connections of a thread that have not logged in; when more come, how old one must be to be given up for another.
-const FRESH: usize = 256;
-const FRESH_FOR_MS: i64 = 1_000;
-/// Accepted connections that wait for one of these places.
-const WAITING: usize = 4_096;
+/// Connections of a thread that have not logged in.
+pub(super) const MAX_LOGINS: usize = 1_024;
 /// Logins are gathered for so long.
 const GATHER: Duration = Duration::from_millis(10);
 
+/// Whether a proxy that sends no PROXY header was warned about: one line is enough, and each connection could make another.
+static WARNED: AtomicBool = AtomicBool::new(false);
+
 impl Thread {
     pub(super) fn accepted(&mut self, stream: std::net::TcpStream) {
-        match self.shared.place().filter(|_| self.waiting.len() < WAITING) {
-            Some(place) => self.waiting.push_back((stream, place)),
+        // A connection that is gone already needs no answer: its device comes again.
+        let Ok(peer) = stream.peer_addr() else { return };
+        let peer = peer.ip().to_canonical();
+        match self.make_room(peer) {
+            Some(place) => self.begin(stream, peer, place),
             None => self.shared.reports.metrics.refused(Refused::Crowded),
         }
     }
 
-    /// Gives free places to those that wait for one.
-    pub(super) fn admit(&mut self) {
-        if self.waiting.is_empty() || !self.shared.is_open() {
-            return;
-        }
-        let now = self.now();
-        while !self.waiting.is_empty() && (self.unseated < FRESH || self.give_up_oldest(now)) {
-            if let Some((stream, place)) = self.waiting.pop_front() {
-                self.begin(stream, place, now);
+    /// A place for a connection from `peer`, if need be that of another connection that has not logged in.
+    fn make_room(&mut self, peer: IpAddr) -> Option<Place> {
+        let free = self.shared.place();
+        match self.pool.admission(peer.into(), free.is_none(), self.now()) {
+            Admission::Free => free,
+            Admission::Full => None,
+            Admission::Evict(key) => {
+                self.remove(key)?;
+                self.shared.reports.metrics.refused(Refused::Crowded);
+                free.or_else(|| self.shared.place())
             }
         }
     }
 
-    fn begin(&mut self, stream: std::net::TcpStream, place: Place, now: Timestamp) {
-        // One that is gone already, or that the kernel does not take, is nobody's loss: its device comes again.
-        let Ok(peer) = stream.peer_addr() else { return };
+    fn begin(&mut self, stream: std::net::TcpStream, peer: IpAddr, place: Place) {
+        // One that the kernel does not take is nobody's loss: its device comes again.
         let Ok(socket) = Socket::new(stream, self.shared.tls.as_ref()) else { return };
-        let line = Line::new(socket, self.shared.next_link(), peer.ip().into(), place, now, LOGIN_WITHIN_MS);
-        if let Some(key) = self.insert(line) {
-            self.unseated += 1;
-            self.forget_seated();
-            self.fresh.push_back(key);
+        let now = self.now();
+        let mut line = Line::new(socket, self.shared.next_link(), peer.into(), place, now, LOGIN_WITHIN_MS);
+        if self.shared.trusted_proxies.iter().any(|block| block.contains(peer)) {
+            line.stage = Stage::Proxied;
         }
+        self.insert(line);
     }
 
-    /// So that those who have logged in or are gone do not pile up: none before them is older than it has to log in.
-    fn forget_seated(&mut self) {
-        while let Some(key) = self.fresh.front().copied()
-            && self.line(key).is_none_or(|line| line.seat().is_some())
-        {
-            self.fresh.pop_front();
+    /// Reads the PROXY header (version 2) of a connection that a trusted proxy forwards; its addresses are those of the device's side.
+    /// Whether the connection is ready for what follows the header.
+    pub(super) fn take_proxy_header(&mut self, key: LineKey, buf: &mut [u8]) -> bool {
+        let Some(line) = self.line(key) else { return false };
+        if !matches!(line.stage, Stage::Proxied) {
+            return true;
         }
-    }
-
-    /// Makes room for one that waits: whether the oldest was old enough.
-    fn give_up_oldest(&mut self, now: Timestamp) -> bool {
-        self.forget_seated();
-        let Some(key) = self.fresh.front().copied() else { return false };
-        if self.line(key).is_none_or(|line| line.heard_at.ms_until(now) < FRESH_FOR_MS) {
+        let peeked = match line.socket.peek(buf) {
+            Ok(n) => n,
+            Err(e) if matches!(e.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted) => return false,
+            Err(_) => {
+                self.doom(key, None);
+                return false;
+            }
+        };
+        let (length, from) = match Header::try_from(&buf[..peeked]) {
+            Ok(header) => {
+                let from = match header.addresses {
+                    Addresses::IPv4(ip) => Some(IpAddr::V4(ip.source_address)),
+                    Addresses::IPv6(ip) => Some(IpAddr::V6(ip.source_address).to_canonical()),
+                    // The proxy's own connection, such as a health check.
+                    Addresses::Unspecified | Addresses::Unix(_) => None,
+                };
+                (header.len(), from.filter(|_| header.command == ppp::v2::Command::Proxy))
+            }
+            // The rest is on its way, unless the connection has ended or the header is longer than what is read at once.
+            Err(ParseError::Incomplete(_) | ParseError::Partial(..)) if peeked > 0 && peeked < buf.len() => return false,
+            Err(e) => {
+                if peeked > 0 && !WARNED.swap(true, Ordering::Relaxed) {
+                    tracing::warn!(
+                        error = %e,
+                        "a proxy of mqtt.trusted_proxies does not begin with a PROXY protocol version 2 header and is refused; add \
+                         send-proxy-v2 to its server lines, or take it out of the setting"
+                    );
+                }
+                self.shared.reports.metrics.refused(Refused::Protocol);
+                self.doom(key, None);
+                return false;
+            }
+        };
+        if line.socket.skip(&mut buf[..length]).is_err() {
+            self.doom(key, None);
             return false;
         }
-        self.fresh.pop_front();
-        self.shared.reports.metrics.refused(Refused::Crowded);
-        self.remove(key).is_some()
+        line.stage = Stage::Fresh;
+        if let Some(from) = from.map(Into::into) {
+            let before = std::mem::replace(&mut line.from, from);
+            if let Some(since) = self.pool.remove(key, before) {
+                self.pool.insert(key, from, since);
+            }
+        }
+        true
     }
 
     pub(super) fn knock(&mut self, key: LineKey, connect: &Connect, now: Timestamp) {
@@ -85,7 +126,7 @@ impl Thread {
             return self.refuse(key, Refusal::NotAuthorized, Refused::Limited);
         }
         line.stage = Stage::Judged(login::login(connect, claim.idmesin));
-        if self.knocks.len() >= FRESH {
+        if self.knocks.len() >= MAX_LOGINS {
             self.forget_gone();
         }
         self.knocks.push(Knock { key, claim });
@@ -94,7 +135,7 @@ impl Thread {
 
     /// When the logins that wait are to be asked for. One statement at a time: while it runs the next ones gather.
     pub fn is_to_ask_at(&self) -> Option<Instant> {
-        self.ask_at.filter(|_| !self.asking)
+        self.ask_at.filter(|_| !self.asking && self.shared.is_open())
     }
 
     /// Who has gone needs no answer: as many wait for one as there may be.

@@ -36,6 +36,8 @@ pub struct Line {
 
 #[derive(Debug)]
 pub enum Stage {
+    /// Waits for the PROXY header of the balancer that forwards it.
+    Proxied,
     /// Waits for its CONNECT.
     Fresh,
     /// Waits for its judgement.
@@ -95,14 +97,14 @@ impl Line {
     pub fn seat(&self) -> Option<&Seat> {
         match &self.stage {
             Stage::Seated(seat) => Some(seat),
-            Stage::Fresh | Stage::Judged(_) => None,
+            Stage::Proxied | Stage::Fresh | Stage::Judged(_) => None,
         }
     }
 
     pub fn seat_mut(&mut self) -> Option<&mut Seat> {
         match &mut self.stage {
             Stage::Seated(seat) => Some(seat),
-            Stage::Fresh | Stage::Judged(_) => None,
+            Stage::Proxied | Stage::Fresh | Stage::Judged(_) => None,
         }
     }
 

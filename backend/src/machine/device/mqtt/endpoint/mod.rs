@@ -4,6 +4,7 @@
 mod fresh;
 mod line;
 mod login;
+mod login_pool;
 mod seated;
 mod shared;
 mod thread;

@@ -8,8 +8,9 @@ use rustls::ServerConfig;
 use tokio::sync::mpsc;
 
 use super::line::Line;
+use crate::config::MqttSettings;
 use crate::db::Store;
-use crate::domain::address::Address;
+use crate::domain::address::{Address, Block};
 use crate::domain::recent::Recent;
 use crate::domain::timestamp::Timestamp;
 use crate::machine::device::Lost;
@@ -65,11 +66,13 @@ pub struct Shared {
     /// Whether logins are looked at.
     open: AtomicBool,
     pub tls: Option<Arc<ServerConfig>>,
+    /// Balancers whose connections begin with a PROXY header.
+    pub trusted_proxies: Vec<Block>,
     wrong: Mutex<Wrong>,
     revoked: Mutex<VecDeque<i64>>,
     links: AtomicU64,
     connections: Arc<AtomicUsize>,
-    most_connections: usize,
+    max_connections: usize,
     threads: RwLock<Vec<mpsc::Sender<Order>>>,
 }
 
@@ -94,18 +97,19 @@ impl Drop for Place {
 }
 
 impl Shared {
-    pub fn new(store: Store, reports: Arc<Reports>, tls: Option<Arc<ServerConfig>>, most_connections: usize) -> Self {
+    pub fn new(store: Store, reports: Arc<Reports>, tls: Option<Arc<ServerConfig>>, settings: &MqttSettings) -> Self {
         let recent = |window_ms| Recent::new(window_ms, REMEMBERED);
         Self {
             store,
             reports,
             open: AtomicBool::default(),
             tls,
+            trusted_proxies: settings.trusted_proxies.clone(),
             wrong: Mutex::new(Wrong { recent: recent(WRONG_WITHIN_MS), held: recent(HELD_MS) }),
             revoked: Mutex::default(),
             links: AtomicU64::new(1),
             connections: Arc::default(),
-            most_connections,
+            max_connections: settings.max_connections,
             threads: RwLock::default(),
         }
     }
@@ -155,7 +159,7 @@ impl Shared {
 
     /// Room for one connection more.
     pub fn place(&self) -> Option<Place> {
-        let room = |n: usize| (n < self.most_connections).then_some(n + 1);
+        let room = |n: usize| (n < self.max_connections).then_some(n + 1);
         self.connections.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok()?;
         self.reports.metrics.connections.inc();
         Some(Place { connections: self.connections.clone(), metrics: self.reports.metrics.clone() })

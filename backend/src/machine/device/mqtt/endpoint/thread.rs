@@ -1,7 +1,7 @@
 //! One worker thread's part of the endpoint: its connections and its devices, in one task. No connection has a task or a buffer of its
 //! own: the kernel tells which ones have something (an epoll within the runtime's own), and what they have is read into one buffer.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -11,9 +11,11 @@ use slab::Slab;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::fresh::MAX_LOGINS;
 use super::line::{Line, Seat, Stage, Unsendable};
 use super::login::Knock;
-use super::shared::{LineKey, Order, Place, Shared};
+use super::login_pool::LoginPool;
+use super::shared::{LineKey, Order, Shared};
 use crate::domain::timestamp::Timestamp;
 use crate::machine::device::mqtt::conversation::Route;
 use crate::machine::device::mqtt::devices::Devices;
@@ -34,12 +36,8 @@ pub struct Thread {
     pub(super) devices: Devices,
     /// The connections of each device, the oldest first.
     pub(super) lines_of: HashMap<i64, Vec<LineKey>>,
-    /// Those that have not logged in, the oldest first; some may have, or be closed, since.
-    pub(super) fresh: VecDeque<LineKey>,
-    /// How many have not.
-    pub(super) unseated: usize,
-    /// Accepted, and not looked at yet.
-    pub(super) waiting: VecDeque<(std::net::TcpStream, Place)>,
+    /// Those that have not logged in.
+    pub(super) pool: LoginPool,
     pub(super) knocks: Vec<Knock>,
     /// Where they are judged together.
     pub(super) to_judge: mpsc::Sender<Vec<Knock>>,
@@ -61,9 +59,7 @@ impl Thread {
             lines: Slab::new(),
             devices: Devices::new(Route::Endpoint),
             lines_of: HashMap::new(),
-            fresh: VecDeque::new(),
-            unseated: 0,
-            waiting: VecDeque::new(),
+            pool: LoginPool::new(MAX_LOGINS),
             knocks: Vec::new(),
             to_judge,
             ask_at: None,
@@ -120,6 +116,9 @@ impl Thread {
         let entry = self.lines.vacant_entry();
         let key = LineKey { at: entry.key(), link: line.link };
         line.socket.register(&self.registry, Token(key.at)).ok()?;
+        if line.seat().is_none() {
+            self.pool.insert(key, line.from, line.heard_at);
+        }
         entry.insert(line);
         Some(key)
     }
@@ -131,7 +130,7 @@ impl Thread {
         // What was closed by the other side is out of the kernel's sight already.
         let _ = line.socket.deregister(&self.registry);
         if line.seat().is_none() {
-            self.unseated -= 1;
+            self.pool.remove(key, line.from);
         }
         Some(line)
     }
@@ -161,11 +160,14 @@ impl Thread {
         while let Some((key, why)) = self.doomed.pop() {
             self.close(key, why);
         }
-        self.admit();
     }
 
     pub(super) fn read(&mut self, key: LineKey) {
         let mut buf = std::mem::take(&mut self.buf);
+        if !self.take_proxy_header(key, &mut buf) {
+            self.buf = buf;
+            return;
+        }
         let mut reads = 0..READS;
         let more = loop {
             let Some(line) = self.line(key).filter(|line| !line.doomed) else { break false };
@@ -264,7 +266,7 @@ impl Thread {
             line.packets = 0;
             if line.heard_at.ms_until(now) >= line.silence_ms {
                 match line.stage {
-                    Stage::Fresh => self.shared.reports.metrics.refused(Refused::Protocol),
+                    Stage::Proxied | Stage::Fresh => self.shared.reports.metrics.refused(Refused::Protocol),
                     // The database took too long.
                     Stage::Judged(_) => self.shared.reports.metrics.refused(Refused::Unavailable),
                     Stage::Seated(_) => {}
