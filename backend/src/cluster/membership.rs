@@ -46,7 +46,8 @@ WITH alive AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM alive WHERE may_claim) AS nodes,
        (SELECT count(*) FROM shard WHERE idnode IS NULL OR idnode NOT IN (SELECT idnode FROM alive)) AS free,
-       (SELECT (extract(epoch FROM min(alive_until) - clock_timestamp()) * 1000)::FLOAT8 FROM alive WHERE idnode <> $2) AS first_end_ms";
+       (SELECT (extract(epoch FROM min(alive_until) - clock_timestamp()) * 1000)::FLOAT8 FROM alive WHERE idnode <> $2) AS first_end_ms,
+       ARRAY(SELECT idnode FROM alive) AS alive";
 
 /// $1 node, $2 its life, $3 how many at most. That nobody who lives owns them is asked again: the row may have been claimed since.
 const CLAIM: &str = "
@@ -105,6 +106,8 @@ pub struct Beat {
     pub free: i64,
     /// Until the first of the others' lives is over, if they say nothing more.
     pub first_end: Option<Duration>,
+    /// Every server whose lease has not expired.
+    pub alive: Vec<i64>,
 }
 
 /// What a node's row says of its last beat, for whoever asks how it is.
@@ -144,6 +147,7 @@ pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, Clus
     let (is_quiet, leaving): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
     let row = client.query_one(SEEN, &[&life, &me]).await?;
     let first_end: Option<f64> = row.try_get(2)?;
+    let alive: Vec<i64> = row.try_get(3)?;
     let seen = Seen { nodes: row.try_get(0)?, free: row.try_get(1)?, is_quiet, leaving };
     let mut owned = owned(client, me).await?;
     if let Some(most) = seen.claims(owned.len()) {
@@ -152,7 +156,7 @@ pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, Clus
     }
     let surplus = seen.surplus(owned.len());
     let first_end = first_end.map(|ms| Duration::from_secs_f64(ms.max(0.0) / 1_000.0));
-    Ok(Beat { owned, surplus, nodes: seen.nodes, free: seen.free, first_end })
+    Ok(Beat { owned, surplus, nodes: seen.nodes, free: seen.free, first_end, alive })
 }
 
 /// What a node knows of all when it decides what to take and what to give.

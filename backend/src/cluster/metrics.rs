@@ -32,6 +32,8 @@ pub struct NewsMetrics {
     /// Numbers that others had used and that did not come here.
     pub missed: Counter,
     pub unreadable: Counter,
+    /// Of senders that are no living server.
+    pub ignored: Counter,
     pub way_seconds: Histogram,
 }
 
@@ -53,6 +55,7 @@ impl Default for ClusterMetrics {
                 heard: Counter::default(),
                 missed: Counter::default(),
                 unreadable: Counter::default(),
+                ignored: Counter::default(),
                 way_seconds: Histogram::new(exponential_buckets(0.0001, 2.0, 14)),
             },
         }
@@ -89,6 +92,7 @@ impl NewsMetrics {
             "Messages that cannot be read: another version, or not a server's",
             self.unreadable.clone(),
         );
+        all.register("cluster_news_ignored", "Messages whose sender is no living server", self.ignored.clone());
         all.register_with_unit("cluster_news_way", "A message's way to NATS and back", Unit::Seconds, self.way_seconds.clone());
     }
 }

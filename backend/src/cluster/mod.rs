@@ -56,6 +56,8 @@ struct Shards {
     node: AtomicI64,
     /// Servers that live, this one included.
     servers: AtomicUsize,
+    /// Numbers of the servers that live, as of the last heartbeat.
+    alive: Mutex<Vec<i64>>,
     /// The epoch since which each shard is owned; 0: it is not.
     epochs: Vec<AtomicI64>,
     doubted: Notify,
@@ -81,10 +83,10 @@ impl Ownership {
     /// One of several; it owns nothing yet. What a failover of the database takes longer than `failover` is none.
     pub fn shared(metrics: ClusterMetrics, failover: Duration) -> Self {
         let epochs = (0..SHARDS).map(|_| AtomicI64::new(0)).collect();
-        let (doubted, gained, gains) = Default::default();
+        let (doubted, gained, gains, alive) = Default::default();
         let (now, node, servers) = (Instant::now(), AtomicI64::new(0), AtomicUsize::new(1));
         let heard = Mutex::new(Heard { beaten: now, failing_over: now });
-        Self(Some(Arc::new(Shards { node, servers, epochs, doubted, metrics, gained, gains, heard, failover })))
+        Self(Some(Arc::new(Shards { node, servers, alive, epochs, doubted, metrics, gained, gains, heard, failover })))
     }
 
     pub fn is_alone(&self) -> bool {
@@ -111,10 +113,19 @@ impl Ownership {
     }
 
     /// So many servers live and may claim; none, while the database has kept all of them waiting.
-    pub fn is_one_of(&self, servers: i64) {
-        if let (Some(shards), Ok(servers @ 1..)) = (&self.0, usize::try_from(servers)) {
+    /// `alive`: every server whose lease has not expired, as of the last heartbeat.
+    pub fn is_one_of(&self, servers: i64, alive: Vec<i64>) {
+        let Some(shards) = &self.0 else { return };
+        if let Ok(servers @ 1..) = usize::try_from(servers) {
             shards.servers.store(servers, Ordering::Relaxed);
         }
+        *shards.alive.lock().unwrap_or_else(PoisonError::into_inner) = alive;
+    }
+
+    /// Whether that server's lease had not expired at the last heartbeat.
+    pub fn is_alive(&self, node: i64) -> bool {
+        let alive = |shards: &Arc<Shards>| shards.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(&node);
+        self.0.as_ref().is_some_and(alive)
     }
 
     /// Whether the outlet's machines are decided here.
@@ -250,12 +261,13 @@ mod tests {
     #[test]
     fn limits_are_shared_by_those_who_live() {
         let (alone, own) = (Ownership::default(), Ownership::shared(ClusterMetrics::default(), Duration::ZERO));
-        alone.is_one_of(3);
+        alone.is_one_of(3, vec![1]);
         assert_eq!((alone.share_of(50), own.share_of(50)), (50, 50));
-        own.is_one_of(3);
+        own.is_one_of(3, vec![1, 2, 3]);
         assert_eq!((own.share_of(50), own.share_of(2)), (17, 1));
-        own.is_one_of(0);
+        own.is_one_of(0, vec![2]);
         assert_eq!(own.share_of(50), 17);
+        assert!(own.is_alive(2) && !own.is_alive(1) && !alone.is_alive(1), "the last heartbeat counts");
     }
 
     #[test]

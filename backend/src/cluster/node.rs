@@ -134,7 +134,7 @@ impl Node {
         };
         self.metrics.beat_seconds.observe(took.as_secs_f64());
         let (gained, lost) = self.ownership.learn(self.id, &beat.owned);
-        self.ownership.is_one_of(beat.nodes);
+        self.ownership.is_one_of(beat.nodes, beat.alive);
         self.metrics.nodes.set(beat.nodes);
         self.metrics.shards_free.set(beat.free);
         self.metrics.shards_owned.set(i64::try_from(beat.owned.len()).unwrap_or_default());

@@ -13,6 +13,10 @@ use crate::cluster::news::{Heard, Hint, News, SILENT_AFTER};
 
 /// What has changed is told together.
 const TELL_EVERY: Duration = Duration::from_millis(100);
+/// Customers whose sockets one other server may report; what it reports beyond is not counted.
+const MAX_CUSTOMERS: usize = 100_000;
+/// Sockets of one customer that another server may report; more count as so many.
+const MAX_SOCKETS: usize = 1_000;
 /// Customers in one message.
 const TOLD_AT_ONCE: usize = 1_000;
 
@@ -55,7 +59,10 @@ impl Elsewhere {
         for (customer, count) in of {
             match count {
                 0 => _ = told.counts.remove(customer),
-                count => _ = told.counts.insert(*customer, *count),
+                count if told.counts.len() < MAX_CUSTOMERS || told.counts.contains_key(customer) => {
+                    told.counts.insert(*customer, (*count).min(MAX_SOCKETS));
+                }
+                _ => {}
             }
         }
         is_new
@@ -112,6 +119,19 @@ mod tests {
         assert_eq!([7, 8, 9].map(|customer| elsewhere.of(customer)), [6, 1, 0]);
         elsewhere.heard(2, &[(7, 0)]);
         assert_eq!(elsewhere.of(7), 2);
+    }
+
+    #[test]
+    fn reported_counts_have_limits() {
+        let elsewhere = Elsewhere::default();
+        elsewhere.heard(1, &[(7, usize::MAX)]);
+        elsewhere.heard(2, &[(7, usize::MAX)]);
+        assert_eq!(elsewhere.of(7), 2 * MAX_SOCKETS);
+        let many: Vec<_> = (0..).map(|customer| (customer, 1)).take(MAX_CUSTOMERS + 10).collect();
+        elsewhere.heard(3, &many);
+        assert_eq!(elsewhere.counts()[&3].counts.len(), MAX_CUSTOMERS);
+        elsewhere.heard(3, &[(7, 0), (-1, 1)]);
+        assert_eq!(elsewhere.of(-1), 1, "a customer that is gone makes room");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! News over NATS (docs.nats.io, "Core NATS"): at most once is enough, so nothing is stored there, and a lost message costs the moment until
 //! somebody looks anyway.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -27,6 +28,9 @@ const AGAIN_AFTER: Duration = Duration::from_millis(100);
 const AGAIN_AFTER_AT_MOST: Duration = Duration::from_secs(1);
 /// For handing a message to the connection; longer, and it is lost.
 const TELL_WITHIN: Duration = Duration::from_secs(1);
+
+/// Senders that are no living server and are remembered, in case they become one.
+const MAX_IGNORED: usize = 64;
 
 /// A message.
 #[derive(Debug, Serialize, Deserialize)]
@@ -128,7 +132,7 @@ async fn speak(wire: &Wire, client: &Client, told: &mut Receiver<Hint>, own: &Ow
 }
 
 async fn hear(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Instant) {
-    let mut numbers = Numbers::default();
+    let (mut numbers, mut ignored) = (Numbers::default(), BTreeSet::new());
     while let Some(message) = heard.next().await {
         let Some(Envelope { from, number, at_us, hint }) = read(&message) else {
             wire.metrics.unreadable.inc();
@@ -140,7 +144,15 @@ async fn hear(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Instan
             }
             continue;
         }
-        let missing = numbers.missing(from, number, Instant::now());
+        // Who has just joined is known with the next heartbeat, and what it sent before counts as missed then.
+        if !own.is_alive(from) {
+            wire.metrics.ignored.inc();
+            if ignored.len() < MAX_IGNORED {
+                ignored.insert(from);
+            }
+            continue;
+        }
+        let missing = numbers.missing(from, number, Instant::now()) + u64::from(ignored.remove(&from));
         wire.metrics.heard.inc();
         if missing > 0 {
             wire.metrics.missed.inc_by(missing);

@@ -206,7 +206,8 @@ async fn whoever_tells_lies_makes_servers_look_and_nothing_else() {
     let (shop, siti, epay) = first.own_shop(1).await;
     let login = async_nats::ConnectOptions::with_user_and_password("nyala".to_owned(), "rahasia".to_owned());
     let stranger = login.connect(nats.url()).await.unwrap();
-    let lie = |hint: Value| json!({"from": 4_711, "number": 1, "at_us": 0, "hint": hint}).to_string();
+    let from = first.state.machines.ownership().node().unwrap();
+    let lie = |hint: Value| json!({"from": from, "number": 1, "at_us": 0, "hint": hint}).to_string();
     let id = shop.idmesin;
     let lies = [
         "no JSON".to_owned(),
@@ -216,6 +217,7 @@ async fn whoever_tells_lies_makes_servers_look_and_nothing_else() {
         lie(json!({"words": {"shards": [-1, 7, 100_000]}})),
         lie(json!({"tokens": {"customer": siti.id}})),
         lie(json!("tills")),
+        lie(json!({"sockets": {"of": [[siti.id + 1, u64::MAX], [siti.id + 1, u64::MAX]]}})),
         lie(json!({"balance": {"customer": siti.id, "account": epay, "cause": "topup"}})),
     ];
     let mut phone = Phone::join(&second, &siti.token).await;
@@ -229,4 +231,30 @@ async fn whoever_tells_lies_makes_servers_look_and_nothing_else() {
     assert_eq!(phone.subscribe(id).await["tl"], json!(null));
     assert_eq!(first.balance(epay).await, PRICE);
     first.assert_no_violation().await;
+}
+
+/// Whoever reaches NATS cannot speak as a server that does not exist, or no longer does.
+#[actix_web::test]
+async fn messages_of_senders_that_are_no_living_server_are_ignored() {
+    let Some(nats) = Nats::start() else { return };
+    let (first, second) = two_with(&nats).await;
+    let siti = first.register_customer("81234567890", "Siti", "Rahmawati").await;
+    let login = async_nats::ConnectOptions::with_user_and_password("nyala".to_owned(), "rahasia".to_owned());
+    let stranger = login.connect(nats.url()).await.unwrap();
+    let news = &second.state.metrics.cluster.news;
+    let (ignored, missed) = (news.ignored.get(), news.missed.get());
+    let full = json!({"from": 4_711, "number": 1, "at_us": 0, "hint": {"sockets": {"of": [[siti.id, 10]]}}}).to_string();
+    let jump = json!({"from": 4_711, "number": 1_000_000, "at_us": 0, "hint": "pulse"}).to_string();
+    for message in [full, jump] {
+        stranger.publish("nyala.v1.node.4711", message.into()).await.unwrap();
+    }
+    soon("both have come", async {
+        while news.ignored.get() < ignored + 2 {
+            sleep(LOOK_EVERY).await;
+        }
+    })
+    .await;
+    assert_eq!(news.missed.get(), missed, "its numbers say nothing");
+    let mut phone = Phone::dial(second.address()).await;
+    phone.connect(Some(&json!({ "token": siti.token }))).await.expect("its ten sockets are not counted");
 }
