@@ -102,6 +102,9 @@ async fn verify(run: &mut Measurement, common: &Common) {
             let said = [done.stdout, done.stderr].concat();
             run.note(&format!("`nyala audit verify` failed: {}", String::from_utf8_lossy(&said).trim()));
         }
-        Err(e) => run.note(&format!("The ledger was not verified: {}: {e}", program.display())),
+        Err(e) => {
+            run.values.count("audit_unknown", 1);
+            run.note(&format!("The ledger was not verified: {}: {e}", program.display()));
+        }
     }
 }

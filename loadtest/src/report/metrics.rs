@@ -129,6 +129,7 @@ pub static METRICS: &[Metric] = &[
     less("balances_wrong", "", "Customers whose balance is not what the tool paid in less what it bought"),
     less("balances_unknown", "", "Customers whose balance the server did not tell"),
     load("balances_checked", "", "Customers whose balance was looked at"),
+    less("audit_unknown", "", "1 when `nyala audit verify` was to run and could not be started"),
     less("audit_broken", "", "1 when `nyala audit verify` found a broken row, 0 when it found none"),
     less("errors", "", "Errors of all kinds together"),
     less("server_cpu_percent", "%", "Processor time of the server's process, 100 is one core"),

@@ -21,8 +21,9 @@ use crate::options::Common;
 use crate::report::Report;
 use crate::ui;
 
-/// Always crossed when they are not 0, whatever thresholds were asked for: no load may cost money or give a machine to two.
-const NEVER: [&str; 3] = ["balances_wrong", "audit_broken", "rounds_without_one_winner"];
+/// Always crossed when they are not 0, whatever thresholds were asked for: no load may cost money or give a machine to two, and what could
+/// not be checked has not been seen to be right.
+const NEVER: [&str; 5] = ["balances_wrong", "balances_unknown", "audit_broken", "audit_unknown", "rounds_without_one_winner"];
 
 /// What a scenario came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -126,6 +126,19 @@ fn a_broken_ledger_ends_with_2() {
 }
 
 #[test]
+fn a_ledger_that_cannot_be_verified_ends_with_2() {
+    let (fake, program) = (Fake::start(Faults::default()), folder());
+    std::fs::write(&program, "#!/no/such/interpreter\n").expect("a file");
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("a program");
+    let nyala = program.to_str().expect("a path");
+    let args = ["hot", "--customers=3", "--rounds=1", "--key=root", "--data-dir=x", "--url", &fake.url, "--nyala", nyala];
+    let told = tool(&args);
+    let _ = std::fs::remove_file(program);
+    assert_eq!(told.status.code(), Some(2), "{}", said(&told));
+    assert!(said(&told).contains("Failed: audit_unknown > 0"), "{}", said(&told));
+}
+
+#[test]
 fn reports_of_two_scenarios_are_not_compared() {
     let (fake, folder) = (Fake::start(Faults::default()), folder());
     let folder = folder.to_str().expect("a path");
