@@ -75,6 +75,8 @@ pub struct ServerParts {
     pub mqtt: Arc<Mqtt>,
     pub in_flight: InFlight,
     pub bodies: Room,
+    /// Files of the app.
+    pub built: files::Built,
 }
 
 impl std::ops::Deref for AppState {
@@ -173,6 +175,7 @@ impl AppState {
             mqtt,
             in_flight: InFlight::default(),
             bodies,
+            built: files::Built::default(),
         })))
     }
 
@@ -185,6 +188,7 @@ impl AppState {
             .app_data(Data::new(self.in_flight.clone()))
             .app_data(Data::new(self.bodies.clone()))
             .app_data(Data::new(self.config.http.clone()))
+            .app_data(Data::new(self.built.clone()))
             .app_data(Data::new(self.metrics.http.clone()))
             .app_data(Data::new(cross_site::origins(&self.config.http)))
             .app_data(Data::from(self.config.clone()))

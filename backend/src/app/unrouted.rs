@@ -8,10 +8,14 @@ use crate::config::HttpSettings;
 use crate::http::answer::with_status;
 use crate::http::error::AppError;
 
-pub async fn unrouted(req: HttpRequest, http: web::Data<HttpSettings>) -> Result<HttpResponse, AppError> {
+pub async fn unrouted(
+    req: HttpRequest,
+    http: web::Data<HttpSettings>,
+    built: web::Data<files::Built>,
+) -> Result<HttpResponse, AppError> {
     match req.match_pattern() {
         Some(pattern) => Ok(wrong_method(&req, openapi::methods(&pattern))),
-        None => files::serve(&req, &http.app_dir),
+        None => files::serve(&req, &http.app_dir, &built),
     }
 }
 

@@ -67,7 +67,6 @@ impl ServerSettings {
         let refused = [
             (self.whatsapp.sender == SenderKind::Log, "whatsapp.sender = \"log\" is the development sender; set \"meta\""),
             (!self.mqtt.tls, "mqtt.tls must be true: devices' secrets never cross a network in the clear"),
-            (!self.push.hosts.is_empty(), "push.hosts must be empty: the server would call whatever a customer names there"),
             (self.dev.routes, "dev.routes must be false"),
             (self.dev.allow_lan, "dev.allow_lan must be false"),
             (self.dev.seed_demo, "dev.seed_demo must be false"),
@@ -75,8 +74,9 @@ impl ServerSettings {
             (!self.dev.panic_task.is_empty(), "dev.panic_task must be empty"),
             (self.dev.ticks_per_second != 1, "dev.ticks_per_second must be 1"),
         ];
-        match refused.iter().find(|(bad, _)| *bad) {
-            Some((_, why)) => Err(ConfigError::Refused(format!("the production profile refuses to start: {why}"))),
+        let first = refused.iter().find(|(bad, _)| *bad).map(|(_, why)| (*why).to_owned());
+        match first.or_else(|| self.push.check_production().err()) {
+            Some(why) => Err(ConfigError::Refused(format!("the production profile refuses to start: {why}"))),
             None => Ok(()),
         }
     }

@@ -161,9 +161,9 @@ fn sampai() -> String {
 
 /// `push::endpoint::Endpoint::parse`, where no host is added.
 fn push_endpoint() -> String {
-    let [host, domains] = [endpoint::HOST.to_owned(), endpoint::DOMAINS.join("|")].map(|names| names.replace('.', r"\."));
+    let [hosts, domains] = [endpoint::HOSTS.join("|"), endpoint::DOMAINS.join("|")].map(|names| names.replace('.', r"\."));
     let marks = endpoint::PATH_MARKS.replace('-', "");
-    format!("^https://({host}|([a-z0-9-]+\\.)+({domains}))/[A-Za-z0-9{marks}-]*$")
+    format!("^https://({hosts}|([a-z0-9-]+\\.)+({domains}))/[A-Za-z0-9{marks}-]*$")
 }
 
 /// Rules that bind a body's fields together are made of these: an object in which `field` is there and is `what` …

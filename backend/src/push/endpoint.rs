@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 /// The longest endpoint; those of the services have some 200 characters.
 pub const MAX_BYTES: usize = 1024;
-/// Google's service has one host, …
-pub const HOST: &str = "fcm.googleapis.com";
+/// Google's services have a host each, …
+pub const HOSTS: [&str; 2] = ["fcm.googleapis.com", "jmt17.google.com"];
 /// … Mozilla, Apple and Microsoft have several below these.
 pub const DOMAINS: [&str; 3] = ["push.services.mozilla.com", "push.apple.com", "notify.windows.com"];
 /// What may stand in an endpoint's path beside letters and digits (RFC 3986 §3.3, and a query).
@@ -48,7 +48,7 @@ impl Endpoint {
 fn is_known(host: &str) -> bool {
     let is_label =
         |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-    host == HOST
+    HOSTS.contains(&host)
         || DOMAINS.iter().any(|domain| {
             let below = host.strip_suffix(domain).and_then(|rest| rest.strip_suffix('.'));
             below.is_some_and(|labels| labels.split('.').all(is_label))
@@ -74,6 +74,7 @@ mod tests {
     fn known_services_and_listed_hosts_are_taken() {
         for (url, expected) in [
             ("https://fcm.googleapis.com/fcm/send/abc:APA91b-x_y", "https://fcm.googleapis.com"),
+            ("https://jmt17.google.com/fcm/send/abc:APA91b-x_y", "https://jmt17.google.com"),
             ("https://updates.push.services.mozilla.com/wpush/v2/gAAA=", "https://updates.push.services.mozilla.com"),
             ("https://web.push.apple.com/QGuQyavXutnMH", "https://web.push.apple.com"),
             ("https://wns2-by3p.notify.windows.com/w/?token=BQYA%2b", "https://wns2-by3p.notify.windows.com"),

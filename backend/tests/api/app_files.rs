@@ -74,6 +74,48 @@ async fn the_page_answers_every_route_of_the_app_and_is_asked_about_each_time() 
     assert_eq!(site.get("/", &[]).await.body, PAGE, "also for who does not say what it accepts");
 }
 
+/// Link previews and monitors accept anything, or say nothing.
+#[actix_web::test]
+async fn a_page_is_also_for_who_accepts_anything_or_does_not_say() {
+    let site = Site::start().await;
+    for (path, page) in [("/login", PAGE), ("/otp/81234567890", PAGE), ("/kasir/masuk", TILL)] {
+        for accepts in [None, Some("*/*"), Some("image/webp, */*;q=0.1"), Some("text/*"), Some("Text/HTML;level=1")] {
+            let headers: Vec<_> = accepts.map(|accepts| ("accept", accepts)).into_iter().collect();
+            let (got, head) = (site.get(path, &headers).await, raw(&site.app, "HEAD", path, &headers).await);
+            assert_eq!((got.status.as_u16(), got.body.as_str()), (200, page), "{path} {accepts:?}");
+            assert_eq!((head.status.as_u16(), head.header("etag")), (200, got.header("etag")), "{path} {accepts:?}");
+        }
+    }
+    for path in ["/scan/v1/nothing", "/ops/nothing", "/gone.png", "//login", "/log%00in", "/.well-known/change-password"] {
+        site.app.call("GET", path, None, &[("accept", "*/*")], None).await.expect(404, "alamat tidak ditemukan");
+    }
+    site.app
+        .call("GET", "/login", None, &[("accept", "application/json, image/*")], None)
+        .await
+        .expect(404, "alamat tidak ditemukan");
+}
+
+/// Two servers, or a copy of the build, have other inodes and times.
+#[actix_web::test]
+async fn copies_of_one_build_have_the_same_tags() {
+    let (first, second) = (Site::start().await, Site::start().await);
+    for (path, coding) in [("/", ""), ("/kasir", ""), ("/sw.js", ""), (CODE, ""), (CODE, "br"), (CODE, "gzip")] {
+        let headers = [HTML, ("accept-encoding", coding)];
+        let one = first.get(path, &headers).await;
+        assert!(!one.header("etag").is_empty());
+        assert_eq!(one.header("etag"), second.get(path, &headers).await.header("etag"), "{path}");
+        assert_eq!(
+            second.get(path, &[headers[0], headers[1], ("if-none-match", one.header("etag"))]).await.status,
+            304,
+            "{path}"
+        );
+    }
+    let page = first.get("/", &[HTML]).await;
+    std::fs::write(first.dir.join("dist/index.html"), PAGE.replace("root", "next")).unwrap();
+    let next = first.get("/", &[HTML, ("if-none-match", page.header("etag"))]).await;
+    assert_eq!((next.status.as_u16(), next.body.contains("next")), (200, true), "a new build is seen");
+}
+
 #[actix_web::test]
 async fn the_till_has_a_page_and_files_of_its_own_below_its_prefix() {
     let site = Site::start().await;

@@ -25,7 +25,11 @@ async fn the_settings_are_told_without_secrets() {
     let production = [&["--set", "profile=production"], meta.as_slice()].concat();
     set(&production).ok();
     set(&[production.as_slice(), &["--set", "dev.routes=true"]].concat()).refused("dev.routes must be false");
-    set(&[production.as_slice(), &["--set", "push.hosts=127.0.0.1"]].concat()).refused("push.hosts must be empty");
+    for host in ["127.0.0.1", "localhost", "push.example:443", "::1", "intranet", "push.localhost", "https://push.example"] {
+        let named = format!("push.hosts={host}");
+        set(&[production.as_slice(), &["--set", &named]].concat()).refused(&format!("push.hosts has \"{host}\""));
+    }
+    set(&[production.as_slice(), &["--set", "push.hosts=push.example.com"]].concat()).ok();
     set(&["--set", "profile=production"]).refused("meta_access_token");
     set(&["--set", "http.prot=1"]).refused("prot");
     set(&["--set", "http"]).refused("section.key=value");
