@@ -14,12 +14,18 @@ pub struct Block {
 
 impl Block {
     pub fn parse(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` bukan alamat atau blok alamat seperti 10.0.0.0/8");
+        let text = text.trim();
+        let bad = || format!("`{text}` is no address or block of addresses such as 10.0.0.0/8");
         let (addr, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
         let base: IpAddr = addr.parse().map_err(|_| bad())?;
         let max = if base.is_ipv4() { 32 } else { 128 };
         let prefix_bits = prefix.map_or(Ok(max), |p| p.parse().map_err(|_| bad()))?;
-        if prefix_bits > max { Err(bad()) } else { Ok(Self { base, prefix_bits }) }
+        // Peers are compared by their IPv4 address, however it is written.
+        match base.to_canonical() {
+            _ if prefix_bits > max => Err(bad()),
+            base if base.is_ipv4() && max == 128 && prefix_bits >= 96 => Ok(Self { base, prefix_bits: prefix_bits - 96 }),
+            _ => Ok(Self { base, prefix_bits }),
+        }
     }
 
     pub fn contains(&self, ip: IpAddr) -> bool {

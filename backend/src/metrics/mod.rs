@@ -4,6 +4,7 @@
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
@@ -16,6 +17,7 @@ use crate::http::metrics::HttpMetrics;
 use crate::live::metrics::RealtimeMetrics;
 use crate::machine::metrics::MachineMetrics;
 use crate::push::metrics::PushMetrics;
+use crate::telemetry;
 
 /// What the server counts. One for the whole process.
 #[derive(Debug)]
@@ -79,6 +81,7 @@ impl ServerMetrics {
         );
         all.register_with_unit("database_wait", "Wait for a database connection", Unit::Seconds, db.waited().clone());
         all.register_collector(Box::new(Connections(db.clone())));
+        all.register_collector(Box::new(LogLines));
     }
 
     /// Whether the database answered this scrape.
@@ -110,5 +113,17 @@ impl Collector for Connections {
             value.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
         }
         Ok(())
+    }
+}
+
+/// Log lines, counted by the writer itself.
+#[derive(Debug)]
+struct LogLines;
+
+impl Collector for LogLines {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let help = "Log lines dropped because nobody reads standard error fast enough";
+        let dropped = ConstCounter::new(telemetry::lines_dropped());
+        dropped.encode(encoder.encode_descriptor("log_lines_dropped", help, None, MetricType::Counter)?)
     }
 }
