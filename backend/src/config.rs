@@ -142,7 +142,12 @@ pub struct DatabaseSettings {
 pub struct AuthSettings {
     pub token_days: i64,
     pub otp_per_ip_hour: i64,
+    pub otp_factor_v6_56: i64,
+    pub otp_factor_v6_48: i64,
+    pub otp_factor_v4_24: i64,
     pub otp_per_hour: i64,
+    pub otp_factor_day: i64,
+    pub otp_known_per_hour: i64,
     pub otp_per_telp_day: i64,
     pub wrong_logins_per_phone: usize,
     pub wrong_logins_per_number: usize,

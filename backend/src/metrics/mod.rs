@@ -64,10 +64,15 @@ impl ServerMetrics {
         );
         all.register("http_bodies_given_up", "Bodies given up because others needed their room", bodies.given_up().clone());
         all.register("codes", "One-time codes given to WhatsApp, by result", auth.codes().clone());
+        all.register(
+            "codes_used_ratio",
+            "How much of the limits of codes that all share is used",
+            auth.sent_codes.used().clone(),
+        );
         all.register("password_queue_length", "Passwords waiting to be hashed", auth.waiting_passwords().clone());
         all.register(
             "logins_refused",
-            "Passwords refused unhashed: too many wrong ones, or too many waiting",
+            "Passwords refused unhashed and numbers not looked up: too many wrong or unknown ones, or too many waiting",
             auth.login_limits.refused().clone(),
         );
         all.register("reset_codes_wrong", "Wrong codes for a forgotten password", auth.reset_alarm.wrong().clone());
