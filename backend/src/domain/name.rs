@@ -1,6 +1,6 @@
 //! A customer's name (docs/contract.md §1).
 
-use super::text::is_unreadable;
+use super::text::is_readable_word;
 use crate::domain::error::DomainError;
 
 /// The longest name kept, in characters other than blanks.
@@ -15,7 +15,7 @@ pub struct Name {
 
 impl Name {
     /// Trims and collapses blanks. 422 `Nama Akun Minimal 2 Kata` below two words, 400 with more than [`MAX_LETTERS`] characters
-    /// that are no blanks or with control characters other than blanks.
+    /// that are no blanks, or where a word has nothing visible or something hidden (`text::is_readable_word`).
     pub fn parse(text: &str) -> Result<Self, DomainError> {
         let mut words = text.split_whitespace();
         let first = words.next().ok_or(DomainError::NameTooShort)?.to_owned();
@@ -23,9 +23,11 @@ impl Name {
         if last.is_empty() {
             return Err(DomainError::NameTooShort);
         }
-        let whole = first.chars().chain(last.chars()).filter(|c| !c.is_whitespace());
-        if whole.clone().any(is_unreadable) || whole.count() > MAX_LETTERS {
-            return Err(DomainError::malformed(format!("nama harus paling banyak {MAX_LETTERS} huruf tanpa karakter kendali")));
+        let letters = text.chars().filter(|c| !c.is_whitespace()).count();
+        if letters > MAX_LETTERS || !text.split_whitespace().all(is_readable_word) {
+            return Err(DomainError::malformed(format!(
+                "nama harus paling banyak {MAX_LETTERS} huruf yang terlihat, tanpa karakter kendali atau tersembunyi"
+            )));
         }
         Ok(Self { first, last })
     }
@@ -71,6 +73,9 @@ mod tests {
             "a\u{0} b".to_owned(),
             "a b\u{7f}".to_owned(),
             "\u{200b} \u{200b}".to_owned(),
+            "Siti \u{3164}".to_owned(),
+            "\u{2800} \u{115f}".to_owned(),
+            "Siti \u{301}\u{301}".to_owned(),
         ] {
             assert!(Name::parse(&text).is_err(), "{text}");
         }

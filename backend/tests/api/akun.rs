@@ -41,6 +41,18 @@ async fn a_name_is_changed_and_nothing_else() {
             .await
             .expect(422, "Nama Akun Minimal 2 Kata");
     }
+    for hidden in ["Siti \u{ffa0}", "\u{3164} \u{3164}", "Siti \u{f0000}", "Siti \u{fe0f}", "Siti R\u{2060}ahma"] {
+        let refused = app.post("/scan/v1/akun/update_nama", Some(&siti.token), &json!({"nama": hidden})).await;
+        assert_eq!(refused.status, 400, "{hidden:?}: {refused:?}");
+    }
+    for (name, last) in [
+        ("Siti \u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}", "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}"),
+        ("Siti \u{645}\u{6cc}\u{200c}\u{62e}\u{648}", "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}"),
+        ("Siti \u{2764}\u{fe0f}", "\u{2764}\u{fe0f}"),
+    ] {
+        app.post("/scan/v1/akun/update_nama", Some(&siti.token), &json!({"nama": name})).await.ok();
+        assert_eq!(app.account(&siti).await["nama_akhir"], last);
+    }
 }
 
 #[actix_web::test]

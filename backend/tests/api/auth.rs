@@ -123,6 +123,18 @@ async fn bad_names_and_passwords_are_told_before_the_code_is_looked_at() {
         app.post(REGISTER, None, &with("password", "1234567")).await.expect(422, "kata sandi minimal 8 karakter");
         app.post(REGISTER, None, &with("password", &"a".repeat(129))).await.expect(422, "kata sandi minimal 8 karakter");
         app.post(REGISTER, None, &with("nama", " Siti ")).await.expect(422, "Nama Akun Minimal 2 Kata");
+        for hidden in [
+            "Siti \u{3164}",
+            "Siti \u{2800}",
+            "Siti \u{115f}",
+            "\u{301} Siti",
+            "Siti \u{e0041}",
+            "Siti \u{e000}",
+            "Siti a\u{200d}",
+        ] {
+            let refused = app.post(REGISTER, None, &with("nama", hidden)).await;
+            assert_eq!(refused.status, 400, "{hidden:?}: {refused:?}");
+        }
     }
     app.post(REGISTER, None, &register_body(TELP, &code)).await.ok();
 }

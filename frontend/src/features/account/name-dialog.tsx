@@ -7,7 +7,7 @@ import { spec } from '@/shared/copy/spec'
 import { currentCustomer } from '@/shared/lib/auth-store'
 import { toast } from '@/shared/lib/toast'
 import { useForm } from '@/shared/lib/use-form'
-import { isFullName } from '@/shared/lib/validate'
+import { nameFault } from '@/shared/lib/validate'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
@@ -36,8 +36,9 @@ export function NameDialog({ name, onClose }: Props) {
     },
   })
 
-  const complete = isFullName(value)
-  const { form, field } = useForm<'nama'>(() => (complete ? {} : { nama: spec.nameTooShort }), submit)
+  const fault = nameFault(value)
+  const complete = fault !== spec.nameTooShort
+  const { form, field } = useForm<'nama'>(() => (fault === undefined ? {} : { nama: fault }), submit)
 
   return (
     <Dialog open onClose={onClose} title={spec.changeName} locked={pending} typed={value !== name}>

@@ -2354,7 +2354,7 @@ export interface components {
             telp: components["schemas"]["Telp"];
         };
         /**
-         * @description At least two words, together at most 99 characters without the blanks.
+         * @description At least two words, together at most 99 characters without the blanks; each word begins with something visible. The pattern has common letters: those of all other scripts, emoji, combining marks behind a letter and joiners between two are taken, too; control, hidden and private characters are not.
          * @example Siti Rahmawati
          */
         FullName: string;
@@ -2612,7 +2612,7 @@ export interface components {
             petugas: string;
         };
         /**
-         * @description 1 to 94 characters without the blanks around them; no control characters.
+         * @description 1 to 94 characters without the blanks around them; each word begins with something visible. The pattern has common letters: those of all other scripts, emoji, combining marks behind a letter and joiners between two are taken, too; control, hidden and private characters are not.
          * @example Mesin
          */
         NamePrefix: string;
@@ -2927,7 +2927,7 @@ export interface components {
             updated_at: string;
         };
         /**
-         * @description 1 to 500 characters without the blanks around them; no control characters.
+         * @description 1 to 500 characters without the blanks around them; each word begins with something visible. The pattern has common letters: those of all other scripts, emoji, combining marks behind a letter and joiners between two are taken, too; control, hidden and private characters are not.
          * @example mesin rusak
          */
         Reason: string;
@@ -2987,7 +2987,7 @@ export interface components {
             shift?: null | components["schemas"]["Shift"];
         };
         /**
-         * @description 1 to 100 characters without the blanks around them; no control characters.
+         * @description 1 to 100 characters without the blanks around them; each word begins with something visible. The pattern has common letters: those of all other scripts, emoji, combining marks behind a letter and joiners between two are taken, too; control, hidden and private characters are not.
          * @example Cuci Kilat
          */
         ShortText: string;

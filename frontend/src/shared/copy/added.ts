@@ -14,6 +14,9 @@ export const added = {
   nameHint: 'Nama depan dan nama belakang',
   /** The server's own sentence, told before a code is asked for. */
   passwordTooShort: 'kata sandi minimal 8 karakter',
+  passwordTooLong: 'kata sandi maksimal 128 karakter',
+  nameTooLong: 'Nama paling banyak 99 huruf',
+  nameHidden: 'Nama berisi karakter yang tidak terlihat',
   passwordAdvice: {
     length: 'Min. 8 karakter',
     upperCase: 'Huruf besar',

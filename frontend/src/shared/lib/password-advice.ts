@@ -1,11 +1,14 @@
 import { added } from '@/shared/copy/added'
 
-/** Characters, not bytes, as the server counts them. */
+/** Characters, not bytes, composed (NFC), as the server counts them. */
 const PASSWORD_MIN = 8
+const PASSWORD_MAX = 128
 
-export function longEnough(password: string): boolean {
-  return [...password].length >= PASSWORD_MIN
-}
+const count = (password: string): number => [...password.normalize('NFC')].length
+
+export const longEnough = (password: string): boolean => count(password) >= PASSWORD_MIN
+
+export const shortEnough = (password: string): boolean => count(password) <= PASSWORD_MAX
 
 export interface Advice {
   text: string

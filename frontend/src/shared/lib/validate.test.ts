@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import {
-  isFullName,
+  nameFault,
   validForgotTelp,
   validLogin,
   validPasswordChange,
@@ -64,6 +64,34 @@ it('the change of the password has words of its own', () => {
 
 it('counts words between any blanks', () => {
   expect(words('  Siti \t Rahmawati ')).toEqual(['Siti', 'Rahmawati'])
-  expect(isFullName('Siti R')).toBe(true)
-  expect(isFullName(' Siti ')).toBe(false)
+  expect(nameFault('Siti R')).toBeUndefined()
+  expect(nameFault(' Siti ')).toBe('Nama Akun Minimal 2 Kata')
+})
+
+it('a name is refused as the server refuses it, before a code is asked for', () => {
+  for (const name of [
+    'Siti Rahma',
+    'Siti \u{1f468}\u200d\u{1f469}\u200d\u{1f467}',
+    '\u0645\u06cc\u200c\u062e\u0648 Reza',
+    'E\u0301lise \u2764\ufe0f',
+    `a ${'b'.repeat(98)}`,
+  ])
+    expect(nameFault(name)).toBeUndefined()
+  for (const word of [
+    '\u3164',
+    '\u2800',
+    '\u115f',
+    '\u0301',
+    '\ue000',
+    '\u{e0041}',
+    '\u200d',
+    'a\u200d',
+    'a\u200bb',
+    'a\u202eb',
+    '\ufe0f',
+    '\u0000',
+  ])
+    expect(nameFault(`Siti ${word}`)).toBe('Nama berisi karakter yang tidak terlihat')
+  expect(nameFault(`a ${'b'.repeat(99)}`)).toBe('Nama paling banyak 99 huruf')
+  expect(nameFault('Siti')).toBe('Nama Akun Minimal 2 Kata')
 })

@@ -1,6 +1,6 @@
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
-import { longEnough } from '@/shared/lib/password-advice'
+import { longEnough, shortEnough } from '@/shared/lib/password-advice'
 
 /** What is wrong with a form, field by field in the form's order; empty when it may be sent (docs/product.md §5). */
 export type Faults<F extends string> = { readonly [field in F]?: string }
@@ -10,8 +10,34 @@ export function words(name: string): string[] {
   return name.trim().split(/\s+/).filter(Boolean)
 }
 
-export function isFullName(name: string): boolean {
-  return words(name).length >= 2
+/** Letters of a name without its blanks, as the server counts them. */
+const NAME_MAX = 99
+/** Fillers that count as letters, marks or symbols and show nothing, and code points that stand for nothing. */
+const FILLERS = [0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0, 0xfffc]
+const RANGES = [
+  [0x180b, 0x180f],
+  [0xfff0, 0xfff8],
+  [0xe0000, 0xe00ff],
+  [0xe01f0, 0xe0fff],
+] as const
+const isHidden = (letter: string): boolean => {
+  const code = letter.codePointAt(0) ?? 0
+  return (
+    FILLERS.includes(code) ||
+    RANGES.some(([from, to]) => code >= from && code <= to) ||
+    /\p{Noncharacter_Code_Point}/u.test(letter)
+  )
+}
+const LETTER = '[\\p{L}\\p{N}\\p{P}\\p{S}\\p{Cn}]'
+/** Something visible first; marks and variation selectors behind it, joiners between two. */
+const READABLE = new RegExp(`^${LETTER}(?:${LETTER}|\\p{M}|[\\u200c\\u200d]${LETTER})*$`, 'u')
+
+/** What the server would refuse of a name, before a code is asked for (domain/text.rs). */
+export function nameFault(name: string): string | undefined {
+  const all = words(name)
+  if (all.length < 2) return spec.nameTooShort
+  if ([...all.join('')].length > NAME_MAX) return added.nameTooLong
+  return all.every((word) => READABLE.test(word) && ![...word].some(isHidden)) ? undefined : added.nameHidden
 }
 
 export function validLogin(form: { telp: string; password: string }): Faults<'telp' | 'password'> {
@@ -29,10 +55,11 @@ export function validRegister(form: Registration): Faults<keyof Registration> {
   const { telp, password, repeat, nama } = form
   const gaps = missing({ telp, password, repeat, nama: nama.trim() }, spec.formIncomplete)
   if (!fine(gaps)) return gaps
+  const name = nameFault(nama)
   return {
     ...tooShort('password', password),
     ...(password !== repeat && { repeat: spec.passwordsDiffer }),
-    ...(!isFullName(nama) && { nama: spec.nameTooShort }),
+    ...(name !== undefined && { nama: name }),
   }
 }
 
@@ -80,7 +107,8 @@ function missing<F extends string>(form: Record<F, string>, sentence: string): F
   return gaps
 }
 
-/** The server refuses it too, but only with the code, which would then have been asked for in vain. */
+/** The server refuses it too, but only after the code has been sent. */
 function tooShort<F extends string>(field: F, password: string): Faults<F> {
-  return longEnough(password) ? {} : ({ [field]: added.passwordTooShort } as Faults<F>)
+  if (!longEnough(password)) return { [field]: added.passwordTooShort } as Faults<F>
+  return shortEnough(password) ? {} : ({ [field]: added.passwordTooLong } as Faults<F>)
 }
