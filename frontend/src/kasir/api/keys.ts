@@ -7,5 +7,6 @@ export const keys = {
   topUps: ['top-ups'],
   newestTopUps: ['top-ups', 'newest'],
   topUpPages: ['top-ups', 'pages'],
+  topUp: (id: string) => ['top-ups', 'one', id],
   uses: ['uses'],
 }
