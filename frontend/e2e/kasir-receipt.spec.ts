@@ -121,7 +121,12 @@ test('one whose amounts the list leaves out is opened for its receipt', async ({
     const response = await route.fetch()
     const answer = (await response.json()) as { data: { baris: Record<string, unknown>[] } }
     whole = answer.data.baris[0] ?? {}
-    answer.data.baris = answer.data.baris.map((row) => ({ ...row, nominal: null, quota: null }))
+    answer.data.baris = answer.data.baris.map((row) => ({
+      ...row,
+      nominal: null,
+      quota: null,
+      nama_paket: null,
+    }))
     await route.fulfill({ response, json: answer })
   })
   await page.route(/\/ops\/v1\/topup\/\d+$/, (route) => {

@@ -49,8 +49,8 @@ function Opened({ row, onClose }: { row: ListedTopUp; onClose: () => void }) {
   })
   if (hasAmounts(row)) return <TopUp row={row} onClose={onClose} />
   if (query.data) {
-    const { nominal, quota } = query.data
-    return <TopUp row={{ ...row, nominal, quota }} onClose={onClose} />
+    const { nominal, quota, nama_paket } = query.data
+    return <TopUp row={{ ...row, nominal, quota, nama_paket }} onClose={onClose} />
   }
   if (query.isError) {
     return <Failed error={query.error} pending={query.isFetching} onRetry={() => void query.refetch()} />
