@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
 use crate::domain::address::Block;
+use crate::domain::origin::Origin;
 use crate::domain::secret::Secret;
 
 mod check;
@@ -107,7 +108,8 @@ pub struct HttpSettings {
     pub backlog: u16,
     pub unfinished_bodies_mb: usize,
     pub trusted_proxies: Vec<Block>,
-    pub allowed_origins: Vec<String>,
+    /// As browsers write them.
+    pub allowed_origins: Vec<Origin>,
     pub app_dir: PathBuf,
     pub drain_s: u64,
 }
@@ -140,7 +142,12 @@ pub struct DatabaseSettings {
 pub struct AuthSettings {
     pub token_days: i64,
     pub otp_per_ip_hour: i64,
+    pub otp_factor_v6_56: i64,
+    pub otp_factor_v6_48: i64,
+    pub otp_factor_v4_24: i64,
     pub otp_per_hour: i64,
+    pub otp_factor_day: i64,
+    pub otp_known_per_hour: i64,
     pub otp_per_telp_day: i64,
     pub wrong_logins_per_phone: usize,
     pub wrong_logins_per_number: usize,
@@ -277,7 +284,10 @@ impl ServerSettings {
         if layer.exists() {
             builder = builder.add_source(config::File::from(layer));
         }
-        builder = builder.add_source(plain).add_source(lists);
+        builder = builder.add_source(plain);
+        for (key, items) in lists {
+            builder = builder.set_override(key, items)?;
+        }
         if let Ok(url) = std::env::var("DATABASE_URL")
             && !url.is_empty()
         {
@@ -345,8 +355,7 @@ fn with_flags(
             .filter(|(k, _)| k.contains('.') || *k == "profile")
             .ok_or_else(|| ConfigError::Flag(flag.clone()))?;
         builder = if LISTS.contains(&key) {
-            let items: Vec<&str> = value.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
-            builder.set_override(key, items)?
+            builder.set_override(key, environment::items(value))?
         } else {
             builder.set_override(key, value)?
         };

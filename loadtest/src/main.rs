@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Err(e) => {
             let text = e.render().to_string();
             let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            eprintln!("nyala-loadtest: {first} (--help tells more)");
+            nyala_loadtest::ui::told(&format!("nyala-loadtest: {first} (--help tells more)"));
             return ExitCode::FAILURE;
         }
     };
@@ -98,7 +98,7 @@ fn main() -> ExitCode {
         Command::Crash(crash) => crash.run().map(|()| Verdict::Fine),
         Command::Cluster(cluster) => {
             if let Some(missing) = cluster::missing() {
-                eprintln!("nyala-loadtest: {missing}");
+                nyala_loadtest::ui::told(&format!("nyala-loadtest: {missing}"));
                 return ExitCode::from(EXIT_MISSING);
             }
             cluster.run()
@@ -108,7 +108,7 @@ fn main() -> ExitCode {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
         Ok(Verdict::Crossed) => ExitCode::from(EXIT_CROSSED),
         Err(why) => {
-            eprintln!("nyala-loadtest: {why}");
+            nyala_loadtest::ui::told(&format!("nyala-loadtest: {why}"));
             ExitCode::FAILURE
         }
     }

@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 pub const EXIT_CODE: i32 = 70;
 
 static ARMED: OnceLock<String> = OnceLock::new();
+static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
 
 /// Runs `task` on this thread. Its panic ends the process, with a line in the log that names it.
 pub fn spawn(name: &'static str, task: impl Future<Output = ()> + 'static) {
@@ -39,6 +40,11 @@ pub fn arm(name: &str) {
     let _ = ARMED.set(name.to_owned());
 }
 
+/// From now on the host's `last` runs before a panic ends the process: what it has logged may still be on its way.
+pub fn before_exit(last: fn()) {
+    let _ = BEFORE_EXIT.set(last);
+}
+
 fn trip(name: &str) {
     if ARMED.get().is_some_and(|armed| armed == name) {
         std::panic::resume_unwind(Box::new("armed by a test"));
@@ -48,6 +54,9 @@ fn trip(name: &str) {
 fn end(name: &str, outcome: Outcome<()>) {
     if outcome.is_err() {
         tracing::error!(task = name, "a task that its thread cannot do without has panicked: the process ends");
+        if let Some(last) = BEFORE_EXIT.get() {
+            last();
+        }
         std::process::exit(EXIT_CODE);
     }
 }

@@ -37,6 +37,24 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 /// What the build has beside a file, with the ending of its name. A tie between them is the first one's.
 const PACKED: [(ContentEncoding, &str); 2] = [(ContentEncoding::Brotli, ".br"), (ContentEncoding::Gzip, ".gz")];
 const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+/// First segments of the pages of the app (frontend/src/shared/lib/paths.ts) and of the till.
+const PAGES: [&str; 15] = [
+    "login",
+    "register",
+    "otp",
+    "forgotPasswordTelp",
+    "forgotPasswordOtp",
+    "changePassword",
+    "dashboard",
+    "scanPage",
+    "pilihLayanan",
+    "pilihEpay",
+    "pembayaran",
+    "riwayatPage",
+    "akun",
+    "topUpPage",
+    TILL,
+];
 /// First segments that are never the app's.
 const RESERVED: [&str; 6] = ["scan", "ops", "dev", "docs", "socket.io", "assets"];
 
@@ -92,7 +110,7 @@ pub fn serve(req: &HttpRequest, dir: &Path, built: &Built) -> Result<HttpRespons
         return Ok(answer(req, found, &path_on_disk, if is_hashed(path) { IMMUTABLE } else { REVALIDATE }));
     }
     match page_of(path) {
-        Some(found) if wants_page(req, req.path()) => Ok(page(req, dir, built, found)),
+        Some(found) if wants_page(req, path) => Ok(page(req, dir, built, found)),
         _ => Err(unknown),
     }
 }
@@ -120,8 +138,8 @@ fn page_of(path: &str) -> Option<&'static str> {
     Some(if first == TILL { TILL_PAGE } else { PAGE })
 }
 
-/// Browsers say that they want HTML. Link previews and monitors accept anything, or do not say: they get the page for addresses that a
-/// page may have.
+/// Browsers say that they want HTML, and get the page for any address. Link previews and monitors accept anything, or do not say: they get
+/// it for addresses of pages.
 fn wants_page(req: &HttpRequest, path: &str) -> bool {
     let accepted: Vec<_> =
         req.headers().get_all(header::ACCEPT).map(|v| String::from_utf8_lossy(v.as_bytes()).to_lowercase()).collect();
@@ -130,8 +148,7 @@ fn wants_page(req: &HttpRequest, path: &str) -> bool {
         ranges.any(|range| wanted.contains(&range.split(';').next().unwrap_or_default().trim()))
     };
     let anything = accepted.is_empty() || names(&["*/*", "text/*"]);
-    names(&["text/html"])
-        || (anything && path.strip_prefix('/').is_some_and(|path| path.trim_end_matches('/').split('/').all(is_plain)))
+    names(&["text/html"]) || (anything && path.split('/').next().is_some_and(|first| PAGES.contains(&first)))
 }
 
 fn page(req: &HttpRequest, dir: &Path, built: &Built, name: &str) -> HttpResponse {
@@ -254,6 +271,18 @@ mod tests {
         ] {
             assert_eq!(file_of(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn every_page_of_the_app_is_known() {
+        let paths =
+            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontend/src/shared/lib/paths.ts")).unwrap();
+        let firsts = paths
+            .split(['\'', '`'])
+            .filter_map(|text| text.strip_prefix('/')?.split('/').next())
+            .filter(|first| !first.is_empty());
+        let firsts: Vec<_> = firsts.filter(|first| first.bytes().all(|b| b.is_ascii_alphabetic())).collect();
+        assert_eq!(firsts, PAGES[..PAGES.len() - 1]);
     }
 
     #[test]

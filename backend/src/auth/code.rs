@@ -5,23 +5,24 @@
 
 use std::fmt;
 
+use deadpool_postgres::GenericClient;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 
 use super::Auth;
 use super::error::AuthError;
+use super::sent_codes::{self, DAY_MS, HOUR_MS, Remembered, SentLimit};
 use crate::domain::address::Address;
 use crate::domain::otp::Otp;
 use crate::domain::telp::Telp;
-use crate::domain::timestamp::{Timestamp, seconds_up};
+use crate::domain::timestamp::Timestamp;
 use crate::whatsapp::CodeMessage;
 
 const LIFE_MS: i64 = 5 * 60 * 1000;
 const COOLDOWN_MS: i64 = 60 * 1000;
-const HOUR_MS: i64 = 60 * 60 * 1000;
-const DAY_MS: i64 = 24 * HOUR_MS;
-/// How long a code that is neither taken nor refused counts as if it were sent: past the sender's own limit it never will be.
+/// How long a code that is neither taken nor refused counts for its number as if it were sent: past the sender's own limit it never
+/// will be. In the pots it counts until its window is over.
 const UNDECIDED_MS: i64 = 10 * 1000;
 /// Serialises "how many were sent" with "one more", over every process.
 const LIMIT_LOCK: i64 = 0x4e59_414c_4f01;
@@ -72,55 +73,74 @@ pub struct ResultLabel {
     result: &'static str,
 }
 
-/// Where a code goes, and what it counts against.
-#[derive(Debug)]
-pub struct Recipient {
-    pub telp: Telp,
+/// A code that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeRequest {
+    pub purpose: CodePurpose,
     pub by: Asker,
     /// Since when reset codes are guessed; `None` for whom that is no matter.
     pub alarm_since: Option<Timestamp>,
+}
+
+/// Whether an address may be sent a code at all: asked before its number is looked up, so that the answer is the same for every number.
+///
+/// # Errors
+/// `TooMany` over a limit of addresses or of all strangers.
+pub async fn admit(auth: &Auth, request: CodeRequest) -> Result<(), AuthError> {
+    let now = auth.store.now();
+    let CodeRequest { purpose, by, alarm_since } = request;
+    if let Asker::Address(address) = by {
+        auth.sent_codes.admit(address, now)?;
+    }
+    let client = auth.store.get().await?;
+    sent_codes::refuse(sent_codes::wait_ms(&client, &auth.sent_codes.limits(purpose, by, alarm_since, now), now).await?)
 }
 
 /// Sends a new code.
 ///
 /// # Errors
 /// `TooMany` within the cooldown or over a limit, `CodeNotSent` when it could not be sent, which counts against nothing.
-pub async fn send(auth: &Auth, purpose: CodePurpose, to: Recipient) -> Result<(), AuthError> {
-    let Recipient { telp, by, alarm_since } = to;
+pub async fn send(auth: &Auth, request: CodeRequest, telp: Telp) -> Result<(), AuthError> {
     let message = CodeMessage { telp, code: Otp::random(), at: auth.store.now() };
-    let id =
-        reserve(auth, purpose, &message, &Counted { by: by.to_string(), own: matches!(by, Asker::Customer(_)), alarm_since })
-            .await?;
+    let counted = reserve(auth, request, &message).await?;
     let auth = auth.clone();
     // On its own, because a caller who goes away must not leave a code that was sent and not counted.
     let sent = actix_web::rt::spawn(async move {
         let sent = auth.whatsapp.send(&message).await;
         auth.codes.get_or_create(&ResultLabel { result: if sent.is_ok() { "sent" } else { "failed" } }).inc();
-        settle(&auth, id, sent.is_ok()).await?;
+        settle(&auth, counted, sent.is_ok()).await?;
         sent.map_err(|e| {
-            tracing::warn!(error = %e, purpose = purpose.as_str(), "code not sent");
+            tracing::warn!(error = %e, purpose = request.purpose.as_str(), "code not sent");
             AuthError::CodeNotSent
         })
     });
     sent.await.map_err(AuthError::broken)?
 }
 
+/// A code that is on its way.
 struct Counted {
-    by: String,
-    /// Of the number's codes only those that `by` asked for count.
-    own: bool,
-    alarm_since: Option<Timestamp>,
+    id: i64,
+    limits: Vec<SentLimit>,
+    remembered: Remembered,
 }
 
-/// Writes the code down as undecided, when no limit forbids it.
-async fn reserve(auth: &Auth, purpose: CodePurpose, message: &CodeMessage, counted: &Counted) -> Result<i64, AuthError> {
-    let (now, telp, purpose_text) = (message.at, message.telp.as_str(), purpose.as_str());
+/// Writes the code down as undecided and counts it, when no limit forbids it.
+async fn reserve(auth: &Auth, request: CodeRequest, message: &CodeMessage) -> Result<Counted, AuthError> {
+    let CodeRequest { purpose, by, alarm_since } = request;
+    let telp = &message.telp;
+    if let Asker::Address(address) = by {
+        auth.sent_codes.admit(address, message.at)?;
+    }
+    // What is refused asks without the lock and keeps nobody waiting.
+    refuse_full(auth, &auth.store.get().await?, request, telp, message.at).await?;
+    let _place = auth.sent_codes.place_in_lock().await?;
     let mut client = auth.store.get().await?;
     let tx = client.transaction().await?;
     tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&LIMIT_LOCK]).await?;
-    if let Some(retry_s) = wait_s(auth, &tx, purpose, message, counted).await? {
-        return Err(AuthError::TooMany { retry_s });
-    }
+    let now = auth.store.now();
+    refuse_full(auth, &tx, request, telp, now).await?;
+    let limits = auth.sent_codes.limits(purpose, by, alarm_since, now);
+    sent_codes::count(&tx, &limits, now).await?;
     // Older codes of this number and purpose are of no more use: the new one is the newest, and past a day none is counted.
     let insert = tx
         .prepare_cached(
@@ -128,84 +148,81 @@ async fn reserve(auth: &Auth, purpose: CodePurpose, message: &CodeMessage, count
              INSERT INTO kode_otp (tujuan, telp, hmac, ip, created_at, expires_at) VALUES ($2, $1, $3, $4, $5, $6) RETURNING id",
         )
         .await?;
-    let hmac = hmac(auth, purpose, &message.telp, message.code.as_str());
+    let hmac = hmac(auth, purpose, telp, message.code.as_str());
+    let (life, past) = (now.plus_ms(LIFE_MS), now.plus_ms(-DAY_MS - HOUR_MS));
     let row = tx
-        .query_one(
-            &insert,
-            &[&telp, &purpose_text, &hmac.as_slice(), &counted.by, &now, &now.plus_ms(LIFE_MS), &now.plus_ms(-DAY_MS - HOUR_MS)],
-        )
+        .query_one(&insert, &[&telp.as_str(), &purpose.as_str(), &hmac.as_slice(), &by.to_string(), &now, &life, &past])
         .await?;
     let id = row.try_get(0)?;
     tx.commit().await?;
-    Ok(id)
+    Ok(Counted { id, limits, remembered: auth.sent_codes.remember(by, now) })
 }
 
-/// Seconds until the next code may be sent, when that is not now: the longest of the cooldown and the limits that are full.
-async fn wait_s(
+/// # Errors
+/// `TooMany` with the seconds until the next code may be sent, when that is not now: the longest of the cooldown and the limits that are
+/// full.
+async fn refuse_full(
     auth: &Auth,
-    tx: &deadpool_postgres::Transaction<'_>,
-    purpose: CodePurpose,
-    message: &CodeMessage,
-    counted: &Counted,
-) -> Result<Option<u32>, AuthError> {
-    let now = message.at;
-    let limits = &auth.settings;
-    // Without an alarm its limit has nothing to count; what was sent before it is worth nothing to anybody.
-    let in_alarm = counted.alarm_since.map_or(now, |since| since.max(now.plus_ms(-HOUR_MS - UNDECIDED_MS)));
+    client: &impl GenericClient,
+    request: CodeRequest,
+    telp: &Telp,
+    now: Timestamp,
+) -> Result<(), AuthError> {
+    let CodeRequest { purpose, by, alarm_since } = request;
+    let of_number = number_wait_ms(auth, client, request, telp, now).await?;
+    let limits = auth.sent_codes.limits(purpose, by, alarm_since, now);
+    sent_codes::refuse(of_number.max(sent_codes::wait_ms(client, &limits, now).await?))
+}
+
+/// Milliseconds until the number may be sent another code for this purpose. For a known phone only those count that it asked for.
+async fn number_wait_ms(
+    auth: &Auth,
+    client: &impl GenericClient,
+    request: CodeRequest,
+    telp: &Telp,
+    now: Timestamp,
+) -> Result<i64, AuthError> {
     // Each column is when the last code was sent that must have left its window before the next one may go.
-    let stmt = tx
+    let stmt = client
         .prepare_cached(
             "WITH terhitung AS NOT MATERIALIZED (
-                 SELECT id, telp, tujuan, ip, created_at, COALESCE(sent_at, created_at) AS at
-                 FROM kode_otp WHERE sent_at IS NOT NULL OR created_at > $4)
-             SELECT (SELECT at FROM terhitung WHERE telp = $1 AND tujuan = $2 AND (NOT $12::BOOLEAN OR ip = $3)
-                     ORDER BY id DESC LIMIT 1),
-                    (SELECT at FROM terhitung WHERE telp = $1 AND tujuan = $2 AND (NOT $12::BOOLEAN OR ip = $3) AND created_at > $5
-                     ORDER BY id DESC OFFSET $7 LIMIT 1),
-                    (SELECT at FROM terhitung WHERE ip = $3 AND created_at > $6 ORDER BY created_at DESC, id DESC OFFSET $8 LIMIT 1),
-                    (SELECT at FROM terhitung WHERE created_at > $6 ORDER BY created_at DESC, id DESC OFFSET $9 LIMIT 1),
-                    (SELECT at FROM terhitung WHERE tujuan = 'forgot_password' AND created_at > $10
-                     ORDER BY created_at DESC, id DESC OFFSET $11 LIMIT 1)",
+                 SELECT id, created_at, COALESCE(sent_at, created_at) AS at
+                 FROM kode_otp WHERE telp = $1 AND tujuan = $2 AND (NOT $3::BOOLEAN OR ip = $4)
+                   AND (sent_at IS NOT NULL OR created_at > $5))
+             SELECT (SELECT at FROM terhitung ORDER BY id DESC LIMIT 1),
+                    (SELECT at FROM terhitung WHERE created_at > $6 ORDER BY id DESC OFFSET $7 LIMIT 1)",
         )
         .await?;
-    let row = tx
-        .query_one(
-            &stmt,
-            &[
-                &message.telp.as_str(),
-                &purpose.as_str(),
-                &counted.by,
-                &now.plus_ms(-UNDECIDED_MS),
-                &now.plus_ms(-DAY_MS - UNDECIDED_MS),
-                &now.plus_ms(-HOUR_MS - UNDECIDED_MS),
-                &(limits.otp_per_telp_day - 1),
-                &(limits.otp_per_ip_hour - 1),
-                &(limits.otp_per_hour - 1),
-                &in_alarm,
-                &(limits.reset_alarm_codes_per_hour - 1),
-                &counted.own,
-            ],
-        )
-        .await?;
+    let own = matches!(request.by, Asker::Customer(_));
+    let (undecided, day) = (now.plus_ms(-UNDECIDED_MS), now.plus_ms(-DAY_MS - UNDECIDED_MS));
+    let most = auth.settings.otp_per_telp_day - 1;
+    let of = (telp.as_str(), request.purpose.as_str(), request.by.to_string());
+    let row = client.query_one(&stmt, &[&of.0, &of.1, &own, &of.2, &undecided, &day, &most]).await?;
     let mut wait_ms = 0;
-    for (i, window_ms) in [COOLDOWN_MS, DAY_MS, HOUR_MS, HOUR_MS, HOUR_MS].into_iter().enumerate() {
+    for (i, window_ms) in [COOLDOWN_MS, DAY_MS].into_iter().enumerate() {
         if let Some(at) = row.try_get::<_, Option<Timestamp>>(i)? {
             wait_ms = wait_ms.max(now.ms_until(at.plus_ms(window_ms)));
         }
     }
-    Ok((wait_ms > 0).then(|| seconds_up(wait_ms)))
+    Ok(wait_ms)
 }
 
-/// A code that was sent starts to count; one that was not is forgotten.
-async fn settle(auth: &Auth, id: i64, sent: bool) -> Result<(), AuthError> {
-    let client = auth.store.get().await?;
+/// A code that was sent is the number's newest; one that was not is forgotten and counts no more.
+async fn settle(auth: &Auth, counted: Counted, sent: bool) -> Result<(), AuthError> {
     if sent {
+        let client = auth.store.get().await?;
         let stmt = client.prepare_cached("UPDATE kode_otp SET sent_at = $2 WHERE id = $1").await?;
-        client.execute(&stmt, &[&id, &auth.store.now()]).await?;
-    } else {
-        let stmt = client.prepare_cached("DELETE FROM kode_otp WHERE id = $1").await?;
-        client.execute(&stmt, &[&id]).await?;
+        client.execute(&stmt, &[&counted.id, &auth.store.now()]).await?;
+        return Ok(());
     }
+    auth.sent_codes.forget(&counted.remembered);
+    let _place = auth.sent_codes.place_to_settle().await?;
+    let mut client = auth.store.get().await?;
+    let tx = client.transaction().await?;
+    tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&LIMIT_LOCK]).await?;
+    sent_codes::uncount(&tx, &counted.limits).await?;
+    tx.execute("DELETE FROM kode_otp WHERE id = $1", &[&counted.id]).await?;
+    tx.commit().await?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //! hour are a customer's own mistakes; what is beyond the limits is a guess, and costs neither a hash nor the number's owner the login.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use prometheus_client::metrics::counter::Counter;
@@ -19,7 +20,7 @@ const WINDOW_MS: i64 = 15 * 60 * 1000;
 /// Wrong passwords that are remembered, about 60 MiB with as many that turned out to be right or were not looked at, which push none
 /// out: 290 a second for a quarter of an hour, more than most servers hash.
 const MOST: usize = 1 << 18;
-/// Addresses with a bucket that is not empty, about 2 MiB.
+/// Addresses, and sites, with a bucket that is not empty, about 2 MiB each.
 const MOST_ADDRESSES: usize = 1 << 16;
 
 /// Who tries a password.
@@ -56,16 +57,16 @@ pub struct LoginLimits {
 struct Failed {
     numbers: Recent<Telp, Address>,
     phones: Recent<KnownPhone, ()>,
-    addresses: Buckets,
+    addresses: AddressTries,
 }
 
 impl LoginLimits {
     pub fn new(config: &config::AuthSettings, servers: Ownership) -> Self {
-        let addresses = Buckets::new(config.wrong_logins_per_address, config.wrong_logins_address_refill_s);
+        let addresses = AddressTries::new(config.wrong_logins_per_address, config.wrong_logins_address_refill_s);
         Self::with(config.wrong_logins_per_phone, config.wrong_logins_per_number, addresses, servers)
     }
 
-    fn with(per_phone: usize, per_number: usize, addresses: Buckets, servers: Ownership) -> Self {
+    fn with(per_phone: usize, per_number: usize, addresses: AddressTries, servers: Ownership) -> Self {
         let (numbers, phones) = (Recent::new(WINDOW_MS, MOST), Recent::new(WINDOW_MS, MOST));
         Self {
             per_phone,
@@ -118,15 +119,20 @@ impl LoginLimits {
         }
     }
 
-    /// A number that nobody has: it costs no hash, and the address one try.
+    /// Takes a try of the address for an answer that says which numbers are customers: it costs no hash.
     ///
     /// # Errors
     /// As [`LoginLimits::admit`].
-    pub fn unknown_number(&self, address: Address, now: Timestamp) -> Result<(), AuthError> {
+    pub fn take(&self, address: Address, now: Timestamp) -> Result<(), AuthError> {
         let mut failed = self.lock();
         self.refuse(failed.addresses.wait_ms(address, now))?;
         failed.addresses.take(address, now);
         Ok(())
+    }
+
+    /// The answer said nothing.
+    pub fn give_back_try(&self, address: Address) {
+        self.lock().addresses.give_back(address);
     }
 
     /// The number has a new password: what was wrong before says nothing about it.
@@ -152,37 +158,74 @@ impl LoginLimits {
     }
 }
 
-/// A bucket of tries for each address, into which one comes back every so often (the generic cell rate algorithm: all that is kept is
-/// when the bucket will be full again).
+/// How many times as many tries a /48 has as each /64 in it.
+const SITE_FACTOR: usize = 4;
+
+/// The tries of addresses, and of the /48 around them.
 #[derive(Debug)]
-struct Buckets {
-    refill_ms: i64,
-    size_ms: i64,
-    full_at: HashMap<Address, Timestamp>,
+struct AddressTries {
+    addresses: Buckets<Address>,
+    sites: Buckets<u64>,
 }
 
-impl Buckets {
+impl AddressTries {
     fn new(size: usize, refill_s: i64) -> Self {
         let refill_ms = refill_s.saturating_mul(1000);
-        Self { refill_ms, size_ms: refill_ms.saturating_mul(i64::try_from(size).unwrap_or(i64::MAX)), full_at: HashMap::new() }
+        let site_refill_ms = refill_ms / SITE_FACTOR as i64;
+        Self { addresses: Buckets::new(size, refill_ms), sites: Buckets::new(size.saturating_mul(SITE_FACTOR), site_refill_ms) }
     }
 
-    /// Milliseconds until there is a try.
     fn wait_ms(&self, address: Address, now: Timestamp) -> i64 {
-        let missing_ms = self.full_at.get(&address).map_or(0, |full_at| now.ms_until(*full_at).max(0));
-        (missing_ms + self.refill_ms - self.size_ms).max(0)
+        let of_site = address.site().map_or(0, |site| self.sites.wait_ms(site, now));
+        self.addresses.wait_ms(address, now).max(of_site)
     }
 
     fn take(&mut self, address: Address, now: Timestamp) {
-        if self.full_at.len() >= MOST_ADDRESSES && !self.full_at.contains_key(&address) {
-            self.make_room(now);
+        self.addresses.take(address, now);
+        if let Some(site) = address.site() {
+            self.sites.take(site, now);
         }
-        let full_at = self.full_at.entry(address).or_insert(now);
-        *full_at = (*full_at).max(now).plus_ms(self.refill_ms);
     }
 
     fn give_back(&mut self, address: Address) {
-        if let Some(full_at) = self.full_at.get_mut(&address) {
+        self.addresses.give_back(address);
+        if let Some(site) = address.site() {
+            self.sites.give_back(site);
+        }
+    }
+}
+
+/// A bucket of tries for each key, into which one comes back every so often (the generic cell rate algorithm: all that is kept is
+/// when the bucket will be full again).
+#[derive(Debug)]
+struct Buckets<K> {
+    refill_ms: i64,
+    size_ms: i64,
+    full_at: HashMap<K, Timestamp>,
+}
+
+impl<K: Copy + Eq + Hash> Buckets<K> {
+    fn new(size: usize, refill_ms: i64) -> Self {
+        let size_ms = refill_ms.saturating_mul(i64::try_from(size).unwrap_or(i64::MAX));
+        Self { refill_ms, size_ms, full_at: HashMap::new() }
+    }
+
+    /// Milliseconds until there is a try.
+    fn wait_ms(&self, key: K, now: Timestamp) -> i64 {
+        let missing_ms = self.full_at.get(&key).map_or(0, |full_at| now.ms_until(*full_at).max(0));
+        (missing_ms + self.refill_ms - self.size_ms).max(0)
+    }
+
+    fn take(&mut self, key: K, now: Timestamp) {
+        if self.full_at.len() >= MOST_ADDRESSES && !self.full_at.contains_key(&key) {
+            self.make_room(now);
+        }
+        let full_at = self.full_at.entry(key).or_insert(now);
+        *full_at = (*full_at).max(now).plus_ms(self.refill_ms);
+    }
+
+    fn give_back(&mut self, key: K) {
+        if let Some(full_at) = self.full_at.get_mut(&key) {
             *full_at = full_at.plus_ms(-self.refill_ms);
         }
     }
@@ -207,7 +250,7 @@ mod tests {
     }
 
     fn limits(per_phone: usize, per_number: usize, per_address: usize) -> LoginLimits {
-        LoginLimits::with(per_phone, per_number, Buckets::new(per_address, 3), Ownership::default())
+        LoginLimits::with(per_phone, per_number, AddressTries::new(per_address, 3), Ownership::default())
     }
 
     fn stranger(number: &str, address: u32) -> Who {
@@ -260,7 +303,7 @@ mod tests {
         assert_eq!(wrong(&limits, stranger("814", 1), 0), 3);
         assert_eq!(wrong(&limits, stranger("814", 2), 0), 0);
         assert!(limits.admit(Address::V4(1), at(2_999)).is_err());
-        limits.unknown_number(Address::V4(1), at(3_000)).unwrap();
+        limits.take(Address::V4(1), at(3_000)).unwrap();
         assert_eq!(wrong(&limits, stranger("814", 1), 4_500), 2);
         for number in ["811", "812", "813"] {
             assert_eq!(wrong(&limits, stranger(number, 1), MINUTE_MS), 0, "no more than full");
@@ -296,8 +339,8 @@ mod tests {
     fn memory_is_bounded() {
         let limits = limits(10, 50, 2);
         let most = u32::try_from(MOST_ADDRESSES).unwrap();
-        (0..most).for_each(|address| limits.unknown_number(Address::V4(address), at(0)).unwrap());
-        limits.unknown_number(Address::V4(most), at(1)).unwrap();
-        assert_eq!(limits.lock().addresses.full_at.len(), 1);
+        (0..most).for_each(|address| limits.take(Address::V4(address), at(0)).unwrap());
+        limits.take(Address::V4(most), at(1)).unwrap();
+        assert_eq!(limits.lock().addresses.addresses.full_at.len(), 1);
     }
 }

@@ -15,6 +15,7 @@ pub mod login_limits;
 pub mod password;
 pub mod requester;
 mod reset_alarm;
+pub mod sent_codes;
 pub mod session;
 pub mod token;
 
@@ -42,6 +43,7 @@ pub struct AuthParts {
     pub known_phones: known_phone::KnownPhones,
     pub login_limits: login_limits::LoginLimits,
     pub reset_alarm: reset_alarm::ResetAlarm,
+    pub sent_codes: sent_codes::SentCodes,
     code_limits: code_limits::CodeLimits,
     passwords: password::Workers,
     store: Store,
@@ -77,6 +79,7 @@ impl Auth {
             versions: session::Versions::default(),
             known_phones: known_phone::KnownPhones::new(secrets, config.is_production()),
             reset_alarm: reset_alarm::ResetAlarm::new(&config.auth, servers.clone()),
+            sent_codes: sent_codes::SentCodes::new(&config.auth),
             code_limits: code_limits::CodeLimits::new(&config.auth),
             passwords: password::Workers::start(login_limits.refused().clone())?,
             login_limits,

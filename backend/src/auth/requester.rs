@@ -1,7 +1,6 @@
 //! Who asks, as far as limits care.
 
 use super::Auth;
-use super::account::registered;
 use super::error::AuthError;
 use super::known_phone::KnownPhone;
 use super::line::Line;
@@ -22,16 +21,18 @@ impl Requester {
         self.phone.filter(|phone| phone.customer == id && phone.version == version)
     }
 
-    /// As [`Requester::known_as`], of the account that `telp` has, if any.
+    /// As [`Requester::known_as`], of the account that `telp` has, if any. Looks up the phone's customer and never the number, so that it
+    /// tells nobody whether another number has an account.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn known_by_number(&self, auth: &Auth, telp: &Telp) -> Result<Option<KnownPhone>, AuthError> {
-        if self.phone.is_none() {
-            return Ok(None);
-        }
-        let account = registered(auth, telp).await?;
-        Ok(account.and_then(|(id, version)| self.known_as(id, version)))
+        let Some(phone) = self.phone else { return Ok(None) };
+        let client = auth.store.get().await?;
+        let stmt = client.prepare_cached("SELECT telp, token_version FROM customer_global WHERE id = $1").await?;
+        let Some(row) = client.query_opt(&stmt, &[&phone.customer]).await? else { return Ok(None) };
+        let own = row.try_get::<_, &str>(0)? == telp.as_str();
+        Ok(self.known_as(phone.customer, row.try_get(1)?).filter(|_| own))
     }
 
     /// The line in which the requester's passwords wait: neighbours behind one address do not keep a known phone waiting. `known_as`

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{CommonArgs, Failure, context};
+use super::{CommonArgs, Failure, context, output};
 
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
@@ -18,25 +18,25 @@ const COUNTS: &str = "
 impl AuditCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let Self::Verify = self;
-        let broken = context::run(common, async |k| {
+        let (text, broken) = context::run(common, async |k| {
             let client = k.client().await?;
             let broken = client.query(BROKEN, &[]).await?;
-            for row in &broken {
-                println!("{}: {}", row.get::<_, &str>(0), row.get::<_, &str>(1));
-            }
             if broken.is_empty() {
                 let n = client.query_one(COUNTS, &[]).await?;
-                let count = |i: usize| n.get::<_, i64>(i);
-                println!(
-                    "OK: {} rekening, {} gerak, {} pemakaian, {} top-up, 0 pelanggaran",
-                    count(0),
-                    count(1),
-                    count(2),
-                    count(3)
-                );
+                let [accounts, transfers, purchases, topups] = [0, 1, 2, 3].map(|i| n.get::<_, i64>(i));
+                let text =
+                    format!("OK: {accounts} rekening, {transfers} gerak, {purchases} pemakaian, {topups} top-up, 0 pelanggaran");
+                return Ok((text, 0));
             }
-            Ok(broken.len())
+            let rows = broken.iter().map(|row| format!("{}: {}", row.get::<_, &str>(0), row.get::<_, &str>(1)));
+            Ok((rows.collect::<Vec<_>>().join("\n"), broken.len()))
         })?;
-        if broken == 0 { Ok(()) } else { Err(Failure::new(format!("{broken} rules of the ledger are broken"))) }
+        let verdict = if broken == 0 {
+            "no rule of the ledger is broken".to_owned()
+        } else {
+            format!("{broken} rules of the ledger are broken")
+        };
+        let printed = output::print(&text, &verdict);
+        if broken == 0 { printed } else { Err(Failure::new(verdict)) }
     }
 }

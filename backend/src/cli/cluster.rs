@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use super::context::{self, CommandContext};
-use super::{CommonArgs, Failure};
+use super::{CommonArgs, Failure, output};
 use crate::cluster::standbys::{self, Standby};
 use crate::cluster::{SHARDS, membership};
 
@@ -25,7 +25,7 @@ impl ClusterCommand {
 async fn status(k: &CommandContext) -> Result<(), Failure> {
     let client = k.client().await?;
     let nodes = membership::status(&client).await?;
-    println!("name\tnode\tstate\tshards\tdevices\tbeat\ttook\tclock\tnews\tversion\tstarted");
+    let mut text = "name\tnode\tstate\tshards\tdevices\tbeat\ttook\tclock\tnews\tversion\tstarted\n".to_owned();
     for node in &nodes {
         let state = match (node.lives, node.leaving, node.late) {
             (false, ..) => "dead",
@@ -33,8 +33,8 @@ async fn status(k: &CommandContext) -> Result<(), Failure> {
             (_, _, true) => "late",
             _ => "lives",
         };
-        println!(
-            "{}\t{}\t{state}\t{}\t{}\t{:.1} s ago\t{:.1} ms\t{:+.1} ms\t{}\t{}\t{}",
+        text += &format!(
+            "{}\t{}\t{state}\t{}\t{}\t{:.1} s ago\t{:.1} ms\t{:+.1} ms\t{}\t{}\t{}\n",
             node.name,
             node.idnode,
             node.shards,
@@ -50,22 +50,23 @@ async fn status(k: &CommandContext) -> Result<(), Failure> {
     let owned: i64 = nodes.iter().filter(|node| node.lives).map(|node| node.shards).sum();
     let free = i64::from(SHARDS) - owned;
     match nodes.iter().filter(|node| node.lives).count() {
-        0 => println!("no server lives, or cluster.enabled is not set"),
-        lives => println!("{lives} live, {free} of {SHARDS} shards have no owner"),
+        0 => text += "no server lives, or cluster.enabled is not set\n",
+        lives => text += &format!("{lives} live, {free} of {SHARDS} shards have no owner\n"),
     }
-    tell_standbys(standbys::all(&client).await?);
-    Ok(())
+    text += &standbys_text(standbys::all(&client).await?);
+    output::print(&text, output::NOTHING)
 }
 
-fn tell_standbys(standbys: Option<Vec<Standby>>) {
+fn standbys_text(standbys: Option<Vec<Standby>>) -> String {
     let Some(standbys) = standbys else {
-        return println!("standbys: this role may not see them (GRANT pg_monitor TO <role>)");
+        return "standbys: this role may not see them (GRANT pg_monitor TO <role>)".to_owned();
     };
-    println!("standby\taddress\tstate\tsync\tlag\tbehind");
+    let mut text = "standby\taddress\tstate\tsync\tlag\tbehind\n".to_owned();
     for standby in standbys {
         let or_none = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
         let lag = or_none(standby.lag_ms.map(|ms| format!("{ms:.1} ms")));
         let behind = or_none(standby.behind.map(|bytes| format!("{bytes} B")));
-        println!("{}\t{}\t{}\t{}\t{lag}\t{behind}", standby.name, standby.address, standby.state, standby.sync);
+        text += &format!("{}\t{}\t{}\t{}\t{lag}\t{behind}\n", standby.name, standby.address, standby.state, standby.sync);
     }
+    text
 }

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{CommonArgs, Failure, context};
+use super::{CommonArgs, Failure, context, output};
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -13,7 +13,6 @@ pub enum ConfigCommand {
 impl ConfigCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let Self::Check = self;
-        print!("{}", toml::to_string(&context::settings(common)?)?);
-        Ok(())
+        output::print(&toml::to_string(&context::settings(common)?)?, output::NOTHING)
     }
 }

@@ -2,22 +2,36 @@
 
 use std::error::Error;
 use std::fmt;
+use std::process::ExitCode;
 
 use crate::http::error::AppError;
 
 /// One line for standard error.
 #[derive(Debug)]
-pub struct Failure(String);
+pub struct Failure {
+    text: String,
+    /// The command has done what it was to do, and could not print its result.
+    is_done: bool,
+}
 
 impl Failure {
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self { text: text.into(), is_done: false }
+    }
+
+    /// The command has done what it was to do: `text` says what, and that its result could not be printed.
+    pub fn unprinted(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_done: true }
+    }
+
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(if self.is_done { 3 } else { 1 })
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -38,7 +52,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
             }
             cause = source.source();
         }
-        Self(text.split_whitespace().collect::<Vec<_>>().join(" "))
+        Self::new(text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
 

@@ -5,7 +5,7 @@ use deadpool_postgres::Transaction;
 use serde_json::json;
 
 use super::context::{self, CommandContext, PRINCIPAL};
-use super::{CommonArgs, Failure};
+use super::{CommonArgs, Failure, output};
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::role::Role;
 use crate::domain::text;
@@ -49,8 +49,9 @@ impl KeyCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         match self {
             Self::Add(add) => {
-                println!("{}", context::run(common, async |k| add.make(k).await)?);
-                Ok(())
+                let (id, secret) = context::run(common, async |k| add.make(k).await)?;
+                let done = format!("key {id} was made, but nobody has seen its secret: revoke it with `nyala key revoke {id}`");
+                output::print(&secret, &done)
             }
             Self::List => context::run(common, list),
             Self::Revoke { id } => context::run(common, async |k| revoke(k, id).await),
@@ -59,7 +60,7 @@ impl KeyCommand {
 }
 
 impl Add {
-    async fn make(&self, k: &CommandContext) -> Result<String, Failure> {
+    async fn make(&self, k: &CommandContext) -> Result<(i64, String), Failure> {
         const INSERT: &str = "
             INSERT INTO kunci_operator (role, idowner, idoutlet, nama, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
         let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
@@ -78,7 +79,7 @@ impl Add {
         )
         .await?;
         tx.commit().await?;
-        Ok(KeyKind::Api.text(id, &secret))
+        Ok((id, KeyKind::Api.text(id, &secret)))
     }
 }
 
@@ -109,14 +110,14 @@ impl KeyScope {
 
 async fn list(k: &CommandContext) -> Result<(), Failure> {
     const ALL: &str = "SELECT id, role, idowner, idoutlet, nama, created_at, revoked_at FROM kunci_operator ORDER BY id";
-    println!("id\trole\towner\toutlet\tnama\tmade\trevoked");
+    let mut text = "id\trole\towner\toutlet\tnama\tmade\trevoked\n".to_owned();
     for row in k.client().await?.query(ALL, &[]).await? {
         let id = |i: usize| row.get::<_, Option<i64>>(i).map_or_else(|| "-".to_owned(), |n| n.to_string());
         let revoked = row.get::<_, Option<Timestamp>>(6).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
         let (role, name, made): (&str, &str, Timestamp) = (row.get(1), row.get(4), row.get(5));
-        println!("{}\t{role}\t{}\t{}\t{name}\t{}\t{revoked}", id(0), id(2), id(3), made.rfc3339());
+        text += &format!("{}\t{role}\t{}\t{}\t{name}\t{}\t{revoked}\n", id(0), id(2), id(3), made.rfc3339());
     }
-    Ok(())
+    output::print(&text, output::NOTHING)
 }
 
 async fn revoke(k: &CommandContext, id: i64) -> Result<(), Failure> {
@@ -135,6 +136,6 @@ async fn revoke(k: &CommandContext, id: i64) -> Result<(), Failure> {
         .await?;
     }
     tx.commit().await?;
-    println!("key {id} is revoked");
-    Ok(())
+    let done = format!("key {id} is revoked");
+    output::print(&done, &done)
 }

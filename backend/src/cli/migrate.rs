@@ -1,6 +1,6 @@
 //! `nyala migrate`.
 
-use super::{CommonArgs, Failure, context};
+use super::{CommonArgs, Failure, context, output};
 
 pub fn run(common: &CommonArgs) -> Result<(), Failure> {
     let version = context::run_or_create(common, async |k| {
@@ -8,6 +8,6 @@ pub fn run(common: &CommonArgs) -> Result<(), Failure> {
         let row = client.query_one("SELECT max(version) FROM refinery_schema_history", &[]).await?;
         Ok(row.get::<_, i32>(0))
     })?;
-    println!("the database is at schema {version}");
-    Ok(())
+    let done = format!("the database is at schema {version}");
+    output::print(&done, &done)
 }

@@ -10,6 +10,7 @@ mod device;
 mod error;
 mod key;
 mod migrate;
+mod output;
 mod perangkat;
 mod petugas;
 mod profile;
@@ -81,7 +82,8 @@ enum Command {
     Config(config::ConfigCommand),
 }
 
-/// Runs the command that the arguments name: 0 when it did, 1 when it could not, 2 when it was not understood.
+/// Runs the command that the arguments name: 0 when it did, 1 when it could not, 2 when it was not understood, 3 when it did and could not
+/// print its result.
 pub fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
     let done = match command {
@@ -101,8 +103,8 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("nyala: {e}");
-            ExitCode::FAILURE
+            output::warn(&format!("nyala: {e}"));
+            e.exit_code()
         }
     }
 }

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use deadpool_postgres::Transaction;
 
 use super::context::{self, CommandContext, PRINCIPAL};
-use super::{CommonArgs, Failure};
+use super::{CommonArgs, Failure, output};
 use crate::domain::text;
 use crate::domain::timestamp::Timestamp;
 use crate::ops::perangkat;
@@ -37,8 +37,8 @@ impl PerangkatCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         match self {
             Self::Pasang(pasang) => {
-                println!("{}", context::run(common, async |k| pasang.invite(k).await)?);
-                Ok(())
+                let code = context::run(common, async |k| pasang.invite(k).await)?;
+                output::print(&code, "a browser waits to be paired, but nobody has seen its code: make another in the same way")
             }
             Self::List => context::run(common, list),
             Self::Cabut { id } => context::run(common, async |k| end(k, id).await),
@@ -73,13 +73,13 @@ impl Pasang {
 async fn list(k: &CommandContext) -> Result<(), Failure> {
     const ALL: &str = "
         SELECT id, idoutlet, id_kunci, nama, created_at, dipasang_at, dicabut_at FROM perangkat ORDER BY id";
-    println!("id\toutlet\tpetugas\tnama\tmade\tpaired\tended");
+    let mut text = "id\toutlet\tpetugas\tnama\tmade\tpaired\tended\n".to_owned();
     for row in k.client().await?.query(ALL, &[]).await? {
         let id = |i: usize| row.get::<_, Option<i64>>(i).map_or_else(|| "-".to_owned(), |n| n.to_string());
         let at = |i: usize| row.get::<_, Option<Timestamp>>(i).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
-        println!("{}\t{}\t{}\t{}\t{}\t{}\t{}", id(0), id(1), id(2), row.get::<_, &str>(3), at(4), at(5), at(6));
+        text += &format!("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", id(0), id(1), id(2), row.get::<_, &str>(3), at(4), at(5), at(6));
     }
-    Ok(())
+    output::print(&text, output::NOTHING)
 }
 
 async fn end(k: &CommandContext, id: i64) -> Result<(), Failure> {
@@ -89,6 +89,6 @@ async fn end(k: &CommandContext, id: i64) -> Result<(), Failure> {
         return Err(Failure::new(format!("there is no browser {id} that is not ended")));
     }
     tx.commit().await?;
-    println!("browser {id} is ended");
-    Ok(())
+    let done = format!("browser {id} is ended");
+    output::print(&done, &done)
 }

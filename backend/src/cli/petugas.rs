@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::key::KeyScope;
-use super::{CommonArgs, Failure};
+use super::{CommonArgs, Failure, output};
 use crate::domain::pin::Pin;
 use crate::domain::role::Role;
 use crate::domain::text;
@@ -62,8 +62,12 @@ impl FirstPin {
 }
 
 fn print(first: &FirstPin) -> Result<(), Failure> {
-    println!("{}", json!({ "id": first.hash.person, "pin_awal": first.pin.as_str() }));
-    Ok(())
+    let person = first.hash.person;
+    let text = json!({ "id": person, "pin_awal": first.pin.as_str() }).to_string();
+    let done = format!(
+        "petugas {person} has a new first PIN that nobody has seen: make another with `nyala petugas reset-pin {person}`"
+    );
+    output::print(&text, &done)
 }
 
 impl Add {
@@ -91,14 +95,14 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
     const ALL: &str = "
         SELECT k.id, k.role, k.idowner, k.idoutlet, k.nama, p.pin_awal_sampai, p.dikunci_at, k.revoked_at
         FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci ORDER BY k.id";
-    println!("id\trole\towner\toutlet\tnama\tfirst PIN until\tlocked\trevoked");
+    let mut text = "id\trole\towner\toutlet\tnama\tfirst PIN until\tlocked\trevoked\n".to_owned();
     for row in k.client().await?.query(ALL, &[]).await? {
         let id = |i: usize| row.get::<_, Option<i64>>(i).map_or_else(|| "-".to_owned(), |n| n.to_string());
         let at = |i: usize| row.get::<_, Option<Timestamp>>(i).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
         let (role, name): (&str, &str) = (row.get(1), row.get(4));
-        println!("{}\t{role}\t{}\t{}\t{name}\t{}\t{}\t{}", id(0), id(2), id(3), at(5), at(6), at(7));
+        text += &format!("{}\t{role}\t{}\t{}\t{name}\t{}\t{}\t{}\n", id(0), id(2), id(3), at(5), at(6), at(7));
     }
-    Ok(())
+    output::print(&text, output::NOTHING)
 }
 
 async fn reset_pin(k: &CommandContext, id: i64) -> Result<FirstPin, Failure> {
@@ -116,6 +120,6 @@ async fn unlock(k: &CommandContext, id: i64) -> Result<(), Failure> {
     let tx = client.transaction().await?;
     petugas::open_lock_of(&tx, id, PRINCIPAL, k.now).await?;
     tx.commit().await?;
-    println!("petugas {id} may try again");
-    Ok(())
+    let done = format!("petugas {id} may try again");
+    output::print(&done, &done)
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::{self, CommandContext, PRINCIPAL};
-use super::{CommonArgs, Failure};
+use super::{CommonArgs, Failure, output};
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::machine_code::MachineCode;
 use crate::qr;
@@ -31,10 +31,16 @@ struct Sticker {
 impl Qr {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let sticker = context::run(common, async |k| self.sticker(k).await)?;
-        std::fs::write(&self.out, qr::png::render(&sticker.text)?)
-            .map_err(|e| Failure::new(format!("{} cannot be written: {e}", self.out.display())))?;
-        println!("{} {}", sticker.kode, sticker.text);
-        Ok(())
+        let (id, file) = (self.mesin_id, self.out.display());
+        let done = if self.renew {
+            format!("machine {id} has a new sticker, the old one is revoked")
+        } else {
+            output::NOTHING.to_owned()
+        };
+        std::fs::write(&self.out, qr::png::render(&sticker.text)?).map_err(|e| {
+            Failure::new(format!("{done}; {file} cannot be written: {e}; `nyala qr {id} --out FILE.png` writes it again"))
+        })?;
+        output::print(&format!("{} {}", sticker.kode, sticker.text), &format!("{done}; its picture is in {file}"))
     }
 
     async fn sticker(&self, k: &CommandContext) -> Result<Sticker, Failure> {

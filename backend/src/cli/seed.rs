@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CommonArgs, Failure, context, profile};
+use super::{CommonArgs, Failure, context, output, profile};
 use crate::demo::{self, Seeded};
 use crate::ops::pelanggan_bulk;
 
@@ -22,11 +22,11 @@ impl Seed {
             profile::refuse_production_database(&k.config, &*k.client().await?).await?;
             Ok(demo::seed(&k.db, &k.secrets_or_new().await?, k.now).await?)
         })?;
-        match seeded {
-            Seeded::Now => println!("the demo is seeded; log in as {} / {}", demo::TELP, pelanggan_bulk::PASSWORD),
-            Seeded::Before => println!("the demo was seeded before; nothing changed"),
+        let done = match seeded {
+            Seeded::Now => format!("the demo is seeded; log in as {} / {}", demo::TELP, pelanggan_bulk::PASSWORD),
+            Seeded::Before => "the demo was seeded before; nothing changed".to_owned(),
             Seeded::NotEmpty => return Err(Failure::new("the database is not empty; the demo is seeded into an empty one only")),
-        }
-        Ok(())
+        };
+        output::print(&done, &done)
     }
 }

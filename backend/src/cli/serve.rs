@@ -44,7 +44,9 @@ impl Serve {
         let config = context::settings(&common)?;
         telemetry::init(&config.log)?;
         raise_descriptor_limit();
-        actix_web::rt::System::new().block_on(serve(config))
+        let ended = actix_web::rt::System::new().block_on(serve(config));
+        telemetry::finish();
+        ended
     }
 }
 

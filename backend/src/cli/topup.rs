@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::context::{self, CommandContext, PRINCIPAL};
-use super::{CommonArgs, Failure};
+use super::{CommonArgs, Failure, output};
 use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::Telp;
 use crate::ledger::topup::{AccountKind, Package, Payment};
@@ -42,8 +42,9 @@ impl Topup {
         let kind = AccountKind::parse(self.jenis_emoney, self.masa_aktif)?;
         let package = Package::parse(self.nominal.into(), self.quota.map(Rupiah::from), self.nama_paket.as_deref(), kind)?;
         let made = context::run(common, async |k| sell(k, &telp, self.outlet, &package).await)?;
-        println!("{}", serde_json::to_string(&made)?);
-        Ok(())
+        let text = serde_json::to_string(&made)?;
+        let done = format!("the top-up is booked, do not repeat it: {text}");
+        output::print(&text, &done)
     }
 }
 

@@ -46,15 +46,23 @@ fn of_section(section: &str, keys: &Map<String, Value>) -> String {
 
 /// `NYALA__SECTION__KEY`: the lists, of which an empty one counts as not given, and the rest, whose values stay the text they are
 /// (`0123` is no number when a text is asked).
-pub fn sources() -> (config::Environment, config::Environment) {
+pub fn sources() -> (Vec<(&'static str, Vec<String>)>, config::Environment) {
     let ours = std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
-    let (lists, plain): (HashMap<_, _>, HashMap<_, _>) = ours
-        .filter(|(key, _)| key.starts_with("NYALA__"))
-        .partition(|(key, _)| LISTS.iter().any(|list| key[7..].to_lowercase().replace("__", ".") == *list));
-    let lists: HashMap<_, _> = lists.into_iter().filter(|(_, items)| !items.trim().is_empty()).collect();
-    let source = |vars| config::Environment::with_prefix("NYALA").prefix_separator("__").separator("__").source(Some(vars));
-    let parsed = LISTS.iter().fold(source(lists).try_parsing(true).list_separator(","), |env, key| env.with_list_parse_key(key));
-    (parsed, source(plain))
+    let (mut lists, mut plain) = (Vec::new(), HashMap::new());
+    for (key, value) in ours.filter(|(key, _)| key.starts_with("NYALA__")) {
+        match LISTS.iter().find(|list| key[7..].to_lowercase().replace("__", ".") == **list) {
+            Some(list) => lists.push((*list, items(&value))),
+            None => _ = plain.insert(key, value),
+        }
+    }
+    lists.retain(|(_, items)| !items.is_empty());
+    let source = config::Environment::with_prefix("NYALA").prefix_separator("__").separator("__").source(Some(plain));
+    (lists, source)
+}
+
+/// The items of a list as it is written in the environment and in flags: separated by commas, with blanks or not.
+pub fn items(value: &str) -> Vec<String> {
+    value.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub struct Prunable {
     pub kept_ms: i64,
 }
 
-pub const PRUNABLE: [Prunable; 8] = [
+pub const PRUNABLE: [Prunable; 9] = [
     // Refusals only: a purchase's receipt stays for ever.
     Prunable {
         sql: "DELETE FROM nota WHERE tolak IS NOT NULL AND ctid = ANY(ARRAY(
@@ -38,6 +38,12 @@ pub const PRUNABLE: [Prunable; 8] = [
         sql: "DELETE FROM kode_otp WHERE ctid = ANY(ARRAY(
             SELECT ctid FROM kode_otp WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
         kept_ms: 30 * DAY_MS,
+    },
+    // Codes are counted for a day.
+    Prunable {
+        sql: "DELETE FROM kode_terkirim WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM kode_terkirim WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: DAY_MS,
     },
     // Run out by themselves.
     Prunable {

@@ -14,12 +14,18 @@ pub struct Block {
 
 impl Block {
     pub fn parse(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` bukan alamat atau blok alamat seperti 10.0.0.0/8");
+        let text = text.trim();
+        let bad = || format!("`{text}` is no address or block of addresses such as 10.0.0.0/8");
         let (addr, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
         let base: IpAddr = addr.parse().map_err(|_| bad())?;
         let max = if base.is_ipv4() { 32 } else { 128 };
         let prefix_bits = prefix.map_or(Ok(max), |p| p.parse().map_err(|_| bad()))?;
-        if prefix_bits > max { Err(bad()) } else { Ok(Self { base, prefix_bits }) }
+        // Peers are compared by their IPv4 address, however it is written.
+        match base.to_canonical() {
+            _ if prefix_bits > max => Err(bad()),
+            base if base.is_ipv4() && max == 128 && prefix_bits >= 96 => Ok(Self { base, prefix_bits: prefix_bits - 96 }),
+            _ => Ok(Self { base, prefix_bits }),
+        }
     }
 
     pub fn contains(&self, ip: IpAddr) -> bool {
@@ -67,6 +73,20 @@ impl Address {
     }
 }
 
+impl Address {
+    /// The block of `bits` around it, as it is written: `192.0.2.0/24`, `2001:db8:1:200::/56`; an IPv4 address is its own /32.
+    pub fn block(self, bits: u32) -> String {
+        match self {
+            Self::V4(_) if bits >= 32 => self.to_string(),
+            Self::V4(address) => format!("{}/{bits}", Ipv4Addr::from_bits(address & !(u32::MAX >> bits))),
+            Self::V6(upper) => {
+                let upper = upper & !u64::MAX.checked_shr(bits).unwrap_or(0);
+                format!("{}/{bits}", Ipv6Addr::from_bits(u128::from(upper) << 64))
+            }
+        }
+    }
+}
+
 impl From<IpAddr> for Address {
     fn from(ip: IpAddr) -> Self {
         match ip {
@@ -83,5 +103,19 @@ impl fmt::Display for Address {
             Self::V4(bits) => Ipv4Addr::from_bits(*bits).fmt(f),
             Self::V6(upper) => write!(f, "{}/64", Ipv6Addr::from_bits(u128::from(*upper) << 64)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_around_an_address_is_written_with_its_bits() {
+        let v4 = Address::from("198.51.100.7".parse::<IpAddr>().unwrap());
+        assert_eq!((v4.block(32), v4.block(24)), ("198.51.100.7".to_owned(), "198.51.100.0/24".to_owned()));
+        let v6 = Address::from("2001:db8:1:2f3::9".parse::<IpAddr>().unwrap());
+        assert_eq!(v6.block(64), v6.to_string());
+        assert_eq!((v6.block(56), v6.block(48)), ("2001:db8:1:200::/56".to_owned(), "2001:db8:1::/48".to_owned()));
     }
 }

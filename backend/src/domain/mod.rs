@@ -9,6 +9,7 @@ pub mod error;
 pub mod id;
 pub mod machine_code;
 pub mod name;
+pub mod origin;
 pub mod otp;
 pub mod password;
 pub mod pin;

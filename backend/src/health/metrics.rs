@@ -34,6 +34,8 @@ pub async fn metrics(
     if let Ok(Ok(due)) = due {
         counted.push.waiting(due);
     }
+    // What was measured last stays, as of the pushes.
+    let _ = tokio::time::timeout(DATABASE_LIMIT, auth.sent_codes.measure(&store)).await;
     auth.reset_alarm.since(store.now()); // an alarm that is over says so when it is asked
     let text = counted.encode().map_err(AppError::internal)?;
     Ok(HttpResponse::Ok().content_type("application/openmetrics-text; version=1.0.0; charset=utf-8").body(text))

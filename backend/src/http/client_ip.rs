@@ -142,5 +142,8 @@ mod tests {
         for bad in ["x", "10.0.0.0/33", "::/129", "10.0.0.0/"] {
             assert!(Block::parse(bad).unwrap_err().contains(bad));
         }
+        for (text, ip) in [(" 10.0.0.0/8 ", "10.1.2.3"), ("::ffff:10.0.0.0/104", "10.1.2.3"), ("::ffff:192.0.2.1", "192.0.2.1")] {
+            assert!(Block::parse(text).unwrap().contains(ip.parse().unwrap()), "{text}");
+        }
     }
 }

@@ -47,5 +47,5 @@ fn permit(headers: &mut HeaderMap, origin: HeaderValue) {
 fn allowed_origin(req: &ServiceRequest) -> Option<HeaderValue> {
     let origin = req.headers().get(header::ORIGIN).filter(|_| !req.path().starts_with("/socket.io"))?;
     let listed = &req.app_data::<web::Data<HttpSettings>>()?.allowed_origins;
-    listed.iter().any(|o| o.as_bytes().eq_ignore_ascii_case(origin.as_bytes())).then(|| origin.clone())
+    listed.iter().any(|o| o.as_str().as_bytes().eq_ignore_ascii_case(origin.as_bytes())).then(|| origin.clone())
 }

@@ -26,7 +26,7 @@ static WARNED: AtomicBool = AtomicBool::new(false);
 pub fn origins(http: &HttpSettings) -> Origins {
     match http.allowed_origins.as_slice() {
         [] => Origins::SameOrigin,
-        list => Origins::List(list.to_vec()),
+        list => Origins::List(list.iter().map(|origin| origin.as_str().to_owned()).collect()),
     }
 }
 

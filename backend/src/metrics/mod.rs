@@ -4,6 +4,7 @@
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
@@ -16,6 +17,7 @@ use crate::http::metrics::HttpMetrics;
 use crate::live::metrics::RealtimeMetrics;
 use crate::machine::metrics::MachineMetrics;
 use crate::push::metrics::PushMetrics;
+use crate::telemetry;
 
 /// What the server counts. One for the whole process.
 #[derive(Debug)]
@@ -62,10 +64,15 @@ impl ServerMetrics {
         );
         all.register("http_bodies_given_up", "Bodies given up because others needed their room", bodies.given_up().clone());
         all.register("codes", "One-time codes given to WhatsApp, by result", auth.codes().clone());
+        all.register(
+            "codes_used_ratio",
+            "How much of the limits of codes that all share is used",
+            auth.sent_codes.used().clone(),
+        );
         all.register("password_queue_length", "Passwords waiting to be hashed", auth.waiting_passwords().clone());
         all.register(
             "logins_refused",
-            "Passwords refused unhashed: too many wrong ones, or too many waiting",
+            "Passwords refused unhashed and numbers not looked up: too many wrong or unknown ones, or too many waiting",
             auth.login_limits.refused().clone(),
         );
         all.register("reset_codes_wrong", "Wrong codes for a forgotten password", auth.reset_alarm.wrong().clone());
@@ -79,6 +86,7 @@ impl ServerMetrics {
         );
         all.register_with_unit("database_wait", "Wait for a database connection", Unit::Seconds, db.waited().clone());
         all.register_collector(Box::new(Connections(db.clone())));
+        all.register_collector(Box::new(LogLines));
     }
 
     /// Whether the database answered this scrape.
@@ -110,5 +118,17 @@ impl Collector for Connections {
             value.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
         }
         Ok(())
+    }
+}
+
+/// Log lines, counted by the writer itself.
+#[derive(Debug)]
+struct LogLines;
+
+impl Collector for LogLines {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let help = "Log lines dropped because nobody reads standard error fast enough";
+        let dropped = ConstCounter::new(telemetry::lines_dropped());
+        dropped.encode(encoder.encode_descriptor("log_lines_dropped", help, None, MetricType::Counter)?)
     }
 }

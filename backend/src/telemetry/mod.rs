@@ -3,9 +3,13 @@
 mod repeats;
 
 use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
+use actix_socketio::host::vital;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
@@ -26,9 +30,42 @@ pub enum TelemetryError {
     Twice,
 }
 
+/// Lines that wait for standard error to take them; further ones are dropped and counted. A pipe that nobody reads stops no request.
+const LINES: usize = 8_192;
+
+/// How long the end of the process may take for lines that wait.
+const FINISH_WITHIN: Duration = Duration::from_millis(1_500);
+
+/// The thread that writes lines. Dropping it writes what waits, for a second at most.
+static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
+static DROPPED: Mutex<Option<ErrorCounter>> = Mutex::new(None);
+
+/// Lines that were dropped because nobody took them.
+pub fn lines_dropped() -> u64 {
+    let dropped = DROPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    dropped.as_ref().map_or(0, |dropped| dropped.dropped_lines() as u64)
+}
+
+/// Before the process ends: writes what waits, for a second at most. What is logged afterwards is dropped.
+pub fn finish() {
+    let guard = WRITER.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (written, is_written) = mpsc::channel();
+    // In a thread of its own, which the end of the process does not wait for: where nobody reads, the guard says so on standard output,
+    // which nobody may read either.
+    std::thread::spawn(move || {
+        drop(guard);
+        let _ = written.send(());
+    });
+    let _ = is_written.recv_timeout(FINISH_WITHIN);
+}
+
 /// Sets up logging for the whole process, panics included. Called once, before anything is logged.
 pub fn init(log: &LogSettings) -> Result<(), TelemetryError> {
-    subscriber(log, std::io::stderr, std::io::stderr().is_terminal())?.try_init().map_err(|_| TelemetryError::Twice)?;
+    let (writer, guard) = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES).finish(std::io::stderr());
+    *DROPPED.lock().unwrap_or_else(PoisonError::into_inner) = Some(writer.error_counter());
+    subscriber(log, writer, std::io::stderr().is_terminal())?.try_init().map_err(|_| TelemetryError::Twice)?;
+    *WRITER.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
+    vital::before_exit(finish);
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string);
         tracing::error!(panic = info.payload_as_str().unwrap_or("not a text"), place, "panicked");

@@ -1,6 +1,7 @@
 //! Pages of other sites change nothing, and no page but the app's own loads anything (`http.allowed_origins`, CSP).
 
 use nyala::domain::address::Block;
+use nyala::domain::origin::Origin;
 use serde_json::{Value, json};
 
 use crate::auth::login_body;
@@ -51,7 +52,7 @@ async fn a_page_of_another_site_changes_nothing_anywhere() {
 
 #[actix_web::test]
 async fn the_app_programs_and_listed_pages_are_served() {
-    let app = Setup::new().with(|c| c.http.allowed_origins = vec![LISTED.to_owned()]).start().await;
+    let app = Setup::new().with(|c| c.http.allowed_origins = vec![Origin::parse(LISTED).unwrap()]).start().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let body = login_body(&siti.telp, PASSWORD);
     for told in [

@@ -9,6 +9,7 @@ mod auth;
 mod cli;
 mod cluster;
 mod code;
+mod code_limits;
 mod connections;
 mod counter;
 mod cross_site;

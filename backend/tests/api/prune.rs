@@ -84,6 +84,19 @@ async fn a_mountain_goes_in_batches_around_the_rows_that_somebody_holds() {
 }
 
 #[actix_web::test]
+async fn codes_are_counted_for_a_day() {
+    // Of the address, of its /24 and of all strangers.
+    const LEFT: &str = "SELECT count(*) FROM kode_terkirim";
+    let app = app().await;
+    app.send_code(TELP).await;
+    for (at_s, left) in [(DAY_S - 1, 3), (1, 0)] {
+        app.advance_s(at_s);
+        prune::prune(&app.state.store).await.unwrap();
+        assert_eq!(app.insert(LEFT, &[]).await, left);
+    }
+}
+
+#[actix_web::test]
 async fn what_keeps_one_kind_of_rows_keeps_no_other() {
     const LEFT: &str = "SELECT count(*) FROM kode_otp";
     let app = app().await;

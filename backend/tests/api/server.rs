@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
 use nyala::db::clock;
+use nyala::domain::origin::Origin;
 use nyala::machine::threads::STUCK_AFTER_MS;
 
 use crate::arrange::receipt;
@@ -314,7 +315,7 @@ async fn the_distance_from_the_databases_clock_is_a_metric() {
 #[actix_web::test]
 async fn only_listed_origins_may_use_the_calls() {
     let listed = "https://app.example";
-    let app = Setup::new().with(|c| c.http.allowed_origins = vec![listed.to_owned()]).start().await;
+    let app = Setup::new().with(|c| c.http.allowed_origins = vec![Origin::parse(listed).unwrap()]).start().await;
     let login = "/scan/v1/auth/login";
     let ask =
         [("origin", listed), ("access-control-request-method", "POST"), ("access-control-request-headers", "authorization")];

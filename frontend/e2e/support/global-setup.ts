@@ -25,6 +25,8 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   process.env.NYALA__MQTT__PORT = '0'
   // All tests come from one address.
   process.env.NYALA__AUTH__OTP_PER_IP_HOUR = '100000'
+  process.env.NYALA__AUTH__OTP_PER_HOUR = '100000'
+  process.env.NYALA__AUTH__OTP_KNOWN_PER_HOUR = '100000'
   process.env.NYALA__AUTH__WRONG_LOGINS_PER_ADDRESS = '100000'
   process.env.NYALA__AUTH__WRONG_CODES_PER_ADDRESS_HOUR = '100000'
   process.env.NYALA__AUTH__RESET_ALARM_WRONG_PER_HOUR = '10000'

@@ -31,6 +31,7 @@ use crate::http::Pool;
 use crate::options::at_least_1;
 use crate::server::{self, Server};
 use crate::shop::{PRICE, Shop, Wish, id, ops};
+use crate::ui;
 
 /// How long after a crash a purchase may stay undecided, and a machine of short services in use; and with devices whose line may stay
 /// half open for a while, and that then come back with pauses of up to half a minute.
@@ -123,7 +124,7 @@ impl Market {
 impl Crash {
     pub fn run(self) -> Result<(), String> {
         let seed = self.seed.unwrap_or_else(|| rand::rng().random());
-        println!("seed {seed}");
+        ui::out(&format!("seed {seed}"));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         runtime.map_err(|e| e.to_string())?.block_on(self.rounds(seed)).map_err(|why| format!("seed {seed}: {why}"))
     }
@@ -137,9 +138,9 @@ impl Crash {
             return Err("--broker is for --driver mqtt".to_owned());
         }
         if self.broker.is_none() && self.driver == Driver::Mqtt {
-            println!(
+            ui::out(&format!(
                 "no broker is killed: --broker mosquitto or nats (`make crash`: BROKER=…) puts one between devices and server"
-            );
+            ));
         }
         let route = (self.driver == Driver::Mqtt).then(|| Route::choose(self.broker)).transpose()?;
         let told = route.as_ref().map(Route::setting);
@@ -176,13 +177,13 @@ impl Crash {
             if round % 10 == 0 || round == self.rounds {
                 let paid: usize = customers.iter().map(|c| c.paid()).sum();
                 let Deeds { sold, voided, handed_over } = cashiers.iter().map(Cashier::deeds).sum();
-                println!(
+                ui::out(&format!(
                     "round {round}: {paid} purchases, {sold} top-ups, {voided} voids, {handed_over} handovers, nothing lost, nothing twice; \
                      {kills} ({} s)",
                     since.elapsed().as_secs()
-                );
+                ));
                 if let Some(network) = &network {
-                    println!("  the network did {} faults to words and lines", network.faults());
+                    ui::out(&format!("  the network did {} faults to words and lines", network.faults()));
                 }
             }
         }

@@ -16,7 +16,10 @@ const TOOL_BEHIND_MS: f64 = 100.0;
 const US_PER_MS: f64 = 1000.0;
 /// Calls that have a limit, and its settings.
 const LIMITS: [(&str, &str); 2] = [
-    ("request_otp", "NYALA__AUTH__OTP_PER_IP_HOUR (codes to one address, 60 by default) or NYALA__AUTH__OTP_PER_HOUR (to all)"),
+    (
+        "request_otp",
+        "NYALA__AUTH__OTP_PER_IP_HOUR (codes to one address, 60 by default) or NYALA__AUTH__OTP_PER_HOUR (to all, 2000)",
+    ),
     ("pay", "NYALA__PURCHASE__PER_CUSTOMER_MINUTE (60 by default)"),
 ];
 

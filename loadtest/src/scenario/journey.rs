@@ -30,7 +30,8 @@ const HISTORY: &str = "/scan/v1/transaksi/list_history";
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:
-  NYALA__AUTH__OTP_PER_IP_HOUR=100000 nyala serve     # else 60 codes an hour go to one address
+  # else 60 codes an hour go to one address, and 2,000 to all
+  NYALA__AUTH__OTP_PER_IP_HOUR=100000 NYALA__AUTH__OTP_PER_HOUR=100000 nyala serve
   nyala-loadtest journey --rate 2 --seconds 60 --fail-if 'failed > 0'
 
 Only against a server in development: codes are read from /dev/whatsapp.")]

@@ -6,7 +6,7 @@ use super::credentials;
 use crate::api::auth::customer::Customer;
 use crate::api::auth::request_otp::SENT;
 use crate::auth::Auth;
-use crate::auth::code::{self, Asker, CodePurpose, Recipient};
+use crate::auth::code::{self, Asker, CodePurpose, CodeRequest};
 use crate::config::HttpSettings;
 use crate::db::Store;
 use crate::http::answer::{Empty, done};
@@ -32,6 +32,6 @@ pub async fn request_otp_password(
 ) -> Result<HttpResponse, AppError> {
     let (telp, _) = credentials(&store, customer.id).await?;
     let by = Asker::Address(counted(&req, &http.trusted_proxies));
-    code::send(&auth, CodePurpose::UpdatePassword, Recipient { telp, by, alarm_since: None }).await?;
+    code::send(&auth, CodeRequest { purpose: CodePurpose::UpdatePassword, by, alarm_since: None }, telp).await?;
     Ok(done(SENT))
 }

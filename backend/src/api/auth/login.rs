@@ -52,7 +52,7 @@ pub async fn login(
     }
     let Some(account) = find(&store, &telp).await? else {
         // Told apart from a wrong password (the table), so that hashing anything would hide nothing.
-        limits.unknown_number(requester.address, store.now())?;
+        limits.take(requester.address, store.now())?;
         return Err(AppError::RecordNotFound);
     };
     let known_as = requester.known_as(account.id, account.version);

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::auth::Auth;
 use crate::auth::account::registered;
-use crate::auth::code::{self, Asker, CodePurpose, Recipient};
+use crate::auth::code::{self, Asker, CodePurpose, CodeRequest};
 use crate::config::HttpSettings;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Empty, done};
@@ -42,10 +42,12 @@ pub async fn request_otp(
     body: Json<OtpRequest>,
 ) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
-    if registered(&auth, &telp).await?.is_some() {
+    let address = counted(&req, &http.trusted_proxies);
+    let request = CodeRequest { purpose: CodePurpose::Register, by: Asker::Address(address), alarm_since: None };
+    code::admit(&auth, request).await?;
+    if registered(&auth, &telp, address, true).await? {
         return Err(AppError::TelpTaken);
     }
-    let by = Asker::Address(counted(&req, &http.trusted_proxies));
-    code::send(&auth, CodePurpose::Register, Recipient { telp, by, alarm_since: None }).await?;
+    code::send(&auth, request, telp).await?;
     Ok(done(SENT))
 }

@@ -6,7 +6,7 @@ use super::request_otp::{OtpRequest, SENT};
 use super::requester;
 use crate::auth::Auth;
 use crate::auth::account::registered;
-use crate::auth::code::{self, Asker, CodePurpose, Recipient};
+use crate::auth::code::{self, Asker, CodePurpose, CodeRequest};
 use crate::config::HttpSettings;
 use crate::db::Store;
 use crate::http::answer::{Empty, done};
@@ -32,14 +32,22 @@ pub async fn request_otp_forgot_password(
     body: Json<OtpRequest>,
 ) -> Result<HttpResponse, AppError> {
     let OtpRequest { telp, .. } = body.into_inner();
-    let (id, version) = registered(&auth, &telp).await?.ok_or(AppError::TelpUnknown)?;
     let requester = requester(&req, &auth, &http);
+    let purpose = CodePurpose::ForgotPassword;
     // While codes are guessed few go to strangers, who may also ask for as many as a number gets; a phone that is known as the
     // customer's own gets its own all the same.
-    let (by, alarm_since) = match requester.known_as(id, version) {
-        Some(_) => (Asker::Customer(id), None),
-        None => (Asker::Address(requester.address), auth.reset_alarm.since(store.now())),
+    let request = match requester.known_by_number(&auth, &telp).await? {
+        Some(phone) => CodeRequest { purpose, by: Asker::Customer(phone.customer), alarm_since: None },
+        None => {
+            let by = Asker::Address(requester.address);
+            let request = CodeRequest { purpose, by, alarm_since: auth.reset_alarm.since(store.now()) };
+            code::admit(&auth, request).await?;
+            if !registered(&auth, &telp, requester.address, false).await? {
+                return Err(AppError::TelpUnknown);
+            }
+            request
+        }
     };
-    code::send(&auth, CodePurpose::ForgotPassword, Recipient { telp, by, alarm_since }).await?;
+    code::send(&auth, request, telp).await?;
     Ok(done(SENT))
 }

@@ -13,8 +13,8 @@ use sha2::{Digest, Sha512};
 
 use super::keys_file::{self, Key};
 use super::write_new;
-use crate::cli::Failure;
 use crate::cli::context::CommandContext;
+use crate::cli::{Failure, output};
 use crate::machine::device::mqtt::broker;
 use crate::machine::device::mqtt::keys::hash;
 use crate::machine::device::mqtt::logins::{self, Claim};
@@ -57,12 +57,12 @@ impl Export {
             }
             Broker::Nats => write_new(&self.out.join("users.conf"), &nats_users(&keys, &server)?)?,
         }
-        println!(
+        let done = format!(
             "{} devices and the server are in {}; docs/devices.md says what the broker is told of it",
             keys.len(),
             self.out.display()
         );
-        Ok(())
+        output::print(&done, &done)
     }
 }
 
@@ -80,7 +80,7 @@ async fn counting(k: &CommandContext, keys: Vec<Key>, files: &[PathBuf]) -> Resu
     let lost: BTreeSet<i64> = stale.iter().map(|(key, _)| key.idmesin).filter(|id| !last.contains_key(id)).collect();
     if !lost.is_empty() {
         let machines: Vec<String> = lost.iter().map(i64::to_string).collect();
-        eprintln!("left out: keys in {files} that do not count any more, of machines {}", machines.join(", "));
+        output::warn(&format!("left out: keys in {files} that do not count any more, of machines {}", machines.join(", ")));
     }
     Ok(last.into_values().collect())
 }

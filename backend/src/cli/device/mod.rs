@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use self::export::Export;
 use self::sim::Sim;
 use super::context::{self, CommandContext, PRINCIPAL};
-use super::{CommonArgs, Failure};
+use super::{CommonArgs, Failure, output};
 use crate::domain::timestamp::Timestamp;
 use crate::machine::device::mqtt::keys::{self, By, Door, Sight, Turn};
 use crate::machine::device::mqtt::tls::Authority;
@@ -79,8 +79,8 @@ async fn make(k: &CommandContext, id: i64, turn: Turn) -> Result<(), Failure> {
     let tx = client.transaction().await?;
     let login = keys::make(&tx, (id, Sight::default()), turn, &door, by(k)).await?;
     tx.commit().await?;
-    println!("{}", serde_json::to_string(&login)?);
-    Ok(())
+    let done = format!("a key of machine {id} was made, but nobody has seen it: make another with `nyala device rotate {id}`");
+    output::print(&serde_json::to_string(&login)?, &done)
 }
 
 async fn make_missing(k: &CommandContext, outlet: i64, out: &Path) -> Result<(), Failure> {
@@ -97,8 +97,8 @@ async fn make_missing(k: &CommandContext, outlet: i64, out: &Path) -> Result<(),
         fs::remove_file(out)?;
         return Err(e.into());
     }
-    println!("{} keys are in {}", logins.len(), out.display());
-    Ok(())
+    let done = format!("{} keys are in {}", logins.len(), out.display());
+    output::print(&done, &done)
 }
 
 /// Writes a file that only its owner can read, whole or not at all, and never over another one.
@@ -119,19 +119,19 @@ async fn revoke(k: &CommandContext, id: i64) -> Result<(), Failure> {
     let tx = client.transaction().await?;
     let count = keys::revoke(&tx, id, by(k)).await?;
     tx.commit().await?;
-    println!("machine {id}: keys revoked: {count}");
-    Ok(())
+    let done = format!("machine {id}: keys revoked: {count}");
+    output::print(&done, &done)
 }
 
 async fn list(k: &CommandContext) -> Result<(), Failure> {
     const ALL: &str = "
         SELECT k.id, k.idmesin, m.idoutlet, m.nama, k.created_at, k.first_used_at, k.revoked_at
         FROM device_key k JOIN mesin m USING (idmesin) ORDER BY k.idmesin, k.id";
-    println!("key\tmachine\toutlet\tnama\tmade\tfirst used\trevoked");
+    let mut text = "key\tmachine\toutlet\tnama\tmade\tfirst used\trevoked\n".to_owned();
     for row in k.client().await?.query(ALL, &[]).await? {
         let at = |i: usize| row.get::<_, Option<Timestamp>>(i).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
         let (key, machine, outlet, name): (i64, i64, i64, &str) = (row.get(0), row.get(1), row.get(2), row.get(3));
-        println!("{key}\t{machine}\t{outlet}\t{name}\t{}\t{}\t{}", at(4), at(5), at(6));
+        text += &format!("{key}\t{machine}\t{outlet}\t{name}\t{}\t{}\t{}\n", at(4), at(5), at(6));
     }
-    Ok(())
+    output::print(&text, output::NOTHING)
 }

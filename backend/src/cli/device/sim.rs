@@ -10,7 +10,7 @@ use rustls::pki_types::ServerName;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::keys_file;
-use crate::cli::{CommonArgs, Failure, context, descriptors};
+use crate::cli::{CommonArgs, Failure, context, descriptors, output};
 use crate::demo;
 use crate::machine::device::mqtt::fleet::{Fault, Fleet, Key, Plan, Selection, Share, Stop};
 use crate::machine::device::mqtt::tls;
@@ -134,8 +134,9 @@ impl Sim {
         stop_on_signals(fleet.stopper())?;
         let mut out = std::io::stdout();
         let done = fleet.run(&mut out);
-        println!("{}", fleet.summary());
-        Ok(done?)
+        let printed = output::print(&fleet.summary(), "the played devices have stopped");
+        done?;
+        printed
     }
 
     fn keys(&self, common: &CommonArgs) -> Result<Keys, Failure> {

@@ -9,6 +9,7 @@ mod serve;
 mod settings;
 mod sim;
 mod sticker;
+mod unread;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -87,7 +87,10 @@ async fn settings_that_cannot_be_are_refused_by_name() {
         ("database.statement_ms=2000", "database.lock_ms = 2500 must be below database.statement_ms = 2000"),
         ("http.host=0.0.0.0", "dev.allow_lan"),
         ("http.host=127.evil.example", "dev.allow_lan"),
-        ("http.trusted_proxies=10.0.0.0/8,everybody", "everybody"),
+        ("http.trusted_proxies=10.0.0.0/8,everybody", "`everybody` is no address or block of addresses such as 10.0.0.0/8"),
+        ("http.allowed_origins=https://a.example,*", "`*` in http.allowed_origins names no origin"),
+        ("http.allowed_origins=a.example", "`a.example` in http.allowed_origins is no origin"),
+        ("http.allowed_origins=https://a.example/kasir", "`https://a.example/kasir` in http.allowed_origins has a path"),
     ] {
         check(set).refused(told);
     }
@@ -100,6 +103,13 @@ async fn settings_that_cannot_be_are_refused_by_name() {
     shared("database.connections=0").ok();
     let lists = check("http.trusted_proxies=10.0.0.0/8, 127.0.0.1").ok();
     assert!(lists.contains("10.0.0.0/8") && lists.contains("127.0.0.1"), "{lists}");
+    let env = |name: &str, value: &str| Said::from(nyala().env(name, value).args(["config", "check"]).output().unwrap()).ok();
+    let lists = env("NYALA__HTTP__TRUSTED_PROXIES", "10.0.0.0/8, 127.0.0.1,");
+    assert!(lists.contains("10.0.0.0/8") && lists.contains("127.0.0.1/32"), "{lists}");
+    let origins = env("NYALA__HTTP__ALLOWED_ORIGINS", "https://A.example/, http://b.example:80 ,https://c.example:443");
+    for origin in ["\"https://a.example\"", "\"http://b.example\"", "\"https://c.example\""] {
+        assert!(origins.contains(origin), "{origins}");
+    }
     let text = nyala().env("NYALA__WHATSAPP__META_PHONE_NUMBER_ID", "0123").args(["config", "check"]).output().unwrap();
     assert!(Said::from(text).ok().contains("\"0123\""), "a text stays what it is");
 }

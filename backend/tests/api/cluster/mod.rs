@@ -82,7 +82,7 @@ impl Driver for Way {
 }
 
 /// One of several.
-fn named(name: &'static str) -> Setup {
+pub fn named(name: &'static str) -> Setup {
     Setup::new().running_clock().with(|config| {
         config.cluster.enabled = true;
         config.cluster.name = name.to_owned();
@@ -103,7 +103,7 @@ async fn two() -> (TestApp, TestApp, Arc<Devices>) {
 }
 
 /// Two servers that share all shards.
-async fn two_of(server: impl Fn(&'static str) -> Setup) -> (TestApp, TestApp) {
+pub async fn two_of(server: impl Fn(&'static str) -> Setup) -> (TestApp, TestApp) {
     let first = server("n1").start().await;
     let second = server("n2").start_beside(&first).await;
     share(&first, &second).await;

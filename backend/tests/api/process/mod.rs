@@ -6,6 +6,7 @@ mod fault_point;
 mod first_machine;
 mod full_disk;
 mod keys;
+mod log;
 mod malformed;
 mod restart;
 mod server_lock;
@@ -115,6 +116,11 @@ impl Site {
     /// Starts the server with more in its environment.
     pub async fn start_with(&mut self, env: &[(&str, &str)]) {
         let log = std::fs::File::create(self.dir.join("server.log")).expect("a log");
+        self.start_logging_to(log, env).await;
+    }
+
+    /// The same, with its log somewhere else.
+    async fn start_logging_to(&mut self, log: impl Into<Stdio>, env: &[(&str, &str)]) {
         let mut command = self.program(&["serve"]);
         let mut child = command.envs(env.iter().copied()).stdout(Stdio::piped()).stderr(log).spawn().expect("the program");
         let stdout = child.stdout.take().expect("standard output");
@@ -237,6 +243,13 @@ impl Site {
     /// The key of an operator who may do everything.
     pub async fn root_key(&self) -> String {
         self.run(&["key", "add", "--role", "root", "--nama", "uji"]).await.expect("a key").trim().to_owned()
+    }
+
+    /// The page for Prometheus.
+    async fn scrape(&self) -> String {
+        let url = format!("{}/metrics", self.server.as_ref().expect("a server").base_url);
+        let mut answer = self.http.get(url).send().await.expect("an answer");
+        String::from_utf8_lossy(&answer.body().limit(1 << 20).await.expect("a page")).into_owned()
     }
 
     /// A shop of one machine and one customer with `PRICE`, made by an operator.
