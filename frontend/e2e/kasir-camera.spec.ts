@@ -4,7 +4,7 @@ import { balance, newMachine, newWorld } from './support/api.ts'
 import { film, withCamera } from './support/camera.ts'
 import { sticker } from './support/nyala.ts'
 import { expect, test } from './support/test.ts'
-import { amountsSold, button, openTill, pictureOf, TABLET, withPhone } from './support/till.ts'
+import { amountsSold, button, openTill, pictureOf, TABLET, typeNumber, withPhone } from './support/till.ts'
 
 const tabletIn = (browser: Browser): Promise<Page> =>
   browser.newPage({ viewport: TABLET, locale: 'id-ID', hasTouch: true })
@@ -71,7 +71,7 @@ test("a machine's sticker before the camera is told, and the till goes on", asyn
     await openTill(page)
     await expect(page.getByText('Itu stiker mesin.', { exact: false })).toBeVisible()
     await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
-    await page.keyboard.type('089900011122')
+    await typeNumber(page, '089900011122')
     await page.keyboard.press('Enter')
     await expect(page.getByRole('region', { name: /belum terdaftar/i })).toBeVisible()
   } finally {

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { newCustomer } from './support/api.ts'
 import { expect, test } from './support/test.ts'
-import { button, findByNumber, openTill, TABLET } from './support/till.ts'
+import { button, findByNumber, openTill, PIN, TABLET } from './support/till.ts'
 
 test.use({ viewport: TABLET })
 
@@ -71,4 +71,74 @@ test('WhatsApp takes the receipt to the number that was typed', async ({ page })
   expect(text).toContain('Top-up Laundry Melati')
   expect(text).toContain('Untuk Siti R.')
   expect(text).toContain('Saldo: Rp 50.000')
+})
+
+test('a receipt is printed and sent again from the transactions, as a copy; not one of a void top-up', async ({
+  page,
+}) => {
+  const papers = await countPapers(page)
+  await openTill(page, { outlet: 'Laundry Melati' })
+  await sell(page, 'Siti Rahma')
+  await button(page, 'Pelanggan berikutnya').click()
+  await page.getByRole('link', { name: 'Transaksi' }).click()
+  await page.getByRole('button', { name: /Siti R\./ }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Cetak struk' }).click()
+  expect(await papers()).toBe(1)
+  const paper = page.getByText('TOP-UP SALDO (SALINAN)').locator('..')
+  for (const line of ['Laundry Melati', 'Siti R.', '+Rp 50.000', 'Tunai Rp 50.000', 'Rina', 'Terima kasih'])
+    await expect(paper).toContainText(line)
+  const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1')
+  expect(pdf.match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+
+  const href = (await dialog.getByRole('link', { name: 'WhatsApp' }).getAttribute('href')) ?? ''
+  const address = new URL(href)
+  expect(address.origin + address.pathname).toBe('https://wa.me/')
+  const text = address.searchParams.get('text') ?? ''
+  expect(text).toContain('Top-up Laundry Melati')
+  expect(text).toContain('Dibayar: Tunai Rp 50.000')
+
+  await dialog.getByRole('button', { name: 'Batalkan' }).click()
+  await dialog.getByRole('button', { name: 'Salah jumlah' }).click()
+  await dialog.getByRole('button', { name: /^Batalkan \+/ }).click()
+  await page.keyboard.type(PIN.hadi)
+  await expect(page.getByText('Top-up dibatalkan')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Selesai' }).click()
+  await page.getByRole('button', { name: /Siti R\./ }).click()
+  await expect(dialog.getByText('Dibatalkan', { exact: true })).toBeVisible()
+  await expect(dialog.getByRole('button', { name: 'Cetak struk' })).toBeHidden()
+})
+
+test('one whose amounts the list leaves out is opened for its receipt', async ({ page }) => {
+  const papers = await countPapers(page)
+  await openTill(page, { outlet: 'Laundry Melati' })
+  await sell(page, 'Siti Rahma')
+  await button(page, 'Pelanggan berikutnya').click()
+  // As the server answers for an older sale, before the count.
+  let whole: Record<string, unknown> = {}
+  let looks = 0
+  await page.route(/\/ops\/v1\/topup(\?|$)/, async (route) => {
+    const response = await route.fetch()
+    const answer = (await response.json()) as { data: { baris: Record<string, unknown>[] } }
+    whole = answer.data.baris[0] ?? {}
+    answer.data.baris = answer.data.baris.map((row) => ({
+      ...row,
+      nominal: null,
+      quota: null,
+      nama_paket: null,
+    }))
+    await route.fulfill({ response, json: answer })
+  })
+  await page.route(/\/ops\/v1\/topup\/\d+$/, (route) => {
+    looks += 1
+    return route.fulfill({ json: { status: 200, message: 'OK', data: whole } })
+  })
+  await page.getByRole('link', { name: 'Transaksi' }).click()
+  await page.getByRole('button', { name: /Siti R\./ }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.getByText('Tunai Rp 50.000')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Cetak struk' }).click()
+  expect(await papers()).toBe(1)
+  await expect(page.getByText('TOP-UP SALDO (SALINAN)').locator('..')).toContainText('+Rp 50.000')
+  expect(looks).toBe(1)
 })

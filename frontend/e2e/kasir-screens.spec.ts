@@ -3,7 +3,17 @@ import type { Locator, Page } from '@playwright/test'
 import { type Customer, newCustomer, ops } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
 import { expect, test } from './support/test.ts'
-import { button, callAt, choosePins, findByNumber, lock, logIn, openShop, PIN } from './support/till.ts'
+import {
+  button,
+  callAt,
+  choosePins,
+  findByNumber,
+  lock,
+  logIn,
+  openShop,
+  PIN,
+  typeNumber,
+} from './support/till.ts'
 import { stageTill } from './support/till-stage.ts'
 
 /** Of a tablet on its side, a laptop, a tablet held upright, and a phone. */
@@ -111,7 +121,7 @@ for (const [width, height] of SIZES) {
         await look(page, 'kasir-nomor', button(page, '0'), button(page, 'Cari'))
         await button(page, 'Hapus').click()
       }
-      await page.keyboard.type('089900011122')
+      await typeNumber(page, '089900011122')
       await page.keyboard.press('Enter')
       await expect(page.getByRole('region', { name: /belum terdaftar/i })).toBeVisible()
       await look(page, 'belum-terdaftar', button(page, 'Kembali memindai'))

@@ -2,7 +2,18 @@ import type { Page } from '@playwright/test'
 import { ops } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
 import { expect, test } from './support/test.ts'
-import { button, codeOf, lock, logIn, openShop, PIN, scanAt, TABLET, withPhone } from './support/till.ts'
+import {
+  button,
+  codeOf,
+  lock,
+  logIn,
+  openShop,
+  PIN,
+  scanAt,
+  TABLET,
+  typeNumber,
+  withPhone,
+} from './support/till.ts'
 
 /** Logs somebody in who has a first PIN, and chooses one. */
 async function firstLogin(page: Page, name: string, first: string, pin: string): Promise<void> {
@@ -109,7 +120,7 @@ test('a number that nobody has is told, and a register code is shown', async ({ 
   await page.keyboard.type('0')
   await page.getByRole('button', { name: /^Buka shift/ }).click()
   await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
-  await page.keyboard.type('089900011122')
+  await typeNumber(page, '089900011122')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('region', { name: /belum terdaftar/i })).toBeVisible()
   await expectFineScreen(page)

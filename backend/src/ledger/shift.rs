@@ -29,6 +29,11 @@ pub struct Shift {
 pub const MAX_IN_DRAWER: i64 = 1_000_000_000;
 
 const NOT_OPEN: LedgerError = LedgerError::Conflict("shift belum dibuka");
+pub const NOT_ENOUGH: LedgerError = LedgerError::Unprocessable("uang di laci tidak cukup");
+
+/// How often in a shift a kasir is told, without a supervisor, whether the drawer holds an amount. Each answer halves what the sum may
+/// be, and the count is blind.
+pub const MAX_DRAWER_QUESTIONS: i16 = 3;
 
 const COLUMNS: &str = "s.id, s.dibuka_at, k.nama, s.modal, s.ditutup_at";
 
@@ -121,6 +126,8 @@ pub struct Closed {
     pub id: i64,
     /// What should have been in the drawer.
     pub expected: i64,
+    /// How often [`ask_drawer`] answered.
+    pub questions: i16,
 }
 
 /// Closes a shift that this transaction holds alone: `counted` rupiah were in the drawer. `now` is read after it is held, so that
@@ -136,11 +143,12 @@ pub async fn close(
     now: Timestamp,
 ) -> Result<Closed, LedgerError> {
     const CLOSE: &str =
-        "UPDATE shift SET ditutup_oleh = $2, ditutup_at = $3, diharapkan = $4, dihitung = $5, pecahan = $6 WHERE id = $1";
+        "UPDATE shift SET ditutup_oleh = $2, ditutup_at = $3, diharapkan = $4, dihitung = $5, pecahan = $6 WHERE id = $1
+        RETURNING laci_ditanya";
     let expected = in_drawer(tx, shift).await?;
     let stmt = tx.prepare_cached(CLOSE).await?;
-    tx.execute(&stmt, &[&shift, &person, &now, &expected, &counted, &notes]).await?;
-    Ok(Closed { id: shift, expected })
+    let row = tx.query_one(&stmt, &[&shift, &person, &now, &expected, &counted, &notes]).await?;
+    Ok(Closed { id: shift, expected, questions: row.get(0) })
 }
 
 /// Takes `nominal` rupiah out of the drawer of a shift that this transaction holds alone. Gives the movement.
@@ -155,9 +163,31 @@ pub async fn take_out(
     now: Timestamp,
 ) -> Result<i64, LedgerError> {
     if in_drawer(tx, shift).await? < nominal {
-        return Err(LedgerError::Unprocessable("uang di laci tidak cukup"));
+        return Err(NOT_ENOUGH);
     }
     cash::record(tx, shift, kind, nominal, principal, now).await
+}
+
+/// A question that a kasir asked about the drawer, and its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrawerQuestion {
+    pub shift: i64,
+    pub enough: bool,
+}
+
+/// Whether the drawer of a till's open shift holds `nominal` rupiah. `None` without a shift, and when [`MAX_DRAWER_QUESTIONS`] have been
+/// answered.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn ask_drawer(tx: &Transaction<'_>, browser: i64, nominal: i64) -> Result<Option<DrawerQuestion>, DbError> {
+    const COUNT: &str = "
+        UPDATE shift SET laci_ditanya = laci_ditanya + 1
+        WHERE id_perangkat = $1 AND ditutup_at IS NULL AND laci_ditanya < $2 RETURNING id";
+    let stmt = tx.prepare_cached(COUNT).await?;
+    let Some(row) = tx.query_opt(&stmt, &[&browser, &MAX_DRAWER_QUESTIONS]).await? else { return Ok(None) };
+    let shift = row.get(0);
+    Ok(Some(DrawerQuestion { shift, enough: in_drawer(tx, shift).await? >= nominal }))
 }
 
 /// Puts a note to the count of a closed shift of this till, once, if it was `person` who closed it.

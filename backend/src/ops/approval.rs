@@ -43,6 +43,10 @@ impl IntoParams for Approval {
 }
 
 impl Approval {
+    pub const fn is_missing(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Uses it up, in the transaction that it allows. Returns who gave it; `without` when there is none.
     pub async fn use_up(
         &self,

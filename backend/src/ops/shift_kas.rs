@@ -10,14 +10,16 @@ use super::idempotency::{IdempotencyKey, IdempotentCall};
 use super::key::Seller;
 use super::shift as call;
 use crate::db::Store;
+use crate::db::pool::DbClient;
 use crate::domain::role::Role;
+use crate::domain::timestamp::Timestamp;
 use crate::domain::{text, whole};
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::ledger::cash::{self, CashKind};
-use crate::ledger::shift;
+use crate::ledger::shift::{self, Keeper};
 use crate::staff::approval::Act;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -54,7 +56,8 @@ pub struct CashMoved {
     id: i64,
 }
 
-/// Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`.
+/// Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`. Without one three calls
+/// in a shift hear first when the drawer does not hold as much.
 #[utoipa::path(
     operation_id = "shift_kas",
     post, path = "/ops/v1/shift/kas", tag = "kasir", security(("session" = [])), request_body = Cash,
@@ -81,22 +84,46 @@ pub async fn move_cash(
     let (kind, now) = (body.jenis.kind(&reason), store.now());
     let once = IdempotentCall::new(&seller.operator, key, "shift/kas", &*body, now)?;
     let mut client = store.get().await?;
+    let asked =
+        if needs_approval && approval.is_missing() { ask_drawer(&mut client, by, kind, nominal, now).await? } else { None };
     once.once(&mut client, async |tx| {
+        let takes_out = body.jenis != Direction::Masuk;
+        let shift = match takes_out {
+            true => shift::hold_alone(tx, by.browser).await?,
+            false => shift::hold_open(tx, by.browser).await?,
+        };
+        if asked == Some(false) {
+            return Err(shift::NOT_ENOUGH.into());
+        }
         let act = Act::cash(kind.as_str(), nominal);
         let approver = match needs_approval {
             true => Some(approval.use_up(tx, &seller.operator, &act, NEEDED, now).await?),
             false => None,
         };
-        let (shift, id) = if body.jenis == Direction::Masuk {
-            let shift = shift::hold_open(tx, by.browser).await?;
-            (shift, cash::record(tx, shift, kind, nominal, by.principal, now).await?)
-        } else {
-            let shift = shift::hold_alone(tx, by.browser).await?;
-            (shift, shift::take_out(tx, shift, (kind, nominal), by.principal, now).await?)
+        let id = match takes_out {
+            true => shift::take_out(tx, shift, (kind, nominal), by.principal, now).await?,
+            false => cash::record(tx, shift, kind, nominal, by.principal, now).await?,
         };
         let content = json!({ "jenis": kind.as_str(), "nominal": nominal, "alasan": reason, "kas_gerak": id });
         call::record(tx, by, ("shift.kas", shift), with_approver(content, approver), now).await?;
         Ok(CashMoved { id })
     })
     .await
+}
+
+/// Answers a kasir who has no approval yet, so that no supervisor types a PIN for what is refused anyway. The answer is committed to the
+/// audit log and counted whatever becomes of the call; `None` when no more are given.
+async fn ask_drawer(
+    client: &mut DbClient,
+    by: Keeper<'_>,
+    kind: CashKind<'_>,
+    nominal: i64,
+    now: Timestamp,
+) -> Result<Option<bool>, AppError> {
+    let tx = client.transaction().await?;
+    let Some(asked) = shift::ask_drawer(&tx, by.browser, nominal).await? else { return Ok(None) };
+    let content = json!({ "jenis": kind.as_str(), "nominal": nominal, "cukup": asked.enough });
+    call::record(&tx, by, ("shift.laci_ditanya", asked.shift), content, now).await?;
+    tx.commit().await?;
+    Ok(Some(asked.enough))
 }

@@ -101,6 +101,8 @@ pub struct Counted {
     selisih: i64,
     /// The next person's shift.
     baru: Option<Shift>,
+    /// How often a kasir was told in this shift whether the drawer holds an amount.
+    laci_ditanya: i16,
     /// Of the next person's session, which begins when this one ends; told once, so a repeat has none.
     token: Option<String>,
     /// RFC 3339.
@@ -161,6 +163,7 @@ pub async fn close(
         let closed = shift::close(tx, shift, by.person, (counted, notes.as_ref()), now).await?;
         let content = json!({
             "diharapkan": closed.expected, "dihitung": counted, "pecahan": notes, "lanjut": next.as_ref().map(|known| known.person.id),
+            "laci_ditanya": closed.questions,
         });
         call::record(tx, by, ("shift.tutup", shift), content, now).await?;
         let mut told = Counted {
@@ -169,6 +172,7 @@ pub async fn close(
             dihitung: counted,
             selisih: counted - closed.expected,
             baru: None,
+            laci_ditanya: closed.questions,
             token: None,
             sampai: None,
             petugas: None,

@@ -130,6 +130,45 @@ async fn what_no_drawer_holds_is_400() {
 }
 
 #[actix_web::test]
+async fn cash_above_the_drawer_is_refused_before_a_supervisor_is_asked() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.kasir(outlet.idoutlet).await;
+    app.ask(&rina, "shift/kas", &cash("keluar", 1)).await.expect(409, "shift belum dibuka");
+    app.ask(&rina, "shift", &json!({ "modal": 50_000 })).await.ok();
+    let once = async || app.ask_with(&rina, "a", None, "shift/kas", &cash("setor", 50_001)).await;
+    once().await.expect(422, "uang di laci tidak cukup");
+    once().await.expect(422, "uang di laci tidak cukup");
+    app.ask(&rina, "shift/kas", &cash("keluar", 50_000)).await.expect(403, "perlu persetujuan supervisor");
+    // An approval that is none hears nothing of the drawer.
+    app.ask_with(&rina, "b", Some("nyi_1_x"), "shift/kas", &cash("keluar", 50_001)).await.expect(403, "persetujuan tidak berlaku");
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_kasir_who_tries_amounts_is_told_of_the_drawer_three_times_in_a_shift() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.selling(outlet.idoutlet, 123_456).await;
+    let tries = (1..=20).map(|i| {
+        let body = cash("keluar", 123_456 + i);
+        let (app, rina) = (&app, &rina);
+        async move { app.ask(rina, "shift/kas", &body).await }
+    });
+    let answers = join_all(tries).await;
+    assert_eq!(answers.iter().filter(|one| one.status == 422).count(), 3, "whatever comes at once");
+    for nominal in [1, 123_455, 123_456, 123_457, 1_000_000, 1_000_000_000] {
+        app.ask(&rina, "shift/kas", &cash("setor", nominal)).await.expect(403, "perlu persetujuan supervisor");
+    }
+    assert_eq!(app.audited().await.iter().filter(|(action, ..)| action == "shift.laci_ditanya").count(), 3);
+    let closed = app.ask(&rina, "shift/tutup", &json!({ "dihitung": 123_456 })).await.ok();
+    assert_eq!((&closed["selisih"], &closed["laci_ditanya"]), (&json!(0), &json!(3)), "beside the count");
+    app.ask(&rina, "shift", &json!({ "modal": 10 })).await.ok();
+    app.ask(&rina, "shift/kas", &cash("keluar", 11)).await.expect(422, "uang di laci tidak cukup");
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
 async fn a_kasir_takes_cash_out_with_an_approval_of_just_that() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;

@@ -6,9 +6,40 @@ import { CHROMIUM, CHROMIUM_ARGS } from './chromium.ts'
 const WIDTH = 640
 const HEIGHT = 480
 
+export interface Part {
+  /** A picture, PNG in base64. */
+  png: string
+  x: number
+  y: number
+  side: number
+}
+
+/** What the camera sees: several pictures on one grey table, as PNG. */
+export async function table(page: Page, parts: Part[], width = WIDTH, height = HEIGHT): Promise<Buffer> {
+  const png = await page.evaluate(
+    async ({ parts, width, height }) => {
+      const canvas = new OffscreenCanvas(width, height)
+      const pen = canvas.getContext('2d')
+      if (!pen) throw new Error('no canvas')
+      pen.fillStyle = '#ddd'
+      pen.fillRect(0, 0, width, height)
+      for (const { png, x, y, side } of parts) {
+        const picture = new Image()
+        picture.src = `data:image/png;base64,${png}`
+        await picture.decode()
+        pen.drawImage(picture, x, y, side, side)
+      }
+      const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer())
+      return btoa([...bytes].map((byte) => String.fromCharCode(byte)).join(''))
+    },
+    { parts, width, height },
+  )
+  return Buffer.from(png, 'base64')
+}
+
 /**
  * A film of one picture, as Chromium's fake camera takes it (YUV4MPEG2, 4:2:0). The picture is drawn in
- * the page, so that no image library is needed.
+ * the page, so that no image library is needed; one of the camera's own size fills it.
  */
 export async function film(page: Page, png: Buffer): Promise<string> {
   const luma = await page.evaluate(
@@ -21,8 +52,11 @@ export async function film(page: Page, png: Buffer): Promise<string> {
       if (!pen) throw new Error('no canvas')
       pen.fillStyle = '#ddd'
       pen.fillRect(0, 0, canvas.width, canvas.height)
-      const side = canvas.height * 0.7
-      pen.drawImage(picture, (canvas.width - side) / 2, (canvas.height - side) / 2, side, side)
+      if (picture.width === canvas.width && picture.height === canvas.height) pen.drawImage(picture, 0, 0)
+      else {
+        const side = canvas.height * 0.7
+        pen.drawImage(picture, (canvas.width - side) / 2, (canvas.height - side) / 2, side, side)
+      }
       const { data: rgba } = pen.getImageData(0, 0, canvas.width, canvas.height)
       const out: number[] = []
       for (let i = 0; i < rgba.length; i += 4) out.push(rgba[i] ?? 0)

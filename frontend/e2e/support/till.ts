@@ -118,6 +118,39 @@ export async function scanAt(page: Page, text: string): Promise<void> {
   )
 }
 
+/**
+ * The keys of a scanner as the browser itself presses them, with all that they do. They carry the times of a scanner of this
+ * pace, up to now: a busy machine makes no pauses between them.
+ */
+export async function pressScan(
+  page: Page,
+  text: string,
+  { pace_ms = 20, end = 'Enter' }: { pace_ms?: number; end?: 'Enter' | 'Tab' | null } = {},
+): Promise<void> {
+  const devTools = await page.context().newCDPSession(page)
+  const strokes = [...text, ...(end ? [end] : [])]
+  const length_ms = strokes.length * pace_ms
+  // Longer than any rest between two bursts of keys.
+  await page.waitForTimeout(length_ms + 300)
+  const first_s = (Date.now() - length_ms) / 1_000
+  await Promise.all(
+    strokes.flatMap((key, i) => {
+      const stroke = {
+        key,
+        timestamp: first_s + (i * pace_ms) / 1_000,
+        ...(key === 'Enter' && { code: 'Enter', windowsVirtualKeyCode: 13, text: '\r' }),
+        ...(key === 'Tab' && { code: 'Tab', windowsVirtualKeyCode: 9 }),
+        ...(key === ' ' && { code: 'Space', windowsVirtualKeyCode: 32 }),
+        ...(key.length === 1 && { text: key }),
+      }
+      return (['keyDown', 'keyUp'] as const).map((type) =>
+        devTools.send('Input.dispatchKeyEvent', { type, ...stroke }),
+      )
+    }),
+  )
+  await devTools.detach()
+}
+
 /** The picture of the code that a customer's phone shows. */
 export async function pictureOf(phone: Page): Promise<string> {
   const code = phone.getByRole('img', { name: /Kode QR Anda/ })
@@ -138,12 +171,34 @@ export async function withPhone(
   return { phone, customer }
 }
 
+/** So many digits follow each other at the pace of a hand, which rests between them: more at once are a scanner's. */
+const DIGITS_AT_ONCE = 6
+const REST_MS = 150
+
+/** Types a long number as a hand does on a number pad. */
+export async function typeNumber(page: Page, digits: string): Promise<void> {
+  for (let i = 0; i < digits.length; i += DIGITS_AT_ONCE) {
+    if (i > 0) await page.waitForTimeout(REST_MS)
+    await page.keyboard.type(digits.slice(i, i + DIGITS_AT_ONCE))
+  }
+}
+
 /** Finds a customer by their number, which any keyboard types. */
 export async function findByNumber(page: Page, { telp }: Customer): Promise<void> {
   await expect(page.getByText('Ketik nomor WhatsApp')).toBeAttached()
-  await page.keyboard.type(`0${telp}`)
+  await typeNumber(page, `0${telp}`)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('region', { name: 'Pelanggan', exact: true })).toBeVisible()
+}
+
+/** What the page asks the server of this path, as it goes on. */
+export function callsTo(page: Page, path: string): string[] {
+  const calls: string[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && new URL(request.url()).pathname === `/ops/v1/${path}`)
+      calls.push(request.postData() ?? '')
+  })
+  return calls
 }
 
 /** What the ledger knows to be sold at an outlet, the newest first: rupiah that each top-up added. */

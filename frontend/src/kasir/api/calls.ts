@@ -6,6 +6,7 @@ import {
   type Counted,
   type CustomerRef,
   type FoundCustomer,
+  type ListedTopUp,
   type LoggedIn,
   type LogIn,
   MOST_PACKAGES,
@@ -59,7 +60,10 @@ export const getShift = (signal?: AbortSignal) => ops<ShiftNow>('GET', 'shift', 
 const page = (before: string | number | null) =>
   before === null ? '' : `?sebelum=${encodeURIComponent(before)}`
 export const getTopUpPage = (before: string | number | null, signal?: AbortSignal) =>
-  ops<Rows<TopUpRow>>('GET', `topup${page(before)}`, { signal })
+  ops<Rows<ListedTopUp>>('GET', `topup${page(before)}`, { signal })
+/** One of them with its amounts, whatever its list leaves out. */
+export const getTopUp = (id: string, signal?: AbortSignal) =>
+  ops<TopUpRow>('GET', `topup/${encodeURIComponent(id)}`, { signal })
 export const getUsePage = (before: string | number | null, signal?: AbortSignal) =>
   ops<Rows<UseRow>>('GET', `pemakaian${page(before)}`, { signal })
 

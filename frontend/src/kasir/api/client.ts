@@ -9,7 +9,12 @@ const TIMEOUT_MS = 15_000
 
 /** The server's sentences that say where this browser has to go. */
 export const SESSION_OVER = 'sesi berakhir'
+const NEEDS_APPROVAL = 'perlu persetujuan supervisor'
 const NOT_PAIRED = 'perangkat belum dipasang'
+
+/** A kasir alone may not: with a supervisor's PIN it goes on. */
+export const needsApproval = ({ status, message }: ApiError) =>
+  status === 403 && message.includes(NEEDS_APPROVAL)
 
 interface Options {
   body?: unknown

@@ -7,5 +7,7 @@ export const keys = {
   topUps: ['top-ups'],
   newestTopUps: ['top-ups', 'newest'],
   topUpPages: ['top-ups', 'pages'],
+  /** Apart: to look at it again is counted. */
+  topUp: (id: string) => ['top-up', id],
   uses: ['uses'],
 }

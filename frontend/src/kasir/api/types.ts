@@ -54,8 +54,16 @@ export interface TopUpBody {
 }
 export type TopUpMade = Schemas['TopUpMade']
 export type TopUpVoided = Schemas['TopUpVoided']
+type OfAmounts = 'nominal' | 'quota' | 'nama_paket'
 /** `cara_bayar` is null where nobody said, `petugas` for the command line. */
-export type TopUpRow = Schemas['TopUpRow']
+export type TopUpRow = Omit<Schemas['TopUpRow'], OfAmounts> & {
+  nominal: number
+  quota: number
+  nama_paket: string
+}
+/** As a list has it: before the count a kasir's older ones have no amounts, and are opened one at a time. */
+export type ListedTopUp = Omit<TopUpRow, OfAmounts> & { [K in OfAmounts]: TopUpRow[K] | null }
+export const hasAmounts = (row: ListedTopUp): row is TopUpRow => row.nominal !== null && row.quota !== null
 /** A customer's receipt numbers are their own: `idtransaksi` is one row's only beside `idcustomer`. */
 export type UseRow = Schemas['UseRow']
 export type UseStatus = Schemas['UseStatus']

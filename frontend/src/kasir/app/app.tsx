@@ -10,9 +10,10 @@ import { Shell } from '@/kasir/app/shell'
 import LogInPage from '@/kasir/features/masuk/masuk-page'
 import PairPage from '@/kasir/features/pasang/pasang-page'
 import { draft } from '@/kasir/features/till/draft'
+import { listenForScans } from '@/kasir/lib/keyboard'
+import { tell } from '@/kasir/lib/notices'
 import { navigate, paths, usePath } from '@/kasir/lib/router'
-import { listenForScans } from '@/kasir/lib/scanner-keys'
-import { useScans } from '@/kasir/lib/scans'
+import { NOT_OURS, useScans } from '@/kasir/lib/scans'
 import { useSession } from '@/kasir/lib/session'
 import { useHeartbeat } from '@/kasir/lib/use-connected'
 import { useSells } from '@/kasir/lib/use-device'
@@ -35,7 +36,7 @@ export function App() {
   )
   useFollowTopUps()
   useFollowSession()
-  useEffect(() => listenForScans(useScans.getState().push), [])
+  useEffect(() => listenForScans(useScans.getState().push, () => tell.failure(NOT_OURS)), [])
 
   return (
     <QueryClientProvider client={client}>

@@ -6,7 +6,7 @@ import { clockTime, useNow } from '@/kasir/lib/clock'
 import { useLive } from '@/kasir/lib/live'
 import { tell } from '@/kasir/lib/notices'
 import { navigate, paths } from '@/kasir/lib/router'
-import { CUSTOMER_CODE, MACHINE_CODE, useScans } from '@/kasir/lib/scans'
+import { isCustomerCode, useScans } from '@/kasir/lib/scans'
 import type { Session } from '@/kasir/lib/session'
 import { useConnected } from '@/kasir/lib/use-connected'
 import { useDevice, useSells } from '@/kasir/lib/use-device'
@@ -46,12 +46,10 @@ function useScanLeads(sells: boolean): void {
   const waiting = useScans((state) => state.waiting)
   useEffect(() => {
     if (waiting === null) return
-    if (sells && waiting.startsWith(CUSTOMER_CODE)) return navigate(paths.till)
+    if (sells && isCustomerCode(waiting)) return navigate(paths.till)
     useScans.getState().take()
     if (!sells) tell.info('Isi saldo hanya lewat tablet yang dipasang di outlet.')
-    else if (waiting.startsWith(MACHINE_CODE))
-      tell.info('Itu stiker mesin. Halaman mesin menyusul; pindai kode pelanggan.')
-    else tell.failure('Itu bukan kode pelanggan Nyala.')
+    else tell.info('Itu stiker mesin. Halaman mesin menyusul; pindai kode pelanggan.')
   }, [sells, waiting])
 }
 

@@ -4,6 +4,12 @@ import { create } from 'zustand'
 export const CUSTOMER_CODE = 'NYC1.'
 export const MACHINE_CODE = 'NYM1.'
 
+export const isCustomerCode = (text: string) => text.startsWith(CUSTOMER_CODE)
+export const isMachineCode = (text: string) => text.startsWith(MACHINE_CODE)
+
+/** What is said of any other code. */
+export const NOT_OURS = 'Itu bukan kode pelanggan Nyala.'
+
 interface ScansState {
   /** What was scanned and nobody has looked at; the newest one, since only one customer stands at the till. */
   waiting: string | null

@@ -25,7 +25,8 @@ export interface Money<T> {
 
 interface Outcome<T> {
   onDone: (answer: T, request: MoneyRequest<T>) => void
-  onRefused?: (error: ApiError) => void
+  /** True where that says itself what is to be done. */
+  onRefused?: (error: ApiError) => unknown
 }
 
 /** One call about `subject` at a time, from the touch to its decided answer, though that comes after a reload. */
@@ -44,7 +45,7 @@ export function useMoney<T>(subject: string, { onDone, onRefused }: Outcome<T>):
       setFault(reasonOf(error))
       if (moneyCalls.openOf(subject, who)) return
       refused(error)
-      onRefused?.(error)
+      if (onRefused?.(error) === true) setFault('')
     }
   })
   const again = () => {

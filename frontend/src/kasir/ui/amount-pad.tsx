@@ -40,6 +40,10 @@ export function AmountPad({ label, value, max = MOST, replace = false, onChange,
           setFresh(false)
           onChange(fresh ? 0 : Math.floor(value / 10))
         }}
+        remember={() => () => {
+          setFresh(fresh)
+          onChange(value)
+        }}
         {...(onEnter ? { onEnter } : {})}
         extra={<ExtraKey onClick={() => add('000')}>000</ExtraKey>}
       />

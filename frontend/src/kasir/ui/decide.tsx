@@ -27,8 +27,11 @@ interface Props<T> {
   danger?: boolean
   /** Above the reasons. */
   children?: ReactNode
-  /** What a supervisor has to allow a kasir; null where nobody has to. */
-  approval: { aksi: ApprovedAction; objek: string } | null
+  /**
+   * What a supervisor has to allow a kasir; null where nobody has to. With `needed` the server is asked first, because it may refuse
+   * whatever a supervisor says: it is true once that has asked for one.
+   */
+  approval: { aksi: ApprovedAction; objek: string; needed?: boolean } | null
   request: (alasan: string) => MoneyRequest<T>
 }
 
@@ -44,11 +47,12 @@ export function Decide<T>(props: Props<T>) {
 
   if (money.unanswered) return <Unanswered money={money} />
   const reason = chosen === OTHER ? written.trim() : (chosen ?? '')
-  if (asking && approval) {
+  if (approval && (approval.needed ?? asking)) {
     return (
       <View label="Persetujuan">
         <Approval
-          {...approval}
+          aksi={approval.aksi}
+          objek={approval.objek}
           what={`${what} Alasan: ${sentence(reason)}`}
           pending={money.pending}
           fault={money.fault}
@@ -66,7 +70,7 @@ export function Decide<T>(props: Props<T>) {
         ? 'Tulis alasannya dulu.'
         : ''
   const confirm = () => {
-    if (approval && !alone) setAsking(true)
+    if (approval && approval.needed === undefined && !alone) setAsking(true)
     else money.send(what, request(reason))
   }
   return (

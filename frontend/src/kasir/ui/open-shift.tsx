@@ -4,6 +4,7 @@ import { openingOf } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
 import type { Shift } from '@/kasir/api/types'
 import { MOST_IN_DRAWER } from '@/kasir/lib/cash-count'
+import { whenSilent } from '@/kasir/lib/keyboard'
 import { tellShift } from '@/kasir/lib/shift-news'
 import { useConnected } from '@/kasir/lib/use-connected'
 import { useMoney } from '@/kasir/lib/use-money'
@@ -54,7 +55,7 @@ export function OpenShift() {
               value={float}
               max={MOST_IN_DRAWER}
               onChange={setFloat}
-              onEnter={() => connected && open()}
+              onEnter={() => connected && whenSilent(open)}
             />
             <Button pending={money.pending} disabled={!connected && !money.pending} onClick={open}>
               Buka shift, modal {rupiah(float)}

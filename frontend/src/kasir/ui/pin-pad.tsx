@@ -1,4 +1,5 @@
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { whenSilent } from '@/kasir/lib/keyboard'
 import { Keypad } from '@/kasir/ui/keypad'
 import styles from './pin-pad.module.css'
 
@@ -19,7 +20,10 @@ interface Props {
   onIndigo?: boolean
 }
 
-/** Six digits; the last one sends them, and nothing is left to be seen. */
+/**
+ * Six digits; the last one sends them, and nothing is left to be seen. They wait for a moment without keys: the digits of a
+ * scanner that goes on are no PIN, and a few wrong ones lock a person out.
+ */
 export function PinPad(props: Props) {
   const {
     label,
@@ -33,11 +37,19 @@ export function PinPad(props: Props) {
     onIndigo = false,
   } = props
   const [pin, setPin] = useState('')
+  const callOff = useRef<() => void>(undefined)
+  useEffect(() => () => callOff.current?.(), [])
 
-  function add(digit: string) {
-    const longer = pin + digit
-    setPin(longer.length === LENGTH ? '' : longer)
-    if (longer.length === LENGTH) onPin(longer)
+  function change(next: string) {
+    // One too many changes nothing.
+    if (next.length > LENGTH) return
+    callOff.current?.()
+    setPin(next)
+    if (next.length < LENGTH) return
+    callOff.current = whenSilent(() => {
+      setPin('')
+      onPin(next)
+    })
   }
 
   const filled = pending ? LENGTH : pin.length
@@ -62,8 +74,9 @@ export function PinPad(props: Props) {
         className={styles.keypad}
         onIndigo={onIndigo}
         disabled={disabled || pending}
-        onDigits={add}
-        onBack={() => setPin(pin.slice(0, -1))}
+        onDigits={(digit) => change(pin + digit)}
+        onBack={() => change(pin.slice(0, -1))}
+        remember={() => () => change(pin.length < LENGTH ? pin : '')}
         extra={extra}
       />
     </div>

@@ -561,7 +561,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`. */
+        /**
+         * Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`. Without one three calls
+         *     in a shift hear first when the drawer does not hold as much.
+         */
         post: operations["shift_kas"];
         delete?: never;
         options?: never;
@@ -1188,6 +1191,11 @@ export interface components {
                 dihitung: number;
                 /** Format: int64 */
                 id: number;
+                /**
+                 * Format: int32
+                 * @description How often a kasir was told in this shift whether the drawer holds an amount.
+                 */
+                laci_ditanya: number;
                 petugas?: null | components["schemas"]["WhoIs"];
                 sampai?: null | components["schemas"]["Timestamp"];
                 /**
@@ -2126,6 +2134,11 @@ export interface components {
             dihitung: number;
             /** Format: int64 */
             id: number;
+            /**
+             * Format: int32
+             * @description How often a kasir was told in this shift whether the drawer holds an amount.
+             */
+            laci_ditanya: number;
             petugas?: null | components["schemas"]["WhoIs"];
             sampai?: null | components["schemas"]["Timestamp"];
             /**

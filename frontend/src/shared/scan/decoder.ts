@@ -2,11 +2,16 @@ import wasm from 'zxing-wasm/reader/zxing_reader.wasm?url'
 import { importAgain } from '@/shared/lib/import-again'
 import { loadWasm } from './wasm'
 
-/** Finds the text of a QR code in a picture; null when there is none. */
-export type Decode = (picture: ImageBitmapSource) => Promise<string | null>
+/** The texts of all QR codes in a picture, the one nearest to its middle first; empty when there is none. */
+export type Decode = (picture: HTMLCanvasElement) => Promise<string[]>
+
+interface Detected {
+  rawValue: string
+  boundingBox: { x: number; y: number; width: number; height: number }
+}
 
 interface Detector {
-  detect: (picture: ImageBitmapSource) => Promise<{ rawValue: string }[]>
+  detect: (picture: HTMLCanvasElement) => Promise<Detected[]>
 }
 
 interface DetectorClass {
@@ -36,8 +41,12 @@ async function choose(): Promise<Decode> {
 
 function asDecode(detector: Detector): Decode {
   return async (picture) => {
-    const [found] = await detector.detect(picture)
-    return found?.rawValue || null
+    const found = await detector.detect(picture)
+    const fromMiddle = ({ boundingBox: { x, y, width, height } }: Detected) =>
+      Math.hypot(x + (width - picture.width) / 2, y + (height - picture.height) / 2)
+    return found
+      .sort((a, b) => fromMiddle(a) - fromMiddle(b))
+      .flatMap(({ rawValue }) => (rawValue ? [rawValue] : []))
   }
 }
 

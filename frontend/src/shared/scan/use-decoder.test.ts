@@ -6,7 +6,7 @@ import { useScanner } from './use-scanner'
 
 vi.mock('./decoder', () => ({ loadDecoder: vi.fn(), reloadDecoder: vi.fn() }))
 
-const nothing: Decode = async () => null
+const nothing: Decode = async () => []
 let arrive: (decode: Decode) => void
 let fail: (error: Error) => void
 
@@ -61,7 +61,7 @@ it('one that fails at every look is given up: no look follows', async () => {
   const read = vi.fn<Decode>().mockRejectedValue(new Error('broken'))
   const onBroken = vi.fn()
   const video = { current: document.createElement('video') }
-  renderHook(() => useScanner({ video, decode: read, onText: () => undefined, onBroken }))
+  renderHook(() => useScanner({ video, decode: read, onTexts: () => undefined, onBroken }))
   await act(() => vi.advanceTimersByTimeAsync(60_000))
   expect(onBroken).toHaveBeenCalledTimes(1)
   expect(read).toHaveBeenCalledTimes(10)
@@ -76,11 +76,11 @@ it('a look that fails now and then is none of that', async () => {
   let looks = 0
   const read: Decode = async () => {
     if (++looks % 5) throw new Error('no picture yet')
-    return null
+    return []
   }
   const onBroken = vi.fn()
   const video = { current: document.createElement('video') }
-  renderHook(() => useScanner({ video, decode: read, onText: () => undefined, onBroken }))
+  renderHook(() => useScanner({ video, decode: read, onTexts: () => undefined, onBroken }))
   await act(() => vi.advanceTimersByTimeAsync(10_000))
   expect(looks).toBeGreaterThan(20)
   expect(onBroken).not.toHaveBeenCalled()

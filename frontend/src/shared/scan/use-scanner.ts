@@ -12,14 +12,15 @@ interface Scanner {
   video: RefObject<HTMLVideoElement | null>
   /** Null pauses. */
   decode: Decode | null
-  onText: (text: string) => void
+  /** All codes of one look, the one nearest to the middle first; never empty. */
+  onTexts: (texts: string[]) => void
   /** It has stopped looking, because no look succeeds. */
   onBroken: () => void
 }
 
-/** Looks at the running video again and again and hands over every code it sees. */
-export function useScanner({ video, decode, onText, onBroken }: Scanner): void {
-  const found = useEffectEvent(onText)
+/** Looks at the running video again and again and hands over all codes that it sees. */
+export function useScanner({ video, decode, onTexts, onBroken }: Scanner): void {
+  const found = useEffectEvent(onTexts)
   const broken = useEffectEvent(onBroken)
 
   useEffect(() => {
@@ -30,16 +31,16 @@ export function useScanner({ video, decode, onText, onBroken }: Scanner): void {
     const canvas = document.createElement('canvas')
 
     async function look(read: Decode) {
-      let text: string | null = null
+      let texts: string[] = []
       try {
-        if (video.current) text = await read(frame(video.current, canvas))
+        if (video.current) texts = await read(frame(video.current, canvas))
         failures = 0
       } catch {
         failures += 1
       }
       if (stopped) return
       if (failures >= FAILURES) return broken()
-      if (text) found(text)
+      if (texts.length > 0) found(texts)
       timer = setTimeout(() => void look(read), PAUSE_MS)
     }
 

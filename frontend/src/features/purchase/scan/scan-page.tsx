@@ -7,9 +7,9 @@ import { spec } from '@/shared/copy/spec'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
 import { useSubmit } from '@/shared/lib/use-submit'
+import { codePicker } from '@/shared/scan/pick-code'
 import { useCamera } from '@/shared/scan/use-camera'
 import { type Decoder, useDecoder } from '@/shared/scan/use-decoder'
-import { useNewText } from '@/shared/scan/use-new-text'
 import { useScanner } from '@/shared/scan/use-scanner'
 import { Viewfinder } from '@/shared/scan/viewfinder'
 import { Button } from '@/shared/ui/button'
@@ -17,7 +17,8 @@ import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Page } from '@/shared/ui/page'
 import { readAgain } from './again'
 import { CodeDialog } from './code-dialog'
-import { decodeFile } from './picture'
+import { isMachineQr } from './machine-code'
+import { textsOfFile } from './picture'
 import styles from './scan-page.module.css'
 import { useFindMachine } from './use-find-machine'
 
@@ -32,15 +33,17 @@ export default function ScanPage() {
   const again = readAgain(state)
   const find = useFindMachine(again, () => setOver('withoutEpay'))
   const close = () => setOver('nothing')
-  const isNew = useNewText()
+  const [pick] = useState(() => codePicker([isMachineQr]))
 
   const decoder = useDecoder(camera.state === 'starting' || camera.state === 'live')
   const looking = camera.state === 'live' && !find.pending && over === 'nothing'
   useScanner({
     video,
     decode: looking ? decoder.decode : null,
-    onText: (text) => {
-      if (isNew(text)) find.byQr(text)
+    onTexts: (texts) => {
+      const picked = pick(texts)
+      if (picked?.is === 'ours') find.byQr(picked.text)
+      else if (picked) find.foreign()
     },
     onBroken: decoder.giveUp,
   })
@@ -61,7 +64,12 @@ export default function ScanPage() {
         onReload={() => void decoder.load().catch(() => undefined)}
       />
       <div className={styles.ways}>
-        <GalleryButton disabled={find.pending} load={decoder.load} onText={find.byQr} />
+        <GalleryButton
+          disabled={find.pending}
+          load={decoder.load}
+          onQr={find.byQr}
+          onForeign={find.foreign}
+        />
         <Button
           variant="secondary"
           className={styles.way}
@@ -93,15 +101,19 @@ export default function ScanPage() {
 interface GalleryProps {
   disabled: boolean
   load: Decoder['load']
-  onText: (text: string) => void
+  onQr: (qr: string) => void
+  /** There are codes in the picture, and none is a machine's of ours. */
+  onForeign: () => void
 }
 
-function GalleryButton({ disabled, load, onText }: GalleryProps) {
+function GalleryButton({ disabled, load, onQr, onForeign }: GalleryProps) {
   const input = useRef<HTMLInputElement>(null)
   const { pending, submit } = useSubmit(async (file: File) => {
     try {
-      const text = await decodeFile(file, await load())
-      if (text) onText(text)
+      const texts = await textsOfFile(file, await load(), isMachineQr)
+      const ours = texts.find(isMachineQr)
+      if (ours !== undefined) onQr(ours)
+      else if (texts.length > 0) onForeign()
       else toast.failure(added.scan.pictureWithoutQr, added.scan.pictureWithoutQrBody)
     } catch {
       toast.failure(added.scan.scannerFailed, added.scan.scannerFailedBody)

@@ -11,7 +11,6 @@ import { toast } from '@/shared/lib/toast'
 import { getEpayOfOwner, getServices, ownerEpayQuery, servicesQuery } from '../calls'
 import { dropReceipt, purchaseFlow } from '../purchase-flow'
 import { sameService } from './again'
-import { isMachineQr } from './machine-code'
 
 /**
  * From a sticker's text or a typed code to the service list: the machine, then whether there is an
@@ -59,11 +58,10 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
   return {
     pending,
     byCode: submit,
-    /** A scanned text: only our own stickers are asked for. */
-    byQr(text: string) {
-      if (isMachineQr(text)) submit(text)
-      else toast.failure(spec.machineNotFound, added.scan.notMachineQr)
-    },
+    /** The text of a sticker of ours. */
+    byQr: submit,
+    /** Any other code: the server is not asked. */
+    foreign: () => toast.failure(spec.machineNotFound, added.scan.notMachineQr),
   }
 }
 

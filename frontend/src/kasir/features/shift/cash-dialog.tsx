@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { cashOf } from '@/kasir/api/calls'
+import { needsApproval } from '@/kasir/api/client'
 import { keys } from '@/kasir/api/keys'
 import type { CashKind } from '@/kasir/api/types'
 import { MOST_IN_DRAWER } from '@/kasir/lib/cash-count'
@@ -34,7 +35,13 @@ function Cash({ kind, onClose }: { kind: CashKind; onClose: () => void }) {
   const { name, does, reasons, approved } = CASH[kind]
   const [amount, setAmount] = useState(0)
   const [sure, setSure] = useState(false)
+  const [needed, setNeeded] = useState(false)
   const money = useMoney<{ id: number }>('kas', {
+    onRefused: (error) => {
+      const asks = needsApproval(error)
+      setNeeded(asks)
+      return asks
+    },
     onDone: () => {
       tell.info(`${name} sudah dicatat.`)
       void client.invalidateQueries({ queryKey: keys.shift })
@@ -62,7 +69,7 @@ function Cash({ kind, onClose }: { kind: CashKind; onClose: () => void }) {
       what={`${name} ${rupiah(amount)}.`}
       reasons={reasons}
       label={`${does} ${rupiah(amount)}`}
-      approval={approved ? { aksi: 'kas', objek: `${kind}:${amount}` } : null}
+      approval={approved ? { aksi: 'kas', objek: `${kind}:${amount}`, needed } : null}
       request={(alasan) => cashOf(kind, amount, alasan)}
     >
       <Button variant="quiet" disabled={money.pending} onClick={() => setSure(false)}>

@@ -121,6 +121,14 @@ export function CountView({ shift, who, closing, onBack }: Props) {
           onDigits={type}
           onBack={back}
           onEnter={go}
+          remember={() => {
+            const wasFresh = fresh.current
+            return () => {
+              change(count)
+              setChosen(chosen)
+              fresh.current = wasFresh
+            }
+          }}
           extra={<ExtraKey onClick={go}>{nextPiece(typing) === null ? 'Selesai' : 'Lanjut'}</ExtraKey>}
         />
         {closing.fault && !closing.unanswered && !handing && (

@@ -15,7 +15,7 @@ const LONGEST = 500
 
 /** What should have been there, what was, and a word about the difference. */
 export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: () => void }) {
-  const { id, diharapkan, dihitung, selisih, baru } = result
+  const { id, diharapkan, dihitung, selisih, laci_ditanya, baru } = result
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   return (
@@ -28,6 +28,8 @@ export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: ()
           rows={[
             ['Seharusnya', rupiah(diharapkan)],
             ['Dihitung', rupiah(dihitung)],
+            // Answers that told something of the sum before it was counted.
+            ['Laci ditanya', laci_ditanya > 0 ? `${laci_ditanya} kali` : null],
           ]}
         />
         <p className={styles.difference} data-off={selisih !== 0 || undefined}>

@@ -1,10 +1,11 @@
 import { CameraOff, SwitchCamera, Video } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { useScans } from '@/kasir/lib/scans'
+import { tell } from '@/kasir/lib/notices'
+import { isCustomerCode, isMachineCode, NOT_OURS, useScans } from '@/kasir/lib/scans'
 import { isRecord, slot } from '@/shared/lib/storage'
+import { codePicker } from '@/shared/scan/pick-code'
 import { type Facing, useCamera } from '@/shared/scan/use-camera'
 import { useDecoder } from '@/shared/scan/use-decoder'
-import { useNewText } from '@/shared/scan/use-new-text'
 import { useScanner } from '@/shared/scan/use-scanner'
 import { Viewfinder } from '@/shared/scan/viewfinder'
 import { Button } from '@/shared/ui/button'
@@ -85,13 +86,16 @@ export function Camera({ checking }: { checking: boolean }) {
 function Finder({ facing, checking }: { facing: Facing; checking: boolean }) {
   const video = useRef<HTMLVideoElement>(null)
   const camera = useCamera(video, facing)
-  const isNew = useNewText()
+  // With a customer's code and a sticker in view, somebody is to be topped up.
+  const [pick] = useState(() => codePicker([isCustomerCode, isMachineCode]))
   const decoder = useDecoder(camera.state === 'starting' || camera.state === 'live')
   useScanner({
     video,
     decode: camera.state === 'live' && !checking ? decoder.decode : null,
-    onText: (text) => {
-      if (isNew(text)) useScans.getState().push(text)
+    onTexts: (texts) => {
+      const picked = pick(texts)
+      if (picked?.is === 'ours') useScans.getState().push(picked.text)
+      else if (picked) tell.failure(NOT_OURS)
     },
     onBroken: decoder.giveUp,
   })

@@ -1,4 +1,5 @@
 import { Banknote, Landmark, Printer, QrCode } from 'lucide-react'
+import { useRef } from 'react'
 import type { FoundCustomer, PayMethod } from '@/kasir/api/types'
 import { reasonOf } from '@/kasir/lib/explain'
 import { useTopUpState } from '@/kasir/lib/top-ups'
@@ -30,6 +31,7 @@ export function Confirm({ customer, choice, sending, onConfirm }: Props) {
   const connected = useConnected()
   const method = useDraft((state) => state.method)
   const topUp = useTopUpState()
+  const here = useRef<HTMLElement>(null)
   const now = customer.saldo ?? 0
   const more = choice ? gained(choice) : 0
   const reason = !connected
@@ -39,7 +41,7 @@ export function Confirm({ customer, choice, sending, onConfirm }: Props) {
       : 'Pilih jumlahnya dulu.'
   const refusal = topUp.is === 'refused' && !isToldElsewhere(topUp.error) ? reasonOf(topUp.error) : ''
   return (
-    <section className={styles.confirm} aria-label="Konfirmasi">
+    <section ref={here} tabIndex={-1} className={styles.confirm} aria-label="Konfirmasi">
       <TornCard className={styles.card}>
         <p className={styles.row}>
           <span>Saldo sekarang</span> <span className="digits">{rupiah(now)}</span>
@@ -70,7 +72,11 @@ export function Confirm({ customer, choice, sending, onConfirm }: Props) {
           disabled={reason !== '' && !sending}
           pending={sending}
           aria-describedby="alasan"
-          onClick={onConfirm}
+          onClick={() => {
+            // What asks next gives the focus back to where it was: not to the button that sells, which any Enter presses.
+            here.current?.focus({ preventScroll: true })
+            onConfirm()
+          }}
         >
           {choice
             ? `Isi ${rupiah(gained(choice))} untuk ${firstName(customer.nama)}`

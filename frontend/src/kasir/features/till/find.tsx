@@ -2,6 +2,7 @@ import { Keyboard, ScanBarcode, ScanLine } from 'lucide-react'
 import { useState } from 'react'
 import type { CustomerRef } from '@/kasir/api/types'
 import { reasonOf } from '@/kasir/lib/explain'
+import { whenSilent } from '@/kasir/lib/keyboard'
 import { ExtraKey, Keypad } from '@/kasir/ui/keypad'
 import { groupedTelp } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
@@ -14,15 +15,17 @@ const SHORTEST = 9
 const LONGEST = 15
 
 interface Props {
+  /** The number as far as it is typed. */
+  telp: string
+  onTelp: (telp: string) => void
   pending: boolean
   error: unknown
   onFind: (ref: CustomerRef) => void
 }
 
 /** Who is it? By the camera, by a USB scanner from anywhere, or by their number. */
-export function Find({ pending, error, onFind }: Props) {
-  const [telp, setTelp] = useState('')
-  const [way, setWay] = useState<'camera' | 'number'>('camera')
+export function Find({ telp, onTelp, pending, error, onFind }: Props) {
+  const [way, setWay] = useState<'camera' | 'number'>(telp ? 'number' : 'camera')
   const enough = telp.length >= SHORTEST
 
   function search() {
@@ -58,10 +61,17 @@ export function Find({ pending, error, onFind }: Props) {
           label="Nomor pelanggan"
           className={styles.keypad}
           disabled={pending}
-          onDigits={(digit) => setTelp((before) => (before + digit).slice(0, LONGEST))}
-          onBack={() => setTelp((before) => before.slice(0, -1))}
-          onEnter={search}
-          extra={telp && <ExtraKey onClick={() => setTelp('')}>Hapus</ExtraKey>}
+          onDigits={(digit) => {
+            setWay('number')
+            onTelp((telp + digit).slice(0, LONGEST))
+          }}
+          onBack={() => onTelp(telp.slice(0, -1))}
+          onEnter={() => whenSilent(search)}
+          remember={() => () => {
+            setWay(way)
+            onTelp(telp)
+          }}
+          extra={telp && <ExtraKey onClick={() => onTelp('')}>Hapus</ExtraKey>}
         />
         <Button disabled={!enough} pending={pending} onClick={search}>
           Cari

@@ -1,20 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { MessageCircle, Printer, ScanLine, Undo2 } from 'lucide-react'
+import { ScanLine, Undo2 } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { createPortal } from 'react-dom'
 import { keys } from '@/kasir/api/keys'
 import { useNow } from '@/kasir/lib/clock'
 import { methodName } from '@/kasir/lib/pay-method'
-import { printOnRoll } from '@/kasir/lib/print'
 import type { TopUpState } from '@/kasir/lib/top-up-machine'
 import { useDevice } from '@/kasir/lib/use-device'
+import { GiveReceipt } from '@/kasir/ui/give-receipt'
+import { linesOf, type Receipt } from '@/kasir/ui/receipt'
 import { TornCard } from '@/kasir/ui/torn-card'
 import { formatLeft, rupiah } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
 import { draft } from './draft'
 import styles from './made.module.css'
 import { isPrinting } from './printing'
-import { linesOf, PrintedReceipt, type Receipt, whatsAppAddress } from './receipt'
 import { VoidDialog } from './void-dialog'
 
 type MadeState = Extract<TopUpState, { is: 'made' }>
@@ -29,7 +28,6 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
   const outlet = useDevice().data?.outlet ?? null
   const [voided, setVoided] = useState<number | null>(null)
   const [voiding, setVoiding] = useState(false)
-  const paper = useRef<HTMLDivElement>(null)
   const next = useRef<HTMLDivElement>(null)
 
   const receipt: Receipt = {
@@ -42,19 +40,17 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
     number: made.idpembelian_emoney,
     at: made.created_at,
     balance: made.saldo_akhir,
+    copy: false,
   }
-  const print = () => paper.current && printOnRoll(paper.current)
+  const [byItself] = useState(() => isPrinting() && printed !== receipt.number)
 
   useEffect(() => {
     for (const queryKey of [keys.topUps, keys.shift]) void client.invalidateQueries({ queryKey })
     // Enter, or a touch, and the next customer is served.
     next.current?.querySelector('button')?.focus({ preventScroll: true })
   }, [client])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once a receipt
   useEffect(() => {
-    if (!isPrinting() || printed === receipt.number) return
     printed = receipt.number
-    print()
   }, [receipt.number])
 
   return (
@@ -86,22 +82,7 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
             ))}
           </dl>
         </TornCard>
-        {voided === null && (
-          <div className={styles.pair}>
-            <Button variant="secondary" icon={<Printer size={20} aria-hidden />} onClick={print}>
-              Cetak struk
-            </Button>
-            <a
-              className={styles.whatsApp}
-              href={whatsAppAddress(receipt, open.typed)}
-              target="_blank"
-              rel="noopener noreferrer"
-            >
-              <MessageCircle size={20} aria-hidden />
-              WhatsApp
-            </a>
-          </div>
-        )}
+        {voided === null && <GiveReceipt receipt={receipt} typed={open.typed} byItself={byItself} />}
         {voided === null && <VoidLine state={state} onVoid={() => setVoiding(true)} />}
         <div ref={next} className={styles.next}>
           <Button icon={<ScanLine size={20} aria-hidden />} onClick={onNext}>
@@ -122,7 +103,6 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
           for (const queryKey of [keys.topUps, keys.shift]) void client.invalidateQueries({ queryKey })
         }}
       />
-      {createPortal(<PrintedReceipt ref={paper} receipt={receipt} />, document.body)}
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { needsApproval } from '@/kasir/api/client'
 import { keys } from '@/kasir/api/keys'
 import type { FoundCustomer } from '@/kasir/api/types'
 import { topUps, useTopUpState } from '@/kasir/lib/top-ups'
@@ -11,11 +12,9 @@ import { Dialog } from '@/shared/ui/dialog'
 
 /** The server's sentences after which the till asks on. */
 const SAME_AGAIN = 'top-up yang sama baru saja dibuat'
-const NEEDS_APPROVAL = 'perlu persetujuan supervisor'
 const NO_SHIFT = 'shift belum dibuka'
 
 const isSame = ({ status, message }: ApiError) => status === 409 && message === SAME_AGAIN
-const needsApproval = ({ status, message }: ApiError) => status === 403 && message.includes(NEEDS_APPROVAL)
 
 const isNoShift = ({ message }: ApiError) => message === NO_SHIFT
 

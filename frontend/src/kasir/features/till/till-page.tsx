@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { findCustomer } from '@/kasir/api/calls'
 import type { CustomerRef } from '@/kasir/api/types'
 import { CUSTOMER_CODE, useScans } from '@/kasir/lib/scans'
@@ -26,6 +26,7 @@ export default function TillPage() {
   const customer = useDraft((state) => state.customer)
   const topUp = useTopUpState()
   const find = useMutation({ mutationFn: (ref: CustomerRef) => findCustomer(ref) })
+  const [telp, setTelp] = useState('')
 
   const outlet = device.data?.outlet
   const open = shift.data?.shift
@@ -37,7 +38,12 @@ export default function TillPage() {
     find.mutate(ref, {
       onSuccess: (found) => {
         draft.begin(found, 'telp' in ref ? ref.telp : null)
+        setTelp('')
         find.reset()
+      },
+      onError: (error) => {
+        // Whoever types on begins another number.
+        if (isUnknown(error)) setTelp('')
       },
     })
   }
@@ -74,18 +80,32 @@ export default function TillPage() {
       </>
     )
   }
-  const fault = find.error ? asApiError(find.error) : null
-  if (fault?.status === 404 && find.variables && 'telp' in find.variables) {
-    return <Unregistered telp={find.variables.telp} onNext={next} />
+  const searched = find.variables && 'telp' in find.variables ? find.variables.telp : null
+  const unknown = isUnknown(find.error) ? searched : null
+  if (unknown !== null && telp === '') {
+    return <Unregistered telp={unknown} onNext={next} onTelp={setTelp} />
   }
   return (
     <>
       <Undone />
       <OpenTopUps />
-      <Find pending={find.isPending} error={find.error} onFind={search} />
+      <Find
+        telp={telp}
+        onTelp={(typed) => {
+          setTelp(typed)
+          // With its last digit the number before does not come back.
+          if (unknown !== null && typed === '') find.reset()
+        }}
+        pending={find.isPending}
+        error={unknown === null ? find.error : null}
+        onFind={search}
+      />
     </>
   )
 }
+
+/** Nobody is known by that number. */
+const isUnknown = (error: unknown) => error !== null && asApiError(error).status === 404
 
 /** Each step begins at its top, wherever the one before was left. */
 function useFromTop(step: string): void {

@@ -1,13 +1,36 @@
 import { ScanLine } from 'lucide-react'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import { useDigitKeys } from '@/kasir/lib/keyboard'
 import { Qr } from '@/kasir/ui/qr'
 import { Button } from '@/shared/ui/button'
 import styles from './unregistered.module.css'
 
+interface Props {
+  telp: string
+  onNext: () => void
+  /** Somebody types on: the next number begins. */
+  onTelp: (telp: string) => void
+}
+
 /** Nobody is known by that number: they register on their own phone, by the code of the address. */
-export function Unregistered({ telp, onNext }: { telp: string; onNext: () => void }) {
+export function Unregistered({ telp, onNext, onTelp }: Props) {
   const address = `${window.location.origin}/register`
+  const here = useRef<HTMLElement>(null)
+  useDigitKeys(here, {
+    onDigits: onTelp,
+    onBack: onNext,
+    remember: () => () => onTelp(''),
+  })
+  const leave = useEffectEvent((event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !document.querySelector('dialog[open]')) onNext()
+  })
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => leave(event)
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
   return (
-    <section className={styles.page} aria-labelledby="belum-terdaftar">
+    <section ref={here} className={styles.page} aria-labelledby="belum-terdaftar">
       <Qr text={address} label={`Kode QR ${address}`} className={styles.qr} />
       <div className={styles.words}>
         <div role="alert">

@@ -1,14 +1,17 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Undo2 } from 'lucide-react'
 import { useState } from 'react'
+import { getTopUp } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
-import type { TopUpRow, TopUpVoided } from '@/kasir/api/types'
+import { hasAmounts, type ListedTopUp, type TopUpRow, type TopUpVoided } from '@/kasir/api/types'
 import { useServerNow } from '@/kasir/lib/clock'
 import { voidOffer } from '@/kasir/lib/offers'
 import { methodName } from '@/kasir/lib/pay-method'
 import { useSession } from '@/kasir/lib/session'
+import { useDevice } from '@/kasir/lib/use-device'
 import { useMoney } from '@/kasir/lib/use-money'
 import { useShift } from '@/kasir/lib/use-shift'
+import { GiveReceipt } from '@/kasir/ui/give-receipt'
 import { Rows } from '@/kasir/ui/rows'
 import { Unanswered } from '@/kasir/ui/unanswered'
 import { View } from '@/kasir/ui/view'
@@ -16,11 +19,13 @@ import { VoidTopUp, voidSubject } from '@/kasir/ui/void-top-up'
 import { formatDateTime, formatLeft, rupiah, signedRupiah } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
+import { Failed } from '@/shared/ui/failed'
+import { Spinner } from '@/shared/ui/spinner'
 import styles from './dialog.module.css'
 import { patchRow } from './use-pages'
 
 interface Props {
-  row: TopUpRow | null
+  row: ListedTopUp | null
   onClose: () => void
 }
 
@@ -28,9 +33,29 @@ interface Props {
 export function TopUpDialog({ row, onClose }: Props) {
   return (
     <Dialog open={row !== null} onClose={onClose} title={row ? `Isi saldo ${row.nama}` : ''}>
-      {row && <TopUp row={row} onClose={onClose} />}
+      {row && <Opened row={row} onClose={onClose} />}
     </Dialog>
   )
+}
+
+/** Asks for what the list leaves out: once, since the server counts each look. */
+function Opened({ row, onClose }: { row: ListedTopUp; onClose: () => void }) {
+  const [asks] = useState(!hasAmounts(row))
+  const query = useQuery({
+    queryKey: keys.topUp(row.idpembelian_emoney),
+    queryFn: ({ signal }) => getTopUp(row.idpembelian_emoney, signal),
+    enabled: asks,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (hasAmounts(row)) return <TopUp row={row} onClose={onClose} />
+  if (query.data) {
+    const { nominal, quota, nama_paket } = query.data
+    return <TopUp row={{ ...row, nominal, quota, nama_paket }} onClose={onClose} />
+  }
+  if (query.isError) {
+    return <Failed error={query.error} pending={query.isFetching} onRetry={() => void query.refetch()} />
+  }
+  return <Spinner large />
 }
 
 function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
@@ -39,6 +64,7 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
   const role = useSession(({ session }) => session?.petugas.role) ?? 'kasir'
   const shiftOpen = useShift().data?.shift != null
   const now = useServerNow()
+  const outlet = useDevice().data?.outlet ?? null
   const [deciding, setDeciding] = useState(false)
   const [voided, setVoided] = useState<TopUpVoided | null>(null)
   const money = useMoney<TopUpVoided>(voidSubject(id), {
@@ -91,6 +117,23 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
           ['Oleh', batal_oleh],
         ]}
       />
+      {batal_at === null && (
+        <GiveReceipt
+          receipt={{
+            outlet,
+            cashier: row.petugas ?? '',
+            customer: nama,
+            paid: nominal,
+            gained: quota,
+            method: cara_bayar === null ? '' : methodName(cara_bayar),
+            number: id,
+            at: row.created_at,
+            balance: null,
+            copy: true,
+          }}
+          typed={null}
+        />
+      )}
       {money.unanswered ? (
         <Unanswered money={money} />
       ) : (

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { getTopUpPage, getUsePage } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
-import type { TopUpRow, UseRow } from '@/kasir/api/types'
+import type { ListedTopUp, UseRow } from '@/kasir/api/types'
 import { clockTime } from '@/kasir/lib/clock'
 import { methodName } from '@/kasir/lib/pay-method'
 import { paths } from '@/kasir/lib/router'
@@ -60,9 +60,9 @@ export default function TransactionsPage() {
 
 function Lists() {
   const [tab, setTab] = useState<Tab>('topUps')
-  const [topUp, setTopUp] = useState<TopUpRow | null>(null)
+  const [topUp, setTopUp] = useState<ListedTopUp | null>(null)
   const [use, setUse] = useState<UseRow | null>(null)
-  const topUps = usePages<TopUpRow>(keys.topUpPages, getTopUpPage)
+  const topUps = usePages<ListedTopUp>(keys.topUpPages, getTopUpPage)
   const uses = usePages<UseRow>(keys.uses, getUsePage)
   return (
     <>
@@ -95,7 +95,7 @@ function Lists() {
                 at={row.created_at}
                 name={row.nama}
                 how={howPaid(row)}
-                amount={signedRupiah(row.quota)}
+                amount={row.quota === null ? 'Rp •••' : signedRupiah(row.quota)}
                 plus
                 gone={row.batal_at !== null}
                 onOpen={() => setTopUp(row)}
@@ -155,7 +155,7 @@ function howPaid({
   nominal,
   nama_paket,
   petugas,
-}: TopUpRow): string {
+}: ListedTopUp): string {
   const how = [cara_bayar && methodName(cara_bayar), quota !== nominal && nama_paket].filter(Boolean)
   const gone = batal_at !== null && ['Dibatalkan', batal_oleh, clockTime(batal_at)].filter(Boolean).join(' ')
   return [gone, how.join(', '), petugas].filter(Boolean).join(' · ')

@@ -12,14 +12,17 @@ export interface Receipt {
   method: string
   number: string
   at: string
-  balance: number
+  /** After it; null where nobody says, long after. */
+  balance: number | null
+  /** Given once before. */
+  copy: boolean
 }
 
 /** Name and value, as the screen, the paper and WhatsApp tell them. */
 export function linesOf({ paid, gained, method, number, at }: Receipt): [string, string][] {
   return [
     ['Isi saldo', signedRupiah(gained)],
-    ['Dibayar', `${method} ${rupiah(paid)}`],
+    ['Dibayar', [method, rupiah(paid)].filter(Boolean).join(' ')],
     ['No Top-Up', number],
     ['Waktu', formatDateTime(at)],
   ]
@@ -32,7 +35,7 @@ export function whatsAppAddress(receipt: Receipt, typed: string | null): string 
     ['Top-up', outlet?.nama].filter(Boolean).join(' '),
     `Untuk ${customer}`,
     ...linesOf(receipt).map(([name, value]) => `${name}: ${value}`),
-    `Saldo: ${rupiah(balance)}`,
+    ...(balance === null ? [] : [`Saldo: ${rupiah(balance)}`]),
   ].join('\n')
   const number = typed === null ? '' : typed.replace(/^(0|62)?/, '62')
   return `https://wa.me/${number}?text=${encodeURIComponent(text)}`
@@ -40,12 +43,12 @@ export function whatsAppAddress(receipt: Receipt, typed: string | null): string 
 
 /** On paper alone: 48 mm of black on a roll of 58. */
 export function PrintedReceipt({ receipt, ref }: { receipt: Receipt; ref: Ref<HTMLDivElement> }) {
-  const { outlet, cashier, customer, balance } = receipt
+  const { outlet, cashier, customer, balance, copy } = receipt
   const lines: [string, string][] = [
     ['Pelanggan', customer],
     ...linesOf(receipt),
-    ['Kasir', cashier],
-    ['Saldo', rupiah(balance)],
+    ...(cashier ? [['Kasir', cashier] satisfies [string, string]] : []),
+    ...(balance === null ? [] : [['Saldo', rupiah(balance)] satisfies [string, string]]),
   ]
   return (
     <div ref={ref} className={styles.paper} aria-hidden="true">
@@ -56,7 +59,7 @@ export function PrintedReceipt({ receipt, ref }: { receipt: Receipt; ref: Ref<HT
           {outlet.kota}
         </p>
       )}
-      <p className={styles.title}>TOP-UP SALDO</p>
+      <p className={styles.title}>{copy ? 'TOP-UP SALDO (SALINAN)' : 'TOP-UP SALDO'}</p>
       {lines.map(([name, value]) => (
         <p key={name} className={styles.line}>
           <span>{name}</span>
