@@ -24,7 +24,7 @@ use crate::ops::payee;
 use crate::ops::pelanggan_bulk::{self, PASSWORD};
 use crate::ops::perangkat;
 use crate::ops::scope::Outlet;
-use crate::ops::topup;
+use crate::ops::topup::{self, Allowed};
 use crate::secrets::Secrets;
 use crate::staff::browser::BrowserOf;
 use crate::staff::people::{self, WorksFor};
@@ -208,7 +208,7 @@ async fn customer(tx: &Transaction<'_>, outlets: &[Outlet], now: Timestamp) -> R
     let payee = payee::by_telp(tx, &Telp::parse(TELP)?).await?;
     for (outlet, balance) in outlets.iter().zip(BALANCE) {
         let package = Package::parse(Rupiah::from(balance), None, None, AccountKind::Lasting)?;
-        topup::sell(tx, &payee, *outlet, &package, Payment::Elsewhere(None), (PRINCIPAL, None), now).await?;
+        topup::sell(tx, &payee, *outlet, &package, Payment::Elsewhere(None), (PRINCIPAL, Allowed::Itself), now).await?;
     }
     Ok(())
 }

@@ -159,6 +159,13 @@ test('what ends in another tab or on the server is over here at once', async ({ 
   await page.getByRole('link', { name: 'Shift' }).click()
   await button(page, 'Tutup shift').click()
   await button(page, 'Simpan Rp 0').click()
+  // It asks before that is for good, and whoever says no counts on.
+  const asked = page.getByRole('dialog', { name: 'Hitung sekali lagi?' })
+  await button(page, 'Hitung lagi').click()
+  await expect(asked).toBeHidden()
+  await button(page, 'Simpan Rp 0').click()
+  await expect(asked).toBeVisible()
+  await button(page, 'Ya, simpan Rp 0').click()
   await expect(page.getByText('Shift ditutup')).toBeVisible()
   await expect(other.getByText('Shift sudah ditutup di tab lain.')).toBeVisible()
   await expect(other.getByText('Modal di laci')).toBeVisible()

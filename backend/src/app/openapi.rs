@@ -73,6 +73,7 @@ use crate::{dev, health, ops};
         ops::mesin_perangkat::mesin_perangkat,
         ops::topup::topup,
         ops::topup_list::topup_list,
+        ops::topup_list::topup_one,
         ops::topup_batal::topup_batal,
         ops::pemakaian::pemakaian,
         ops::hapus::hapus,

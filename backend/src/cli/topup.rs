@@ -9,7 +9,7 @@ use crate::domain::telp::Telp;
 use crate::ledger::topup::{AccountKind, Package, Payment};
 use crate::ops::payee;
 use crate::ops::scope::Outlet;
-use crate::ops::topup::{self, TopUpMade};
+use crate::ops::topup::{self, Allowed, TopUpMade};
 
 #[derive(Debug, Args)]
 pub struct Topup {
@@ -54,9 +54,16 @@ async fn sell(k: &CommandContext, telp: &Telp, idoutlet: i64, package: &Package)
     let outlet = tx.query_opt("SELECT idowner FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await?;
     let idowner = outlet.ok_or_else(|| Failure::new(format!("there is no outlet {idoutlet}")))?.get(0);
     let payee = payee::by_telp(&tx, telp).await?;
-    let made =
-        topup::sell(&tx, &payee, Outlet { idoutlet, idowner }, package, Payment::Elsewhere(None), (PRINCIPAL, None), k.now)
-            .await?;
+    let made = topup::sell(
+        &tx,
+        &payee,
+        Outlet { idoutlet, idowner },
+        package,
+        Payment::Elsewhere(None),
+        (PRINCIPAL, Allowed::Itself),
+        k.now,
+    )
+    .await?;
     tx.commit().await?;
     Ok(made)
 }

@@ -19,20 +19,29 @@ pub struct Shift {
     pub dibuka_at: Timestamp,
     /// Who opened it.
     pub petugas: String,
-    /// Rupiah in the drawer when it was opened.
-    pub modal: i64,
+    /// Rupiah in the drawer when it was opened. Null for a `kasir`, but in the answer to whoever has just counted them.
+    #[schema(required)]
+    pub modal: Option<i64>,
     /// RFC 3339; null while it is open.
     pub ditutup_at: Option<Timestamp>,
 }
 
-/// The most that a drawer begins with or is counted to hold, in rupiah.
+impl Shift {
+    /// As a kasir sees it before the count.
+    pub fn without_float(self) -> Self {
+        Self { modal: None, ..self }
+    }
+}
+
+/// The most that a drawer holds, in rupiah: more cannot be counted.
 pub const MAX_IN_DRAWER: i64 = 1_000_000_000;
 
 const NOT_OPEN: LedgerError = LedgerError::Conflict("shift belum dibuka");
 pub const NOT_ENOUGH: LedgerError = LedgerError::Unprocessable("uang di laci tidak cukup");
+pub const NO_ROOM: LedgerError = LedgerError::Unprocessable("laci tidak boleh berisi lebih dari Rp 1.000.000.000");
 
-/// How often in a shift a kasir is told, without a supervisor, whether the drawer holds an amount. Each answer halves what the sum may
-/// be, and the count is blind.
+/// How often in a shift a kasir is told, without a supervisor, whether the drawer holds an amount or has room for it. Each answer halves
+/// what the sum may be, and the count is blind.
 pub const MAX_DRAWER_QUESTIONS: i16 = 3;
 
 const COLUMNS: &str = "s.id, s.dibuka_at, k.nama, s.modal, s.ditutup_at";
@@ -128,6 +137,8 @@ pub struct Closed {
     pub expected: i64,
     /// How often [`ask_drawer`] answered.
     pub questions: i16,
+    /// How many older sales a kasir has opened.
+    pub looks: i32,
 }
 
 /// Closes a shift that this transaction holds alone: `counted` rupiah were in the drawer. `now` is read after it is held, so that
@@ -144,11 +155,107 @@ pub async fn close(
 ) -> Result<Closed, LedgerError> {
     const CLOSE: &str =
         "UPDATE shift SET ditutup_oleh = $2, ditutup_at = $3, diharapkan = $4, dihitung = $5, pecahan = $6 WHERE id = $1
-        RETURNING laci_ditanya";
+        RETURNING laci_ditanya, topup_dilihat";
     let expected = in_drawer(tx, shift).await?;
     let stmt = tx.prepare_cached(CLOSE).await?;
     let row = tx.query_one(&stmt, &[&shift, &person, &now, &expected, &counted, &notes]).await?;
-    Ok(Closed { id: shift, expected, questions: row.get(0) })
+    Ok(Closed { id: shift, expected, questions: row.get(0), looks: row.get(1) })
+}
+
+/// Whether whoever counted has to count once more before the shift is closed, which this transaction holds alone: when nothing was
+/// counted, or the count is off by half. A shift is asked about once: a second answer would tell more of the sum.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn is_doubtful(tx: &Transaction<'_>, shift: i64, counted: i64) -> Result<bool, DbError> {
+    const ASKED: &str = "UPDATE shift SET hitungan_ditanya = $2 WHERE id = $1 AND hitungan_ditanya IS NULL";
+    let expected = in_drawer(tx, shift).await?;
+    let off = (counted - expected).abs();
+    if counted != 0 && (off == 0 || off.saturating_mul(2) < expected) {
+        return Ok(false);
+    }
+    let stmt = tx.prepare_cached(ASKED).await?;
+    Ok(tx.execute(&stmt, &[&shift, &counted]).await? == 1)
+}
+
+/// Rupiah of a shift's sales that stand, by how they were paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SoldByMeans {
+    tunai: i64,
+    qris: i64,
+    transfer: i64,
+}
+
+/// What a shift has sold.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn sold(client: &impl GenericClient, shift: i64) -> Result<SoldByMeans, DbError> {
+    const SUM: &str = "
+        SELECT COALESCE(SUM(harga_paket) FILTER (WHERE cara_bayar = 'tunai'), 0)::BIGINT,
+            COALESCE(SUM(harga_paket) FILTER (WHERE cara_bayar = 'qris'), 0)::BIGINT,
+            COALESCE(SUM(harga_paket) FILTER (WHERE cara_bayar = 'transfer'), 0)::BIGINT
+        FROM pembelian_emoney WHERE idshift = $1 AND batal_at IS NULL";
+    let stmt = client.prepare_cached(SUM).await?;
+    let row = client.query_one(&stmt, &[&shift]).await?;
+    Ok(SoldByMeans { tunai: row.get(0), qris: row.get(1), transfer: row.get(2) })
+}
+
+/// How many of a shift's newest sales a kasir's list has amounts of. All of them would add up to what should be in the drawer.
+pub const OPEN_SALES: i64 = 10;
+
+/// The oldest of a shift's newest [`OPEN_SALES`] sales; 0 when there are fewer.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn oldest_open_sale(client: &impl GenericClient, shift: i64) -> Result<i64, DbError> {
+    const FIND: &str = "
+        SELECT COALESCE(MIN(id), 0) FROM (SELECT id FROM pembelian_emoney WHERE idshift = $1 ORDER BY id DESC LIMIT $2) AS newest
+        HAVING count(*) = $2";
+    let stmt = client.prepare_cached(FIND).await?;
+    Ok(client.query_opt(&stmt, &[&shift, &OPEN_SALES]).await?.map_or(0, |row| row.get(0)))
+}
+
+/// Counts that a kasir opened an older sale of a shift. False when it is closed.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn count_look(tx: &Transaction<'_>, shift: i64) -> Result<bool, DbError> {
+    const COUNT: &str = "UPDATE shift SET topup_dilihat = topup_dilihat + 1 WHERE id = $1 AND ditutup_at IS NULL";
+    let stmt = tx.prepare_cached(COUNT).await?;
+    Ok(tx.execute(&stmt, &[&shift]).await? == 1)
+}
+
+/// How many older sales of a shift kasirs have opened.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn looks(client: &impl GenericClient, shift: i64) -> Result<i32, DbError> {
+    let stmt = client.prepare_cached("SELECT topup_dilihat FROM shift WHERE id = $1").await?;
+    Ok(client.query_one(&stmt, &[&shift]).await?.get(0))
+}
+
+/// Refuses `nominal` more rupiah for a drawer that could not be counted with them. The transaction holds the shift alone.
+///
+/// # Errors
+/// 422 `laci tidak boleh berisi lebih dari Rp 1.000.000.000`.
+pub async fn check_room(tx: &Transaction<'_>, shift: i64, nominal: i64) -> Result<(), LedgerError> {
+    if in_drawer(tx, shift).await? + nominal > MAX_IN_DRAWER { Err(NO_ROOM) } else { Ok(()) }
+}
+
+/// Puts `nominal` rupiah into the drawer of a shift that this transaction holds alone. Gives the movement.
+///
+/// # Errors
+/// As [`check_room`].
+pub async fn put_in(
+    tx: &Transaction<'_>,
+    shift: i64,
+    (kind, nominal): (CashKind<'_>, i64),
+    principal: &str,
+    now: Timestamp,
+) -> Result<i64, LedgerError> {
+    check_room(tx, shift, nominal).await?;
+    cash::record(tx, shift, kind, nominal, principal, now).await
 }
 
 /// Takes `nominal` rupiah out of the drawer of a shift that this transaction holds alone. Gives the movement.
@@ -175,19 +282,26 @@ pub struct DrawerQuestion {
     pub enough: bool,
 }
 
-/// Whether the drawer of a till's open shift holds `nominal` rupiah. `None` without a shift, and when [`MAX_DRAWER_QUESTIONS`] have been
-/// answered.
+/// Whether the drawer of a till's open shift holds `nominal` rupiah, or has room for them when they come in. `None` without a
+/// shift, and when [`MAX_DRAWER_QUESTIONS`] have been answered.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn ask_drawer(tx: &Transaction<'_>, browser: i64, nominal: i64) -> Result<Option<DrawerQuestion>, DbError> {
+pub async fn ask_drawer(
+    tx: &Transaction<'_>,
+    browser: i64,
+    kind: CashKind<'_>,
+    nominal: i64,
+) -> Result<Option<DrawerQuestion>, DbError> {
     const COUNT: &str = "
         UPDATE shift SET laci_ditanya = laci_ditanya + 1
         WHERE id_perangkat = $1 AND ditutup_at IS NULL AND laci_ditanya < $2 RETURNING id";
     let stmt = tx.prepare_cached(COUNT).await?;
     let Some(row) = tx.query_opt(&stmt, &[&browser, &MAX_DRAWER_QUESTIONS]).await? else { return Ok(None) };
     let shift = row.get(0);
-    Ok(Some(DrawerQuestion { shift, enough: in_drawer(tx, shift).await? >= nominal }))
+    let sum = in_drawer(tx, shift).await?;
+    let enough = if matches!(kind, CashKind::In { .. }) { sum + nominal <= MAX_IN_DRAWER } else { sum >= nominal };
+    Ok(Some(DrawerQuestion { shift, enough }))
 }
 
 /// Puts a note to the count of a closed shift of this till, once, if it was `person` who closed it.
@@ -227,15 +341,17 @@ pub struct Movement {
     id: i64,
     /// `modal`, `topup`, `batal`, `masuk`, `keluar` or `setor`.
     jenis: String,
-    nominal: i64,
+    /// Null for a `kasir`.
+    #[schema(required)]
+    nominal: Option<i64>,
     alasan: Option<String>,
     petugas: String,
     /// RFC 3339.
     created_at: Timestamp,
 }
 
-/// A shift's newest movements of cash. Without `all` only what was put in and taken out by hand: with the sales, or what they were
-/// taken back for, the sum would tell what should be in the drawer.
+/// A shift's newest movements of cash. Without `all` only what was put in and taken out by hand, and no amounts: they would add up to
+/// what should be in the drawer.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -251,7 +367,7 @@ pub async fn movements(client: &impl GenericClient, shift: i64, all: bool) -> Re
         .map(|row| Movement {
             id: row.get(0),
             jenis: row.get(1),
-            nominal: row.get(2),
+            nominal: all.then(|| row.get(2)),
             alasan: row.get(3),
             petugas: row.get(4),
             created_at: row.get(5),

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use super::cash::{self, CashKind};
 use super::error::LedgerError;
+use super::shift;
 use crate::domain::error::DomainError;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::text;
@@ -77,6 +78,8 @@ impl Package {
 pub const VOID_WITHIN_MS: i64 = 30 * 60 * 1000;
 /// The same customer, outlet and amount within this time is a slip of the hand, until somebody says that it is none.
 const TWIN_WITHIN_MS: i64 = 60 * 1000;
+/// Sales of a kasir without a supervisor's yes count together for this long.
+const ALONE_WITHIN_MS: i64 = 60 * 60 * 1000;
 
 /// How somebody paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
@@ -181,8 +184,48 @@ const APPLY: &str = "
     )
     SELECT id, idcustomer, saldo_akhir, (SELECT count(*) FROM movement) FROM sale";
 
+/// Precedes [`topup`] for a sale at a shift, and refuses what is refused whatever a supervisor says: 409 for what was sold a moment ago,
+/// 422 for cash that the drawer has no room for. Until the transaction ends no other till sells to this customer at this outlet, so that
+/// what the sales of both add up to is seen by the later one. The lock comes after the shift's and before the wallet's.
+pub async fn prepare(
+    tx: &Transaction<'_>,
+    wallet: WalletRef,
+    nominal: i64,
+    payment: Payment,
+    now: Timestamp,
+) -> Result<(), LedgerError> {
+    const HOLD: &str = "SELECT pg_advisory_xact_lock(hashtextextended('topup:' || $1::BIGINT || ':' || $2::BIGINT, 0))";
+    let Payment::AtShift(shift) = payment else { return Ok(()) };
+    let stmt = tx.prepare_cached(HOLD).await?;
+    tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet]).await?;
+    if !shift.again && has_twin(tx, wallet, nominal, now).await? {
+        return Err(LedgerError::Conflict("top-up yang sama baru saja dibuat"));
+    }
+    if shift.means == Means::Tunai {
+        shift::check_room(tx, shift.id, nominal).await?;
+    }
+    Ok(())
+}
+
+/// Remembers that a kasir made a sale without a supervisor's yes.
+pub async fn mark_alone(tx: &Transaction<'_>, idpembelian_emoney: i64) -> Result<(), LedgerError> {
+    let stmt = tx.prepare_cached("UPDATE pembelian_emoney SET tanpa_izin = TRUE WHERE id = $1").await?;
+    tx.execute(&stmt, &[&idpembelian_emoney]).await?;
+    Ok(())
+}
+
+/// Rupiah that a customer was sold at an outlet within an hour by any kasir without a supervisor's yes, and that stand.
+pub async fn sold_alone(tx: &Transaction<'_>, wallet: WalletRef, now: Timestamp) -> Result<i64, LedgerError> {
+    const SUM: &str = "
+        SELECT COALESCE(SUM(harga_paket), 0)::BIGINT FROM pembelian_emoney
+        WHERE id_customer_global = $1 AND idoutlet = $2 AND tanpa_izin AND batal_at IS NULL AND created_at > $3";
+    let stmt = tx.prepare_cached(SUM).await?;
+    let since = now.plus_ms(-ALONE_WITHIN_MS);
+    Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &since]).await?.get(0))
+}
+
 /// Puts `package` into the wallet, opening the account when there is none. 409 when the account is of another kind, 400 when
-/// `masa_aktif` is not in the future. At a shift also 409 for what was sold a moment ago, and cash goes into the drawer.
+/// `masa_aktif` is not in the future. Cash of a sale at a shift, which [`prepare`] has looked at, goes into the drawer.
 pub async fn topup(
     tx: &Transaction<'_>,
     wallet: WalletRef,
@@ -192,27 +235,21 @@ pub async fn topup(
     now: Timestamp,
 ) -> Result<ToppedUp, LedgerError> {
     let done = put(tx, wallet, package, payment, principal, now).await?;
-    if let Payment::AtShift(shift) = payment {
-        // After the wallet is locked: a twin at the same moment has committed, or waits for this one.
-        if !shift.again && has_twin(tx, wallet, package.nominal, done.idpembelian_emoney, now).await? {
-            return Err(LedgerError::Conflict("top-up yang sama baru saja dibuat"));
-        }
-        if shift.means == Means::Tunai {
-            let kind = CashKind::TopUp { idpembelian_emoney: done.idpembelian_emoney };
-            cash::record(tx, shift.id, kind, package.nominal, principal, now).await?;
-        }
+    if let Payment::AtShift(AtShift { id, means: Means::Tunai, .. }) = payment {
+        let kind = CashKind::TopUp { idpembelian_emoney: done.idpembelian_emoney };
+        cash::record(tx, id, kind, package.nominal, principal, now).await?;
     }
     Ok(done)
 }
 
 /// Whether any till sold the same a moment ago, and it stands.
-async fn has_twin(tx: &Transaction<'_>, wallet: WalletRef, nominal: i64, id: i64, now: Timestamp) -> Result<bool, LedgerError> {
+async fn has_twin(tx: &Transaction<'_>, wallet: WalletRef, nominal: i64, now: Timestamp) -> Result<bool, LedgerError> {
     const TWIN: &str = "
-        SELECT EXISTS (SELECT FROM pembelian_emoney WHERE id_customer_global = $1 AND id < $4 AND idoutlet = $2 AND harga_paket = $3
-            AND idshift IS NOT NULL AND batal_at IS NULL AND created_at > $5)";
+        SELECT EXISTS (SELECT FROM pembelian_emoney WHERE id_customer_global = $1 AND idoutlet = $2 AND harga_paket = $3
+            AND idshift IS NOT NULL AND batal_at IS NULL AND created_at > $4)";
     let stmt = tx.prepare_cached(TWIN).await?;
     let since = now.plus_ms(-TWIN_WITHIN_MS);
-    Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &nominal, &id, &since]).await?.get(0))
+    Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &nominal, &since]).await?.get(0))
 }
 
 async fn put(

@@ -10,6 +10,7 @@ use crate::config::HttpSettings;
 use crate::db::Store;
 use crate::domain::id::Id;
 use crate::domain::pin::Pin;
+use crate::domain::role::Role;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::client_ip;
@@ -78,6 +79,7 @@ pub async fn masuk(
     let known = staff.check_pin(req.headers(), address, body.idpetugas.get(), &body.pin, body.pin_baru.as_ref()).await?;
     let begun = staff.begin(&known).await?;
     let shift = shift::open_at(&store.get().await?, known.browser.id).await?;
+    let shift = if known.person.role == Role::Kasir { shift.map(Shift::without_float) } else { shift };
     let cookie = renewed_cookie(&req, &staff, &http, &known.browser)?;
     let petugas = WhoIs::from(known.person);
     let mut answer = answer::ok(LoggedIn { token: begun.token, sampai: begun.until, petugas, shift });

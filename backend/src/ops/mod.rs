@@ -54,6 +54,7 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/mesin/{id}/perangkat", web::post().to(mesin_perangkat::mesin_perangkat))
         .route("/topup", web::post().to(topup::topup))
         .route("/topup", web::get().to(topup_list::topup_list))
+        .route("/topup/{id}", web::get().to(topup_list::topup_one))
         .route("/topup/{id}/batal", web::post().to(topup_batal::topup_batal))
         .route("/pemakaian", web::get().to(pemakaian::pemakaian))
         .route("/hapus", web::post().to(hapus::hapus))

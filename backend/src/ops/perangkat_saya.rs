@@ -78,7 +78,8 @@ pub async fn perangkat_saya(_: ByCookie, req: HttpRequest, store: web::Data<Stor
     let (client, now) = (store.get().await?, store.now());
     let here = browser::of_headers(&client, req.headers(), now).await?;
     let petugas = browser::listed(&client, &here, now).await?.into_iter().map(Person::from).collect();
-    let shift = shift::open_at(&client, here.id).await?;
+    // A cookie is nobody's who may know what the drawer began with.
+    let shift = shift::open_at(&client, here.id).await?.map(Shift::without_float);
     let perangkat = NamedBrowser::new(here.id, here.name);
     Ok(answer::ok(ThisBrowser { perangkat, outlet: here.outlet.map(OutletOf::from), petugas, shift }))
 }

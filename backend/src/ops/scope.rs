@@ -2,8 +2,10 @@
 
 use deadpool_postgres::GenericClient;
 
+use super::payee::Payee;
 use crate::domain::id::Id;
 use crate::http::error::AppError;
+use crate::ledger::topup::WalletRef;
 use crate::staff::operator::Operator;
 
 /// An outlet within the caller's sight.
@@ -11,6 +13,13 @@ use crate::staff::operator::Operator;
 pub struct Outlet {
     pub idoutlet: i64,
     pub idowner: i64,
+}
+
+impl Outlet {
+    /// A customer's wallet there.
+    pub const fn wallet_of(self, payee: &Payee) -> WalletRef {
+        WalletRef { id_customer_global: payee.id, idoutlet: self.idoutlet, idowner: self.idowner }
+    }
 }
 
 const OUTLET: &str = "

@@ -17,7 +17,7 @@ use crate::domain::whole;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
-use crate::ledger::shift::{self, Keeper, MAX_IN_DRAWER, Movement, Shift};
+use crate::ledger::shift::{self, Keeper, MAX_IN_DRAWER, Movement, Shift, SoldByMeans};
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct OpenShift {
@@ -33,8 +33,14 @@ pub struct ShiftNow {
     shift: Option<Shift>,
     /// Rupiah that should be in the drawer; null for a `kasir`, who counts without knowing it.
     diharapkan: Option<i64>,
-    /// The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`.
+    /// The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`, without amounts.
     gerak: Vec<Movement>,
+    /// Rupiah of the shift's sales that stand, by how they were paid; not there for a `kasir`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cara_bayar: Option<SoldByMeans>,
+    /// How many older sales kasirs have opened in this shift; not there for a `kasir`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topup_dilihat: Option<i32>,
 }
 
 /// An amount of a drawer; a 400 that names `field` when no drawer holds it.
@@ -105,10 +111,15 @@ pub async fn now(seller: Seller, store: web::Data<Store>) -> Result<HttpResponse
     let client = store.get().await?;
     let told_all = seller.operator.role >= Role::Supervisor;
     let shift = shift::open_at(&client, seller.till.browser).await?;
-    let (mut diharapkan, mut gerak) = (None, Vec::new());
-    if let Some(shift) = &shift {
-        gerak = shift::movements(&client, shift.id, told_all).await?;
-        diharapkan = if told_all { Some(shift::in_drawer(&client, shift.id).await?) } else { None };
+    let mut now = ShiftNow { shift: None, diharapkan: None, gerak: Vec::new(), cara_bayar: None, topup_dilihat: None };
+    if let Some(shift) = shift {
+        now.gerak = shift::movements(&client, shift.id, told_all).await?;
+        if told_all {
+            now.diharapkan = Some(shift::in_drawer(&client, shift.id).await?);
+            now.cara_bayar = Some(shift::sold(&client, shift.id).await?);
+            now.topup_dilihat = Some(shift::looks(&client, shift.id).await?);
+        }
+        now.shift = Some(if told_all { shift } else { shift.without_float() });
     }
-    Ok(answer::ok(ShiftNow { shift, diharapkan, gerak }))
+    Ok(answer::ok(now))
 }

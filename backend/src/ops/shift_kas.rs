@@ -18,9 +18,12 @@ use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::ledger::cash::{self, CashKind};
+use crate::ledger::cash::CashKind;
 use crate::ledger::shift::{self, Keeper};
 use crate::staff::approval::Act;
+
+/// Rupiah that a kasir puts in without a word about the room: as much as one sale.
+const MOST_IN_ALONE: i64 = 20_000_000;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Cash {
@@ -66,7 +69,7 @@ pub struct CashMoved {
         (status = 200, body = Answer<CashMoved>), (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 403, description = "`perlu persetujuan supervisor`; `persetujuan tidak berlaku`; an API key", body = Empty),
         (status = 409, description = "`shift belum dibuka`; `shift hanya di perangkat outlet`", body = Empty),
-        (status = 422, description = "`uang di laci tidak cukup`", body = Empty),
+        (status = 422, description = "`uang di laci tidak cukup`, `laci tidak boleh berisi lebih dari Rp 1.000.000.000`", body = Empty),
     )
 )]
 pub async fn move_cash(
@@ -84,16 +87,19 @@ pub async fn move_cash(
     let (kind, now) = (body.jenis.kind(&reason), store.now());
     let once = IdempotentCall::new(&seller.operator, key, "shift/kas", &*body, now)?;
     let mut client = store.get().await?;
-    let asked =
-        if needs_approval && approval.is_missing() { ask_drawer(&mut client, by, kind, nominal, now).await? } else { None };
+    // What comes in may be asked, too: amounts that are refused for the room would tell the sum.
+    let fills = body.jenis == Direction::Masuk && seller.operator.role < Role::Supervisor && nominal > MOST_IN_ALONE;
+    let asked = if (needs_approval || fills) && approval.is_missing() {
+        ask_drawer(&mut client, by, kind, nominal, now).await?
+    } else {
+        None
+    };
+    let needs_approval = needs_approval || (fills && asked.is_none());
     once.once(&mut client, async |tx| {
         let takes_out = body.jenis != Direction::Masuk;
-        let shift = match takes_out {
-            true => shift::hold_alone(tx, by.browser).await?,
-            false => shift::hold_open(tx, by.browser).await?,
-        };
+        let shift = shift::hold_alone(tx, by.browser).await?;
         if asked == Some(false) {
-            return Err(shift::NOT_ENOUGH.into());
+            return Err(if takes_out { shift::NOT_ENOUGH } else { shift::NO_ROOM }.into());
         }
         let act = Act::cash(kind.as_str(), nominal);
         let approver = match needs_approval {
@@ -102,7 +108,7 @@ pub async fn move_cash(
         };
         let id = match takes_out {
             true => shift::take_out(tx, shift, (kind, nominal), by.principal, now).await?,
-            false => cash::record(tx, shift, kind, nominal, by.principal, now).await?,
+            false => shift::put_in(tx, shift, (kind, nominal), by.principal, now).await?,
         };
         let content = json!({ "jenis": kind.as_str(), "nominal": nominal, "alasan": reason, "kas_gerak": id });
         call::record(tx, by, ("shift.kas", shift), with_approver(content, approver), now).await?;
@@ -121,7 +127,7 @@ async fn ask_drawer(
     now: Timestamp,
 ) -> Result<Option<bool>, AppError> {
     let tx = client.transaction().await?;
-    let Some(asked) = shift::ask_drawer(&tx, by.browser, nominal).await? else { return Ok(None) };
+    let Some(asked) = shift::ask_drawer(&tx, by.browser, kind, nominal).await? else { return Ok(None) };
     let content = json!({ "jenis": kind.as_str(), "nominal": nominal, "cukup": asked.enough });
     call::record(&tx, by, ("shift.laci_ditanya", asked.shift), content, now).await?;
     tx.commit().await?;

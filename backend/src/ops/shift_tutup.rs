@@ -12,6 +12,7 @@ use super::masuk::{self, WhoIs};
 use super::shift as call;
 use crate::config::HttpSettings;
 use crate::db::Store;
+use crate::db::pool::DbClient;
 use crate::domain::id::Id;
 use crate::domain::pin::Pin;
 use crate::domain::timestamp::Timestamp;
@@ -21,7 +22,7 @@ use crate::http::client_ip;
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::SixDigits;
-use crate::ledger::shift::{self, Keeper, Shift};
+use crate::ledger::shift::{self, Keeper, Shift, SoldByMeans};
 use crate::staff::Staff;
 use crate::staff::ended::SessionEnded;
 use crate::staff::operator::principal;
@@ -37,6 +38,9 @@ pub struct Count {
     pecahan: Option<Notes>,
     /// Who goes on with that cash.
     lanjut: Option<Next>,
+    /// False: whoever counted has not looked twice. A count of nothing, or one that is off by half, is 409 `hitung sekali lagi` then, once
+    /// in a shift.
+    yakin: Option<bool>,
 }
 
 /// How many notes of each kind, and rupiah in coins.
@@ -101,8 +105,12 @@ pub struct Counted {
     selisih: i64,
     /// The next person's shift.
     baru: Option<Shift>,
-    /// How often a kasir was told in this shift whether the drawer holds an amount.
+    /// How often a kasir was told in this shift whether the drawer holds an amount or has room for it.
     laci_ditanya: i16,
+    /// How many older sales a kasir has opened in this shift.
+    topup_dilihat: i32,
+    /// Rupiah of the shift's sales that stand, by how they were paid.
+    cara_bayar: SoldByMeans,
     /// Of the next person's session, which begins when this one ends; told once, so a repeat has none.
     token: Option<String>,
     /// RFC 3339.
@@ -119,7 +127,8 @@ pub struct Counted {
         (status = 401, description = "`sesi berakhir`, or `PIN salah, sisa 4 percobaan`", body = Empty),
         (status = 403, description = "`petugas dikunci, minta supervisor membukanya`; an API key", body = Empty),
         (status = 404, description = "`petugas tidak ditemukan`", body = Empty),
-        (status = 409, description = "`shift belum dibuka`; `shift hanya di perangkat outlet`; `buat PIN baru`", body = Empty),
+        (status = 409, description = "`shift belum dibuka`; `shift hanya di perangkat outlet`; `buat PIN baru`; \
+            `hitung sekali lagi` with `yakin: false`", body = Empty),
         (status = 422, description = "`pecahan tidak sama dengan uang yang dihitung`", body = Empty), (status = 429, body = Empty),
     )
 )]
@@ -152,18 +161,25 @@ pub async fn close(
     };
     // Without the PIN: in what is hashed alone a million of them are tried in a moment.
     let asked = (counted, &body.pecahan, body.lanjut.as_ref().map(|next| next.idpetugas));
-    let once = IdempotentCall::new(&seller.operator, key, "shift/tutup", &asked, store.now())?;
+    let unsure = body.yakin == Some(false);
+    let route = if unsure { "shift/tutup?yakin=false" } else { "shift/tutup" };
+    let once = IdempotentCall::new(&seller.operator, key, route, &asked, store.now())?;
     let mut client = store.get().await?;
+    let doubtful = unsure && ask_again(&mut client, by, counted, store.now()).await?;
     let cookie = next.as_ref().map(|known| masuk::renewed_cookie(&req, &staff, &http, &known.browser)).transpose()?.flatten();
     let mut handed_over = false;
     let answer = once.once_with_secret(&mut client, async |tx| {
         let shift = shift::hold_alone(tx, by.browser).await?;
+        if doubtful {
+            return Err(AppError::Conflict("hitung sekali lagi"));
+        }
         // After whatever was sold in it.
         let now = store.now();
         let closed = shift::close(tx, shift, by.person, (counted, notes.as_ref()), now).await?;
+        let cara_bayar = shift::sold(tx, shift).await?;
         let content = json!({
             "diharapkan": closed.expected, "dihitung": counted, "pecahan": notes, "lanjut": next.as_ref().map(|known| known.person.id),
-            "laci_ditanya": closed.questions,
+            "laci_ditanya": closed.questions, "topup_dilihat": closed.looks, "cara_bayar": cara_bayar,
         });
         call::record(tx, by, ("shift.tutup", shift), content, now).await?;
         let mut told = Counted {
@@ -173,6 +189,8 @@ pub async fn close(
             selisih: counted - closed.expected,
             baru: None,
             laci_ditanya: closed.questions,
+            topup_dilihat: closed.looks,
+            cara_bayar,
             token: None,
             sampai: None,
             petugas: None,
@@ -197,4 +215,17 @@ pub async fn close(
         }
     }
     Ok(answer)
+}
+
+/// Whether this count is asked about. That it was is committed to the audit log whatever becomes of the call, so that nobody is asked
+/// twice: what is asked tells a little of the sum.
+async fn ask_again(client: &mut DbClient, by: Keeper<'_>, counted: i64, now: Timestamp) -> Result<bool, AppError> {
+    let tx = client.transaction().await?;
+    let shift = shift::hold_alone(&tx, by.browser).await?;
+    if !shift::is_doubtful(&tx, shift, counted).await? {
+        return Ok(false);
+    }
+    call::record(&tx, by, ("shift.hitung_ulang", shift), json!({ "dihitung": counted }), now).await?;
+    tx.commit().await?;
+    Ok(true)
 }

@@ -32,7 +32,7 @@ use crate::staff::Staff;
 use crate::staff::approval::Act;
 use crate::staff::operator::Operator;
 
-/// Rupiah that a kasir at a till sells alone, at once.
+/// Rupiah that a kasir at a till sells alone, at once or to one customer of an outlet within an hour.
 const MOST_ALONE: i64 = 1_000_000;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -116,11 +116,13 @@ pub fn together() -> [OneOf; 2] {
         (status = 200, body = Answer<TopUpMade>),
         (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 403, description = "Of a kasir: `bonus hanya lewat paket`: another `quota` than `nominal`; at a till \
-            `di atas Rp 1.000.000 perlu persetujuan supervisor`, `persetujuan tidak berlaku`", body = Empty),
+            `di atas Rp 1.000.000 perlu persetujuan supervisor`, counted together with what the customer was sold at the outlet within an \
+            hour without one, `persetujuan tidak berlaku`", body = Empty),
         (status = 404, body = Empty),
         (status = 409, description = "`harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`; at a till `shift belum dibuka`, \
             `top-up yang sama baru saja dibuat`", body = Empty),
-        (status = 422, body = Empty), (status = 429, description = "Sixty numbers an hour at one till", body = Empty),
+        (status = 422, description = "At a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000`", body = Empty),
+        (status = 429, description = "Sixty numbers an hour at one till", body = Empty),
     )
 )]
 pub async fn topup(
@@ -152,13 +154,14 @@ pub async fn topup(
             }
             let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
             let payee = named.find(tx, (&staff, operator.at), &secrets, now).await?;
-            let approver = approver(tx, &operator, &approval, (payee.id, package.nominal), now).await?;
             if let Some(id) = body.idpaket {
                 (package.quota, package.name) = paket::sold(tx, id, outlet.idoutlet, package.nominal).await?;
                 package.idpaket = Some(id.get());
             }
-            let principals = (&*operator.principal(), approver);
-            let made = sell(tx, &payee, outlet, &package, payment, principals, now).await?;
+            let wallet = outlet.wallet_of(&payee);
+            topup::prepare(tx, wallet, package.nominal, payment, now).await?;
+            let allowed = allowed(tx, &operator, &approval, (wallet, package.nominal), now).await?;
+            let made = sell(tx, &payee, outlet, &package, payment, (&operator.principal(), allowed), now).await?;
             moved = Some(Moved {
                 id_customer_global: payee.id,
                 idcustomer: made.idcustomer,
@@ -172,43 +175,69 @@ pub async fn topup(
     Ok(answer)
 }
 
-/// A session sells in its till's open shift, which stays open until this is committed.
+/// A session sells in its till's open shift, which stays open until this is committed; cash goes into a drawer one sale at a time.
 async fn payment(tx: &Transaction<'_>, operator: &Operator, body: &TopUp) -> Result<Payment, AppError> {
     let Some(till) = operator.at else { return Ok(Payment::Elsewhere(body.cara_bayar)) };
-    let id = shift::hold_open(tx, till.browser).await?;
     let means = body.cara_bayar.unwrap_or(Means::Tunai);
+    let id = match means {
+        Means::Tunai => shift::hold_alone(tx, till.browser).await?,
+        Means::Qris | Means::Transfer => shift::hold_open(tx, till.browser).await?,
+    };
     Ok(Payment::AtShift(AtShift { id, means, again: body.ulang == Some(true) }))
 }
 
-/// Who approved, where a kasir at a till needs that.
-async fn approver(
+/// Whose word a sale goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// The seller's, who may.
+    Itself,
+    /// A kasir's own. It counts together with the next ones.
+    Alone,
+    /// A supervisor's yes to a kasir's sale.
+    By(i64),
+}
+
+/// A kasir at a till needs a yes where the sale and those that nobody said yes to come to more than [`MOST_ALONE`].
+async fn allowed(
     tx: &Transaction<'_>,
     operator: &Operator,
     approval: &Approval,
-    (customer, nominal): (i64, i64),
+    (wallet, nominal): (WalletRef, i64),
     now: Timestamp,
-) -> Result<Option<i64>, AppError> {
+) -> Result<Allowed, AppError> {
     const WITHOUT: AppError = AppError::NotAllowed("di atas Rp 1.000.000 perlu persetujuan supervisor");
-    if operator.role > Role::Kasir || operator.at.is_none() || nominal <= MOST_ALONE {
-        return Ok(None);
+    if operator.role > Role::Kasir {
+        return Ok(Allowed::Itself);
     }
-    approval.use_up(tx, operator, &Act::top_up(customer, nominal), WITHOUT, now).await.map(Some)
+    if operator.at.is_none() || topup::sold_alone(tx, wallet, now).await? + nominal <= MOST_ALONE {
+        return Ok(Allowed::Alone);
+    }
+    let act = Act::top_up(wallet.id_customer_global, nominal);
+    approval.use_up(tx, operator, &act, WITHOUT, now).await.map(Allowed::By)
 }
 
-/// The top-up and its line in the audit log; `principal` sells, `approver` allowed it.
+/// The top-up and its line in the audit log.
 pub async fn sell(
     tx: &Transaction<'_>,
     payee: &Payee,
-    Outlet { idoutlet, idowner }: Outlet,
+    outlet: Outlet,
     package: &Package,
     payment: Payment,
-    (principal, approver): (&str, Option<i64>),
+    (principal, allowed): (&str, Allowed),
     now: Timestamp,
 ) -> Result<TopUpMade, AppError> {
-    let wallet = WalletRef { id_customer_global: payee.id, idoutlet, idowner };
+    let wallet = outlet.wallet_of(payee);
     let done = topup::topup(tx, wallet, package, payment, principal, now).await?;
+    let approver = match allowed {
+        Allowed::Itself => None,
+        Allowed::Alone => {
+            topup::mark_alone(tx, done.idpembelian_emoney).await?;
+            None
+        }
+        Allowed::By(approver) => Some(approver),
+    };
     let content = json!({
-        "idcustomer": done.idcustomer, "idoutlet": idoutlet, "nominal": package.nominal, "quota": package.quota,
+        "idcustomer": done.idcustomer, "idoutlet": wallet.idoutlet, "nominal": package.nominal, "quota": package.quota,
         "nama_paket": package.name, "jenis_emoney": package.kind.number(), "masa_aktif": package.kind.masa_aktif().map(Timestamp::ms),
         "saldo_akhir": done.balance, "cara_bayar": payment.means(),
     });

@@ -1,17 +1,24 @@
 //! `GET /ops/v1/topup`: what was sold, the newest first: a kasir sees the open shift of the till, everybody above the outlet.
+//! `GET /ops/v1/topup/{id}`: one of them. The count is blind, so a kasir's list has amounts of the newest few sales only, and an older one
+//! is opened alone, which is counted (docs/till.md).
 
 use actix_web::{HttpResponse, web};
 use serde::Serialize;
+use serde_json::json;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
+use super::key::NEEDS_TILL;
 use super::rows::{OutletPage, Rows, Sight};
 use crate::db::Store;
+use crate::db::audit::{self, AuditEntry};
+use crate::domain::id::Id;
 use crate::domain::name;
 use crate::domain::role::Role;
 use crate::domain::timestamp::Timestamp;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
+use crate::ledger::shift;
 use crate::ledger::topup::VOID_WITHIN_MS;
 use crate::staff::operator::Operator;
 
@@ -23,11 +30,15 @@ pub struct TopUpRow {
     created_at: Timestamp,
     /// The customer; a kasir sees the first name and an initial.
     nama: String,
-    /// Rupiah paid.
-    nominal: i64,
-    /// Rupiah added.
-    quota: i64,
-    nama_paket: String,
+    /// Rupiah paid; null in a kasir's list but for the shift's ten newest.
+    #[schema(required)]
+    nominal: Option<i64>,
+    /// Rupiah added; null where `nominal` is.
+    #[schema(required)]
+    quota: Option<i64>,
+    /// Null where `nominal` is.
+    #[schema(required)]
+    nama_paket: Option<String>,
     /// `tunai`, `qris` or `transfer`; null where nobody said.
     #[schema(required)]
     cara_bayar: Option<String>,
@@ -51,7 +62,7 @@ const LIST: &str = "
     LEFT JOIN kunci_operator k ON k.id = CASE WHEN l.aktor LIKE 'operator:%' THEN split_part(l.aktor, ':', 2)::BIGINT END
     LEFT JOIN ledger_transfer b ON b.idpembelian_emoney = p.id AND b.kind = 'batal'
     LEFT JOIN kunci_operator v ON v.id = CASE WHEN b.aktor LIKE 'operator:%' THEN split_part(b.aktor, ':', 2)::BIGINT END
-    WHERE p.id < $2 AND";
+    WHERE";
 
 /// A page of what was sold.
 #[utoipa::path(
@@ -70,15 +81,72 @@ pub async fn topup_list(
 ) -> Result<HttpResponse, AppError> {
     let limit = from.page().limit()?;
     let client = store.get().await?;
-    let (of, id) = match from.sight(&client, &operator).await? {
+    let (of, id, with_amounts_from) = match from.sight(&client, &operator).await? {
         Sight::Nothing => return Ok(answer::ok(Rows::<TopUpRow>::none())),
-        Sight::Shift { id, .. } => ("p.idshift", id),
-        Sight::Outlet(id) => ("p.idoutlet", id),
+        Sight::Shift { id, .. } => ("p.idshift", id, shift::oldest_open_sale(&client, id).await?),
+        Sight::Outlet(id) => ("p.idoutlet", id, 0),
     };
-    let stmt = client.prepare_cached(&format!("{LIST} {of} = $1 ORDER BY p.id DESC LIMIT $3")).await?;
+    let stmt = client.prepare_cached(&format!("{LIST} {of} = $1 AND p.id < $2 ORDER BY p.id DESC LIMIT $3")).await?;
     let rows = client.query(&stmt, &[&id, &from.page().before(), &(limit + 1)]).await?;
     let shortened = operator.role == Role::Kasir;
-    Ok(answer::ok(Rows::of(rows.iter().map(|row| (row.get(0), read(row, shortened))), limit)))
+    let read = |row: &Row| {
+        let id: i64 = row.get(0);
+        let told = read(row, shortened);
+        (id, if id < with_amounts_from { told.without_amounts() } else { told })
+    };
+    Ok(answer::ok(Rows::of(rows.iter().map(read), limit)))
+}
+
+/// One of them, whole. Of the open shift for a kasir, for whom an older one than the ten newest is counted and audited.
+#[utoipa::path(
+    get, path = "/ops/v1/topup/{id}", operation_id = "one_topup", tag = "kasir", security(("operator" = []), ("session" = [])),
+    params(("id" = inline(Id), Path, description = "idpembelian_emoney")),
+    responses(
+        (status = 200, body = Answer<TopUpRow>), (status = 401, body = Empty),
+        (status = 403, description = "A kasir's API key: it has no shift", body = Empty),
+        (status = 404, description = "`top-up tidak ditemukan`", body = Empty),
+    )
+)]
+pub async fn topup_one(operator: Operator, store: web::Data<Store>, id: web::Path<String>) -> Result<HttpResponse, AppError> {
+    const UNKNOWN: AppError = AppError::NotFound("top-up tidak ditemukan");
+    let id = Id::parse(&id).ok_or(UNKNOWN)?.get();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let within = match operator.role {
+        Role::Kasir => {
+            let till = operator.at.ok_or(AppError::NotAllowed(NEEDS_TILL))?;
+            let open = shift::open_at(&tx, till.browser).await?.ok_or(UNKNOWN)?;
+            Some((till, open.id))
+        }
+        _ => None,
+    };
+    let sql = format!(
+        "{LIST} p.id = $1 AND ($2::BIGINT IS NULL OR p.idowner = $2) AND ($3::BIGINT IS NULL OR p.idoutlet = $3)
+            AND ($4::BIGINT IS NULL OR p.idshift = $4)"
+    );
+    let stmt = tx.prepare_cached(&sql).await?;
+    let row = tx.query_opt(&stmt, &[&id, &operator.idowner, &operator.idoutlet, &within.map(|(_, shift)| shift)]).await?;
+    let row = row.ok_or(UNKNOWN)?;
+    if let Some((till, shift)) = within
+        && id < shift::oldest_open_sale(&tx, shift).await?
+    {
+        if !shift::count_look(&tx, shift).await? {
+            return Err(UNKNOWN);
+        }
+        let (principal, content) = (&*operator.principal(), json!({ "idpembelian_emoney": id }));
+        let entry = AuditEntry { principal, action: "shift.topup_dilihat", object: format!("shift:{shift}"), content };
+        audit::write_at(&tx, till.idoutlet, &entry, store.now()).await?;
+    }
+    let told = read(&row, operator.role == Role::Kasir);
+    tx.commit().await?;
+    Ok(answer::ok(told))
+}
+
+impl TopUpRow {
+    /// As a kasir's list has it before the count. A package has its price.
+    fn without_amounts(self) -> Self {
+        Self { nominal: None, quota: None, nama_paket: None, ..self }
+    }
 }
 
 fn read(row: &Row, shortened: bool) -> TopUpRow {
@@ -87,9 +155,9 @@ fn read(row: &Row, shortened: bool) -> TopUpRow {
         idpembelian_emoney: row.get::<_, i64>(0).to_string(),
         created_at,
         nama: customer_name(row.get(2), row.get(3), shortened),
-        nominal: row.get(4),
-        quota: row.get(5),
-        nama_paket: row.get(6),
+        nominal: Some(row.get(4)),
+        quota: Some(row.get(5)),
+        nama_paket: Some(row.get(6)),
         cara_bayar: row.get(7),
         petugas: row.get(8),
         batal_at: row.get(9),

@@ -159,7 +159,7 @@ async fn a_lost_tills_drawer_is_counted_in_the_browser_that_takes_its_place() {
     let till = Till { id: rina.till.id, cookie: cookie_of(&pair(&app, code).await).0 };
     pair(&app, code).await.expect(422, "kode pasang salah atau kedaluwarsa");
     let here = app.at(&till, rina.person).await;
-    assert_eq!(app.see(&here, "shift").await.ok()["shift"]["modal"], 70_000);
+    assert_eq!(app.see(&here, "shift").await.ok()["shift"]["petugas"], "Rina");
     app.see(&AtTill { till, ..rina.clone() }, "shift").await.expect(401, "sesi berakhir");
     app.see(&rina, "shift").await.expect(401, "perangkat belum dipasang");
     assert_eq!(app.ask(&here, "shift/tutup", &json!({ "dihitung": 70_000 })).await.ok()["selisih"], 0);

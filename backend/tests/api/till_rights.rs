@@ -65,7 +65,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&Shop) -> Value
 /// What opens with a code or a cookie alone, before anybody has a role.
 const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
 
-const CALLS: [Call; 36] = [
+const CALLS: [Call; 37] = [
     call("POST", "owner", |_| json!({ "nama": "Bu Ani" }), May::From(Role::Root), Foreign::OwnOnly),
     call(
         "POST",
@@ -98,6 +98,7 @@ const CALLS: [Call; 36] = [
     call("GET", "mesin/{machine}", nothing, May::From(Role::Kasir), Foreign::NotFound),
     call("POST", "pelanggan/bulk", |_| json!({ "jumlah": 1, "awalan_telp": "8990" }), May::From(Role::Root), Foreign::OwnOnly),
     call("GET", "topup", nothing, May::FromSupervisorOrAtTill, Foreign::OwnOnly),
+    call("GET", "topup/{topup}", nothing, May::FromSupervisorOrAtTill, Foreign::NotFound),
     call("GET", "pemakaian", nothing, May::FromSupervisorOrAtTill, Foreign::OwnOnly),
     call("GET", "shift", nothing, May::AtTill, Foreign::OwnOnly),
     call("POST", "shift", |_| json!({ "modal": -1 }), May::AtTill, Foreign::OwnOnly),

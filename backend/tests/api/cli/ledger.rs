@@ -137,6 +137,12 @@ async fn audit_verify_names_each_broken_rule_of_the_till() {
         let sql = format!("UPDATE kas_gerak SET idpembelian_emoney = {id} WHERE idpembelian_emoney = 2");
         breaks(&sql, &format!("top-up tunai tidak sesuai kas: {id}")).await;
     }
+    breaks(
+        "UPDATE pembelian_emoney SET tanpa_izin = TRUE, harga_paket = 1000001 WHERE id = 2",
+        "top-up tanpa izin di atas batas: 2",
+    )
+    .await;
+    breaks("UPDATE shift SET topup_dilihat = 1 WHERE id = 1", "top-up yang dibuka tidak tercatat: 1").await;
     let wrong = |what: &str| format!("UPDATE ledger_transfer SET {what} WHERE kind = 'batal' AND idpembelian_emoney = 3");
     let other_account =
         |side: &str| format!("{side} = (SELECT idakun FROM akun WHERE jenis = 'K' AND idoutlet = {})", other.idoutlet);

@@ -21,6 +21,8 @@ const TILLS: [usize; 3] = [0, 0, 1];
 const PIN: &str = "246810";
 const PRICE: i64 = 10_000;
 const MINUTE_S: i64 = 60;
+/// What kasirs sell one customer at an outlet within an hour.
+const MOST_ALONE: i64 = 1_000_000;
 
 /// A top-up as the model remembers it.
 struct Sale {
@@ -31,6 +33,8 @@ struct Sale {
     quota: i64,
     /// Its cash lay in a drawer.
     in_cash: bool,
+    /// By a kasir, whom no supervisor said yes to.
+    alone: bool,
     age_s: i64,
     voided: bool,
 }
@@ -53,6 +57,8 @@ struct History<'a> {
 impl<'a> History<'a> {
     async fn begin(chain: &'a Chain) -> Self {
         let app = &chain.app;
+        // What was sold in the last history counts no more.
+        app.advance_s(60 * MINUTE_S);
         let mut places = Vec::new();
         for outlet in TILLS {
             let till: Till = app.till(chain.outlets[outlet].idoutlet).await;
@@ -117,11 +123,18 @@ impl<'a> History<'a> {
             answer.expect(409, "shift belum dibuka");
             return;
         };
+        let outlet = place.outlet;
+        let counts = |sale: &&Sale| {
+            (sale.outlet, sale.customer) == (outlet, customer) && sale.alone && !sale.voided && sale.age_s < 60 * MINUTE_S
+        };
+        if self.sales.iter().filter(counts).map(|sale| sale.nominal).sum::<i64>() + nominal > MOST_ALONE {
+            answer.expect(403, "di atas Rp 1.000.000 perlu persetujuan supervisor");
+            return;
+        }
         if in_cash {
             *drawer += nominal;
         }
-        let outlet = place.outlet;
-        self.sold(answer, outlet, customer, (nominal, quota), in_cash);
+        self.sold(answer, outlet, customer, (nominal, quota), in_cash, true);
     }
 
     async fn sell_by_key(&mut self, outlet: usize, customer: usize, nominal: i64) {
@@ -130,16 +143,16 @@ impl<'a> History<'a> {
             "id_customer_global": account.id_customer_global, "idoutlet": account.outlet.idoutlet, "nominal": nominal, "cara_bayar": "tunai",
         });
         let answer = self.chain.app.ops(&self.chain.keys[outlet], "topup", &body).await;
-        self.sold(answer, outlet, customer, (nominal, nominal), false);
+        self.sold(answer, outlet, customer, (nominal, nominal), false, false);
     }
 
-    fn sold(&mut self, answer: Answer, outlet: usize, customer: usize, (nominal, quota): (i64, i64), in_cash: bool) {
+    fn sold(&mut self, answer: Answer, outlet: usize, customer: usize, (nominal, quota): (i64, i64), in_cash: bool, alone: bool) {
         let made = answer.ok();
         let wallet = &mut self.wallets[outlet][customer];
         *wallet += quota;
         assert_eq!(made["saldo_akhir"], *wallet);
         let id = made["idpembelian_emoney"].as_str().unwrap().to_owned();
-        self.sales.push(Sale { id, outlet, customer, nominal, quota, in_cash, age_s: 0, voided: false });
+        self.sales.push(Sale { id, outlet, customer, nominal, quota, in_cash, alone, age_s: 0, voided: false });
     }
 
     async fn void(&mut self, till: usize, sale: usize) {

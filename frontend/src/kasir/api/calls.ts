@@ -52,7 +52,7 @@ export async function getPackages(signal?: AbortSignal): Promise<Package[]> {
 export const topUp = (key: string, body: TopUpBody, izin?: string) =>
   ops<TopUpMade>('POST', 'topup', { key, body: body satisfies Schemas['TopUp'], izin })
 export const getTopUps = (limit: number, signal?: AbortSignal) =>
-  ops<Rows<TopUpRow>>('GET', `topup?limit=${limit}`, { signal })
+  ops<Rows<ListedTopUp>>('GET', `topup?limit=${limit}`, { signal })
 
 export const getShift = (signal?: AbortSignal) => ops<ShiftNow>('GET', 'shift', { signal })
 
@@ -105,13 +105,18 @@ export const openingOf = (modal: number): MoneyRequest<Shift> => ({
   path: 'shift',
   body: { modal } satisfies Schemas['OpenShift'],
 })
-export const closingOf = (counted: Counted): MoneyRequest<ShiftClosed> => ({
+/** Unless `yakin`, the server may ask to count once more, once in a shift. */
+export const closingOf = (counted: Counted, yakin = true): MoneyRequest<ShiftClosed> => ({
   path: 'shift/tutup',
-  body: counted satisfies Schemas['Count'],
+  body: { ...counted, yakin } satisfies Schemas['Count'],
 })
-export const handoverOf = (counted: Counted, lanjut: Schemas['Next']): MoneyRequest<ShiftClosed> => ({
+export const handoverOf = (
+  counted: Counted,
+  lanjut: Schemas['Next'],
+  yakin = true,
+): MoneyRequest<ShiftClosed> => ({
   path: 'shift/tutup',
-  body: { ...counted, lanjut } satisfies Schemas['Count'],
+  body: { ...counted, yakin, lanjut } satisfies Schemas['Count'],
   pin: true,
 })
 

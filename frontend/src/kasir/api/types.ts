@@ -21,10 +21,11 @@ export type LogIn = Schemas['Masuk']
 export type LoggedIn = Sent<Schemas['LoggedIn']>
 export type Ticket = Schemas['Ticket']
 
-/** `petugas` opened it. */
+/** `petugas` opened it; a kasir is not told `modal`. */
 export type Shift = Sent<Schemas['Shift']>
-/** `diharapkan` is never told to a kasir. */
-export type ShiftNow = Sent<Schemas['ShiftNow']>
+/** What should be in the drawer, its amounts and the sums of sales are never told to a kasir. */
+export type ShiftNow = Sent<Omit<Schemas['ShiftNow'], 'cara_bayar' | 'topup_dilihat'>> &
+  Pick<Schemas['ShiftNow'], 'cara_bayar' | 'topup_dilihat'>
 /** As the server tells it where no shift is open. */
 export const NO_SHIFT_NOW: ShiftNow = { shift: null, diharapkan: null, gerak: [] }
 export type CashMove = Sent<Schemas['Movement']>
@@ -33,6 +34,8 @@ export type CashKind = Schemas['Direction']
 export type Counted = Pick<Schemas['Count'], 'dihitung'> & { pecahan: Schemas['Notes'] }
 /** `baru` is the next one, after a handover; with the session of whoever took over, whose token is told once. */
 export type ShiftClosed = Sent<Schemas['Counted']>
+/** Rupiah of a shift's sales that stand. */
+export type SoldByMeans = Schemas['SoldByMeans']
 
 /** A customer's code, or a typed number. */
 export type CustomerRef = { qr: string } | { telp: string }

@@ -641,6 +641,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/topup/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One of them, whole. Of the open shift for a kasir, for whom an older one than the ten newest is counted and audited. */
+        get: operations["one_topup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/topup/{id}/batal": {
         parameters: {
             query?: never;
@@ -1182,6 +1199,8 @@ export interface components {
         Answer_Counted: {
             data: {
                 baru?: null | components["schemas"]["Shift"];
+                /** @description Rupiah of the shift's sales that stand, by how they were paid. */
+                cara_bayar: components["schemas"]["SoldByMeans"];
                 /**
                  * Format: int64
                  * @description Rupiah that should have been in the drawer.
@@ -1193,7 +1212,7 @@ export interface components {
                 id: number;
                 /**
                  * Format: int32
-                 * @description How often a kasir was told in this shift whether the drawer holds an amount.
+                 * @description How often a kasir was told in this shift whether the drawer holds an amount or has room for it.
                  */
                 laci_ditanya: number;
                 petugas?: null | components["schemas"]["WhoIs"];
@@ -1205,6 +1224,11 @@ export interface components {
                 selisih: number;
                 /** @description Of the next person's session, which begins when this one ends; told once, so a repeat has none. */
                 token?: string | null;
+                /**
+                 * Format: int32
+                 * @description How many older sales a kasir has opened in this shift.
+                 */
+                topup_dilihat: number;
             };
             message: string;
             /**
@@ -1792,19 +1816,20 @@ export interface components {
                     idpembelian_emoney: string;
                     /** @description The customer; a kasir sees the first name and an initial. */
                     nama: string;
-                    nama_paket: string;
+                    /** @description Null where `nominal` is. */
+                    nama_paket: string | null;
                     /**
                      * Format: int64
-                     * @description Rupiah paid.
+                     * @description Rupiah paid; null in a kasir's list but for the shift's ten newest.
                      */
-                    nominal: number;
+                    nominal: number | null;
                     /** @description Who sold it; null for the command line. */
                     petugas: string | null;
                     /**
                      * Format: int64
-                     * @description Rupiah added.
+                     * @description Rupiah added; null where `nominal` is.
                      */
-                    quota: number;
+                    quota: number | null;
                 }[];
                 /**
                  * Format: int64
@@ -1875,9 +1900,9 @@ export interface components {
                 id: number;
                 /**
                  * Format: int64
-                 * @description Rupiah in the drawer when it was opened.
+                 * @description Rupiah in the drawer when it was opened. Null for a `kasir`, but in the answer to whoever has just counted them.
                  */
-                modal: number;
+                modal: number | null;
                 /** @description Who opened it. */
                 petugas: string;
             };
@@ -1891,14 +1916,20 @@ export interface components {
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_ShiftNow: {
             data: {
+                cara_bayar?: null | components["schemas"]["SoldByMeans"];
                 /**
                  * Format: int64
                  * @description Rupiah that should be in the drawer; null for a `kasir`, who counts without knowing it.
                  */
                 diharapkan?: number | null;
-                /** @description The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`. */
+                /** @description The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`, without amounts. */
                 gerak: components["schemas"]["Movement"][];
                 shift?: null | components["schemas"]["Shift"];
+                /**
+                 * Format: int32
+                 * @description How many older sales kasirs have opened in this shift; not there for a `kasir`.
+                 */
+                topup_dilihat?: number | null;
             };
             message: string;
             /**
@@ -2040,6 +2071,44 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_TopUpRow: {
+            data: {
+                batal_at: null | components["schemas"]["Timestamp"];
+                /** @description Who took it back; null while it stands, and for the command line. */
+                batal_oleh: string | null;
+                /** @description RFC 3339. */
+                batal_sampai: components["schemas"]["Timestamp"];
+                /** @description `tunai`, `qris` or `transfer`; null where nobody said. */
+                cara_bayar: string | null;
+                /** @description RFC 3339. */
+                created_at: components["schemas"]["Timestamp"];
+                /** @description A decimal string, as in the history. */
+                idpembelian_emoney: string;
+                /** @description The customer; a kasir sees the first name and an initial. */
+                nama: string;
+                /** @description Null where `nominal` is. */
+                nama_paket: string | null;
+                /**
+                 * Format: int64
+                 * @description Rupiah paid; null in a kasir's list but for the shift's ten newest.
+                 */
+                nominal: number | null;
+                /** @description Who sold it; null for the command line. */
+                petugas: string | null;
+                /**
+                 * Format: int64
+                 * @description Rupiah added; null where `nominal` is.
+                 */
+                quota: number | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_TopUpVoided: {
             data: {
                 /** Format: int64 */
@@ -2122,9 +2191,16 @@ export interface components {
             dihitung: number;
             lanjut?: null | components["schemas"]["Next"];
             pecahan?: null | components["schemas"]["Notes"];
+            /**
+             * @description False: whoever counted has not looked twice. A count of nothing, or one that is off by half, is 409 `hitung sekali lagi` then, once
+             *     in a shift.
+             */
+            yakin?: boolean | null;
         };
         Counted: {
             baru?: null | components["schemas"]["Shift"];
+            /** @description Rupiah of the shift's sales that stand, by how they were paid. */
+            cara_bayar: components["schemas"]["SoldByMeans"];
             /**
              * Format: int64
              * @description Rupiah that should have been in the drawer.
@@ -2136,7 +2212,7 @@ export interface components {
             id: number;
             /**
              * Format: int32
-             * @description How often a kasir was told in this shift whether the drawer holds an amount.
+             * @description How often a kasir was told in this shift whether the drawer holds an amount or has room for it.
              */
             laci_ditanya: number;
             petugas?: null | components["schemas"]["WhoIs"];
@@ -2148,6 +2224,11 @@ export interface components {
             selisih: number;
             /** @description Of the next person's session, which begins when this one ends; told once, so a repeat has none. */
             token?: string | null;
+            /**
+             * Format: int32
+             * @description How many older sales a kasir has opened in this shift.
+             */
+            topup_dilihat: number;
         };
         /** @enum {integer|string} */
         CountryCode: "62" | "+62" | 62;
@@ -2620,8 +2701,11 @@ export interface components {
             id: number;
             /** @description `modal`, `topup`, `batal`, `masuk`, `keluar` or `setor`. */
             jenis: string;
-            /** Format: int64 */
-            nominal: number;
+            /**
+             * Format: int64
+             * @description Null for a `kasir`.
+             */
+            nominal: number | null;
             petugas: string;
         };
         /**
@@ -2983,21 +3067,27 @@ export interface components {
             id: number;
             /**
              * Format: int64
-             * @description Rupiah in the drawer when it was opened.
+             * @description Rupiah in the drawer when it was opened. Null for a `kasir`, but in the answer to whoever has just counted them.
              */
-            modal: number;
+            modal: number | null;
             /** @description Who opened it. */
             petugas: string;
         };
         ShiftNow: {
+            cara_bayar?: null | components["schemas"]["SoldByMeans"];
             /**
              * Format: int64
              * @description Rupiah that should be in the drawer; null for a `kasir`, who counts without knowing it.
              */
             diharapkan?: number | null;
-            /** @description The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`. */
+            /** @description The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`, without amounts. */
             gerak: components["schemas"]["Movement"][];
             shift?: null | components["schemas"]["Shift"];
+            /**
+             * Format: int32
+             * @description How many older sales kasirs have opened in this shift; not there for a `kasir`.
+             */
+            topup_dilihat?: number | null;
         };
         /**
          * @description 1 to 100 characters without the blanks around them; each word begins with something visible. The pattern has common letters: those of all other scripts, emoji, combining marks behind a letter and joiners between two are taken, too; control, hidden and private characters are not.
@@ -3066,6 +3156,15 @@ export interface components {
             server_time: number;
             /** @description Always one item. */
             snap_transaksi_detail: components["schemas"]["SnapDetail"][];
+        };
+        /** @description Rupiah of a shift's sales that stand, by how they were paid. */
+        SoldByMeans: {
+            /** Format: int64 */
+            qris: number;
+            /** Format: int64 */
+            transfer: number;
+            /** Format: int64 */
+            tunai: number;
         };
         Started: {
             /** @description The receipt number. */
@@ -3205,19 +3304,20 @@ export interface components {
             idpembelian_emoney: string;
             /** @description The customer; a kasir sees the first name and an initial. */
             nama: string;
-            nama_paket: string;
+            /** @description Null where `nominal` is. */
+            nama_paket: string | null;
             /**
              * Format: int64
-             * @description Rupiah paid.
+             * @description Rupiah paid; null in a kasir's list but for the shift's ten newest.
              */
-            nominal: number;
+            nominal: number | null;
             /** @description Who sold it; null for the command line. */
             petugas: string | null;
             /**
              * Format: int64
-             * @description Rupiah added.
+             * @description Rupiah added; null where `nominal` is.
              */
-            quota: number;
+            quota: number | null;
         };
         TopUpVoided: {
             /** Format: int64 */
@@ -5976,7 +6076,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `uang di laci tidak cukup` */
+            /** @description `uang di laci tidak cukup`, `laci tidak boleh berisi lebih dari Rp 1.000.000.000` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6064,7 +6164,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `shift belum dibuka`; `shift hanya di perangkat outlet`; `buat PIN baru` */
+            /** @description `shift belum dibuka`; `shift hanya di perangkat outlet`; `buat PIN baru`; `hitung sekali lagi` with `yakin: false` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6379,7 +6479,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description Of a kasir: `bonus hanya lewat paket`: another `quota` than `nominal`; at a till `di atas Rp 1.000.000 perlu persetujuan supervisor`, `persetujuan tidak berlaku` */
+            /** @description Of a kasir: `bonus hanya lewat paket`: another `quota` than `nominal`; at a till `di atas Rp 1.000.000 perlu persetujuan supervisor`, counted together with what the customer was sold at the outlet within an hour without one, `persetujuan tidak berlaku` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6405,6 +6505,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description At a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6418,6 +6519,72 @@ export interface operations {
                 headers: {
                     /** @description Seconds */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    one_topup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idpembelian_emoney */
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_TopUpRow"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A kasir's API key: it has no shift */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `top-up tidak ditemukan` */
+            404: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {

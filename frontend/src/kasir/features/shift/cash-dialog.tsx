@@ -69,7 +69,7 @@ function Cash({ kind, onClose }: { kind: CashKind; onClose: () => void }) {
       what={`${name} ${rupiah(amount)}.`}
       reasons={reasons}
       label={`${does} ${rupiah(amount)}`}
-      approval={approved ? { aksi: 'kas', objek: `${kind}:${amount}`, needed } : null}
+      approval={approved || needed ? { aksi: 'kas', objek: `${kind}:${amount}`, needed } : null}
       request={(alasan) => cashOf(kind, amount, alasan)}
     >
       <Button variant="quiet" disabled={money.pending} onClick={() => setSure(false)}>

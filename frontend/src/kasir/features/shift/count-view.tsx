@@ -25,11 +25,15 @@ import { IconButton } from '@/shared/ui/icon-button'
 import styles from './count-view.module.css'
 import { countDraft } from './draft'
 import { HandoverDialog } from './handover-dialog'
+import { OnceMoreDialog } from './once-more-dialog'
 
 interface Props {
   shift: Shift
   who: number
   closing: Money<ShiftClosed>
+  /** The server asks to count once more, and waits for what is decided. */
+  doubtful: boolean
+  onAsked: () => void
   onBack: () => void
 }
 
@@ -38,11 +42,14 @@ const plain = (value: number) => rupiah(value).slice(3)
 const nameOf = (piece: string) => (isCoins(piece) ? 'Koin' : plain(Number(piece)))
 
 /** What lies in the drawer, counted before anybody says what should. */
-export function CountView({ shift, who, closing, onBack }: Props) {
+export function CountView({ shift, who, closing, doubtful, onAsked, onBack }: Props) {
   const connected = useConnected()
   const [count, setCount] = useState(() => countDraft.read(shift.id, who))
   const [chosen, setChosen] = useState<string | null>(null)
   const [handing, setHanding] = useState(false)
+  // What is asked about before it closes the shift for good.
+  const [asked, setAsked] = useState<'save' | 'handover' | null>(null)
+  const [sure, setSure] = useState(false)
   // The first digit after a choice takes the place of what stood there.
   const fresh = useRef(true)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -54,6 +61,7 @@ export function CountView({ shift, who, closing, onBack }: Props) {
   }, [])
 
   function change(next: Count) {
+    setSure(false)
     setCount(next)
     countDraft.write(shift.id, who, next)
   }
@@ -79,6 +87,17 @@ export function CountView({ shift, who, closing, onBack }: Props) {
   const go = () => choose(nextPiece(typing))
 
   const sum = total(count)
+  function save(yakin: boolean) {
+    closing.send(`Tutup shift dengan ${rupiah(sum)} di laci.`, closingOf(counted(count), yakin))
+  }
+  const doubt = doubtful ? (handing ? 'handover' : 'save') : asked
+  function decide(stands: boolean) {
+    setAsked(null)
+    onAsked()
+    setHanding(stands && doubt === 'handover')
+    setSure(stands)
+    if (stands && doubt === 'save') save(true)
+  }
   const busy = closing.pending
   const off = !connected && !busy
   return (
@@ -146,7 +165,7 @@ export function CountView({ shift, who, closing, onBack }: Props) {
             variant="secondary"
             disabled={off || busy}
             aria-describedby={why}
-            onClick={() => setHanding(true)}
+            onClick={() => (sum === 0 ? setAsked('handover') : setHanding(true))}
           >
             Serah terima
           </Button>
@@ -154,16 +173,14 @@ export function CountView({ shift, who, closing, onBack }: Props) {
             disabled={off}
             pending={busy && !handing}
             aria-describedby={why}
-            onClick={() =>
-              closing.send(`Tutup shift dengan ${rupiah(sum)} di laci.`, closingOf(counted(count)))
-            }
+            onClick={() => (sum === 0 ? setAsked('save') : save(sure))}
           >
             {sum === 0 ? 'Simpan Rp 0' : 'Simpan hitungan'}
           </Button>
         </div>
       </div>
       <HandoverDialog
-        open={handing}
+        open={handing && doubt === null}
         who={who}
         sum={sum}
         pending={busy}
@@ -172,10 +189,11 @@ export function CountView({ shift, who, closing, onBack }: Props) {
         onPin={(idpetugas, name, pin) =>
           closing.send(
             `Serah terima kepada ${name} dengan ${rupiah(sum)} di laci.`,
-            handoverOf(counted(count), { idpetugas, pin }),
+            handoverOf(counted(count), { idpetugas, pin }, sure),
           )
         }
       />
+      <OnceMoreDialog open={doubt !== null} sum={sum} onDecided={decide} />
     </div>
   )
 }

@@ -10,6 +10,7 @@ import { Button } from '@/shared/ui/button'
 import { CashDialog } from './cash-dialog'
 import { CASH, isCashKind } from './cash-kinds'
 import styles from './now-view.module.css'
+import { soldRows } from './sold-rows'
 
 const ICONS: Record<CashKind, LucideIcon> = {
   masuk: ArrowDownToLine,
@@ -40,9 +41,11 @@ export function NowView({ shift, now, onCount }: Props) {
             rows={[
               ['Sejak', since(shift.dibuka_at)],
               ['Dibuka oleh', shift.petugas],
-              ['Modal', rupiah(shift.modal)],
-              // A kasir counts without knowing it.
+              // A kasir counts without knowing any of it.
+              ['Modal', shift.modal === null ? null : rupiah(shift.modal)],
               ['Seharusnya di laci', now.diharapkan === null ? null : rupiah(now.diharapkan)],
+              ...(now.cara_bayar ? soldRows(now.cara_bayar) : []),
+              ['Isi saldo lama dibuka', now.topup_dilihat == null ? null : `${now.topup_dilihat} kali`],
             ]}
           />
         </div>
@@ -89,7 +92,7 @@ function Move({ move: { jenis, nominal, alasan, petugas, created_at } }: { move:
       at={created_at}
       name={isCashKind(jenis) ? CASH[jenis].name : jenis}
       how={[alasan, petugas].filter(Boolean).join(' · ')}
-      amount={signedRupiah(incoming ? nominal : -nominal)}
+      amount={nominal === null ? 'Rp •••' : signedRupiah(incoming ? nominal : -nominal)}
       plus={incoming}
     />
   )

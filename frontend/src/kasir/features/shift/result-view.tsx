@@ -9,6 +9,7 @@ import { useSubmit } from '@/shared/lib/use-submit'
 import { Button } from '@/shared/ui/button'
 import { Field } from '@/shared/ui/field'
 import styles from './result-view.module.css'
+import { soldRows } from './sold-rows'
 
 /** The server's limit for a reason. */
 const LONGEST = 500
@@ -30,6 +31,8 @@ export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: ()
             ['Dihitung', rupiah(dihitung)],
             // Answers that told something of the sum before it was counted.
             ['Laci ditanya', laci_ditanya > 0 ? `${laci_ditanya} kali` : null],
+            ...soldRows(result.cara_bayar),
+            ['Isi saldo lama dibuka', result.topup_dilihat === 0 ? null : `${result.topup_dilihat} kali`],
           ]}
         />
         <p className={styles.difference} data-off={selisih !== 0 || undefined}>
@@ -39,7 +42,7 @@ export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: ()
       </div>
       {baru ? (
         <p>
-          Shift {baru.petugas} terbuka dengan modal {rupiah(baru.modal)}.
+          Shift {baru.petugas} terbuka dengan modal {rupiah(dihitung)}.
         </p>
       ) : (
         <Note shift={id} />

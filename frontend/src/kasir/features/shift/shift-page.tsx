@@ -26,7 +26,8 @@ export default function ShiftPage() {
   const shift = useShift()
   const close = useLastClose((state) => state.close)
   const [counting, setCounting] = useState<number | null>(null)
-  const closing = useClosing()
+  const [doubtful, setDoubtful] = useState(false)
+  const closing = useClosing(() => setDoubtful(true))
 
   const open = shift.data?.shift
   const [seen, setSeen] = useState<Shift | null>(null)
@@ -60,13 +61,25 @@ export default function ShiftPage() {
     )
   }
   if (counting === open.id) {
-    return <CountView shift={open} who={who} closing={closing} onBack={() => setCounting(null)} />
+    return (
+      <CountView
+        shift={open}
+        who={who}
+        closing={closing}
+        doubtful={doubtful}
+        onAsked={() => setDoubtful(false)}
+        onBack={() => setCounting(null)}
+      />
+    )
   }
   return <NowView shift={open} now={shift.data} onCount={() => setCounting(open.id)} />
 }
 
+/** The server's sentence for a count that looks wrong. It says no more, because the count is blind. */
+const AGAIN = 'hitung sekali lagi'
+
 /** Closes the shift; in a handover whoever takes over is here at once. */
-function useClosing() {
+function useClosing(onDoubt: () => void) {
   const client = useQueryClient()
   const who = useSession(({ session }) => session?.petugas.id)
   const look = () => {
@@ -87,6 +100,11 @@ function useClosing() {
       } else if (who !== undefined) show(answer, who)
       look()
     },
-    onRefused: look,
+    onRefused: ({ status, message }) => {
+      const again = status === 409 && message === AGAIN
+      if (again) onDoubt()
+      else look()
+      return again
+    },
   })
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getTopUps } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
-import type { TopUpRow } from '@/kasir/api/types'
+import type { ListedTopUp } from '@/kasir/api/types'
 import { clockTime } from '@/kasir/lib/clock'
 import { methodName } from '@/kasir/lib/pay-method'
 import { paths } from '@/kasir/lib/router'
@@ -32,7 +32,7 @@ export function Newest() {
   )
 }
 
-function Row({ row }: { row: TopUpRow }) {
+function Row({ row }: { row: ListedTopUp }) {
   const { created_at, nama, quota, nominal, nama_paket, cara_bayar, batal_at, batal_oleh } = row
   const gone = batal_at !== null
   const how = [cara_bayar && methodName(cara_bayar), quota !== nominal && nama_paket]
@@ -47,7 +47,7 @@ function Row({ row }: { row: TopUpRow }) {
           {gone ? ['Dibatalkan', batal_oleh].filter(Boolean).join(' ') : how}
         </span>
       </span>
-      <span className={`digits ${styles.plus}`}>{signedRupiah(quota)}</span>
+      <span className={`digits ${styles.plus}`}>{quota === null ? 'Rp •••' : signedRupiah(quota)}</span>
     </li>
   )
 }

@@ -14,6 +14,9 @@ import { Dialog } from '@/shared/ui/dialog'
 const SAME_AGAIN = 'top-up yang sama baru saja dibuat'
 const NO_SHIFT = 'shift belum dibuka'
 
+/** What a kasir sells one customer within an hour without a supervisor. */
+const MOST_ALONE = 1_000_000
+
 const isSame = ({ status, message }: ApiError) => status === 409 && message === SAME_AGAIN
 
 const isNoShift = ({ message }: ApiError) => message === NO_SHIFT
@@ -59,6 +62,12 @@ export function Refused({ customer: { nama, id_customer_global } }: { customer: 
         onClose={close}
         title="Perlu persetujuan supervisor"
       >
+        {body && body.nominal <= MOST_ALONE && (
+          <p>
+            Dalam satu jam terakhir {nama} sudah diisi di outlet ini. Bersama yang ini jumlahnya di atas{' '}
+            {rupiah(MOST_ALONE)}.
+          </p>
+        )}
         <Approval
           aksi="topup"
           objek={`${id_customer_global}:${body?.nominal ?? 0}`}

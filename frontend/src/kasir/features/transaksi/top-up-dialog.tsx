@@ -70,7 +70,7 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
   const money = useMoney<TopUpVoided>(voidSubject(id), {
     onDone: (answer) => {
       setVoided(answer)
-      patchRow<TopUpRow>(
+      patchRow<ListedTopUp>(
         client,
         keys.topUpPages,
         (one) => one.idpembelian_emoney === id,
