@@ -39,6 +39,7 @@ use crate::machine::threads::Threads;
 use crate::metrics::ServerMetrics;
 use crate::purchase::rate::PurchaseRate;
 use crate::push::Push;
+use crate::qr::customer::Pictures;
 use crate::secrets::Secrets;
 use crate::staff::Staff;
 use crate::whatsapp::WhatsApp;
@@ -75,6 +76,8 @@ pub struct ServerParts {
     pub mqtt: Arc<Mqtt>,
     pub in_flight: InFlight,
     pub bodies: Room,
+    /// Customers' codes of this minute.
+    pub customer_codes: Pictures,
     /// Files of the app.
     pub built: files::Built,
 }
@@ -175,6 +178,7 @@ impl AppState {
             mqtt,
             in_flight: InFlight::default(),
             bodies,
+            customer_codes: Pictures::default(),
             built: files::Built::default(),
         })))
     }
@@ -188,6 +192,7 @@ impl AppState {
             .app_data(Data::new(self.in_flight.clone()))
             .app_data(Data::new(self.bodies.clone()))
             .app_data(Data::new(self.config.http.clone()))
+            .app_data(Data::new(self.customer_codes.clone()))
             .app_data(Data::new(self.built.clone()))
             .app_data(Data::new(self.metrics.http.clone()))
             .app_data(Data::new(cross_site::origins(&self.config.http)))

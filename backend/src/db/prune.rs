@@ -19,7 +19,7 @@ pub struct Prunable {
     pub kept_ms: i64,
 }
 
-pub const PRUNABLE: [Prunable; 9] = [
+pub const PRUNABLE: [Prunable; 10] = [
     // Refusals only: a purchase's receipt stays for ever.
     Prunable {
         sql: "DELETE FROM nota WHERE tolak IS NOT NULL AND ctid = ANY(ARRAY(
@@ -67,6 +67,12 @@ pub const PRUNABLE: [Prunable; 9] = [
         sql: "DELETE FROM sesi_petugas WHERE ctid = ANY(ARRAY(
             SELECT ctid FROM sesi_petugas WHERE sampai <= $1 ORDER BY sampai LIMIT $2 FOR UPDATE SKIP LOCKED))",
         kept_ms: 30 * DAY_MS,
+    },
+    // A customer who was found may be sold to by id for an hour (`ops/payee.rs`).
+    Prunable {
+        sql: "DELETE FROM pelanggan_ditemukan WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM pelanggan_ditemukan WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        kept_ms: 3_600_000,
     },
     // Of logins that have run out by themselves.
     Prunable {

@@ -80,7 +80,7 @@ pub async fn pelanggan_cari(
         _ => return Err(AppError::bad_input("isi salah satu: telp atau qr")),
     };
     let client = staff.store.get().await?;
-    let payee = named.find(&client, (&staff, Some(seller.till)), &secrets, staff.store.now()).await?;
+    let payee = named.find(&client, (&staff, &seller.operator), &secrets, staff.store.now()).await?;
     let (saldo, terakhir) = match seller.operator.idoutlet {
         Some(idoutlet) => account(&client, payee.id, idoutlet).await?,
         None => (None, None),

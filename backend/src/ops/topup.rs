@@ -153,7 +153,7 @@ pub async fn topup(
                 return Err(AppError::NotAllowed("bonus hanya lewat paket"));
             }
             let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
-            let payee = named.find(tx, (&staff, operator.at), &secrets, now).await?;
+            let payee = named.find(tx, (&staff, &operator), &secrets, now).await?;
             if let Some(id) = body.idpaket {
                 (package.quota, package.name) = paket::sold(tx, id, outlet.idoutlet, package.nominal).await?;
                 package.idpaket = Some(id.get());

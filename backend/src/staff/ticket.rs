@@ -13,8 +13,8 @@ use crate::domain::timestamp::Timestamp;
 use crate::secrets::{Key, Secrets};
 
 const LIFE_MS: i64 = 60 * 1000;
-/// Used ones that may be remembered, each for its minute; when there are as many, no more are taken.
-const MOST: usize = 4096;
+/// Used ones of a session that are remembered, each for its minute; when there are as many, no more of that session's are taken.
+const MAX_USED: usize = 64;
 
 const RANDOM_BYTES: usize = 16;
 const BODY_BYTES: usize = 5 * 8 + RANDOM_BYTES;
@@ -32,8 +32,8 @@ pub struct TicketOf {
 #[derive(Debug)]
 pub struct Tickets {
     key: Key,
-    /// By their random bytes, each until when it would be good.
-    used: Mutex<HashMap<[u8; RANDOM_BYTES], Timestamp>>,
+    /// By session and their random bytes, each until when it would be good.
+    used: Mutex<HashMap<i64, HashMap<[u8; RANDOM_BYTES], Timestamp>>>,
 }
 
 impl Tickets {
@@ -68,8 +68,15 @@ impl Tickets {
         let (person, session, browser) = (numbers.next()?, numbers.next()?, numbers.next()?);
         let idoutlet = numbers.next().filter(|id| *id != 0);
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.retain(|_, until| *until > now);
-        let is_good = until > now && used.len() < MOST && used.insert(*random, until).is_none();
+        used.retain(|_, of_session| {
+            of_session.retain(|_, until| *until > now);
+            !of_session.is_empty()
+        });
+        if until <= now {
+            return None;
+        }
+        let of_session = used.entry(session).or_default();
+        let is_good = of_session.len() < MAX_USED && of_session.insert(*random, until).is_none();
         is_good.then_some(TicketOf { person, till: AtTill { session, browser, idoutlet } })
     }
 }
@@ -90,13 +97,15 @@ mod tests {
         assert_eq!(tickets.take(&ticket, NOW), None);
         let late = tickets.issue(OF, NOW);
         assert_eq!(tickets.take(&late, NOW.plus_ms(LIFE_MS)), None);
-        for _ in 0..MOST {
+        for _ in 0..MAX_USED {
             tickets.take(&tickets.issue(OF, NOW), NOW);
         }
-        assert_eq!(tickets.used.lock().unwrap().len(), MOST);
         assert_eq!(tickets.take(&tickets.issue(OF, NOW), NOW), None, "as many in a minute");
+        let other = TicketOf { till: AtTill { session: 4, ..OF.till }, ..OF };
+        assert_eq!(tickets.take(&tickets.issue(other, NOW), NOW), Some(other), "another session has its own");
         let later = NOW.plus_ms(LIFE_MS);
         assert!(tickets.take(&tickets.issue(OF, later), later).is_some());
+        assert_eq!(tickets.used.lock().unwrap().len(), 1, "nothing is kept of what is over");
     }
 
     #[test]

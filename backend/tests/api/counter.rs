@@ -91,6 +91,11 @@ impl Counter {
         json!({"id_customer_global": self.siti.id, "idoutlet": self.outlet.idoutlet, "nominal": nominal})
     }
 
+    /// The same by number, as a program names its customer.
+    pub fn by_number(&self, nominal: i64) -> Value {
+        json!({"telp": TELP, "idoutlet": self.outlet.idoutlet, "nominal": nominal})
+    }
+
     pub async fn supervisor(&self) -> AtTill {
         self.app.clerk(&self.rina.till, "Hadi", Role::Supervisor, WorksFor::Outlet(self.outlet.idoutlet)).await
     }

@@ -84,7 +84,11 @@ async fn the_code_is_a_plain_base64_picture() {
     let data = app.get("/scan/v1/transaksi/get_qrcode", Some(&siti.token)).await.ok();
     let picture = STANDARD.decode(data.as_str().unwrap()).unwrap();
     assert!(picture.starts_with(b"\x89PNG\r\n\x1a\n"));
-    app.advance_s(1);
     let later = app.get("/scan/v1/transaksi/get_qrcode", Some(&siti.token)).await.ok();
-    assert_ne!(data, later, "each code has its own end");
+    assert_eq!(data, later, "it is kept for its minute");
+    let budi = app.register_customer("81234567891", "Budi", "Santoso").await;
+    assert_ne!(data, app.get("/scan/v1/transaksi/get_qrcode", Some(&budi.token)).await.ok());
+    app.advance_s(60);
+    let later = app.get("/scan/v1/transaksi/get_qrcode", Some(&siti.token)).await.ok();
+    assert_ne!(data, later, "the next minute's has another end");
 }

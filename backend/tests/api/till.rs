@@ -103,8 +103,27 @@ impl TestApp {
         self.ask_with(who, &uuid::Uuid::new_v4().to_string(), None, call, body).await
     }
 
-    /// The same with this key and this approval.
+    /// As if a search there had just found the customer that `body` names by id.
+    pub async fn has_found(&self, oleh: &str, body: &Value) {
+        const FOUND: &str = "
+            INSERT INTO pelanggan_ditemukan SELECT $1, id, $3 FROM customer_global WHERE id = $2
+            ON CONFLICT (oleh, id_customer_global) DO UPDATE SET created_at = excluded.created_at";
+        let id = &body["id_customer_global"];
+        if let Some(id) = id.as_i64().or_else(|| id.as_str()?.parse().ok()) {
+            self.db.execute(FOUND, &[&oleh, &id, &self.now()]).await.unwrap();
+        }
+    }
+
+    /// The same with this key and this approval. A sale is to a customer whom the till has found.
     pub async fn ask_with(&self, who: &AtTill, once: &str, izin: Option<&str>, call: &str, body: &Value) -> Answer {
+        if call == "topup" {
+            self.has_found(&format!("perangkat:{}", who.till.id), body).await;
+        }
+        self.ask_as_is(who, once, izin, call, body).await
+    }
+
+    /// The same, with nothing found before.
+    pub async fn ask_as_is(&self, who: &AtTill, once: &str, izin: Option<&str>, call: &str, body: &Value) -> Answer {
         let mut headers = vec![("Cookie", who.till.cookie.as_str()), ("Idempotency-Key", once)];
         headers.extend(izin.map(|izin| ("X-Izin", izin)));
         let path = format!("/ops/v1/{call}");

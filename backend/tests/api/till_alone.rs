@@ -85,7 +85,7 @@ async fn what_was_voided_does_not_count_and_what_a_program_sold_does() {
     // A kasir's key is not bounded, and nobody said yes to what it sold.
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     for _ in 0..2 {
-        app.ops(&key, "topup", &counter.sale(2_000_000)).await.ok();
+        app.ops(&key, "topup", &counter.by_number(2_000_000)).await.ok();
     }
     app.ask(rina, "topup", &counter.qris(1_000)).await.expect(403, NEEDS);
     let supervisors = app.key(Scope::Supervisor(outlet.idoutlet)).await;

@@ -15,7 +15,7 @@ async fn a_kasir_sees_the_shift_and_a_supervisor_the_outlet() {
     let Counter { app, outlet, rina, .. } = &counter;
     let hadi = counter.supervisor().await;
     let program = app.key(Scope::Kasir(outlet.idoutlet)).await;
-    app.ops(&program, "topup", &counter.sale(1_000)).await.ok();
+    app.ops(&program, "topup", &counter.by_number(1_000)).await.ok();
     let dewi = app.seller(*outlet).await;
     app.ask(&dewi, "topup", &counter.sale(2_000)).await.ok();
     for nominal in [3_000, 4_000, 5_000] {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::counter::{Counter, TELP, and, counter};
 use crate::helpers::TestApp;
 use crate::operator::Scope;
+use crate::till::AtTill;
 
 #[actix_web::test]
 async fn cash_goes_into_the_drawer_and_other_means_do_not() {
@@ -155,7 +156,7 @@ async fn the_same_within_a_minute_is_asked_about() {
     // A program's sales are no slip of a hand, and nobody is asked about them.
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     for _ in 0..2 {
-        app.ops(&key, "topup", &counter.sale(33_000)).await.ok();
+        app.ops(&key, "topup", &counter.by_number(33_000)).await.ok();
     }
     app.ask(rina, "topup", &counter.sale(33_000)).await.ok();
     app.assert_no_violation().await;
@@ -258,4 +259,45 @@ async fn a_till_is_no_telephone_directory() {
     // A scan is no guess, and another till has its own.
     app.ask(rina, "topup", &counter.sale(1_000)).await.ok();
     app.ask(&app.seller(*outlet).await, "pelanggan/cari", &unknown).await.expect(404, "nomor belum terdaftar");
+}
+
+#[actix_web::test]
+async fn an_id_is_sold_to_where_it_was_found_within_the_hour_and_unknown_otherwise() {
+    let counter = counter().await;
+    let app = &counter.app;
+    let budi = app.register_customer("81234567891", "Budi", "Santoso").await;
+    let sell = async |by: &AtTill, id: i64| {
+        let body = json!({"id_customer_global": id, "idoutlet": counter.outlet.idoutlet, "nominal": 10_000, "ulang": true});
+        app.ask_as_is(by, &uuid::Uuid::new_v4().to_string(), None, "topup", &body).await
+    };
+    sell(&counter.rina, budi.id).await.expect(404, "pelanggan tidak ditemukan");
+    sell(&counter.rina, 4_711).await.expect(404, "pelanggan tidak ditemukan");
+    app.ask(&counter.rina, "pelanggan/cari", &json!({ "telp": budi.telp })).await.ok();
+    sell(&counter.rina, budi.id).await.ok();
+    let other = app.seller(counter.outlet).await;
+    sell(&other, budi.id).await.expect(404, "pelanggan tidak ditemukan");
+    // The session stays: something is asked within each half hour.
+    for _ in 0..3 {
+        app.advance_s(1_200);
+        app.ask(&counter.rina, "pelanggan/cari", &json!({ "telp": TELP })).await.ok();
+    }
+    sell(&counter.rina, budi.id).await.expect(404, "pelanggan tidak ditemukan");
+}
+
+#[actix_web::test]
+async fn a_kasirs_key_sells_to_the_id_that_it_has_found_and_others_keys_to_any() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer(TELP, "Siti", "Rahma").await;
+    let by_id = json!({"id_customer_global": siti.id, "idoutlet": outlet.idoutlet, "nominal": 10_000});
+    let by_number = json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": 10_000});
+    let kasir = app.key(Scope::Kasir(outlet.idoutlet)).await;
+    app.ops(&kasir, "topup", &by_id).await.expect(404, "pelanggan tidak ditemukan");
+    app.ops(&kasir, "topup", &by_number).await.ok();
+    app.ops(&kasir, "topup", &by_id).await.ok();
+    let other = app.key(Scope::Kasir(outlet.idoutlet)).await;
+    app.ops(&other, "topup", &by_id).await.expect(404, "pelanggan tidak ditemukan");
+    let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    app.ops(&supervisor, "topup", &by_id).await.ok();
+    app.assert_no_violation().await;
 }

@@ -138,9 +138,9 @@ impl Crash {
             return Err("--broker is for --driver mqtt".to_owned());
         }
         if self.broker.is_none() && self.driver == Driver::Mqtt {
-            ui::out(&format!(
-                "no broker is killed: --broker mosquitto or nats (`make crash`: BROKER=…) puts one between devices and server"
-            ));
+            ui::out(
+                "no broker is killed: --broker mosquitto or nats (`make crash`: BROKER=…) puts one between devices and server",
+            );
         }
         let route = (self.driver == Driver::Mqtt).then(|| Route::choose(self.broker)).transpose()?;
         let told = route.as_ref().map(Route::setting);

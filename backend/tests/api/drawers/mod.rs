@@ -142,7 +142,10 @@ impl<'a> History<'a> {
         let body = json!({
             "id_customer_global": account.id_customer_global, "idoutlet": account.outlet.idoutlet, "nominal": nominal, "cara_bayar": "tunai",
         });
-        let answer = self.chain.app.ops(&self.chain.keys[outlet], "topup", &body).await;
+        let key = &self.chain.keys[outlet];
+        let id = key.split('_').nth(1).unwrap();
+        self.chain.app.has_found(&format!("kunci:{id}"), &body).await;
+        let answer = self.chain.app.ops(key, "topup", &body).await;
         self.sold(answer, outlet, customer, (nominal, nominal), false, false);
     }
 
