@@ -10,7 +10,9 @@ pub mod migrate;
 pub mod pool;
 pub mod profile;
 pub mod prune;
+pub mod session;
 pub mod source;
+mod url;
 pub mod writes;
 
 use crate::domain::timestamp::{Clock, Timestamp};
