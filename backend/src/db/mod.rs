@@ -5,6 +5,7 @@ pub mod clock;
 pub mod error;
 pub mod hosts;
 pub mod keys;
+pub mod late_clock;
 pub mod lock;
 pub mod migrate;
 pub mod pool;

@@ -1,5 +1,6 @@
 //! The real program as a process of its own, so that it can be killed: what a test asks of it goes through its public doors.
 
+mod clock;
 mod database;
 mod devices;
 mod failover;
