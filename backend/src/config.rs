@@ -134,6 +134,7 @@ pub struct DatabaseSettings {
     pub connect_ms: u64,
     pub statement_ms: u64,
     pub lock_ms: u64,
+    pub clock_wait_s: u64,
     pub npm_postgres_dir: PathBuf,
 }
 
@@ -289,9 +290,9 @@ impl ServerSettings {
             builder = builder.set_override(key, items)?;
         }
         if let Ok(url) = std::env::var("DATABASE_URL")
-            && !url.is_empty()
+            && !url.trim().is_empty()
         {
-            builder = builder.set_override("database.url", url)?;
+            builder = builder.set_override("database.url", url.trim())?;
         }
         let mut config: Self = with_flags(builder, flags)?.build()?.try_deserialize()?;
         config.data.dir_is_default = config.data.dir == Path::new(DEFAULT_DATA_DIR)

@@ -7,6 +7,7 @@ pub mod openapi;
 pub mod router;
 pub mod server;
 mod unrouted;
+pub mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use crate::cluster::news::News;
 use crate::config::ServerSettings;
 use crate::db::pool::{Db, PoolLimits, StatementLimits};
 use crate::db::writes::Writes;
-use crate::db::{Store, clock, keys, lock, migrate};
+use crate::db::{Store, clock, keys, late_clock, lock, migrate};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Clock;
 use crate::http::body::Room;
@@ -120,7 +121,14 @@ impl AppState {
         let secrets = keys::load_or_create(&mut client, &config.data.dir).await?;
         let clock = match clock {
             Some(clock) => clock,
-            None => clock::start(&client).await?,
+            None => {
+                let clock = clock::start(&client).await?;
+                // It may be behind by less than what is waited for: nothing begins before what has happened.
+                if let Some(behind) = late_clock::look(&client).await?.filter(|behind| !behind.is_far()) {
+                    clock.set(behind.newest);
+                }
+                clock
+            }
         };
         let store = Store { db, clock };
         let whatsapp = WhatsApp::new(&config.whatsapp);

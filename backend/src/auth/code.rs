@@ -201,7 +201,8 @@ async fn number_wait_ms(
     let mut wait_ms = 0;
     for (i, window_ms) in [COOLDOWN_MS, DAY_MS].into_iter().enumerate() {
         if let Some(at) = row.try_get::<_, Option<Timestamp>>(i)? {
-            wait_ms = wait_ms.max(now.ms_until(at.plus_ms(window_ms)));
+            // Never longer than the window, whatever the clock said when that code was sent.
+            wait_ms = wait_ms.max(now.ms_until(at.plus_ms(window_ms)).min(window_ms));
         }
     }
     Ok(wait_ms)

@@ -1,20 +1,23 @@
 //! `nyala serve`: the port, the database, the schema, the demo, the workers; and all of it down again on SIGTERM.
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
 use actix_socketio::host::vital;
 use clap::Args;
 use embedded_postgres::{Postgres, Restarts};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_postgres::Client;
 
 use super::{CommonArgs, Failure, context, descriptors, profile};
 use crate::app::AppState;
 use crate::app::devices;
 use crate::app::server::{self, RunningServer};
+use crate::app::waiting;
 use crate::cluster::node;
 use crate::config::ServerSettings;
+use crate::db::late_clock::{self, Behind};
 use crate::db::lock::{self, Part, ServerLock};
 use crate::db::pool;
 use crate::db::source::{Purpose, Source};
@@ -35,6 +38,10 @@ pub struct Serve {
     /// Port to listen on; the same as --set http.port=
     #[arg(long)]
     port: Option<u16>,
+    /// The clock is right now, and was ahead when the newest entries were written: start although it seems to be behind. Stays in
+    /// the audit log; later starts need it no more
+    #[arg(long)]
+    clock_is_right: bool,
 }
 
 impl Serve {
@@ -44,7 +51,7 @@ impl Serve {
         let config = context::settings(&common)?;
         telemetry::init(&config.log)?;
         raise_descriptor_limit();
-        let ended = actix_web::rt::System::new().block_on(serve(config));
+        let ended = actix_web::rt::System::new().block_on(serve(config, self.clock_is_right));
         telemetry::finish();
         ended
     }
@@ -59,7 +66,7 @@ fn raise_descriptor_limit() {
 
 /// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken one
 /// is told at once.
-async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
+async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
     let listener = server::bind(&config)?;
     let devices = devices::bind(&config)?;
@@ -70,8 +77,18 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     let lock = ServerLock::wait(&connection, &part).await.map_err(|e| context::locked_out(&config, e))?;
     let (client, _) = lock::connect(&connection).await?;
     profile::refuse_production_database(&config, &client).await?;
+    let declared = match right_clock(&config, &client, &listener, clock_is_right).await? {
+        Start::Now(declared) => declared,
+        Start::Stopped => return Ok(()),
+    };
     drop(client);
     let state = AppState::build(config, source.url()).await?;
+    if let Some(behind) = declared {
+        let mut client = state.store.get().await?;
+        let tx = client.transaction().await?;
+        late_clock::declare_right(&tx, behind, state.store.now()).await?;
+        tx.commit().await?;
+    }
     profile::enter_production(&state).await?;
     if state.config.dev.seed_demo && demo::seed(&state.store.db, &state.secrets, state.store.now()).await? == Seeded::Now {
         tracing::info!("the demo is seeded");
@@ -95,6 +112,42 @@ async fn serve(mut config: ServerSettings) -> Result<(), Failure> {
     // Last, so that what was drained could still be stored.
     drop(source);
     ended
+}
+
+/// Whether the server starts.
+enum Start {
+    /// With what the clock is behind, where somebody said that it is right all the same.
+    Now(Option<Behind>),
+    /// SIGTERM came while it waited.
+    Stopped,
+}
+
+/// Waits for a database whose clock is behind what it has stored; meanwhile `listener` answers 503.
+async fn right_clock(
+    config: &ServerSettings,
+    client: &Client,
+    listener: &TcpListener,
+    clock_is_right: bool,
+) -> Result<Start, Failure> {
+    let Some(behind) = late_clock::look(client).await?.filter(|behind| behind.is_far()) else { return Ok(Start::Now(None)) };
+    if clock_is_right {
+        tracing::warn!("{behind}: --clock-is-right starts the server all the same, and the audit log keeps that");
+        return Ok(Start::Now(Some(behind)));
+    }
+    let at_most = Duration::from_secs(config.database.clock_wait_s);
+    let answering = waiting::serve(listener)?;
+    let waited = tokio::select! {
+        waited = late_clock::wait(client, behind, at_most) => waited,
+        () = told_to_stop()? => return Ok(Start::Stopped),
+    };
+    answering.stop(true).await;
+    let Some(behind) = waited? else { return Ok(Start::Now(None)) };
+    let host = if config.database.url.is_empty() { "this machine" } else { "the database's machine" };
+    Err(Failure::new(format!(
+        "{behind}, after {} s of waiting: set the clock of {host} right (timedatectl; or let it reach a time server) and start \
+         again. If the clock is right now and was ahead when that entry was written, start once with `nyala serve --clock-is-right`",
+        at_most.as_secs()
+    )))
 }
 
 /// A way to the demo's till, where there is a demo.

@@ -22,6 +22,7 @@ impl ServerSettings {
             ("database.connect_ms", 1, MINUTE_MS, db.connect_ms),
             ("database.statement_ms", 1, 10 * MINUTE_MS, db.statement_ms),
             ("database.lock_ms", 1, 10 * MINUTE_MS, db.lock_ms),
+            ("database.clock_wait_s", 0, 300, db.clock_wait_s),
             ("auth.token_days", 1, 3650, n(self.auth.token_days)),
             ("auth.otp_per_ip_hour", 1, MANY, n(self.auth.otp_per_ip_hour)),
             ("auth.otp_factor_v6_56", 1, MANY, n(self.auth.otp_factor_v6_56)),

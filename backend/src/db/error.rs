@@ -1,5 +1,7 @@
 //! Why PostgreSQL gave no answer.
 
+use tokio_postgres::error::SqlState;
+
 use super::writes;
 
 #[derive(Debug, thiserror::Error)]
@@ -7,6 +9,9 @@ pub enum DbError {
     /// It cannot take it now; later it may. Logged where it was found.
     #[error("the database cannot take it now")]
     Busy,
+    /// A text has a character that the database's encoding does not have.
+    #[error("the database cannot store a character of that text")]
+    Unstorable,
     /// A defect of ours, or a row that must not be there.
     #[error(transparent)]
     Broken(Box<dyn std::error::Error + Send + Sync>),
@@ -30,6 +35,9 @@ impl From<tokio_postgres::Error> for DbError {
         };
         if writes::cannot_write(&e) {
             writes::failed();
+        }
+        if matches!(e.code(), Some(&(SqlState::UNTRANSLATABLE_CHARACTER | SqlState::CHARACTER_NOT_IN_REPERTOIRE))) {
+            return Self::Unstorable;
         }
         if later {
             tracing::warn!(error = &e as &dyn std::error::Error, "the database cannot take it now");

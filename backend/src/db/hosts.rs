@@ -13,6 +13,9 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Error, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::pool::StatementLimits;
+use super::session::{self, SessionError};
+
 /// For one of several, from its name to a connection that takes writes.
 const EACH: Duration = Duration::from_secs(1);
 /// For a single one that was given no limit.
@@ -35,7 +38,13 @@ struct Inner {
 }
 
 impl Hosts {
+    /// Connections whose statements may take as long as they do.
     pub fn of(config: &Config) -> Self {
+        Self::with_limits(config, None)
+    }
+
+    pub fn with_limits(config: &Config, limits: Option<StatementLimits>) -> Self {
+        let config = &session::with_options(config, limits);
         let each: Vec<_> = (0..count(config).max(1)).map(|i| only(config, i)).collect();
         let limit = if each.len() > 1 { EACH } else { config.get_connect_timeout().copied().unwrap_or(ALONE) };
         Self(Arc::new(Inner { each, limit, tls: tls_for(config), good: AtomicUsize::new(0) }))
@@ -78,39 +87,56 @@ impl Hosts {
 }
 
 async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Client, Line), Error> {
-    match tls {
-        Some(tls) => config.connect(tls).await.map(|(client, line)| (client, Box::pin(line) as Line)),
-        None => config.connect(NoTls).await.map(|(client, line)| (client, Box::pin(line) as Line)),
+    let (client, mut line) = match tls {
+        Some(tls) => config.connect(tls).await.map(|(client, line)| (client, Box::pin(line) as Line))?,
+        None => config.connect(NoTls).await.map(|(client, line)| (client, Box::pin(line) as Line))?,
+    };
+    let begun = tokio::select! {
+        begun = session::begin(&client) => begun,
+        // The connection ended; what the session heard of it is in its own answer.
+        Err(e) = &mut line => return Err(e),
+    };
+    match begun {
+        Ok(()) => Ok((client, line)),
+        Err(SessionError::Database(e)) => Err(e),
+        Err(SessionError::Refused(why)) => failed(IoError::new(ErrorKind::Unsupported, why)).await,
     }
 }
 
 async fn within<T>(limit: Duration, connecting: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     match tokio::time::timeout(limit, connecting).await {
         Ok(done) => done,
-        // Only the driver makes its errors: it meets a line that says why.
-        Err(_) => match Config::new().user("").ssl_mode(SslMode::Disable).connect_raw(Silence(limit), NoTls).await {
-            Err(e) => Err(e),
-            Ok(_) => std::future::pending().await,
-        },
+        Err(_) => {
+            let why = format!("it did not answer within {} ms", limit.as_millis());
+            failed(IoError::new(ErrorKind::TimedOut, why)).await
+        }
     }
 }
 
-/// A line on which nothing came for so long.
-struct Silence(Duration);
+/// The driver's error for `why`. Only the driver makes its errors, so it is given a connection that fails so.
+async fn failed<T>(why: IoError) -> Result<T, Error> {
+    match Config::new().user("").ssl_mode(SslMode::Disable).connect_raw(Failing(why.kind(), why.to_string()), NoTls).await {
+        Err(e) => Err(e),
+        Ok(_) => std::future::pending().await,
+    }
+}
 
-impl Silence {
+/// A connection whose every read and write fails.
+struct Failing(ErrorKind, String);
+
+impl Failing {
     fn told<T>(&self) -> Poll<IoResult<T>> {
-        Poll::Ready(Err(IoError::new(ErrorKind::TimedOut, format!("it did not answer within {} ms", self.0.as_millis()))))
+        Poll::Ready(Err(IoError::new(self.0, self.1.clone())))
     }
 }
 
-impl AsyncRead for Silence {
+impl AsyncRead for Failing {
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<IoResult<()>> {
         self.told()
     }
 }
 
-impl AsyncWrite for Silence {
+impl AsyncWrite for Failing {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<IoResult<usize>> {
         self.told()
     }

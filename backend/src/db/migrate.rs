@@ -40,6 +40,11 @@ pub enum MigrateError {
          and start again. Nothing of it was changed"
     )]
     Blocked { tries: usize, holders: String },
+    #[error(
+        "the empty database is encoded in {0}, which cannot store every name: make one with CREATE DATABASE … ENCODING 'UTF8' \
+         TEMPLATE template0, and name it in DATABASE_URL; nothing was made in this one"
+    )]
+    Encoding(String),
     #[error("migration failed: {0}")]
     Failed(#[from] refinery::Error),
     #[error("the database could not be asked: {0}")]
@@ -75,7 +80,26 @@ pub async fn has_schema(client: &Client) -> Result<bool, tokio_postgres::Error> 
     Ok(client.query_one("SELECT to_regclass('refinery_schema_history') IS NOT NULL", &[]).await?.get(0))
 }
 
+/// Refuses to make a shop in a database that cannot store every text. One that has a shop already is served.
+async fn check_encoding(client: &Client) -> Result<(), MigrateError> {
+    let encoding: String = client.query_one("SELECT current_setting('server_encoding')", &[]).await?.get(0);
+    if encoding == "UTF8" {
+        return Ok(());
+    }
+    if !has_schema(client).await? {
+        return Err(MigrateError::Encoding(encoding));
+    }
+    tracing::warn!(
+        encoding,
+        "the database is not encoded in UTF-8: texts that it cannot store are refused with 400. To cure it, stop the server, dump \
+         the database, make a new one (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), restore the dump into that, and \
+         name it in DATABASE_URL"
+    );
+    Ok(())
+}
+
 async fn migrate(client: &mut Client, tries: usize) -> Result<(), MigrateError> {
+    check_encoding(client).await?;
     if is_newer(client).await? {
         return Ok(());
     }

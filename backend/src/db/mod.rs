@@ -5,12 +5,15 @@ pub mod clock;
 pub mod error;
 pub mod hosts;
 pub mod keys;
+pub mod late_clock;
 pub mod lock;
 pub mod migrate;
 pub mod pool;
 pub mod profile;
 pub mod prune;
+pub mod session;
 pub mod source;
+mod url;
 pub mod writes;
 
 use crate::domain::timestamp::{Clock, Timestamp};

@@ -17,6 +17,7 @@ use tokio_postgres::config::TargetSessionAttrs;
 
 use super::error::DbError;
 use super::hosts::{self, Hosts};
+use super::url;
 
 pub type DbClient = deadpool_postgres::Client;
 
@@ -91,7 +92,7 @@ impl Db {
     pub fn new(url: &str, per_thread: usize, limits: PoolLimits) -> Result<Self, BadUrl> {
         let config = connection(url, limits.connect)?;
         let together = Together {
-            hosts: Hosts::of(&limited(&config, limits.statement)),
+            hosts: Hosts::with_limits(&config, limits.statement),
             ended: watch::Sender::new(()),
             pools: Mutex::default(),
             waited: Histogram::new(exponential_buckets(0.0001, 4.0, 9)),
@@ -201,22 +202,11 @@ impl Connect for Opener {
     }
 }
 
-/// With limits that the server of the database keeps.
-fn limited(config: &tokio_postgres::Config, limits: Option<StatementLimits>) -> tokio_postgres::Config {
-    let mut config = config.clone();
-    if let Some(StatementLimits { whole, lock }) = limits {
-        let (asked, ms, lock_ms) = (config.get_options().unwrap_or_default().to_owned(), whole.as_millis(), lock.as_millis());
-        config.options(format!(
-            "{asked} -c statement_timeout={ms} -c lock_timeout={lock_ms} -c idle_in_transaction_session_timeout={ms}"
-        ));
-    }
-    config
-}
-
 /// How the server connects to the database at `url`, a PostgreSQL connection string in either form; of several hosts to the one
 /// that takes writes.
 pub fn connection(url: &str, within: Duration) -> Result<tokio_postgres::Config, BadUrl> {
-    let mut config = tokio_postgres::Config::from_str(url).map_err(|e| BadUrl(e.to_string()))?;
+    let url = url.trim();
+    let mut config = tokio_postgres::Config::from_str(url).map_err(|e| BadUrl(url::explain(url, &e)))?;
     let (hosts, ports) = (hosts::count(&config), config.get_ports().len());
     if ports > 1 && ports != hosts {
         return Err(BadUrl(format!("it has {hosts} hosts and {ports} ports; give one port for all, or one for each")));

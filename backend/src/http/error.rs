@@ -183,6 +183,7 @@ impl From<DbError> for AppError {
     fn from(e: DbError) -> Self {
         match e {
             DbError::Busy => Self::Unavailable,
+            DbError::Unstorable => Self::BadInput("teks memuat karakter yang tidak dapat disimpan basis data ini".into()),
             DbError::Broken(source) => Self::Internal(source),
         }
     }

@@ -31,6 +31,13 @@ pub struct Run {
     pub ends_at: Timestamp,
 }
 
+impl Run {
+    /// No run has longer left than it lasts, also one that started while the clock was ahead.
+    fn shown_end(self, now: Timestamp) -> Timestamp {
+        self.ends_at.min(now.plus_ms(self.started_at.ms_until(self.ends_at)))
+    }
+}
+
 impl Ticker {
     pub fn new(machines: Machines, location: &Location, board: Arc<Board>) -> Rc<Self> {
         let cadence = Cadence::of(location.idoutlet, machines.parts().ticks_per_second);
@@ -55,7 +62,7 @@ impl Ticker {
         // A late one may have come too near to the end; before its time it is when the clock was put back.
         if due <= now && !tick::is_near_end(now, run.ends_at) {
             self.machines.metrics().tick_lateness(due.ms_until(now));
-            let frame = Tick::running(run.ends_at, now).frame(self.idmesin);
+            let frame = Tick::running(run.shown_end(now), now).frame(self.idmesin);
             self.machines.parts().listeners.publish(Broadcast { idmesin: self.idmesin, frame, volatile: true }, &self.board);
         }
         self.arm(now);

@@ -122,7 +122,7 @@ impl Staff {
         let row = tx.query_one(AT_BROWSER, &[&browser, &now.plus_ms(-WINDOW_MS)]).await?;
         if row.get::<_, i64>(0) >= PER_BROWSER {
             let oldest: Option<Timestamp> = row.get(1);
-            let wait_ms = oldest.map_or(WINDOW_MS, |at| now.ms_until(at.plus_ms(WINDOW_MS)));
+            let wait_ms = oldest.map_or(WINDOW_MS, |at| now.ms_until(at.plus_ms(WINDOW_MS)).min(WINDOW_MS));
             return Err(StaffError::TooMany { retry_s: seconds_up(wait_ms) });
         }
         let id: i64 = tx.query_one(ADD, &[&person, &browser, &now]).await?.get(0);

@@ -15,7 +15,9 @@ pub(super) fn counts_since(now: Timestamp) -> Timestamp {
 pub(super) fn wait_after(wrong: &[Timestamp], now: Timestamp) -> i64 {
     let five = usize::try_from(PER_WINDOW).unwrap_or(usize::MAX);
     match (wrong.first(), wrong.get(five - 1)) {
-        (Some(newest), Some(fifth)) if fifth.ms_until(*newest) < WINDOW_MS => now.ms_until(newest.plus_ms(WINDOW_MS)).max(0),
+        (Some(newest), Some(fifth)) if fifth.ms_until(*newest) < WINDOW_MS => {
+            now.ms_until(newest.plus_ms(WINDOW_MS)).clamp(0, WINDOW_MS)
+        }
         _ => 0,
     }
 }

@@ -102,7 +102,7 @@ macro_rules! mesin_sql {
     ($which:literal) => {
         concat!(
             "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas, t.state, t.ends_at, o.idoutlet, o.nama, o.kota, \
-             m.driver \
+             m.driver, t.durasi_s \
              FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t \
              ON t.idmesin = m.idmesin AND t.state IN ", open_states!(), " WHERE m.aktif AND ",
             $which
@@ -164,7 +164,10 @@ async fn find_machine(secrets: &Secrets, client: &DbClient, text: &str) -> Resul
 fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, tokio_postgres::Error> {
     let (reachable, open): (bool, Option<PurchaseState>) = (row.try_get(3)?, row.try_get(4)?);
     let ends_at: Option<Timestamp> = row.try_get(5)?;
-    let ends_at = ends_at.filter(|_| open == Some(PurchaseState::Running));
+    let duration_s: Option<i32> = row.try_get(10)?;
+    // No run has longer left than it lasts, also one that started while the clock was ahead.
+    let latest = now.plus_ms(duration_s.map_or(0, |s| i64::from(s) * 1_000));
+    let ends_at = ends_at.filter(|_| open == Some(PurchaseState::Running)).map(|end| end.min(latest));
     let status = StatusMesin::of(reachable && here, open.is_some());
     Ok(DataMesin {
         id: row.try_get(0)?,

@@ -12,7 +12,7 @@ const MAX_REQUESTS: usize = 5_000;
 async fn a_pipe_that_nobody_reads_stops_no_request_and_its_lines_are_counted() {
     let mut site = Site::new().await;
     let (reader, writer) = std::io::pipe().unwrap();
-    site.start_logging_to(writer, &[("NYALA__LOG__FILTER", "trace"), ("NYALA__LOG__FORMAT", "json")]).await;
+    site.start_logging_to(writer, &["serve"], &[("NYALA__LOG__FILTER", "trace"), ("NYALA__LOG__FORMAT", "json")]).await;
     let dropped = async || {
         let page = site.scrape().await;
         let line =

@@ -1,5 +1,7 @@
 //! The real program as a process of its own, so that it can be killed: what a test asks of it goes through its public doors.
 
+mod clock;
+mod database;
 mod devices;
 mod failover;
 mod fault_point;
@@ -115,13 +117,18 @@ impl Site {
 
     /// Starts the server with more in its environment.
     pub async fn start_with(&mut self, env: &[(&str, &str)]) {
+        self.start_as(&["serve"], env).await;
+    }
+
+    /// The same, with arguments of its own.
+    async fn start_as(&mut self, args: &[&str], env: &[(&str, &str)]) {
         let log = std::fs::File::create(self.dir.join("server.log")).expect("a log");
-        self.start_logging_to(log, env).await;
+        self.start_logging_to(log, args, env).await;
     }
 
     /// The same, with its log somewhere else.
-    async fn start_logging_to(&mut self, log: impl Into<Stdio>, env: &[(&str, &str)]) {
-        let mut command = self.program(&["serve"]);
+    async fn start_logging_to(&mut self, log: impl Into<Stdio>, args: &[&str], env: &[(&str, &str)]) {
+        let mut command = self.program(args);
         let mut child = command.envs(env.iter().copied()).stdout(Stdio::piped()).stderr(log).spawn().expect("the program");
         let stdout = child.stdout.take().expect("standard output");
         let first_line = spawn_blocking(move || BufReader::new(stdout).lines().next());

@@ -1,0 +1,111 @@
+//! What every connection sets for itself, so that nothing set at the database, or for its role, changes how a statement runs.
+
+use tokio_postgres::{Client, Config, Error};
+
+use super::pool::StatementLimits;
+
+/// In the startup message, which overrides what is set at the database and for the role, before the first statement.
+/// The limits of statements are beside them.
+const OPTIONS: &str = "-c default_transaction_isolation=read\\ committed -c default_transaction_deferrable=off \
+                       -c idle_session_timeout=0 -c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres \
+                       -c standard_conforming_strings=on";
+
+/// What the session has of what it set: its parameters, where they are not as they must be, separated by commas. A pooler
+/// between this program and the database may drop what the startup message asked for.
+const NOT_SET: &str = "
+SELECT coalesce(string_agg(name || ' is ' || current_setting(name) || ' and not ' || wanted, ', '), '')
+FROM (VALUES ('default_transaction_isolation', 'read committed'), ('idle_session_timeout', '0'), ('TimeZone', 'UTC'),
+    ('client_encoding', 'UTF8')) AS needed (name, wanted)
+WHERE current_setting(name) <> wanted";
+
+/// PostgreSQL 17 knows a limit of transactions. A database whose answers are not on disk would forget money that was answered.
+const WHERE_THERE: &str = "
+SELECT CASE WHEN current_setting('transaction_timeout', TRUE) IS NOT NULL THEN set_config('transaction_timeout', '0', FALSE) END,
+    CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', FALSE) END";
+
+/// The schemas that hold a shop, the one that the session would find first.
+const SHOPS: &str = "
+SELECT n.nspname::TEXT, array_position(current_schemas(FALSE), n.nspname) AS place
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relname = 'refinery_schema_history' AND n.nspname !~ '^pg_'
+    AND EXISTS (SELECT FROM pg_class t WHERE t.relnamespace = n.oid AND t.relname = 'ledger_transfer')
+ORDER BY place NULLS LAST, n.oid LIMIT 8";
+const USE_SCHEMA: &str = "SELECT set_config('search_path', quote_ident($1), FALSE), current_schema()::TEXT";
+
+/// Why a connection is refused.
+#[derive(Debug)]
+pub enum SessionError {
+    Database(Error),
+    Refused(String),
+}
+
+impl From<Error> for SessionError {
+    fn from(e: Error) -> Self {
+        Self::Database(e)
+    }
+}
+
+/// The same connection with what its sessions set at their beginning; without `limits` a statement may take as long as it does.
+pub fn with_options(config: &Config, limits: Option<StatementLimits>) -> Config {
+    let mut config = config.clone();
+    let (whole, lock) = limits.map_or((0, 0), |limits| (limits.whole.as_millis(), limits.lock.as_millis()));
+    let asked = config.get_options().unwrap_or_default().to_owned();
+    config.options(format!(
+        "{asked} {OPTIONS} -c statement_timeout={whole} -c lock_timeout={lock} -c idle_in_transaction_session_timeout={whole}"
+    ));
+    config
+}
+
+/// Sets what is known only once the database answers, and refuses a session that is not as it must be.
+///
+/// # Errors
+/// What could not be set, and what to do.
+pub async fn begin(client: &Client) -> Result<(), SessionError> {
+    let wrong: String = client.query_one(NOT_SET, &[]).await?.get(0);
+    if !wrong.is_empty() {
+        return Err(SessionError::Refused(format!(
+            "its sessions do not take what this program sets ({wrong}): connect to PostgreSQL itself, not through a pooler that \
+             drops startup options"
+        )));
+    }
+    client.query_one(WHERE_THERE, &[]).await?;
+    let schema = schema(client).await?;
+    let in_use: Option<String> = client.query_one(USE_SCHEMA, &[&schema]).await?.get(1);
+    // The row was computed before the setting: ask once more.
+    let in_use = match in_use {
+        Some(in_use) if in_use == schema => Some(in_use),
+        _ => client.query_one("SELECT current_schema()::TEXT", &[]).await?.get(0),
+    };
+    if in_use.as_deref() != Some(&schema) {
+        return Err(SessionError::Refused(format!(
+            "its schema \"{schema}\" is closed to this role: GRANT USAGE, CREATE ON SCHEMA \"{schema}\" to it"
+        )));
+    }
+    Ok(())
+}
+
+/// The schema that has the shop, or would have a new one.
+async fn schema(client: &Client) -> Result<String, SessionError> {
+    let shops = client.query(SHOPS, &[]).await?;
+    let (names, first_place): (Vec<String>, Option<i32>) =
+        (shops.iter().map(|row| row.get(0)).collect(), shops.first().and_then(|row| row.get(1)));
+    match names.as_slice() {
+        [only] => Ok(only.clone()),
+        [first, ..] if first_place.is_some() => Ok(first.clone()),
+        [] => {
+            let row = client.query_one("SELECT current_schema()::TEXT, current_setting('search_path')", &[]).await?;
+            row.get::<_, Option<String>>(0).ok_or_else(|| {
+                let path: String = row.get(1);
+                SessionError::Refused(format!(
+                    "its search_path ({path}) names no schema that is there and open to this role: create the schema, or set \
+                     another search_path"
+                ))
+            })
+        }
+        several => Err(SessionError::Refused(format!(
+            "shops are in several of its schemas ({}), and its search_path names none of them: write \
+             options=-c%20search_path%3D<schema> into DATABASE_URL",
+            several.join(", ")
+        ))),
+    }
+}
