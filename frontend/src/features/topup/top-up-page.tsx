@@ -64,7 +64,7 @@ function Code() {
       {(account.data || !account.error) && (
         <>
           <p className={styles.caption}>{added.topUp.yourNumber}</p>
-          <p className={`digits ${styles.number}`}>
+          <p className={`digits ${styles.number}`} translate="no">
             {account.data ? groupedTelp(account.data.telp) : '\u00a0'}
           </p>
         </>

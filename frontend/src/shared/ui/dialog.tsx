@@ -1,7 +1,6 @@
 import { X } from 'lucide-react'
 import {
   type MouseEvent,
-  type ReactNode,
   type RefObject,
   useEffect,
   useEffectEvent,
@@ -16,6 +15,7 @@ import { isAgain, lastTap, swallow } from '@/shared/lib/last-tap'
 import { enterSheet } from '@/shared/lib/sheet-history'
 import { raise } from '@/shared/lib/toast-layer'
 import { Button } from '@/shared/ui/button'
+import type { Elements } from '@/shared/ui/elements'
 import { IconButton } from '@/shared/ui/icon-button'
 import styles from './dialog.module.css'
 import { leave } from './leave'
@@ -28,7 +28,7 @@ interface Props {
   locked?: boolean
   /** Something typed would be lost: it asks before it closes. */
   typed?: boolean
-  children: ReactNode
+  children: Elements
 }
 
 /** Marks the field of a dialog that takes the focus when it opens; otherwise the dialog itself does. */
@@ -110,7 +110,7 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
 }
 
 /** What one mostly comes for: at the sheet's bottom, in sight, however long the sheet is. */
-export function Foot({ children }: { children: ReactNode }) {
+export function Foot({ children }: { children: Elements }) {
   return <div className={styles.foot}>{children}</div>
 }
 

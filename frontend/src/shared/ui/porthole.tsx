@@ -172,8 +172,8 @@ function Middle(props: Props) {
       const text = props.state === 'running' ? formatLeft(props.left_s * 1000) : '--:--'
       return (
         <span role="timer" className={`digits ${styles.time}`} data-long={text.length > 5 || undefined}>
-          <span className="visually-hidden">{added.dashboard.timeLeft} </span>
-          {text}
+          <span className="visually-hidden">{`${added.dashboard.timeLeft} `}</span>
+          <span translate="no">{text}</span>
         </span>
       )
     }

@@ -91,7 +91,7 @@ function Words({ id, title, children }: { id: number; title: string; children: R
       useReplaced.setState(({ ids }) => (ids.includes(id) ? { ids: ids.filter((one) => one !== id) } : {}))
     }
   }, [id, title])
-  return replaced ? null : children
+  return replaced ? null : <span>{children}</span>
 }
 
 function Lines({ body }: { body: string | string[] }) {

@@ -28,9 +28,7 @@ export function MachineCard({ machine, now }: Props) {
         {left_s ? <Porthole state="taken" left_s={left_s} /> : <Porthole state={free ? 'ready' : 'still'} />}
         <div className={styles.which}>
           <h2 className={styles.machineName}>{machine.nama}</h2>
-          <p className={styles.outlet}>
-            {machine.outlet.nama}, {machine.outlet.kota}
-          </p>
+          <p className={styles.outlet}>{`${machine.outlet.nama}, ${machine.outlet.kota}`}</p>
         </div>
       </div>
       <State kind={now.kind} waited={waited} left_s={left_s} />

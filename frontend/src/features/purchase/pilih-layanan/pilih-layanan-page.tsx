@@ -121,9 +121,9 @@ function Services({ services, searching, free, onChoose }: ServicesProps) {
               style={{ '--level': `${dialLevel(service.durasi)}%` } as CSSProperties}
             />
             <span className={styles.name}>
-              {service.nama}
+              <span>{service.nama}</span>
               <span className={styles.duration}>
-                {added.receipt.minutes(wholeMinutes(service.durasi))}
+                <span>{added.receipt.minutes(wholeMinutes(service.durasi))}</span>
                 {service.id === last?.idlayanan && <span className={styles.last}>{extras.again.last}</span>}
               </span>
             </span>
