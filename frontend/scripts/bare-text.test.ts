@@ -1,10 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { bareTexts } from './bare-text.mjs'
 
-const frontend = fileURLToPath(new URL('../', import.meta.url))
+const frontend = process.cwd()
 const folder = join(frontend, 'node_modules/.cache/bare-text')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

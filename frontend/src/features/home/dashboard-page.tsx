@@ -8,6 +8,7 @@ import { isOnDashboard } from '@/shared/lib/epay'
 import { moment, rupiah } from '@/shared/lib/format'
 import { KEEP_CLEAR } from '@/shared/lib/free-place'
 import { fullName } from '@/shared/lib/name'
+import { unfinished } from '@/shared/lib/purchases'
 import { serverNow } from '@/shared/realtime/clock'
 import { Failed } from '@/shared/ui/failed'
 import { PageTitle } from '@/shared/ui/page'
@@ -18,7 +19,7 @@ import { EpayCards } from './epay-cards'
 import cards from './epay-cards.module.css'
 import { GuideCard } from './guide-card'
 import { RunningList, useDone } from './running-list'
-import { unfinished, useDashboard } from './use-dashboard'
+import { useDashboard } from './use-dashboard'
 
 export default function DashboardPage() {
   const { dashboard, epay, failure, age_ms } = useDashboard()

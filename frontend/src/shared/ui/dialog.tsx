@@ -20,6 +20,7 @@ import { IconButton } from '@/shared/ui/icon-button'
 import styles from './dialog.module.css'
 import { leave } from './leave'
 import { GRIP, panel } from './panel'
+import { showModal } from './show-modal'
 
 interface Props {
   onClose: () => void
@@ -60,13 +61,13 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
     const node = dialog.current
     if (!node) return
     fitToApp(node)
-    node.showModal()
+    const shut = showModal(node)
     // Not the close button, which the browser would choose.
     ;(node.querySelector<HTMLElement>(`[${FIRST}]`) ?? node).focus()
     const lower = raise(node)
     return () => {
       lower()
-      node.close()
+      shut()
       leave(node)
     }
   }, [])
@@ -79,6 +80,12 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
       tabIndex={-1}
       aria-labelledby={titleId}
       {...beside}
+      onKeyDown={(event) => {
+        // Where the browser knows no modal dialogs (show-modal.ts).
+        if (event.key !== 'Escape' || dialog.current?.showModal) return
+        event.stopPropagation()
+        close()
+      }}
       onCancel={(event) => {
         event.preventDefault()
         close()
@@ -86,7 +93,7 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
       onClose={({ currentTarget }) => {
         // Chromium closes on a second Escape whatever the cancel event says.
         if (currentTarget.open || !currentTarget.isConnected) return
-        if (locked || typed) dialog.current?.showModal()
+        if (locked || typed) dialog.current?.showModal?.()
         close()
       }}
     >
