@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
-import { enterCode, shop } from './support/purchase.ts'
 import { repo } from './support/nyala.ts'
+import { enterCode, shop } from './support/purchase.ts'
 import { expect, openAs, test } from './support/test.ts'
 
 /** What Chrome 87 or Safari 15 does not have (vite.common.ts), as far as a page could call it. */
@@ -39,7 +39,9 @@ test('the oldest declared browsers buy', async ({ page }) => {
   await expect(page.getByRole('dialog')).toContainText('No Nota')
 })
 
-test('a dialog of a browser that knows none covers the page, keeps the focus and closes', async ({ page }) => {
+test('a dialog of a browser that knows none covers the page, keeps the focus and closes', async ({
+  page,
+}) => {
   await old(page)
   const { customer } = await shop()
   await openAs(page, customer, '/akun')
