@@ -64,8 +64,7 @@ export function Refused({ customer: { nama, id_customer_global } }: { customer: 
       >
         {body && body.nominal <= MOST_ALONE && (
           <p>
-            Dalam satu jam terakhir {nama} sudah diisi di outlet ini. Bersama yang ini jumlahnya di atas{' '}
-            {rupiah(MOST_ALONE)}.
+            {`Dalam satu jam terakhir ${nama} sudah diisi di outlet ini. Bersama yang ini jumlahnya di atas ${rupiah(MOST_ALONE)}.`}
           </p>
         )}
         <Approval
