@@ -31,7 +31,7 @@ function Item({ to, icon: Icon, label }: { to: string; icon: LucideIcon; label: 
         <span className={styles.icon}>
           <Icon size={24} aria-hidden />
         </span>
-        {label}
+        <span className={styles.label}>{label}</span>
       </NavLink>
     </li>
   )

@@ -2,7 +2,7 @@ import { WifiOff } from 'lucide-react'
 import { useDataAge } from '@/app/data-age'
 import { useStuckHeight } from '@/app/use-stuck-height'
 import { added } from '@/shared/copy/added'
-import { clockTime, formatDate, formatDateTime } from '@/shared/lib/format'
+import { moment } from '@/shared/lib/format'
 import { KEEP_CLEAR } from '@/shared/lib/free-place'
 import { useOnline } from '@/shared/lib/use-online'
 import styles from './offline-banner.module.css'
@@ -29,10 +29,5 @@ export function OfflineBanner() {
 function Age() {
   const at = useDataAge((state) => state.at)
   if (at === null) return null
-  const today = formatDate(at) === formatDate(Date.now())
-  return (
-    <span className={`digits ${styles.age}`}>
-      {added.dashboard.dataAsOf(today ? clockTime(at) : formatDateTime(at))}
-    </span>
-  )
+  return <span className={`digits ${styles.age}`}>{added.dashboard.dataAsOf(moment(at))}</span>
 }

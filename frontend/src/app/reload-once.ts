@@ -60,10 +60,14 @@ export async function reloadOnce({
 }
 
 async function serverAnswers(): Promise<boolean> {
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), PROBE_MS)
   try {
-    const { ok } = await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) })
+    const { ok } = await fetch('/healthz', { cache: 'no-store', signal: limit.signal })
     return ok
   } catch {
     return false
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -15,12 +15,15 @@ const ForgotTelpPage = lazyPage(() => import('@/features/auth/forgot-telp-page')
 const ForgotOtpPage = lazyPage(forgotOtp, changePassword)
 const ChangePasswordPage = lazyPage(changePassword)
 const home = async () => (await import('@/app/home')).home
-const AuthShell = lazyPage(async () => ({ default: (await home()).AuthShell }))
 const BarLayout = lazyPage(async () => ({ default: (await home()).BarLayout }))
 const DashboardPage = lazyPage(async () => ({ default: (await home()).DashboardPage }))
+/** With what stands in it, from the same file: one after the other, each would be waited for on a slow phone. */
+const AuthShell = lazyPage(async () => {
+  await Promise.all([BarLayout.fetch(), DashboardPage.fetch()])
+  return { default: (await home()).AuthShell }
+})
 /** Fetches the dashboard and what stands around it. A failure is told where the screen would be. */
-export const fetchHome = () =>
-  Promise.allSettled([AuthShell, BarLayout, DashboardPage].map((page) => page.fetch()))
+export const fetchHome = () => Promise.allSettled([AuthShell.fetch()])
 const ScanPage = lazyPage(() => import('@/features/purchase/scan/scan-page'))
 const pilihEpay = () => import('@/features/purchase/pilih-epay/pilih-epay-page')
 const pembayaran = () => import('@/features/purchase/pembayaran/pembayaran-page')

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { asked } from '@/shared/api/asked'
 import { useAccount } from '@/shared/api/use-account'
@@ -10,7 +11,7 @@ import { FailedPart } from '@/shared/ui/failed-part'
 import { Page } from '@/shared/ui/page'
 import styles from './akun-page.module.css'
 import { ClothesLine } from './clothes-line'
-import { Logout } from './logout'
+import { busy, Logout } from './logout'
 import { NameDialog } from './name-dialog'
 import { NumberDialog } from './number-dialog'
 import { PasswordDialogs } from './password-dialogs'
@@ -21,6 +22,7 @@ type Opened = 'number' | 'name' | null
 
 export default function AkunPage() {
   const query = useAccount()
+  const client = useQueryClient()
   const { data: account } = query
   const { kind, failure } = asked(query, account)
   const [opened, setOpened] = useState<Opened>(null)
@@ -28,7 +30,13 @@ export default function AkunPage() {
   const close = () => setOpened(null)
 
   return (
-    <Page title={spec.account} back={paths.dashboard} backAlways bar footer={<Logout />}>
+    <Page
+      title={spec.account}
+      back={paths.dashboard}
+      backAlways
+      bar
+      footer={<Logout isBusy={() => busy(client)} />}
+    >
       {failure && (
         // Logging out stays possible below this.
         <FailedPart

@@ -1,4 +1,4 @@
-import { cleanup, render, screen } from '@testing-library/react'
+import { cleanup, render, screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { useAuth } from '@/shared/lib/auth-store'
@@ -52,4 +52,14 @@ it('a token that stays on the phone is not ended', async () => {
   expect(replace).not.toHaveBeenCalled()
   expect(useAuth.getState().token).toBe('a.b.c')
   expect(fetch).not.toHaveBeenCalled()
+})
+
+it('asks first while something runs or waits, and leaves only for a second tap', async () => {
+  fetch.mockReturnValue(new Promise(() => undefined))
+  render(<Logout isBusy={async () => true} />)
+  await userEvent.click(screen.getByRole('button'))
+  const dialog = await screen.findByRole('dialog')
+  expect(useAuth.getState().token).toBe('a.b.c')
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Keluar Aplikasi' }))
+  expect(useAuth.getState().token).toBeNull()
 })

@@ -1,11 +1,19 @@
+import type { QueryClient } from '@tanstack/react-query'
 import { LogOut } from 'lucide-react'
+import { useState } from 'react'
+import { dashboardQuery } from '@/shared/api/dashboard'
+import { keptHome } from '@/shared/api/kept-home'
+import { extras } from '@/shared/copy/extras'
 import { spec } from '@/shared/copy/spec'
 import { useAuth } from '@/shared/lib/auth-store'
 import { paths } from '@/shared/lib/paths'
 import { pause } from '@/shared/lib/pause'
+import { unfinished } from '@/shared/lib/purchases'
 import { toast } from '@/shared/lib/toast'
+import { useSubmit } from '@/shared/lib/use-submit'
 import { dropSubscription, usePush } from '@/shared/push/push'
 import { Button } from '@/shared/ui/button'
+import { Dialog, Foot } from '@/shared/ui/dialog'
 import styles from './akun-page.module.css'
 import { endToken } from './calls'
 
@@ -31,13 +39,47 @@ async function unsubscribed(): Promise<void> {
   if (usePush.getState().state === 'on') await Promise.race([dropSubscription(), pause(UNSUBSCRIBE_MS)])
 }
 
-export function Logout() {
+/** Nobody who wants to go waits longer for the answer whether something still runs. */
+const LOOK_MS = 1_500
+
+/** Logs out; asks before where `isBusy` says that something still runs, or waits. */
+export function Logout({ isBusy }: { isBusy?: () => Promise<boolean> }) {
+  const [asking, setAsking] = useState(false)
+  const { pending, submit } = useSubmit(async () => {
+    if (await isBusy?.()) setAsking(true)
+    else logout()
+  })
+  return (
+    <>
+      <LogoutButton pending={pending} onClick={isBusy ? () => submit() : logout} />
+      <Dialog open={asking} onClose={() => setAsking(false)} title={extras.logout.title}>
+        <p className={styles.muted}>{extras.logout.body}</p>
+        <Foot>
+          <Button onClick={() => setAsking(false)}>{extras.logout.stay}</Button>
+          <LogoutButton onClick={logout} />
+        </Foot>
+      </Dialog>
+    </>
+  )
+}
+
+/** Whether something of this customer's runs, waits for its machine, or waits to be fetched. */
+export async function busy(client: QueryClient): Promise<boolean> {
+  const look = client.fetchQuery({ ...dashboardQuery(), staleTime: 0, retry: false }).catch(() => undefined)
+  const fresh = await Promise.race([look, pause(LOOK_MS)])
+  // What was last seen is better than no word at all.
+  const home = fresh ?? client.getQueryData(dashboardQuery().queryKey) ?? keptHome.load()?.data.dashboard
+  return unfinished(home).length > 0 || (home?.menunggu ?? []).length > 0
+}
+
+function LogoutButton({ pending = false, onClick }: { pending?: boolean; onClick: () => void }) {
   return (
     <Button
       variant="danger"
       className={styles.logout}
       icon={<LogOut size={20} aria-hidden />}
-      onClick={logout}
+      pending={pending}
+      onClick={onClick}
     >
       {spec.logOut}
     </Button>

@@ -65,7 +65,8 @@ export function ProfileCard({ account, onNumber, onName, onPassword }: Props) {
         >
           {account ? (
             <>
-              {added.account.lastChanged} <span className="digits">{formatDateTime(account.updated_at)}</span>
+              <span>{added.account.lastChanged}</span>{' '}
+              <span className="digits">{formatDateTime(account.updated_at)}</span>
             </>
           ) : (
             <Blank />

@@ -6,7 +6,7 @@ import styles from './auth-page.module.css'
 export function FootLink({ question, to, label }: { question: string; to: string; label: string }) {
   return (
     <p className={styles.foot}>
-      {question}{' '}
+      <span>{question}</span>{' '}
       <Link className={form.link} to={to}>
         {label}
       </Link>

@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { tellFailure } from '@/shared/api/tell-failure'
 import { added } from '@/shared/copy/added'
@@ -14,10 +13,11 @@ import { keepOnlyOf } from './auth-flow'
 import { AuthFooter, AuthPage } from './auth-page'
 import { requestOtpForgot } from './calls'
 import { TelpField } from './telp-field'
+import { useTypedTelp } from './typed-telp'
 
 export default function ForgotTelpPage() {
   const navigate = useNavigate()
-  const [telp, setTelp] = useState('')
+  const [telp, setTelp] = useTypedTelp()
 
   const { pending, submit } = useSubmit(async () => {
     keepOnlyOf(telp)

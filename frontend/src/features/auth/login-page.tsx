@@ -18,9 +18,10 @@ import { AuthFooter, AuthPage } from './auth-page'
 import { login } from './calls'
 import { FootLink } from './foot-link'
 import { TelpField } from './telp-field'
+import { useTypedTelp } from './typed-telp'
 
 export default function LoginPage() {
-  const [telp, setTelp] = useState('')
+  const [telp, setTelp] = useTypedTelp()
   const [password, setPassword] = useState('')
 
   const { pending, submit } = useSubmit(async () => {

@@ -19,10 +19,12 @@ import { AuthFooter, AuthPage } from './auth-page'
 import { requestOtp } from './calls'
 import { FootLink } from './foot-link'
 import { TelpField } from './telp-field'
+import { useTypedTelp } from './typed-telp'
 
 export default function RegisterPage() {
   const navigate = useNavigate()
-  const [fields, setFields] = useState(startFields)
+  const [typed, setTyped] = useTypedTelp()
+  const [fields, setFields] = useState(() => startFields(typed))
   const set = (part: Partial<typeof fields>) => setFields({ ...fields, ...part })
 
   const { pending, submit } = useSubmit(send, (error) => {
@@ -44,6 +46,7 @@ export default function RegisterPage() {
 
   function setTelp(telp: string) {
     keepOnlyOf(telp)
+    setTyped(telp)
     set({ telp })
   }
 
@@ -90,10 +93,10 @@ export default function RegisterPage() {
 }
 
 /** Somebody who comes back from the code step finds the form as it was. */
-function startFields() {
-  const draft = registerDraft.read()
+function startFields(typed: string) {
+  const draft = typed ? registerDraft.readFor(typed) : registerDraft.read()
   return {
-    telp: draft?.telp ?? '',
+    telp: draft?.telp ?? typed,
     password: draft?.password ?? '',
     repeat: draft?.password ?? '',
     nama: draft?.nama ?? '',

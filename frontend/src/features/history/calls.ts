@@ -8,6 +8,7 @@ import type {
   TopUpDetail,
   VoidDetail,
 } from '@/shared/api/model'
+import { lastOf } from '@/shared/lib/last-of'
 
 /** Rows of history asked for at a time (docs/product.md §9). */
 const HISTORY_LIMIT = 20
@@ -40,7 +41,7 @@ function listHistory(kind: HistoryKind, { skip, until }: PageParam, signal?: Abo
 
 /** The page after the last one; none when that one was not full. */
 export function nextPage(pages: History[]): PageParam | undefined {
-  const last = pages.at(-1)
+  const last = lastOf(pages)
   if (!last || last.returned < HISTORY_LIMIT) return undefined
   return { skip: pages.length * HISTORY_LIMIT, until: pages[0]?.sampai ?? null }
 }

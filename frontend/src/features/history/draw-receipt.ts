@@ -1,5 +1,6 @@
 import { added } from '@/shared/copy/added'
 import { signedRupiah } from '@/shared/lib/format'
+import { lastOf } from '@/shared/lib/last-of'
 import type { Receipt } from './receipt'
 
 // A receipt as a picture of 720 px, always light: it is looked at in other apps.
@@ -86,7 +87,7 @@ function wrapped(paper: CanvasRenderingContext2D, text: string): string[] {
   paper.font = `600 28px ${FONT}`
   const rows: string[] = []
   for (const word of text.split(' ')) {
-    const longer = [rows.at(-1), word].filter(Boolean).join(' ')
+    const longer = [lastOf(rows), word].filter(Boolean).join(' ')
     if (rows.length > 0 && paper.measureText(longer).width > WIDTH * 0.56) rows.push(word)
     else rows.splice(Math.max(0, rows.length - 1), 1, longer)
   }

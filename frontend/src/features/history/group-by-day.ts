@@ -2,6 +2,7 @@ import type { HistoryEntry } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { months } from '@/shared/copy/shared'
 import { formatDate, partsOf } from '@/shared/lib/format'
+import { lastOf } from '@/shared/lib/last-of'
 
 export interface Day {
   /** `20/11/2026`, in the outlets' time. */
@@ -18,7 +19,7 @@ export function groupByDay(entries: HistoryEntry[], now: number): Day[] {
   const days: Day[] = []
   for (const entry of entries) {
     const date = formatDate(entry.date)
-    const last = days.at(-1)
+    const last = lastOf(days)
     if (last?.date === date) last.entries.push(entry)
     else days.push({ date, name: nameOf(entry.date, date, now), entries: [entry] })
   }

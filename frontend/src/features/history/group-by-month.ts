@@ -1,5 +1,6 @@
 import type { HistoryEntry } from '@/shared/api/model'
 import { formatMonth } from '@/shared/lib/format'
+import { lastOf } from '@/shared/lib/last-of'
 
 export interface Month {
   /** `November 2026`, in the outlets' time. */
@@ -12,7 +13,7 @@ export function groupByMonth(entries: HistoryEntry[]): Month[] {
   const months: Month[] = []
   for (const entry of entries) {
     const title = formatMonth(entry.date)
-    const last = months.at(-1)
+    const last = lastOf(months)
     if (last?.title === title) last.entries.push(entry)
     else months.push({ title, entries: [entry] })
   }

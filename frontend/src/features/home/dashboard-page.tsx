@@ -5,9 +5,10 @@ import type { AkunEpay } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { isOnDashboard } from '@/shared/lib/epay'
-import { formatDateTime, rupiah } from '@/shared/lib/format'
+import { moment, rupiah } from '@/shared/lib/format'
 import { KEEP_CLEAR } from '@/shared/lib/free-place'
 import { fullName } from '@/shared/lib/name'
+import { unfinished } from '@/shared/lib/purchases'
 import { serverNow } from '@/shared/realtime/clock'
 import { Failed } from '@/shared/ui/failed'
 import { PageTitle } from '@/shared/ui/page'
@@ -18,7 +19,7 @@ import { EpayCards } from './epay-cards'
 import cards from './epay-cards.module.css'
 import { GuideCard } from './guide-card'
 import { RunningList, useDone } from './running-list'
-import { unfinished, useDashboard } from './use-dashboard'
+import { useDashboard } from './use-dashboard'
 
 export default function DashboardPage() {
   const { dashboard, epay, failure, age_ms } = useDashboard()
@@ -46,7 +47,7 @@ export default function DashboardPage() {
       {failure && (
         <Stale {...failure}>
           {dashboard.kind === 'shown' && epay.kind === 'shown'
-            ? added.dashboard.dataAsOf(formatDateTime(age_ms))
+            ? added.dashboard.dataAsOf(moment(age_ms))
             : added.dashboard.loadFailed}
         </Stale>
       )}
@@ -75,7 +76,10 @@ function Total({ accounts }: { accounts: AkunEpay[] }) {
   const sum = accounts.reduce((total, { quota_emoney }) => total + (quota_emoney?.saldo ?? 0), 0)
   return (
     <p className={styles.total}>
-      {added.dashboard.total} <strong className="digits">{rupiah(sum)}</strong>
+      {added.dashboard.total}{' '}
+      <strong className="digits" translate="no">
+        {rupiah(sum)}
+      </strong>
     </p>
   )
 }

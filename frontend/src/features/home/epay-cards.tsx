@@ -64,14 +64,16 @@ function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: Out
       <Kawung />
       <div className={styles.content}>
         <h2 className={`two-lines ${styles.outlet}`}>{outlet?.nama}</h2>
-        <p className={`digits ${styles.balance}`}>{rupiah(quota_emoney?.saldo ?? 0)}</p>
+        <p className={`digits ${styles.balance}`} translate="no">
+          {rupiah(quota_emoney?.saldo ?? 0)}
+        </p>
         <p className={styles.owner}>
           <span className={styles.name}>{nama}</span>
           {outlet && (
             <span>
               <span className="visually-hidden">{added.dashboard.registered}</span>
               <span aria-hidden>{' · '}</span>
-              {added.dashboard.sinceDate(formatDate(outlet.created_at))}
+              <span>{added.dashboard.sinceDate(formatDate(outlet.created_at))}</span>
             </span>
           )}
         </p>

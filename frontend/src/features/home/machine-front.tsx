@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { Elements } from '@/shared/ui/elements'
 import styles from './running-card.module.css'
 
 interface Props {
@@ -12,13 +12,13 @@ interface Props {
   alone: boolean
   /** The colour of the lamp on the machine's panel. */
   lamp: 'running' | 'last' | 'waiting' | 'done'
-  porthole: ReactNode
+  porthole: Elements
   /** When it ends, or what is awaited. */
   when: string | null
   /** Below what it is about. */
-  children?: ReactNode
+  children?: Elements
   /** Below everything, across the whole width. */
-  foot?: ReactNode
+  foot?: Elements
 }
 
 /** The machine as it stands there: panel with its name and lamp, below it the door. */

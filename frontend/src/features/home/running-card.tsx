@@ -2,6 +2,7 @@ import { type ComponentProps, useEffect, useEffectEvent, useRef, useState } from
 import type { SnapDetail, SnapTransaksi } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { clockTime } from '@/shared/lib/format'
+import { heldUntil } from '@/shared/lib/purchases'
 import { useBeats } from '@/shared/realtime/beats'
 import { serverNow } from '@/shared/realtime/clock'
 import { watchMachine } from '@/shared/realtime/socket'
@@ -33,7 +34,9 @@ export function WaitingCard(props: Props) {
       porthole={<Porthole size={sizeOf(props)} state="waiting" />}
       when={added.dashboard.waitingForMachine}
     >
-      <p className={styles.note}>{added.dashboard.waitingForMachineBody}</p>
+      <p className={styles.note}>
+        {added.dashboard.waitingForMachineBody(clockTime(heldUntil(props.purchase)))}
+      </p>
     </Machine>
   )
 }

@@ -2,32 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { type Asked, asked, type Failure } from '@/shared/api/asked'
 import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
-import type { AkunEpay, Dashboard, SnapTransaksi } from '@/shared/api/model'
-import { offlineSnapshot } from '@/shared/lib/offline-snapshot'
-import { isRecord } from '@/shared/lib/storage'
+import { keptHome as kept } from '@/shared/api/kept-home'
+import type { AkunEpay, Dashboard } from '@/shared/api/model'
+import { isWaiting, unfinished } from '@/shared/lib/purchases'
 
 /** A card that waits for its machine asks again this often. */
 const WAITING_POLL_MS = 5_000
-
-const FINISHED = 4
-const RUNNING = 3
-
-/** What was last seen, so that a reload and a phone without network show something, with its age. */
-const kept = offlineSnapshot(
-  'beranda',
-  (data): data is { dashboard: Dashboard; epay: AkunEpay[] } =>
-    isRecord(data) && isRecord(data.dashboard) && Array.isArray(data.epay),
-)
-
-/** Purchases not finished; the server sends only those, the app filters all the same (docs/contract.md §2). */
-export function unfinished(dashboard: Dashboard | undefined): SnapTransaksi[] {
-  return (dashboard?.list_snap_transaksi ?? []).filter(
-    ({ snap_transaksi_detail: [detail] }) => detail !== undefined && detail.status !== FINISHED,
-  )
-}
-
-export const isWaiting = (purchase: SnapTransaksi): boolean =>
-  (purchase.snap_transaksi_detail[0]?.status ?? 0) < RUNNING
 
 interface Home {
   dashboard: Asked<Dashboard>

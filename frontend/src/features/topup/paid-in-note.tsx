@@ -18,16 +18,18 @@ export function PaidInNote({ amount, balance }: PaidIn) {
         />
       </svg>
       <p className={styles.came}>
-        {words.title}
+        <span>{words.title}</span>{' '}
         {amount !== null && (
-          <>
-            {' '}
-            <span className={`digits ${styles.amount}`}>{rupiah(amount)}</span>
-          </>
+          <span className={`digits ${styles.amount}`} translate="no">
+            {rupiah(amount)}
+          </span>
         )}
       </p>
       <p className={styles.balance}>
-        {words.balance} <span className={`digits ${styles.present}`}>{rupiah(balance)}</span>
+        {words.balance}{' '}
+        <span className={`digits ${styles.present}`} translate="no">
+          {rupiah(balance)}
+        </span>
       </p>
     </div>
   )

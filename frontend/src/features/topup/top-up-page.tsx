@@ -1,5 +1,6 @@
 import { RefreshCw } from 'lucide-react'
-import { useRef } from 'react'
+import { useRef, useState } from 'react'
+import { keptHome } from '@/shared/api/kept-home'
 import { useAccount } from '@/shared/api/use-account'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
@@ -57,15 +58,18 @@ export default function TopUpPage() {
 /** What the cashier needs: the code, and the number where no code can be read. */
 function Code() {
   const account = useAccount()
+  const [seen] = useState(keptHome.load)
+  // Who has seen only the dashboard has seen the number, too: without network it is all that the cashier can use.
+  const telp = account.data?.telp ?? seen?.data.dashboard.customer_global.telp
   useWakeLock()
   return (
     <>
       <QrPanel />
-      {(account.data || !account.error) && (
+      {(telp || !account.error) && (
         <>
           <p className={styles.caption}>{added.topUp.yourNumber}</p>
-          <p className={`digits ${styles.number}`}>
-            {account.data ? groupedTelp(account.data.telp) : '\u00a0'}
+          <p className={`digits ${styles.number}`} translate="no">
+            {telp ? groupedTelp(telp) : '\u00a0'}
           </p>
         </>
       )}

@@ -49,7 +49,7 @@ function useScanLeads(sells: boolean): void {
     if (sells && isCustomerCode(waiting)) return navigate(paths.till)
     useScans.getState().take()
     if (!sells) tell.info('Isi saldo hanya lewat tablet yang dipasang di outlet.')
-    else tell.info('Itu stiker mesin. Halaman mesin menyusul; pindai kode pelanggan.')
+    else tell.info('Itu stiker mesin. Pindai kode pelanggan.')
   }, [sells, waiting])
 }
 
@@ -84,7 +84,7 @@ function Navigation({ name, sells }: { name: string; sells: boolean }) {
         <span className={styles.personName}>
           <LockKeyhole size={14} aria-hidden />
           <span className="visually-hidden">Kunci kasir, </span>
-          {name}
+          <span>{name}</span>
         </span>
       </button>
     </nav>
@@ -96,7 +96,7 @@ function Entry({ screen: { path, title, icon: Icon } }: { screen: Screen }) {
     <li>
       <Link to={path} className={styles.entry}>
         <Icon size={24} aria-hidden />
-        {title}
+        <span>{title}</span>
       </Link>
     </li>
   )
@@ -125,7 +125,7 @@ function Header({ screen, name }: { screen: Screen; name: string }) {
         <p className={styles.since}>
           <span className={styles.sincePlace}>{place && since ? `${place} · ` : place}</span>
           <span className={styles.sinceName}>{since ? `${name} · ` : name}</span>
-          {since}
+          {since && <span>{since}</span>}
         </p>
       </div>
       <LineState />
@@ -148,7 +148,9 @@ function LineState() {
       <span role="status" className={styles.lineWords}>
         {words}
       </span>
-      <span className="digits">{clockTime(now)}</span>
+      <span className="digits" translate="no">
+        {clockTime(now)}
+      </span>
     </p>
   )
 }

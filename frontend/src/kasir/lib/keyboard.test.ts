@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { lastOf } from '@/shared/lib/last-of'
 import { listenForScans, whenSilent } from './keyboard'
 
 const CODE = 'NYC1.ab12.XyZ_9-q'
@@ -64,7 +65,7 @@ it('presses no button with the Enter of a scan', () => {
   const button = document.createElement('button')
   document.body.append(button)
   button.focus()
-  expect([...EAN, 'Enter'].map(strike).at(-1)).toBe(true)
+  expect(lastOf([...EAN, 'Enter'].map(strike))).toBe(true)
   expect(onForeign).toHaveBeenCalledOnce()
 })
 

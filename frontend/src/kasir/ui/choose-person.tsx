@@ -22,7 +22,7 @@ export function ChoosePerson({ label, people, chosen, disabled, onChoose }: Prop
           aria-pressed={id === chosen}
           onClick={() => onChoose(id)}
         >
-          {nama}
+          <span>{nama}</span>
           <span className={styles.role}>{roleName(role)}</span>
         </button>
       ))}

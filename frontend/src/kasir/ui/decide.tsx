@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useState } from 'react'
+import { useId, useState } from 'react'
 import type { MoneyRequest } from '@/kasir/api/calls'
 import type { ApprovedAction } from '@/kasir/api/types'
 import { sentence } from '@/kasir/lib/sentence'
@@ -9,6 +9,7 @@ import { Approval } from '@/kasir/ui/approval'
 import { Unanswered } from '@/kasir/ui/unanswered'
 import { View } from '@/kasir/ui/view'
 import { Button } from '@/shared/ui/button'
+import type { Elements } from '@/shared/ui/elements'
 import { Field } from '@/shared/ui/field'
 import styles from './decide.module.css'
 
@@ -26,7 +27,7 @@ interface Props<T> {
   label: string
   danger?: boolean
   /** Above the reasons. */
-  children?: ReactNode
+  children?: Elements
   /**
    * What a supervisor has to allow a kasir; null where nobody has to. With `needed` the server is asked first, because it may refuse
    * whatever a supervisor says: it is true once that has asked for one.

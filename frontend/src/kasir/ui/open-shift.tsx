@@ -58,7 +58,7 @@ export function OpenShift() {
               onEnter={() => connected && whenSilent(open)}
             />
             <Button pending={money.pending} disabled={!connected && !money.pending} onClick={open}>
-              Buka shift, modal {rupiah(float)}
+              {`Buka shift, modal ${rupiah(float)}`}
             </Button>
           </>
         )}

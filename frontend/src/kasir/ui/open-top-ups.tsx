@@ -1,7 +1,6 @@
-import { clockTime } from '@/kasir/lib/clock'
 import { useSession } from '@/kasir/lib/session'
 import { useOpenTopUps } from '@/kasir/lib/top-ups'
-import { formatDate, rupiah } from '@/shared/lib/format'
+import { moment, rupiah } from '@/shared/lib/format'
 import styles from './open-top-ups.module.css'
 
 /** Top-ups of others, for one customer or all, of which nobody knows what became: only whoever sent one can ask. */
@@ -15,15 +14,9 @@ export function OpenTopUps({ customer }: { customer?: number }) {
     <ul className={styles.list} aria-label="Top-up yang belum terjawab">
       {others.map(({ key, body, nama, who, at }) => (
         <li key={key} className={styles.open}>
-          Top-up {rupiah(body.nominal)} untuk {nama} oleh {who.nama} ({dayAndTime(at)}) belum terjawab. Begitu{' '}
-          {who.nama} masuk lagi, kasir menanyakannya.
+          {`Top-up ${rupiah(body.nominal)} untuk ${nama} oleh ${who.nama} (${moment(at)}) belum terjawab. Begitu ${who.nama} masuk lagi, kasir menanyakannya.`}
         </li>
       ))}
     </ul>
   )
-}
-
-function dayAndTime(at: number): string {
-  const today = formatDate(at) === formatDate(Date.now())
-  return today ? clockTime(at) : `${formatDate(at)} ${clockTime(at)}`
 }

@@ -56,7 +56,7 @@ export function PrintedReceipt({ receipt, ref }: { receipt: Receipt; ref: Ref<HT
         <p className={styles.outlet}>
           <strong>{outlet.nama}</strong>
           <br />
-          {outlet.kota}
+          <span>{outlet.kota}</span>
         </p>
       )}
       <p className={styles.title}>{copy ? 'TOP-UP SALDO (SALINAN)' : 'TOP-UP SALDO'}</p>

@@ -10,8 +10,10 @@ export function Unanswered<T>({ money }: { money: Money<T> }) {
   return (
     <div className={styles.unanswered}>
       <p role="alert">
-        <strong>Belum terjawab: {unanswered.what}</strong> Dikirim pukul {clockTime(unanswered.at)}. Kasir
-        menanyakan yang sama, jadi tidak terjadi dua kali.
+        <strong>{`Belum terjawab: ${unanswered.what}`}</strong>{' '}
+        <span>
+          {`Dikirim pukul ${clockTime(unanswered.at)}. Kasir menanyakan yang sama, jadi tidak terjadi dua kali.`}
+        </span>
       </p>
       <Button variant="secondary" onClick={again}>
         Tanyakan sekarang

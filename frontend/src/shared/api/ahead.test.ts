@@ -5,7 +5,7 @@ import { getDashboard, getEpay } from './dashboard'
 
 const fetch = vi.fn(async (input: string | Request) => {
   const address = typeof input === 'string' ? input : new URL(input.url).pathname
-  return Response.json({ status: 200, message: 'OK', data: address.split('/').at(-1) })
+  return Response.json({ status: 200, message: 'OK', data: address.split('/').pop() })
 })
 
 beforeEach(() => {

@@ -75,13 +75,17 @@ export const added = {
     stepHistory: 'Lihat semua pemakaian di Riwayat',
     stepAccount: 'Ubah nama dan kata sandi di Akun',
     waitingForMachine: 'Menunggu mesin',
-    waitingForMachineBody: 'Mesin belum menjawab. Saldo otomatis kembali bila mesin tidak menyala.',
+    /** When the money is back at the latest. */
+    waitingForMachineBody: (time: string) =>
+      `Mesin belum menjawab. Bila tidak menyala, saldo kembali paling lambat ${time}. Tanyakan ke kasir sambil menunggu.`,
     finished: 'Selesai',
     /** Where the line is down at its end. */
     perhapsOver: 'Mungkin sudah selesai',
     reconnecting: 'Menyambungkan kembali…',
     timeLeft: 'Sisa waktu',
     loadFailed: 'Data belum bisa dimuat',
+    /** Shows the running machines beyond the first ones. */
+    showMore: (count: number) => `Tampilkan ${count} mesin lagi`,
     dataAsOf: (time: string) => `Data per ${time}`,
     balanceCards: 'Daftar saldo E-Pay',
   },
@@ -116,8 +120,11 @@ export const added = {
     noMatch: 'Tidak ada layanan yang cocok',
     busy: 'Sedang digunakan',
     /** Follows it on the same line. */
-    endsIn: (left: string) => `, selesai ${left} lagi`,
+    timeLeft: (left: string) => `, sisa ${left}`,
     busyWithoutTime: 'Mesin ini sedang disiapkan untuk pelanggan lain.',
+    /** The machine is this customer's own: it runs, or it holds their money. */
+    own: 'Sedang Anda pakai',
+    ownWaiting: 'Mesin ini menunggu pembayaran Anda',
     ready: 'Siap',
     free: 'Mesin sudah bebas',
     offline: 'Mesin sedang offline',

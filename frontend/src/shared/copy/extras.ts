@@ -18,6 +18,11 @@ export const extras = {
     gone: 'Layanan ini sudah tidak ada',
     goneBody: 'Pilih layanan lain.',
   },
+  logout: {
+    title: 'Keluar sekarang?',
+    body: 'Masih ada mesin Anda yang berjalan atau menunggu. Setelah keluar, sisa waktunya tidak tampil di sini dan Anda tidak diberi tahu saat selesai.',
+    stay: 'Tetap di sini',
+  },
   waits: 'Menunggu diambil',
   fetched: 'Sudah saya ambil',
   share: {

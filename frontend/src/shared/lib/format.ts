@@ -48,6 +48,11 @@ export function clockTime(instant: string | number | Date): string {
   return b ? `${b.hour}.${b.minute}` : '-'
 }
 
+/** A moment as it is said: `18.05` today, `20/11/2026 18:05` any other day. */
+export function moment(at: number, now = Date.now()): string {
+  return formatDate(at) === formatDate(now) ? clockTime(at) : formatDateTime(at)
+}
+
 /** `November 2026`, the history's separator. */
 export function formatMonth(instant: string | number | Date): string {
   const b = partsOf(instant)

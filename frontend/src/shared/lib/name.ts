@@ -1,3 +1,4 @@
+import { lastOf } from '@/shared/lib/last-of'
 /** First and last name as one; a name of one word has no last name. */
 export function fullName({ nama_awal, nama_akhir }: { nama_awal: string; nama_akhir: string }): string {
   return `${nama_awal} ${nama_akhir}`.trim()
@@ -6,7 +7,7 @@ export function fullName({ nama_awal, nama_akhir }: { nama_awal: string; nama_ak
 /** At most two letters that stand for a name. */
 export function initials(name: string): string {
   const words = name.split(' ').filter(Boolean)
-  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined]
+  const letters = [words[0], words.length > 1 ? lastOf(words) : undefined]
   return letters
     .map((k) => [...(k ?? '')][0] ?? '')
     .join('')

@@ -1,3 +1,5 @@
+import { lastOf } from '@/shared/lib/last-of'
+
 /**
  * An open modal dialog covers the page and makes everything outside it inert, messages too. So the open
  * dialogs are told here, and the node with the messages moves into the topmost of them.
@@ -21,7 +23,7 @@ export function raise(dialog: HTMLElement): () => void {
 
 /** Keeps `node` where it can be seen and reached, until the returned function is called. */
 export function keepOnTop(node: HTMLElement): () => void {
-  const place = () => (dialogs.at(-1) ?? document.body).append(node)
+  const place = () => (lastOf(dialogs) ?? document.body).append(node)
   place()
   listeners.add(place)
   return () => {

@@ -31,6 +31,8 @@ const afterReload = slot<Kept>(
 export interface Queued extends Message {
   /** Counts up: the same message again is another one, to be seen and heard again. */
   id: number
+  /** The screen that it belongs to; undefined at first, for whoever speaks may be about to leave for it. */
+  page?: string
 }
 
 /** Waiting messages beyond this are dropped, the oldest first: nobody reads that many at once. */
@@ -42,6 +44,8 @@ interface ToastState {
   used: boolean
   /** Counts the customer's tries; what an earlier one failed by is then no longer true. */
   tries: number
+  /** The present screen; what belongs to another one is over. */
+  page: string
   take: () => Queued[]
 }
 
@@ -53,6 +57,7 @@ export const useToasts = create<ToastState>((set, get) => ({
   queue: [],
   used: false,
   tries: 0,
+  page: '',
   take() {
     const { queue } = get()
     if (queue.length > 0) set({ queue: [] })
@@ -62,9 +67,19 @@ export const useToasts = create<ToastState>((set, get) => ({
 
 let count = 0
 
+/** A message that comes with a change of screen belongs to the next one. */
+const SETTLE_MS = 100
+
+/** Whether a message has outlived its screen. News come from elsewhere, and belong to none. */
+export const isOver = ({ kind, page }: Queued, now: string): boolean =>
+  kind !== 'info' && page !== undefined && page !== now
+
 function push(message: Message): void {
   count += 1
-  const queued = { ...message, id: count }
+  const queued: Queued = { ...message, id: count }
+  setTimeout(() => {
+    queued.page = window.location.pathname
+  }, SETTLE_MS)
   useToasts.setState(({ queue }) => ({
     used: true,
     queue: [...queue.filter(({ title }) => title !== message.title), queued].slice(-QUEUE_LIMIT),
@@ -82,6 +97,9 @@ export const toast = {
       tries: tries + 1,
       queue: queue.filter(({ kind }) => kind !== 'failure'),
     })),
+  /** Another screen is shown. */
+  screen: (page: string) =>
+    useToasts.setState(({ queue }) => ({ page, queue: queue.filter((message) => !isOver(message, page)) })),
   /** For a message that comes with a page reload: still readable after it. */
   tellAfterReload: ({ kind, title, body }: Message) =>
     afterReload.write({ jenis: KEPT_KINDS[kind], judul: title, isi: body }),

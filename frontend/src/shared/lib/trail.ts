@@ -3,6 +3,7 @@ import { useLocation, useNavigate } from 'react-router'
 import { entriesBefore } from '@/shared/lib/entries-before'
 import { paths } from '@/shared/lib/paths'
 import { isRecord, slot } from '@/shared/lib/storage'
+import { toast } from '@/shared/lib/toast'
 
 /** So many entries of the browser's history are remembered; nobody goes back further by the arrow. */
 const TRAIL_LIMIT = 100
@@ -33,6 +34,7 @@ export function useTrail(): void {
   const { pathname, key } = useLocation()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same address may stand in another place
   useLayoutEffect(() => note(pathname), [pathname, key])
+  useLayoutEffect(() => toast.screen(pathname), [pathname])
 }
 
 /** Goes back one screen; where none of ours lies before, to `otherwise`. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { useAuth } from '@/shared/lib/auth-store'
+import { lastOf } from '@/shared/lib/last-of'
 import { forgetPush, glanceAtPush, renewPush, turnPushOff, turnPushOn, usePush } from './push'
 
 const KEY = 'AQID'
@@ -125,7 +126,7 @@ it('a subscription that is there is kept, and one with another server’s key re
   subscribed = { endpoint: 'https://push.example/old', key: new Uint8Array([9]) }
   await turnPushOn()
   expect(subscribes).toBe(2)
-  expect(told.at(-1)).toMatchObject(['langganan', { endpoint: ENDPOINT }])
+  expect(lastOf(told)).toMatchObject(['langganan', { endpoint: ENDPOINT }])
 })
 
 it('who comes back is subscribed anew, once, and somebody else is not', async () => {

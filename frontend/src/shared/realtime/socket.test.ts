@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { lastOf } from '@/shared/lib/last-of'
 import { forgetBeats, putBeat, useBeats } from './beats'
 import { serverNow } from './clock'
 import { type FakeLine, fakeLibrary, type Said } from './fake-line'
@@ -39,7 +40,7 @@ async function dial(): Promise<{ line: FakeLine; close: () => void }> {
   const close = openRealtime({ token: () => token, onRefused })
   open.push(close)
   await pass(0)
-  return { line: lines.at(-1) as FakeLine, close }
+  return { line: lastOf(lines) as FakeLine, close }
 }
 
 async function connected(): Promise<{ line: FakeLine; close: () => void }> {

@@ -64,7 +64,12 @@ async function native(): Promise<Detector | null> {
   }
 }
 
-const ponyfill = importAgain(() => import('barcode-detector/ponyfill'))
+const ponyfill = importAgain(async () => {
+  // The library's only function that the oldest browsers lack.
+  const own = Object as { hasOwn?: (of: object, key: PropertyKey) => boolean }
+  own.hasOwn ??= (of, key) => Object.getOwnPropertyDescriptor(of, key) !== undefined
+  return import('barcode-detector/ponyfill')
+})
 
 /** Rejects when it cannot be fetched or does not run here: one that resolves can read. */
 async function fallback(): Promise<Detector> {

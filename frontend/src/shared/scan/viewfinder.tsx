@@ -1,6 +1,7 @@
 import { CameraOff, Flashlight, FlashlightOff, ScanLine } from 'lucide-react'
-import type { ReactNode, RefObject } from 'react'
+import type { RefObject } from 'react'
 import { camera, common } from '@/shared/copy/shared'
+import type { Elements } from '@/shared/ui/elements'
 import { Spinner } from '@/shared/ui/spinner'
 import type { CameraState } from './use-camera'
 import type { DecoderState } from './use-decoder'
@@ -70,7 +71,7 @@ export function Viewfinder(props: Props) {
 }
 
 /** What is waited for, what is wrong, or that codes are looked for. */
-function Words(props: Props): ReactNode {
+function Words(props: Props): Elements {
   const { state, decoder, checking, onRetry, onReload, words } = props
   if (checking) return <Waiting text={words.checking} />
   if (state !== 'live' && state !== 'starting') {
@@ -103,13 +104,13 @@ function Waiting({ text }: { text: string }) {
   return (
     <>
       <Spinner large />
-      {text}
+      <span>{text}</span>
     </>
   )
 }
 
 interface ProblemProps {
-  icon: ReactNode
+  icon: Elements
   title: string
   body: string
   /** Another try, and what its button says. */

@@ -1,4 +1,5 @@
-import type { ButtonHTMLAttributes, ReactNode } from 'react'
+import type { ButtonHTMLAttributes } from 'react'
+import type { Elements } from '@/shared/ui/elements'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './button.module.css'
 
@@ -9,7 +10,7 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
    * which would throw the keyboard's focus away.
    */
   pending?: boolean
-  icon?: ReactNode
+  icon?: Elements
 }
 
 export function Button({
@@ -37,7 +38,7 @@ export function Button({
     >
       <span className={styles.label}>
         {icon}
-        {children}
+        <span>{children}</span>
       </span>
       {pending && (
         <span className={styles.spinner}>

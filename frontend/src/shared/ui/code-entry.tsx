@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { type Purpose, useCooldown } from '@/shared/lib/cooldown'
@@ -6,6 +6,7 @@ import { formatLeft } from '@/shared/lib/format'
 import { toast } from '@/shared/lib/toast'
 import type { Sending } from '@/shared/lib/use-submit'
 import { Button } from '@/shared/ui/button'
+import type { Elements } from '@/shared/ui/elements'
 import { emptyOtp, OtpInput, otpCode } from '@/shared/ui/otp-input'
 import { Telp } from '@/shared/ui/telp'
 import styles from './code-entry.module.css'
@@ -47,7 +48,7 @@ interface Props {
   /** Asks for another code. */
   resending: Sending
   /** Where its button stands, if not simply last. */
-  footer?: (submit: ReactNode) => ReactNode
+  footer?: (submit: Elements) => Elements
 }
 
 /** Where the code was sent, the six boxes, the resend countdown and both buttons, as every code step has them. */
@@ -80,7 +81,7 @@ export function CodeEntry({
   return (
     <form ref={group} className={form.form} onSubmit={onFormSubmit} noValidate>
       <p className={form.lead}>
-        {wasSent ? added.otp.sent : added.otp.notSent}{' '}
+        <span>{wasSent ? added.otp.sent : added.otp.notSent}</span>{' '}
         <strong>
           <Telp telp={telp} />
         </strong>
@@ -93,7 +94,10 @@ export function CodeEntry({
       />
       <div className={styles.resend}>
         <p className={styles.countdown}>
-          {added.otp.resendIn} <span className={`digits ${styles.time}`}>{formatLeft(left_ms)}</span>
+          <span>{added.otp.resendIn}</span>{' '}
+          <span className={`digits ${styles.time}`} translate="no">
+            {formatLeft(left_ms)}
+          </span>
         </p>
         <Button
           variant="secondary"

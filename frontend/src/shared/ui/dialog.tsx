@@ -1,7 +1,6 @@
 import { X } from 'lucide-react'
 import {
   type MouseEvent,
-  type ReactNode,
   type RefObject,
   useEffect,
   useEffectEvent,
@@ -16,10 +15,12 @@ import { isAgain, lastTap, swallow } from '@/shared/lib/last-tap'
 import { enterSheet } from '@/shared/lib/sheet-history'
 import { raise } from '@/shared/lib/toast-layer'
 import { Button } from '@/shared/ui/button'
+import type { Elements } from '@/shared/ui/elements'
 import { IconButton } from '@/shared/ui/icon-button'
 import styles from './dialog.module.css'
 import { leave } from './leave'
 import { GRIP, panel } from './panel'
+import { showModal } from './show-modal'
 
 interface Props {
   onClose: () => void
@@ -28,7 +29,7 @@ interface Props {
   locked?: boolean
   /** Something typed would be lost: it asks before it closes. */
   typed?: boolean
-  children: ReactNode
+  children: Elements
 }
 
 /** Marks the field of a dialog that takes the focus when it opens; otherwise the dialog itself does. */
@@ -60,13 +61,13 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
     const node = dialog.current
     if (!node) return
     fitToApp(node)
-    node.showModal()
+    const shut = showModal(node)
     // Not the close button, which the browser would choose.
     ;(node.querySelector<HTMLElement>(`[${FIRST}]`) ?? node).focus()
     const lower = raise(node)
     return () => {
       lower()
-      node.close()
+      shut()
       leave(node)
     }
   }, [])
@@ -79,6 +80,12 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
       tabIndex={-1}
       aria-labelledby={titleId}
       {...beside}
+      onKeyDown={(event) => {
+        // Where the browser knows no modal dialogs (show-modal.ts).
+        if (event.key !== 'Escape' || dialog.current?.showModal) return
+        event.stopPropagation()
+        close()
+      }}
       onCancel={(event) => {
         event.preventDefault()
         close()
@@ -86,7 +93,7 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
       onClose={({ currentTarget }) => {
         // Chromium closes on a second Escape whatever the cancel event says.
         if (currentTarget.open || !currentTarget.isConnected) return
-        if (locked || typed) dialog.current?.showModal()
+        if (locked || typed) dialog.current?.showModal?.()
         close()
       }}
     >
@@ -110,7 +117,7 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
 }
 
 /** What one mostly comes for: at the sheet's bottom, in sight, however long the sheet is. */
-export function Foot({ children }: { children: ReactNode }) {
+export function Foot({ children }: { children: Elements }) {
   return <div className={styles.foot}>{children}</div>
 }
 

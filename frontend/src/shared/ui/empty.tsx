@@ -1,11 +1,11 @@
-import type { ReactNode } from 'react'
+import type { Elements } from '@/shared/ui/elements'
 import styles from './empty.module.css'
 
 interface Props {
   title: string
   body?: string | undefined
   /** At most one button. */
-  action?: ReactNode
+  action?: Elements
 }
 
 /** An empty state: the line drawing of an empty porthole, a sentence, at most one button. */

@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react'
 import { explain } from '@/shared/api/error'
+import type { Elements } from '@/shared/ui/elements'
 import styles from './failed-part.module.css'
 
 interface Props {
@@ -7,7 +7,7 @@ interface Props {
   error: unknown
   className?: string | undefined
   /** Another try. */
-  children: ReactNode
+  children: Elements
 }
 
 /** Stands for a part that could not be fetched, on a screen that is of use without it. */

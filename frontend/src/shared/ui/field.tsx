@@ -1,5 +1,6 @@
-import { type InputHTMLAttributes, type ReactNode, useId } from 'react'
+import { type InputHTMLAttributes, useId } from 'react'
 import type { FieldOfForm } from '@/shared/lib/use-form'
+import type { Elements } from '@/shared/ui/elements'
 import styles from './field.module.css'
 
 export interface FieldProps
@@ -8,11 +9,11 @@ export interface FieldProps
   label: string
   hint?: string | undefined
   prefix?: string
-  trailing?: ReactNode
+  trailing?: Elements
   /** Id of something else that describes it. */
   describedBy?: string
   /** Below the input. */
-  children?: ReactNode
+  children?: Elements
 }
 
 /**

@@ -22,7 +22,7 @@ export function Guide({ title, steps }: Props) {
               <span className={styles.mark} aria-hidden="true">
                 {Icon ? <Icon size={24} /> : index + 1}
               </span>
-              {text}
+              <span>{text}</span>
             </li>
           )
         })}

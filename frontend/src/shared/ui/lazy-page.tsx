@@ -14,8 +14,8 @@ type Load = () => Promise<{ default: ComponentType }>
 export function lazyPage(load: Load, ...next: Load[]) {
   let here: ComponentType | null = null
   const fetch = async () => {
-    const page = await load().catch((cause: unknown) => {
-      throw new PageNotFetched('a screen could not be fetched', { cause })
+    const page = await load().catch(() => {
+      throw new PageNotFetched('a screen could not be fetched')
     })
     here = page.default
     if (next.length > 0) setTimeout(() => void Promise.allSettled(next.map((one) => one())), NEXT_MS)

@@ -19,7 +19,7 @@ export function NewPasswordField(props: Props) {
         {passwordAdvice(props.value).map(({ text, met }) => (
           <li key={text} className={styles.item} data-met={met || undefined}>
             <span className={styles.mark}>{met && <Check size={18} aria-hidden />}</span>
-            {text}
+            <span>{text}</span>
             <span className="visually-hidden">
               {met ? added.passwordAdvice.met : added.passwordAdvice.unmet}
             </span>

@@ -1,9 +1,10 @@
 import { ArrowLeft } from 'lucide-react'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { added } from '@/shared/copy/added'
 import { focusMoved } from '@/shared/lib/arrival'
 import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/free-place'
 import { useBack, useBackTo } from '@/shared/lib/trail'
+import type { Elements } from '@/shared/ui/elements'
 import { IconButton } from '@/shared/ui/icon-button'
 import styles from './page.module.css'
 
@@ -13,12 +14,12 @@ interface Props {
   back?: string
   /** The arrow leads there whatever lies before. */
   backAlways?: boolean
-  trailing?: ReactNode
+  trailing?: Elements
   /** Leaves room for the bottom bar. */
   bar?: boolean
   /** The screen's action: stays at the bottom, in reach of the thumb, while the body scrolls below it. */
-  footer?: ReactNode
-  children: ReactNode
+  footer?: Elements
+  children: Elements
 }
 
 /** A screen: its title as the one h1, an optional way back, and the body below. */

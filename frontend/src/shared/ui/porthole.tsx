@@ -2,6 +2,7 @@ import { Check, WashingMachine } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { added } from '@/shared/copy/added'
 import { formatLeft } from '@/shared/lib/format'
+import { lastOf } from '@/shared/lib/last-of'
 import styles from './porthole.module.css'
 
 // Drawn in a box of 200: the ring, inside it the ticks of the last minute, then the glass.
@@ -172,8 +173,8 @@ function Middle(props: Props) {
       const text = props.state === 'running' ? formatLeft(props.left_s * 1000) : '--:--'
       return (
         <span role="timer" className={`digits ${styles.time}`} data-long={text.length > 5 || undefined}>
-          <span className="visually-hidden">{added.dashboard.timeLeft} </span>
-          {text}
+          <span className="visually-hidden">{`${added.dashboard.timeLeft} `}</span>
+          <span translate="no">{text}</span>
         </span>
       )
     }
@@ -188,7 +189,7 @@ function useRestOutOfSight(glass: { current: HTMLElement | null }): void {
     const node = glass.current
     if (!node || typeof IntersectionObserver === 'undefined') return
     const seen = new IntersectionObserver((entries) => {
-      node.toggleAttribute('data-rest', entries.at(-1)?.isIntersecting === false)
+      node.toggleAttribute('data-rest', lastOf(entries)?.isIntersecting === false)
     })
     seen.observe(node)
     return () => seen.disconnect()

@@ -4,8 +4,8 @@ import { groupedTelp } from '@/shared/lib/format'
 export function Telp({ telp }: { telp: string }) {
   const [first = '', ...rest] = groupedTelp(telp).split(' ')
   return (
-    <span className="digits telp">
-      +62
+    <span className="digits telp" translate="no">
+      <span>+62</span>
       {[first.slice(1), ...rest].map((group, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a group has no name but its place
         <span key={place}>{group}</span>

@@ -1,5 +1,6 @@
 import { Component, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react'
 import { followFreePlace } from '@/shared/lib/free-place'
+import { lastOf } from '@/shared/lib/last-of'
 import { useToasts } from '@/shared/lib/toast'
 import styles from './toast-host.module.css'
 
@@ -33,7 +34,7 @@ class Plainly extends Component<{ children: ReactNode }, { failed: boolean }> {
 }
 
 function PlainMessages() {
-  const last = useToasts((state) => state.queue.at(-1))
+  const last = useToasts((state) => lastOf(state.queue))
   const ref = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const node = ref.current

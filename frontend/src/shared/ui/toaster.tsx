@@ -6,7 +6,7 @@ import { create } from 'zustand'
 import { added } from '@/shared/copy/added'
 import { failure } from '@/shared/copy/shared'
 import { followFreePlace } from '@/shared/lib/free-place'
-import { type Queued, useToasts } from '@/shared/lib/toast'
+import { isOver, type Queued, useToasts } from '@/shared/lib/toast'
 import { keepOnTop } from '@/shared/lib/toast-layer'
 import layer from './toast-host.module.css'
 import styles from './toaster.module.css'
@@ -49,14 +49,15 @@ const useReplaced = create<{ ids: readonly number[] }>(() => ({ ids: [] }))
  * Every message is one of its own for the library: one that is on its way out takes an update with it, and
  * what is merely renewed is seen and heard by nobody.
  */
-function show({ id, kind, title, body, atTop }: Queued): void {
+function show(message: Queued): void {
+  const { id, kind, title, body, atTop } = message
   const before = shown.get(title)
   if (before !== undefined) {
     useReplaced.setState(({ ids }) => ({ ids: [...ids, before] }))
     sonner.dismiss(before)
   }
   shown.set(title, id)
-  if (kind === 'failure') failures.add(id)
+  open.set(id, message)
   display[kind](
     <Words id={id} title={title}>
       {title}
@@ -66,8 +67,8 @@ function show({ id, kind, title, body, atTop }: Queued): void {
       duration: DURATION_MS[kind],
       ...(atTop ? { position: 'top-center' } : {}),
       ...(title === failure.network ? { icon: <WifiOff {...ICON} className={styles.news} /> } : {}),
-      onAutoClose: () => failures.delete(id),
-      onDismiss: () => failures.delete(id),
+      onAutoClose: () => open.delete(id),
+      onDismiss: () => open.delete(id),
       ...(body
         ? {
             description: (
@@ -91,19 +92,22 @@ function Words({ id, title, children }: { id: number; title: string; children: R
       useReplaced.setState(({ ids }) => (ids.includes(id) ? { ids: ids.filter((one) => one !== id) } : {}))
     }
   }, [id, title])
-  return replaced ? null : children
+  return replaced ? null : <span>{children}</span>
 }
 
 function Lines({ body }: { body: string | string[] }) {
   return [body].flat().map((line) => <div key={line}>{line}</div>)
 }
 
-/** Failures that are to be read; a new try takes them away. */
-const failures = new Set<number>()
+/** Messages that are to be read. */
+const open = new Map<number, Queued>()
 
-function dismissFailures(): void {
-  for (const id of failures) sonner.dismiss(id)
-  failures.clear()
+function dismiss(which: (message: Queued) => boolean): void {
+  for (const [id, message] of open) {
+    if (!which(message)) continue
+    open.delete(id)
+    sonner.dismiss(id)
+  }
 }
 
 /** Of the messages there that are not on their way out, one below the other, px. */
@@ -124,7 +128,9 @@ export default function Toaster() {
   const queue = useToasts((state) => state.queue)
   const tries = useToasts((state) => state.tries)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new try is the event
-  useEffect(dismissFailures, [tries])
+  useEffect(() => dismiss(({ kind }) => kind === 'failure'), [tries])
+  const page = useToasts((state) => state.page)
+  useEffect(() => dismiss((message) => isOver(message, page)), [page])
   useEffect(() => {
     if (queue.length > 0) for (const message of useToasts.getState().take()) show(message)
   }, [queue])

@@ -85,11 +85,14 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
           )}
         </div>
         <p className={`digits ${styles.until}`}>
-          <Timer size={20} aria-hidden /> {added.dashboard.endsAt(clockTime(ends_at))}
+          <Timer size={20} aria-hidden /> <span>{added.dashboard.endsAt(clockTime(ends_at))}</span>
         </p>
       </div>
       <p className={styles.left}>
-        {added.pay.balanceLeft} <strong className="digits">{rupiah(paid.balanceLeft)}</strong>
+        {added.pay.balanceLeft}{' '}
+        <strong className="digits" translate="no">
+          {rupiah(paid.balanceLeft)}
+        </strong>
       </p>
       <Button className={styles.close} onClick={() => void close()}>
         {added.pay.toDashboard}

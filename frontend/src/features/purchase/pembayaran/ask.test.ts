@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
+import { lastOf } from '@/shared/lib/last-of'
 import { askUntilDecided } from './ask'
 
 const lost = new ApiError(NO_NETWORK, '')
@@ -70,7 +71,7 @@ it('the pace is bounded, and a returning network shortens only a wait nobody ask
     [2_000, true],
     [60_000, false],
   ])
-  expect(pauses.at(-1)).toEqual([15_000, true])
+  expect(lastOf(pauses)).toEqual([15_000, true])
   expect(pauses.length).toBeLessThan(100)
 })
 

@@ -5,6 +5,7 @@ import { MemoryRouter, useLocation } from 'react-router'
 import { vi } from 'vitest'
 import { makeQueryClient } from '@/shared/api/query'
 import { useAuth } from '@/shared/lib/auth-store'
+import { lastOf } from '@/shared/lib/last-of'
 import { useToasts } from '@/shared/lib/toast'
 import { isOpen } from '../open-receipts'
 import { usePaid } from '../paid/paid'
@@ -104,7 +105,7 @@ export async function open(choice = flow) {
   }
 }
 
-export const last = () => shop.asked.at(-1) as Asked
+export const last = () => lastOf(shop.asked) as Asked
 export const told = () => useToasts.getState().take()
 export const stillOpen = (nota: string) => isOpen('1', nota)
 

@@ -58,9 +58,7 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
             <p className={styles.meta}>{added.pay.youPay}</p>
             <p className={`digits ${styles.price}`}>{rupiah(layanan.harga)}</p>
             <p className={styles.service}>{added.epay.serviceAt(layanan.nama, mesin.nama)}</p>
-            <p className={styles.meta}>
-              <Until duration_s={layanan.durasi} />
-            </p>
+            <Until duration_s={layanan.durasi} />
           </div>
           <div className={styles.door} data-paid-machine>
             <Porthole state="free" />
@@ -98,7 +96,7 @@ function Until({ duration_s }: { duration_s: number }) {
     return () => clearInterval(timer)
   }, [])
   const minutes = added.receipt.minutes(wholeMinutes(duration_s))
-  return added.pay.endsAbout(minutes, clockTime(now + duration_s * 1000))
+  return <p className={styles.meta}>{added.pay.endsAbout(minutes, clockTime(now + duration_s * 1000))}</p>
 }
 
 /** The balance before paying; asked for again after a reload, when what was chosen may be old. */

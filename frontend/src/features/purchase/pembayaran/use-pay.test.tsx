@@ -98,6 +98,13 @@ describe('refused', () => {
     expect(openReceipt(flow).nota).not.toBe(receipt.nota)
   })
 
+  it('where the sentence says that the money is back, none says that it was never taken', async () => {
+    const { tap } = await open()
+    await tap()
+    await last().answer(409, 'mesin gagal dinyalakan, saldo dikembalikan')
+    expect(told()).toMatchObject([{ kind: 'failure', body: [SEE_BALANCE] }])
+  })
+
   it('after a try that was lost nobody says that no money was taken', async () => {
     const { tap } = await open()
     await tap()

@@ -88,10 +88,12 @@ export function usePay(receipt: Receipt, balance: number, { mesin, layanan }: Ch
         return refreshPrices(client)
       }
       const paid = paidFor()
-      if (!layer) tell(outcome, [], leftOpen(receipt))
+      const stillOpen = leftOpen(receipt)
       for (const queryKey of PRICES) client.removeQueries({ queryKey })
       await home()
+      // On the screen where it is read: a message goes with the one that it came on.
       if (layer) showPaid(paid)
+      else tell(outcome, [], stillOpen)
     },
   })
 
@@ -150,5 +152,9 @@ function tell(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], o
   }
   const { title } = explain(outcome.error)
   if (outcome.kind === 'open') toast.info(title, [...about, added.pay.seeDashboard])
-  else toast.failure(title, [...about, outcome.first && !open ? added.pay.moneySafe : added.pay.seeBalance])
+  else {
+    // Where the sentence says that money came back, some had been taken.
+    const untouched = outcome.first && !open && !title.includes('dikembalikan')
+    toast.failure(title, [...about, untouched ? added.pay.moneySafe : added.pay.seeBalance])
+  }
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { WalletMinimal } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Navigate, useNavigate } from 'react-router'
 import { type Asked, asked } from '@/shared/api/asked'
 import { epayQuery } from '@/shared/api/dashboard'
@@ -14,6 +14,7 @@ import { toast } from '@/shared/lib/toast'
 import { serverNow } from '@/shared/realtime/clock'
 import { Button } from '@/shared/ui/button'
 import choices from '@/shared/ui/choice.module.css'
+import type { Elements } from '@/shared/ui/elements'
 import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { Page } from '@/shared/ui/page'
@@ -32,7 +33,7 @@ export default function PilihEpayPage() {
   return flow?.layanan ? <OwnerAccounts flow={{ ...flow, layanan: flow.layanan }} /> : <DirectEntry />
 }
 
-function Screen({ footer, children }: { footer?: ReactNode; children: ReactNode }) {
+function Screen({ footer, children }: { footer?: Elements; children: Elements }) {
   return (
     <Page title={added.epay.title} back={paths.dashboard} footer={footer}>
       {children}

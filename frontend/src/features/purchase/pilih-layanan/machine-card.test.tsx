@@ -29,7 +29,7 @@ it('the seconds are shown, and a screen reader is told only that the machine is 
   const status = screen.getByRole('status')
   expect(status.textContent).toBe('Sedang digunakan')
   expect(status.contains(screen.getByRole('timer'))).toBe(false)
-  expect(status.parentElement?.textContent).toMatch(/^Sedang digunakan, selesai (10:00|09:59) lagi$/)
+  expect(status.parentElement?.textContent).toMatch(/^Sedang digunakan, sisa (10:00|09:59)$/)
   rerender(card({ kind: 'free' }))
   expect(screen.getByRole('status')).toBe(status)
   expect(status.textContent).toBe('Mesin sudah bebas')

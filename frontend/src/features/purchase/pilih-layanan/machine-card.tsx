@@ -1,14 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Check, Timer } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import type { DataMesin } from '@/shared/api/model'
+import type { DataMesin, SnapTransaksi } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
-import { formatLeft } from '@/shared/lib/format'
+import { clockTime, formatLeft } from '@/shared/lib/format'
+import { heldUntil, isWaiting } from '@/shared/lib/purchases'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Porthole } from '@/shared/ui/porthole'
 import { servicesQueries } from '../calls'
 import styles from './pilih-layanan-page.module.css'
 import type { MachineNow } from './use-machine'
+import { useOwn } from './use-own'
 
 interface Props {
   machine: DataMesin
@@ -22,18 +24,17 @@ export function MachineCard({ machine, now }: Props) {
   if (!free && !waited) setWaited(true)
   const left_s = useCountdown(now.kind === 'taken' ? now.ends_at : null)
   useAskWhenOver(left_s)
+  const own = useOwn(machine.id, !free)
   return (
     <section className={styles.machine}>
       <div className={styles.head}>
         {left_s ? <Porthole state="taken" left_s={left_s} /> : <Porthole state={free ? 'ready' : 'still'} />}
         <div className={styles.which}>
           <h2 className={styles.machineName}>{machine.nama}</h2>
-          <p className={styles.outlet}>
-            {machine.outlet.nama}, {machine.outlet.kota}
-          </p>
+          <p className={styles.outlet}>{`${machine.outlet.nama}, ${machine.outlet.kota}`}</p>
         </div>
       </div>
-      <State kind={now.kind} waited={waited} left_s={left_s} />
+      <State kind={now.kind} own={own} waited={waited} left_s={left_s} />
       {free && (
         <p className={styles.hint}>
           <Check size={20} aria-hidden /> {added.service.matchName}
@@ -45,6 +46,8 @@ export function MachineCard({ machine, now }: Props) {
 
 interface StateProps {
   kind: MachineNow['kind']
+  /** This customer's own purchase there. */
+  own: SnapTransaksi | undefined
   /** Whether it was taken before: only then is it news that it is free. */
   waited: boolean
   /** Null, or 0, where nobody knows when its run ends. */
@@ -65,8 +68,8 @@ function State(props: StateProps) {
           {body && <span className={styles.body}>{body}</span>}
         </span>
         {left_s ? (
-          <strong role="timer" className={styles.until}>
-            {added.service.endsIn(formatLeft(left_s * 1000))}
+          <strong role="timer" translate="no" className={styles.until}>
+            {added.service.timeLeft(formatLeft(left_s * 1000))}
           </strong>
         ) : null}
       </p>
@@ -74,7 +77,12 @@ function State(props: StateProps) {
   )
 }
 
-function words({ kind, waited, left_s }: StateProps): [title?: string, body?: string] {
+function words({ kind, own, waited, left_s }: StateProps): [title?: string, body?: string] {
+  if (own && kind !== 'free') {
+    return isWaiting(own)
+      ? [added.service.ownWaiting, added.dashboard.waitingForMachineBody(clockTime(heldUntil(own)))]
+      : [added.service.own]
+  }
   switch (kind) {
     case 'free':
       return waited ? [added.service.free] : []

@@ -10,6 +10,7 @@ import { added } from '@/shared/copy/added'
 import { extras } from '@/shared/copy/extras'
 import { spec } from '@/shared/copy/spec'
 import { rupiah, wholeMinutes } from '@/shared/lib/format'
+import { lastOf } from '@/shared/lib/last-of'
 import { paths } from '@/shared/lib/paths'
 import { Button } from '@/shared/ui/button'
 import choices from '@/shared/ui/choice.module.css'
@@ -43,7 +44,7 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
     query,
     query.data?.pages.flatMap((page) => page.data_layanan),
   )
-  const machine = query.data?.pages.at(-1)?.data_mesin ?? flow.mesin
+  const machine = lastOf(query.data?.pages ?? [])?.data_mesin ?? flow.mesin
   const now = useMachine(machine, query.data ? query.dataUpdatedAt : 0)
   const free = now.kind === 'free'
   // A short list needs no search.
@@ -121,9 +122,9 @@ function Services({ services, searching, free, onChoose }: ServicesProps) {
               style={{ '--level': `${dialLevel(service.durasi)}%` } as CSSProperties}
             />
             <span className={styles.name}>
-              {service.nama}
+              <span>{service.nama}</span>
               <span className={styles.duration}>
-                {added.receipt.minutes(wholeMinutes(service.durasi))}
+                <span>{added.receipt.minutes(wholeMinutes(service.durasi))}</span>
                 {service.id === last?.idlayanan && <span className={styles.last}>{extras.again.last}</span>}
               </span>
             </span>

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { DataMesin } from '@/shared/api/model'
+import { lastOf } from '@/shared/lib/last-of'
 import { servicesQuery } from '../calls'
 
 /** Beside its live ticks the machine is asked about again this often: free, in use, and where no tick tells the end. */
@@ -20,7 +21,7 @@ export function useServices(qr: string, search: string) {
     ...servicesQuery(qr, search),
     placeholderData: (before) => before,
     refetchInterval: ({ state }) => {
-      const machine = state.data?.pages.at(-1)?.data_mesin
+      const machine = lastOf(state.data?.pages ?? [])?.data_mesin
       return machine ? pollAfter(machine) : false
     },
   })

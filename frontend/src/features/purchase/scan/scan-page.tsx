@@ -15,12 +15,14 @@ import { Viewfinder } from '@/shared/scan/viewfinder'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Page } from '@/shared/ui/page'
+import { purchaseFlow } from '../purchase-flow'
 import { readAgain } from './again'
 import { CodeDialog } from './code-dialog'
 import { isMachineQr } from './machine-code'
 import { textsOfFile } from './picture'
 import styles from './scan-page.module.css'
 import { useFindMachine } from './use-find-machine'
+import { useStillThere } from './use-still-there'
 
 /** What lies over the camera, which looks at nothing meanwhile. */
 type Over = 'nothing' | 'code' | 'withoutEpay'
@@ -34,6 +36,8 @@ export default function ScanPage() {
   const find = useFindMachine(again, () => setOver('withoutEpay'))
   const close = () => setOver('nothing')
   const [pick] = useState(() => codePicker([isMachineQr]))
+  const [came] = useState(purchaseFlow.read)
+  const stillThere = useStillThere(came?.qr ?? null)
 
   const decoder = useDecoder(camera.state === 'starting' || camera.state === 'live')
   const looking = camera.state === 'live' && !find.pending && over === 'nothing'
@@ -41,7 +45,10 @@ export default function ScanPage() {
     video,
     decode: looking ? decoder.decode : null,
     onTexts: (texts) => {
-      const picked = pick(texts)
+      const others = texts.filter((text) => !stillThere(text))
+      // Beside the sticker that one came back from only another machine's says anything.
+      if (others.length < texts.length && !others.some(isMachineQr)) return
+      const picked = pick(others)
       if (picked?.is === 'ours') find.byQr(picked.text)
       else if (picked) find.foreign()
     },

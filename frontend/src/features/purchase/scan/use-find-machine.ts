@@ -1,12 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
+import { dashboardQuery } from '@/shared/api/dashboard'
 import { type ApiError, explain, explanation } from '@/shared/api/error'
-import type { LastUse } from '@/shared/api/model'
+import type { LastUse, Layanan } from '@/shared/api/model'
 import { useSend } from '@/shared/api/use-send'
 import { added } from '@/shared/copy/added'
 import { extras } from '@/shared/copy/extras'
 import { spec } from '@/shared/copy/spec'
 import { paths } from '@/shared/lib/paths'
+import { ownAt } from '@/shared/lib/purchases'
 import { toast } from '@/shared/lib/toast'
 import { getEpayOfOwner, getServices, ownerEpayQuery, servicesQuery } from '../calls'
 import { dropReceipt, purchaseFlow } from '../purchase-flow'
@@ -21,18 +23,29 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
   const client = useQueryClient()
   const navigate = useNavigate()
 
+  /** The customer's own purchase at a machine that is not free; a look that fails finds none. */
+  async function ownPurchase({ data_mesin: { id, status } }: Layanan) {
+    if (status === 'idle') return undefined
+    const home = await client
+      .fetchQuery({ ...dashboardQuery(), staleTime: 0, retry: false })
+      .catch(() => undefined)
+    return ownAt(home, id)
+  }
+
   const { pending, submit } = useSend({
     send: async (qr: string) => {
       const found = await getServices({ qr, skip: 0 })
-      const [accounts, service] = await Promise.all([
+      const [accounts, service, own] = await Promise.all([
         getEpayOfOwner(found.data_mesin.idowner),
         again ? sameService(qr, found, again) : undefined,
+        ownPurchase(found),
       ])
-      return { found, accounts, service }
+      return { found, accounts, service, own }
     },
     words,
-    onDone({ found, accounts, service }, qr) {
-      if (accounts.length === 0) {
+    onDone({ found, accounts, service, own }, qr) {
+      // Whoever's last money is held by this very machine is told that, and not that there is none.
+      if (accounts.length === 0 && !own) {
         toast.failure(spec.quotaNotFound, added.scan.quotaNotFoundBody)
         return onWithoutEpay()
       }

@@ -42,7 +42,7 @@ export default function LogInPage() {
             <p className={styles.place}>{placeOf(device.data)}</p>
             {ended !== null && (
               <p role="status" className={styles.ended}>
-                Sesi {ended} sudah berakhir. Masuk lagi dengan PIN.
+                {`Sesi ${ended} sudah berakhir. Masuk lagi dengan PIN.`}
               </p>
             )}
             <ul className={styles.list}>
@@ -118,8 +118,7 @@ function PersonButton({ person, until, chosen, onChoose }: PersonProps) {
       <span className={styles.who}>
         <span className={styles.name}>{nama}</span>
         <span className={styles.role}>
-          {roleName(role)}
-          {dikunci ? ', dikunci' : until !== null && `, dikunci sampai ${clockTime(until)}`}
+          {`${roleName(role)}${dikunci ? ', dikunci' : until === null ? '' : `, dikunci sampai ${clockTime(until)}`}`}
         </span>
       </span>
     </button>
@@ -139,7 +138,7 @@ function Foot({ device }: { device: ThisDevice }) {
       {device.shift && (
         <p className={styles.line}>
           <Banknote size={18} aria-hidden />
-          Shift terbuka sejak {clockTime(device.shift.dibuka_at)}
+          <span>{`Shift terbuka sejak ${clockTime(device.shift.dibuka_at)}`}</span>
         </p>
       )}
     </div>

@@ -72,8 +72,7 @@ export default function PairPage() {
           </p>
         )}
         <p className={styles.lead}>
-          Minta kode pasang ke supervisor, atau buat dengan perintah <code>nyala perangkat pasang</code>. Kode
-          berlaku 10 menit dan hanya sekali.
+          Minta kode pasang ke supervisor. Kode berlaku 10 menit dan hanya sekali.
         </p>
         <Field
           label="Kode pasang"

@@ -38,7 +38,7 @@ function Takers({ who, sum, pending, fault, onPin }: Omit<Props, 'open' | 'onClo
   if (people.length === 0) return <p>Belum ada petugas lain yang bisa menerima di kasir ini.</p>
   return (
     <View label="Penerima">
-      <p>{rupiah(sum)} menjadi modal penerima.</p>
+      <p>{`${rupiah(sum)} menjadi modal penerima.`}</p>
       <ChoosePerson
         label="Siapa yang menerima"
         people={people}

@@ -1,11 +1,10 @@
 import { ArrowDownToLine, ArrowUpFromLine, Landmark, type LucideIcon } from 'lucide-react'
 import { useState } from 'react'
 import type { CashKind, CashMove, Shift, ShiftNow } from '@/kasir/api/types'
-import { clockTime } from '@/kasir/lib/clock'
 import { Entry } from '@/kasir/ui/entry'
 import { OpenCalls } from '@/kasir/ui/open-calls'
 import { Rows } from '@/kasir/ui/rows'
-import { formatDate, rupiah, signedRupiah } from '@/shared/lib/format'
+import { moment, rupiah, signedRupiah } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
 import { CashDialog } from './cash-dialog'
 import { CASH, isCashKind } from './cash-kinds'
@@ -39,7 +38,7 @@ export function NowView({ shift, now, onCount }: Props) {
           </h2>
           <Rows
             rows={[
-              ['Sejak', since(shift.dibuka_at)],
+              ['Sejak', moment(Date.parse(shift.dibuka_at))],
               ['Dibuka oleh', shift.petugas],
               // A kasir counts without knowing any of it.
               ['Modal', shift.modal === null ? null : rupiah(shift.modal)],
@@ -55,7 +54,7 @@ export function NowView({ shift, now, onCount }: Props) {
             return (
               <button key={one} type="button" className={styles.kind} onClick={() => setKind(one)}>
                 <Icon size={22} aria-hidden />
-                {CASH[one].name}
+                <span>{CASH[one].name}</span>
               </button>
             )
           })}
@@ -96,9 +95,4 @@ function Move({ move: { jenis, nominal, alasan, petugas, created_at } }: { move:
       plus={incoming}
     />
   )
-}
-
-function since(opened_at: string): string {
-  const day = formatDate(opened_at)
-  return day === formatDate(Date.now()) ? clockTime(opened_at) : `${day}, ${clockTime(opened_at)}`
 }

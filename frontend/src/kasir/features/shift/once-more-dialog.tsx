@@ -15,14 +15,15 @@ export function OnceMoreDialog({ open, sum, onDecided }: Props) {
     <Dialog open={open} onClose={() => onDecided(false)} title="Hitung sekali lagi?">
       <View label="Hitungan">
         <p>
-          {sum === 0
-            ? 'Hitungan Anda Rp 0, artinya laci kosong.'
-            : `Cocokkan lagi uang di laci dengan hitungan Anda, ${rupiah(sum)}.`}{' '}
-          Sesudah disimpan, hitungan tidak bisa diubah.
+          {`${
+            sum === 0
+              ? 'Hitungan Anda Rp 0, artinya laci kosong.'
+              : `Cocokkan lagi uang di laci dengan hitungan Anda, ${rupiah(sum)}.`
+          } Sesudah disimpan, hitungan tidak bisa diubah.`}
         </p>
         <Button onClick={() => onDecided(false)}>Hitung lagi</Button>
         <Button variant="secondary" onClick={() => onDecided(true)}>
-          Ya, simpan {rupiah(sum)}
+          {`Ya, simpan ${rupiah(sum)}`}
         </Button>
       </View>
     </Dialog>

@@ -41,9 +41,7 @@ export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: ()
         </p>
       </div>
       {baru ? (
-        <p>
-          Shift {baru.petugas} terbuka dengan modal {rupiah(dihitung)}.
-        </p>
+        <p>{`Shift ${baru.petugas} terbuka dengan modal ${rupiah(dihitung)}.`}</p>
       ) : (
         <Note shift={id} />
       )}

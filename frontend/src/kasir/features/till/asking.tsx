@@ -20,12 +20,11 @@ export function Asking({ state }: { state: Undecided }) {
           {unknown ? 'Top-up belum terjawab' : 'Menunggu jawaban server…'}
         </h2>
       </div>
-      <p>
-        {rupiah(body.nominal)} untuk {nama}, dikirim pukul {clockTime(at)}.
-      </p>
+      <p>{`${rupiah(body.nominal)} untuk ${nama}, dikirim pukul ${clockTime(at)}.`}</p>
       <p className={styles.lead}>
-        Jangan isi ulang: kasir menanyakan top-up yang sama, jadi saldo tidak masuk dua kali.
-        {unknown && ' Begitu tersambung, kasir menanyakannya lagi.'}
+        {`Jangan isi ulang: kasir menanyakan top-up yang sama, jadi saldo tidak masuk dua kali.${
+          unknown ? ' Begitu tersambung, kasir menanyakannya lagi.' : ''
+        }`}
       </p>
       <Button pending={state.is === 'asking'} onClick={() => topUps.again()}>
         Tanyakan sekarang

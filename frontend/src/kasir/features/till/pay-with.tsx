@@ -25,7 +25,7 @@ export function PayWith() {
               onClick={() => draft.pay(method)}
             >
               <Icon size={20} aria-hidden />
-              {methodName(method)}
+              <span>{methodName(method)}</span>
             </button>
           )
         })}

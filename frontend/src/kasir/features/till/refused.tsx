@@ -43,7 +43,7 @@ export function Refused({ customer: { nama, id_customer_global } }: { customer: 
         title="Top-up yang sama baru saja dibuat"
       >
         <p>
-          Kurang dari semenit lalu {nama} sudah diisi {rupiah(body?.nominal ?? 0)}. Isi sekali lagi?
+          {`Kurang dari semenit lalu ${nama} sudah diisi ${rupiah(body?.nominal ?? 0)}. Isi sekali lagi?`}
         </p>
         <Button
           onClick={() => {
@@ -64,8 +64,7 @@ export function Refused({ customer: { nama, id_customer_global } }: { customer: 
       >
         {body && body.nominal <= MOST_ALONE && (
           <p>
-            Dalam satu jam terakhir {nama} sudah diisi di outlet ini. Bersama yang ini jumlahnya di atas{' '}
-            {rupiah(MOST_ALONE)}.
+            {`Dalam satu jam terakhir ${nama} sudah diisi di outlet ini. Bersama yang ini jumlahnya di atas ${rupiah(MOST_ALONE)}.`}
           </p>
         )}
         <Approval

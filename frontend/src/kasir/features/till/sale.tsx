@@ -88,7 +88,7 @@ function Customer({
       <Kawung />
       <p className={styles.how}>
         <Check size={18} aria-hidden />
-        {typed === null ? 'QR dipindai' : 'Nomor dicari'} {clockTime(found_at)}
+        <span>{`${typed === null ? 'QR dipindai' : 'Nomor dicari'} ${clockTime(found_at)}`}</span>
       </p>
       <button type="button" className={styles.other} onClick={onOther}>
         Ganti<span className={styles.whom}> pelanggan</span>
@@ -99,7 +99,9 @@ function Customer({
       </div>
       <div className={styles.balance}>
         <p>Saldo di outlet ini</p>
-        <p className={`digits ${styles.money}`}>{rupiah(saldo ?? 0)}</p>
+        <p className={`digits ${styles.money}`} translate="no">
+          {rupiah(saldo ?? 0)}
+        </p>
       </div>
     </section>
   )
@@ -176,9 +178,7 @@ function PackageChip({ offer, chosen }: { offer: Package; chosen: boolean }) {
       {quota !== harga && (
         <span className={`digits ${styles.bonus}`}>{bare(signedRupiah(quota - harga))}</span>
       )}
-      <span className={styles.second}>
-        bayar {bare(rupiah(harga))}, dapat {bare(rupiah(quota))}
-      </span>
+      <span className={styles.second}>{`bayar ${bare(rupiah(harga))}, dapat ${bare(rupiah(quota))}`}</span>
     </button>
   )
 }
@@ -202,7 +202,7 @@ function LastTime({ customer: { terakhir }, packages }: { customer: FoundCustome
       <span>
         <strong>Seperti terakhir</strong>
         <span className={styles.second}>
-          {offer ? offer.nama : rupiah(nominal)} pada {formatDate(created_at)}
+          {`${offer ? offer.nama : rupiah(nominal)} pada ${formatDate(created_at)}`}
         </span>
       </span>
     </button>

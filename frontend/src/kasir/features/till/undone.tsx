@@ -10,7 +10,7 @@ export function Undone() {
   const { open, error } = topUp
   return (
     <p role="alert" className={styles.undone}>
-      Top-up {rupiah(open.body.nominal)} untuk {open.nama} tidak terjadi: {reasonOf(error)}
+      {`Top-up ${rupiah(open.body.nominal)} untuk ${open.nama} tidak terjadi: ${reasonOf(error)}`}
     </p>
   )
 }

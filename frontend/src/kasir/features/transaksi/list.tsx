@@ -1,6 +1,7 @@
 import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { formatDate } from '@/shared/lib/format'
+import { lastOf } from '@/shared/lib/last-of'
 import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { MoreSentinel } from '@/shared/ui/more-sentinel'
@@ -56,7 +57,7 @@ function byDay<T extends Dated>(rows: T[]): { day: string; of: T[] }[] {
   const days: { day: string; of: T[] }[] = []
   for (const row of rows) {
     const day = formatDate(row.created_at)
-    const last = days.at(-1)
+    const last = lastOf(days)
     if (last?.day === day) last.of.push(row)
     else days.push({ day, of: [row] })
   }

@@ -85,14 +85,15 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
     return (
       <View label="Hasil">
         <p role="status" className={styles.done}>
-          Top-up dibatalkan. Saldo {nama} sekarang{' '}
-          <strong className="digits">{rupiah(voided.saldo_akhir)}</strong>.
+          <span>{`Top-up dibatalkan. Saldo ${nama} sekarang`}</span>{' '}
+          <strong className="digits">{rupiah(voided.saldo_akhir)}</strong>
+          <span>.</span>
         </p>
         {cara_bayar !== null && (
           <p>
-            Kembalikan {rupiah(nominal)}
-            {cara_bayar === 'tunai' ? ' tunai dari laci' : ` lewat ${methodName(cara_bayar)}`} kepada
-            pelanggan.
+            {`Kembalikan ${rupiah(nominal)} ${
+              cara_bayar === 'tunai' ? 'tunai dari laci' : `lewat ${methodName(cara_bayar)}`
+            } kepada pelanggan.`}
           </p>
         )}
         <Button onClick={onClose}>Selesai</Button>
@@ -148,7 +149,10 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
             <div className={styles.undo}>
               {offer.left_ms !== null && (
                 <p className={styles.why}>
-                  Sisa waktu <span className="digits">{formatLeft(offer.left_ms)}</span>
+                  Sisa waktu{' '}
+                  <span className="digits" translate="no">
+                    {formatLeft(offer.left_ms)}
+                  </span>
                 </p>
               )}
               <Button

@@ -66,8 +66,10 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
     return (
       <View label="Hasil">
         <p role="status" className={styles.done}>
-          <strong className="digits">{rupiah(done.jumlah)}</strong> kembali ke saldo {nama}, sekarang{' '}
-          <strong className="digits">{rupiah(done.saldo_akhir)}</strong>.
+          <strong className="digits">{rupiah(done.jumlah)}</strong>{' '}
+          <span>{`kembali ke saldo ${nama}, sekarang`}</span>{' '}
+          <strong className="digits">{rupiah(done.saldo_akhir)}</strong>
+          <span>.</span>
         </p>
         <HowOften {...done.ke} />
         <Button onClick={onClose}>Selesai</Button>
@@ -176,8 +178,8 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
 function HowOften({ pelanggan, mesin }: MoneyBack['ke']) {
   return (
     <ul className={styles.often}>
-      <li>Refund ke-{pelanggan} bulan ini untuk pelanggan ini</li>
-      <li>Refund ke-{mesin} bulan ini untuk mesin ini</li>
+      <li>{`Refund ke-${pelanggan} bulan ini untuk pelanggan ini`}</li>
+      <li>{`Refund ke-${mesin} bulan ini untuk mesin ini`}</li>
     </ul>
   )
 }

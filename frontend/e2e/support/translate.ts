@@ -1,0 +1,38 @@
+import type { Page } from '@playwright/test'
+
+/**
+ * Chrome translates the page from its first text on: each text, and each that comes or changes, is taken out, and a
+ * `<font>` with another one stands in its place. What is marked as not to be translated stays.
+ */
+export async function translate(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const done = new WeakSet<Node>()
+    const translate = (text: Text) => {
+      const parent = text.parentElement
+      if (!parent || done.has(text) || !text.data.trim()) return
+      if (parent.closest('[translate="no"], script, style, svg, textarea, noscript')) return
+      const font = document.createElement('font')
+      const inner = document.createElement('font')
+      const words = document.createTextNode(text.data)
+      done.add(words)
+      inner.append(words)
+      font.append(inner)
+      text.replaceWith(font)
+    }
+    const all = (root: Node) => {
+      const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+      const texts: Text[] = []
+      while (walker.nextNode()) texts.push(walker.currentNode as Text)
+      for (const text of texts) translate(text)
+    }
+    new MutationObserver((changes) => {
+      for (const { type, target, addedNodes } of changes) {
+        if (type === 'characterData') translate(target as Text)
+        for (const node of addedNodes) {
+          if (node instanceof Text) translate(node)
+          else all(node)
+        }
+      }
+    }).observe(document, { childList: true, characterData: true, subtree: true })
+  })
+}

@@ -1,0 +1,21 @@
+import { useState } from 'react'
+import { PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
+import { cleanTelp } from './telp'
+
+/** The number that was last typed in this tab: the next screen that asks for one begins with it. Gone with the login. */
+const place = slot(
+  'session',
+  `${PRIVATE_PREFIX}nomor`,
+  (value): value is string => typeof value === 'string' && cleanTelp(value) === value,
+)
+
+export function useTypedTelp(): [telp: string, setTelp: (telp: string) => void] {
+  const [telp, setTelp] = useState(() => place.read() ?? '')
+  return [
+    telp,
+    (next) => {
+      place.write(next)
+      setTelp(next)
+    },
+  ]
+}
