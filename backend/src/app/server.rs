@@ -172,8 +172,9 @@ fn socket_config(state: &AppState) -> actix_socketio::Config {
         known: of.auth.known_phones.of_headers(headers, of.store.now()).map(|phone| phone.customer.cast_unsigned()),
     });
     let of = state.clone();
-    let sites = Sites::new(move |headers, peer| client_ip::asked_site(peer, headers, &of.config.http.trusted_proxies));
     let origins = cross_site::origins(&config.http);
+    let ours = origins.clone();
+    let sites = Sites::new(move |headers, peer| cross_site::socket_site(peer, headers, &of.config.http, &ours));
     let bodies = Bodies::new(read_body);
     actix_socketio::Config::default()
         .sid_prefix(config.cluster.name().unwrap_or_default())

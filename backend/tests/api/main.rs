@@ -36,6 +36,7 @@ mod logout;
 mod manual;
 mod meta;
 mod observability;
+mod odd_headers;
 mod openapi;
 mod operator;
 mod ops_customers_bulk;
