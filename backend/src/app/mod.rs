@@ -3,6 +3,7 @@
 pub mod devices;
 pub mod files;
 mod listener;
+mod metrics_port;
 pub mod openapi;
 pub mod router;
 pub mod server;
@@ -23,6 +24,7 @@ use crate::db::writes::Writes;
 use crate::db::{Store, clock, keys, lock, migrate};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Clock;
+use crate::health::reasons::Reasons;
 use crate::http::body::Room;
 use crate::http::cross_site;
 use crate::http::in_flight::InFlight;
@@ -77,6 +79,7 @@ pub struct ServerParts {
     pub bodies: Room,
     /// Files of the app.
     pub built: files::Built,
+    pub reasons: Reasons,
 }
 
 impl std::ops::Deref for AppState {
@@ -176,6 +179,7 @@ impl AppState {
             in_flight: InFlight::default(),
             bodies,
             built: files::Built::default(),
+            reasons: Reasons::default(),
         })))
     }
 
@@ -187,6 +191,7 @@ impl AppState {
             .app_data(Data::new(self.machines.clone()))
             .app_data(Data::new(self.in_flight.clone()))
             .app_data(Data::new(self.bodies.clone()))
+            .app_data(Data::new(self.reasons.clone()))
             .app_data(Data::new(self.config.http.clone()))
             .app_data(Data::new(self.built.clone()))
             .app_data(Data::new(self.metrics.http.clone()))

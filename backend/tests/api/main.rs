@@ -3,6 +3,7 @@
 
 mod access;
 mod akun;
+mod answers;
 mod app_files;
 mod arrange;
 mod auth;
@@ -46,6 +47,7 @@ mod ops_machine;
 mod ops_outlet;
 mod ops_role;
 mod ops_topup;
+mod probes;
 mod process;
 mod prune;
 mod purchase;
