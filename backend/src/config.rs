@@ -23,7 +23,8 @@ pub use cluster::ClusterSettings;
 pub use push::PushSettings;
 
 /// Settings that are lists: in the environment and in flags their items are separated by commas.
-const LISTS: [&str; 4] = ["http.trusted_proxies", "http.allowed_origins", "mqtt.trusted_proxies", "push.hosts"];
+const LISTS: [&str; 5] =
+    ["http.trusted_proxies", "http.metrics_from", "http.allowed_origins", "mqtt.trusted_proxies", "push.hosts"];
 /// `data.dir` in `config/default.toml`.
 const DEFAULT_DATA_DIR: &str = "data";
 
@@ -108,6 +109,12 @@ pub struct HttpSettings {
     pub backlog: u16,
     pub unfinished_bodies_mb: usize,
     pub trusted_proxies: Vec<Block>,
+    /// Believe `X-Forwarded-Host` of a trusted proxy.
+    pub forwarded_host: bool,
+    /// Who may read `/metrics` from another host.
+    pub metrics_from: Vec<Block>,
+    /// A port that serves `/metrics` and nothing else; 0: none.
+    pub metrics_port: u16,
     /// As browsers write them.
     pub allowed_origins: Vec<Origin>,
     pub app_dir: PathBuf,

@@ -147,6 +147,12 @@ impl Secrets {
         sha.chain_update(kid).finalize().into()
     }
 
+    /// Names the installation in its cookies: all servers of a database have it, and a restored one keeps it, because it is the beginning of the
+    /// fingerprint that is stored there.
+    pub fn installation(&self) -> String {
+        self.fingerprint()[..4].iter().map(|b| format!("{b:02x}")).collect()
+    }
+
     /// Makes the file, 0600 and synced. Written beside and renamed, so that a crash leaves a whole file or none.
     pub fn write(&self, dir: &Path) -> Result<(), SecretsError> {
         let path = Self::file(dir);

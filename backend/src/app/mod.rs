@@ -3,6 +3,7 @@
 pub mod devices;
 pub mod files;
 mod listener;
+mod metrics_port;
 pub mod openapi;
 pub mod router;
 pub mod server;
@@ -24,6 +25,7 @@ use crate::db::writes::Writes;
 use crate::db::{Store, clock, keys, late_clock, lock, migrate};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::timestamp::Clock;
+use crate::health::reasons::Reasons;
 use crate::http::body::Room;
 use crate::http::cross_site;
 use crate::http::in_flight::InFlight;
@@ -81,6 +83,7 @@ pub struct ServerParts {
     pub customer_codes: Pictures,
     /// Files of the app.
     pub built: files::Built,
+    pub reasons: Reasons,
 }
 
 impl std::ops::Deref for AppState {
@@ -188,6 +191,7 @@ impl AppState {
             bodies,
             customer_codes: Pictures::default(),
             built: files::Built::default(),
+            reasons: Reasons::default(),
         })))
     }
 
@@ -199,6 +203,7 @@ impl AppState {
             .app_data(Data::new(self.machines.clone()))
             .app_data(Data::new(self.in_flight.clone()))
             .app_data(Data::new(self.bodies.clone()))
+            .app_data(Data::new(self.reasons.clone()))
             .app_data(Data::new(self.config.http.clone()))
             .app_data(Data::new(self.customer_codes.clone()))
             .app_data(Data::new(self.built.clone()))

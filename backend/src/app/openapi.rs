@@ -3,11 +3,18 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::Write as _;
 use std::sync::LazyLock;
 
-use actix_web::HttpResponse;
+use actix_web::http::header::{
+    AcceptEncoding, CACHE_CONTROL, ContentEncoding, ETag, Encoding, EntityTag, Header as _, IF_NONE_MATCH, IfNoneMatch, VARY,
+};
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, ServiceConfig, get};
+use actix_web::web::{self, Bytes, ServiceConfig, get};
+use actix_web::{HttpRequest, HttpResponse};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{AllOfBuilder, Object, Schema, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -144,10 +151,45 @@ pub fn docs(cfg: &mut ServiceConfig) {
     cfg.service(web::redirect("/docs", "/docs/")).service(web::scope("/docs").wrap(from_fn(dev_door::middleware)).service(pages));
 }
 
-async fn openapi_json() -> Result<HttpResponse, AppError> {
-    static DOCUMENT: LazyLock<Option<String>> = LazyLock::new(|| document().ok());
-    let text = DOCUMENT.as_deref().ok_or_else(|| AppError::internal("the OpenAPI document cannot be written"))?;
-    Ok(HttpResponse::Ok().content_type("application/json").body(text))
+/// The document, compressed once, and its tag, which is of its content: all servers of one version agree.
+struct Served {
+    plain: Bytes,
+    gzip: Bytes,
+    tag: String,
+}
+
+fn served() -> Option<&'static Served> {
+    static SERVED: LazyLock<Option<Served>> = LazyLock::new(|| {
+        let plain = document().ok()?;
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(plain.as_bytes()).ok()?;
+        let tag = Sha256::digest(plain.as_bytes())[..16].iter().map(|b| format!("{b:02x}")).collect();
+        Some(Served { gzip: gzip.finish().ok()?.into(), plain: plain.into(), tag })
+    });
+    SERVED.as_ref()
+}
+
+/// Each form has a tag of its own (RFC 9110 §8.8.3.3).
+async fn openapi_json(req: HttpRequest) -> Result<HttpResponse, AppError> {
+    let served = served().ok_or_else(|| AppError::internal("the OpenAPI document cannot be written"))?;
+    let gzip = AcceptEncoding::parse(&req)
+        .is_ok_and(|accepted| accepted.negotiate([Encoding::gzip(), Encoding::identity()].iter()) == Some(Encoding::gzip()));
+    let tag = EntityTag::new_strong(if gzip { format!("{}-gzip", served.tag) } else { served.tag.clone() });
+    let has = match IfNoneMatch::parse(&req) {
+        Ok(IfNoneMatch::Any) => req.headers().contains_key(IF_NONE_MATCH),
+        Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|one| one.weak_eq(&tag)),
+        Err(_) => false,
+    };
+    let mut answer = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    answer.insert_header(ETag(tag)).insert_header((VARY, "Accept-Encoding")).insert_header((CACHE_CONTROL, "no-cache"));
+    if has {
+        return Ok(answer.finish());
+    }
+    if gzip {
+        answer.insert_header(ContentEncoding::Gzip);
+    }
+    let body = if gzip { &served.gzip } else { &served.plain };
+    Ok(answer.content_type("application/json").body(body.clone()))
 }
 
 /// The bearers: a customer's token, an operator's key, a session at a till, which is good beside its browser's cookie only.

@@ -19,17 +19,18 @@ use actix_web::rt::net::TcpStream;
 use actix_web::web::{Bytes, Payload};
 use actix_web::{App, HttpRequest, web};
 use futures_util::future::LocalBoxFuture;
+use nix::sys::resource::{Resource, getrlimit};
 
 use crate::app::AppState;
 use crate::app::listener::listen;
-use crate::app::{devices, router};
+use crate::app::{devices, metrics_port, router};
 use crate::cluster::failover;
 use crate::cluster::news;
 use crate::cluster::node::{self, Node};
 use crate::config::{HttpSettings, ServerSettings};
 use crate::db::{clock, prune};
 use crate::http::body::{self, BodyError, Room};
-use crate::http::connection::{self, Connection, HEAD_WITHIN};
+use crate::http::connection::{self, Connection, Connections, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use crate::live::balances::Balances;
@@ -42,10 +43,14 @@ use crate::push::sender;
 use crate::telemetry;
 
 /// How long an idle connection is kept for the next request.
-const KEEP_ALIVE: Duration = Duration::from_secs(75);
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(75);
 const LINGER: Duration = Duration::from_secs(1);
 /// How long a socket has to log in (docs/contract.md §7).
 const JOIN_WITHIN_S: u32 = 10;
+/// Bytes of an answer beyond which no more of it is made before they are sent.
+const WRITE_BUFFER: usize = 8 * 1024;
+/// What the kernel holds of an answer that its client has not taken.
+const SEND_BUFFER: usize = 64 * 1024;
 /// A phone that acknowledges nothing for so long is gone.
 const DEAD_PEER: Duration = Duration::from_secs(40);
 
@@ -66,9 +71,15 @@ pub fn bind(config: &ServerSettings) -> Result<TcpListener, BindError> {
 }
 
 /// Each accepted connection, before its first request; sockets of customers keep it. Without TCP_NODELAY the second part of an answer
-/// waits for the acknowledgement of the first, which a client may hold back for 40 ms. A kernel that refuses an option serves all the same.
+/// waits for the acknowledgement of the first, which a client may hold back for 40 ms. By itself a kernel keeps up to 4 MiB for a client that
+/// does not read. A kernel that refuses an option serves all the same.
 fn prepare(io: &TcpStream) {
     let _ = io.set_nodelay(true);
+    let socket = socket2::SockRef::from(io);
+    // It reports twice what it was told (socket(7)).
+    if socket.send_buffer_size().is_ok_and(|bytes| bytes > 2 * SEND_BUFFER) {
+        let _ = socket.set_send_buffer_size(SEND_BUFFER);
+    }
     let _ = set_user_timeout(io, DEAD_PEER);
 }
 
@@ -100,6 +111,10 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
     let upgrades = Upgrades::default().mount(sockets.engine()).otherwise(no_such_socket).before_answer(add_headers);
     let balances = Balances::new(sockets.clone(), state.seats.clone(), state.news.clone());
     let (shared, polling, told) = (state.clone(), sockets.clone(), balances.clone());
+    let limit = connection_limit(&state.config)?;
+    let (of_sockets, trusted) = (sockets.metrics().clone(), state.config.http.trusted_proxies.clone());
+    let websockets = move || usize::try_from(of_sockets.websockets_open.get()).unwrap_or(usize::MAX);
+    let connections = Connections::new(limit, trusted, state.metrics.http.clone(), websockets);
     let service = move || {
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
         shared.store.db.widen(shared.connections_per_thread);
@@ -123,6 +138,7 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
             .configure(|cfg| router::routes(cfg, &state.config));
         let http = HttpService::build()
             .keep_alive(KEEP_ALIVE)
+            .h1_write_buffer_size(WRITE_BUFFER)
             // A polling request that was given up ends at once.
             .h1_allow_half_closed(false)
             .client_request_timeout(HEAD_WITHIN)
@@ -134,24 +150,54 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
             })
             .upgrade(upgrades.service())
             .h1(map_config(app, |()| AppConfig::default()));
-        fn_service(|io: TcpStream| async move {
+        let connections = connections.clone();
+        fn_service(move |io: TcpStream| {
             let peer = io.peer_addr().ok();
-            Ok::<_, DispatchError>((Connection::new(io), peer))
+            let place = connections.enter(peer.map(|peer| peer.ip()));
+            std::future::ready(match place {
+                Some(place) => Ok((Connection::new(io, Some(place)), peer)),
+                None => Err(DispatchError::Io(ErrorKind::ConnectionRefused.into())),
+            })
         })
         .and_then(http)
     };
     let server = Server::build()
         .workers(state.config.workers())
-        .max_concurrent_connections(state.config.http.max_connections)
+        .max_concurrent_connections(limit.div_ceil(state.config.workers()))
         .disable_signals()
         .listen("nyala", listener, service)?;
     let server = match devices {
         Some(listener) => devices::serve(server, state, listener)?,
         None => server,
     };
+    let server = metrics_port::serve(server, state)?;
     let server = server.run();
     let handle = server.handle();
     Ok((server, RunningServer { handle, sockets, balances }))
+}
+
+/// Descriptors for what else is open: files, the listeners, the database, and devices, which get at most a quarter of all.
+fn reserved(config: &ServerSettings, descriptors: u64) -> u64 {
+    const FILES: u64 = 128;
+    let devices = (config.mqtt.max_connections as u64).min(descriptors / 4);
+    FILES + config.connections() as u64 + devices
+}
+
+/// How many connections of customers may be open: what the settings say, and no more than there are descriptors for (`RLIMIT_NOFILE`).
+fn connection_limit(config: &ServerSettings) -> std::io::Result<usize> {
+    let (descriptors, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    let reserve = reserved(config, descriptors);
+    let wanted = config.http.max_connections.saturating_mul(config.workers());
+    let left = usize::try_from(descriptors.saturating_sub(reserve)).unwrap_or(usize::MAX);
+    let connections = wanted.min(left).max(config.workers());
+    tracing::info!(
+        connections,
+        wanted,
+        descriptors,
+        reserve,
+        "connections allowed: http.max_connections on each worker, and no more than open files (RLIMIT_NOFILE) less a reserve"
+    );
+    Ok(connections)
 }
 
 fn socket_config(state: &AppState) -> actix_socketio::Config {
@@ -172,8 +218,9 @@ fn socket_config(state: &AppState) -> actix_socketio::Config {
         known: of.auth.known_phones.of_headers(headers, of.store.now()).map(|phone| phone.customer.cast_unsigned()),
     });
     let of = state.clone();
-    let sites = Sites::new(move |headers, peer| client_ip::asked_site(peer, headers, &of.config.http.trusted_proxies));
     let origins = cross_site::origins(&config.http);
+    let ours = origins.clone();
+    let sites = Sites::new(move |headers, peer| cross_site::socket_site(peer, headers, &of.config.http, &ours));
     let bodies = Bodies::new(read_body);
     actix_socketio::Config::default()
         .sid_prefix(config.cluster.name().unwrap_or_default())

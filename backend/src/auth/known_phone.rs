@@ -4,23 +4,20 @@
 //! The cookie opens nothing. It says which customer logged in here last, and is signed, so that nobody can make one without
 //! the password or a code that was sent to the number. It stays when the customer logs out.
 
-use std::fmt::Write;
-
 use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use rand::RngCore;
 
 use super::error::AuthError;
+use crate::domain::cookie;
 use crate::domain::timestamp::Timestamp;
 use crate::secrets::{Key, Secrets};
 
-/// The cookie's name.
+/// The cookie's name, before the installation's.
 const NAME: &str = "nyala_phone";
 /// The longest that browsers keep a cookie (RFC 6265bis §5.5: 400 days). Each login begins it anew.
 const LIFE_S: i64 = 400 * 24 * 60 * 60;
-/// A browser sends one cookie of that name; no more than this are looked at.
-const MAX_TRIED: usize = 4;
 
 const FORMAT: u8 = 1;
 const DEVICE_BYTES: usize = 16;
@@ -42,6 +39,8 @@ pub struct KnownPhone {
 #[derive(Debug)]
 pub struct KnownPhones {
     key: Key,
+    /// The cookie's whole name: another installation on the same host has another one.
+    name: String,
     /// `Secure` on every cookie, whatever the request came over.
     always_secure: bool,
 }
@@ -49,29 +48,46 @@ pub struct KnownPhones {
 impl KnownPhones {
     /// `always_secure` in production, where everything comes over TLS.
     pub fn new(secrets: &Secrets, always_secure: bool) -> Self {
-        Self { key: secrets.token.derive("known phone"), always_secure }
+        let name = cookie::name_of(NAME, &secrets.installation());
+        Self { key: secrets.token.derive("known phone"), name, always_secure }
     }
 
     /// The phone of the request with these headers, when it carries a good cookie. Cheap: asks no database, so whether
-    /// `version` is still the customer's is not known.
+    /// `version` is still the customer's is not known. As many cookies are looked at as fit into a request's head.
     pub fn of_headers(&self, headers: &HeaderMap, now: Timestamp) -> Option<KnownPhone> {
-        let cookies = headers.get_all(COOKIE).filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
-        let ours = cookies.filter_map(|cookie| cookie.trim().strip_prefix(NAME)?.strip_prefix('='));
-        ours.take(MAX_TRIED).find_map(|value| self.read(value, now))
+        self.shown(headers, now, false).or_else(|| self.shown(headers, now, true))
     }
 
-    /// A `Set-Cookie` that makes the phone which gets it known as one on which `customer` logged in with token version `version`.
-    /// `over_tls` tells whether the request came encrypted.
+    /// The same by cookies with an old name, or with the others.
+    fn shown(&self, headers: &HeaderMap, now: Timestamp, old: bool) -> Option<KnownPhone> {
+        let cookies = headers.get_all(COOKIE).flat_map(|line| cookie::named(line.as_bytes(), NAME));
+        cookies.filter(|cookie| cookie.is_old == old).find_map(|cookie| self.read(cookie.value, now))
+    }
+
+    /// The `Set-Cookie`s that make the phone which gets them known as one on which `customer` logged in with token version `version`.
+    /// `over_tls` tells whether the request came encrypted. A cookie of ours with an old name, among `headers`, is replaced; another
+    /// installation's is left alone.
     ///
     /// # Errors
     /// When it is no header, which nothing in it makes it.
-    pub fn cookie(&self, customer: i64, version: i32, over_tls: bool, now: Timestamp) -> Result<HeaderValue, AuthError> {
-        let mut cookie =
-            format!("{NAME}={}; Path=/; Max-Age={LIFE_S}; HttpOnly; SameSite=Strict", self.value(customer, version, now));
-        if self.always_secure || over_tls {
-            let _ = write!(cookie, "; Secure");
+    pub fn cookies(
+        &self,
+        customer: i64,
+        version: i32,
+        over_tls: bool,
+        headers: &HeaderMap,
+        now: Timestamp,
+    ) -> Result<Vec<HeaderValue>, AuthError> {
+        let secure = if self.always_secure || over_tls { "; Secure" } else { "" };
+        let cookie = |name: &str, value: &str, life_s: i64| {
+            let text = format!("{name}={value}; Path=/; Max-Age={life_s}; HttpOnly; SameSite=Strict{secure}");
+            HeaderValue::from_str(&text).map_err(AuthError::broken)
+        };
+        let mut cookies = vec![cookie(&self.name, &self.value(customer, version, now), LIFE_S)?];
+        if self.shown(headers, now, true).is_some() {
+            cookies.push(cookie(NAME, "", 0)?);
         }
-        HeaderValue::from_str(&cookie).map_err(AuthError::broken)
+        Ok(cookies)
     }
 
     fn value(&self, customer: i64, version: i32, now: Timestamp) -> String {
@@ -160,12 +176,28 @@ mod tests {
     fn scripts_and_other_sites_do_not_get_it_and_plain_lines_neither() {
         for (always, over_tls, secure) in [(false, false, false), (false, true, true), (true, false, true)] {
             let phones = KnownPhones::new(&Secrets::random(), always);
-            let cookie = phones.cookie(7, 3, over_tls, NOW).unwrap();
-            let cookie = cookie.to_str().unwrap();
+            let cookies = phones.cookies(7, 3, over_tls, &headers(&[]), NOW).unwrap();
+            assert_eq!(cookies.len(), 1);
+            let cookie = cookies[0].to_str().unwrap();
+            assert!(cookie.starts_with(&format!("{}=", phones.name)), "{cookie}");
             for part in ["Path=/", "Max-Age=34560000", "HttpOnly", "SameSite=Strict"] {
                 assert!(cookie.split("; ").any(|p| p == part), "{cookie}");
             }
             assert_eq!(cookie.ends_with("; Secure"), secure, "{cookie}");
         }
+    }
+
+    #[test]
+    fn a_cookie_with_the_old_name_is_read_and_replaced() {
+        let secrets = Secrets::random();
+        let (phones, others) = (KnownPhones::new(&secrets, false), KnownPhones::new(&Secrets::random(), false));
+        let (old, foreign) = (phones.value(7, 3, NOW), others.value(7, 3, NOW));
+        let replaced = |line: String| {
+            let cookies = phones.cookies(7, 3, false, &headers(&[line]), NOW).unwrap();
+            cookies.iter().skip(1).map(|cookie| cookie.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert!(phones.of_headers(&headers(&[format!("{NAME}={old}")]), NOW).is_some());
+        assert_eq!(replaced(format!("{NAME}={old}")), [format!("{NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")]);
+        assert_eq!(replaced(format!("{NAME}={foreign}; {}={old}", phones.name)), [""; 0], "another installation's stays");
     }
 }

@@ -104,12 +104,18 @@ impl Auth {
         self.tokens.mint(id, version, self.store.now())
     }
 
-    /// The cookie by which a phone is known from now on.
+    /// The cookies by which a phone that sent `headers` is known from now on.
     ///
     /// # Errors
-    /// As [`known_phone::KnownPhones::cookie`].
-    pub fn phone_cookie(&self, id: i64, version: i32, over_tls: bool) -> Result<HeaderValue, AuthError> {
-        self.known_phones.cookie(id, version, over_tls, self.store.now())
+    /// As [`known_phone::KnownPhones::cookies`].
+    pub fn phone_cookies(
+        &self,
+        id: i64,
+        version: i32,
+        over_tls: bool,
+        headers: &HeaderMap,
+    ) -> Result<Vec<HeaderValue>, AuthError> {
+        self.known_phones.cookies(id, version, over_tls, headers, self.store.now())
     }
 
     /// Codes given to WhatsApp, by result, for the metrics.

@@ -7,6 +7,7 @@ mod config;
 mod context;
 mod descriptors;
 mod device;
+mod env_file;
 mod error;
 mod key;
 mod migrate;
@@ -42,6 +43,9 @@ pub struct CommonArgs {
     /// Folder of default.toml, development.toml and production.toml
     #[arg(long, global = true, default_value = "config", value_name = "DIR")]
     config_dir: PathBuf,
+    /// File of NAME=value lines, quoted as for systemd's EnvironmentFile=; what it sets wins over the environment. May be repeated
+    #[arg(long = "env-file", global = true, value_name = "FILE")]
+    env_file: Vec<PathBuf>,
     /// A setting that wins over files and environment; may be repeated
     #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
@@ -86,6 +90,10 @@ enum Command {
 /// print its result.
 pub fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
+    if let Some(why) = env_file::enter(&common.env_file) {
+        eprintln!("nyala: {why}");
+        return ExitCode::FAILURE;
+    }
     let done = match command {
         Command::Serve(serve) => serve.run(common),
         Command::Migrate => migrate::run(&common),

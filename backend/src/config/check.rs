@@ -20,6 +20,12 @@ impl ServerSettings {
             let (lock_ms, statement_ms) = (self.database.lock_ms, self.database.statement_ms);
             return refuse(format!("database.lock_ms = {lock_ms} must be below database.statement_ms = {statement_ms}"));
         }
+        if self.http.metrics_port != 0 && [self.http.port, self.mqtt.port].contains(&self.http.metrics_port) {
+            return refuse(format!(
+                "http.metrics_port = {} is http.port or mqtt.port; choose a port of its own",
+                self.http.metrics_port
+            ));
+        }
         self.log.filter()?;
         if self.mesin.sim_min_ms > self.mesin.sim_max_ms {
             return refuse("mesin.sim_min_ms must not be above mesin.sim_max_ms".to_owned());

@@ -1,8 +1,11 @@
 //! `GET /healthz`: the process answers, and each of its threads turns.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 
+use super::access;
+use super::reasons::Reasons;
+use crate::config::HttpSettings;
 use crate::http::answer::{Empty, done, with_status};
 use crate::machine::threads::Threads;
 
@@ -11,9 +14,20 @@ use crate::machine::threads::Threads;
     get, path = "/healthz", tag = "health",
     responses((status = 200, body = Empty), (status = 503, body = Empty, description = "A worker thread hangs: restart the server"))
 )]
-pub async fn healthz(threads: web::Data<Threads>) -> HttpResponse {
-    match threads.stuck() {
-        0 => done("OK"),
-        stuck => with_status(StatusCode::SERVICE_UNAVAILABLE, &format!("{stuck} utas kerja macet"), None::<()>),
+pub async fn healthz(
+    req: HttpRequest,
+    http: web::Data<HttpSettings>,
+    threads: web::Data<Threads>,
+    reasons: web::Data<Reasons>,
+) -> HttpResponse {
+    let stuck = threads.stuck();
+    let why_not = (stuck > 0).then(|| format!("{stuck} utas kerja macet"));
+    reasons.healthy(why_not.as_deref());
+    match why_not {
+        None => done("OK"),
+        Some(why) => {
+            let told = if access::is_operator(&req, &http) { &why } else { "tidak sehat" };
+            with_status(StatusCode::SERVICE_UNAVAILABLE, told, None::<()>)
+        }
     }
 }

@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_socketio::Site;
 use actix_web::HttpRequest;
-use actix_web::http::header::HeaderMap;
+use actix_web::http::header::{HOST, HeaderMap, HeaderValue};
 
+use crate::config::HttpSettings;
 use crate::domain::address::{Address, Block};
 
 const FORWARDED: &str = "x-forwarded-for";
+const FORWARDED_HOST: &str = "x-forwarded-host";
+const PROTO: &str = "x-forwarded-proto";
 
 /// Whether a proxy that is not trusted was warned about: one line is enough, and each request of a stranger could make another.
 static WARNED: AtomicBool = AtomicBool::new(false);
@@ -21,49 +24,61 @@ pub fn counted(req: &HttpRequest, trusted: &[Block]) -> Address {
 }
 
 /// Whether the customer's side of the connection is encrypted, as far as a trusted proxy says so: this server speaks no TLS.
-pub fn over_tls(req: &HttpRequest, trusted: &[Block]) -> bool {
-    asked_site(req.peer_addr(), req.headers(), trusted).tls
+pub fn over_tls(req: &HttpRequest, http: &HttpSettings) -> bool {
+    asked_site(req.peer_addr(), req.headers(), http).tls
 }
 
-/// The site that a customer's browser asked: `Host`, or what a trusted proxy says of the request that it was given itself.
-pub fn asked_site<'r>(peer: Option<SocketAddr>, headers: &'r HeaderMap, trusted: &[Block]) -> Site<'r> {
-    let text = |name: &str| headers.get(name).and_then(|v| v.to_str().ok());
-    let own = Site { host: text("host"), tls: false };
-    if !peer.is_some_and(|peer| is_trusted(peer.ip().to_canonical(), trusted)) {
-        return own;
+/// The site that a customer's browser asked: `Host`, or, with `http.forwarded_host`, what a trusted proxy says of the request that it was
+/// given itself. Of several proxies the first one's word counts, which is the customer's side: it comes first.
+pub fn asked_site<'r>(peer: Option<SocketAddr>, headers: &'r HeaderMap, http: &HttpSettings) -> Site<'r> {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    if !peer.is_some_and(|peer| is_trusted(peer.ip().to_canonical(), &http.trusted_proxies)) {
+        return Site { host, tls: false };
     }
-    // The first proxy's word comes first.
-    let forwarded = text("x-forwarded-host").and_then(|hosts| hosts.split(',').next()).map(str::trim);
-    let tls = text("x-forwarded-proto").is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"));
-    Site { host: forwarded.filter(|host| !host.is_empty()).or(own.host), tls }
+    let is_scheme = |item: &&str| ["http", "https"].iter().any(|scheme| item.eq_ignore_ascii_case(scheme));
+    let tls = items(headers, PROTO).flatten().find(is_scheme).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"));
+    let forwarded = http.forwarded_host.then(|| forwarded_host(headers)).flatten();
+    Site { host: forwarded.or(host), tls }
+}
+
+/// The first host that `X-Forwarded-Host` names, whoever sent it.
+fn forwarded_host(headers: &HeaderMap) -> Option<&str> {
+    items(headers, FORWARDED_HOST).flatten().next()
+}
+
+/// The items of a list in a header, which may come in several lines, each judged by itself: `None` for one that is no plain text. Empty ones
+/// are none (RFC 9110 §5.6.1.2).
+fn items<'r>(headers: &'r HeaderMap, name: &'static str) -> impl DoubleEndedIterator<Item = Option<&'r str>> {
+    let lines: Vec<&[u8]> = headers.get_all(name).map(HeaderValue::as_bytes).collect();
+    let items = lines.into_iter().flat_map(|line| line.split(|b| *b == b',')).map(<[u8]>::trim_ascii);
+    items.filter(|item| !item.is_empty()).map(|item| std::str::from_utf8(item).ok().filter(|item| item.is_ascii()))
 }
 
 /// The address that `counted` tells, in full; of requests for a websocket too, which no middleware sees.
 pub fn of(peer: Option<SocketAddr>, headers: &HeaderMap, trusted: &[Block]) -> IpAddr {
     let peer = peer.map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |a| a.ip());
-    let forwarded: Vec<&str> =
-        headers.get_all(FORWARDED).filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(',')).map(str::trim).collect();
-    if !forwarded.is_empty() && !is_trusted(peer.to_canonical(), trusted) && !WARNED.swap(true, Ordering::Relaxed) {
+    let hops: Vec<Option<&str>> = items(headers, FORWARDED).collect();
+    if !hops.is_empty() && !is_trusted(peer.to_canonical(), trusted) && !WARNED.swap(true, Ordering::Relaxed) {
         tracing::warn!(
             %peer,
             "a peer that is not trusted sends X-Forwarded-For; if it is your proxy, name it in http.trusted_proxies: until then \
              all customers behind it count as one address and share its limits"
         );
     }
-    customer(peer, &forwarded, trusted)
+    customer(peer, &hops, trusted)
 }
 
 fn is_trusted(ip: IpAddr, trusted: &[Block]) -> bool {
     trusted.iter().any(|b| b.contains(ip))
 }
 
-fn customer(peer: IpAddr, forwarded: &[&str], trusted: &[Block]) -> IpAddr {
+fn customer(peer: IpAddr, hops: &[Option<&str>], trusted: &[Block]) -> IpAddr {
     let mut ip = peer.to_canonical();
-    for hop in forwarded.iter().rev() {
+    for hop in hops.iter().rev() {
         if !is_trusted(ip, trusted) {
             break;
         }
-        match address(hop) {
+        match hop.and_then(address) {
             Some(next) => ip = next.to_canonical(),
             None => break,
         }
@@ -84,7 +99,10 @@ mod tests {
     #[test]
     fn only_trusted_proxies_are_believed() {
         let trusted = [Block::parse("127.0.0.0/8").unwrap(), Block::parse("10.0.0.1").unwrap()];
-        let of = |peer: &str, xff: &[&str]| customer(peer.parse().unwrap(), xff, &trusted).to_string();
+        let of = |peer: &str, xff: &[&str]| {
+            let hops: Vec<_> = xff.iter().copied().map(Some).collect();
+            customer(peer.parse().unwrap(), &hops, &trusted).to_string()
+        };
         assert_eq!(of("203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
         assert_eq!(of("127.0.0.1", &["198.51.100.1", "203.0.113.5"]), "203.0.113.5");
         assert_eq!(of("127.0.0.1", &["203.0.113.5", "10.0.0.1"]), "203.0.113.5");
@@ -119,22 +137,72 @@ mod tests {
         }
     }
 
+    fn settings(forwarded_host: bool) -> HttpSettings {
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../config");
+        let mut http = crate::config::ServerSettings::load(&dir, &[]).unwrap().http;
+        (http.forwarded_host, http.trusted_proxies) = (forwarded_host, vec![Block::parse("127.0.0.1").unwrap()]);
+        http
+    }
+
+    fn headers(pairs: &[(&'static str, &[u8])]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            let name = actix_web::http::header::HeaderName::from_static(name);
+            headers.append(name, HeaderValue::from_bytes(value).unwrap());
+        }
+        headers
+    }
+
     #[test]
-    fn only_a_trusted_proxy_names_another_site() {
-        use actix_web::http::header::{HeaderName, HeaderValue};
-        let trusted = [Block::parse("127.0.0.1").unwrap()];
-        let of = |peer: &str, headers: &[(&'static str, &'static str)]| {
-            let pairs = headers.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-            let headers: HeaderMap = pairs.collect();
-            let site = asked_site(Some(peer.parse().unwrap()), &headers, &trusted);
+    fn only_a_trusted_proxy_names_another_site_and_only_where_the_setting_says_so() {
+        let of = |peer: &str, pairs: &[(&'static str, &[u8])], forwarded_host: bool| {
+            let headers = headers(pairs);
+            let http = settings(forwarded_host);
+            let site = asked_site(Some(peer.parse().unwrap()), &headers, &http);
             (site.host.unwrap_or_default().to_owned(), site.tls)
         };
-        let told = [("host", "inner:8080"), ("x-forwarded-host", "cuci.example, other"), ("x-forwarded-proto", "https")];
-        assert_eq!(of("127.0.0.1:1", &told), ("cuci.example".to_owned(), true));
-        assert_eq!(of("203.0.113.9:1", &told), ("inner:8080".to_owned(), false));
-        assert_eq!(of("127.0.0.1:1", &told[..1]), ("inner:8080".to_owned(), false));
-        assert_eq!(of("127.0.0.1:1", &[("host", "a"), ("x-forwarded-host", "")]), ("a".to_owned(), false));
-        assert_eq!(of("127.0.0.1:1", &[]), (String::new(), false));
+        let told: [(&str, &[u8]); 3] =
+            [("host", b"inner:8080"), ("x-forwarded-host", b"cuci.example, other"), ("x-forwarded-proto", b"https")];
+        assert_eq!(of("127.0.0.1:1", &told, true), ("cuci.example".to_owned(), true));
+        assert_eq!(of("127.0.0.1:1", &told, false), ("inner:8080".to_owned(), true));
+        assert_eq!(of("203.0.113.9:1", &told, true), ("inner:8080".to_owned(), false));
+        assert_eq!(of("127.0.0.1:1", &told[..1], true), ("inner:8080".to_owned(), false));
+        assert_eq!(of("127.0.0.1:1", &[("host", b"a"), ("x-forwarded-host", b"")], true), ("a".to_owned(), false));
+        assert_eq!(of("127.0.0.1:1", &[], true), (String::new(), false));
+    }
+
+    #[test]
+    fn the_scheme_of_the_customers_side_counts() {
+        for (told, tls) in [
+            (&b"https"[..], true),
+            (b"https, http", true),
+            (b"HTTPS,http", true),
+            (b" , https", true),
+            (b"\xc3\xa9, https, http", true),
+            (b"http, https", false),
+            (b"http", false),
+            (b"httpss", false),
+            (b"", false),
+        ] {
+            let headers = headers(&[("x-forwarded-proto", told)]);
+            assert_eq!(asked_site(Some("127.0.0.1:1".parse().unwrap()), &headers, &settings(false)).tls, tls, "{told:?}");
+        }
+    }
+
+    #[test]
+    fn an_odd_item_of_a_list_spoils_no_other() {
+        let of = |lines: &[&[u8]]| {
+            let pairs: Vec<_> = lines.iter().map(|line| ("x-forwarded-for", *line)).collect();
+            self::of(Some("127.0.0.1:1".parse().unwrap()), &headers(&pairs), &settings(false).trusted_proxies).to_string()
+        };
+        assert_eq!(of(&[b"\xc3\xa9, 203.0.113.7"]), "203.0.113.7");
+        assert_eq!(of(&[b"\xff", b"203.0.113.7, 127.0.0.1"]), "203.0.113.7");
+        assert_eq!(of(&[b"198.51.100.1, 203.0.113.7,"]), "203.0.113.7");
+        assert_eq!(
+            of(&[b"203.0.113.7, \xc3\xa9"]),
+            "127.0.0.1",
+            "what stands before a word that nobody understands is nobody's word"
+        );
     }
 
     #[test]

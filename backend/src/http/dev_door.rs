@@ -21,13 +21,16 @@ const REFUSED: AppError = AppError::NotAllowed("hanya untuk pengembangan, buka l
 
 /// 403 unless the request came without a proxy and to `localhost` or an address.
 pub fn check(version: Version, headers: &HeaderMap) -> Result<(), AppError> {
-    // Browsers and curl speak HTTP/1.1; nginx speaks 1.0 to the server unless told otherwise, and then need not add a header.
-    let old = version < Version::HTTP_11;
-    let by_proxy =
-        old || headers.keys().any(|name| OF_PROXIES.contains(&name.as_str()) || name.as_str().starts_with(OF_PROXIES_BEGIN));
     let mut hosts = headers.get_all(header::HOST).peekable();
     let direct = hosts.peek().is_some() && hosts.all(|host| host.to_str().is_ok_and(is_local));
-    if direct && !by_proxy { Ok(()) } else { Err(REFUSED) }
+    if direct && !came_by_proxy(version, headers) { Ok(()) } else { Err(REFUSED) }
+}
+
+/// Whether a proxy sent the request, as far as can be told.
+pub fn came_by_proxy(version: Version, headers: &HeaderMap) -> bool {
+    // Browsers and curl speak HTTP/1.1; nginx speaks 1.0 to the server unless told otherwise, and then need not add a header.
+    let old = version < Version::HTTP_11;
+    old || headers.keys().any(|name| OF_PROXIES.contains(&name.as_str()) || name.as_str().starts_with(OF_PROXIES_BEGIN))
 }
 
 /// Wraps routes of development.

@@ -18,8 +18,8 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const HOST_MAX_BYTES: usize = 255 + 6;
 
 pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<B>, Error> {
-    let trusted = req.app_data::<web::Data<HttpSettings>>().map_or(&[][..], |http| &http.trusted_proxies);
-    let host = client_ip::asked_site(req.request().peer_addr(), req.headers(), trusted).host.map(str::to_owned);
+    let site = |http: &web::Data<HttpSettings>| client_ip::asked_site(req.request().peer_addr(), req.headers(), http).host;
+    let host = req.app_data().and_then(site).map(str::to_owned);
     let mut res = next.call(req).await?;
     add(res.headers_mut(), host.as_deref());
     Ok(res)

@@ -27,11 +27,20 @@ struct HttpLabels {
 pub struct HttpMetrics {
     requests: Family<HttpLabels, Counter>,
     duration: Histogram,
+    /// Connections that ended because others needed their room, …
+    pub idle_closed: Counter,
+    /// … and because their clients did not read.
+    pub slow_closed: Counter,
 }
 
 impl Default for HttpMetrics {
     fn default() -> Self {
-        Self { requests: Family::default(), duration: Histogram::new(WAIT_BUCKETS_S) }
+        Self {
+            requests: Family::default(),
+            duration: Histogram::new(WAIT_BUCKETS_S),
+            idle_closed: Counter::default(),
+            slow_closed: Counter::default(),
+        }
     }
 }
 
@@ -46,5 +55,11 @@ impl HttpMetrics {
     pub fn register(&self, all: &mut Registry) {
         all.register("http_requests", "Answered requests", self.requests.clone());
         all.register_with_unit("http_request_duration", "Time to answer a request", Unit::Seconds, self.duration.clone());
+        all.register("http_idle_closed", "Idle connections closed because room ran short", self.idle_closed.clone());
+        all.register(
+            "http_slow_closed",
+            "Connections closed because their clients did not read the answer",
+            self.slow_closed.clone(),
+        );
     }
 }

@@ -80,22 +80,21 @@ pub async fn masuk(
     let begun = staff.begin(&known).await?;
     let shift = shift::open_at(&store.get().await?, known.browser.id).await?;
     let shift = if known.person.role == Role::Kasir { shift.map(Shift::without_float) } else { shift };
-    let cookie = renewed_cookie(&req, &staff, &http, &known.browser)?;
+    let cookies = renewed_cookies(&req, &staff, &http, &known.browser)?;
     let petugas = WhoIs::from(known.person);
     let mut answer = answer::ok(LoggedIn { token: begun.token, sampai: begun.until, petugas, shift });
-    if let Some(cookie) = cookie {
+    for cookie in cookies {
         answer.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(answer)
 }
 
 /// The browser's cookie begins its life anew with each session.
-pub(super) fn renewed_cookie(
+pub(super) fn renewed_cookies(
     req: &HttpRequest,
     staff: &Staff,
     http: &HttpSettings,
     browser: &Browser,
-) -> Result<Option<HeaderValue>, AppError> {
-    let over_tls = client_ip::over_tls(req, &http.trusted_proxies);
-    Ok(browser.own_cookie(req.headers()).map(|secret| staff.cookie(secret, over_tls)).transpose()?)
+) -> Result<Vec<HeaderValue>, AppError> {
+    Ok(staff.renewed_cookies(browser, req.headers(), client_ip::over_tls(req, http))?)
 }

@@ -166,7 +166,8 @@ pub async fn close(
     let once = IdempotentCall::new(&seller.operator, key, route, &asked, store.now())?;
     let mut client = store.get().await?;
     let doubtful = unsure && ask_again(&mut client, by, counted, store.now()).await?;
-    let cookie = next.as_ref().map(|known| masuk::renewed_cookie(&req, &staff, &http, &known.browser)).transpose()?.flatten();
+    let cookies =
+        next.as_ref().map(|known| masuk::renewed_cookies(&req, &staff, &http, &known.browser)).transpose()?.unwrap_or_default();
     let mut handed_over = false;
     let answer = once.once_with_secret(&mut client, async |tx| {
         let shift = shift::hold_alone(tx, by.browser).await?;
@@ -210,7 +211,7 @@ pub async fn close(
     let mut answer = answer.await?;
     if handed_over {
         staff.tell(SessionEnded::Browser(by.browser));
-        if let Some(cookie) = cookie {
+        for cookie in cookies {
             answer.headers_mut().append(SET_COOKIE, cookie);
         }
     }

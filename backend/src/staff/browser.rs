@@ -10,15 +10,15 @@ use super::error::StaffError;
 use super::operator::role;
 use super::{Staff, WRONG_CODES, admit, key, may_try, wrong_pins};
 use crate::domain::address::Address;
+use crate::domain::cookie::{self, Cookie};
 use crate::domain::machine_code::MachineCode;
 use crate::domain::role::Role;
 use crate::domain::timestamp::Timestamp;
 
+/// The cookie's name, before the installation's (`Staff::cookie`).
 pub const COOKIE_NAME: &str = "nyala_till";
 /// Browsers keep none longer (RFC 6265bis §5.5); each login begins it anew.
 pub(super) const COOKIE_LIFE_S: i64 = 400 * 24 * 60 * 60;
-/// Cookies of our name that are looked at in one request.
-const MAX_TRIED: usize = 4;
 
 /// How long a pairing code is good.
 pub const CODE_LIFE_MS: i64 = 10 * 60 * 1000;
@@ -136,26 +136,54 @@ impl Staff {
         Err(StaffError::CodeWrong)
     }
 
-    /// The cookie with this value.
+    /// The cookie with this value. Another installation on the same host has one of another name.
     ///
     /// # Errors
     /// None that happens: a secret is plain text.
     pub fn cookie(&self, secret: &str, over_tls: bool) -> Result<HeaderValue, StaffError> {
+        self.set_cookie(&cookie::name_of(COOKIE_NAME, &self.installation), secret, COOKIE_LIFE_S, over_tls)
+    }
+
+    /// The browser's cookie anew, when `headers` have it; one with an old name is replaced.
+    ///
+    /// # Errors
+    /// As [`Staff::cookie`].
+    pub fn renewed_cookies(
+        &self,
+        browser: &Browser,
+        headers: &HeaderMap,
+        over_tls: bool,
+    ) -> Result<Vec<HeaderValue>, StaffError> {
+        let own: Vec<_> =
+            cookies(headers).filter(|cookie| browser.cookie_hash.as_ref() == Some(&key::hash(cookie.value))).collect();
+        let mut set = Vec::new();
+        if let Some(cookie) = own.first() {
+            set.push(self.cookie(cookie.value, over_tls)?);
+        }
+        if own.iter().any(|cookie| cookie.is_old) {
+            set.push(self.set_cookie(COOKIE_NAME, "", 0, over_tls)?);
+        }
+        Ok(set)
+    }
+
+    fn set_cookie(&self, name: &str, value: &str, life_s: i64, over_tls: bool) -> Result<HeaderValue, StaffError> {
         let secure = if self.always_secure || over_tls { "; Secure" } else { "" };
-        let text = format!("{COOKIE_NAME}={secret}; Path=/ops/v1; Max-Age={COOKIE_LIFE_S}; HttpOnly; SameSite=Strict{secure}");
+        let text = format!("{name}={value}; Path=/ops/v1; Max-Age={life_s}; HttpOnly; SameSite=Strict{secure}");
         HeaderValue::from_str(&text).map_err(StaffError::broken)
     }
 }
 
-/// The values of our cookies in a request.
-pub fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let cookies = headers.get_all(COOKIE).filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
-    cookies.filter_map(|cookie| cookie.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('=')).take(MAX_TRIED)
+/// The cookies in a request that may be a browser's: as many as fit into its head, since junk that others set must not hide the one that counts.
+fn cookies(headers: &HeaderMap) -> impl Iterator<Item = Cookie<'_>> {
+    headers
+        .get_all(COOKIE)
+        .flat_map(|line| cookie::named(line.as_bytes(), COOKIE_NAME))
+        .filter(|cookie| key::is_secret(cookie.value))
 }
 
 /// What is stored of the cookies of a request.
 pub fn cookie_hashes(headers: &HeaderMap) -> Vec<Vec<u8>> {
-    cookies(headers).map(key::hash).collect()
+    cookies(headers).map(|cookie| key::hash(cookie.value)).collect()
 }
 
 /// The browser that a request comes from.
@@ -183,13 +211,6 @@ const BROWSER: &str = "SELECT p.id, p.nama, p.id_kunci, o.idoutlet, o.nama, o.ko
 fn read(row: &Row) -> Browser {
     let outlet = row.get::<_, Option<i64>>(3).map(|idoutlet| OutletName { idoutlet, name: row.get(4), city: row.get(5) });
     Browser { id: row.get(0), name: row.get(1), person: row.get(2), outlet, cookie_hash: row.get(6) }
-}
-
-impl Browser {
-    /// Its own among the cookies of a request; stale ones of our name may stand beside it.
-    pub fn own_cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
-        cookies(headers).find(|secret| self.cookie_hash.as_ref() == Some(&key::hash(secret)))
-    }
 }
 
 /// Who may log in at a browser: on an outlet's those who work there and its owners, on a person's own that person. With each their newest

@@ -33,9 +33,13 @@ impl KeyKind {
     /// The number and the hash of the secret of a key of this kind.
     pub fn read(self, text: &str) -> Option<(i64, Vec<u8>)> {
         let (id, secret) = text.strip_prefix(self.prefix())?.split_once('_')?;
-        let plain = secret.len() == SECRET_BYTES * 2 && secret.bytes().all(|b| b.is_ascii_hexdigit());
-        id.parse().ok().filter(|_| plain).map(|id| (id, hash(secret)))
+        id.parse().ok().filter(|_| is_secret(secret)).map(|id| (id, hash(secret)))
     }
+}
+
+/// Whether it looks like the random part of a key.
+pub fn is_secret(text: &str) -> bool {
+    text.len() == SECRET_BYTES * 2 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// What is stored of a secret.

@@ -48,6 +48,8 @@ pub struct StaffParts {
     auth: Auth,
     pin_key: Key,
     always_secure: bool,
+    /// Part of the name of each browser's cookie.
+    installation: String,
     wrong_codes: Mutex<Recent<Address, ()>>,
     lookups: Mutex<Recent<i64, ()>>,
     ended: broadcast::Sender<SessionEnded>,
@@ -69,6 +71,7 @@ impl Staff {
             auth,
             pin_key: pin_hash::pin_key(secrets),
             always_secure,
+            installation: secrets.installation(),
             wrong_codes: Mutex::new(Recent::new(WRONG_CODES_WINDOW_MS, MOST)),
             lookups: Mutex::new(Recent::new(LOOKUPS_WINDOW_MS, MOST)),
             ended: broadcast::channel(ENDED_BACKLOG).0,

@@ -69,19 +69,26 @@ async fn the_app_programs_and_listed_pages_are_served() {
 }
 
 #[actix_web::test]
-async fn behind_a_trusted_proxy_the_site_is_what_the_proxy_was_asked() {
-    let app = Setup::new().with(|c| c.http.trusted_proxies = vec![Block::parse("127.0.0.0/8").unwrap()]).start().await;
-    let alone = TestApp::spawn().await;
+async fn behind_a_trusted_proxy_the_site_is_what_the_proxy_was_asked_where_the_setting_says_so() {
+    let behind = async |forwarded_host: bool| {
+        let proxies = vec![Block::parse("127.0.0.0/8").unwrap()];
+        Setup::new().with(|c| (c.http.trusted_proxies, c.http.forwarded_host) = (proxies, forwarded_host)).start().await
+    };
+    let (app, careful, alone) = (behind(true).await, behind(false).await, TestApp::spawn().await);
     let told = [("x-forwarded-host", "cuci.example"), ("x-forwarded-proto", "https")];
     for (origin, status) in [("https://cuci.example", 404), ("http://cuci.example", 403), ("https://evil.example", 403)] {
         let headers = [("origin", origin), told[0], told[1]];
-        assert_eq!(post(&app, LOGIN, &headers, &login_body("81234567890", PASSWORD)).await.status, status, "{origin}");
-        assert_eq!(post(&alone, LOGIN, &headers, &login_body("81234567890", PASSWORD)).await.status, 403, "a claim of anybody");
+        let body = login_body("81234567890", PASSWORD);
+        assert_eq!(post(&app, LOGIN, &headers, &body).await.status, status, "{origin}");
+        for other in [&careful, &alone] {
+            post(other, LOGIN, &headers, &body).await.expect(403, REFUSED);
+            assert_eq!(raw(other, "GET", "/socket.io/?EIO=4&transport=polling", &headers).await.status, 403);
+        }
         let socket = raw(&app, "GET", "/socket.io/?EIO=4&transport=polling", &headers).await;
         assert_eq!(socket.status, if status == 403 { 403 } else { 200 }, "the sockets know the same site: {origin}");
     }
-    let page = raw(&app, "GET", "/healthz", &told).await;
-    assert!(page.header("content-security-policy").contains(" wss://cuci.example;"));
+    assert!(raw(&app, "GET", "/healthz", &told).await.header("content-security-policy").contains(" wss://cuci.example;"));
+    assert!(!raw(&careful, "GET", "/healthz", &told).await.header("content-security-policy").contains("cuci.example"));
 }
 
 #[actix_web::test]

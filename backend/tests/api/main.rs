@@ -3,6 +3,7 @@
 
 mod access;
 mod akun;
+mod answers;
 mod app_files;
 mod arrange;
 mod auth;
@@ -36,6 +37,7 @@ mod logout;
 mod manual;
 mod meta;
 mod observability;
+mod odd_headers;
 mod openapi;
 mod operator;
 mod ops_customers_bulk;
@@ -45,6 +47,7 @@ mod ops_machine;
 mod ops_outlet;
 mod ops_role;
 mod ops_topup;
+mod probes;
 mod process;
 mod prune;
 mod purchase;

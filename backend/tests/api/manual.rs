@@ -192,7 +192,9 @@ fn the_manuals_commands_work_when_pasted_one_after_the_other() {
         assert!(host.root.join("srv/nyala.before").is_dir(), "the restore began with a new folder");
         host.run("cd /opt/nyala; NYALA__DATA__DIR=/srv/nyala-copy target/release/nyala key list | grep 'Kantor pusat'");
     }
-    assert!(host.run("nyala key list").contains("Kantor pusat"));
+    let keys = host.run("nyala key list");
+    let revoked = |name: &str| keys.lines().find(|line| line.contains(name)).map(|line| !line.ends_with("\t-"));
+    assert_eq!((revoked("Kantor pusat"), revoked("Pembukaan")), (Some(false), Some(true)), "{keys}");
     let owner = "nyala key add --role owner --owner 1 --nama 'Bu Ani'";
     assert!(host.run(owner).starts_with("nyk_"), "the owner is there");
     assert_eq!(host.cron(), "", "an intact ledger is silent");

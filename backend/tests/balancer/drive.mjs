@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -151,6 +151,26 @@ const BALANCERS = {
   nginx: { file: "nginx.conf", args: (file) => ["-c", file, "-e", "stderr"] },
 };
 
+// Ways to write what is the operators' alone.
+const PRIVATE = ["metrics", "readyz", "healthz"].flatMap((name) => {
+  const code = (letter) => `%${letter.charCodeAt(0).toString(16)}`;
+  const [first, rest] = [name[0], name.slice(1)];
+  const all = [...name].map(code).join("");
+  return [name, code(first) + rest, code(first).toUpperCase() + rest, all, `/${name}`, `./${name}`, `x/../${name}`, `%2e/${name}`, `%2f${name}`]
+    .concat([`${name};x`, `${name}/`, `${name}?x`, `${name}%3bx`, `;/${name}`])
+    .map((path) => `/${path}`);
+});
+
+// A request as it is written: fetch() would tidy its path.
+function bare(port, path, headers = "") {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    let answer = "";
+    socket.setEncoding("utf8").on("data", (text) => (answer += text)).on("end", () => resolve(answer)).on("error", reject);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: cuci.invalid\r\n${headers}Connection: close\r\n\r\n`);
+  });
+}
+
 const isReady = async (name) => (await status(`http://127.0.0.1:${ports[name]}/readyz`)) === 200;
 
 // For less than five seconds no server has a database. The load balancer takes nothing new; no phone loses its socket.
@@ -193,7 +213,14 @@ async function behind(program, servers, tokens) {
     assert(running.has(balancer), `${program} ended`);
     return (await dashboard()) === 200;
   });
-  assert.equal(await status(`${url}/readyz`), 404, "probes are nobody else's business");
+  for (const path of PRIVATE) {
+    const answer = await bare(port, path);
+    assert.match(answer, /^HTTP\/1.1 40[04] /, `${program}: ${path} is nobody else's business`);
+    assert(!answer.includes("nyala_"), `${program}: ${path} tells no figures`);
+  }
+  const [origin, forged] = [`http://cuci.example`, "X-Forwarded-Host: cuci.example\r\nX-Forwarded-Proto: http\r\n"];
+  const foreign = await bare(port, "/socket.io/?EIO=4&transport=polling", `Origin: ${origin}\r\n${forged}`);
+  assert.match(foreign, /^HTTP\/1.1 403 /, `${program}: no browser names the host`);
 
   // Each connects, comes to its websocket and stays where it is.
   const phones = tokens.map((token, n) => new Phone(url, token, n % 3 === 0));

@@ -116,7 +116,8 @@ fn cookies(line: &[u8]) {
     let Some(known) = known(line) else { return };
     let shown = String::from_utf8_lossy(line);
     let is_ours = |part: &str| {
-        let bytes = part.trim().strip_prefix("nyala_phone=").and_then(|value| B64.decode(value).ok())?;
+        let (installation, value) = part.trim().strip_prefix("nyala_phone")?.split_once('=')?;
+        let bytes = B64.decode(value).ok().filter(|_| installation.is_empty() || installation.starts_with('_'))?;
         let (body, tag) = bytes.split_at_checked(PHONE_BYTES)?;
         (phones_key().verifies(body, tag) && body[1..9] == known.customer.to_be_bytes()).then_some(())
     };

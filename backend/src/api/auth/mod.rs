@@ -51,8 +51,9 @@ pub fn remember_phone(
     id: i64,
     version: i32,
 ) -> Result<(), AppError> {
-    let cookie = auth.phone_cookie(id, version, over_tls(req, &http.trusted_proxies))?;
-    answer.headers_mut().append(SET_COOKIE, cookie);
+    for cookie in auth.phone_cookies(id, version, over_tls(req, http), req.headers())? {
+        answer.headers_mut().append(SET_COOKIE, cookie);
+    }
     Ok(())
 }
 

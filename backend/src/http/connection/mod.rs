@@ -1,27 +1,37 @@
-//! What a connection may bring that nobody has taken yet. By itself actix-http reads 128 KiB of a connection ahead of whoever serves it,
+//! What a connection may hold: bytes that it has brought and nobody has taken yet, and answers that its client does not read. By itself actix-http reads 128 KiB of a connection ahead of whoever serves it,
 //! keeps sixteen requests more, and times only the first head. This stream lets [`AHEAD`] through and waits for the rest to be asked for,
-//! and times every head; the middleware (`request.rs`) says where a request begins, is read and ends.
+//! and times every head; the middleware (`request.rs`) says where a request begins, is read and ends. By itself actix-http also puts up to
+//! sixteen answers behind one that is not read: a request waits here until the answer before it was sent, and an answer that is read
+//! more slowly than [`LEAST_BYTES_S`] ends its connection. When connections run short, idle ones end (`registry.rs`).
 
+mod registry;
 mod request;
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::rt::net::TcpStream;
 use actix_web::rt::time::{Sleep, sleep};
 use futures_util::FutureExt as _;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+pub use registry::{Connections, Place};
 pub use request::{middleware, refuse_unread_bodies};
 
 /// Bytes beyond which nothing is read of a connection until they are taken; a head that is longer is refused.
 const AHEAD: usize = 16 * 1024;
 /// How long the head of a request may take.
 pub const HEAD_WITHIN: Duration = Duration::from_secs(5);
+
+/// A client may leave an answer unread for so long, …
+const UNREAD_WITHIN: Duration = Duration::from_secs(10);
+/// … and a second longer for so many bytes of it that it has taken.
+const LEAST_BYTES_S: u64 = 1024;
 
 const TOO_LATE: &[u8] = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 const TOO_LARGE: &[u8] = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
@@ -35,6 +45,19 @@ pub struct Connection {
     late: Option<Pin<Box<Sleep>>>,
     /// The kernel did not take all of the last write: an answer is on its way, and nothing may be put between.
     unsent: bool,
+    reader: Reader,
+    place: Option<Rc<Place>>,
+}
+
+/// How the client reads the answer that is being sent. Only time counts in which the kernel takes no more of it: an answer that the server is
+/// slow to make is not the client's fault.
+#[derive(Debug, Default)]
+struct Reader {
+    /// Bytes taken since the kernel was full for the first time: what its buffer takes at once, nobody has read.
+    taken: u64,
+    blocked: Duration,
+    blocked_since: Option<Instant>,
+    too_slow: Option<Pin<Box<Sleep>>>,
 }
 
 /// What a connection's requests say to it. Cheap to clone.
@@ -49,6 +72,11 @@ struct State {
     /// The parser had its turn at them, and made no request of them.
     parsed: bool,
     waiting: Option<Waker>,
+    /// The last answer is made, and not all of it was sent.
+    unsent_answer: bool,
+    /// The next request, which waits for that.
+    next: Option<Waker>,
+    place: Option<Rc<Place>>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -75,8 +103,10 @@ enum Before {
 }
 
 impl Connection {
-    pub fn new(io: TcpStream) -> Self {
-        Self { io, intake: Intake::default(), late: None, unsent: false }
+    pub fn new(io: TcpStream, place: Option<Place>) -> Self {
+        let place = place.map(Rc::new);
+        let intake = Intake(Rc::new(RefCell::new(State { place: place.clone(), ..State::default() })));
+        Self { io, intake, late: None, unsent: false, reader: Reader::default(), place }
     }
 
     pub fn tcp(&self) -> &TcpStream {
@@ -92,6 +122,23 @@ impl Connection {
         if !self.unsent {
             let _ = self.io.try_write(answer);
         }
+    }
+}
+
+impl Reader {
+    fn took(&mut self, bytes: usize) {
+        if self.blocked_since.is_some() || !self.blocked.is_zero() {
+            self.taken += bytes as u64;
+        }
+        self.blocked += self.blocked_since.take().map_or(Duration::ZERO, |since| since.elapsed());
+        self.too_slow = None;
+    }
+
+    /// Ready when the client has taken too little of the answer.
+    fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let blocked = self.blocked + self.blocked_since.get_or_insert_with(Instant::now).elapsed();
+        let left = (UNREAD_WITHIN + Duration::from_secs(self.taken / LEAST_BYTES_S)).saturating_sub(blocked);
+        self.too_slow.get_or_insert_with(|| Box::pin(sleep(left))).as_mut().poll_unpin(cx)
     }
 }
 
@@ -139,7 +186,33 @@ impl Intake {
     }
 
     fn begin(&self) {
-        self.0.borrow_mut().phase = Phase::Request;
+        let state = &mut *self.0.borrow_mut();
+        state.phase = Phase::Request;
+        state.place.iter().for_each(|place| place.busy());
+    }
+
+    /// Until the answer before was sent.
+    async fn sent(&self) {
+        poll_fn(|cx| {
+            let state = &mut *self.0.borrow_mut();
+            if !state.unsent_answer {
+                return Poll::Ready(());
+            }
+            state.next = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// All that was made of answers was sent; whether an answer ended with it.
+    fn flushed(&self) -> bool {
+        let state = &mut *self.0.borrow_mut();
+        state.next.take().into_iter().for_each(Waker::wake);
+        let ended = std::mem::take(&mut state.unsent_answer);
+        if ended && state.phase != Phase::Request {
+            state.place.iter().for_each(|place| place.idle());
+        }
+        ended
     }
 
     /// The request's reader has had everything.
@@ -152,6 +225,7 @@ impl Intake {
     fn answered(&self, whole: bool) {
         let state = &mut *self.0.borrow_mut();
         state.phase = if whole { Phase::Answered } else { Phase::Rest };
+        state.unsent_answer = true;
         state.waiting.take().into_iter().for_each(Waker::wake);
     }
 }
@@ -159,6 +233,9 @@ impl Intake {
 impl AsyncRead for Connection {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        if this.place.as_ref().is_some_and(|place| place.ends(cx)) {
+            return Poll::Ready(Ok(()));
+        }
         match this.intake.before_read(cx.waker()) {
             Before::Read => {}
             Before::Wait => return Poll::Pending,
@@ -193,11 +270,27 @@ impl AsyncWrite for Connection {
         let this = self.get_mut();
         let written = Pin::new(&mut this.io).poll_write(cx, bytes);
         this.unsent = !matches!(written, Poll::Ready(Ok(n)) if n == bytes.len());
+        match written {
+            Poll::Ready(Ok(n)) => this.reader.took(n),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => {
+                ready!(this.reader.poll_too_slow(cx));
+                if let Some(place) = &this.place {
+                    place.slow_closed().inc();
+                }
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
         written
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().io).poll_flush(cx)
+        let this = self.get_mut();
+        // Only asked when everything was written.
+        if this.intake.flushed() {
+            this.reader = Reader::default();
+        }
+        Pin::new(&mut this.io).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -207,8 +300,6 @@ impl AsyncWrite for Connection {
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
-
     use actix_web::rt::net::TcpListener;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -218,7 +309,7 @@ mod tests {
     async fn while_a_request_is_served_no_more_is_read_than_is_taken() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let mut connection = Connection::new(listener.accept().await.unwrap().0);
+        let mut connection = Connection::new(listener.accept().await.unwrap().0, None);
         let intake = connection.intake();
         client.write_all(&[b'x'; 4 * AHEAD]).await.unwrap();
         let mut bytes = [0; 1024];

@@ -87,6 +87,9 @@ pub async fn middleware<B: MessageBody + 'static>(
         }
         Begun { intake, body }
     });
+    if let Some(begun) = &begun {
+        begun.intake.sent().await;
+    }
     let mut res = next.call(req).await?;
     if let Some(begun) = &begun {
         // What has arrived with it and nobody wanted is no reason to close.

@@ -1,6 +1,7 @@
 //! The `nyala` binary (docs/contract.md §4), beside a running server and without one: one file per group of commands.
 
 mod device;
+mod env_file;
 mod key;
 mod ledger;
 mod missing;

@@ -62,7 +62,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything counted, in the OpenMetrics text format, base units. Answers without a database too (`nyala_database_up` 0). */
+        /**
+         * Everything counted, in the OpenMetrics text format, base units. Answers without a database too (`nyala_database_up` 0). Only this machine
+         *     and `http.metrics_from` may read it, and nobody through a proxy; `http.metrics_port` serves it to whoever reaches that port.
+         */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -682,7 +685,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database. */
+        /**
+         * 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database.
+         *     Why not is logged, and told to whoever may read `/metrics`.
+         */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -3588,6 +3594,15 @@ export interface operations {
                 };
                 content: {
                     "application/openmetrics-text": string;
+                };
+            };
+            /** @description Not from this machine or `http.metrics_from`, or through a proxy */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
                 };
             };
             /** @description A defect of the server */

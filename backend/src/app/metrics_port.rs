@@ -1,0 +1,59 @@
+//! `http.metrics_port`: `/metrics` for whoever reaches that port, and nothing else.
+
+use std::io::Error;
+
+use actix_http::HttpService;
+use actix_http::error::DispatchError;
+use actix_server::ServerBuilder;
+use actix_service::{ServiceFactoryExt as _, fn_service, map_config};
+use actix_web::dev::AppConfig;
+use actix_web::middleware::from_fn;
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, web};
+
+use super::AppState;
+use super::listener::listen;
+use super::server::KEEP_ALIVE;
+use crate::health::metrics;
+use crate::http::connection::{self, Connection, HEAD_WITHIN};
+use crate::http::error::AppError;
+use crate::http::{envelope, headers, request_id};
+
+/// Has the workers serve it, where it is set.
+///
+/// # Errors
+/// When the port is taken or not to be had.
+pub fn serve(builder: ServerBuilder, state: &AppState) -> std::io::Result<ServerBuilder> {
+    let http = &state.config.http;
+    let (host, port) = (&http.host, http.metrics_port);
+    if port == 0 {
+        return Ok(builder);
+    }
+    let listener = listen(host, port, http.backlog).map_err(|e| {
+        Error::new(e.kind(), format!("cannot listen on {host}:{port} for /metrics; check http.metrics_port ({e})"))
+    })?;
+    let shared = state.clone();
+    builder.listen("metrics", listener, move || {
+        let state = shared.clone();
+        let app = App::new()
+            .wrap(from_fn(envelope::middleware))
+            .wrap(from_fn(headers::middleware))
+            .wrap(from_fn(request_id::middleware))
+            .wrap(from_fn(connection::middleware))
+            .configure(|cfg| state.provide(cfg))
+            .service(web::resource("/metrics").get(metrics::at_own_port))
+            .default_service(web::to(async || Err::<&str, _>(AppError::NotFound("alamat tidak ditemukan"))));
+        let http = HttpService::build()
+            .keep_alive(KEEP_ALIVE)
+            .client_request_timeout(HEAD_WITHIN)
+            .on_connect_ext(|connection: &Connection, data| {
+                data.insert(connection.intake());
+            })
+            .h1(map_config(app, |()| AppConfig::default()));
+        fn_service(|io: TcpStream| async move {
+            let peer = io.peer_addr().ok();
+            Ok::<_, DispatchError>((Connection::new(io, None), peer))
+        })
+        .and_then(http)
+    })
+}

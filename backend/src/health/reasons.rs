@@ -1,0 +1,42 @@
+//! Why the server is not ready or not healthy: logged when it changes, and said to operators only.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What `/readyz` and `/healthz` said last. Cheap to clone; one for the whole process.
+#[derive(Debug, Clone, Default)]
+pub struct Reasons(Arc<Last>);
+
+#[derive(Debug, Default)]
+struct Last {
+    ready: Mutex<Option<String>>,
+    healthy: Mutex<Option<String>>,
+}
+
+impl Reasons {
+    pub fn ready(&self, why_not: Option<&str>) {
+        if changed(&self.0.ready, why_not) {
+            match why_not {
+                Some(why) => tracing::warn!(why, "not ready: /readyz answers 503"),
+                None => tracing::info!("ready: /readyz answers 200"),
+            }
+        }
+    }
+
+    pub fn healthy(&self, why_not: Option<&str>) {
+        if changed(&self.0.healthy, why_not) {
+            match why_not {
+                Some(why) => tracing::error!(why, "not healthy: /healthz answers 503, restart the server"),
+                None => tracing::info!("healthy again: /healthz answers 200"),
+            }
+        }
+    }
+}
+
+fn changed(last: &Mutex<Option<String>>, now: Option<&str>) -> bool {
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    let changed = last.as_deref() != now;
+    if changed {
+        *last = now.map(str::to_owned);
+    }
+    changed
+}
