@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod cause;
+pub mod code;
 pub mod course;
 pub mod cursor;
 pub mod driver_kind;

@@ -1,3 +1,5 @@
+import { asciiDigits } from '@/shared/lib/digits'
+
 /** Every machine sticker of ours begins so; any other code is nobody's machine and opens nothing. */
 const QR_PREFIX = 'NYM1.'
 
@@ -10,6 +12,10 @@ export function isMachineQr(text: string): boolean {
  * look-alikes O, I and L are forgiven. Null when it cannot be a code.
  */
 export function readCode(typed: string): string | null {
-  const code = typed.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
+  const code = asciiDigits(typed)
+    .toUpperCase()
+    .replace(/[\s\p{Cc}\p{Cf}\p{Pd}]/gu, '')
+    .replace(/O/g, '0')
+    .replace(/[IL]/g, '1')
   return /^[0-9A-HJKMNP-TV-Z]{8}$/.test(code) ? code : null
 }
