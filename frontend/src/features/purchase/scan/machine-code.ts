@@ -2,9 +2,11 @@ import { asciiDigits } from '@/shared/lib/digits'
 
 /** Every machine sticker of ours begins so; any other code is nobody's machine and opens nothing. */
 const QR_PREFIX = 'NYM1.'
+/** Blanks, line ends and characters that nobody sees, which the server takes off, too. */
+const BEFORE = /^[\s\p{Cc}\p{Cf}]+/u
 
 export function isMachineQr(text: string): boolean {
-  return text.startsWith(QR_PREFIX) && text.length <= 512
+  return text.replace(BEFORE, '').startsWith(QR_PREFIX) && text.length <= 512
 }
 
 /**
