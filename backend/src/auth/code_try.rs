@@ -8,10 +8,13 @@ use super::code::{CodePurpose, message};
 use super::error::AuthError;
 use super::known_phone::KnownPhone;
 use super::requester::Requester;
+use crate::domain::code::characters;
 use crate::domain::telp::Telp;
 use crate::domain::timestamp::Timestamp;
 
 const MAX_TRIES: i16 = 5;
+/// Characters of a typed code that are looked at: one more than a code has.
+const MAX_CODE_CHARS: usize = 7;
 /// While reset codes are guessed.
 const TRIES_IN_ALARM: i16 = 1;
 
@@ -44,6 +47,7 @@ pub async fn take_try(
     telp: &Telp,
     code: &str,
 ) -> Result<Option<RightCode>, AuthError> {
+    let code: &str = &characters(code).take(MAX_CODE_CHARS).collect::<String>();
     let tried = if known_as.is_some() {
         look(auth, purpose, telp, code, None).await?
     } else {

@@ -14,6 +14,7 @@ use super::argon::Argon;
 use super::error::AuthError;
 use super::fair_queue::{Bounds, FairQueue};
 use super::line::Line;
+use crate::domain::password::composed;
 use crate::domain::secret::Secret;
 
 /// Some three seconds of one thread's work, of which one group has a quarter and known phones the last quarter.
@@ -60,6 +61,19 @@ impl QueuePlace {
         self.ask(|reply| Work::Verify { password: Secret::new(password), hash: hash.to_owned(), reply }).await
     }
 
+    /// What `typed` is to `hash`. Hashed again is only what has another form than the composed one.
+    ///
+    /// # Errors
+    /// As [`QueuePlace::hash`].
+    pub async fn compare(&self, typed: &str, hash: &str) -> Result<Compared, AuthError> {
+        let composed = composed(typed);
+        if self.verify(&composed, hash).await? {
+            return Ok(Compared::Right);
+        }
+        let older = *composed != *typed && self.verify(typed, hash).await?;
+        Ok(if older { Compared::Older } else { Compared::Wrong })
+    }
+
     async fn ask<T>(&self, work: impl FnOnce(Reply<T>) -> Work) -> Result<T, AuthError> {
         let (reply, answer) = oneshot::channel();
         let job = Job { work: work(reply), place: self.0.clone() };
@@ -67,6 +81,15 @@ impl QueuePlace {
         let answer = answer.await.map_err(|_| self.0.shared.refuse())?;
         answer.map_err(|e| AuthError::broken(e.to_string()))
     }
+}
+
+/// A typed password beside a stored hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compared {
+    Wrong,
+    Right,
+    /// Right, and the hash is of the form in which it was typed, as hashes once were.
+    Older,
 }
 
 /// The place itself; a job holds it until it is done, though its caller may have gone.

@@ -2,6 +2,8 @@
 
 use rand::Rng;
 
+use super::code;
+
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const DATA_CHARS: usize = 7;
 
@@ -17,15 +19,11 @@ impl MachineCode {
         Self(text)
     }
 
-    /// Reads what a person typed: any case, `O` for zero, `I` and `L` for one, blanks and dashes anywhere. `None` when the
-    /// length, a character or the check character is wrong.
+    /// Reads what a person typed: any case, `O` for zero, `I` and `L` for one, what [`code::characters`] skips anywhere. `None` when
+    /// the length, a character or the check character is wrong.
     pub fn parse(text: &str) -> Option<Self> {
-        if text.len() > 32 {
-            return None;
-        }
-        let values = text
-            .chars()
-            .filter(|c| !matches!(c, ' ' | '-'))
+        let values = code::characters(text)
+            .take(DATA_CHARS + 2)
             .map(|c| match c.to_ascii_uppercase() {
                 'O' => Some(0),
                 'I' | 'L' => Some(1),

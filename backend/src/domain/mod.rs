@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod cause;
+pub mod code;
 pub mod cookie;
 pub mod course;
 pub mod cursor;

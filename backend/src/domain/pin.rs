@@ -3,6 +3,8 @@
 use rand::Rng;
 use serde::Deserialize;
 
+use super::code;
+
 const DIGITS: usize = 6;
 
 /// Six digits. `Debug` shows none of them.
@@ -11,9 +13,10 @@ const DIGITS: usize = 6;
 pub struct Pin([u8; DIGITS]);
 
 impl Pin {
-    /// `None` unless it is six ASCII digits.
+    /// `None` unless it is six digits, of which [`code::characters`] knows more than ASCII's.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits: [u8; DIGITS] = text.as_bytes().try_into().ok()?;
+        let typed: String = code::characters(text).take(DIGITS + 1).collect();
+        let digits: [u8; DIGITS] = typed.as_bytes().try_into().ok()?;
         digits.iter().all(u8::is_ascii_digit).then_some(Self(digits))
     }
 
@@ -64,10 +67,13 @@ mod tests {
 
     #[test]
     fn a_pin_is_six_digits() {
-        for bad in ["", "12345", "1234567", "12345a", "12 456", "１２３４５６"] {
+        for bad in ["", "12345", "1234567", "12345a", "12 456", "१२३४५६"] {
             assert!(Pin::parse(bad).is_none(), "{bad}");
         }
         assert_eq!(pin("246810").as_str(), "246810");
+        for same in ["２４６８１０", "٢٤٦٨١٠", "۲۴۶۸۱۰", "\u{200b}246810\r\n"] {
+            assert_eq!(pin(same), pin("246810"), "{same}");
+        }
         assert_eq!(format!("{:?}", pin("246810")), "***");
     }
 

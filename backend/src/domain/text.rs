@@ -1,5 +1,6 @@
 //! Short texts that people type and other people read: names, places, reasons.
 
+use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use crate::domain::error::DomainError;
@@ -89,6 +90,12 @@ pub fn parse(field: &str, text: &str, max_chars: usize) -> Result<String, Domain
         )));
     }
     Ok(text.to_owned())
+}
+
+/// `text` for comparing without regard to case, in any script: the database's `lower` knows what its locale knows.
+pub fn folded(text: &str) -> String {
+    // Twice to lower case: `ẞ` becomes `ß`, then `SS`; the final `ς` has the capital of `σ`.
+    text.nfd().flat_map(char::to_lowercase).flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfc().collect()
 }
 
 #[cfg(test)]

@@ -20,6 +20,11 @@ const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\
 /// Letters, digits and signs that `text::is_readable_word` takes wherever they stand. It takes more: combining marks and variation selectors
 /// behind a visible character, joiners between two, and all other scripts and emoji.
 const VISIBLE: &str = r"!-~\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0530\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3";
+/// What nobody sees, of which `domain::code` makes nothing.
+const UNSEEN: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff";
+/// What `domain::code::characters` skips beside both, and the digits that it knows.
+const DASH: &str = r"\u2010-\u2015\u2212-";
+const CODE_DIGIT: &str = r"[0-9\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]";
 /// The digits of a positive id.
 const DIGITS: &str = "0*[1-9][0-9]";
 
@@ -78,7 +83,8 @@ describe! {
     NumberPrefix => text(format!(r"^[{BLANK}]*(\+?{COUNTRY_CODE}|0)?([1-57-9][0-9]{{0,7}}|6([013-9][0-9]{{0,6}})?)[{BLANK}]*$"))
         .description(Some("1 to 8 digits, in the forms of a number.")).examples(["8990"]).build();
     CountryCode => number_or_text().enum_values(Some([json(COUNTRY_CODE), json("+62"), 62.into()])).build();
-    SixDigits => text("^[0-9]{6}$").examples(["123456"]).build();
+    SixDigits => text(six_digits()).description(Some("Six digits, of Arabic and East Asian keyboards, too; blanks, dashes and what nobody sees are skipped."))
+        .examples(["123456"]).build();
     FullName => text(full_name()).description(Some(format!("At least two words, together at most {MAX_LETTERS} characters without the blanks; {ALSO_TAKEN}.")))
         .examples(["Siti Rahmawati"]).build();
     ShortText => text(trimmed(MAX_NAME_CHARS)).description(Some(between(MAX_NAME_CHARS))).examples(["Cuci Kilat"]).build();
@@ -129,6 +135,12 @@ fn number(or_nothing: bool) -> String {
     let code = format!(r"{s}(\+{s}6{s}2{s}|0{s}|6{s}2{s})?");
     let digits = format!("([1-57-9]{s}[0-9]{s}|6{s}[013-9]{s})([0-9]{s}){{5,11}}");
     if or_nothing { format!("^({code}{digits})?$") } else { format!("^{code}{digits}$") }
+}
+
+/// `domain::pin::Pin::parse`.
+fn six_digits() -> String {
+    let skipped = format!("[{BLANK}{UNSEEN}{DASH}]*");
+    format!("^{skipped}({CODE_DIGIT}{skipped}){{6}}$")
 }
 
 /// `domain::text::parse`.
@@ -198,6 +210,7 @@ mod tests {
     use super::*;
     use crate::api::transaksi::get_layanan::search_of;
     use crate::domain::name::Name;
+    use crate::domain::pin::Pin;
     use crate::domain::text;
     use crate::ops::pelanggan_bulk::PhonePrefix;
     use crate::push::endpoint::Endpoint;
@@ -264,6 +277,7 @@ mod tests {
         same_as::<Filter>(reads::<Filter>);
         same_as::<ReceiptNumber>(reads::<ReceiptNumber>);
         same_as::<Telp>(reads::<Telp>);
+        same_as::<SixDigits>(|text| Pin::parse(text).is_some());
         same_as::<NumberOrNothing>(|text| text.is_empty() || Telp::parse(text).is_ok());
         same_as::<NumberPrefix>(|text| PhonePrefix::parse(text).is_ok());
         same_as::<PushEndpoint>(|text| Endpoint::parse(text, &[]).is_some());

@@ -20,8 +20,7 @@ use crate::staff::ended::SessionEnded;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Pasang {
-    /// Eight characters, as they are shown to a supervisor or printed by `nyala perangkat pasang`; blanks and case do not matter.
-    #[schema(max_length = 32)]
+    /// Eight characters, as they are shown to a supervisor or printed by `nyala perangkat pasang`; blanks, dashes and case do not matter.
     kode: String,
 }
 

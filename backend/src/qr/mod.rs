@@ -7,6 +7,7 @@ pub mod png;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 
+use crate::domain::code;
 use crate::secrets::Key;
 
 /// Bytes of the HMAC kept: 128 bits cannot be guessed, and a smaller QR is easier to scan.
@@ -24,7 +25,7 @@ fn seal(prefix: &str, kid: &str, key: &Key, payload: &[u8]) -> String {
 
 /// The payload of `text`; `None` when it is not ours, was made with other keys, or was altered.
 fn open<const N: usize>(prefix: &str, kid: &str, key: &Key, text: &str) -> Option<[u8; N]> {
-    let text = text.trim();
+    let text = code::trim(text);
     if text.len() > MAX_TEXT_BYTES {
         return None;
     }
@@ -46,7 +47,7 @@ mod tests {
     fn an_altered_text_never_opens() {
         let keys = Secrets::random();
         let text = seal("NYX1", &keys.kid, &keys.qr_mesin, &[7; 4]);
-        assert_eq!(open("NYX1", &keys.kid, &keys.qr_mesin, &format!(" {text}\n")), Some([7; 4]));
+        assert_eq!(open("NYX1", &keys.kid, &keys.qr_mesin, &format!("\u{feff}{text}\r\n")), Some([7; 4]));
         for i in 0..text.len() {
             let mut altered = text.clone().into_bytes();
             altered[i] = if altered[i] == b'A' { b'B' } else { b'A' };

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::auth::{TELP, other_code, otp_body, register_body};
-use crate::helpers::{Answer, Setup, TestApp};
+use crate::helpers::{AROUND_A_CODE, Answer, Setup, TestApp, other_digits};
 
 const REQUEST: &str = "/scan/v1/auth/request_otp";
 const REGISTER: &str = "/scan/v1/auth/register";
@@ -193,4 +193,24 @@ async fn the_database_does_not_know_the_code() {
     let texts: Vec<&str> = row.as_object().unwrap().values().filter_map(Value::as_str).collect();
     assert!(!texts.iter().any(|t| *t == code), "{row}");
     assert_eq!(row["telp"], json!(TELP));
+}
+
+#[actix_web::test]
+async fn a_sent_code_is_taken_whatever_stands_around_it_and_in_any_digits() {
+    let app = TestApp::spawn().await;
+    let mut number = 81_234_567_000_u64;
+    let code_forms = |code: &str| {
+        let around = AROUND_A_CODE.map(|(before, after)| format!("{before}{code}{after}"));
+        around.into_iter().chain(other_digits(code)).chain([format!("{} {}", &code[..3], &code[3..])]).collect::<Vec<_>>()
+    };
+    for form in 0..code_forms("123456").len() {
+        number += 1;
+        let telp = number.to_string();
+        let code = app.send_code(&telp).await;
+        app.post(REGISTER, None, &register_body(&telp, &code_forms(&code)[form])).await.ok();
+    }
+    let code = app.send_code("81234567890").await;
+    for wrong in [format!("{code}0"), code[1..].to_owned(), String::new()] {
+        app.post(REGISTER, None, &register_body("81234567890", &wrong)).await.expect(422, "your otp is invalid");
+    }
 }

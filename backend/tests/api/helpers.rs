@@ -314,3 +314,24 @@ impl Drop for TestApp {
         let _ = std::fs::remove_dir_all(&self.data_dir);
     }
 }
+
+/// What comes with a code that is pasted, scanned or typed, and is no part of it: at both ends.
+pub const AROUND_A_CODE: [(&str, &str); 8] = [
+    ("", "\n"),
+    ("", "\r\n"),
+    ("\t", "\t"),
+    ("\u{a0}", "\u{a0}"),
+    ("\u{200b}", "\u{200b}"),
+    ("\u{feff}", ""),
+    ("\u{2068}", "\u{2069}"),
+    (" ", "\u{2028}"),
+];
+
+/// `code` in the digits of Arabic, of Persian and of East Asian keyboards.
+pub fn other_digits(code: &str) -> [String; 3] {
+    let from = |zero: u32| {
+        let one = |c: char| c.to_digit(10).map_or(c, |d| char::from_u32(zero + d).unwrap());
+        code.chars().map(one).collect()
+    };
+    [from(0x660), from(0x6f0), from(0xff10)]
+}

@@ -267,3 +267,72 @@ async fn only_a_phone_that_is_known_now_stands_in_its_customers_line() {
     app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
     assert_eq!(app.login_from("", &known, TELP, PASSWORD).await.status, 200);
 }
+
+/// `é` as one character and as two.
+const COMPOSED: &str = "k\u{e9}pompong";
+const DECOMPOSED: &str = "ke\u{301}pompong";
+
+async fn stored(app: &TestApp) -> (String, i32, nyala::domain::timestamp::Timestamp) {
+    let row = app.db.query_one("SELECT password_hash, token_version, updated_at FROM customer_global", &[]).await.unwrap();
+    (row.get(0), row.get(1), row.get(2))
+}
+
+#[actix_web::test]
+async fn a_password_is_the_same_in_both_forms_of_its_letters_at_all_four_places() {
+    let app = TestApp::spawn().await;
+    let code = app.send_code(TELP).await;
+    let mut body = crate::auth::register_body(TELP, &code);
+    // Eight characters as they are sent, four as they are counted.
+    body["password"] = "e\u{301}e\u{301}e\u{301}e\u{301}".into();
+    app.post("/scan/v1/auth/register", None, &body).await.expect(422, "kata sandi minimal 8 karakter");
+    body["password"] = "e\u{301}".repeat(128).into();
+    app.post("/scan/v1/auth/register", None, &body).await.ok();
+    app.login(TELP, &"\u{e9}".repeat(128)).await.ok();
+    app.login(TELP, &"e\u{301}".repeat(128)).await.ok();
+
+    app.post("/scan/v1/auth/request_otp_forgot_password", None, &crate::auth::otp_body(TELP)).await.ok();
+    let code = app.last_code(TELP).await;
+    let reset = serde_json::json!({"otp": code, "telp": TELP, "password": DECOMPOSED});
+    app.post("/scan/v1/auth/forgot_password", None, &reset).await.ok();
+    let token = app.login(TELP, COMPOSED).await.ok()["token"].as_str().unwrap().to_owned();
+    let row = app.db.query_one("SELECT id FROM customer_global", &[]).await.unwrap();
+    let siti = crate::helpers::Customer { id: row.get(0), telp: TELP.to_owned(), token };
+    let code = app.code_for(&siti).await;
+    app.update_password(&siti, &code, DECOMPOSED, &format!("{DECOMPOSED}2")).await.ok();
+    app.login(TELP, &format!("{COMPOSED}2")).await.ok();
+}
+
+#[actix_web::test]
+async fn an_older_hash_of_the_raw_form_is_replaced_and_ends_nothing() {
+    let app = TestApp::spawn().await;
+    app.register_customer(TELP, "Siti", "Rahma").await;
+    let older = argon::hash_here(DECOMPOSED).unwrap();
+    app.db.execute("UPDATE customer_global SET password_hash = $1", &[&older]).await.unwrap();
+    let before = stored(&app).await;
+    app.advance_s(60);
+    app.login(TELP, "ke\u{301}pompon").await.expect(401, "password is incorrect");
+    // The two forms of this one are the same: there is nothing else to try.
+    app.login(TELP, COMPOSED).await.expect(401, "password is incorrect");
+    assert_eq!(stored(&app).await, before);
+    app.login(TELP, DECOMPOSED).await.ok();
+    let after = stored(&app).await;
+    assert_eq!((after.1, after.2), (before.1, before.2));
+    assert_ne!(after.0, before.0);
+    app.login(TELP, COMPOSED).await.ok();
+    app.login(TELP, DECOMPOSED).await.ok();
+    assert_eq!(stored(&app).await, after, "replaced once");
+}
+
+#[actix_web::test]
+async fn an_older_hash_of_the_raw_form_lets_its_customer_change_the_password() {
+    let app = TestApp::spawn().await;
+    let siti = app.register_customer(TELP, "Siti", "Rahma").await;
+    let older = argon::hash_here(DECOMPOSED).unwrap();
+    app.db.execute("UPDATE customer_global SET password_hash = $1", &[&older]).await.unwrap();
+    let code = app.code_for(&siti).await;
+    app.update_password(&siti, &code, COMPOSED, "SandiBaru1")
+        .await
+        .expect(422, "hashedPassword is not the hash of the given password");
+    app.update_password(&siti, &code, DECOMPOSED, "SandiBaru1").await.ok();
+    app.login(TELP, "SandiBaru1").await.ok();
+}

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::arrange::{column, receipt};
-use crate::helpers::{Answer, Customer, TestApp};
+use crate::helpers::{AROUND_A_CODE, Answer, Customer, TestApp, other_digits};
 
 const PATH: &str = "/scan/v1/transaksi/get_layanan";
 
@@ -142,4 +142,69 @@ async fn malformed_scans_are_400() {
     }
     let far = json!({"qr": qr, "limit": 100, "skip": i64::MAX, "search": ""});
     assert_eq!(app.post(PATH, Some(&siti.token), &far).await.ok()["data_layanan"], json!([]));
+}
+
+#[actix_web::test]
+async fn a_code_is_a_code_whatever_stands_around_it_and_whichever_digits_it_has() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let machine = app.machine(outlet, "M1").await;
+    let right = scan(&app, &siti, &machine.code).await.ok();
+    for (before, after) in AROUND_A_CODE {
+        for code in [&machine.code, &machine.qr] {
+            let text = format!("{before}{code}{after}");
+            assert_eq!(scan(&app, &siti, &text).await.ok(), right, "{text:?}");
+        }
+        let halves = format!("{}{before}{after}{}", &machine.code[..4], &machine.code[4..]);
+        assert_eq!(scan(&app, &siti, &halves).await.ok(), right, "{halves:?}");
+    }
+    for code in other_digits(&machine.code) {
+        assert_eq!(scan(&app, &siti, &code).await.ok(), right, "{code}");
+    }
+    scan(&app, &siti, &format!("{0}{0}", machine.code)).await.expect(404, "Mesin Not found");
+}
+
+#[actix_web::test]
+async fn a_search_finds_any_letter_in_any_case() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let machine = app.machine(outlet, "M1").await;
+    for (nama, searches) in [
+        ("Cuci \u{c9}LITE", vec!["\u{e9}lite", "\u{c9}LITE", "e\u{301}Lite", "cuci \u{e9}"]),
+        ("cuci \u{e9}toile", vec!["\u{c9}TOILE", "E\u{301}T"]),
+        ("Stra\u{df}e", vec!["STRASSE", "stra\u{df}e", "STRA\u{1e9e}E"]),
+        ("\u{39f}\u{394}\u{39f}\u{3a3}", vec!["\u{3bf}\u{3b4}\u{3bf}\u{3c2}", "\u{3bf}\u{3b4}\u{3bf}\u{3c3}"]),
+        ("\u{421}\u{422}\u{418}\u{420}\u{41a}\u{410}", vec!["\u{441}\u{442}\u{438}\u{440}\u{43a}\u{430}"]),
+        ("100%", vec!["%"]),
+    ] {
+        app.db.execute("UPDATE layanan SET nama = $1", &[&nama]).await.unwrap();
+        for search in searches {
+            let body = json!({"qr": machine.qr, "limit": 10, "skip": 0, "search": search});
+            let found = app.post(PATH, Some(&siti.token), &body).await.ok();
+            assert_eq!(found["data_layanan"][0]["nama"], nama, "{search}");
+        }
+    }
+    let body = json!({"qr": machine.qr, "limit": 10, "skip": 0, "search": "elite"});
+    assert_eq!(app.post(PATH, Some(&siti.token), &body).await.ok()["data_layanan"], json!([]));
+}
+
+#[actix_web::test]
+async fn pages_of_a_search_are_pages_of_what_it_finds() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let machine = app.machine(outlet, "M1").await;
+    const ADD: &str = "INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at)
+        SELECT idoutlet, CASE WHEN n % 2 = 0 THEN '\u{c9}LITE ' ELSE 'Biasa ' END || n, durasi_s, harga, created_at
+        FROM layanan, generate_series(1, 9) n";
+    app.db.execute(ADD, &[]).await.unwrap();
+    let mut pages = vec![];
+    for (limit, skip) in [(3, 0), (3, 3), (3, 6)] {
+        let body = json!({"qr": machine.qr, "limit": limit, "skip": skip, "search": "\u{e9}lite"});
+        let found = app.post(PATH, Some(&siti.token), &body).await.ok();
+        pages.push(json!(column(&found["data_layanan"], "nama")));
+    }
+    assert_eq!(json!(pages), json!([["\u{c9}LITE 2", "\u{c9}LITE 4", "\u{c9}LITE 6"], ["\u{c9}LITE 8"], []]));
 }

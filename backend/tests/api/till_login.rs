@@ -4,7 +4,7 @@ use nyala::domain::role::Role;
 use nyala::staff::people::WorksFor;
 use serde_json::json;
 
-use crate::helpers::{Setup, TestApp};
+use crate::helpers::{AROUND_A_CODE, Setup, TestApp, other_digits};
 use crate::operator::Scope;
 use crate::till::{AtTill, Till, cookie_of};
 
@@ -267,4 +267,19 @@ async fn pins_are_in_no_log_and_no_row() {
     let parsed = argon2::PasswordHash::new(&hash).unwrap();
     use argon2::PasswordVerifier as _;
     assert!(argon2::Argon2::default().verify_password(PIN.as_bytes(), &parsed).is_err());
+}
+
+#[actix_web::test]
+async fn a_pin_is_taken_whatever_stands_around_it_and_in_any_digits() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let till = app.till(outlet.idoutlet).await;
+    let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
+    let around = AROUND_A_CODE.map(|(before, after)| format!("{before}{PIN}{after}"));
+    for pin in around.into_iter().chain(other_digits(PIN)) {
+        app.log_in(&till, &json!({ "idpetugas": rina, "pin": pin })).await.ok();
+    }
+    for bad in ["24681", "2468100", "24681a", ""] {
+        assert_eq!(app.log_in(&till, &json!({ "idpetugas": rina, "pin": bad })).await.status, 400, "{bad}");
+    }
 }

@@ -5,7 +5,7 @@ use nyala::domain::role::Role;
 use nyala::staff::people::WorksFor;
 use serde_json::json;
 
-use crate::helpers::{Answer, Setup, TestApp};
+use crate::helpers::{AROUND_A_CODE, Answer, Setup, TestApp, other_digits};
 use crate::operator::Scope;
 use crate::till::{AtTill, Till, cookie_of};
 
@@ -188,4 +188,20 @@ async fn a_browser_that_is_replaced_is_good_until_the_other_one_is_paired() {
     app.clock.advance_ms(10 * 60_000 - 1);
     pair(&app, second["kode"].as_str().unwrap()).await.ok();
     app.see(&rina, "shift").await.expect(401, "perangkat belum dipasang");
+}
+
+#[actix_web::test]
+async fn a_pairing_code_is_taken_whatever_stands_around_it_and_in_any_digits() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    let body = json!({ "nama": "Tablet depan", "idoutlet": outlet.idoutlet });
+    let forms = |code: &str| {
+        let around = AROUND_A_CODE.map(|(before, after)| format!("{before}{code}{after}"));
+        around.into_iter().chain(other_digits(code)).collect::<Vec<_>>()
+    };
+    for form in 0..forms("").len() {
+        let invited = app.ops(&supervisor, "perangkat", &body).await.ok();
+        pair(&app, &forms(invited["kode"].as_str().unwrap())[form]).await.ok();
+    }
 }

@@ -8,7 +8,7 @@ use nyala::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::counter::{Counter, TELP, and, counter};
-use crate::helpers::TestApp;
+use crate::helpers::{AROUND_A_CODE, TestApp};
 use crate::operator::Scope;
 use crate::till::AtTill;
 
@@ -213,6 +213,9 @@ async fn whoever_is_looked_up_shows_no_more_than_a_counter_needs() {
     assert_eq!(search(json!({"telp": "081234567890"})).await.ok(), unknown);
     let qr = nyala::qr::customer::make(&app.state.secrets, siti.id, app.now());
     assert_eq!(search(json!({"qr": qr})).await.ok(), unknown);
+    for (before, after) in AROUND_A_CODE {
+        assert_eq!(search(json!({"qr": format!("{before}{qr}{after}")})).await.ok(), unknown, "{before:?} {after:?}");
+    }
     app.funded(siti, app.outlet("Mawar").await, 90_000).await;
     assert_eq!(search(json!({"qr": qr})).await.ok(), unknown, "what is elsewhere is not told");
 

@@ -12,7 +12,7 @@ use crate::auth::change_password::{PasswordChange, change_password};
 use crate::auth::code::CodePurpose;
 use crate::auth::code_try;
 use crate::auth::line::Line;
-use crate::auth::password;
+use crate::auth::password::{self, Compared};
 use crate::config::HttpSettings;
 use crate::db::Store;
 use crate::domain::password::Password;
@@ -53,14 +53,14 @@ pub async fn update_password(
     body: Json<UpdatePasswordRequest>,
 ) -> Result<HttpResponse, AppError> {
     let UpdatePasswordRequest { otp, password_lama, password_baru } = body.into_inner();
-    let password = Password::parse(password_baru)?;
+    let password = Password::parse(&password_baru)?;
     let (telp, old_hash) = credentials(&store, customer.id).await?;
     let requester = requester(&req, &auth, &http);
     let place = password::reserve(&auth, Line::Customer(customer.id, requester.address))?;
     let known_as = requester.known_by_number(&auth, &telp).await?;
     let code = code_try::take_try(&auth, &requester, known_as, CodePurpose::UpdatePassword, &telp, &otp);
     let code = code.await?.ok_or(AppError::OtpInvalid)?;
-    if !place.verify(&password_lama, &old_hash).await? {
+    if place.compare(&password_lama, &old_hash).await? == Compared::Wrong {
         return Err(AppError::OldPasswordWrong);
     }
     let hash = place.hash(password.as_str()).await?;

@@ -47,7 +47,7 @@ pub async fn forgot_password(
     body: Json<ForgotPasswordRequest>,
 ) -> Result<HttpResponse, AppError> {
     let ForgotPasswordRequest { otp, telp, password } = body.into_inner();
-    let password = Password::parse(password)?;
+    let password = Password::parse(&password)?;
     let requester = requester(&req, &auth, &http);
     let known_as = requester.known_by_number(&auth, &telp).await?;
     let place = password::reserve(&auth, requester.line(known_as))?;

@@ -8,9 +8,10 @@ use super::{TokenData, logged_in, requester};
 use crate::auth::Auth;
 use crate::auth::line::Line;
 use crate::auth::login_limits::Who;
-use crate::auth::password;
+use crate::auth::password::{self, Compared, QueuePlace};
 use crate::config::HttpSettings;
 use crate::db::Store;
+use crate::domain::password::composed;
 use crate::domain::secret::Secret;
 use crate::domain::telp::{CountryCode, Telp};
 use crate::http::answer::{Answer, Empty};
@@ -58,15 +59,32 @@ pub async fn login(
     let known_as = requester.known_as(account.id, account.version);
     let stranger = Who::Stranger { number: telp, address: requester.address };
     let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), store.now())?;
-    let right = is_right(&auth, requester.line(known_as), &password, &account.hash).await;
+    let right = is_right((&auth, &store), requester.line(known_as), &password, &account).await;
     if !matches!(right, Ok(false)) {
         limits.give_back(&attempt);
     }
     if right? { logged_in(&auth, &http, &req, "OK", account.id, account.version) } else { Err(AppError::PasswordIncorrect) }
 }
 
-async fn is_right(auth: &Auth, line: Line, password: &str, hash: &str) -> Result<bool, AppError> {
-    Ok(password::reserve(auth, line)?.verify(password, hash).await?)
+async fn is_right((auth, store): (&Auth, &Store), line: Line, password: &str, account: &Account) -> Result<bool, AppError> {
+    let place = password::reserve(auth, line)?;
+    let compared = place.compare(password, &account.hash).await?;
+    if compared == Compared::Older {
+        // The next login tries again; this one is right all the same.
+        if let Err(error) = replace_hash(store, &place, password, account).await {
+            tracing::warn!(%error, "the older hash of a right password stays");
+        }
+    }
+    Ok(compared != Compared::Wrong)
+}
+
+/// The password stays what it is, so that no token ends and `updated_at` does not move.
+async fn replace_hash(store: &Store, place: &QueuePlace, password: &str, account: &Account) -> Result<(), AppError> {
+    const REPLACE: &str = "UPDATE customer_global SET password_hash = $3 WHERE id = $1 AND password_hash = $2";
+    let hash = place.hash(&composed(password)).await?;
+    let client = store.get().await?;
+    client.execute(&client.prepare_cached(REPLACE).await?, &[&account.id, &account.hash, &hash]).await?;
+    Ok(())
 }
 
 struct Account {

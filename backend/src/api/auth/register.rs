@@ -55,7 +55,7 @@ pub async fn register(
 ) -> Result<HttpResponse, AppError> {
     let RegisterRequest { otp, telp, password, nama, .. } = body.into_inner();
     let name = Name::parse(&nama)?;
-    let password = Password::parse(password)?;
+    let password = Password::parse(&password)?;
     let requester = requester(&req, &auth, &http);
     // Nobody is known as the customer of a number that has no account yet.
     let place = password::reserve(&auth, requester.line(None))?;

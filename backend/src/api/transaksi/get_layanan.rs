@@ -1,6 +1,9 @@
 //! `POST /scan/v1/transaksi/get_layanan`: the machine behind a sticker and the services it offers (docs/contract.md §2).
 
+use std::future::ready;
+
 use actix_web::{HttpResponse, web};
+use futures_util::{StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use utoipa::ToSchema;
@@ -113,9 +116,8 @@ macro_rules! mesin_sql {
 const BY_STICKER: &str = mesin_sql!("m.idmesin = $1 AND m.qr_versi = $2");
 const BY_KODE: &str = mesin_sql!("m.kode = $1");
 
-/// `strpos` knows no wildcards, so a `%` in a search is only a `%`.
 const SERVICES: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM layanan \
-                       WHERE idoutlet = $1 AND aktif AND strpos(lower(nama), lower($2)) > 0 ORDER BY idlayanan LIMIT $3 OFFSET $4";
+                       WHERE idoutlet = $1 AND aktif ORDER BY idlayanan";
 
 /// The machine, whether it is free, and a page of the active services of its outlet.
 #[utoipa::path(
@@ -139,14 +141,18 @@ pub async fn get_layanan(
     let here = device::scan(&machines, scanned).await;
     let data_mesin = data_mesin(&row, here != Some(false), store.now())?;
     let stmt = client.prepare_cached(SERVICES).await?;
-    let rows = client.query(&stmt, &[&data_mesin.outlet.idoutlet, &search, &page.limit, &page.skip]).await?;
+    // Looked through here: the database may know the case of no letter but ASCII's.
+    let found = |row: &Row| row.try_get(1).is_ok_and(|nama: &str| text::folded(nama).contains(&search));
+    let [skip, limit] = [page.skip, page.limit].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    let all = client.query_raw(&stmt, [data_mesin.outlet.idoutlet]).await?;
+    let rows: Vec<Row> = all.try_filter(|row| ready(found(row))).skip(skip).take(limit).try_collect().await?;
     let data_layanan = rows.iter().map(data_layanan).collect::<Result<_, _>>()?;
     Ok(ok_with("Get Layanan Success", Layanan { data_mesin, data_layanan }))
 }
 
-/// Nothing but blanks finds every service.
+/// What is looked for, [`text::folded`]; nothing but blanks finds every service.
 pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
-    if text.trim().is_empty() { Ok(String::new()) } else { Ok(text::parse("search", text, MAX_SEARCH_CHARS)?) }
+    if text.trim().is_empty() { Ok(String::new()) } else { Ok(text::folded(&text::parse("search", text, MAX_SEARCH_CHARS)?)) }
 }
 
 /// The active machine of a sticker that is not revoked, or of a typed code.

@@ -2900,7 +2900,7 @@ export interface components {
             quota: number;
         };
         Pasang: {
-            /** @description Eight characters, as they are shown to a supervisor or printed by `nyala perangkat pasang`; blanks and case do not matter. */
+            /** @description Eight characters, as they are shown to a supervisor or printed by `nyala perangkat pasang`; blanks, dashes and case do not matter. */
             kode: string;
         };
         PelangganFound: {
@@ -3100,7 +3100,10 @@ export interface components {
          * @example Cuci Kilat
          */
         ShortText: string;
-        /** @example 123456 */
+        /**
+         * @description Six digits, of Arabic and East Asian keyboards, too; blanks, dashes and what nobody sees are skipped.
+         * @example 123456
+         */
         SixDigits: string;
         SnapDetail: {
             /**

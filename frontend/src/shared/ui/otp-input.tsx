@@ -1,5 +1,6 @@
 import { type ClipboardEvent, type KeyboardEvent, useRef } from 'react'
 import { added } from '@/shared/copy/added'
+import { onlyDigits } from '@/shared/lib/digits'
 import styles from './otp-input.module.css'
 
 const OTP_LENGTH = 6
@@ -25,7 +26,7 @@ export function OtpInput({ digits, onChange, onComplete, disabled = false }: Pro
   const focus = (index: number) => boxes.current[Math.min(Math.max(index, 0), OTP_LENGTH - 1)]?.focus()
 
   function put(index: number, text: string) {
-    const entered = text.replace(/\D/g, '').slice(0, OTP_LENGTH - index)
+    const entered = onlyDigits(text).slice(0, OTP_LENGTH - index)
     const next = [...digits]
     if (entered === '') {
       if (text === '') next[index] = ''
@@ -45,7 +46,7 @@ export function OtpInput({ digits, onChange, onComplete, disabled = false }: Pro
     if (value.length === 2 && before !== '') {
       put(index, value.startsWith(before) ? value.slice(1) : value.slice(0, 1))
     } else {
-      put(value.replace(/\D/g, '').length >= OTP_LENGTH ? 0 : index, value)
+      put(onlyDigits(value).length >= OTP_LENGTH ? 0 : index, value)
     }
   }
 
@@ -63,7 +64,7 @@ export function OtpInput({ digits, onChange, onComplete, disabled = false }: Pro
 
   function onPaste(index: number, event: ClipboardEvent) {
     event.preventDefault()
-    const text = event.clipboardData.getData('text').replace(/\D/g, '')
+    const text = onlyDigits(event.clipboardData.getData('text'))
     if (text) put(text.length >= OTP_LENGTH ? 0 : index, text)
   }
 

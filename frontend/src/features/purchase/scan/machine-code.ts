@@ -1,8 +1,12 @@
+import { asciiDigits } from '@/shared/lib/digits'
+
 /** Every machine sticker of ours begins so; any other code is nobody's machine and opens nothing. */
 const QR_PREFIX = 'NYM1.'
+/** Blanks, line ends and characters that nobody sees, which the server takes off, too. */
+const BEFORE = /^[\s\p{Cc}\p{Cf}]+/u
 
 export function isMachineQr(text: string): boolean {
-  return text.startsWith(QR_PREFIX) && text.length <= 512
+  return text.replace(BEFORE, '').startsWith(QR_PREFIX) && text.length <= 512
 }
 
 /**
@@ -10,6 +14,10 @@ export function isMachineQr(text: string): boolean {
  * look-alikes O, I and L are forgiven. Null when it cannot be a code.
  */
 export function readCode(typed: string): string | null {
-  const code = typed.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
+  const code = asciiDigits(typed)
+    .toUpperCase()
+    .replace(/[\s\p{Cc}\p{Cf}\p{Pd}]/gu, '')
+    .replace(/O/g, '0')
+    .replace(/[IL]/g, '1')
   return /^[0-9A-HJKMNP-TV-Z]{8}$/.test(code) ? code : null
 }

@@ -5,6 +5,7 @@ import { keys } from '@/kasir/api/keys'
 import { reasonOf } from '@/kasir/lib/explain'
 import { hrefOf, navigate, paths } from '@/kasir/lib/router'
 import { useSession } from '@/kasir/lib/session'
+import { asciiDigits } from '@/shared/lib/digits'
 import { useSubmit } from '@/shared/lib/use-submit'
 import { Button } from '@/shared/ui/button'
 import { Field } from '@/shared/ui/field'
@@ -13,7 +14,7 @@ import styles from './pasang-page.module.css'
 const LENGTH = 8
 /** Letters and digits; case and blanks do not matter to the server. */
 const clean = (typed: string) =>
-  typed
+  asciiDigits(typed)
     .toUpperCase()
     .replace(/[^0-9A-Z]/g, '')
     .slice(0, LENGTH)
