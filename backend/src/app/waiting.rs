@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use actix_web::dev::ServerHandle;
 use actix_web::http::StatusCode;
-use actix_web::{App, HttpServer, web};
+use actix_web::{App, HttpRequest, HttpServer, web};
 
 use crate::http::answer::{done, with_status};
 
@@ -16,15 +16,18 @@ const LAST_ANSWERS_S: u64 = 1;
 /// # Errors
 /// When the listener cannot be used.
 pub fn serve(listener: &TcpListener) -> std::io::Result<ServerHandle> {
-    let not_yet = || async { with_status(StatusCode::SERVICE_UNAVAILABLE, "menunggu jam basis data", None::<()>) };
-    let server = HttpServer::new(move || {
-        App::new().route("/healthz", web::get().to(|| async { done("OK") })).default_service(web::to(not_yet))
-    })
-    .workers(1)
-    .disable_signals()
-    .shutdown_timeout(LAST_ANSWERS_S)
-    .listen(listener.try_clone()?)?
-    .run();
+    let answer = |req: HttpRequest| async move {
+        match req.path() {
+            "/healthz" => done("OK"),
+            _ => with_status(StatusCode::SERVICE_UNAVAILABLE, "menunggu jam basis data", None::<()>),
+        }
+    };
+    let server = HttpServer::new(move || App::new().default_service(web::to(answer)))
+        .workers(1)
+        .disable_signals()
+        .shutdown_timeout(LAST_ANSWERS_S)
+        .listen(listener.try_clone()?)?
+        .run();
     let handle = server.handle();
     actix_web::rt::spawn(server);
     Ok(handle)
