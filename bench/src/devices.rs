@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use nyala::cluster::Ownership;
+use nyala::config::ServerSettings;
 use nyala::db::Store;
 use nyala::db::clock::database_now;
 use nyala::db::pool::{Db, PoolLimits};
@@ -237,8 +238,9 @@ impl DeviceCost {
         };
         let port = broker.as_ref().map(|broker| broker.port);
         let authority = (way == Way::EndpointTls).then(|| Authority::of(&secrets)).transpose()?;
-        let mqtt =
-            Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), broker, (authority, Some("127.0.0.1")), 20_000)?;
+        let settings = ServerSettings::load(Path::new("config"), &["mqtt.max_connections=20000".to_owned()])?.mqtt;
+        let tls = (authority, Some("127.0.0.1"));
+        let mqtt = Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), broker, tls, &settings)?;
         let (uplink, heard) = Uplink::channel(store.clock.clone(), WORDS);
         mqtt.start(uplink)?;
         let address = match mqtt.start_thread()? {
