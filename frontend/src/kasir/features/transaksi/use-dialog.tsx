@@ -67,7 +67,13 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
       <View label="Hasil">
         <p role="status" className={styles.done}>
           <strong className="digits">{rupiah(done.jumlah)}</strong> kembali ke saldo {nama}, sekarang{' '}
-          <strong className="digits">{rupiah(done.saldo_akhir)}</strong>.
+          <strong className="digits">{rupiah(done.saldo_akhir)}</strong>
+          {done.berlaku_sampai != null && (
+            <>
+              , berlaku sampai <span className="digits">{formatDateTime(done.berlaku_sampai)}</span>
+            </>
+          )}
+          .
         </p>
         <HowOften {...done.ke} />
         <Button onClick={onClose}>Selesai</Button>
