@@ -76,6 +76,8 @@ export default defineConfig({
           groups: [
             { name: EARLY, test: /src[\\/]early\.ts$/, priority: 4 },
             { name: 'start', tags: ['$initial'], priority: 3 },
+            // A few bytes that the scanner shares with the code steps, whose chunk it would fetch whole.
+            { name: 'start', test: /shared[\\/]lib[\\/]digits\.ts$/, priority: 3 },
             // The query library whole: spread over files that import each other, a class may be extended before it is there.
             { name: 'home', test: /src[\\/]app[\\/]home\.ts$|node_modules[\\/]@tanstack/, priority: 2 },
             // The style sheets of the screens beside it as one: they say much the same, and compress to half of what each takes alone.

@@ -255,3 +255,30 @@ test('the second visit scans at once: the decoder is kept', async ({ page, line 
     },
   )
 })
+
+test('the arrow leads back to the scanner, and the sticker that is still in view leads nowhere again', async ({
+  page,
+  line,
+}) => {
+  await atSticker(
+    page,
+    line.url,
+    await shop(),
+    async () => {},
+    async (phone) => {
+      await expect(phone).toHaveURL('/pilihLayanan')
+      await phone.getByRole('button', { name: 'Kembali' }).click()
+      await expect(phone).toHaveURL('/scanPage')
+      await expect(phone.getByText('Mencari kode QR…')).toBeVisible()
+      let asked = 0
+      await phone.route('**/get_layanan', (route) => {
+        asked += 1
+        return route.continue()
+      })
+      // Longer than a refused code would rest.
+      await phone.waitForTimeout(7_000)
+      expect(asked).toBe(0)
+      await expect(phone).toHaveURL('/scanPage')
+    },
+  )
+})

@@ -2,6 +2,7 @@ import { WifiOff } from 'lucide-react'
 import { useDataAge } from '@/app/data-age'
 import { useStuckHeight } from '@/app/use-stuck-height'
 import { added } from '@/shared/copy/added'
+import { useAgeTold } from '@/shared/lib/age-told'
 import { moment } from '@/shared/lib/format'
 import { KEEP_CLEAR } from '@/shared/lib/free-place'
 import { useOnline } from '@/shared/lib/use-online'
@@ -28,6 +29,7 @@ export function OfflineBanner() {
 
 function Age() {
   const at = useDataAge((state) => state.at)
-  if (at === null) return null
+  const told = useAgeTold((state) => state.told)
+  if (at === null || told) return null
   return <span className={`digits ${styles.age}`}>{added.dashboard.dataAsOf(moment(at))}</span>
 }

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import type { Failure } from '@/shared/api/asked'
 import { lastUseQuery } from '@/shared/api/last-use'
 import type { AkunEpay } from '@/shared/api/model'
 import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
+import { useAgeTold } from '@/shared/lib/age-told'
 import { isOnDashboard } from '@/shared/lib/epay'
-import { moment, rupiah } from '@/shared/lib/format'
+import { formatDateTime, rupiah } from '@/shared/lib/format'
 import { KEEP_CLEAR } from '@/shared/lib/free-place'
 import { fullName } from '@/shared/lib/name'
 import { unfinished } from '@/shared/lib/purchases'
@@ -47,7 +49,7 @@ export default function DashboardPage() {
       {failure && (
         <Stale {...failure}>
           {dashboard.kind === 'shown' && epay.kind === 'shown'
-            ? added.dashboard.dataAsOf(moment(age_ms))
+            ? added.dashboard.dataAsOf(formatDateTime(age_ms))
             : added.dashboard.loadFailed}
         </Stale>
       )}
@@ -86,6 +88,10 @@ function Total({ accounts }: { accounts: AkunEpay[] }) {
 
 /** What is shown is of before. */
 function Stale({ pending, onRetry, children }: Failure & { children: string }) {
+  useEffect(() => {
+    useAgeTold.setState({ told: true })
+    return () => useAgeTold.setState({ told: false })
+  }, [])
   return (
     <div className={styles.stale} {...KEEP_CLEAR}>
       <span role="status">{children}</span>

@@ -29,12 +29,20 @@ function note(pathname: string): void {
   trail.write(Object.fromEntries([...before, [here, pathname]]))
 }
 
+let shown = { here: '', before: '' }
+
+/** The screen that was shown before the present one, whichever way led here; empty for the first of this page. */
+export const cameFrom = (): string => shown.before
+
 /** Remembers where the customer came by. Once, around all screens. */
 export function useTrail(): void {
   const { pathname, key } = useLocation()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same address may stand in another place
   useLayoutEffect(() => note(pathname), [pathname, key])
-  useLayoutEffect(() => toast.screen(pathname), [pathname])
+  useLayoutEffect(() => {
+    if (pathname !== shown.here) shown = { here: pathname, before: shown.here }
+    toast.screen(pathname)
+  }, [pathname])
 }
 
 /** Goes back one screen; where none of ours lies before, to `otherwise`. */

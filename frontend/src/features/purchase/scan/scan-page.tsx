@@ -6,6 +6,7 @@ import { extras } from '@/shared/copy/extras'
 import { spec } from '@/shared/copy/spec'
 import { paths } from '@/shared/lib/paths'
 import { toast } from '@/shared/lib/toast'
+import { cameFrom } from '@/shared/lib/trail'
 import { useSubmit } from '@/shared/lib/use-submit'
 import { codePicker } from '@/shared/scan/pick-code'
 import { useCamera } from '@/shared/scan/use-camera'
@@ -27,6 +28,12 @@ import { useStillThere } from './use-still-there'
 /** What lies over the camera, which looks at nothing meanwhile. */
 type Over = 'nothing' | 'code' | 'withoutEpay'
 
+/** Where a sticker leads to. */
+const STEPS: readonly string[] = [paths.pilihLayanan, paths.pilihEpay, paths.pembayaran]
+
+/** What was scanned before the customer came back here; null for whoever comes from elsewhere. */
+const scannedBefore = () => (STEPS.includes(cameFrom()) ? (purchaseFlow.read()?.qr ?? null) : null)
+
 export default function ScanPage() {
   const video = useRef<HTMLVideoElement>(null)
   const camera = useCamera(video)
@@ -36,8 +43,7 @@ export default function ScanPage() {
   const find = useFindMachine(again, () => setOver('withoutEpay'))
   const close = () => setOver('nothing')
   const [pick] = useState(() => codePicker([isMachineQr]))
-  const [came] = useState(purchaseFlow.read)
-  const stillThere = useStillThere(came?.qr ?? null)
+  const stillThere = useStillThere(scannedBefore)
 
   const decoder = useDecoder(camera.state === 'starting' || camera.state === 'live')
   const looking = camera.state === 'live' && !find.pending && over === 'nothing'

@@ -6,7 +6,7 @@ afterEach(() => vi.useRealTimers())
 
 it('the sticker that led away stays untaken while it is in view, and counts when it is pointed at again', () => {
   vi.useFakeTimers()
-  const { result } = renderHook(() => useStillThere('NYM1.a'))
+  const { result } = renderHook(() => useStillThere(() => 'NYM1.a'))
   for (let look = 0; look < 200; look++) {
     expect(result.current('NYM1.a')).toBe(true)
     vi.advanceTimersByTime(120)
