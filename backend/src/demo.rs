@@ -190,7 +190,7 @@ async fn open_outlet(
     (name, city, latitude, longitude): (&str, &str, f64, f64),
     now: Timestamp,
 ) -> Result<Outlet, AppError> {
-    let premises = Premises { name: name.to_owned(), city: city.to_owned(), latitude, longitude };
+    let premises = Premises { name: name.to_owned(), city: city.to_owned(), latitude, longitude, days: None, return_days: None };
     let idoutlet =
         outlet::open(tx, idowner, &premises, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
     for (name, duration_s, price) in SERVICES {

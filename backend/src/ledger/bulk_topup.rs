@@ -34,8 +34,8 @@ const FILL: &str = "
         SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[]) AS r (idcustomer, id_customer_global, idakun)
     ), sale AS (
         INSERT INTO pembelian_emoney
-            (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at)
-        SELECT idcustomer, id_customer_global, $5, $4, 'Top-Up', $6::BIGINT, $6, $6, $7 FROM accounts RETURNING id, idcustomer
+            (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at, jenis_emoney)
+        SELECT idcustomer, id_customer_global, $5, $4, 'Top-Up', $6::BIGINT, $6, $6, $7, 2 FROM accounts RETURNING id, idcustomer
     )
     INSERT INTO ledger_transfer
         (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)

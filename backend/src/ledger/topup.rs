@@ -1,6 +1,6 @@
 //! Top-up: the outlet issues e-money (its account K) into a wallet. The first one opens the account there (docs/contract.md §4).
 
-use deadpool_postgres::Transaction;
+use deadpool_postgres::{GenericClient, Transaction};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -23,12 +23,15 @@ pub enum AccountKind {
     Expiring { masa_aktif: Timestamp },
     /// 2: never expires.
     Lasting,
+    /// Nothing was said: an account that is there keeps what it has, a new one is of kind 2.
+    Plain,
 }
 
 impl AccountKind {
     /// 2 unless asked otherwise; 1 needs `masa_aktif` (epoch ms), 2 refuses it. Every failure is a 400.
     pub fn parse(kind: Option<i64>, expires_ms: Option<i64>) -> Result<Self, DomainError> {
         match (kind.unwrap_or(2), expires_ms) {
+            (2, None) if kind.is_none() => Ok(Self::Plain),
             (1, Some(ms)) if (1..=LAST_INSTANT_MS).contains(&ms) => Ok(Self::Expiring { masa_aktif: Timestamp::from_ms(ms) }),
             (1, Some(_)) => Err(DomainError::malformed("masa_aktif harus milidetik epoch sampai tahun 9999")),
             (1, None) => Err(DomainError::malformed("jenis_emoney 1 perlu masa_aktif (milidetik epoch)")),
@@ -41,16 +44,79 @@ impl AccountKind {
     pub fn number(self) -> i16 {
         match self {
             Self::Expiring { .. } => 1,
-            Self::Lasting => 2,
+            Self::Lasting | Self::Plain => 2,
         }
     }
 
     pub fn masa_aktif(self) -> Option<Timestamp> {
         match self {
             Self::Expiring { masa_aktif } => Some(masa_aktif),
-            Self::Lasting => None,
+            Self::Lasting | Self::Plain => None,
         }
     }
+
+    /// What a sale gives by its package or outlet: good for so many days from now, or plain.
+    pub fn given(days: Option<i32>, now: Timestamp) -> Self {
+        days.map_or(Self::Plain, |days| Self::Expiring { masa_aktif: after_days(now, days) })
+    }
+}
+
+const fn after_days(now: Timestamp, days: i32) -> Timestamp {
+    now.plus_ms(days as i64 * 24 * 60 * 60 * 1000)
+}
+
+/// Why a sale into an account is refused.
+const OTHER_KIND: &str = "rekening E-Pay di outlet itu berjenis lain";
+const EXPIRED: &str = "saldo di outlet itu sudah kedaluwarsa, pilih paket yang punya masa berlaku";
+
+/// An account as a sale meets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Account {
+    pub idcustomer: i64,
+    pub kind: i16,
+    pub masa_aktif: Option<Timestamp>,
+    /// There is nothing in it, and no top-up stands: it takes the kind of the next one.
+    pub fresh: bool,
+}
+
+impl Account {
+    /// The kind and the expiry after a sale of `kind`; the 409 when it cannot be sold.
+    pub fn after(self, kind: AccountKind, now: Timestamp) -> Result<(i16, Option<Timestamp>), &'static str> {
+        match (self.kind, kind) {
+            _ if self.fresh => Ok((kind.number(), kind.masa_aktif())),
+            (1, AccountKind::Plain) if self.masa_aktif.is_none_or(|until| until < now) => Err(EXPIRED),
+            (1, AccountKind::Plain) => Ok((1, self.masa_aktif)),
+            (1, AccountKind::Expiring { masa_aktif }) => Ok((1, self.masa_aktif.max(Some(masa_aktif)))),
+            (2, AccountKind::Lasting | AccountKind::Plain) => Ok((2, None)),
+            _ => Err(OTHER_KIND),
+        }
+    }
+}
+
+/// A customer's account at an outlet, if there is one.
+pub async fn account(
+    client: &impl GenericClient,
+    id_customer_global: i64,
+    idoutlet: i64,
+) -> Result<Option<Account>, LedgerError> {
+    const ACCOUNT: &str = "
+        SELECT q.idcustomer, q.jenis_emoney, q.masa_aktif, q.credits_posted = q.debits_posted AND NOT EXISTS (
+            SELECT FROM pembelian_emoney p
+            WHERE p.id_customer_global = c.id_customer_global AND p.idcustomer = c.idcustomer AND p.batal_at IS NULL)
+        FROM customer c JOIN quota_emoney q USING (idcustomer) WHERE c.id_customer_global = $1 AND c.idoutlet = $2";
+    let stmt = client.prepare_cached(ACCOUNT).await?;
+    let row = client.query_opt(&stmt, &[&id_customer_global, &idoutlet]).await?;
+    Ok(row.map(|row| Account { idcustomer: row.get(0), kind: row.get(1), masa_aktif: row.get(2), fresh: row.get(3) }))
+}
+
+/// The same, locked: a statement of its own, so that the next one sees what whoever had the lock before has committed.
+async fn locked_account(tx: &Transaction<'_>, wallet: WalletRef) -> Result<Option<Account>, LedgerError> {
+    const LOCK: &str = "
+        SELECT FROM quota_emoney q JOIN customer c USING (idcustomer)
+        WHERE c.id_customer_global = $1 AND c.idoutlet = $2 FOR NO KEY UPDATE OF q";
+    let stmt = tx.prepare_cached(LOCK).await?;
+    tx.query_opt(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet]).await?;
+    account(tx, wallet.id_customer_global, wallet.idoutlet).await
 }
 
 /// What is sold: `nominal` rupiah paid for `quota` rupiah of balance.
@@ -160,25 +226,27 @@ const OPEN: &str = "
     INSERT INTO quota_emoney (idcustomer, idakun, jenis_emoney, masa_aktif, updated_at)
     SELECT idcustomer, idakun, $4::SMALLINT, $5::TIMESTAMPTZ, $6 FROM wallet";
 
-/// $1 customer, $2 outlet, $3 kind, $4 expiry, $5 quota, $6 price, $7 package, $8 now, $9 actor, $10 means, $11 shift, $12 one of the
-/// outlet's packages. No row when there is no such account of this kind.
+/// $1 account, $2 outlet, $3 its kind, $4 its expiry, $5 quota, $6 price, $7 package, $8 now, $9 actor, $10 means, $11 shift, $12 one of the
+/// outlet's packages, $13 the sale's own kind, $14 its own expiry, $15 customer.
 const APPLY: &str = "
     WITH wallet AS (
         UPDATE quota_emoney q SET credits_posted = q.credits_posted + $5,
-            masa_aktif = CASE WHEN q.jenis_emoney = 1 THEN GREATEST(q.masa_aktif, $4::TIMESTAMPTZ) END, updated_at = $8
+            jenis_emoney = $3::SMALLINT, masa_aktif = $4::TIMESTAMPTZ, topup_at = $8, updated_at = $8,
+            jenis_dulu = COALESCE(q.jenis_dulu, q.jenis_emoney),
+            masa_aktif_dulu = CASE WHEN q.jenis_dulu IS NULL THEN q.masa_aktif ELSE q.masa_aktif_dulu END
         FROM customer c
-        WHERE c.id_customer_global = $1 AND c.idoutlet = $2 AND q.idcustomer = c.idcustomer AND q.jenis_emoney = $3::SMALLINT
+        WHERE q.idcustomer = $1 AND c.idcustomer = q.idcustomer
         RETURNING q.idcustomer, q.idakun, q.saldo, c.owner_idowner
     ), sale AS (
         INSERT INTO pembelian_emoney
             (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at,
-             cara_bayar, idshift, idpaket)
-        SELECT idcustomer, $1, owner_idowner, $2, $7::TEXT, $6::BIGINT, $5, saldo, $8, $10, $11, $12 FROM wallet
+             cara_bayar, idshift, idpaket, jenis_emoney, masa_aktif)
+        SELECT idcustomer, $15::BIGINT, owner_idowner, $2, $7::TEXT, $6::BIGINT, $5, saldo, $8, $10, $11, $12, $13, $14 FROM wallet
         RETURNING id, idcustomer, saldo_akhir
     ), movement AS (
         INSERT INTO ledger_transfer
             (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)
-        SELECT 'topup', k.idakun, w.idakun, $5, s.id, $1, w.idcustomer, $2, $9::TEXT, $8
+        SELECT 'topup', k.idakun, w.idakun, $5, s.id, $15, w.idcustomer, $2, $9::TEXT, $8
         FROM sale s JOIN wallet w USING (idcustomer) JOIN akun k ON k.idoutlet = $2 AND k.jenis = 'K'
         RETURNING id
     )
@@ -224,8 +292,8 @@ pub async fn sold_alone(tx: &Transaction<'_>, wallet: WalletRef, now: Timestamp)
     Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &since]).await?.get(0))
 }
 
-/// Puts `package` into the wallet, opening the account when there is none. 409 when the account is of another kind, 400 when
-/// `masa_aktif` is not in the future. Cash of a sale at a shift, which [`prepare`] has looked at, goes into the drawer.
+/// Puts `package` into the wallet, opening the account when there is none. 409 when the account is of another kind, or has expired and
+/// the sale moves its expiry nowhere; 400 when `masa_aktif` is not in the future. Cash of a sale at a shift, which [`prepare`] has looked at, goes into the drawer.
 pub async fn topup(
     tx: &Transaction<'_>,
     wallet: WalletRef,
@@ -260,15 +328,25 @@ async fn put(
     principal: &str,
     now: Timestamp,
 ) -> Result<ToppedUp, LedgerError> {
-    if package.kind.masa_aktif().is_some_and(|until| until <= now) {
-        return Err(DomainError::malformed("masa_aktif harus di masa depan").into());
+    in_future(package.kind, now)?;
+    let account = match locked_account(tx, wallet).await? {
+        Some(account) => account,
+        None => {
+            open(tx, wallet, package.kind, now).await?;
+            let opened = locked_account(tx, wallet).await?;
+            opened.ok_or_else(|| LedgerError::internal("an account that was opened is gone"))?
+        }
+    };
+    let after = account.after(package.kind, now).map_err(LedgerError::Conflict)?;
+    apply(tx, (wallet, account.idcustomer, after), package, payment, principal, now).await
+}
+
+/// The 400 for an expiry that is over already.
+pub fn in_future(kind: AccountKind, now: Timestamp) -> Result<(), DomainError> {
+    if kind.masa_aktif().is_some_and(|until| until <= now) {
+        return Err(DomainError::malformed("masa_aktif harus di masa depan"));
     }
-    if let Some(done) = apply(tx, wallet, package, payment, principal, now).await? {
-        return Ok(done);
-    }
-    open(tx, wallet, package.kind, now).await?;
-    let done = apply(tx, wallet, package, payment, principal, now).await?;
-    done.ok_or(LedgerError::Conflict("rekening E-Pay di outlet itu berjenis lain"))
+    Ok(())
 }
 
 async fn open(tx: &Transaction<'_>, wallet: WalletRef, kind: AccountKind, now: Timestamp) -> Result<(), LedgerError> {
@@ -280,20 +358,19 @@ async fn open(tx: &Transaction<'_>, wallet: WalletRef, kind: AccountKind, now: T
 
 async fn apply(
     tx: &Transaction<'_>,
-    wallet: WalletRef,
+    (wallet, idcustomer, (kind, masa_aktif)): (WalletRef, i64, (i16, Option<Timestamp>)),
     package: &Package,
     payment: Payment,
     principal: &str,
     now: Timestamp,
-) -> Result<Option<ToppedUp>, LedgerError> {
+) -> Result<ToppedUp, LedgerError> {
     let WalletRef { id_customer_global, idoutlet, .. } = wallet;
-    let (kind, masa_aktif) = (package.kind.number(), package.kind.masa_aktif());
     let stmt = tx.prepare_cached(APPLY).await?;
     let row = tx
         .query_opt(
             &stmt,
             &[
-                &id_customer_global,
+                &idcustomer,
                 &idoutlet,
                 &kind,
                 &masa_aktif,
@@ -305,14 +382,17 @@ async fn apply(
                 &payment.means(),
                 &payment.shift(),
                 &package.idpaket,
+                &package.kind.number(),
+                &package.kind.masa_aktif(),
+                &id_customer_global,
             ],
         )
-        .await?;
-    let Some(row) = row else { return Ok(None) };
+        .await?
+        .ok_or_else(|| LedgerError::internal(format!("account {idcustomer} is gone")))?;
     if row.get::<_, i64>(3) != 1 {
         return Err(LedgerError::internal(format!("outlet {idoutlet} has no account K")));
     }
-    Ok(Some(ToppedUp { idpembelian_emoney: row.get(0), idcustomer: row.get(1), balance: row.get(2) }))
+    Ok(ToppedUp { idpembelian_emoney: row.get(0), idcustomer: row.get(1), balance: row.get(2) })
 }
 
 #[cfg(test)]
@@ -321,7 +401,7 @@ mod tests {
 
     #[test]
     fn kind_one_needs_an_expiry_and_kind_two_refuses_it() {
-        assert_eq!(AccountKind::parse(None, None).unwrap(), AccountKind::Lasting);
+        assert_eq!(AccountKind::parse(None, None).unwrap(), AccountKind::Plain);
         assert_eq!(AccountKind::parse(Some(1), Some(5)).unwrap(), AccountKind::Expiring { masa_aktif: Timestamp::from_ms(5) });
         let bad = [
             (Some(1), None),

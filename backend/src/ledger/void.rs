@@ -80,6 +80,24 @@ const VOID: &str = concat!(
     SELECT s.idcustomer, s.id_customer_global, s.idoutlet, s.jumlah, w.saldo FROM sold s, wallet w"
 );
 
+/// The account's kind and expiry follow the top-ups that still stand: what those of before gave, what the others gave each, and money that
+/// came back. One in which none stands keeps them until the next. In a statement of its own, which sees the void. $1 account, $2 customer.
+const FOLLOW: &str = "
+    WITH standing AS (
+        SELECT count(*) AS many, bool_or(jenis_emoney IS NULL) AS older, bool_or(jenis_emoney = 1) AS dated, max(masa_aktif) AS until,
+            max(created_at) AS newest
+        FROM pembelian_emoney WHERE id_customer_global = $2 AND idcustomer = $1 AND batal_at IS NULL
+    ), kept AS (
+        SELECT s.newest, s.many > 0 AS stands, CASE WHEN s.older THEN COALESCE(q.jenis_dulu, q.jenis_emoney) WHEN s.dated THEN 1 ELSE 2 END AS kind,
+            GREATEST(s.until, q.kembali_sampai,
+                CASE WHEN s.older THEN CASE WHEN q.jenis_dulu IS NULL THEN q.masa_aktif ELSE q.masa_aktif_dulu END END) AS until
+        FROM quota_emoney q, standing s WHERE q.idcustomer = $1
+    )
+    UPDATE quota_emoney q SET topup_at = k.newest,
+        jenis_emoney = CASE WHEN k.stands THEN k.kind ELSE q.jenis_emoney END,
+        masa_aktif = CASE WHEN NOT k.stands THEN q.masa_aktif WHEN k.kind = 1 THEN k.until END
+    FROM kept k WHERE q.idcustomer = $1";
+
 /// Takes the top-up back. 409 when that has happened already, or when its cash lies in a drawer and none is open here; 422 when the
 /// balance or that drawer has less, or after half an hour.
 pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: Grounds<'_>) -> Result<Voided, LedgerError> {
@@ -100,6 +118,8 @@ pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: 
     let stmt = tx.prepare_cached(VOID).await?;
     let row = tx.query_opt(&stmt, &[&top_up.id, &now, &principal, &reason]).await?;
     let row = row.ok_or(LedgerError::Unprocessable("saldo sudah terpakai"))?;
+    let stmt = tx.prepare_cached(FOLLOW).await?;
+    tx.execute(&stmt, &[&row.get::<_, i64>(0), &row.get::<_, i64>(1)]).await?;
     // After the balance: what is spent, no owner takes back either.
     if !by.any_age && top_up.created_at.ms_until(now) > VOID_WITHIN_MS {
         return Err(LedgerError::Unprocessable("lewat 30 menit, minta pemilik"));

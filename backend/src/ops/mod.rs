@@ -1,6 +1,7 @@
 //! The operators' side (docs/contract.md §4): keys with roles, everything audited, money moved once per `Idempotency-Key`.
 
 pub mod approval;
+pub mod days;
 pub mod give_back;
 pub mod hapus;
 pub mod idempotency;

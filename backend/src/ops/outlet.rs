@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use super::days;
 use super::key::{Minimal, OWNER};
 use crate::db::Store;
 use crate::db::audit::{self, AuditEntry};
 use crate::domain::id::Id;
 use crate::domain::text;
 use crate::domain::timestamp::Timestamp;
+use crate::domain::whole::Whole;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
@@ -30,6 +32,12 @@ pub struct NewOutlet {
     /// Degrees.
     #[schema(minimum = -180, maximum = 180)]
     longitude: f64,
+    /// Days that a top-up without a package makes an account good for; null: for ever.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
+    berlaku_hari: Option<Whole>,
+    /// Days for which money that comes back makes an expired account good; 7 when left out.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
+    kembali_hari: Option<Whole>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -43,6 +51,10 @@ pub struct Premises {
     pub city: String,
     pub latitude: f64,
     pub longitude: f64,
+    /// Days that a top-up without a package makes an account good for.
+    pub days: Option<i32>,
+    /// Days for which money that comes back makes an expired account good, if not the usual.
+    pub return_days: Option<i32>,
 }
 
 impl Premises {
@@ -58,6 +70,8 @@ impl Premises {
             city: text::parse("kota", &body.kota, text::MAX_NAME_CHARS)?,
             latitude: body.latitude,
             longitude: body.longitude,
+            days: days::within("berlaku_hari", body.berlaku_hari)?,
+            return_days: days::within("kembali_hari", body.kembali_hari)?,
         })
     }
 }
@@ -83,6 +97,7 @@ pub async fn outlet(by: Minimal<OWNER>, store: web::Data<Store>, body: Json<NewO
     let idoutlet = open(&tx, body.idowner.get(), &premises, now).await?.ok_or(unknown)?;
     let content = json!({
         "idowner": body.idowner, "nama": premises.name, "kota": premises.city, "latitude": premises.latitude, "longitude": premises.longitude,
+        "berlaku_hari": premises.days, "kembali_hari": premises.return_days,
     });
     audit::write_at(
         &tx,
@@ -95,11 +110,11 @@ pub async fn outlet(by: Minimal<OWNER>, store: web::Data<Store>, body: Json<NewO
     Ok(answer::ok(OutletMade { idoutlet }))
 }
 
-/// $1 owner, $2 name, $3 city, $4 latitude, $5 longitude, $6 now. No row when there is no such owner.
+/// $1 owner, $2 name, $3 city, $4 latitude, $5 longitude, $6 now, $7 days, $8 those of a return. No row when there is no such owner.
 const OPEN: &str = "
     WITH made AS (
-        INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
-        SELECT idowner, $2::TEXT, $3::TEXT, $4::DOUBLE PRECISION, $5::DOUBLE PRECISION, $6::TIMESTAMPTZ FROM owner_usaha WHERE idowner = $1
+        INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at, berlaku_hari, kembali_hari)
+        SELECT idowner, $2::TEXT, $3::TEXT, $4::DOUBLE PRECISION, $5::DOUBLE PRECISION, $6::TIMESTAMPTZ, $7::INTEGER, COALESCE($8::INTEGER, 7) FROM owner_usaha WHERE idowner = $1
         RETURNING idoutlet
     ), books AS (
         INSERT INTO akun (jenis, idoutlet) SELECT jenis, idoutlet FROM made, unnest(ARRAY['R', 'K']) AS jenis
@@ -109,7 +124,7 @@ const OPEN: &str = "
 /// Opens an outlet of `idowner` with its accounts R and K; `None` when there is no such owner.
 pub async fn open(tx: &Transaction<'_>, idowner: i64, premises: &Premises, now: Timestamp) -> Result<Option<i64>, AppError> {
     let stmt = tx.prepare_cached(OPEN).await?;
-    let row =
-        tx.query_opt(&stmt, &[&idowner, &premises.name, &premises.city, &premises.latitude, &premises.longitude, &now]).await?;
+    let Premises { name, city, latitude, longitude, days, return_days } = premises;
+    let row = tx.query_opt(&stmt, &[&idowner, name, city, latitude, longitude, &now, days, return_days]).await?;
     Ok(row.map(|r| r.get(0)))
 }

@@ -3,10 +3,12 @@
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
+use tokio_postgres::types::ToSql;
 use utoipa::ToSchema;
 
+use super::days;
 use super::key::{Minimal, SUPERVISOR};
 use super::rows::{Page, Rows};
 use super::scope;
@@ -17,6 +19,7 @@ use crate::domain::role::Role;
 use crate::domain::rupiah::Rupiah;
 use crate::domain::text;
 use crate::domain::timestamp::Timestamp;
+use crate::domain::whole::Whole;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
@@ -32,6 +35,9 @@ pub struct PaketRow {
     harga: i64,
     /// Rupiah added.
     quota: i64,
+    /// Days that it makes an account good for; null: for ever.
+    #[schema(required)]
+    berlaku_hari: Option<i32>,
     aktif: bool,
 }
 
@@ -42,7 +48,7 @@ pub struct PaketRow {
 )]
 pub async fn list(operator: Operator, store: web::Data<Store>, page: web::Query<Page>) -> Result<HttpResponse, AppError> {
     const LIST: &str = "
-        SELECT p.idpaket, p.idoutlet, p.nama, p.harga, p.quota, p.aktif FROM paket p JOIN outlet o USING (idoutlet)
+        SELECT p.idpaket, p.idoutlet, p.nama, p.harga, p.quota, p.aktif, p.berlaku_hari FROM paket p JOIN outlet o USING (idoutlet)
         WHERE ($1::BIGINT IS NULL OR o.idowner = $1) AND ($2::BIGINT IS NULL OR p.idoutlet = $2) AND (p.aktif OR $3)
             AND p.idpaket < $4
         ORDER BY p.idpaket DESC LIMIT $5";
@@ -59,6 +65,7 @@ pub async fn list(operator: Operator, store: web::Data<Store>, page: web::Query<
             harga: row.get(3),
             quota: row.get(4),
             aktif: row.get(5),
+            berlaku_hari: row.get(6),
         };
         (package.idpaket, package)
     });
@@ -76,6 +83,9 @@ pub struct NewPaket {
     /// Rupiah added.
     #[schema(value_type = i64, minimum = 1, maximum = 20000000)]
     quota: Rupiah,
+    /// Days that it makes an account good for; null: for ever.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
+    berlaku_hari: Option<Whole>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -93,17 +103,17 @@ pub struct PaketMade {
     )
 )]
 pub async fn add(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json<NewPaket>) -> Result<HttpResponse, AppError> {
-    const ADD: &str =
-        "INSERT INTO paket (idoutlet, nama, harga, quota, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING idpaket";
+    const ADD: &str = "INSERT INTO paket (idoutlet, nama, harga, quota, created_at, berlaku_hari) VALUES ($1, $2, $3, $4, $5, $6) RETURNING idpaket";
     let Minimal(operator) = by;
     let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
     let (price, quota) = (body.harga.within("harga", 1)?, body.quota.within("quota", 1)?);
+    let days = days::within("berlaku_hari", body.berlaku_hari)?;
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
-    let idpaket: i64 = tx.query_one(ADD, &[&outlet.idoutlet, &name, &price, &quota, &now]).await?.get(0);
-    let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "harga": price, "quota": quota });
+    let idpaket: i64 = tx.query_one(ADD, &[&outlet.idoutlet, &name, &price, &quota, &now, &days]).await?.get(0);
+    let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "harga": price, "quota": quota, "berlaku_hari": days });
     record(&tx, &operator, "paket.buat", (idpaket, outlet.idoutlet), content, now).await?;
     tx.commit().await?;
     Ok(answer::ok(PaketMade { idpaket }))
@@ -120,6 +130,10 @@ pub struct PaketChange {
     /// Rupiah added.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 20000000)]
     quota: Option<Rupiah>,
+    /// Days that it makes an account good for; null: for ever.
+    #[serde(default, deserialize_with = "even_null")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
+    berlaku_hari: Option<Option<Whole>>,
     /// False: sold no more.
     aktif: Option<bool>,
 }
@@ -141,7 +155,7 @@ pub async fn change(
 ) -> Result<HttpResponse, AppError> {
     const CHANGE: &str = "
         UPDATE paket p SET nama = COALESCE($4, p.nama), harga = COALESCE($5, p.harga), quota = COALESCE($6, p.quota),
-            aktif = COALESCE($7, p.aktif)
+            aktif = COALESCE($7, p.aktif), berlaku_hari = CASE WHEN $8 THEN $9 ELSE p.berlaku_hari END
         FROM outlet o
         WHERE p.idpaket = $1 AND o.idoutlet = p.idoutlet AND ($2::BIGINT IS NULL OR o.idowner = $2)
             AND ($3::BIGINT IS NULL OR p.idoutlet = $3)
@@ -151,15 +165,26 @@ pub async fn change(
     let name = body.nama.as_deref().map(|nama| text::parse("nama", nama, text::MAX_NAME_CHARS)).transpose()?;
     let price = body.harga.map(|harga| harga.within("harga", 1)).transpose()?;
     let quota = body.quota.map(|quota| quota.within("quota", 1)).transpose()?;
+    let days = days::within("berlaku_hari", body.berlaku_hari.flatten())?;
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let changed = tx.query_opt(CHANGE, &[&id, &operator.idowner, &operator.idoutlet, &name, &price, &quota, &body.aktif]).await?;
+    let params: [&(dyn ToSql + Sync); 9] =
+        [&id, &operator.idowner, &operator.idoutlet, &name, &price, &quota, &body.aktif, &body.berlaku_hari.is_some(), &days];
+    let changed = tx.query_opt(CHANGE, &params).await?;
     let idoutlet: i64 = changed.ok_or(UNKNOWN)?.get(0);
-    let content = json!({ "idoutlet": idoutlet, "nama": name, "harga": price, "quota": quota, "aktif": body.aktif });
+    let mut content = json!({ "idoutlet": idoutlet, "nama": name, "harga": price, "quota": quota, "aktif": body.aktif });
+    if body.berlaku_hari.is_some() {
+        content["berlaku_hari"] = json!(days);
+    }
     record(&tx, &operator, "paket.ubah", (id, idoutlet), content, now).await?;
     tx.commit().await?;
     Ok(answer::ok(None::<()>))
+}
+
+/// A field that is there, whatever it is.
+fn even_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(d: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(d).map(Some)
 }
 
 const UNKNOWN: AppError = AppError::NotFound("paket tidak ditemukan");
@@ -176,10 +201,20 @@ async fn record(
     Ok(audit::write_at(tx, Some(idoutlet), &entry, now).await?)
 }
 
-/// The quota and the name of a package that an outlet sells at this price; 409 when it does not, or no more.
-pub async fn sold(client: &impl GenericClient, id: Id, idoutlet: i64, price: i64) -> Result<(i64, String), AppError> {
-    const SOLD: &str = "SELECT quota, nama FROM paket WHERE idpaket = $1 AND idoutlet = $2 AND harga = $3 AND aktif";
+/// What a package gives.
+pub struct Sold {
+    pub quota: i64,
+    pub name: String,
+    /// Days that it makes an account good for.
+    pub days: Option<i32>,
+}
+
+/// A package that an outlet sells at this price; 409 when it does not, or no more.
+pub async fn sold(client: &impl GenericClient, id: Id, idoutlet: i64, price: i64) -> Result<Sold, AppError> {
+    const SOLD: &str =
+        "SELECT quota, nama, berlaku_hari FROM paket WHERE idpaket = $1 AND idoutlet = $2 AND harga = $3 AND aktif";
     let stmt = client.prepare_cached(SOLD).await?;
     let row = client.query_opt(&stmt, &[&id.get(), &idoutlet, &price]).await?;
-    row.map(|row| (row.get(0), row.get(1))).ok_or(AppError::Conflict("harga paket berubah"))
+    let sold = row.map(|row| Sold { quota: row.get(0), name: row.get(1), days: row.get(2) });
+    sold.ok_or(AppError::Conflict("harga paket berubah"))
 }

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::GenericClient;
 use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, OneOf, Type};
 
@@ -14,6 +15,7 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{null, with};
+use crate::ledger::topup::{self, Account, AccountKind};
 use crate::secrets::Secrets;
 use crate::staff::Staff;
 
@@ -40,6 +42,31 @@ pub struct PelangganFound {
     /// The last top-up at this outlet that stands.
     #[schema(required)]
     terakhir: Option<LastTopUp>,
+    /// The account at this outlet that keeps its kind; null: the next top-up opens one or gives it its kind.
+    #[schema(required)]
+    rekening: Option<SoldInto>,
+    /// What cannot be sold into it, and why.
+    ditolak: Vec<NotSold>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SoldInto {
+    idcustomer: i64,
+    /// 2 never expires, 1 at `masa_aktif`.
+    #[schema(minimum = 1, maximum = 2)]
+    jenis_emoney: i16,
+    /// Epoch milliseconds.
+    #[schema(required)]
+    masa_aktif: Option<i64>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NotSold {
+    /// The package; null: any amount without one.
+    #[schema(required)]
+    idpaket: Option<i64>,
+    /// What the sale would be refused with.
+    sebab: &'static str,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -81,11 +108,40 @@ pub async fn pelanggan_cari(
     };
     let client = staff.store.get().await?;
     let payee = named.find(&client, (&staff, &seller.operator), &secrets, staff.store.now()).await?;
-    let (saldo, terakhir) = match seller.operator.idoutlet {
-        Some(idoutlet) => account(&client, payee.id, idoutlet).await?,
-        None => (None, None),
+    let mut found = PelangganFound {
+        id_customer_global: payee.id,
+        nama: payee.name,
+        telp: payee.telp.masked(),
+        saldo: None,
+        terakhir: None,
+        rekening: None,
+        ditolak: Vec::new(),
     };
-    Ok(answer::ok(PelangganFound { id_customer_global: payee.id, nama: payee.name, telp: payee.telp.masked(), saldo, terakhir }))
+    if let Some(idoutlet) = seller.operator.idoutlet {
+        (found.saldo, found.terakhir) = account(&client, payee.id, idoutlet).await?;
+        if let Some(account) = topup::account(&client, payee.id, idoutlet).await?.filter(|account| !account.fresh) {
+            found.ditolak = not_sold(&client, account, idoutlet, staff.store.now()).await?;
+            let Account { idcustomer, kind, masa_aktif, .. } = account;
+            found.rekening = Some(SoldInto { idcustomer, jenis_emoney: kind, masa_aktif: masa_aktif.map(Timestamp::ms) });
+        }
+    }
+    Ok(answer::ok(found))
+}
+
+/// Of what the outlet sells, with a package and without, what that account does not take.
+async fn not_sold(
+    client: &impl GenericClient,
+    account: Account,
+    idoutlet: i64,
+    now: Timestamp,
+) -> Result<Vec<NotSold>, AppError> {
+    const OFFERS: &str = "
+        SELECT NULL::BIGINT AS idpaket, berlaku_hari FROM outlet WHERE idoutlet = $1
+        UNION ALL SELECT idpaket, berlaku_hari FROM paket WHERE idoutlet = $1 AND aktif ORDER BY idpaket DESC";
+    let stmt = client.prepare_cached(OFFERS).await?;
+    let offers = client.query(&stmt, &[&idoutlet]).await?;
+    let refused = |row: &Row| account.after(AccountKind::given(row.get(1), now), now).err();
+    Ok(offers.iter().filter_map(|row| refused(row).map(|sebab| NotSold { idpaket: row.get(0), sebab })).collect())
 }
 
 /// The balance and the last top-up of a customer at an outlet.

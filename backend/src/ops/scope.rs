@@ -33,3 +33,9 @@ pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: 
     let row = client.query_opt(&stmt, &[&idoutlet, &operator.idowner, &operator.idoutlet]).await?;
     row.map(|r| Outlet { idoutlet, idowner: r.get(0) }).ok_or(AppError::NotFound("outlet tidak ditemukan"))
 }
+
+/// For how many days a sale without a package makes an account good there.
+pub async fn valid_days(client: &impl GenericClient, idoutlet: i64) -> Result<Option<i32>, AppError> {
+    let stmt = client.prepare_cached("SELECT berlaku_hari FROM outlet WHERE idoutlet = $1").await?;
+    Ok(client.query_one(&stmt, &[&idoutlet]).await?.get(0))
+}

@@ -56,10 +56,10 @@ pub struct TopUp {
     /// `Top-Up` when left out, the package's with `idpaket`.
     #[schema(value_type = Option<ShortText>)]
     nama_paket: Option<String>,
-    /// 2 (default) never expires; 1 needs `masa_aktif`.
+    /// What the package or the outlet gives when left out; 2 never expires; 1 needs `masa_aktif`.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 2)]
     jenis_emoney: Option<Whole>,
-    /// Epoch milliseconds, in the future.
+    /// Epoch milliseconds, in the future; not of a kasir.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 253402300799999_i64)]
     masa_aktif: Option<Whole>,
     /// A package of the outlet, whose price `nominal` is.
@@ -115,11 +115,13 @@ pub fn together() -> [OneOf; 2] {
     responses(
         (status = 200, body = Answer<TopUpMade>),
         (status = 400, body = Empty), (status = 401, body = Empty),
-        (status = 403, description = "Of a kasir: `bonus hanya lewat paket`: another `quota` than `nominal`; at a till \
+        (status = 403, description = "Of a kasir: `bonus hanya lewat paket`: another `quota` than `nominal`; `masa aktif hanya dari paket`: `masa_aktif`, or another \
+            `jenis_emoney` than the package or the outlet gives; at a till \
             `di atas Rp 1.000.000 perlu persetujuan supervisor`, counted together with what the customer was sold at the outlet within an \
             hour without one, `persetujuan tidak berlaku`", body = Empty),
         (status = 404, body = Empty),
-        (status = 409, description = "`harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`; at a till `shift belum dibuka`, \
+        (status = 409, description = "`harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`, \
+            `saldo di outlet itu sudah kedaluwarsa, pilih paket yang punya masa berlaku`: a sale that gives no expiry; at a till `shift belum dibuka`, \
             `top-up yang sama baru saja dibuat`", body = Empty),
         (status = 422, description = "At a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000`", body = Empty),
         (status = 429, description = "Sixty numbers an hour at one till", body = Empty),
@@ -140,9 +142,10 @@ pub async fn topup(
         (None, None, Some(qr)) => Named::Qr(qr),
         _ => return Err(AppError::bad_input("isi salah satu: telp, qr atau id_customer_global")),
     };
-    let kind = AccountKind::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
-    let mut package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), kind)?;
+    let asked = AccountKind::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
+    let mut package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), asked)?;
     let now = staff.store.now();
+    topup::in_future(asked, now)?;
     let call = IdempotentCall::new(&operator, key, "topup", &*body, now)?;
     let mut client = staff.store.get().await?;
     let mut moved = None;
@@ -154,10 +157,15 @@ pub async fn topup(
             }
             let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
             let payee = named.find(tx, (&staff, &operator), &secrets, now).await?;
-            if let Some(id) = body.idpaket {
-                (package.quota, package.name) = paket::sold(tx, id, outlet.idoutlet, package.nominal).await?;
-                package.idpaket = Some(id.get());
-            }
+            let days = match body.idpaket {
+                Some(id) => {
+                    let sold = paket::sold(tx, id, outlet.idoutlet, package.nominal).await?;
+                    (package.quota, package.name, package.idpaket) = (sold.quota, sold.name, Some(id.get()));
+                    sold.days
+                }
+                None => scope::valid_days(tx, outlet.idoutlet).await?,
+            };
+            package.kind = kind(operator.role, asked, AccountKind::given(days, now))?;
             let wallet = outlet.wallet_of(&payee);
             topup::prepare(tx, wallet, package.nominal, payment, now).await?;
             let allowed = allowed(tx, &operator, &approval, (wallet, package.nominal), now).await?;
@@ -173,6 +181,22 @@ pub async fn topup(
         .await?;
     balances.tell(moved);
     Ok(answer)
+}
+
+/// What is sold is what the package or the outlet gives, unless somebody above a kasir says otherwise. A kasir's program may say the kind
+/// that is given, too.
+fn kind(role: Role, asked: AccountKind, given: AccountKind) -> Result<AccountKind, AppError> {
+    match asked {
+        AccountKind::Plain => Ok(given),
+        _ if role > Role::Kasir => Ok(asked),
+        AccountKind::Lasting if given.number() == asked.number() => Ok(given),
+        _ => {
+            tracing::warn!(
+                "a kasir's `masa_aktif` or `jenis_emoney` is refused: kind and expiry come from `berlaku_hari` of the package or outlet"
+            );
+            Err(AppError::NotAllowed("masa aktif hanya dari paket"))
+        }
+    }
 }
 
 /// A session sells in its till's open shift, which stays open until this is committed; cash goes into a drawer one sale at a time.

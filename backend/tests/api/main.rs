@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test ends where an expectation fails")]
 
 mod access;
+mod account_kind;
 mod akun;
 mod answers;
 mod app_files;

@@ -97,9 +97,7 @@ async fn an_account_keeps_its_kind_and_its_expiry_only_moves_on() {
     app.ops(&key, "topup", &body(outlet.idoutlet, json!(2), Value::Null))
         .await
         .expect(409, "rekening E-Pay di outlet itu berjenis lain");
-    app.ops(&key, "topup", &body(outlet.idoutlet, Value::Null, Value::Null))
-        .await
-        .expect(409, "rekening E-Pay di outlet itu berjenis lain");
+    app.ops(&key, "topup", &body(outlet.idoutlet, Value::Null, Value::Null)).await.ok();
     app.ops(&key, "topup", &kind_one(10 * MINUTE_MS)).await.ok();
     app.ops(&key, "topup", &kind_one(2 * MINUTE_MS)).await.ok();
     let until: nyala::domain::timestamp::Timestamp =

@@ -96,8 +96,9 @@ async fn a_bonus_is_a_packages_at_the_price_that_it_has_now() {
         assert_eq!(app.ask(&hadi, &path, &bad).await.status, 400, "{bad}");
     }
     assert_eq!(app.see(rina, "paket").await.ok()["baris"], json!([]), "what is not sold is none of a kasir's");
-    let row =
-        json!({"idpaket": id, "idoutlet": outlet.idoutlet, "nama": "Hemat", "harga": 90_000, "quota": 115_000, "aktif": false});
+    let row = json!({
+        "idpaket": id, "idoutlet": outlet.idoutlet, "nama": "Hemat", "harga": 90_000, "quota": 115_000, "berlaku_hari": null, "aktif": false
+    });
     assert_eq!(app.see(&hadi, "paket").await.ok(), json!({ "baris": [row], "lanjut": null }));
     app.assert_no_violation().await;
 }
@@ -208,8 +209,10 @@ async fn whoever_is_looked_up_shows_no_more_than_a_counter_needs() {
     let counter = counter().await;
     let Counter { app, outlet, rina, siti } = &counter;
     let search = async |body: Value| app.ask(rina, "pelanggan/cari", &body).await;
-    let unknown =
-        json!({"id_customer_global": siti.id, "nama": "Siti R.", "telp": "0812••••7890", "saldo": null, "terakhir": null});
+    let unknown = json!({
+        "id_customer_global": siti.id, "nama": "Siti R.", "telp": "0812••••7890", "saldo": null, "terakhir": null, "rekening": null,
+        "ditolak": []
+    });
     assert_eq!(search(json!({"telp": "081234567890"})).await.ok(), unknown);
     let qr = nyala::qr::customer::make(&app.state.secrets, siti.id, app.now());
     assert_eq!(search(json!({"qr": qr})).await.ok(), unknown);

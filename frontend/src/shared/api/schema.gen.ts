@@ -1560,6 +1560,7 @@ export interface components {
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_MoneyBack: {
             data: {
+                berlaku_sampai: null | components["schemas"]["Timestamp"];
                 /**
                  * Format: int64
                  * @description The movement's id, `entri` of the history row.
@@ -1669,6 +1670,8 @@ export interface components {
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_PelangganFound: {
             data: {
+                /** @description What cannot be sold into it, and why. */
+                ditolak: components["schemas"]["NotSold"][];
                 /** Format: int64 */
                 id_customer_global: number;
                 /**
@@ -1676,6 +1679,7 @@ export interface components {
                  * @example Siti R.
                  */
                 nama: string;
+                rekening: null | components["schemas"]["SoldInto"];
                 /**
                  * Format: int64
                  * @description Rupiah in the account at this outlet; null without one.
@@ -1716,6 +1720,11 @@ export interface components {
             data: {
                 baris: {
                     aktif: boolean;
+                    /**
+                     * Format: int32
+                     * @description Days that it makes an account good for; null: for ever.
+                     */
+                    berlaku_hari: number | null;
                     /**
                      * Format: int64
                      * @description Rupiah paid.
@@ -2679,6 +2688,7 @@ export interface components {
          */
         Mode: "ok" | "refuse" | "silent" | "late" | "offline";
         MoneyBack: {
+            berlaku_sampai: null | components["schemas"]["Timestamp"];
             /**
              * Format: int64
              * @description The movement's id, `entri` of the history row.
@@ -2745,7 +2755,17 @@ export interface components {
             nama: components["schemas"]["ShortText"];
         };
         NewOutlet: {
+            /**
+             * Format: int64
+             * @description Days that a top-up without a package makes an account good for; null: for ever.
+             */
+            berlaku_hari?: number | null;
             idowner: components["schemas"]["Id"];
+            /**
+             * Format: int64
+             * @description Days for which money that comes back makes an expired account good; 7 when left out.
+             */
+            kembali_hari?: number | null;
             kota: components["schemas"]["ShortText"];
             /**
              * Format: double
@@ -2765,6 +2785,11 @@ export interface components {
         NewPaket: {
             /**
              * Format: int64
+             * @description Days that it makes an account good for; null: for ever.
+             */
+            berlaku_hari?: number | null;
+            /**
+             * Format: int64
              * @description Rupiah paid.
              */
             harga: number;
@@ -2779,6 +2804,15 @@ export interface components {
         Next: {
             idpetugas: components["schemas"]["Id"];
             pin: components["schemas"]["SixDigits"];
+        };
+        NotSold: {
+            /**
+             * Format: int64
+             * @description The package; null: any amount without one.
+             */
+            idpaket: number | null;
+            /** @description What the sale would be refused with. */
+            sebab: string;
         };
         Note: {
             catatan: components["schemas"]["Reason"];
@@ -2867,6 +2901,11 @@ export interface components {
             aktif?: boolean | null;
             /**
              * Format: int64
+             * @description Days that it makes an account good for; null: for ever.
+             */
+            berlaku_hari?: number | null;
+            /**
+             * Format: int64
              * @description Rupiah paid.
              */
             harga?: number | null;
@@ -2883,6 +2922,11 @@ export interface components {
         };
         PaketRow: {
             aktif: boolean;
+            /**
+             * Format: int32
+             * @description Days that it makes an account good for; null: for ever.
+             */
+            berlaku_hari: number | null;
             /**
              * Format: int64
              * @description Rupiah paid.
@@ -2904,6 +2948,8 @@ export interface components {
             kode: string;
         };
         PelangganFound: {
+            /** @description What cannot be sold into it, and why. */
+            ditolak: components["schemas"]["NotSold"][];
             /** Format: int64 */
             id_customer_global: number;
             /**
@@ -2911,6 +2957,7 @@ export interface components {
              * @example Siti R.
              */
             nama: string;
+            rekening: null | components["schemas"]["SoldInto"];
             /**
              * Format: int64
              * @description Rupiah in the account at this outlet; null without one.
@@ -3175,6 +3222,20 @@ export interface components {
             /** Format: int64 */
             tunai: number;
         };
+        SoldInto: {
+            /** Format: int64 */
+            idcustomer: number;
+            /**
+             * Format: int32
+             * @description 2 never expires, 1 at `masa_aktif`.
+             */
+            jenis_emoney: number;
+            /**
+             * Format: int64
+             * @description Epoch milliseconds.
+             */
+            masa_aktif: number | null;
+        };
         Started: {
             /** @description The receipt number. */
             id: string;
@@ -3236,12 +3297,12 @@ export interface components {
             idpaket?: null | components["schemas"]["Id"];
             /**
              * Format: int64
-             * @description 2 (default) never expires; 1 needs `masa_aktif`.
+             * @description What the package or the outlet gives when left out; 2 never expires; 1 needs `masa_aktif`.
              */
             jenis_emoney?: number | null;
             /**
              * Format: int64
-             * @description Epoch milliseconds, in the future.
+             * @description Epoch milliseconds, in the future; not of a kasir.
              */
             masa_aktif?: number | null;
             nama_paket?: null | components["schemas"]["ShortText"];
@@ -6497,7 +6558,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description Of a kasir: `bonus hanya lewat paket`: another `quota` than `nominal`; at a till `di atas Rp 1.000.000 perlu persetujuan supervisor`, counted together with what the customer was sold at the outlet within an hour without one, `persetujuan tidak berlaku` */
+            /** @description Of a kasir: `bonus hanya lewat paket`: another `quota` than `nominal`; `masa aktif hanya dari paket`: `masa_aktif`, or another `jenis_emoney` than the package or the outlet gives; at a till `di atas Rp 1.000.000 perlu persetujuan supervisor`, counted together with what the customer was sold at the outlet within an hour without one, `persetujuan tidak berlaku` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6514,7 +6575,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`; at a till `shift belum dibuka`, `top-up yang sama baru saja dibuat` */
+            /** @description `harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`, `saldo di outlet itu sudah kedaluwarsa, pilih paket yang punya masa berlaku`: a sale that gives no expiry; at a till `shift belum dibuka`, `top-up yang sama baru saja dibuat` */
             409: {
                 headers: {
                     [name: string]: unknown;
