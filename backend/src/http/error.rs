@@ -76,6 +76,9 @@ pub enum AppError {
     BalanceTooLow,
     #[error("mesin gagal dinyalakan, saldo dikembalikan")]
     MachineRefused,
+    /// The same, of an account that had expired meanwhile: until when it is good.
+    #[error("mesin gagal dinyalakan, saldo dikembalikan dan berlaku sampai {0}")]
+    MachineRefusedUsable(String),
     #[error("mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala")]
     MachineSilent,
     #[error("mesin belum menjawab, perintah berhenti terus dicoba")]
@@ -125,6 +128,7 @@ impl AppError {
             | Self::MachineOffline
             | Self::MachineBusy
             | Self::MachineRefused
+            | Self::MachineRefusedUsable(_)
             | Self::Conflict(_) => StatusCode::CONFLICT,
             Self::OtpInvalid
             | Self::OldPasswordWrong

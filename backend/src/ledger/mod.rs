@@ -2,6 +2,7 @@
 //! wallet's counters in one statement. Lock order: machine, purchase (or top-up), shift, wallet.
 
 pub mod bulk_topup;
+pub mod came_back;
 pub mod cash;
 pub mod error;
 pub mod facts;

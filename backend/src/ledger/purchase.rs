@@ -6,6 +6,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
+use super::came_back::usable_again;
 use crate::cluster::fence::{Fence, Fenced};
 use crate::db::error::DbError;
 use crate::db::pool::DbClient;
@@ -124,7 +125,10 @@ WITH locks AS MATERIALIZED (
 ), m AS (
     UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
 ), q AS (
-    UPDATE quota_emoney q SET debits_pending = debits_pending - t.grandtotal, updated_at = $3 FROM t WHERE q.idcustomer = t.idcustomer
+    UPDATE quota_emoney q SET debits_pending = q.debits_pending - t.grandtotal, updated_at = $3, ",
+    usable_again!("$3", "t.grandtotal"),
+    "
+    FROM t JOIN customer c ON c.idcustomer = t.idcustomer JOIN outlet o ON o.idoutlet = c.idoutlet WHERE q.idcustomer = t.idcustomer
 ), l AS (
     INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
     SELECT 'void', p.credit_akun, p.debit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $3

@@ -5,6 +5,7 @@
 use deadpool_postgres::Transaction;
 use tokio_postgres::Row;
 
+use super::came_back::{self, usable_again};
 use super::error::LedgerError;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
@@ -74,6 +75,8 @@ pub struct GivenBack {
     pub idoutlet: i64,
     pub amount: i64,
     pub balance: i64,
+    /// Until when it made an expired account good.
+    pub usable_until: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -113,14 +116,18 @@ pub async fn delete(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grou
 
 /// The money goes back the way it came: from where the post put it into the wallet that paid.
 /// $1 use, $2 amount, $3 kind, $4 actor, $5 reason, $6 now.
-const GIVE_BACK: &str = "
+const GIVE_BACK: &str = concat!(
+    "
     WITH used AS (
         UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2::BIGINT,
             dihapus_at = CASE WHEN $3::TEXT = 'hapus' THEN $6::TIMESTAMPTZ ELSE dihapus_at END
         WHERE id = $1 RETURNING id, id_customer_global, idcustomer, idoutlet
     ), wallet AS (
-        UPDATE quota_emoney q SET credits_posted = q.credits_posted + $2, updated_at = $6
-        FROM used u WHERE q.idcustomer = u.idcustomer RETURNING q.idcustomer, q.saldo
+        UPDATE quota_emoney q SET credits_posted = q.credits_posted + $2, updated_at = $6, ",
+    usable_again!("$6", "$2"),
+    "
+        FROM used u JOIN customer c ON c.idcustomer = u.idcustomer JOIN outlet o ON o.idoutlet = c.idoutlet
+        WHERE q.idcustomer = u.idcustomer RETURNING q.idcustomer, q.saldo
     ), movement AS (
         INSERT INTO ledger_transfer
             (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
@@ -128,7 +135,8 @@ const GIVE_BACK: &str = "
         FROM used u JOIN ledger_transfer paid ON paid.idtransaksi = u.id AND paid.kind = 'post'
         RETURNING id, idcustomer, id_customer_global, idoutlet
     )
-    SELECT m.id, w.idcustomer, w.saldo, m.id_customer_global, m.idoutlet FROM movement m JOIN wallet w USING (idcustomer)";
+    SELECT m.id, w.idcustomer, w.saldo, m.id_customer_global, m.idoutlet FROM movement m JOIN wallet w USING (idcustomer)"
+);
 
 async fn give_back(
     tx: &Transaction<'_>,
@@ -146,7 +154,9 @@ async fn give_back(
         .query_opt(&stmt, &[&refundable.id, &amount, &kind, &grounds.principal, &grounds.reason, &grounds.now])
         .await?
         .ok_or_else(|| LedgerError::internal(format!("use {} runs but was never paid", refundable.id)))?;
+    let usable_until = came_back::usable_until(tx, row.get(1), grounds.now).await?.map(|(until, _)| until);
     Ok(GivenBack {
+        usable_until,
         entry: row.get(0),
         usage: refundable.id,
         id_customer_global: row.get(3),

@@ -11,6 +11,7 @@ use crate::domain::cause::Cause;
 use crate::domain::id::Id;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::role::Role;
+use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::ledger::refund::{self, GivenBack, Grounds, Visible};
 use crate::live::balances::Moved;
@@ -26,6 +27,9 @@ pub struct MoneyBack {
     /// Rupiah given back.
     jumlah: i64,
     saldo_akhir: i64,
+    /// RFC 3339: the account had expired, and is good until then; null: it is as it was.
+    #[schema(required)]
+    berlaku_sampai: Option<Timestamp>,
     /// This one included.
     ke: GivenBackOften,
 }
@@ -65,14 +69,24 @@ pub(super) async fn record(
     grounds: Grounds<'_>,
     approver: Option<i64>,
 ) -> Result<MoneyBack, AppError> {
-    let GivenBack { entry: entri, usage, idcustomer, idoutlet, amount: jumlah, balance: saldo_akhir, .. } = given_back;
+    let GivenBack { entry: entri, usage, idcustomer, idoutlet, amount: jumlah, balance: saldo_akhir, usable_until, .. } =
+        given_back;
     let content = json!({
         "idtransaksi": receipt, "idcustomer": idcustomer, "jumlah": jumlah, "alasan": grounds.reason, "saldo_akhir": saldo_akhir,
+        "masa_aktif": usable_until.map(Timestamp::ms),
     });
     let content = with_approver(content, approver);
     let entry = AuditEntry { principal: grounds.principal, action, object: format!("ledger_transfer:{entri}"), content };
     audit::write_at(tx, Some(idoutlet), &entry, grounds.now).await?;
     let often = refund::how_often(tx, usage, grounds.now).await?;
     let ke = GivenBackOften { pelanggan: often.customer, mesin: often.machine };
-    Ok(MoneyBack { idtransaksi: receipt.as_str().to_owned(), idcustomer, entri, jumlah, saldo_akhir, ke })
+    Ok(MoneyBack {
+        idtransaksi: receipt.as_str().to_owned(),
+        idcustomer,
+        entri,
+        jumlah,
+        saldo_akhir,
+        berlaku_sampai: usable_until,
+        ke,
+    })
 }

@@ -66,15 +66,19 @@ pub struct Message<'a> {
 
 impl<'a> Message<'a> {
     /// `machine` and `outlet` are the purchase's; a top-up has none.
-    pub fn new(cause: Cause, machine: &str, outlet: &str, tag: &'a str) -> Self {
+    pub fn new(cause: Cause, (machine, outlet): (&str, &str), usable_until: Option<&str>, tag: &'a str) -> Self {
         let (judul, isi, tuju) = match cause {
             Cause::Ended => ("Cucian selesai", format!("{machine} di {outlet}"), "/dashboard"),
             Cause::Waits => ("Cucian menunggu", format!("Sudah {} menit di {machine}", REMIND_AFTER_MS / 60_000), "/dashboard"),
-            Cause::NotStarted => ("Mesin tidak menyala", "Saldo sudah kembali".to_owned(), "/dashboard"),
+            Cause::NotStarted => ("Mesin tidak menyala", came_back(usable_until), "/dashboard"),
             Cause::TopUpVoided => ("Isi saldo dibatalkan kasir", "Lihat Riwayat".to_owned(), "/riwayatPage"),
         };
         Self { judul, isi, tuju, tanda: tag }
     }
+}
+
+fn came_back(usable_until: Option<&str>) -> String {
+    usable_until.map_or_else(|| "Saldo sudah kembali".to_owned(), |until| format!("Saldo sudah kembali, berlaku sampai {until}"))
 }
 
 /// Makes tags: names of purchases that say nothing to whoever does not have the server's keys.

@@ -71,13 +71,16 @@ WITH due AS (
     UPDATE push SET tries = push.tries + 1, due_at = $3 FROM due
     WHERE (push.objek, push.sebab, push.idlangganan) = (due.objek, due.sebab, due.idlangganan) RETURNING push.*
 )
-SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p256dh, s.auth, t.nama_mesin, o.nama AS nama_outlet, ",
+SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p256dh, s.auth, t.nama_mesin, o.nama AS nama_outlet,
+       to_char(q.kembali_sampai AT TIME ZONE o.zona, 'DD/MM/YYYY HH24:MI') AS berlaku_sampai, ",
     laundry_waits!(),
     " AS menunggu
 FROM p LEFT JOIN langganan_push s ON s.id = p.idlangganan AND s.id_customer_global = p.id_customer_global AND s.expires_at > $1
 LEFT JOIN snap_transaksi t ON t.id = p.objek AND p.sebab <> 'topup_batal'
 LEFT JOIN outlet o ON o.idoutlet = t.idoutlet
-LEFT JOIN mesin m ON m.idmesin = t.idmesin"
+LEFT JOIN mesin m ON m.idmesin = t.idmesin
+LEFT JOIN quota_emoney q ON q.idcustomer = t.idcustomer AND p.sebab = 'gagal' AND q.jenis_emoney = 1 AND q.masa_aktif = q.kembali_sampai
+    AND q.kembali_at >= t.created_at"
 );
 
 /// Both unless somebody else has taken it since.
@@ -100,6 +103,8 @@ pub struct Taken {
     pub browser: Option<Browser>,
     pub machine: String,
     pub outlet: String,
+    /// When the money of a purchase that did not start came back to an expired account: until when it is good.
+    pub usable_until: Option<String>,
     /// The laundry is still in the machine, as far as is known.
     pub waits: bool,
 }
@@ -131,6 +136,7 @@ fn taken(row: &Row) -> Result<Taken, DbError> {
         browser,
         machine: text("nama_mesin")?,
         outlet: text("nama_outlet")?,
+        usable_until: row.try_get("berlaku_sampai")?,
         waits: row.try_get::<_, Option<bool>>("menunggu")?.unwrap_or(false),
     })
 }

@@ -134,7 +134,7 @@ impl Push {
 
     fn encrypted(&self, one: &Taken, key: &p256::PublicKey, auth: &web_push_native::Auth) -> Result<Vec<u8>, PushError> {
         let tag = self.tags.tag(one.cause, one.object);
-        let message = Message::new(one.cause, &one.machine, &one.outlet, &tag);
+        let message = Message::new(one.cause, (&one.machine, &one.outlet), one.usable_until.as_deref(), &tag);
         Ok(web_push_native::encrypt(serde_json::to_vec(&message)?, key, auth)?)
     }
 

@@ -15,6 +15,7 @@ use crate::domain::rupiah::Rupiah;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::ledger::came_back;
 use crate::ledger::facts;
 use crate::ledger::purchase::remember_refusal;
 use crate::machine::actor::{Buyer, MachineInput};
@@ -140,7 +141,7 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
         };
         match outcome {
             Outcome::Started => return Ok(()),
-            Outcome::NotStarted => return Err(AppError::MachineRefused),
+            Outcome::NotStarted => return Err(not_started(store, order).await?),
             Outcome::Busy => return Err(AppError::Unavailable),
             Outcome::ReadAgain => {}
             Outcome::Refused(why) => {
@@ -151,6 +152,17 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
         }
     }
     Err(AppError::Unavailable)
+}
+
+/// What a customer is told whose money is back, with until when it is usable where the account had expired meanwhile.
+async fn not_started(store: &Store, order: &Order) -> Result<AppError, AppError> {
+    const SINCE: &str = "SELECT created_at FROM snap_transaksi WHERE id_customer_global = $1 AND no_nota = $2";
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(SINCE).await?;
+    let row = client.query_opt(&stmt, &[&order.id_customer_global, &order.receipt_number.as_str()]).await?;
+    let Some(row) = row else { return Ok(AppError::MachineRefused) };
+    let until = came_back::usable_until(&client, order.idcustomer, row.get(0)).await?;
+    Ok(until.map_or(AppError::MachineRefused, |(_, told)| AppError::MachineRefusedUsable(told)))
 }
 
 /// Remembers the refusal; `false` when the receipt was claimed meanwhile and the facts must be read again.
