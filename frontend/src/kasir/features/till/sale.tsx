@@ -7,7 +7,7 @@ import type { FoundCustomer, Package, TopUpBody } from '@/kasir/api/types'
 import { clockTime } from '@/kasir/lib/clock'
 import { useSession } from '@/kasir/lib/session'
 import { topUps, useTopUpState } from '@/kasir/lib/top-ups'
-import { formatDate, rupiah, signedRupiah } from '@/shared/lib/format'
+import { formatDate, formatDateTime, rupiah, signedRupiah } from '@/shared/lib/format'
 import { Kawung } from '@/shared/ui/kawung'
 import { AmountDialog } from './amount-dialog'
 import { Confirm } from './confirm'
@@ -76,7 +76,7 @@ function useFreshPrices(): void {
 }
 
 function Customer({
-  customer: { nama, telp, saldo },
+  customer: { nama, telp, saldo, rekening },
   onOther,
 }: {
   customer: FoundCustomer
@@ -102,6 +102,9 @@ function Customer({
         <p className={`digits ${styles.money}`} translate="no">
           {rupiah(saldo ?? 0)}
         </p>
+        {rekening?.masa_aktif != null && (
+          <p>{`${rekening.masa_aktif < Date.now() ? 'Kedaluwarsa sejak' : 'Berlaku sampai'} ${formatDateTime(rekening.masa_aktif)}`}</p>
+        )}
       </div>
     </section>
   )
@@ -117,6 +120,7 @@ function Amounts({ customer, choice }: { customer: FoundCustomer; choice: Choice
   const active = packages.data ?? []
   const nominal = choice?.is === 'amount' ? choice.nominal : null
   const other = nominal !== null && !CHIPS.includes(nominal)
+  const plain = refusalOf(customer, null)
   return (
     <section className={styles.amounts} aria-labelledby="jumlah">
       <h2 id="jumlah" className={styles.heading}>
@@ -130,21 +134,30 @@ function Amounts({ customer, choice }: { customer: FoundCustomer; choice: Choice
             className={`digits ${styles.chip}`}
             aria-pressed={nominal === amount}
             aria-label={rupiah(amount)}
+            disabled={plain !== null}
             onClick={() => draft.choose({ is: 'amount', nominal: amount })}
           >
             {rupiah(amount).slice('Rp '.length)}
           </button>
         ))}
       </div>
+      {plain !== null && <p className={styles.notSold}>{`Tanpa paket tidak bisa: ${plain}.`}</p>}
       <div className={styles.wide}>
         {active.map((one) => (
           <PackageChip
             key={one.idpaket}
             offer={one}
+            refusal={refusalOf(customer, one.idpaket)}
             chosen={choice?.is === 'package' && choice.package.idpaket === one.idpaket}
           />
         ))}
-        <button type="button" className={styles.way} aria-pressed={other} onClick={() => setTyping(true)}>
+        <button
+          type="button"
+          className={styles.way}
+          aria-pressed={other}
+          disabled={plain !== null}
+          onClick={() => setTyping(true)}
+        >
           <Calculator size={22} aria-hidden />
           <span>
             <strong>Jumlah lain</strong>
@@ -165,20 +178,36 @@ function Amounts({ customer, choice }: { customer: FoundCustomer; choice: Choice
   )
 }
 
-function PackageChip({ offer, chosen }: { offer: Package; chosen: boolean }) {
-  const { nama, harga, quota } = offer
+/** Why the account does not take that package, or any amount without one (null). */
+const refusalOf = ({ ditolak }: FoundCustomer, idpaket: number | null) =>
+  ditolak.find((one) => (one.idpaket ?? null) === idpaket)?.sebab ?? null
+
+function PackageChip({
+  offer,
+  chosen,
+  refusal,
+}: {
+  offer: Package
+  chosen: boolean
+  refusal: string | null
+}) {
+  const { nama, harga, quota, berlaku_hari } = offer
   return (
     <button
       type="button"
       className={`${styles.way} ${styles.package}`}
       aria-pressed={chosen}
+      disabled={refusal !== null}
       onClick={() => draft.choose({ is: 'package', package: offer })}
     >
       <strong className={styles.packageName}>{nama}</strong>
       {quota !== harga && (
         <span className={`digits ${styles.bonus}`}>{bare(signedRupiah(quota - harga))}</span>
       )}
-      <span className={styles.second}>{`bayar ${bare(rupiah(harga))}, dapat ${bare(rupiah(quota))}`}</span>
+      <span className={styles.second}>
+        {`bayar ${bare(rupiah(harga))}, dapat ${bare(rupiah(quota))}${berlaku_hari == null ? '' : `, berlaku ${berlaku_hari} hari`}`}
+      </span>
+      {refusal !== null && <span className={styles.second}>{`Tidak bisa: ${refusal}`}</span>}
     </button>
   )
 }
@@ -187,11 +216,13 @@ function PackageChip({ offer, chosen }: { offer: Package; chosen: boolean }) {
 const bare = (money: string) => money.replace('Rp ', '')
 
 /** As last time, where that can still be bought. */
-function LastTime({ customer: { terakhir }, packages }: { customer: FoundCustomer; packages: Package[] }) {
+function LastTime({ customer, packages }: { customer: FoundCustomer; packages: Package[] }) {
+  const { terakhir } = customer
   if (!terakhir) return null
   const { nominal, idpaket, created_at } = terakhir
   const offer = packages.find((one) => one.idpaket === idpaket)
   if (idpaket !== null && !offer) return null
+  if (refusalOf(customer, offer?.idpaket ?? null) !== null) return null
   return (
     <button
       type="button"
