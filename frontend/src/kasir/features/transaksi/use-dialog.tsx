@@ -69,7 +69,9 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
           <strong className="digits">{rupiah(done.jumlah)}</strong>{' '}
           <span>{`kembali ke saldo ${nama}, sekarang`}</span>{' '}
           <strong className="digits">{rupiah(done.saldo_akhir)}</strong>
-          <span>.</span>
+          <span>
+            {done.berlaku_sampai == null ? '.' : `, berlaku sampai ${formatDateTime(done.berlaku_sampai)}.`}
+          </span>
         </p>
         <HowOften {...done.ke} />
         <Button onClick={onClose}>Selesai</Button>
