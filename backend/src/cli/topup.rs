@@ -8,7 +8,7 @@ use crate::domain::rupiah::Rupiah;
 use crate::domain::telp::Telp;
 use crate::ledger::topup::{AccountKind, Package, Payment};
 use crate::ops::payee;
-use crate::ops::scope::Outlet;
+use crate::ops::scope::{self, Outlet};
 use crate::ops::topup::{self, Allowed, TopUpMade};
 
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub struct Topup {
     /// What was sold [default: Top-Up]
     #[arg(long, visible_alias = "nama_paket", value_name = "TEXT")]
     nama_paket: Option<String>,
-    /// 2 never expires, 1 needs --masa-aktif [default: 2]
+    /// 2 never expires, 1 needs --masa-aktif [default: what the outlet gives]
     #[arg(long, visible_alias = "jenis_emoney", value_name = "1|2")]
     jenis_emoney: Option<i64>,
     /// When it expires, in epoch milliseconds
@@ -41,24 +41,27 @@ impl Topup {
         let telp = Telp::parse(&self.telp)?;
         let kind = AccountKind::parse(self.jenis_emoney, self.masa_aktif)?;
         let package = Package::parse(self.nominal.into(), self.quota.map(Rupiah::from), self.nama_paket.as_deref(), kind)?;
-        let made = context::run(common, async |k| sell(k, &telp, self.outlet, &package).await)?;
+        let made = context::run(common, async |k| sell(k, &telp, self.outlet, package.clone()).await)?;
         let text = serde_json::to_string(&made)?;
         let done = format!("the top-up is booked, do not repeat it: {text}");
         output::print(&text, &done)
     }
 }
 
-async fn sell(k: &CommandContext, telp: &Telp, idoutlet: i64, package: &Package) -> Result<TopUpMade, Failure> {
+async fn sell(k: &CommandContext, telp: &Telp, idoutlet: i64, mut package: Package) -> Result<TopUpMade, Failure> {
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
     let outlet = tx.query_opt("SELECT idowner FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await?;
     let idowner = outlet.ok_or_else(|| Failure::new(format!("there is no outlet {idoutlet}")))?.get(0);
+    if package.kind == AccountKind::Plain {
+        package.kind = AccountKind::given(scope::valid_days(&tx, idoutlet).await?, k.now);
+    }
     let payee = payee::by_telp(&tx, telp).await?;
     let made = topup::sell(
         &tx,
         &payee,
         Outlet { idoutlet, idowner },
-        package,
+        &package,
         Payment::Elsewhere(None),
         (PRINCIPAL, Allowed::Itself),
         k.now,
