@@ -1113,7 +1113,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The code as a PNG in base64, without a `data:` prefix; good for 5 minutes. */
+        /** The code as a PNG in base64, without a `data:` prefix; good for 4 to 5 minutes. */
         get: operations["get_qrcode"];
         put?: never;
         post?: never;
