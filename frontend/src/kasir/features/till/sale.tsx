@@ -146,7 +146,7 @@ function Amounts({ customer, choice }: { customer: FoundCustomer; choice: Choice
           </button>
         ))}
       </div>
-      {plain !== null && <p className={styles.notSold}>Tanpa paket tidak bisa: {plain}.</p>}
+      {plain !== null && <p className={styles.notSold}>{`Tanpa paket tidak bisa: ${plain}.`}</p>}
       <div className={styles.wide}>
         {active.map((one) => (
           <PackageChip
