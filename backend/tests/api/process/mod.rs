@@ -138,8 +138,19 @@ impl Site {
         self.server = Some(Server { child, base_url });
     }
 
+    /// What the server has logged. A thread of its own writes the lines, so the file is read until nothing more comes, for a second at most.
     fn log(&self) -> String {
-        std::fs::read_to_string(self.dir.join("server.log")).unwrap_or_default()
+        let read = || std::fs::read_to_string(self.dir.join("server.log")).unwrap_or_default();
+        let mut log = read();
+        for _ in 0..20 {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = read();
+            if now.len() == log.len() {
+                break;
+            }
+            log = now;
+        }
+        log
     }
 
     /// `host:port` of the server.
