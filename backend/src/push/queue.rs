@@ -54,10 +54,11 @@ macro_rules! queue_back {
 }
 pub(crate) use queue_back;
 
-/// Whether the laundry of the ended run `t` is in its machine `m`, as far as is known: whoever pays for the machine anew has taken it out.
+/// Whether the laundry of the ended run `t` is in its machine, as far as is known: whoever starts the machine anew has taken it out.
 macro_rules! laundry_waits {
     () => {
-        "t.diambil_at IS NULL AND m.epoch <= t.cmd_epoch"
+        "t.diambil_at IS NULL AND t.finished_at IS NOT NULL AND NOT EXISTS (SELECT FROM snap_transaksi later \
+         WHERE later.idmesin = t.idmesin AND later.cmd_epoch > t.cmd_epoch AND later.started_at IS NOT NULL)"
     };
 }
 pub(crate) use laundry_waits;
@@ -78,7 +79,6 @@ SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p25
 FROM p LEFT JOIN langganan_push s ON s.id = p.idlangganan AND s.id_customer_global = p.id_customer_global AND s.expires_at > $1
 LEFT JOIN snap_transaksi t ON t.id = p.objek AND p.sebab <> 'topup_batal'
 LEFT JOIN outlet o ON o.idoutlet = t.idoutlet
-LEFT JOIN mesin m ON m.idmesin = t.idmesin
 LEFT JOIN quota_emoney q ON q.idcustomer = t.idcustomer AND p.sebab = 'gagal' AND q.jenis_emoney = 1 AND q.masa_aktif = q.kembali_sampai
     AND q.kembali_at >= t.created_at"
 );

@@ -60,7 +60,7 @@ const WAITS_MS: i64 = 30 * 60_000;
 const WAITING: &str = concat!(
     "SELECT t.no_nota, t.finished_at, t.nama_mesin, t.nama_layanan, o.nama FROM ",
     last_purchases!(),
-    " p JOIN snap_transaksi t ON t.id = p.idtransaksi JOIN mesin m ON m.idmesin = t.idmesin JOIN outlet o ON o.idoutlet = t.idoutlet \
+    " p JOIN snap_transaksi t ON t.id = p.idtransaksi JOIN outlet o ON o.idoutlet = t.idoutlet \
      WHERE t.started_at IS NOT NULL AND t.finished_at > $2 AND ",
     laundry_waits!(),
     " ORDER BY t.finished_at DESC, t.id DESC"

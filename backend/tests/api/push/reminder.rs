@@ -70,6 +70,21 @@ async fn a_machine_that_is_paid_for_again_is_empty() {
 }
 
 #[actix_web::test]
+async fn a_payment_that_was_refunded_takes_no_laundry_out() {
+    let wash = Wash::open().await;
+    wash.run(1).await;
+    let budi = wash.app.register_customer("81200000002", "Budi", "Santoso").await;
+    let epay = wash.app.balance_of(&budi, wash.shop, PRICE).await;
+    wash.app.fault(wash.shop, Mode::Refuse).await;
+    wash.app.buy(&budi, &buy(2, wash.shop, epay)).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
+    assert_eq!(wash.waiting().await.as_array().unwrap().len(), 1);
+    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    wash.app.advance_s(600);
+    wash.service.until(2).await;
+    assert_eq!(wash.told().await, BOTH);
+}
+
+#[actix_web::test]
 async fn it_is_shown_for_thirty_minutes() {
     let wash = Wash::open().await;
     wash.run(1).await;
