@@ -198,6 +198,11 @@ impl WatchedTopic {
     }
 
     fn begins(&mut self, tick: &Heartbeat, ends_at: i64, phase: &Phase, books: &mut Books<'_>) {
+        if tick.server_time <= self.ends_at {
+            // The end of the run was moved before it had come; that is told outside the phase.
+            (self.ends_at, self.last_time) = (ends_at, tick.server_time);
+            return;
+        }
         if self.ends_at != 0 {
             books.counters.finals_missing += 1;
         }

@@ -145,6 +145,28 @@ fn a_final_tick_that_does_not_come_is_missing() {
 }
 
 #[test]
+fn an_end_that_is_moved_is_no_fault_before_it_has_come_and_after_it() {
+    let mut desk = Desk::new();
+    desk.joined(Counting::Runs, 5_500, 1_000);
+    for at in [1_400, 2_400] {
+        desk.tick(Counting::Runs, 5_500, at);
+    }
+    // Later, sooner, and after the final tick later again.
+    desk.tick(Counting::Runs, 9_500, 2_700);
+    for at in [3_400, 4_400] {
+        desk.tick(Counting::Runs, 9_500, at);
+    }
+    desk.tick(Counting::Runs, 6_500, 4_600);
+    desk.tick(Counting::Runs, 6_500, 5_400);
+    desk.said(Counting::Runs, 6_500, 6_500, 0);
+    desk.tick(Counting::Runs, 8_500, 6_900);
+    desk.tick(Counting::Runs, 8_500, 7_400);
+    desk.said(Counting::Runs, 8_500, 8_500, 0);
+    let c = &desk.counters;
+    assert_eq!((c.finals, c.finals_missing, c.missed, c.unexpected, c.tl_not_falling), (2, 0, 0, 0, 0));
+}
+
+#[test]
 fn a_tick_beside_the_end_is_unexpected() {
     let mut desk = Desk::new();
     desk.joined(Counting::Runs, 5_500, 1_000);
