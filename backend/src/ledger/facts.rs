@@ -17,7 +17,7 @@ const FACTS: &str = concat!(
 SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
        c.owner_idowner, q.saldo, q.jenis_emoney, q.masa_aktif,
        m.idoutlet AS machine_outlet, m.idowner AS machine_owner, m.nama AS machine_name, m.driver,
-       m.online AND NOT m.perlu_petugas AS online, p.id IS NOT NULL AS busy,
+       m.online AND NOT m.perlu_petugas AS online, p.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS busy,
        l.idoutlet AS service_outlet, l.nama AS service_name, l.durasi_s, l.harga
 FROM (SELECT 1) one
 LEFT JOIN nota n ON n.id_customer_global = $1 AND n.no_nota = $2
@@ -95,7 +95,7 @@ pub struct OpenPurchase {
 
 const OPEN: &str = concat!(
     "
-SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at,
+SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at, t.mundur, m.boot,
        t.stop_requested_at IS NOT NULL AS stop_requested
 FROM snap_transaksi t JOIN mesin m USING (idmesin)
 WHERE t.state IN ",
@@ -116,7 +116,8 @@ pub async fn open_of(client: &DbClient, idmesin: &[i64]) -> Result<Vec<OpenPurch
 
 /// The last purchase of each machine that waits for staff, where its money went back.
 const GIVEN_BACK: &str = "
-SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at, FALSE AS stop_requested
+SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at, t.mundur, m.boot,
+       FALSE AS stop_requested
 FROM mesin m JOIN LATERAL (SELECT * FROM snap_transaksi t WHERE t.idmesin = m.idmesin ORDER BY t.cmd_epoch DESC LIMIT 1) t ON TRUE
 WHERE m.perlu_petugas AND t.state = 'EXPIRED'";
 
@@ -130,7 +131,8 @@ pub async fn given_back(client: &DbClient, shards: Option<&[i32]>) -> Result<Vec
 pub const UNSETTLED_BUT: &str = concat!(
     "
 SELECT t.id, t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) AS driver, t.cmd_id, t.cmd_epoch, t.durasi_s,
-       t.created_at, t.state, t.ends_at, t.stop_requested_at IS NOT NULL AS stop_requested
+       t.created_at, t.state, t.ends_at, t.mundur, (SELECT boot FROM mesin m WHERE m.idmesin = t.idmesin) AS boot,
+       t.stop_requested_at IS NOT NULL AS stop_requested
 FROM (
     (SELECT * FROM snap_transaksi WHERE state IN ('HELD', 'SENT') AND NOT ",
     of_shards!("idoutlet", 1),
@@ -182,6 +184,8 @@ fn open_purchase(row: &Row) -> Result<OpenPurchase, DbError> {
             created_at: row.try_get("created_at")?,
             state,
             ends_at: ends_at.unwrap_or_default(),
+            moved: row.try_get("mundur")?,
+            boot: row.try_get("boot")?,
             exchange: Exchange { stop_requested: row.try_get("stop_requested")?, ..Exchange::default() },
         },
     })

@@ -23,7 +23,7 @@ use crate::push::queue::{queue_back, queue_end};
 /// wallet.
 pub const HOLD: &str = "
 WITH m AS (
-    UPDATE mesin SET epoch = epoch + 1 WHERE idmesin = $4 AND online AND NOT perlu_petugas RETURNING epoch
+    UPDATE mesin SET epoch = epoch + 1 WHERE idmesin = $4 AND online AND NOT perlu_petugas AND jalan_cmd_id IS NULL RETURNING epoch
 ), w AS (
     SELECT idcustomer FROM quota_emoney WHERE idcustomer = $3 AND (jenis_emoney = 2 OR masa_aktif >= $10)
 ), n AS (
@@ -147,6 +147,9 @@ const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state
 const SOONER: &str = "
 UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING no_nota";
 
+const LATER: &str = "
+UPDATE snap_transaksi SET ends_at = $2, mundur = mundur + 1 WHERE id = $1 AND state = 'RUNNING' AND ends_at < $2 RETURNING no_nota";
+
 const FINISH: &str = concat!(
     "
 WITH t AS (
@@ -177,6 +180,7 @@ static FENCED_POST_ENDED: Fenced = Fenced::new(POST_ENDED, GUARD);
 static FENCED_VOID: Fenced = Fenced::new(VOID, GUARD);
 static FENCED_MARK: Fenced = Fenced::new(MARK, GUARD);
 static FENCED_SOONER: Fenced = Fenced::new(SOONER, GUARD);
+static FENCED_LATER: Fenced = Fenced::new(LATER, GUARD);
 static FENCED_STOP: Fenced = Fenced::new(STOP, GUARD);
 
 /// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload; or, with a `fence`,
@@ -200,6 +204,7 @@ pub async fn apply(
             FENCED_POST_ENDED.query_opt(client, &params, fence).await?
         }
         Change::Sooner { started_at, ends_at } => FENCED_SOONER.query_opt(client, &[&id, &started_at, &ends_at], fence).await?,
+        Change::Later { ends_at } => FENCED_LATER.query_opt(client, &[&id, &ends_at], fence).await?,
         Change::Finish => {
             let stmt = client.prepare_cached(FINISH).await?;
             client.query_opt(&stmt, &[&id, &now]).await?

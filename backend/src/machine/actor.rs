@@ -129,12 +129,23 @@ impl MachineActor {
                 let work = async move |client: DbClient| facts::open_at(&client, idmesin).await;
                 self.ask(ctx, "a machine's purchase cannot be read", work, |_, stored| MachineInput::Loaded(stored));
             }
-            Effect::Record { online, runs, foreign, at } => {
+            Effect::Record { online, run, foreign, at } => {
+                if let Some(run) = run.filter(|_| foreign) {
+                    let cmd_id = tracing::field::display(run.cmd_id);
+                    tracing::warn!(
+                        cmd_id,
+                        idmesin,
+                        "a device runs what no open purchase says: its machine takes no purchase until it reports no run"
+                    );
+                }
                 let fence = self.fence();
                 let work = async move |client: DbClient| {
-                    record::record(&client, idmesin, online, runs, foreign, at, fence.as_ref()).await
+                    record::record(&client, idmesin, online, run, foreign, at, fence.as_ref()).await
                 };
-                self.ask(ctx, "a device's state was not stored; its next word will be", work, |_, done| {
+                self.ask(ctx, "a device's state was not stored; its next word will be", work, |actor, done| {
+                    if done == Ok(true) {
+                        actor.machines.changed(&actor.location);
+                    }
                     MachineInput::Recorded(done)
                 });
             }

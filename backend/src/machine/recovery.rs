@@ -189,6 +189,15 @@ pub const STAFF: &str = concat!(
     " ORDER BY random() LIMIT $1"
 );
 
+/// Machines of the shards $2 whose device has reported a run that no open purchase says, when that is to stop, or over by $3; $1 at most, in
+/// any order, as in `STAFF`.
+pub const UNPAID: &str = concat!(
+    "SELECT idmesin, idoutlet, driver, jalan_cmd_id, jalan_stop_at IS NOT NULL FROM mesin \
+     WHERE (jalan_stop_at IS NOT NULL OR jalan_sampai <= $3) AND ",
+    of_shards!("idoutlet", 2),
+    " ORDER BY random() LIMIT $1"
+);
+
 async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     let now = machines.parts().store.now();
     let own = machines.ownership();
@@ -215,6 +224,17 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
         let relay_before = now.plus_ms(-RELAY_AFTER_MS);
         let waiting = client.query(&undecided, &[&relay_before.plus_ms(CMD_LIFE_MS), &relay_before, &BATCH, &shards]).await?;
         tell_all(machines, &waiting, || MachineInput::LookAgain)?;
+        for row in client.query(UNPAID, &[&BATCH, &shards, &now]).await? {
+            let input = match row.try_get(4)? {
+                // Nobody waits for this one.
+                true => MachineInput::StopUnpaid { cmd_id: row.try_get(3)?, operator: tokio::sync::oneshot::channel().0 },
+                false => MachineInput::AskDevice,
+            };
+            let location = location(&row)?;
+            if let Err(e) = machines.tell(&location, input) {
+                tracing::warn!(error = %e, idmesin = location.idmesin, "a machine cannot be told to ask its device; it will be tried again");
+            }
+        }
     }
     if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
         let staff = client.query(STAFF, &[&BATCH, &shards]).await?;

@@ -16,11 +16,16 @@ const OVER_AFTER_MS: i64 = 150;
 pub(super) const LOAD_AFTER_MS: i64 = 500;
 
 /// How far a purchase has come, so that an older reading of it is known as one: of the machine's purchases the later, of one purchase the
-/// further state, of one run the sooner end.
+/// further state, of one run the end that was moved to a later time more often, and of those the sooner one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Seen(i64, u8, std::cmp::Reverse<Timestamp>);
+pub(super) struct Seen(i64, i32, u8, std::cmp::Reverse<Timestamp>);
 
 impl Seen {
+    /// Whether it is of the purchase `p`, which runs again since.
+    fn runs_again(&self, p: &Purchase) -> bool {
+        self.0 == p.epoch && self.1 < p.moved
+    }
+
     pub(super) fn of(p: &Purchase) -> Self {
         let rank = match p.state {
             PurchaseState::Held => 0,
@@ -29,7 +34,7 @@ impl Seen {
             PurchaseState::Running => 3,
             PurchaseState::Finished | PurchaseState::Stopped | PurchaseState::Refused | PurchaseState::Expired => 4,
         };
-        Self(p.epoch, rank, std::cmp::Reverse(p.ends_at))
+        Self(p.epoch, p.moved, rank, std::cmp::Reverse(p.ends_at))
     }
 }
 
@@ -152,15 +157,20 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         let Some(mut active) = self.active.take() else { return };
         self.over = Some(Seen::of(&p)).filter(|_| !p.state.open());
         self.learned += 1;
-        let before = std::mem::replace(&mut active.p, p).state;
+        let before = std::mem::replace(&mut active.p, p);
+        let before = (before.state, before.ends_at);
         // Before the answer: a phone that hears that it has paid may look at the machine at once.
         self.announce(before, &active.p, now);
         if let Some(outcome) = outcome(active.p.state) {
             self.answer(std::mem::take(&mut active.buyers), outcome);
         }
-        if active.p.state == PurchaseState::Expired {
-            // The staff flag may be new: the device's next word counts even when it is the old one.
+        if !active.p.state.open() {
+            let runs_on = active.p.state == PurchaseState::Finished && self.reports_run_after(active.p.cmd_id, now);
+            // The staff flag may be new, and a run that was paid for is none any more: the device's next word counts even when it is the old one.
             self.last_said = None;
+            if runs_on {
+                self.ask_device(now);
+            }
         }
         if active.p.state.open() {
             self.active = Some(active);
@@ -191,10 +201,14 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     /// What is stored takes the place of what was known; whatever that decides is told.
     pub(super) fn take_over(&mut self, stored: Option<Purchase>, now: Timestamp) {
         let Some(mut known) = self.active.take() else {
+            let again = stored.as_ref().filter(|p| self.over.is_some_and(|over| over.runs_again(p))).cloned();
             self.active = stored.map(Active::new);
-            return self.show();
+            return match again {
+                Some(p) => self.announce((PurchaseState::Finished, p.ends_at), &p, now),
+                None => self.show(),
+            };
         };
-        let before = known.p.state;
+        let before = (known.p.state, known.p.ends_at);
         match stored {
             Some(p) if p.id == known.p.id => {
                 known.p = p.reread(&known.p);
@@ -212,7 +226,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 if now.plus_ms(OVER_AFTER_MS) < known.p.ends_at {
                     known.p.ends_at = now;
                 }
-                known.p.state = if before == PurchaseState::Running { PurchaseState::Finished } else { PurchaseState::Expired };
+                known.p.state = if before.0 == PurchaseState::Running { PurchaseState::Finished } else { PurchaseState::Expired };
                 self.over = Some(Seen::of(&known.p));
                 self.announce(before, &known.p, now);
                 self.answer(known.buyers, Outcome::ReadAgain);
@@ -229,10 +243,10 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     }
 
     /// Puts what has just been learned on the board, and tells who watches when it is a new state (docs/contract.md §3).
-    fn announce(&mut self, before: PurchaseState, p: &Purchase, now: Timestamp) {
+    fn announce(&mut self, before: (PurchaseState, Timestamp), p: &Purchase, now: Timestamp) {
         let ends_at = (p.state == PurchaseState::Running).then_some(p.ends_at);
         let news = match p.state {
-            same if same == before => None,
+            same if (same, p.ends_at) == before => None,
             PurchaseState::Running => (p.ends_at > now).then_some(News::Runs { ends_at: p.ends_at }),
             PurchaseState::Finished | PurchaseState::Stopped => Some(News::Over { ends_at: p.ends_at }),
             PurchaseState::Refused | PurchaseState::Expired => Some(News::GivenBack),

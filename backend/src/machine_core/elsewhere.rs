@@ -14,7 +14,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.elsewhere = !owned;
         // What was said to the device and heard of it is of before: others may have spoken with it since, or will.
         self.forget_exchange();
-        (self.last_said, self.loaded) = (None, false);
+        (self.last_said, self.loaded, self.unpaid_stop) = (None, false, None);
         self.learned += 1;
         if self.active.is_some() {
             self.read_newest();
@@ -24,6 +24,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     pub(super) fn forget_exchange(&mut self) {
         if let Some(active) = &mut self.active {
+            active.p.boot = None;
             active.p.exchange = Exchange { stop_requested: active.p.exchange.stop_requested, ..Exchange::default() };
         }
     }

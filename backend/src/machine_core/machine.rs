@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::active::{Active, Seen, outcome};
-use super::device_word::DeviceWord;
+use super::device_word::{DeviceWord, UnpaidStop};
 use super::{Effect, Input, Outcome, Start, Unanswered, Waiter};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::rules::Refusal;
@@ -38,6 +38,7 @@ pub struct Machine<B, S> {
     pub(super) last_said: Option<DeviceWord>,
     /// The word that is being stored: one at a time, so that an older one never lands on a newer one.
     pub(super) recording: Option<DeviceWord>,
+    pub(super) unpaid_stop: Option<UnpaidStop<S>>,
     /// Another server decides: here money is held for whoever asks, what is stored is shown and told, and a run that is over is finished.
     pub(super) elsewhere: bool,
     /// The last purchase that is known to be over.
@@ -61,6 +62,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             learned: 0,
             last_said: None,
             recording: None,
+            unpaid_stop: None,
             elsewhere: false,
             over: None,
             out: Vec::new(),
@@ -97,6 +99,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             && self.early.is_empty()
             && self.loading.is_none()
             && self.recording.is_none()
+            && self.unpaid_stop.as_ref().is_none_or(|stop| !stop.is_awaited())
     }
 
     fn take(&mut self, input: Input<B, S>, now: Timestamp) {
@@ -112,6 +115,9 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             Input::Start(start) => self.start(start, now),
             Input::Await { purchase_id, buyer } => self.wait(purchase_id, buyer, now),
             Input::Stop { purchase_id, operator } => self.stop(purchase_id, operator, now),
+            // Dropped: that tells the operator to ask again. Its owner finds that it is to stop.
+            Input::StopUnpaid { .. } if self.elsewhere => {}
+            Input::StopUnpaid { cmd_id, operator } => self.stop_unpaid(cmd_id, operator, now),
             Input::Held(result) => self.held(result, now),
             Input::Applied(result) => self.applied(result, now),
             Input::Loaded(result) => self.has_loaded(result, now),
@@ -207,7 +213,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         if self.is_asking() || self.told_meanwhile {
             return;
         }
-        if self.active.is_some() {
+        if self.active.is_some() || self.reports_unpaid_run() {
             for start in std::mem::take(&mut self.queue) {
                 self.answer(start.buyers, Outcome::Refused(Refusal::MachineBusy));
             }

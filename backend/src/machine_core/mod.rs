@@ -14,7 +14,7 @@ pub use machine::Machine;
 use uuid::Uuid;
 
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::{Command, DeviceEvent};
+use crate::purchase::device::{Command, DeviceEvent, ReportedRun};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::step::{Change, Held, Purchase, PurchaseEvent};
@@ -70,14 +70,16 @@ pub enum Input<B, S> {
     Await { purchase_id: i64, buyer: B },
     /// An operator's stop, which is stored. Answered when the run has ended; one that is dropped is to be asked again.
     Stop { purchase_id: i64, operator: S },
+    /// An operator's stop of a run that is no open purchase's.
+    StopUnpaid { cmd_id: Uuid, operator: S },
     /// What became of [`Effect::Hold`].
     Held(Result<Held, Unanswered>),
     /// What became of [`Effect::Apply`]; `false`: the stored state was another one.
     Applied(Result<bool, Unanswered>),
     /// What [`Effect::Load`] found: the open purchase.
     Loaded(Result<Option<Purchase>, Unanswered>),
-    /// What became of [`Effect::Record`].
-    Recorded(Result<(), Unanswered>),
+    /// What became of [`Effect::Record`]: whether a purchase that was finished runs again.
+    Recorded(Result<bool, Unanswered>),
     /// The device said something.
     Said(DeviceEvent),
     /// [`Machine::wake_at`] has come.
@@ -101,8 +103,8 @@ pub enum Effect<B, S> {
     Apply { next: Purchase, change: Change, cause: PurchaseEvent, at: Timestamp },
     /// Read the machine's open purchase.
     Load,
-    /// Store what the device says of itself; `foreign` is a run that is not the open purchase's.
-    Record { online: bool, runs: bool, foreign: Option<Uuid>, at: Timestamp },
+    /// Store what the device says of itself; `foreign`: its run is not the open purchase's.
+    Record { online: bool, run: Option<ReportedRun>, foreign: bool, at: Timestamp },
     /// Give it to the device.
     Command(Command),
     /// The device answered the open purchase's command, so many milliseconds after it was first sent.

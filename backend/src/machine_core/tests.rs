@@ -244,7 +244,7 @@ fn a_run_that_is_over_early_is_stopped_only_when_somebody_asked_for_it() {
 
 #[test]
 fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
-    let runs = || Input::Said(DeviceEvent::State { online: true, run: Some(DeviceRun { cmd_id: Uuid::nil(), left_ms: 60_000 }) });
+    let runs = || Input::Said(DeviceEvent::State { online: true, run: Some(DeviceRun::new(Uuid::nil(), 60_000)) });
     let ends_at = |effects: &Effects| {
         effects.iter().find_map(|e| if let Effect::Apply { next, .. } = e { Some(next.ends_at) } else { None })
     };

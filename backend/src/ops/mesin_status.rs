@@ -30,7 +30,9 @@ pub struct MesinNow {
 
 const READ: &str = concat!(
     "
-SELECT m.nama, m.online AND NOT m.perlu_petugas AS online, m.perlu_petugas, t.no_nota, CASE WHEN t.state = 'RUNNING' THEN t.ends_at END AS ends_at, t.durasi_s
+SELECT m.nama, m.online AND NOT m.perlu_petugas AS online, m.perlu_petugas, t.no_nota, t.durasi_s,
+       CASE WHEN t.state = 'RUNNING' THEN t.ends_at WHEN t.id IS NULL THEN m.jalan_sampai END AS ends_at,
+       t.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS taken
 FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
     open_states!(),
     "
@@ -49,12 +51,12 @@ pub async fn mesin_status(operator: Operator, store: web::Data<Store>, id: web::
     let row = client.query_opt(&stmt, &[&id, &operator.idowner, &operator.idoutlet]).await?.ok_or(AppError::MachineNotFound)?;
     let (online, receipt): (bool, Option<String>) = (row.try_get("online")?, row.try_get("no_nota")?);
     let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
-    let duration_ms = row.try_get::<_, Option<i32>>("durasi_s")?.map_or(0, |s| i64::from(s) * 1_000);
+    let duration_ms = row.try_get::<_, Option<i32>>("durasi_s")?.map_or(i64::MAX, |s| i64::from(s) * 1_000);
     let now = store.now();
     Ok(answer::ok(MesinNow {
         id,
         nama: row.try_get("nama")?,
-        status: StatusMesin::of(online, receipt.is_some()),
+        status: StatusMesin::of(online, row.try_get("taken")?),
         tl: ends_at.map(|at| now.ms_until(at).clamp(0, duration_ms)),
         idtransaksi: receipt,
         perlu_petugas: row.try_get("perlu_petugas")?,

@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, web};
 use serde::Deserialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::key::{Minimal, SUPERVISOR};
 use crate::db::Store;
@@ -26,7 +27,8 @@ pub struct StopRequest {
     alasan: String,
 }
 
-/// The stop and its audit row. The purchase keeps when it was asked for first; from then on it is tried until the run ends.
+/// The stop and its audit row. The purchase, or the machine whose run no open purchase says, keeps when it was asked for first; from then
+/// on it is tried until the run ends.
 const REQUEST: &str = "
 WITH m AS (
     SELECT idmesin, idoutlet, driver FROM mesin
@@ -34,11 +36,16 @@ WITH m AS (
 ), t AS (
     UPDATE snap_transaksi t SET stop_requested_at = COALESCE(t.stop_requested_at, $4) FROM m
     WHERE t.idmesin = m.idmesin AND t.state = 'RUNNING' RETURNING t.id
+), u AS (
+    UPDATE mesin SET jalan_stop_at = COALESCE(jalan_stop_at, $4) FROM m
+    WHERE mesin.idmesin = m.idmesin AND jalan_cmd_id IS NOT NULL AND NOT EXISTS (SELECT FROM t) RETURNING jalan_cmd_id
 ), a AS (
     INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
-    SELECT $5, 'mesin.stop', 'mesin:' || $1, jsonb_build_object('idtransaksi', t.id, 'alasan', $6::TEXT), m.idoutlet, $4 FROM t, m
+    SELECT $5, 'mesin.stop', 'mesin:' || $1, said.isi || jsonb_build_object('alasan', $6::TEXT), m.idoutlet, $4
+    FROM m, (SELECT jsonb_build_object('idtransaksi', t.id) AS isi FROM t
+        UNION ALL SELECT jsonb_build_object('cmd_id', u.jalan_cmd_id) FROM u) said
 )
-SELECT m.idoutlet, m.driver, t.id FROM m LEFT JOIN t ON TRUE";
+SELECT m.idoutlet, m.driver, t.id, u.jalan_cmd_id FROM m LEFT JOIN t ON TRUE LEFT JOIN u ON TRUE";
 
 /// Stops a machine; moves no money.
 #[utoipa::path(
@@ -59,9 +66,13 @@ pub async fn mesin_stop(
     let Minimal(operator) = by;
     let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
-    let (location, purchase_id) = request(&store, &operator, idmesin, &reason).await?;
+    let (location, stops) = request(&store, &operator, idmesin, &reason).await?;
     let (waits, ended) = oneshot::channel();
-    machines.tell(&location, MachineInput::Stop { purchase_id, operator: waits })?;
+    let input = match stops {
+        Stops::Purchase(purchase_id) => MachineInput::Stop { purchase_id, operator: waits },
+        Stops::Unpaid(cmd_id) => MachineInput::StopUnpaid { cmd_id, operator: waits },
+    };
+    machines.tell(&location, input)?;
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
         Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),
@@ -71,7 +82,14 @@ pub async fn mesin_stop(
     }
 }
 
-async fn request(store: &Store, operator: &Operator, idmesin: i64, reason: &str) -> Result<(Location, i64), AppError> {
+/// What is to stop.
+enum Stops {
+    Purchase(i64),
+    /// A run that the device reports and no open purchase says.
+    Unpaid(Uuid),
+}
+
+async fn request(store: &Store, operator: &Operator, idmesin: i64, reason: &str) -> Result<(Location, Stops), AppError> {
     let client = store.get().await?;
     let stmt = client.prepare_cached(REQUEST).await?;
     let row = client
@@ -79,6 +97,8 @@ async fn request(store: &Store, operator: &Operator, idmesin: i64, reason: &str)
         .await?
         .ok_or(AppError::MachineNotFound)?;
     let purchase_id: Option<i64> = row.try_get(2)?;
-    let purchase_id = purchase_id.ok_or(AppError::Conflict("mesin tidak sedang berjalan"))?;
-    Ok((Location { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? }, purchase_id))
+    let unpaid: Option<Uuid> = row.try_get(3)?;
+    let stops = purchase_id.map(Stops::Purchase).or(unpaid.map(Stops::Unpaid));
+    let stops = stops.ok_or(AppError::Conflict("mesin tidak sedang berjalan"))?;
+    Ok((Location { idmesin, idoutlet: row.try_get(0)?, driver: row.try_get(1)? }, stops))
 }

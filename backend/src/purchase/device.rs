@@ -38,6 +38,50 @@ pub enum DeviceEvent {
 pub struct DeviceRun {
     pub cmd_id: Uuid,
     pub left_ms: i64,
+    /// What tells the device's boots apart; `None`: it does not say.
+    #[serde(default)]
+    pub boot: Option<i64>,
+    /// The last message before this boot, when it was heard here.
+    #[serde(default, with = "in_ms")]
+    pub before_boot: Option<Timestamp>,
+}
+
+impl DeviceRun {
+    /// One of a device that does not tell its boots apart.
+    pub const fn new(cmd_id: Uuid, left_ms: i64) -> Self {
+        Self { cmd_id, left_ms, boot: None, before_boot: None }
+    }
+}
+
+/// An instant between servers.
+mod in_ms {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::domain::timestamp::Timestamp;
+
+    pub fn serialize<S: Serializer>(at: &Option<Timestamp>, to: S) -> Result<S::Ok, S::Error> {
+        at.map(Timestamp::ms).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
+        Ok(Option::<i64>::deserialize(from)?.map(Timestamp::from_ms))
+    }
+}
+
+/// A run that a device reports, by the server's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReportedRun {
+    pub cmd_id: Uuid,
+    pub ends_at: Timestamp,
+    pub boot: Option<i64>,
+    pub before_boot: Option<Timestamp>,
+}
+
+impl ReportedRun {
+    pub fn of(run: DeviceRun, now: Timestamp) -> Self {
+        let DeviceRun { cmd_id, left_ms, boot, before_boot } = run;
+        Self { cmd_id, ends_at: now.plus_ms(left_ms.max(0)), boot, before_boot }
+    }
 }
 
 impl DeviceEvent {

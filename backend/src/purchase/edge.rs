@@ -28,7 +28,7 @@ pub const fn around(change: Change) -> (&'static str, &'static str) {
         Change::MarkSent => ("before_sent", "after_sent"),
         Change::MarkUnsure => ("before_unsure", "after_unsure"),
         Change::Run { .. } | Change::RunAndFinish { .. } => ("before_post", "after_post"),
-        Change::Finish | Change::Sooner { .. } => ("before_finish", "after_finish"),
+        Change::Finish | Change::Sooner { .. } | Change::Later { .. } => ("before_finish", "after_finish"),
         Change::Stop { .. } => ("before_stop", "after_stop"),
         Change::Refuse | Change::Expire | Change::GiveUp => ("before_void", "after_void"),
     }

@@ -5,9 +5,12 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::device::DeviceRun;
 use super::rules::Refusal;
 use super::state::PurchaseState;
-use super::times::{CMD_LIFE_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS};
+use super::times::{
+    CMD_LIFE_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SAVED_MS,
+};
 use crate::domain::timestamp::Timestamp;
 
 /// An open purchase: the stored row, and what this process remembers of its talk with the device.
@@ -21,6 +24,10 @@ pub struct Purchase {
     pub state: PurchaseState,
     /// While running: when it ends. Zero before.
     pub ends_at: Timestamp,
+    /// How often that was moved to a later time.
+    pub moved: i32,
+    /// The boot in which the device was last heard to run; `None`: it is not known.
+    pub boot: Option<i64>,
     pub exchange: Exchange,
 }
 
@@ -58,6 +65,7 @@ impl Purchase {
         if known.id == self.id {
             let stop_requested = self.exchange.stop_requested || known.exchange.stop_requested;
             self.exchange = Exchange { stop_requested, ..known.exchange };
+            self.boot = known.boot.or(self.boot);
         }
         self
     }
@@ -88,10 +96,7 @@ pub enum PurchaseEvent {
         result: AckResult,
     },
     /// The device reports what it runs and how long still.
-    Runs {
-        cmd_id: Uuid,
-        left_ms: i64,
-    },
+    Runs(DeviceRun),
     /// An operator wants it to stop.
     StopRequested,
 }
@@ -101,7 +106,7 @@ impl PurchaseEvent {
     #[must_use]
     pub fn heard_before(self, ms: i64) -> Self {
         match self {
-            Self::Runs { cmd_id, left_ms } => Self::Runs { cmd_id, left_ms: left_ms - ms },
+            Self::Runs(run) => Self::Runs(DeviceRun { left_ms: run.left_ms - ms, ..run }),
             same => same,
         }
     }
@@ -133,6 +138,10 @@ pub enum Change {
     /// A run ends sooner than was thought: the device said so.
     Sooner {
         started_at: Timestamp,
+        ends_at: Timestamp,
+    },
+    /// A run ends later than was thought: the device has lost power meanwhile.
+    Later {
         ends_at: Timestamp,
     },
     Finish,
@@ -200,9 +209,17 @@ pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
         PurchaseEvent::Wake if p.state == PurchaseState::Running => wake_running(p, now),
         PurchaseEvent::Wake => wake_undecided(p, now),
         PurchaseEvent::Ack { cmd_id, result } if *cmd_id == p.cmd_id => heard(p, *result, now),
-        PurchaseEvent::Runs { cmd_id, left_ms } if *cmd_id == p.cmd_id => {
-            let ends_at = now.plus_ms((*left_ms).clamp(1, p.duration_ms()));
-            if p.state.undecided() { run(p, ends_at) } else { sooner(p, ends_at) }
+        PurchaseEvent::Runs(said) if said.cmd_id == p.cmd_id => {
+            let ends_at = now.plus_ms(said.left_ms.clamp(1, p.duration_ms()));
+            let mut s = match p.state.undecided() {
+                true => run(p, ends_at),
+                false if said.boot.zip(p.boot).is_some_and(|(now, before)| now != before) => {
+                    booted(p, ends_at, said.before_boot, now)
+                }
+                false => sooner(p, ends_at),
+            };
+            s.next.boot = said.boot.or(p.boot);
+            s
         }
         PurchaseEvent::StopRequested if p.state == PurchaseState::Running => {
             let mut s = stay(p);
@@ -248,6 +265,19 @@ fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
         s = commit(p, PurchaseState::Running, Change::Sooner { started_at: ends_at.plus_ms(-p.duration_ms()), ends_at });
         s.next.ends_at = ends_at;
     }
+    s.next.exchange.started_heard = None;
+    s
+}
+
+/// The device's first word of a run in a new boot: without power it did not run, and the time left is what it had saved.
+fn booted(p: &Purchase, ends_at: Timestamp, last_word: Option<Timestamp>, now: Timestamp) -> Step {
+    let left_ms = last_word.unwrap_or_else(|| p.started_at()).ms_until(p.ends_at).max(0);
+    let ends_at = ends_at.min(now.plus_ms(left_ms + SAVED_MS));
+    if p.ends_at.ms_until(ends_at) <= PROMPT_MS {
+        return sooner(p, ends_at);
+    }
+    let mut s = commit(p, PurchaseState::Running, Change::Later { ends_at });
+    (s.next.ends_at, s.next.moved) = (ends_at, p.moved + 1);
     s.next.exchange.started_heard = None;
     s
 }
@@ -343,5 +373,6 @@ fn heard_started(p: &Purchase, now: Timestamp) -> Step {
 /// The state right after this process committed the hold, about to send the command for the first time.
 pub fn first(id: i64, cmd_id: Uuid, epoch: i64, duration_s: i64, created_at: Timestamp, now: Timestamp) -> Purchase {
     let exchange = Exchange { first_sent: Some(now), ..Exchange::default() };
-    Purchase { id, cmd_id, epoch, duration_s, created_at, state: PurchaseState::Held, ends_at: Timestamp::default(), exchange }
+    let (state, ends_at) = (PurchaseState::Held, Timestamp::default());
+    Purchase { id, cmd_id, epoch, duration_s, created_at, state, ends_at, moved: 0, boot: None, exchange }
 }

@@ -23,5 +23,7 @@ pub const LAST_WORD_MS: i64 = 5_000;
 pub const MAX_WAITING_STARTS: usize = 64;
 /// Repeats of one receipt that may wait for its outcome.
 pub const MAX_WAITERS: usize = 256;
+/// So much a device may have run since it last saved the time left: after a power cut it runs that again.
+pub const SAVED_MS: i64 = 60_000;
 /// How often what another server decides is read while somebody waits for it.
 pub const LOOK_EVERY_MS: i64 = 250;

@@ -87,7 +87,7 @@ fn obey(commands: &Receiver<(Location, Command)>, uplink: &Uplink, told: &Mutex<
         let run = runs.get(&to.idmesin).copied();
         let runs_now = run.filter(|(_, ends_at)| *ends_at > now);
         if cmd.op != Op::Start {
-            let run = runs_now.map(|(cmd_id, ends_at)| DeviceRun { cmd_id, left_ms: now.ms_until(ends_at) });
+            let run = runs_now.map(|(cmd_id, ends_at)| DeviceRun::new(cmd_id, now.ms_until(ends_at)));
             uplink.heard(to, DeviceEvent::State { online: true, run });
         }
         let result = match run.filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id) {

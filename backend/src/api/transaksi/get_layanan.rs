@@ -73,7 +73,7 @@ pub enum StatusMesin {
 }
 
 impl StatusMesin {
-    /// `reachable`: online and not waiting for staff; `taken`: an open purchase has it.
+    /// `reachable`: online and not waiting for staff; `taken`: an open purchase has it, or its device reports a run.
     pub const fn of(reachable: bool, taken: bool) -> Self {
         match (reachable, taken) {
             (false, _) => Self::Offline,
@@ -105,7 +105,7 @@ macro_rules! mesin_sql {
     ($which:literal) => {
         concat!(
             "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas, t.state, t.ends_at, o.idoutlet, o.nama, o.kota, \
-             m.driver, t.durasi_s \
+             m.driver, t.durasi_s, m.jalan_sampai \
              FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t \
              ON t.idmesin = m.idmesin AND t.state IN ", open_states!(), " WHERE m.aktif AND ",
             $which
@@ -174,7 +174,10 @@ fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, tokio_
     // No run has longer left than it lasts, also one that started while the clock was ahead.
     let latest = now.plus_ms(duration_s.map_or(0, |s| i64::from(s) * 1_000));
     let ends_at = ends_at.filter(|_| open == Some(PurchaseState::Running)).map(|end| end.min(latest));
-    let status = StatusMesin::of(reachable && here, open.is_some());
+    // What its device reports to run although no open purchase says so.
+    let unpaid: Option<Timestamp> = row.try_get(11)?;
+    let ends_at = ends_at.or(unpaid.filter(|_| open.is_none()));
+    let status = StatusMesin::of(reachable && here, open.is_some() || unpaid.is_some());
     Ok(DataMesin {
         id: row.try_get(0)?,
         nama: row.try_get(1)?,

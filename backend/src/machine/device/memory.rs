@@ -126,7 +126,7 @@ impl DeviceMemory {
 
     /// What it runs by its own word.
     pub fn run(&self, now: Timestamp) -> Option<DeviceRun> {
-        self.running(now).map(|k| DeviceRun { cmd_id: k.cmd_id, left_ms: k.ends_ms - now.ms() })
+        self.running(now).map(|k| DeviceRun::new(k.cmd_id, k.ends_ms - now.ms()))
     }
 
     /// What it says of itself, asked or not.

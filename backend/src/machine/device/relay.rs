@@ -58,6 +58,14 @@ const STAFF: &str = concat!(
 );
 const STAFF_MOST: i64 = 1_000;
 
+/// Machines whose device has reported a run that no open purchase says, when that is to stop, or over by $3; but those of shards $1, at most $2.
+const UNPAID: &str = concat!(
+    "SELECT idmesin, idoutlet, driver, jalan_cmd_id, jalan_stop_at IS NOT NULL FROM mesin \
+     WHERE (jalan_stop_at IS NOT NULL OR jalan_sampai <= $3) AND NOT ",
+    of_shards!("idoutlet", 1),
+    " ORDER BY random() LIMIT $2"
+);
+
 /// Begins the tasks; what is returned takes words of machines that are decided elsewhere.
 pub fn start(machines: &Machines) -> mpsc::Sender<Heard> {
     let (away, words) = mpsc::channel(WORDS);
@@ -213,6 +221,15 @@ async fn speak(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> Res
             waiting.push(Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? });
         }
     }
+    let mut unpaid = Vec::new();
+    if said.asks_for_unpaid(now) {
+        let statement = client.prepare_cached(UNPAID).await?;
+        for row in client.query(&statement, &[&shards, &STAFF_MOST, &now]).await? {
+            let at = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? };
+            let ask = Command::about_nothing(at.idmesin, now);
+            unpaid.push((at, if row.try_get(4)? { Command { cmd_id: row.try_get(3)?, op: Op::Stop, ..ask } } else { ask }));
+        }
+    }
     drop(client);
     open.retain(|t| holds(machines, &location(t)));
     // Those are asked about their purchase.
@@ -221,6 +238,9 @@ async fn speak(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> Res
     say(machines, said, &open, now);
     for at in waiting {
         super::command(machines, at, Command::about_nothing(at.idmesin, now));
+    }
+    for (at, cmd) in unpaid.into_iter().filter(|(at, _)| holds(machines, at)) {
+        super::command(machines, at, cmd);
     }
     Ok(())
 }
@@ -287,6 +307,7 @@ pub struct Said {
     of: HashMap<Uuid, (Op, Timestamp)>,
     recalled: HashSet<Uuid>,
     asked_for_staff: Option<Timestamp>,
+    asked_for_unpaid: Option<Timestamp>,
 }
 
 impl Said {
@@ -295,6 +316,15 @@ impl Said {
         let due = self.asked_for_staff.is_none_or(|at| at.ms_until(now) >= STAFF_EVERY_MS);
         if due {
             self.asked_for_staff = Some(now);
+        }
+        due
+    }
+
+    /// Whether runs that no open purchase says are to be read now.
+    pub fn asks_for_unpaid(&mut self, now: Timestamp) -> bool {
+        let due = self.asked_for_unpaid.is_none_or(|at| at.ms_until(now) >= RESEND_MS);
+        if due {
+            self.asked_for_unpaid = Some(now);
         }
         due
     }

@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(sim.command(&cmd(Op::Start, id, 1), T0).unwrap().events, [ack(id, AckResult::Started)]);
         let later = T0.plus_ms(5_000);
         assert_eq!(sim.command(&cmd(Op::Start, id, 1), later).unwrap().events, [ack(id, AckResult::Started)]);
-        let run = Some(DeviceRun { cmd_id: id, left_ms: 55_000 });
+        let run = Some(DeviceRun::new(id, 55_000));
         assert_eq!(
             sim.command(&cmd(Op::Query, id, 1), later).unwrap().events,
             [DeviceEvent::State { online: true, run }, ack(id, AckResult::Started)]

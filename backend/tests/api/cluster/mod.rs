@@ -72,7 +72,7 @@ impl Driver for Way {
             None => AckResult::Expired,
         };
         let run = run.filter(|(_, ends_at)| *ends_at > now);
-        let run = run.map(|(cmd_id, ends_at)| DeviceRun { cmd_id, left_ms: now.ms_until(ends_at) });
+        let run = run.map(|(cmd_id, ends_at)| DeviceRun::new(cmd_id, now.ms_until(ends_at)));
         if cmd.op != Op::Start {
             uplink.heard(to, DeviceEvent::State { online: true, run });
         }
@@ -217,9 +217,9 @@ async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
     let flagged = "UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1";
     first.db.execute(flagged, &[&machine.idmesin]).await.unwrap();
     let waits = async || first.stored(machine.idmesin, "perlu_petugas").await;
-    record(&client, machine.idmesin, true, false, None, now, Some(&Fence { epoch: epoch - 1, ..fence })).await.unwrap();
+    record(&client, machine.idmesin, true, None, false, now, Some(&Fence { epoch: epoch - 1, ..fence })).await.unwrap();
     assert!(waits().await);
-    record(&client, machine.idmesin, true, false, None, now, Some(&fence)).await.unwrap();
+    record(&client, machine.idmesin, true, None, false, now, Some(&fence)).await.unwrap();
     assert!(!waits().await);
     assert!(apply(&client, id, run, now, Some(&fence)).await.unwrap().is_some());
     for change in [Change::Sooner { started_at: now, ends_at: now }, Change::Stop { ends_at: now }] {

@@ -1,5 +1,6 @@
 //! Devices over MQTT (docs/contract.md §6) as one of them sees the server: a device of a test's own, on the crate's client over a socket.
 
+mod again;
 mod broker;
 mod counted;
 mod crowd;

@@ -3,7 +3,9 @@
 use actix_web::rt::time::sleep;
 use futures_util::future::{join, join_all};
 use nyala::db::{lock, prune};
+use nyala::machine::device::record::record;
 use nyala::machine::device::sim::Mode;
+use nyala::purchase::device::ReportedRun;
 use nyala::purchase::step::Change;
 use nyala::push::queue;
 
@@ -125,4 +127,36 @@ async fn nothing_is_left_of_what_was_told_and_of_whom() {
     wash.app.advance_s(30 * 86_400);
     prune::prune(&wash.app.state.store).await.unwrap();
     assert_eq!(wash.app.insert("SELECT count(*) FROM langganan_push", &[]).await, 0);
+}
+
+/// A device that had no power reports that a run goes on which the clock has finished.
+#[actix_web::test]
+async fn each_end_of_a_run_is_told_once() {
+    let wash = Wash::open().await;
+    let run = wash.orphan(1).await;
+    let cmd_id = wash.app.db.query_one("SELECT cmd_id FROM snap_transaksi WHERE id = $1", &[&run.id]).await.unwrap().get(0);
+    let idmesin: i64 = wash.app.insert("SELECT idmesin FROM snap_transaksi WHERE id = $1", &[&run.id]).await;
+    let says = async |boot: i64, foreign: bool| {
+        let client = wash.app.state.store.get().await.unwrap();
+        let now = wash.app.now();
+        let said = ReportedRun { cmd_id, ends_at: now.plus_ms(50_000), boot: Some(boot), before_boot: None };
+        record(&client, idmesin, true, Some(said), foreign, now, None).await.unwrap()
+    };
+    assert!(!says(1, false).await);
+    let ends = |at| commit(&wash.app, run.id, Change::Finish, at);
+    wash.app.advance_s(3_600);
+    assert!(ends(wash.app.now()).await);
+    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.queued("menunggu").await, 1);
+    assert!(says(2, true).await, "it runs again");
+    assert!(!says(2, true).await, "once");
+    assert_eq!(wash.queued("menunggu").await, 0, "nobody is reminded of what runs");
+    wash.app.advance_s(51);
+    assert!(ends(wash.app.now()).await);
+    assert_eq!(wash.told().await, ["Cucian selesai", "Cucian selesai"]);
+    let [first, second] = &wash.service.given()[..] else { panic!("two") };
+    assert_eq!(wash.phone.open(first)["tanda"], wash.phone.open(second)["tanda"]);
+    wash.app.advance_s(600);
+    wash.service.until(3).await;
+    assert_eq!(wash.told().await.last().unwrap(), "Cucian menunggu");
 }

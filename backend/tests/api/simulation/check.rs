@@ -47,10 +47,11 @@ pub fn name(change: Change, event: &PurchaseEvent) -> &'static str {
         (Change::MarkSent, _) => "marked as sent",
         (Change::MarkUnsure, _) => "marked as unsure",
         (Change::Run { .. }, PurchaseEvent::Ack { .. }) => "started",
-        (Change::Run { .. }, PurchaseEvent::Runs { .. }) => "started, time left told",
+        (Change::Run { .. }, PurchaseEvent::Runs(_)) => "started, time left told",
         (Change::Run { .. }, _) => "started, time left never told",
         (Change::RunAndFinish { .. }, _) => "already over",
         (Change::Sooner { .. }, _) => "sooner over than thought",
+        (Change::Later { .. }, _) => "later over than thought",
         (Change::Finish, _) => "finished",
         (Change::Stop { .. }, _) => "stopped",
         (Change::Refuse, _) => "refused",
@@ -87,6 +88,15 @@ impl<D: Devices> World<D> {
             Change::RunAndFinish { .. } => {
                 assert!(self.run_of(machine, next.cmd_id).is_some(), "nobody pays for a run that never began");
             }
+            Change::Later { ends_at } => {
+                let (left_ms, most_ms) = (self.clock().ms_until(ends_at), next.duration_s * 1_000);
+                assert!(left_ms <= most_ms, "a run that has more than all of it before it: {left_ms} of {most_ms} ms");
+                let run = self.run_of(machine, next.cmd_id).expect("nobody pays for a run that never began");
+                assert!(run.cut || run.forgotten, "only a power cut makes an end later");
+                let early_ms = ends_at.ms_until(run.ends_at);
+                let exact_ms = COUNTDOWN_MS + self.clock_error_ms();
+                assert!(early_ms <= exact_ms, "the machine would be sold {early_ms} ms before it is free");
+            }
             Change::GiveUp => {
                 let (asked_ms, age_ms) = (self.server.up_since.ms_until(self.now), next.created_at.ms_until(self.clock()));
                 assert!(age_ms >= GIVE_UP_MS && asked_ms >= PATIENCE_MS, "given up after asking for {asked_ms} ms");
@@ -122,7 +132,7 @@ impl<D: Devices> World<D> {
         assert!(self.server.up, "the server is up in the end");
         assert_eq!(self.store.open().count(), 0, "no machine is held for ever");
         assert!(
-            self.store.machines.iter().all(|m| m.online && !m.needs_staff),
+            self.store.machines.iter().all(|m| m.online && !m.needs_staff && m.unpaid.is_none()),
             "every machine is for sale: {:?}",
             self.store.machines
         );

@@ -70,6 +70,11 @@ pub trait Devices: Debug + Sized {
     /// What the devices of a machine really ran, oldest first.
     fn runs(&self, machine: usize) -> &[Run];
 
+    /// Whether it is a device's word of a run, on its way.
+    fn tells_a_run(_: &Self::Happening) -> bool {
+        false
+    }
+
     /// A change was committed.
     fn committed(_: &mut World<Self>, _purchase: i64, _change: Change) {}
 

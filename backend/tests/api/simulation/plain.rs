@@ -125,6 +125,10 @@ impl Devices for Plain {
         }
     }
 
+    fn tells_a_run(what: &Happens) -> bool {
+        matches!(what, Happens::Said { event: DeviceEvent::State { run: Some(_), .. }, .. })
+    }
+
     fn command(world: &mut World, cmd: Command) {
         for delay_ms in world.deliveries(machine_of(&cmd)) {
             world.after(delay_ms, Happening::Device(Happens::Command { cmd: cmd.clone() }));

@@ -12,6 +12,7 @@ use nyala::ledger::purchase as ledger;
 use nyala::ledger::refund::{self, Grounds, Visible, refund};
 use nyala::ledger::topup::{AccountKind, Package, Payment, WalletRef, topup};
 use nyala::machine::device::record::record;
+use nyala::purchase::device::ReportedRun;
 use nyala::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use nyala::purchase::rules::decide;
 use nyala::purchase::state::PurchaseState;
@@ -128,9 +129,10 @@ async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<
                 "{asked:?}"
             );
         }
-        Asked::Record { machine, online, runs, foreign, now } => {
-            let foreign = foreign.map(|purchase| chain.purchases[&purchase].1);
-            record(client, chain.machines[*machine], *online, *runs, foreign, *now, None).await?;
+        Asked::Record { machine, online, run, of, foreign, now, again } => {
+            let run = run.map(|run| ReportedRun { cmd_id: of.map_or(run.cmd_id, |of| chain.purchases[&of].1), ..run });
+            let here = record(client, chain.machines[*machine], *online, run, *foreign, *now, None).await?;
+            assert_eq!(here, *again, "{asked:?}");
         }
         Asked::Stop { purchase, now } => {
             let sql = "UPDATE snap_transaksi SET stop_requested_at = COALESCE(stop_requested_at, $2) WHERE id = $1";
@@ -204,9 +206,12 @@ async fn compare(client: &DbClient, chain: &Chain, store: &Store) {
         usize::try_from(insert(client, sql, &[&action, &idmesin]).await).unwrap()
     };
     for (machine, (m, idmesin)) in store.machines.iter().zip(&chain.machines).enumerate() {
-        let row =
-            client.query_one("SELECT online, perlu_petugas, epoch FROM mesin WHERE idmesin = $1", &[idmesin]).await.unwrap();
+        let row = client
+            .query_one("SELECT online, perlu_petugas, epoch, jalan_sampai FROM mesin WHERE idmesin = $1", &[idmesin])
+            .await
+            .unwrap();
         assert_eq!((row.get(0), row.get(1), row.get(2)), (m.online, m.needs_staff, m.epoch));
+        assert_eq!(row.get::<_, Option<Timestamp>>(3), m.unpaid.map(|(_, ends_at)| ends_at));
         let gave_up = store.purchases.iter().filter(|p| p.order.machine == machine && p.gave_up).count();
         assert_eq!(count("mesin.perlu_petugas", *idmesin).await, gave_up);
         let unpaid = store.unpaid_runs.iter().filter(|id| store.purchase(**id).order.machine == machine).count();

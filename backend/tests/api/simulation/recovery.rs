@@ -10,7 +10,7 @@ use nyala::purchase::state::PurchaseState;
 use nyala::purchase::times::GIVE_UP_MS;
 
 use super::devices::Devices;
-use super::store::{PurchaseRow, Store};
+use super::store::{MachineRow, PurchaseRow, Store};
 use super::world::{Happening, MACHINES, World};
 
 impl<D: Devices> World<D> {
@@ -25,16 +25,24 @@ impl<D: Devices> World<D> {
         }
         let undecided_too = round.is_multiple_of(rounds * UNDECIDED_EVERY_ROUNDS);
         self.look_again_where(|p| relayed(p, after_ms, undecided_too, now));
+        if undecided_too {
+            let over = |m: &MachineRow| m.unpaid.is_some_and(|(_, ends_at)| ends_at <= now);
+            self.ask_where(over);
+        }
         if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
-            let kept = |m: &usize| self.store.machines[*m].needs_staff && self.server.owns(*m);
-            for machine in (0..MACHINES).filter(kept).collect::<Vec<_>>() {
-                self.tell(machine, Input::AskDevice);
-            }
+            self.ask_where(|m| m.needs_staff);
         }
         // When nothing can come any more, the history may end.
         if self.is_busy() {
             let life = self.server.life;
             self.after(every.as_millis() as i64, Happening::Reap { life, round: round + 1 });
+        }
+    }
+
+    fn ask_where(&mut self, waits: impl Fn(&MachineRow) -> bool) {
+        let waits = |m: &usize| waits(&self.store.machines[*m]) && self.server.owns(*m);
+        for machine in (0..MACHINES).filter(waits).collect::<Vec<_>>() {
+            self.tell(machine, Input::AskDevice);
         }
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::{Effect, Input, Machine, News, Waiter};
-use nyala::purchase::device::DeviceEvent;
+use nyala::purchase::device::{DeviceEvent, DeviceRun};
 use nyala::purchase::state::PurchaseState;
 use nyala::purchase::step::{Op, Purchase, PurchaseEvent};
 use rand::Rng;
@@ -213,7 +213,7 @@ impl<D: Devices> World<D> {
                 let after_ms = self.statement_ms();
                 self.after(after_ms, Happening::Load { life, machine });
             }
-            Effect::Record { online, runs, foreign, at } => self.write(machine, at, Written::Word { online, runs, foreign }),
+            Effect::Record { online, run, foreign, at } => self.write(machine, at, Written::Word { online, run, foreign }),
             Effect::Command(cmd) => {
                 let op = cmd.op;
                 if self.reaches(machine, op) {
@@ -230,14 +230,14 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// What is told to those who watch: no end without a beginning, and no beginning twice.
+    /// What is told to those who watch: no run that is over.
     fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<News>) {
         let now = self.clock();
         let actor = &mut self.server.actors[machine];
         actor.shown = ends_at;
         match news {
             Some(News::Runs { ends_at }) => {
-                assert!(!actor.told_runs && ends_at > now, "told twice that it runs, or of a run that is over");
+                assert!(ends_at > now, "told of a run that is over");
                 actor.told_runs = true;
             }
             Some(News::Over { .. }) => actor.told_runs = false,
@@ -280,10 +280,10 @@ impl<D: Devices> World<D> {
     pub(super) fn decider_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
         let word = match &event {
             DeviceEvent::Ack { cmd_id, result } => Some(PurchaseEvent::Ack { cmd_id: *cmd_id, result: *result }),
-            DeviceEvent::State { run, .. } => run.map(|r| PurchaseEvent::Runs { cmd_id: r.cmd_id, left_ms: r.left_ms }),
+            DeviceEvent::State { run, .. } => run.map(PurchaseEvent::Runs),
         };
         if let Some(word) = word {
-            if let PurchaseEvent::Ack { cmd_id, .. } | PurchaseEvent::Runs { cmd_id, .. } = word {
+            if let PurchaseEvent::Ack { cmd_id, .. } | PurchaseEvent::Runs(DeviceRun { cmd_id, .. }) = word {
                 let now = self.clock();
                 if self.server.owns(machine) {
                     self.server.heard.insert(cmd_id, now);
@@ -302,7 +302,11 @@ impl<D: Devices> World<D> {
     pub fn is_busy(&self) -> bool {
         let open = self.store.open().next().is_some() || self.requests.iter().any(|r| r.told.is_none());
         let several = self.several.as_ref().is_some_and(|several| !several.has_ended);
-        self.troubled || several || open || self.store.machines.iter().any(|m| m.needs_staff)
+        self.troubled
+            || several
+            || open
+            || self.store.machines.iter().any(|m| m.needs_staff || m.unpaid.is_some())
+            || self.is_a_run_told()
     }
 
     /// The end of the run that those who look at a machine are shown.
@@ -314,9 +318,7 @@ impl<D: Devices> World<D> {
 /// Whether it is that word. The time left is counted on while it waits to be judged.
 fn of_word(word: &PurchaseEvent, cause: &PurchaseEvent) -> bool {
     match (word, cause) {
-        (PurchaseEvent::Runs { cmd_id: said, left_ms: then }, PurchaseEvent::Runs { cmd_id, left_ms }) => {
-            said == cmd_id && left_ms <= then
-        }
+        (PurchaseEvent::Runs(said), PurchaseEvent::Runs(run)) => said.cmd_id == run.cmd_id && run.left_ms <= said.left_ms,
         _ => word == cause,
     }
 }

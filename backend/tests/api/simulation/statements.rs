@@ -3,6 +3,7 @@
 use nyala::cluster::fence::Fence;
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::{Input, Unanswered};
+use nyala::purchase::device::ReportedRun;
 use nyala::purchase::edge;
 use nyala::purchase::step::{Change, Held};
 use rand::Rng;
@@ -31,7 +32,7 @@ pub struct Write {
 #[derive(Debug)]
 pub enum Written {
     Change { purchase: i64, change: Change },
-    Word { online: bool, runs: bool, foreign: Option<Uuid> },
+    Word { online: bool, run: Option<ReportedRun>, foreign: bool },
 }
 
 impl Written {
@@ -159,19 +160,25 @@ impl<D: Devices> World<D> {
                 }
                 Input::Applied(self.answered(done))
             }
-            Written::Word { online, runs, foreign } => {
+            Written::Word { online, run, foreign } => {
                 let kept = self.store.machines[machine].needs_staff;
+                let again = stands && self.store.record(machine, online, run, foreign, at);
                 if stands {
                     self.has_recorded(machine, fence);
-                    self.store.record(machine, online, runs, foreign, at);
                 } else {
                     self.note("fence did not stand for a word");
-                    self.store.audit_unpaid(foreign);
+                    self.store.audit_unpaid(run.filter(|_| foreign).map(|run| run.cmd_id));
+                }
+                let is_open = self.store.open().any(|(_, p)| p.order.machine == machine);
+                let is_kept = is_open || self.store.machines[machine].unpaid.is_some();
+                assert!(!(stands && foreign && run.is_some()) || is_kept, "a machine is for sale that is said to run");
+                if again {
+                    self.note("runs again");
                 }
                 if kept && !self.store.machines[machine].needs_staff {
                     D::freed(self, machine);
                 }
-                Input::Recorded(self.answered(()))
+                Input::Recorded(self.answered(again))
             }
         };
         self.tell_later(life, machine, input);

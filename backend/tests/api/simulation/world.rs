@@ -259,6 +259,11 @@ impl<D: Devices> World<D> {
     }
 
     /// No trouble from now on: what is broken is mended, and a server that is down comes up.
+    /// Whether a word on its way may still say that something runs.
+    pub fn is_a_run_told(&self) -> bool {
+        self.queue.iter().any(|Reverse(due)| matches!(&due.what, Happening::Device(what) if D::tells_a_run(what)))
+    }
+
     fn peace(&mut self) {
         self.troubled = false;
         for machine in 0..MACHINES {

@@ -74,6 +74,20 @@ pub enum BootId {
     Text(Box<str>),
 }
 
+impl BootId {
+    /// A number that tells it apart from others.
+    pub fn key(&self) -> i64 {
+        match self {
+            Self::Number(n) => *n,
+            // FNV-1a, which stays the same from one version of the server to the next.
+            Self::Text(text) => text
+                .bytes()
+                .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+                .cast_signed(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ack {
     pub stamp: Stamp,

@@ -47,7 +47,9 @@ pub struct Figures {
 }
 
 /// What every run of the histories must have met.
-pub const WORTH: [&str; 26] = [
+pub const WORTH: [&str; 28] = [
+    "later over than thought",
+    "runs again",
     "crash",
     "long silence",
     "given up",

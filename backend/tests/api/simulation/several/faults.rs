@@ -253,13 +253,14 @@ impl<D: Devices> World<D> {
 
     /// When all has come to rest, or never does, everybody buys once more.
     pub(super) fn everybody_buys(&mut self) {
-        let machines = self.store.machines.iter().all(|machine| machine.online && !machine.needs_staff);
+        let machines =
+            self.store.machines.iter().all(|machine| machine.online && !machine.needs_staff && machine.unpaid.is_none());
         let up = (0..self.servers()).all(|server| self.of(server).up);
         let rests =
             up && machines && self.store.open().next().is_none() && self.requests.iter().all(|request| request.told.is_some());
-        let shared = self.all_is_shared();
+        let (shared, told) = (self.all_is_shared(), self.is_a_run_told());
         let several = self.several.as_mut().unwrap();
-        let rests = rests && several.silent.is_none() && shared;
+        let rests = rests && several.silent.is_none() && shared && !told;
         if !rests && several.peace_at.ms_until(self.now) < LAST_WITHIN_MS {
             return self.among(LAST_EVERY_MS, Happens::Last);
         }

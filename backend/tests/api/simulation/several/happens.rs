@@ -79,6 +79,7 @@ pub enum Happens {
         life: u32,
         look: Look,
         open: Vec<(usize, Purchase)>,
+        waiting: Vec<usize>,
     },
     PassOn {
         life: u32,
@@ -250,7 +251,7 @@ impl<D: Devices> World<D> {
             Happens::Take { look, .. } => self.takes(look),
             Happens::Taken { words, .. } => self.taken(words),
             Happens::Speak { look, .. } => self.speaks(look),
-            Happens::Spoken { look, open, .. } => self.spoken(look, open),
+            Happens::Spoken { look, open, waiting, .. } => self.spoken(look, open, waiting),
             Happens::PassOn { life, words } => self.passed_on(life, words),
             Happens::Word { word, .. } => self.word_is_here(word),
             Happens::Heard { message, .. } => self.hears_news(message),

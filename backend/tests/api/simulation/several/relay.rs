@@ -5,7 +5,7 @@ use nyala::domain::timestamp::Timestamp;
 use nyala::ledger::facts::OpenPurchase;
 use nyala::machine::device::relay::{EVERY, WORD_LIFE_MS};
 use nyala::machine_core::Input;
-use nyala::purchase::device::DeviceEvent;
+use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::state::PurchaseState;
 use nyala::purchase::step::{Op, Purchase};
 
@@ -105,19 +105,24 @@ impl<D: Devices> World<D> {
         let unsettled = |p: &Purchase| p.state != PurchaseState::Running || p.exchange.stop_requested;
         let mut open: Vec<(usize, Purchase)> =
             foreign.iter().filter_map(|m| Some((*m, self.store.load(*m).filter(unsettled)?))).collect();
+        let mut waiting = Vec::new();
         if !matches!(look, Look::At(_)) && self.me().said.asks_for_staff(now) {
             open.extend(foreign.iter().filter_map(|m| Some((*m, self.store.given_back(*m)?))));
         }
+        if !matches!(look, Look::At(_)) && self.me().said.asks_for_unpaid(now) {
+            let over = |m: &&usize| self.store.machines[**m].unpaid.is_some_and(|(_, ends_at)| ends_at <= now);
+            waiting.extend(foreign.iter().filter(over));
+        }
         if !self.fails() {
             let after_ms = self.lookup_ms();
-            self.among(after_ms, Happens::Spoken { life, look, open });
+            self.among(after_ms, Happens::Spoken { life, look, open, waiting });
         }
         if look == Look::Round {
             self.again(EVERY.as_millis(), Happens::Speak { life, look });
         }
     }
 
-    pub(super) fn spoken(&mut self, look: Look, open: Vec<(usize, Purchase)>) {
+    pub(super) fn spoken(&mut self, look: Look, open: Vec<(usize, Purchase)>, waiting: Vec<usize>) {
         let (life, now) = (self.server.life, self.clock());
         let links = &self.several.as_ref().unwrap().links;
         let linked = |(machine, purchase): (usize, Purchase)| {
@@ -129,6 +134,7 @@ impl<D: Devices> World<D> {
                 purchase,
             })
         };
+        let waiting: Vec<usize> = waiting.into_iter().filter(|machine| links[*machine] == Some(life)).collect();
         let open: Vec<OpenPurchase> = open.into_iter().filter_map(linked).collect();
         let said = &mut self.me().said;
         if !matches!(look, Look::At(_)) {
@@ -141,6 +147,9 @@ impl<D: Devices> World<D> {
                 self.note("news said a start");
             }
             D::command(self, cmd);
+        }
+        for machine in waiting {
+            D::command(self, Command::about_nothing(idmesin(machine), now));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the store was asked, with its answers: without the ids that PostgreSQL gives by itself, so that both can be compared.
 
 use nyala::domain::timestamp::Timestamp;
+use nyala::purchase::device::ReportedRun;
 use nyala::purchase::rules::{Decision, Refusal};
 use nyala::purchase::state::PurchaseState;
 use nyala::purchase::step::Held;
@@ -11,14 +12,52 @@ use super::rows::OrderRow;
 /// What the database was asked, and what it answered.
 #[derive(Debug, Clone)]
 pub enum Asked {
-    Facts { order: OrderRow, decision: String, now: Timestamp },
-    Open { machine: usize, stored: Option<Stored> },
-    Hold { order: OrderRow, now: Timestamp, held: Result<i64, Option<Refusal>> },
-    Refuse { order: OrderRow, why: Refusal, now: Timestamp, done: bool },
-    Apply { purchase: i64, change: Change, now: Timestamp, done: bool },
-    Record { machine: usize, online: bool, runs: bool, foreign: Option<i64>, now: Timestamp },
-    Stop { purchase: i64, now: Timestamp },
-    Refund { purchase: i64, amount: i64, now: Timestamp, done: bool },
+    Facts {
+        order: OrderRow,
+        decision: String,
+        now: Timestamp,
+    },
+    Open {
+        machine: usize,
+        stored: Option<Stored>,
+    },
+    Hold {
+        order: OrderRow,
+        now: Timestamp,
+        held: Result<i64, Option<Refusal>>,
+    },
+    Refuse {
+        order: OrderRow,
+        why: Refusal,
+        now: Timestamp,
+        done: bool,
+    },
+    Apply {
+        purchase: i64,
+        change: Change,
+        now: Timestamp,
+        done: bool,
+    },
+    /// `of`: the purchase whose run it is.
+    Record {
+        machine: usize,
+        online: bool,
+        run: Option<ReportedRun>,
+        of: Option<i64>,
+        foreign: bool,
+        now: Timestamp,
+        again: bool,
+    },
+    Stop {
+        purchase: i64,
+        now: Timestamp,
+    },
+    Refund {
+        purchase: i64,
+        amount: i64,
+        now: Timestamp,
+        done: bool,
+    },
 }
 
 /// An open purchase as it is read back, without the ids that PostgreSQL gives by itself.

@@ -8,11 +8,12 @@ use std::collections::HashMap;
 
 use nyala::domain::driver_kind::DriverKind;
 use nyala::domain::timestamp::Timestamp;
+use nyala::purchase::device::ReportedRun;
 use nyala::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, ServiceFacts, Wallet};
 use nyala::purchase::rules::{Decision, Refusal, decide};
 use nyala::purchase::state::PurchaseState;
 use nyala::purchase::step::{Change, Exchange, Held, Purchase};
-use nyala::purchase::times::CMD_LIFE_MS;
+use nyala::purchase::times::{CMD_LIFE_MS, SAVED_MS};
 use uuid::Uuid;
 
 pub use journal::{Asked, Stored, outcome, told};
@@ -49,7 +50,7 @@ impl Store {
         let topup = |customer| Movement { kind: Kind::Topup, customer, amount: balance, purchase: None };
         Self {
             wallets: vec![WalletRow { credits: balance, ..WalletRow::default() }; customers],
-            machines: vec![MachineRow { online: true, needs_staff: false, epoch: 0 }; machines],
+            machines: vec![MachineRow { online: true, needs_staff: false, epoch: 0, unpaid: None, boot: None }; machines],
             purchases: Vec::new(),
             ledger: (0..customers).map(topup).collect(),
             unpaid_runs: Vec::new(),
@@ -103,7 +104,7 @@ impl Store {
                 name: "Mesin".to_owned(),
                 driver: DriverKind::Sim,
                 online: machine.online && !machine.needs_staff,
-                busy: self.open().any(|(_, p)| p.order.machine == order.machine),
+                busy: machine.unpaid.is_some() || self.open().any(|(_, p)| p.order.machine == order.machine),
             }),
             service: Some(ServiceFacts {
                 idoutlet: OUTLET,
@@ -123,7 +124,7 @@ impl Store {
 
     fn try_hold(&mut self, order: OrderRow, cmd_id: Uuid, now: Timestamp) -> Held {
         let machine = self.machines[order.machine];
-        if !machine.online || machine.needs_staff {
+        if !machine.online || machine.needs_staff || machine.unpaid.is_some() {
             return Held::Changed;
         }
         if self.wallets[order.customer].balance() < PRICE {
@@ -148,7 +149,9 @@ impl Store {
             cmd_id,
             epoch,
             created_at: now,
+            started_at: None,
             ends_at: None,
+            moved: 0,
             finished_at: None,
             refunded: 0,
             gave_up: false,
@@ -186,6 +189,9 @@ impl Store {
             Change::Sooner { ends_at, .. } => {
                 before == PurchaseState::Running && self.purchase(purchase).ends_at.is_some_and(|at| at > ends_at)
             }
+            Change::Later { ends_at } => {
+                before == PurchaseState::Running && self.purchase(purchase).ends_at.is_some_and(|at| at < ends_at)
+            }
             Change::Stop { .. } => before == PurchaseState::Running,
             _ => before.undecided(),
         };
@@ -195,9 +201,22 @@ impl Store {
         match change {
             Change::MarkSent => self.become_(purchase, PurchaseState::Sent),
             Change::MarkUnsure => self.become_(purchase, PurchaseState::Unsure),
-            Change::Run { ends_at, .. } => self.settle(purchase, PurchaseState::Running, Some(ends_at), None),
-            Change::RunAndFinish { ends_at, .. } => self.settle(purchase, PurchaseState::Finished, Some(ends_at), Some(now)),
-            Change::Sooner { ends_at, .. } => self.purchases[index(purchase)].ends_at = Some(ends_at),
+            Change::Run { started_at, ends_at } => {
+                self.settle(purchase, PurchaseState::Running, Some(ends_at), None);
+                self.purchases[index(purchase)].started_at = Some(started_at);
+            }
+            Change::RunAndFinish { started_at, ends_at } => {
+                self.settle(purchase, PurchaseState::Finished, Some(ends_at), Some(now));
+                self.purchases[index(purchase)].started_at = Some(started_at);
+            }
+            Change::Sooner { started_at, ends_at } => {
+                let p = &mut self.purchases[index(purchase)];
+                (p.started_at, p.ends_at) = (Some(started_at), Some(ends_at));
+            }
+            Change::Later { ends_at } => {
+                let p = &mut self.purchases[index(purchase)];
+                (p.ends_at, p.moved) = (Some(ends_at), p.moved + 1);
+            }
             Change::Finish => self.end(purchase, PurchaseState::Finished, now),
             Change::Stop { ends_at } => {
                 self.purchases[index(purchase)].ends_at = Some(ends_at);
@@ -243,13 +262,49 @@ impl Store {
         self.ledger.push(Movement { kind, customer, amount, purchase: Some(purchase) });
     }
 
-    /// `device::record`; `foreign` is a command that no purchase of this machine has open.
-    pub fn record(&mut self, machine: usize, online: bool, runs: bool, foreign: Option<Uuid>, now: Timestamp) {
+    /// `device::record`; `foreign`: no purchase of this machine has that run open. Whether a finished one runs again.
+    pub fn record(&mut self, machine: usize, online: bool, run: Option<ReportedRun>, foreign: bool, now: Timestamp) -> bool {
+        let unpaid = run.filter(|run| foreign && !self.open().any(|(_, p)| p.order.machine == machine && p.cmd_id == run.cmd_id));
+        let again = unpaid.is_some_and(|run| self.runs_again(machine, run, now));
         let m = &mut self.machines[machine];
         m.online = online;
-        m.needs_staff &= !online || runs;
-        let foreign = self.audit_unpaid(foreign);
-        self.journal.push(Asked::Record { machine, online, runs, foreign, now });
+        m.needs_staff &= !online || run.is_some();
+        m.boot = run.and_then(|run| run.boot).or(m.boot);
+        if again || online && run.is_none() {
+            m.unpaid = None;
+        } else if let Some(run) = unpaid {
+            m.unpaid = Some((run.cmd_id, run.ends_at));
+        }
+        let of = self.audit_unpaid(run.filter(|_| foreign).map(|run| run.cmd_id));
+        let of = of.or_else(|| run.and_then(|run| self.purchases.iter().position(|p| p.cmd_id == run.cmd_id)).map(id));
+        self.journal.push(Asked::Record { machine, online, run, of, foreign, now, again });
+        again
+    }
+
+    /// A purchase that was finished by the clock, of a device that has had no power.
+    fn runs_again(&mut self, machine: usize, run: ReportedRun, now: Timestamp) -> bool {
+        let m = self.machines[machine];
+        let Some(at) = self.purchases.iter().position(|p| p.cmd_id == run.cmd_id && p.order.machine == machine) else {
+            return false;
+        };
+        let p = &self.purchases[at];
+        let others = || self.purchases.iter().filter(|other| other.order.machine == machine);
+        let newest = !others().any(|other| other.epoch > p.epoch && other.started_at.is_some());
+        let free = !others().any(|other| other.state.open());
+        let new_boot = m.boot.zip(run.boot).is_some_and(|(before, now)| before != now);
+        if p.state != PurchaseState::Finished || !newest || !free || !new_boot {
+            return false;
+        }
+        let (Some(started_at), Some(ends_at)) = (p.started_at, p.ends_at) else { return false };
+        let left_ms = run.before_boot.unwrap_or(started_at).ms_until(ends_at).max(0);
+        let whole = now.plus_ms(i64::from(SERVICES_S[p.order.service]) * 1000);
+        let ends_at = run.ends_at.min(whole).min(now.plus_ms(left_ms + SAVED_MS));
+        if ends_at <= now {
+            return false;
+        }
+        let p = &mut self.purchases[at];
+        (p.state, p.ends_at, p.finished_at, p.moved) = (PurchaseState::Running, Some(ends_at), None, p.moved + 1);
+        true
     }
 
     /// The part of it that no fence is before: a run that nobody paid for is audited. Its purchase.
@@ -295,17 +350,17 @@ impl Store {
     }
 
     fn open_at(&self, machine: usize) -> Option<Purchase> {
-        self.open().find(|(_, p)| p.order.machine == machine).map(|(id, p)| Self::as_read(id, p))
+        self.open().find(|(_, p)| p.order.machine == machine).map(|(id, p)| Self::as_read(id, p, self.machines[machine].boot))
     }
 
     /// `facts::given_back`.
     pub fn given_back(&self, machine: usize) -> Option<Purchase> {
         let last = self.purchases.iter().enumerate().rev().find(|(_, p)| p.order.machine == machine);
         let (i, p) = last.filter(|(_, p)| self.machines[machine].needs_staff && p.state == PurchaseState::Expired)?;
-        Some(Self::as_read(id(i), p))
+        Some(Self::as_read(id(i), p, self.machines[machine].boot))
     }
 
-    pub fn as_read(id: i64, p: &PurchaseRow) -> Purchase {
+    pub fn as_read(id: i64, p: &PurchaseRow, boot: Option<i64>) -> Purchase {
         let stop_requested = p.stop_requested_at.is_some();
         Purchase {
             id,
@@ -315,6 +370,8 @@ impl Store {
             created_at: p.created_at,
             state: p.state,
             ends_at: p.ends_at.unwrap_or_default(),
+            moved: p.moved,
+            boot,
             exchange: Exchange { stop_requested, ..Exchange::default() },
         }
     }

@@ -62,7 +62,9 @@ pub struct PurchaseRow {
     pub cmd_id: Uuid,
     pub epoch: i64,
     pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
     pub ends_at: Option<Timestamp>,
+    pub moved: i32,
     pub finished_at: Option<Timestamp>,
     pub refunded: i64,
     pub gave_up: bool,
@@ -87,6 +89,9 @@ pub struct MachineRow {
     pub online: bool,
     pub needs_staff: bool,
     pub epoch: i64,
+    /// What its device reports to run although no open purchase says so, and until when.
+    pub unpaid: Option<(Uuid, Timestamp)>,
+    pub boot: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::say::nil_query;
 use super::way::Way;
 use super::{Conversation, EXCHANGE_MS, Effect, Grounds, LinkId, Route, Trouble, Why};
 use crate::domain::timestamp::Timestamp;
-use crate::machine::device::mqtt::word::{Ack, Beat, Cmd, Stamp, State, Word};
+use crate::machine::device::mqtt::word::{Ack, Beat, BootId, Cmd, Stamp, State, Word};
 use crate::purchase::device::{DeviceEvent, DeviceRun};
 use crate::purchase::step::AckResult;
 
@@ -50,8 +50,11 @@ impl Conversation {
             self.spoke(now);
             self.lives(from, now);
         }
-        if let Some(up_ms) = ack.stamp.up_ms.filter(|_| self.order.is_current(&ack.stamp)) {
-            self.arrived(up_ms, now);
+        if self.order.is_current(&ack.stamp) {
+            self.boot_word_at = Some(now);
+            if let Some(up_ms) = ack.stamp.up_ms {
+                self.arrived(up_ms, now);
+            }
         }
         if let Some(open) = self.open.as_mut().filter(|open| open.is(ack.cmd_id)) {
             open.hear(ack.result);
@@ -85,6 +88,11 @@ impl Conversation {
                 if clone {
                     self.out.push(Effect::Trouble(Trouble::Clone));
                 }
+                // Another device in its place says nothing of what this one had left.
+                if self.run.is_some() {
+                    self.before_boot = self.boot_word_at;
+                }
+                self.boot = stamp.boot_id.as_ref().map(BootId::key);
                 (self.way, self.run, self.clock_at) = (Way::default(), None, None);
                 self.connected(now);
             }
@@ -92,6 +100,7 @@ impl Conversation {
         if self.anew && self.is_answered_again(now) {
             (self.answered_at, self.answered, self.anew) = (None, None, false);
         }
+        self.boot_word_at = Some(now);
         self.spoke(now);
         self.lives(from, now);
         if let Some(up_ms) = stamp.up_ms {
@@ -213,7 +222,8 @@ impl Conversation {
         }
         self.told_end = ends_at;
         let left_ms = now.ms_until(ends_at).max(0);
-        self.tell(Some(DeviceRun { cmd_id: run.cmd_id, left_ms }));
+        let (boot, before_boot) = (self.boot, self.before_boot);
+        self.tell(Some(DeviceRun { cmd_id: run.cmd_id, left_ms, boot, before_boot }));
     }
 
     fn runs_nothing(&mut self, said_at: Option<Timestamp>, now: Timestamp) {

@@ -150,6 +150,11 @@ pub struct Conversation {
     clock_at: Option<Timestamp>,
     /// It was asked for a state, and has said nothing since.
     asked_at: Option<Timestamp>,
+    /// What tells its present boot from others, and the last word of the boot before in which something ran.
+    boot: Option<i64>,
+    before_boot: Option<Timestamp>,
+    /// The last word of the present boot.
+    boot_word_at: Option<Timestamp>,
     /// The epoch of its last state.
     epoch: Option<i64>,
     /// What it runs by that, and the uptime when it said so.
@@ -182,6 +187,9 @@ impl Conversation {
             anew: false,
             clock_at: None,
             asked_at: None,
+            boot: None,
+            before_boot: None,
+            boot_word_at: None,
             epoch: None,
             run: None,
             told: None,

@@ -41,6 +41,9 @@ impl Conversation {
             return;
         }
         match &mut self.open {
+            // One that is no open purchase's has no epoch.
+            Some(open) if open.is(cmd.cmd_id) && cmd.epoch < open.cmd.epoch => {}
+            None if cmd.epoch == 0 => return,
             Some(open) if open.is(cmd.cmd_id) => open.cmd = cmd.clone(),
             Some(open) if cmd.epoch <= open.cmd.epoch => return,
             _ => self.open = Some(Open::begin(cmd, begins)),

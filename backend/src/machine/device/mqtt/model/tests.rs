@@ -67,7 +67,7 @@ fn device() -> Device {
 fn a_start_is_on_flash_before_it_pulses_and_pulses_before_it_is_acknowledged() {
     let mut device = device();
     assert_eq!(hears(&mut device, &start(1, 1), 1_000), "save on state Started-1");
-    assert_eq!(device.run(1_000), Some(DeviceRun { cmd_id: id(1), left_ms: 60_000 }));
+    assert_eq!(device.run(1_000), Some(DeviceRun::new(id(1), 60_000)));
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn power_that_is_back_goes_on_with_the_rest_that_was_saved() {
     let mut again = Device::boot(8, serde_json::from_str(&flash).unwrap());
     assert_eq!(again.tick_at(), Some(0));
     assert_eq!(shown(&again.tick(0)), "on");
-    assert_eq!(again.run(0), Some(DeviceRun { cmd_id: id(1), left_ms: 540_000 }), "as at the last full minute");
+    assert_eq!(again.run(0), Some(DeviceRun::new(id(1), 540_000)), "as at the last full minute");
     assert_eq!(again.tick_at(), Some(60_000));
     again.connect();
     assert_eq!(hears(&mut again, &long, 1_000), "Started-1", "it is known, and no clock is needed for that");
