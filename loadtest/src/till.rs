@@ -59,6 +59,14 @@ impl Till {
         self.ask(to, "POST", call, &[("authorization", &auth), ("idempotency-key", once)], body).await
     }
 
+    /// Finds a customer by number, so that for an hour the till may sell to the customer's id. A till may look for sixty numbers an hour.
+    ///
+    /// # Errors
+    /// When no answer came.
+    pub async fn find(&self, to: SocketAddr, token: &str, telp: &str) -> std::io::Result<ServerAnswer> {
+        self.call(to, token, "pelanggan/cari", &once(), &json!({ "telp": telp })).await
+    }
+
     /// # Errors
     /// When no answer came.
     pub async fn see(&self, to: SocketAddr, token: &str, call: &str) -> std::io::Result<ServerAnswer> {

@@ -58,6 +58,9 @@ struct Sale {
     voided: bool,
 }
 
+/// What a till hears of an id that it has not found within the hour.
+const NOT_FOUND: &str = "pelanggan tidak ditemukan";
+
 /// What was answered at the tills.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deeds {
@@ -206,8 +209,22 @@ impl Cashier {
                 self.forgive(to).await?;
                 Ok(self.keep(call))
             }
+            // Not found here yet, or an hour ago: the sale is sent again as it was.
+            404 if answer.message == NOT_FOUND => {
+                self.find(to, &call).await?;
+                Ok(self.keep(call))
+            }
             503 | 504 => Ok(self.keep(call)),
             _ => Err(format!("{} {}: {answer:?}", call.path, call.body)),
+        }
+    }
+
+    /// Finds the customer of a sale; a server that is down is asked the next time.
+    async fn find(&self, to: SocketAddr, call: &Call) -> Result<(), String> {
+        let Deed::Sell { customer, .. } = call.deed else { return Err(format!("{}: 404", call.path)) };
+        match self.till.find(to, &self.token, &self.market.shop.customers[customer].telp).await {
+            Ok(answer) if !matches!(answer.status, 200 | 503) => Err(format!("pelanggan/cari: {answer:?}")),
+            _ => Ok(()),
         }
     }
 
