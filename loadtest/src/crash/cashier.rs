@@ -209,10 +209,10 @@ impl Cashier {
                 self.forgive(to).await?;
                 Ok(self.keep(call))
             }
-            // Not found here yet, or an hour ago: the sale is sent again as it was.
+            // Not found here yet, or an hour ago. The refusal is an answer to its key, so the sale is a new one.
             404 if answer.message == NOT_FOUND => {
                 self.find(to, &call).await?;
-                Ok(self.keep(call))
+                Ok(self.keep(Call { key: once(), ..call }))
             }
             503 | 504 => Ok(self.keep(call)),
             _ => Err(format!("{} {}: {answer:?}", call.path, call.body)),
