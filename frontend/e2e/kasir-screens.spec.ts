@@ -257,6 +257,8 @@ for (const [width, height] of SIZES) {
       await button(page, 'Mulai').click()
       await button(page, 'Tutup shift').click()
       await button(page, /^Simpan/).click()
+      // With the key, as above. A count of nothing is asked about once more.
+      await dialogButton(page, 'Ya, simpan Rp 0').press('Enter')
       await expect(page.getByText('Kurang Rp 150.000')).toBeVisible()
       await look(page, 'shift-ditutup', button(page, 'Selesai'))
     })

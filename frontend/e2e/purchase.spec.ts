@@ -147,8 +147,8 @@ test('a busy machine shows its time left and cannot be bought', async ({ page })
   await expect(page).toHaveURL('/dashboard')
   await page.goto('/scanPage')
   await enterCode(page, world.machine.kode)
-  await expect(page.getByText('Sedang digunakan')).toBeVisible()
-  await expect(page.getByRole('timer')).toContainText(/ 09:\d\d lagi$/)
+  await expect(page.getByText('Sedang Anda pakai')).toBeVisible()
+  await expect(page.getByRole('timer')).toContainText(/sisa 09:\d\d$/)
   await expect(service(page)).toBeDisabled()
   // Live: the next second is another text.
   const shown = await page.getByRole('timer').textContent()
@@ -201,7 +201,7 @@ test('a machine that is taken meanwhile says so at once', async ({ page }) => {
   await watched
   await buy(await fundedAt(world), world)
   await expect(page.getByText('Sedang digunakan')).toBeVisible()
-  await expect(page.getByRole('timer')).toContainText(/ (10:00|09:\d\d) lagi$/)
+  await expect(page.getByRole('timer')).toContainText(/sisa (10:00|09:\d\d)$/)
   await expect(service(page)).toBeDisabled()
 })
 
