@@ -43,7 +43,7 @@ const rows = [
   { what: 'JavaScript the till adds', value: tillAdds(tillBuild) / KB, limit: 40, unit: 'kB' },
   // Fetched only by a browser that does not read codes itself.
   { what: 'the decoder of the till', value: decoder(tillBuild) / KB, limit: 17, unit: 'kB' },
-  { what: 'style sheets of the till', value: styles(tillBuild) / KB, limit: 12, unit: 'kB' },
+  { what: 'style sheets of the till', value: styles(tillBuild) / KB, limit: 13, unit: 'kB' },
 ]
 
 let broken = 0
