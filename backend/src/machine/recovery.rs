@@ -224,7 +224,8 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
         let relay_before = now.plus_ms(-RELAY_AFTER_MS);
         let waiting = client.query(&undecided, &[&relay_before.plus_ms(CMD_LIFE_MS), &relay_before, &BATCH, &shards]).await?;
         tell_all(machines, &waiting, || MachineInput::LookAgain)?;
-        for row in client.query(UNPAID, &[&BATCH, &shards, &now]).await? {
+        let unpaid = client.prepare_cached(UNPAID).await?;
+        for row in client.query(&unpaid, &[&BATCH, &shards, &now]).await? {
             let input = match row.try_get(4)? {
                 // Nobody waits for this one.
                 true => MachineInput::StopUnpaid { cmd_id: row.try_get(3)?, operator: tokio::sync::oneshot::channel().0 },

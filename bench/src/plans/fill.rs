@@ -10,8 +10,8 @@ const NOW: &str = "TIMESTAMPTZ '2026-06-01 00:00:00+00'";
 const CUSTOMERS: u32 = 1_000;
 /// Machines of an outlet.
 const PER_OUTLET: u32 = 100;
-/// Of each kind of work that recovery finds: runs whose end was missed, purchases that are held or unsure, runs that are to stop, and
-/// machines that wait for staff.
+/// Of each kind of work that recovery finds: runs whose end was missed, purchases that are held or unsure, runs that are to stop,
+/// machines that wait for staff, and runs that no purchase says and whose end is over.
 pub const DUE: u32 = 20;
 
 /// Purchase `i` is of machine `1 + i % machines`; the last ones, one of each machine, are open. Without triggers and foreign keys for
@@ -22,8 +22,10 @@ INSERT INTO owner_usaha (nama, created_at) VALUES ('Bench', {now});
 INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
     SELECT 1, 'Outlet ' || n, 'Bandung', -6.9, 107.6, {now} FROM generate_series(1, 1 + ({machines} - 1) / {per_outlet}) n;
 INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) SELECT idoutlet, 'Cuci', 3600, 10000, {now} FROM outlet ORDER BY 1;
-INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, perlu_petugas, created_at)
-    SELECT 1 + (n - 1) / {per_outlet}, 1, 'M ' || n, 'sim', lpad(n::TEXT, 8, '0'), n <= {due}, {now} FROM generate_series(1, {machines}) n;
+INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, perlu_petugas, boot, jalan_cmd_id, jalan_sampai, jalan_stop_at, created_at)
+    SELECT 1 + (n - 1) / {per_outlet}, 1, 'M ' || n, 'sim', lpad(n::TEXT, 8, '0'), n <= {due}, 1,
+        CASE WHEN n > {machines} - 2 * {due} THEN gen_random_uuid() END, CASE WHEN n > {machines} - 2 * {due} THEN {now} + (n - {machines} + {due}) * INTERVAL '1 min' END,
+        CASE WHEN n = {machines} THEN {now} END, {now} FROM generate_series(1, {machines}) n;
 INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
     SELECT (8120000000 + n)::TEXT, 'Siti', 'Rahma', 'x', {now}, {now} FROM generate_series(1, {customers}) n;
 INSERT INTO customer (id_customer_global, idoutlet, owner_idowner, created_at)
