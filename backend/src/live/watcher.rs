@@ -180,7 +180,7 @@ impl Watcher {
 fn snapshot(live: &Live, board: &Board, ack: Option<Ack>) {
     let Some(ack) = ack else { return };
     let now = live.clock.now();
-    let ends_at = board.ends_at().filter(|at| *at > now);
+    let ends_at = board.shown_end(now).filter(|at| *at > now);
     let tl = ends_at.map(|at| now.ms_until(at));
     let _ = ack.send(&Snapshot { status: 200, tl, ends_at: ends_at.map(|at| at.ms()), server_time: now.ms() });
 }

@@ -14,7 +14,7 @@ use super::fault;
 use super::listeners::Broadcast;
 use super::machines::{Location, Machines};
 use super::tick::Tick;
-use super::ticker::{Run, Ticker};
+use super::ticker::Ticker;
 use super::wheel::TimerKey;
 use crate::cluster::Owner;
 use crate::cluster::fence::Fence;
@@ -152,8 +152,8 @@ impl MachineActor {
             Effect::Command(cmd) => self.command(cmd),
             Effect::Answered { after_ms } => self.machines.metrics().device_answered(after_ms),
             // The board first: whoever joins now reads it.
-            Effect::Show { ends_at, news } => {
-                self.board.set_ends_at(ends_at);
+            Effect::Show { cycle, news } => {
+                self.board.set_cycle(cycle);
                 if let Some(news) = news {
                     let frame = Tick::of(news, now).frame(idmesin);
                     self.machines.parts().listeners.publish(Broadcast { idmesin, frame, volatile: false }, &self.board);
@@ -208,8 +208,7 @@ impl MachineActor {
 
     /// Sets the alarm for the machine's next moment, and the ticker for its run.
     fn arm(&mut self, ctx: &mut Ctx) {
-        let run = self.machine.running().map(|p| Run { started_at: p.started_at(), ends_at: p.ends_at });
-        self.ticker.follow(run);
+        self.ticker.follow(self.machine.running().map(Purchase::cycle));
         let wake_at = self.machine.wake_at();
         if self.alarm.map(|(at, _)| at) == wake_at {
             return;

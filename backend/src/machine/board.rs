@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::SeqCst};
 
 use crate::domain::timestamp::Timestamp;
+use crate::purchase::step::Cycle;
 
 const NOT_RUNNING: i64 = 0;
 const NEVER: i64 = 0;
@@ -12,6 +13,8 @@ const NEVER: i64 = 0;
 pub struct Board {
     /// Epoch milliseconds, or `NOT_RUNNING`.
     ends_at: AtomicI64,
+    /// Duration of that cycle, in milliseconds.
+    lasts_ms: AtomicI64,
     /// On each thread, and on all.
     watchers: Box<[AtomicU32]>,
     all: AtomicU32,
@@ -26,6 +29,7 @@ impl Board {
     pub fn new(threads: usize) -> Self {
         Self {
             ends_at: AtomicI64::new(NOT_RUNNING),
+            lasts_ms: AtomicI64::new(0),
             watchers: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             all: AtomicU32::new(0),
             told: AtomicBool::new(false),
@@ -33,15 +37,17 @@ impl Board {
         }
     }
 
-    /// When the run ends; `None` while nothing runs.
-    pub fn ends_at(&self) -> Option<Timestamp> {
-        let ms = self.ends_at.load(SeqCst);
-        (ms != NOT_RUNNING).then(|| Timestamp::from_ms(ms))
+    /// When the cycle ends, [`Cycle::shown_end`]; `None` while nothing runs.
+    pub fn shown_end(&self, now: Timestamp) -> Option<Timestamp> {
+        let ends_at = self.ends_at.load(SeqCst);
+        let cycle = || Cycle::until(Timestamp::from_ms(ends_at), self.lasts_ms.load(SeqCst));
+        (ends_at != NOT_RUNNING).then(|| cycle().shown_end(now))
     }
 
     /// Written before the change is broadcast: whoever joins in between sees it here, or hears it.
-    pub fn set_ends_at(&self, ends_at: Option<Timestamp>) {
-        self.ends_at.store(ends_at.map_or(NOT_RUNNING, Timestamp::ms), SeqCst);
+    pub fn set_cycle(&self, cycle: Option<Cycle>) {
+        self.lasts_ms.store(cycle.map_or(0, Cycle::lasts_ms), SeqCst);
+        self.ends_at.store(cycle.map_or(NOT_RUNNING, |cycle| cycle.ends_at.ms()), SeqCst);
     }
 
     /// When the device behind the machine last said anything; `None` before its first word since the actor was made.

@@ -276,7 +276,7 @@ impl Machines {
         // So that after a restart ten thousand phones find the machines that run without a question to the database.
         self.0.location.entry(location.idmesin).or_insert(*location);
         let board = Arc::new(Board::new(self.workers()));
-        board.set_ends_at(active.as_ref().filter(|p| p.state == PurchaseState::Running).map(|p| p.ends_at));
+        board.set_cycle(active.as_ref().filter(|p| p.state == PurchaseState::Running).map(Purchase::cycle));
         let (machines, location, shown) = (self.clone(), *location, board.clone());
         // The mailbox is there before its actor: what many tell at once waits until the thread has made it.
         let (sender, mailbox) = channel(MAILBOX);

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::wheel::STEP_MS;
 use crate::domain::timestamp::Timestamp;
 use crate::machine_core::News;
+use crate::purchase::step::Cycle;
 
 const SECOND_MS: i64 = 1000;
 /// A phase tick this near to the start or the end of the run is left out.
@@ -24,14 +25,15 @@ impl Tick {
     /// What those who watch are told of it.
     pub fn of(news: News, now: Timestamp) -> Self {
         match news {
-            News::Runs { ends_at } => Self::running(ends_at, now),
+            News::Runs(cycle) => Self::running(cycle, now),
             News::Over { ends_at } => Self::over(ends_at, now),
             News::GivenBack => Self::given_back(now),
         }
     }
 
     /// While it runs.
-    pub const fn running(ends_at: Timestamp, now: Timestamp) -> Self {
+    pub fn running(cycle: Cycle, now: Timestamp) -> Self {
+        let ends_at = cycle.shown_end(now);
         Self { tl: now.ms_until(ends_at), ends_at: Some(ends_at.ms()), server_time: now.ms() }
     }
 
@@ -109,9 +111,19 @@ mod tests {
         assert_eq!(cadence(901).next_after(Timestamp::from_ms(14_000), start, end), None);
     }
 
+    fn cycle(started_ms: i64, ends_ms: i64) -> Cycle {
+        Cycle { started_at: Timestamp::from_ms(started_ms), ends_at: Timestamp::from_ms(ends_ms) }
+    }
+
+    #[test]
+    fn a_cycle_that_starts_in_the_future_shows_its_duration_and_no_more() {
+        let tick = Tick::running(cycle(9_000, 12_000), Timestamp::from_ms(1_500));
+        assert_eq!((tick.tl, tick.ends_at), (3_000, Some(4_500)));
+    }
+
     #[test]
     fn a_tick_is_the_event_of_its_machine() {
-        let tick = Tick::running(Timestamp::from_ms(5_000), Timestamp::from_ms(1_500));
+        let tick = Tick::running(cycle(1_000, 5_000), Timestamp::from_ms(1_500));
         assert_eq!(&**tick.frame(7).as_text(), r#"42["heartbeat/7",{"tl":3500,"ends_at":5000,"server_time":1500}]"#);
         let back = Tick::given_back(Timestamp::from_ms(1_500));
         assert_eq!(&**back.frame(7).as_text(), r#"42["heartbeat/7",{"tl":0,"ends_at":null,"server_time":1500}]"#);

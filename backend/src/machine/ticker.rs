@@ -13,40 +13,27 @@ use super::machines::{Location, Machines};
 use super::tick::{self, Cadence, Tick};
 use super::wheel::TimerKey;
 use crate::domain::timestamp::Timestamp;
+use crate::purchase::step::Cycle;
 
 pub struct Ticker {
     machines: Machines,
     board: Arc<Board>,
     idmesin: i64,
     cadence: Cadence,
-    run: Cell<Option<Run>>,
+    cycle: Cell<Option<Cycle>>,
     /// The next tick, and its alarm.
     next: Cell<Option<(Timestamp, TimerKey)>>,
-}
-
-/// From when until when a machine runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
-    pub started_at: Timestamp,
-    pub ends_at: Timestamp,
-}
-
-impl Run {
-    /// No run has longer left than it lasts, also one that started while the clock was ahead.
-    fn shown_end(self, now: Timestamp) -> Timestamp {
-        self.ends_at.min(now.plus_ms(self.started_at.ms_until(self.ends_at)))
-    }
 }
 
 impl Ticker {
     pub fn new(machines: Machines, location: &Location, board: Arc<Board>) -> Rc<Self> {
         let cadence = Cadence::of(location.idoutlet, machines.parts().ticks_per_second);
-        Rc::new(Self { machines, board, idmesin: location.idmesin, cadence, run: Cell::new(None), next: Cell::new(None) })
+        Rc::new(Self { machines, board, idmesin: location.idmesin, cadence, cycle: Cell::new(None), next: Cell::new(None) })
     }
 
-    /// From now on `run` is what is told to whoever watches; the actor calls this whenever either may have changed.
-    pub fn follow(self: &Rc<Self>, run: Option<Run>) {
-        if self.run.replace(run) == run && self.next.get().is_some() {
+    /// Sends ticks of `cycle` to the watchers from now on. The actor calls this whenever the cycle or the watchers may have changed.
+    pub fn follow(self: &Rc<Self>, cycle: Option<Cycle>) {
+        if self.cycle.replace(cycle) == cycle && self.next.get().is_some() {
             return;
         }
         if let Some((_, key)) = self.next.take() {
@@ -57,12 +44,12 @@ impl Ticker {
 
     /// The alarm rang.
     pub fn ring(self: &Rc<Self>) {
-        let (Some((due, _)), Some(run)) = (self.next.take(), self.run.get()) else { return };
+        let (Some((due, _)), Some(cycle)) = (self.next.take(), self.cycle.get()) else { return };
         let now = self.machines.parts().store.now();
         // A late one may have come too near to the end; before its time it is when the clock was put back.
-        if due <= now && !tick::is_near_end(now, run.ends_at) {
+        if due <= now && !tick::is_near_end(now, cycle.ends_at) {
             self.machines.metrics().tick_lateness(due.ms_until(now));
-            let frame = Tick::running(run.shown_end(now), now).frame(self.idmesin);
+            let frame = Tick::running(cycle, now).frame(self.idmesin);
             self.machines.parts().listeners.publish(Broadcast { idmesin: self.idmesin, frame, volatile: true }, &self.board);
         }
         self.arm(now);
@@ -70,8 +57,8 @@ impl Ticker {
 
     /// Nobody watches: no ticks, until the actor hears of somebody.
     fn arm(self: &Rc<Self>, now: Timestamp) {
-        let Some(run) = self.run.get().filter(|_| self.board.is_watched()) else { return };
-        let next = self.cadence.next_after(now, run.started_at, run.ends_at);
+        let Some(cycle) = self.cycle.get().filter(|_| self.board.is_watched()) else { return };
+        let next = self.cadence.next_after(now, cycle.started_at, cycle.ends_at);
         self.next.set(next.and_then(|at| Some((at, alarm::set(at, Wakes::Ticker(Rc::downgrade(self)))?))));
     }
 }

@@ -239,20 +239,20 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     /// Puts what is known on the board.
     fn show(&mut self) {
-        self.out.push(Effect::Show { ends_at: self.running().map(|p| p.ends_at), news: None });
+        self.out.push(Effect::Show { cycle: self.running().map(Purchase::cycle), news: None });
     }
 
     /// Puts what has just been learned on the board, and tells who watches when it is a new state (docs/contract.md §3).
     fn announce(&mut self, before: (PurchaseState, Timestamp), p: &Purchase, now: Timestamp) {
-        let ends_at = (p.state == PurchaseState::Running).then_some(p.ends_at);
+        let cycle = (p.state == PurchaseState::Running).then(|| p.cycle());
         let news = match p.state {
             same if (same, p.ends_at) == before => None,
-            PurchaseState::Running => (p.ends_at > now).then_some(News::Runs { ends_at: p.ends_at }),
+            PurchaseState::Running => (p.ends_at > now).then(|| News::Runs(p.cycle())),
             PurchaseState::Finished | PurchaseState::Stopped => Some(News::Over { ends_at: p.ends_at }),
             PurchaseState::Refused | PurchaseState::Expired => Some(News::GivenBack),
             PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => None,
         };
-        self.out.push(Effect::Show { ends_at, news });
+        self.out.push(Effect::Show { cycle, news });
     }
 
     fn ended(&mut self, operators: Vec<S>) {

@@ -17,7 +17,7 @@ use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{Command, DeviceEvent, ReportedRun};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
-use crate::purchase::step::{Change, Held, Purchase, PurchaseEvent};
+use crate::purchase::step::{Change, Cycle, Held, Purchase, PurchaseEvent};
 
 /// Somebody who waits for an answer.
 pub trait Waiter {
@@ -110,7 +110,7 @@ pub enum Effect<B, S> {
     /// The device answered the open purchase's command, so many milliseconds after it was first sent.
     Answered { after_ms: i64 },
     /// Put this on the notice board, then tell those who watch.
-    Show { ends_at: Option<Timestamp>, news: Option<News> },
+    Show { cycle: Option<Cycle>, news: Option<News> },
     /// Tell the buyers.
     Answer { buyers: Vec<B>, outcome: Outcome },
     /// Tell the operators that the run has ended.
@@ -120,9 +120,7 @@ pub enum Effect<B, S> {
 /// What has just become of a countdown (docs/contract.md §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
-    Runs {
-        ends_at: Timestamp,
-    },
+    Runs(Cycle),
     Over {
         ends_at: Timestamp,
     },

@@ -115,7 +115,7 @@ fn one_that_was_made_anew_reads_first_and_believes_later() {
     assert!(machine.on(start(1, phone(1)), T0).is_empty(), "read once");
     let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
     assert_eq!(answers(&effects), [(2, Outcome::Started), (1, Outcome::Refused(Refusal::MachineBusy))]);
-    assert!(effects.iter().any(|e| matches!(e, Effect::Show { ends_at: Some(_), .. })), "it is on the board");
+    assert!(effects.iter().any(|e| matches!(e, Effect::Show { cycle: Some(_), .. })), "it is on the board");
     assert_eq!(machine.wake_at(), Some(T0.plus_ms(60_000)));
 }
 

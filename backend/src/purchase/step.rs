@@ -45,17 +45,39 @@ pub struct Exchange {
     pub last_stop: Option<Timestamp>,
 }
 
+/// From when until when a machine runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cycle {
+    pub started_at: Timestamp,
+    pub ends_at: Timestamp,
+}
+
+impl Cycle {
+    pub const fn until(ends_at: Timestamp, lasts_ms: i64) -> Self {
+        Self { started_at: ends_at.plus_ms(-lasts_ms), ends_at }
+    }
+
+    pub const fn lasts_ms(self) -> i64 {
+        self.started_at.ms_until(self.ends_at)
+    }
+
+    /// The end that is shown. No cycle has longer left than it lasts, also not one that started while the clock was ahead.
+    pub fn shown_end(self, now: Timestamp) -> Timestamp {
+        self.ends_at.min(now.plus_ms(self.lasts_ms()))
+    }
+}
+
 impl Purchase {
     pub fn exp(&self) -> Timestamp {
         self.created_at.plus_ms(CMD_LIFE_MS)
     }
 
-    /// When the run began that ends at `ends_at`.
-    pub fn started_at(&self) -> Timestamp {
-        self.ends_at.plus_ms(-self.duration_ms())
+    /// The cycle that ends at `ends_at`.
+    pub const fn cycle(&self) -> Cycle {
+        Cycle::until(self.ends_at, self.duration_ms())
     }
 
-    fn duration_ms(&self) -> i64 {
+    const fn duration_ms(&self) -> i64 {
         self.duration_s * 1000
     }
 
@@ -271,7 +293,7 @@ fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
 
 /// The device's first word of a run in a new boot: without power it did not run, and the time left is what it had saved.
 fn booted(p: &Purchase, ends_at: Timestamp, last_word: Option<Timestamp>, now: Timestamp) -> Step {
-    let left_ms = last_word.unwrap_or_else(|| p.started_at()).ms_until(p.ends_at).max(0);
+    let left_ms = last_word.unwrap_or_else(|| p.cycle().started_at).ms_until(p.ends_at).max(0);
     let ends_at = ends_at.min(now.plus_ms(left_ms + SAVED_MS));
     if p.ends_at.ms_until(ends_at) <= PROMPT_MS {
         return sooner(p, ends_at);

@@ -8,7 +8,7 @@ use nyala::domain::timestamp::Timestamp;
 use nyala::machine_core::{Effect, Input, Machine, News, Waiter};
 use nyala::purchase::device::{DeviceEvent, DeviceRun};
 use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Op, Purchase, PurchaseEvent};
+use nyala::purchase::step::{Cycle, Op, Purchase, PurchaseEvent};
 use rand::Rng;
 use uuid::Uuid;
 
@@ -224,7 +224,7 @@ impl<D: Devices> World<D> {
                 }
             }
             Effect::Answered { after_ms } => assert!(after_ms >= 0),
-            Effect::Show { ends_at, news } => self.show(machine, ends_at, news),
+            Effect::Show { cycle, news } => self.show(machine, cycle.map(|cycle| cycle.ends_at), news),
             Effect::Answer { buyers, outcome } => buyers.into_iter().for_each(|phone| self.answer(phone.request, outcome)),
             Effect::Ended(operators) => assert!(!operators.is_empty()),
         }
@@ -236,7 +236,7 @@ impl<D: Devices> World<D> {
         let actor = &mut self.server.actors[machine];
         actor.shown = ends_at;
         match news {
-            Some(News::Runs { ends_at }) => {
+            Some(News::Runs(Cycle { ends_at, .. })) => {
                 assert!(ends_at > now, "told of a run that is over");
                 actor.told_runs = true;
             }
