@@ -4,6 +4,7 @@ use std::io::Cursor;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+use nyala::domain::code;
 use nyala::domain::machine_code::MachineCode;
 use nyala::domain::timestamp::Timestamp;
 use nyala::qr::customer::{self, QrError};
@@ -41,14 +42,15 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// Only what was made with our keys is ours, in the one form in which it was made.
+/// Only what was made with our keys is ours, in the one form in which it was made; what stands around it and cannot be seen is none of it.
 fn scanned(text: &str) {
+    let code = code::trim(text);
     if let Some((idmesin, versions)) = machine::parse(text, &SECRETS) {
-        assert_eq!(machine::make(&SECRETS, idmesin, versions), text.trim());
+        assert_eq!(machine::make(&SECRETS, idmesin, versions), code);
     }
     if customer::parse(text, &SECRETS, NOW) != Err(QrError::Foreign) {
-        let body = text.trim().rsplit_once('.').map(|(body, _)| body);
-        assert_eq!(body.map(|body| signed(body, &SECRETS.qr_pelanggan, MAC_BYTES)).as_deref(), Some(text.trim()));
+        let body = code.rsplit_once('.').map(|(body, _)| body);
+        assert_eq!(body.map(|body| signed(body, &SECRETS.qr_pelanggan, MAC_BYTES)).as_deref(), Some(code));
     }
 }
 
