@@ -10,6 +10,7 @@ use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
 use crate::http::error::AppError;
 use crate::purchase::state::PurchaseState;
+use crate::purchase::step::Cycle;
 
 /// The query whose rows `SnapTransaksi::from_row` reads; the tail selects and orders them.
 macro_rules! snap_sql {
@@ -96,12 +97,13 @@ impl SnapTransaksi {
         let Some(status) = state.detail_status() else { return Ok(None) };
         let durasi: i32 = row.try_get("durasi_s")?;
         let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
+        let shown_end = |end| Cycle::until(end, i64::from(durasi) * 1_000).shown_end(now);
         Ok(Some(Self {
             id: row.try_get("no_nota")?,
             grandtotal: row.try_get("grandtotal")?,
             created_at: row.try_get("created_at")?,
             finished_at: row.try_get("finished_at")?,
-            ends_at: ends_at.filter(|_| state == PurchaseState::Running).map(Timestamp::ms),
+            ends_at: ends_at.filter(|_| state == PurchaseState::Running).map(|end| shown_end(end).ms()),
             server_time: now.ms(),
             is_delete: false,
             outlet: OutletSummary { nama: row.try_get("nama_outlet")?, kota: row.try_get("kota")? },

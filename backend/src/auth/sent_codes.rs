@@ -231,7 +231,8 @@ pub async fn wait_ms(client: &impl GenericClient, limits: &[SentLimit], now: Tim
         let at = row.try_get::<_, i64>(0)?;
         let full = usize::try_from(at - 1).ok().and_then(|i| limits.get(i));
         let window_ms = full.map_or(0, |limit| limit.window_ms);
-        longest = longest.max(now.ms_until(row.try_get::<_, Timestamp>(1)?.plus_ms(window_ms)));
+        // Never longer than the window, whatever the clock said when that code was sent.
+        longest = longest.max(now.ms_until(row.try_get::<_, Timestamp>(1)?.plus_ms(window_ms)).min(window_ms));
     }
     Ok(longest)
 }

@@ -36,6 +36,20 @@ SET ends_at = least(ends_at, $1 + durasi_s * INTERVAL '1 second'), cmd_exp = lea
     created_at = CASE state WHEN 'RUNNING' THEN created_at ELSE $1 END
 WHERE state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING') AND greatest(created_at, started_at) > $1";
 
+/// What else was written while the clock was ahead and keeps somebody waiting until then: codes that were sent, wrong PINs, pushes, runs that
+/// no purchase says, and servers that are taken to be alive. Nothing of it is a record of what happened; all of it happened by now.
+const PULL_BACK: [&str; 7] = [
+    "UPDATE kode_otp SET created_at = least(created_at, $1), sent_at = least(sent_at, $1), expires_at = least(expires_at, $1)
+     WHERE greatest(created_at, sent_at) > $1",
+    "UPDATE kode_terkirim SET created_at = $1 WHERE created_at > $1",
+    "UPDATE pin_gagal SET created_at = $1 WHERE created_at > $1",
+    "UPDATE petugas SET dihitung_sejak = $1 WHERE dihitung_sejak > $1",
+    "UPDATE push SET due_at = $1 WHERE due_at > $1 AND created_at > $1",
+    "UPDATE mesin SET jalan_sampai = $1 WHERE jalan_sampai > $1",
+    // Servers that live now have a lease of seconds.
+    "UPDATE node SET alive_until = $1, late_since = least(late_since, $1) WHERE alive_until > $1::TIMESTAMPTZ + INTERVAL '1 minute'",
+];
+
 /// How far the clock is behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Behind {
@@ -109,12 +123,15 @@ pub async fn wait(client: &Client, found: Behind, at_most: Duration) -> Result<O
 }
 
 /// An operator has said that the clock is right, and was ahead when the newest entries were written. From now on these count for no
-/// start any more, and open purchases end by the clock that is right.
+/// start any more, open purchases end by the clock that is right, and nobody waits for a moment that is years ahead.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn declare_right(tx: &Transaction<'_>, behind: Behind, now: Timestamp) -> Result<(), DbError> {
     let shortened = tx.execute(SHORTEN, &[&now]).await?;
+    for sql in PULL_BACK {
+        tx.execute(sql, &[&now]).await?;
+    }
     let content = json!({
         "ledger_id": behind.ledger_id, "jam": now.rfc3339(), "terbaru": behind.newest.rfc3339(), "pemakaian_disesuaikan": shortened,
     });

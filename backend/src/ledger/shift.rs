@@ -154,7 +154,9 @@ pub async fn close(
     now: Timestamp,
 ) -> Result<Closed, LedgerError> {
     const CLOSE: &str =
-        "UPDATE shift SET ditutup_oleh = $2, ditutup_at = $3, diharapkan = $4, dihitung = $5, pecahan = $6 WHERE id = $1
+        // Not before the newest entry of its drawer and its newest sale: the clock may have been ahead when they were written.
+        "UPDATE shift SET ditutup_oleh = $2, ditutup_at = greatest($3, (SELECT max(created_at) FROM kas_gerak WHERE idshift = $1),
+            (SELECT max(created_at) FROM pembelian_emoney WHERE idshift = $1)), diharapkan = $4, dihitung = $5, pecahan = $6 WHERE id = $1
         RETURNING laci_ditanya, topup_dilihat";
     let expected = in_drawer(tx, shift).await?;
     let stmt = tx.prepare_cached(CLOSE).await?;

@@ -252,9 +252,9 @@ const APPLY: &str = "
     )
     SELECT id, idcustomer, saldo_akhir, (SELECT count(*) FROM movement) FROM sale";
 
-/// Precedes [`topup`] for a sale at a shift, and refuses what is refused whatever a supervisor says: 409 for what was sold a moment ago,
-/// 422 for cash that the drawer has no room for. Until the transaction ends no other till sells to this customer at this outlet, so that
-/// what the sales of both add up to is seen by the later one. The lock comes after the shift's and before the wallet's.
+/// Precedes [`topup`]. Until the transaction ends nobody else sells to this customer at this outlet, so that what the sales of both add up to
+/// is seen by the later one. Of a sale at a shift it refuses what is refused whatever a supervisor says: 409 for what was sold a moment ago,
+/// 422 for cash that the drawer has no room for. The lock comes after the shift's and before the wallet's.
 pub async fn prepare(
     tx: &Transaction<'_>,
     wallet: WalletRef,
@@ -263,9 +263,9 @@ pub async fn prepare(
     now: Timestamp,
 ) -> Result<(), LedgerError> {
     const HOLD: &str = "SELECT pg_advisory_xact_lock(hashtextextended('topup:' || $1::BIGINT || ':' || $2::BIGINT, 0))";
-    let Payment::AtShift(shift) = payment else { return Ok(()) };
     let stmt = tx.prepare_cached(HOLD).await?;
     tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet]).await?;
+    let Payment::AtShift(shift) = payment else { return Ok(()) };
     if !shift.again && has_twin(tx, wallet, nominal, now).await? {
         return Err(LedgerError::Conflict("top-up yang sama baru saja dibuat"));
     }
@@ -286,10 +286,12 @@ pub async fn mark_alone(tx: &Transaction<'_>, idpembelian_emoney: i64) -> Result
 pub async fn sold_alone(tx: &Transaction<'_>, wallet: WalletRef, now: Timestamp) -> Result<i64, LedgerError> {
     const SUM: &str = "
         SELECT COALESCE(SUM(harga_paket), 0)::BIGINT FROM pembelian_emoney
-        WHERE id_customer_global = $1 AND idoutlet = $2 AND tanpa_izin AND batal_at IS NULL AND created_at > $3";
+        WHERE id_customer_global = $1 AND idoutlet = $2 AND tanpa_izin AND batal_at IS NULL
+            AND created_at > $3 AND created_at < $4";
     let stmt = tx.prepare_cached(SUM).await?;
-    let since = now.plus_ms(-ALONE_WITHIN_MS);
-    Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &since]).await?.get(0))
+    // Not further ahead either: what was sold while the clock was years ahead is no sale of this hour.
+    let (since, until) = (now.plus_ms(-ALONE_WITHIN_MS), now.plus_ms(ALONE_WITHIN_MS));
+    Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &since, &until]).await?.get(0))
 }
 
 /// Puts `package` into the wallet, opening the account when there is none. 409 when the account is of another kind, or has expired and
@@ -314,10 +316,10 @@ pub async fn topup(
 async fn has_twin(tx: &Transaction<'_>, wallet: WalletRef, nominal: i64, now: Timestamp) -> Result<bool, LedgerError> {
     const TWIN: &str = "
         SELECT EXISTS (SELECT FROM pembelian_emoney WHERE id_customer_global = $1 AND idoutlet = $2 AND harga_paket = $3
-            AND idshift IS NOT NULL AND batal_at IS NULL AND created_at > $4)";
+            AND idshift IS NOT NULL AND batal_at IS NULL AND created_at > $4 AND created_at < $5)";
     let stmt = tx.prepare_cached(TWIN).await?;
-    let since = now.plus_ms(-TWIN_WITHIN_MS);
-    Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &nominal, &since]).await?.get(0))
+    let (since, until) = (now.plus_ms(-TWIN_WITHIN_MS), now.plus_ms(TWIN_WITHIN_MS));
+    Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &nominal, &since, &until]).await?.get(0))
 }
 
 async fn put(

@@ -171,6 +171,17 @@ async fn a_kasir_who_tries_amounts_is_told_of_the_drawer_three_times_in_a_shift(
 }
 
 #[actix_web::test]
+async fn a_shift_that_closes_after_the_clock_was_put_back_ends_after_its_sales() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let rina = app.selling(outlet.idoutlet, 50_000).await;
+    app.ask(&rina, "shift/kas", &cash("masuk", 1_000)).await.ok();
+    app.advance_s(-60);
+    app.ask(&rina, "shift/tutup", &json!({ "dihitung": 51_000 })).await.ok();
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
 async fn a_kasir_takes_cash_out_with_an_approval_of_just_that() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;

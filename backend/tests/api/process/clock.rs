@@ -31,6 +31,9 @@ impl Site {
                  ALTER TABLE ledger_transfer ENABLE TRIGGER ledger_hanya_tambah;
                  ALTER TABLE audit_log ENABLE TRIGGER audit_hanya_tambah;
                  UPDATE kode_otp SET created_at = created_at + INTERVAL '2 hours', sent_at = sent_at + INTERVAL '2 hours';
+                 UPDATE kode_terkirim SET created_at = created_at + INTERVAL '2 hours';
+                 INSERT INTO node (name, version, started_at, alive_until, late_since)
+                     VALUES ('n9', '1', clock_timestamp(), clock_timestamp() + INTERVAL '2 hours', clock_timestamp() + INTERVAL '2 hours');
                  UPDATE snap_transaksi SET created_at = created_at + INTERVAL '2 hours', started_at = started_at + INTERVAL '2 hours',
                      ends_at = ends_at + INTERVAL '2 hours', cmd_exp = cmd_exp + INTERVAL '2 hours'",
             )
@@ -103,6 +106,18 @@ async fn a_clock_that_stays_behind_is_refused_with_the_cure_and_declared_right_o
     assert!((1..=120_000).contains(&left), "{left} ms of a run of 120 s");
     let again = site.ask("POST", "/scan/v1/auth/request_otp", "", &telp).await.unwrap();
     assert!(again.retry_after_s() <= 60, "a cooldown of 60 s: {}", again.message);
+    // What kept somebody waiting for that moment is of now, so that it ends.
+    for waits in [
+        "SELECT count(*) FROM kode_otp WHERE greatest(created_at, sent_at) > clock_timestamp()",
+        "SELECT count(*) FROM kode_terkirim WHERE created_at > clock_timestamp()",
+        "SELECT count(*) FROM pin_gagal WHERE created_at > clock_timestamp()",
+        "SELECT count(*) FROM petugas WHERE dihitung_sejak > clock_timestamp()",
+        "SELECT count(*) FROM push WHERE due_at > clock_timestamp() + INTERVAL '11 minutes'",
+        "SELECT count(*) FROM mesin WHERE jalan_sampai > clock_timestamp()",
+        "SELECT count(*) FROM node WHERE alive_until > clock_timestamp() + INTERVAL '1 minute'",
+    ] {
+        assert_eq!(site.db.query_one(waits, &[]).await.unwrap().get::<_, i64>(0), 0, "{waits}");
+    }
     site.kill().await;
 
     site.start("").await;
