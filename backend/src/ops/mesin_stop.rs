@@ -18,7 +18,7 @@ use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::machine::actor::MachineInput;
 use crate::machine::machines::{Location, Machines};
-use crate::purchase::times::ANSWER_WAIT_MS;
+use crate::purchase::times::{ANSWER_WAIT_MS, LOOK_EVERY_MS};
 use crate::staff::operator::Operator;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -76,13 +76,32 @@ pub async fn mesin_stop(
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
         Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),
+        // The machine is another server's, which finds the stop where it is stored.
+        Ok(Err(_)) if let Stops::Unpaid(cmd_id) = stops => has_ended(&store, idmesin, cmd_id).await,
         // The actor let go of it: recovery will tell it again.
         Ok(Err(_)) => Err(AppError::Unavailable),
         Err(_) => Err(AppError::StopSilent),
     }
 }
 
+/// Waits until the device has reported that it no longer runs `cmd_id`.
+async fn has_ended(store: &Store, idmesin: i64, cmd_id: Uuid) -> Result<HttpResponse, AppError> {
+    const RUNS: &str = "SELECT EXISTS (SELECT FROM mesin WHERE idmesin = $1 AND jalan_cmd_id = $2)";
+    for _ in 0..ANSWER_WAIT_MS / LOOK_EVERY_MS {
+        let client = store.get().await?;
+        let stmt = client.prepare_cached(RUNS).await?;
+        if !client.query_one(&stmt, &[&idmesin, &cmd_id]).await?.try_get::<_, bool>(0)? {
+            return Ok(answer::done("mesin dihentikan"));
+        }
+        // Others need the connection meanwhile.
+        drop(client);
+        tokio::time::sleep(Duration::from_millis(LOOK_EVERY_MS.unsigned_abs())).await;
+    }
+    Err(AppError::StopSilent)
+}
+
 /// What is to stop.
+#[derive(Clone, Copy)]
 enum Stops {
     Purchase(i64),
     /// A run that the device reports and no open purchase says.

@@ -61,6 +61,42 @@ async fn a_wash_whose_device_is_at_another_server() {
 }
 
 #[actix_web::test]
+async fn a_run_that_no_purchase_says_is_in_use_at_every_server_and_stopped_by_any() {
+    let (owner, other) = two_of(named).await;
+    let (shop, mut device, siti, epay) = washer(&owner, &other).await;
+    let path = format!("mesin/{}/stop", shop.idmesin);
+    for (asked, n) in [(&other, 1), (&owner, 2)] {
+        let cmd_id = format!("6f1d6c1e-0000-4000-8000-00000000000{n}");
+        device.run = json!({"cmd_id": cmd_id, "sisa_s": 1_500});
+        device.state().await;
+        let says = "SELECT count(*) FROM mesin WHERE idmesin = $1 AND jalan_cmd_id IS NOT NULL";
+        while owner.insert(says, &[&shop.idmesin]).await == 0 {
+            sleep(Duration::from_millis(20)).await;
+        }
+        for app in [&owner, &other] {
+            app.buy(&siti, &buy(n, shop, epay)).await.expect(409, "mesin sedang digunakan");
+        }
+        let key = asked.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+        let stops = async {
+            let stop = loop {
+                let told = device.command().await;
+                if told["op"] == "stop" {
+                    break told;
+                }
+                device.state().await;
+            };
+            assert_eq!(stop["cmd_id"], cmd_id);
+            device.ends("done").await;
+        };
+        join(asked.ops(&key, &path, &json!({"alasan": "uji"})), stops).await.0.expect(200, "mesin dihentikan");
+        while owner.insert(says, &[&shop.idmesin]).await > 0 {
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+    owner.assert_no_violation().await;
+}
+
+#[actix_web::test]
 async fn a_device_that_goes_to_another_server_was_never_away() {
     let (first, second) = two_of(named).await;
     let (shop, device, siti, epay) = washer(&first, &second).await;
