@@ -142,7 +142,10 @@ pub async fn topup(
         (None, None, Some(qr)) => Named::Qr(qr),
         _ => return Err(AppError::bad_input("isi salah satu: telp, qr atau id_customer_global")),
     };
-    let asked = AccountKind::parse(body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get))?;
+    let said = (body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get));
+    // A kasir's program may name the kind that the package or the outlet gives, without its date.
+    let names_given = operator.role == Role::Kasir && said == (Some(1), None);
+    let asked = if names_given { AccountKind::Plain } else { AccountKind::parse(said.0, said.1)? };
     let mut package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), asked)?;
     let now = staff.store.now();
     topup::in_future(asked, now)?;
@@ -165,7 +168,11 @@ pub async fn topup(
                 }
                 None => scope::valid_days(tx, outlet.idoutlet).await?,
             };
-            package.kind = kind(operator.role, asked, AccountKind::given(days, now))?;
+            let given = AccountKind::given(days, now);
+            if names_given && given.number() != 1 {
+                AccountKind::parse(said.0, said.1)?;
+            }
+            package.kind = kind(operator.role, asked, given)?;
             let wallet = outlet.wallet_of(&payee);
             topup::prepare(tx, wallet, package.nominal, payment, now).await?;
             let allowed = allowed(tx, &operator, &approval, (wallet, package.nominal), now).await?;

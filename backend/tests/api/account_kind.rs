@@ -133,7 +133,7 @@ async fn packages_and_outlets_say_how_long() {
         shop.app.ops(&shop.kasir, "topup", &body).await.expect(403, only);
     }
     let until = shop.in_days(30);
-    shop.app.ops(&shop.kasir, "topup", &sale(20_000, month)).await.ok();
+    shop.app.ops(&shop.kasir, "topup", &and(sale(20_000, month), "jenis_emoney", json!(1))).await.ok();
     assert_eq!(shop.kind().await, (1, Some(until)));
     // A plain sale keeps the date, whatever says that it is plain.
     shop.app.advance_s(DAY_MS / 1000);
