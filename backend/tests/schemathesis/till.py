@@ -28,7 +28,8 @@ class Till:
 
     def __init__(self, shift=True):
         self.browser, kode = invite()
-        self.cookie = answer("/ops/v1/pasang", {"kode": kode}, None)[1]
+        # By the name in the document, which every server reads beside the name of its installation: schemathesis takes that one away.
+        self.cookie = "nyala_till=" + answer("/ops/v1/pasang", {"kode": kode}, None)[1].partition("=")[2]
         self.person, first = hire()
         body = {"idpetugas": self.person, "pin": first, "pin_baru": PIN}
         self.token = answer("/ops/v1/masuk", body, None, Cookie=self.cookie)[0]["token"]
