@@ -19,7 +19,14 @@ function takeAway(): void {
   for (const name of ['inert', 'popover']) Reflect.deleteProperty(HTMLElement.prototype, name)
   Reflect.deleteProperty(Element.prototype, 'checkVisibility')
   Reflect.deleteProperty(Crypto.prototype, 'randomUUID')
-  for (const name of ['structuredClone', 'requestIdleCallback', 'scheduler', 'navigation', 'BarcodeDetector'])
+  for (const name of [
+    'structuredClone',
+    'requestIdleCallback',
+    'scheduler',
+    'navigation',
+    'BarcodeDetector',
+    'reportError',
+  ])
     Reflect.deleteProperty(window, name)
 }
 

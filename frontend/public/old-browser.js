@@ -19,6 +19,10 @@
     document.documentElement.replaceChildren &&
     'noModule' in document.createElement('script')
   if (!fine) tell()
-  // Syntax that it does not know, or a function that is not there: nothing was drawn.
-  else if (window.addEventListener) window.addEventListener('error', function (event) { if (event.message) tell() })
+  // Syntax that it does not know, or a function that is not there: nothing was drawn. An extension's error says nothing of the app.
+  else if (window.addEventListener) {
+    window.addEventListener('error', function (event) {
+      if (event.message && String(event.filename).indexOf(location.origin) === 0) tell()
+    })
+  }
 })()

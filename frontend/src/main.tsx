@@ -26,7 +26,11 @@ followTaps()
 followSecrets()
 const drawing = createRoot(root, {
   onCaughtError(error) {
-    if (!(error instanceof PageNotFetched)) reportError(error)
+    if (error instanceof PageNotFetched) return
+    // As `reportError`, which came with Chrome 95 and Safari 15.4.
+    setTimeout(() => {
+      throw error
+    })
   },
 })
 // As a transition React draws the first screen in short pieces, with room for a tap in between.

@@ -1,6 +1,6 @@
 //! `http.metrics_port`: `/metrics` for whoever reaches that port, and nothing else.
 
-use std::io::Error;
+use std::io::{Error, ErrorKind};
 
 use actix_http::HttpService;
 use actix_http::error::DispatchError;
@@ -15,15 +15,15 @@ use super::AppState;
 use super::listener::listen;
 use super::server::KEEP_ALIVE;
 use crate::health::metrics;
-use crate::http::connection::{self, Connection, HEAD_WITHIN};
+use crate::http::connection::{self, Connection, Connections, HEAD_WITHIN};
 use crate::http::error::AppError;
 use crate::http::{envelope, headers, request_id};
 
-/// Has the workers serve it, where it is set.
+/// Has the workers serve it, where it is set. Its connections count with all others.
 ///
 /// # Errors
 /// When the port is taken or not to be had.
-pub fn serve(builder: ServerBuilder, state: &AppState) -> std::io::Result<ServerBuilder> {
+pub fn serve(builder: ServerBuilder, state: &AppState, connections: &Connections) -> std::io::Result<ServerBuilder> {
     let http = &state.config.http;
     let (host, port) = (&http.host, http.metrics_port);
     if port == 0 {
@@ -32,7 +32,7 @@ pub fn serve(builder: ServerBuilder, state: &AppState) -> std::io::Result<Server
     let listener = listen(host, port, http.backlog).map_err(|e| {
         Error::new(e.kind(), format!("cannot listen on {host}:{port} for /metrics; check http.metrics_port ({e})"))
     })?;
-    let shared = state.clone();
+    let (shared, connections) = (state.clone(), connections.clone());
     builder.listen("metrics", listener, move || {
         let state = shared.clone();
         let app = App::new()
@@ -50,9 +50,13 @@ pub fn serve(builder: ServerBuilder, state: &AppState) -> std::io::Result<Server
                 data.insert(connection.intake());
             })
             .h1(map_config(app, |()| AppConfig::default()));
-        fn_service(|io: TcpStream| async move {
+        let connections = connections.clone();
+        fn_service(move |io: TcpStream| {
             let peer = io.peer_addr().ok();
-            Ok::<_, DispatchError>((Connection::new(io, None), peer))
+            std::future::ready(match connections.enter(peer.map(|peer| peer.ip())) {
+                Some(place) => Ok((Connection::new(io, Some(place)), peer)),
+                None => Err(DispatchError::Io(ErrorKind::ConnectionRefused.into())),
+            })
         })
         .and_then(http)
     })

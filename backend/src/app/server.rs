@@ -115,6 +115,7 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
     let (of_sockets, trusted) = (sockets.metrics().clone(), state.config.http.trusted_proxies.clone());
     let websockets = move || usize::try_from(of_sockets.websockets_open.get()).unwrap_or(usize::MAX);
     let connections = Connections::new(limit, trusted, state.metrics.http.clone(), websockets);
+    let places = connections.clone();
     let service = move || {
         // Runs once on each worker thread: machines' actors live there, beside the sessions that watch them.
         shared.store.db.widen(shared.connections_per_thread);
@@ -150,7 +151,7 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
             })
             .upgrade(upgrades.service())
             .h1(map_config(app, |()| AppConfig::default()));
-        let connections = connections.clone();
+        let connections = places.clone();
         fn_service(move |io: TcpStream| {
             let peer = io.peer_addr().ok();
             let place = connections.enter(peer.map(|peer| peer.ip()));
@@ -170,7 +171,7 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
         Some(listener) => devices::serve(server, state, listener)?,
         None => server,
     };
-    let server = metrics_port::serve(server, state)?;
+    let server = metrics_port::serve(server, state, &connections)?;
     let server = server.run();
     let handle = server.handle();
     Ok((server, RunningServer { handle, sockets, balances }))

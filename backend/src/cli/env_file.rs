@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Failure;
+use super::{Failure, output};
 
 const FLAG: &str = "--env-file";
 
@@ -48,7 +48,7 @@ fn read(file: &Path) -> Result<Vec<(String, String)>, Failure> {
     let (good, bad): (Vec<_>, Vec<_>) = parse(&text).into_iter().partition(|(name, _)| is_name(name));
     for (name, _) in bad {
         // As systemd does: what it ignores in the service's file must not stop the commands. Its value may be a secret.
-        eprintln!("nyala: {path}: `{name}` is no name of a variable and is ignored");
+        output::warn(&format!("nyala: {path}: `{name}` is no name of a variable and is ignored"));
     }
     Ok(good)
 }

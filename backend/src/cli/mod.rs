@@ -91,7 +91,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
     if let Some(why) = env_file::enter(&common.env_file) {
-        eprintln!("nyala: {why}");
+        output::warn(&format!("nyala: {why}"));
         return ExitCode::FAILURE;
     }
     let done = match command {

@@ -40,6 +40,8 @@ fn look(c: char) -> Look {
         '\u{fdd0}'..='\u{fdef}'
         | '\u{fff0}'..='\u{fff8}'
         | '\u{fffc}'
+        | '\u{2065}'
+        | '\u{1d159}'
         | '\u{1bca0}'..='\u{1bca3}'
         | '\u{e0000}'..='\u{e0fff}' => Look::Hidden,
         _ if u32::from(c) & 0xfffe == 0xfffe => Look::Hidden,
@@ -141,6 +143,8 @@ mod tests {
             "\u{3164}",
             "\u{2800}",
             "\u{115f}",
+            "\u{2065}",
+            "\u{1d159}",
             "\u{1160}",
             "\u{ffa0}",
             "\u{34f}",

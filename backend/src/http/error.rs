@@ -109,6 +109,23 @@ impl AppError {
         Self::Internal(source.into())
     }
 
+    /// One line for a refusal that says what would be right, so that an operator finds it by its text (docs/operations.md, "Before you
+    /// upgrade"). Wrong passwords, unknown things, full limits and machines in use are everyday and have none. The same text is told once
+    /// a minute.
+    pub fn log_refusal(&self) {
+        if matches!(
+            self,
+            Self::BadInput(_)
+                | Self::Value(_)
+                | Self::NotAllowed(_)
+                | Self::CrossSite
+                | Self::Conflict(_)
+                | Self::Unprocessable(_)
+        ) {
+            tracing::info!(error = %self, status = self.status().as_u16(), "request refused");
+        }
+    }
+
     pub fn status(&self) -> StatusCode {
         match self {
             Self::BadInput(_) | Self::Value(DomainError::Malformed(_)) => StatusCode::BAD_REQUEST,
@@ -152,6 +169,7 @@ impl ResponseError for AppError {
         if let Self::Internal(source) = self {
             tracing::error!(error = source.as_ref() as &dyn std::error::Error, "request failed");
         }
+        self.log_refusal();
         let status = self.status();
         let mut answer = HttpResponse::build(status);
         match self {

@@ -102,6 +102,7 @@ impl IdempotentCall {
             }
             Err(refusal) if is_remembered(&refusal) => {
                 savepoint.rollback().await?;
+                refusal.log_refusal();
                 (refusal.status(), envelope(refusal.status(), &refusal.to_string(), None::<T>)?, None)
             }
             Err(e) => return Err(e),

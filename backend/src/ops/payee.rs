@@ -90,6 +90,12 @@ async fn was_found(client: &impl GenericClient, by: &str, customer: i64, now: Ti
     const FOUND: &str = "SELECT FROM pelanggan_ditemukan WHERE oleh = $1 AND id_customer_global = $2 AND created_at > $3";
     let stmt = client.prepare_cached(FOUND).await?;
     let found = client.query_opt(&stmt, &[&by, &customer, &now.plus_ms(-FOUND_FOR_MS)]).await?;
+    if found.is_none() {
+        tracing::info!(
+            error = "an id_customer_global is refused",
+            "a till or a kasir's key sells to an id only within an hour of having found its customer by number or code"
+        );
+    }
     found.map(drop).ok_or(UNKNOWN)
 }
 

@@ -45,7 +45,8 @@ struct Minute {
 }
 
 impl Pictures {
-    /// The code of a customer as a PNG in base64, good for at least four minutes more.
+    /// The code of a customer as a PNG in base64. It is good for five minutes from the end of the minute in which it is kept, so for
+    /// five at least from any answer.
     ///
     /// # Errors
     /// When it cannot be drawn.
@@ -60,7 +61,9 @@ impl Pictures {
                 return Ok(kept.clone());
             }
         }
-        let picture: Arc<str> = STANDARD.encode(super::png::render(&make(secrets, id_customer_global, now))?).into();
+        let picture: Arc<str> = STANDARD
+            .encode(super::png::render(&make(secrets, id_customer_global, Timestamp::from_ms((number + 1) * MINUTE_MS)))?)
+            .into();
         let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if minute.number == number && minute.by_customer.len() < MAX_KEPT {
             minute.by_customer.insert(id_customer_global, picture.clone());

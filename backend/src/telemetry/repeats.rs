@@ -33,7 +33,7 @@ pub struct OnceAMinute;
 impl<S: Subscriber> Layer<S> for OnceAMinute {
     fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
         let meta = event.metadata();
-        if *meta.level() > Level::WARN {
+        if *meta.level() > Level::INFO {
             return true;
         }
         let mut trouble = Trouble { field: if meta.target() == POSTGRES { "message" } else { "error" }, text: String::new() };

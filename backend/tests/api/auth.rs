@@ -127,6 +127,8 @@ async fn bad_names_and_passwords_are_told_before_the_code_is_looked_at() {
             "Siti \u{3164}",
             "Siti \u{2800}",
             "Siti \u{115f}",
+            "Siti \u{2065}",
+            "Siti \u{1d159}",
             "\u{301} Siti",
             "Siti \u{e0041}",
             "Siti \u{e000}",

@@ -277,6 +277,7 @@ impl AsyncWrite for Connection {
                 ready!(this.reader.poll_too_slow(cx));
                 if let Some(place) = &this.place {
                     place.slow_closed().inc();
+                    tracing::info!(error = "a client took nothing of an answer for 10 s", "a connection is closed");
                 }
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }

@@ -29,7 +29,7 @@ export function AmountPad({ label, value, max = MOST, replace = false, onChange,
   return (
     <div className={styles.amount}>
       <p className={styles.label}>{label}</p>
-      <output className={`digits ${styles.value}`} aria-label={label}>
+      <output className={`digits ${styles.value}`} aria-label={label} translate="no">
         {rupiah(value)}
       </output>
       <Keypad

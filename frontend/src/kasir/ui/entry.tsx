@@ -1,4 +1,4 @@
-import { clockTime } from '@/kasir/lib/clock'
+import { clockTime } from '@/shared/lib/format'
 import styles from './entry.module.css'
 
 interface Props {

@@ -1,5 +1,5 @@
-import { clockTime } from '@/kasir/lib/clock'
 import type { Money } from '@/kasir/lib/use-money'
+import { clockTime } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
 import styles from './unanswered.module.css'
 

@@ -81,6 +81,8 @@ it('a name is refused as the server refuses it, before a code is asked for', () 
     '\u3164',
     '\u2800',
     '\u115f',
+    '\u2065',
+    '\u{1d159}',
     '\u0301',
     '\ue000',
     '\u{e0041}',

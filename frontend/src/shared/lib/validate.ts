@@ -13,7 +13,7 @@ export function words(name: string): string[] {
 /** Letters of a name without its blanks, as the server counts them. */
 const NAME_MAX = 99
 /** Fillers that count as letters, marks or symbols and show nothing, and code points that stand for nothing. */
-const FILLERS = [0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0, 0xfffc]
+const FILLERS = [0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2065, 0x2800, 0x3164, 0xffa0, 0xfffc, 0x1d159]
 const RANGES = [
   [0x180b, 0x180f],
   [0xfff0, 0xfff8],

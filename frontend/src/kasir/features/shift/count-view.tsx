@@ -131,7 +131,10 @@ export function CountView({ shift, who, closing, doubtful, onAsked, onBack }: Pr
       </ul>
       <div className={styles.side}>
         <p className={styles.sum} role="status">
-          <span>Uang di laci</span> <strong className="digits">{rupiah(sum)}</strong>
+          <span>Uang di laci</span>{' '}
+          <strong className="digits" translate="no">
+            {rupiah(sum)}
+          </strong>
         </p>
         <Keypad
           label={`Jumlah ${nameOf(typing)}`}

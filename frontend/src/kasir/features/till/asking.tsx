@@ -1,7 +1,6 @@
-import { clockTime } from '@/kasir/lib/clock'
 import type { TopUpState } from '@/kasir/lib/top-up-machine'
 import { topUps } from '@/kasir/lib/top-ups'
-import { rupiah } from '@/shared/lib/format'
+import { clockTime, rupiah } from '@/shared/lib/format'
 import { Button } from '@/shared/ui/button'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './asking.module.css'

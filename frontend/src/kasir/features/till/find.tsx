@@ -54,7 +54,11 @@ export function Find({ telp, onTelp, pending, error, onFind }: Props) {
         <h2 id="nomor" className={styles.heading}>
           Nomor pelanggan
         </h2>
-        <output className={`digits ${styles.telp}`} aria-label="Nomor yang diketik">
+        <output
+          className={`digits ${styles.telp}`}
+          aria-label="Nomor yang diketik"
+          translate={telp ? 'no' : 'yes'}
+        >
           {telp ? grouped(telp) : <span className={styles.placeholder}>Ketik nomor WhatsApp</span>}
         </output>
         <Keypad

@@ -116,7 +116,10 @@ function VoidLine({ state: { made }, onVoid }: { state: MadeState; onVoid: () =>
   return (
     <div className={styles.void}>
       <p>
-        Salah jumlah? Sisa waktu <span className="digits">{formatLeft(left_ms)}</span>
+        Salah jumlah? Sisa waktu{' '}
+        <span className="digits" translate="no">
+          {formatLeft(left_ms)}
+        </span>
       </p>
       <button type="button" className={styles.undo} onClick={onVoid}>
         <Undo2 size={18} aria-hidden />

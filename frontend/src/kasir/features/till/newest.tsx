@@ -2,11 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { getTopUps } from '@/kasir/api/calls'
 import { keys } from '@/kasir/api/keys'
 import type { ListedTopUp } from '@/kasir/api/types'
-import { clockTime } from '@/kasir/lib/clock'
 import { methodName } from '@/kasir/lib/pay-method'
 import { paths } from '@/kasir/lib/router'
 import { Link } from '@/kasir/ui/link'
-import { signedRupiah } from '@/shared/lib/format'
+import { clockTime, signedRupiah } from '@/shared/lib/format'
 import styles from './newest.module.css'
 
 const SHOWN = 4

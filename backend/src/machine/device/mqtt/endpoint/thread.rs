@@ -21,6 +21,8 @@ use crate::machine::device::mqtt::conversation::Route;
 use crate::machine::device::mqtt::devices::Devices;
 use crate::machine::device::mqtt::metrics::{Closed, Refused};
 
+/// What a PROXY header (version 2) begins with (HAProxy, doc/proxy-protocol.txt §2.2).
+const PROXY_HEADER: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
 /// Reads of a connection before it is the others' turn, each of up to so many bytes.
 const READS: usize = 4;
 const READ_BYTES: usize = 4_096;
@@ -191,7 +193,7 @@ impl Thread {
 
     /// Takes what was read.
     pub(super) fn feed(&mut self, key: LineKey, mut bytes: &[u8]) {
-        let now = self.now();
+        let (now, begins) = (self.now(), bytes);
         while let Some(line) = self.line(key).filter(|line| !line.doomed) {
             match line.mqtt.feed(&mut bytes, &mut line.out) {
                 Ok(None) => return,
@@ -209,6 +211,12 @@ impl Thread {
                 Err(violation) => {
                     let seated = line.seat().is_some();
                     tracing::debug!(error = %violation, "a device broke the protocol");
+                    if begins.starts_with(PROXY_HEADER) {
+                        tracing::warn!(
+                            error = "a connection begins with a PROXY header, and its peer is not in mqtt.trusted_proxies",
+                            "refused"
+                        );
+                    }
                     self.send(key);
                     if !seated {
                         self.shared.reports.metrics.refused(Refused::Protocol);
