@@ -64,10 +64,17 @@ for (const { colorScheme, width } of looks) {
       await expect(page.getByText('E-Pay tidak ditemukan')).toBeVisible()
       await expectFineScreen(page)
       expect((await buy(customer, world)).answer.status).toBe(200)
-      await openAs(page, customer, '/scanPage')
-      await enterCode(page, world.machine.kode)
-      await expect(page.getByText('Sedang digunakan')).toBeVisible()
-      await expectFineScreen(page)
+      const other = await newCustomer()
+      await topUp(other, world.idoutlet, 100_000)
+      for (const [who, busy] of [
+        [customer, 'Sedang Anda pakai'],
+        [other, 'Sedang digunakan'],
+      ] as const) {
+        await openAs(page, who, '/scanPage')
+        await enterCode(page, world.machine.kode)
+        await expect(page.getByText(busy)).toBeVisible()
+        await expectFineScreen(page)
+      }
     })
 
     test('the dashboard', async ({ page }) => {
