@@ -1,9 +1,0 @@
-import type { SoldByMeans } from '@/kasir/api/types'
-import { rupiah } from '@/shared/lib/format'
-
-/** What a shift has sold, by how it was paid. */
-export const soldRows = ({ tunai, qris, transfer }: SoldByMeans): [string, string][] => [
-  ['Isi saldo tunai', rupiah(tunai)],
-  ['Isi saldo QRIS', rupiah(qris)],
-  ['Isi saldo transfer', rupiah(transfer)],
-]

@@ -1,8 +1,0 @@
-import type { PayMethod } from '@/kasir/api/types'
-
-/** As they are offered. */
-export const PAY_METHODS: PayMethod[] = ['tunai', 'qris', 'transfer']
-
-const NAMES: Record<string, string> = { tunai: 'Tunai', qris: 'QRIS', transfer: 'Transfer' }
-
-export const methodName = (method: string): string => NAMES[method] ?? method

@@ -1,0 +1,124 @@
+import { ops } from '@/till/api/client'
+import {
+  type Approval,
+  type Approving,
+  type CashKind,
+  type Counted,
+  type CustomerRef,
+  type FoundCustomer,
+  type ListedTopUp,
+  type LoggedIn,
+  type LogIn,
+  MOST_PACKAGES,
+  type MoneyBack,
+  type Package,
+  type Paired,
+  type Rows,
+  type Schemas,
+  type Shift,
+  type ShiftClosed,
+  type ShiftNow,
+  type ThisDevice,
+  type Ticket,
+  type TopUpBody,
+  type TopUpMade,
+  type TopUpRow,
+  type TopUpVoided,
+  type UseRow,
+} from '@/till/api/types'
+
+export const pair = (kode: string) =>
+  ops<Paired>('POST', 'pasang', { body: { kode } satisfies Schemas['Pasang'] })
+export const getDevice = (signal?: AbortSignal) => ops<ThisDevice>('GET', 'perangkat/saya', { signal })
+
+export const logIn = (body: LogIn) => ops<LoggedIn>('POST', 'masuk', { body, pin: true })
+/** For the socket: good once, for a minute. */
+export const getTicket = () => ops<Ticket>('POST', 'soket')
+export const logOut = () => ops<null>('POST', 'keluar')
+
+/** A supervisor's PIN for one action on one object, as the text that the call brings in `X-Izin`. */
+export async function approve(body: Approving): Promise<string> {
+  return (await ops<Approval>('POST', 'izin', { body, pin: true })).izin
+}
+
+export const findCustomer = (ref: CustomerRef) =>
+  ops<FoundCustomer>('POST', 'pelanggan/cari', { body: ref satisfies Schemas['FindPelanggan'] })
+/** What is sold, the cheapest first. */
+export async function getPackages(signal?: AbortSignal): Promise<Package[]> {
+  const { baris } = await ops<Rows<Package>>('GET', `paket?limit=${MOST_PACKAGES}`, { signal })
+  return baris.filter(({ aktif }) => aktif).sort((a, b) => a.harga - b.harga)
+}
+
+export const topUp = (key: string, body: TopUpBody, izin?: string) =>
+  ops<TopUpMade>('POST', 'topup', { key, body: body satisfies Schemas['TopUp'], izin })
+export const getTopUps = (limit: number, signal?: AbortSignal) =>
+  ops<Rows<ListedTopUp>>('GET', `topup?limit=${limit}`, { signal })
+
+export const getShift = (signal?: AbortSignal) => ops<ShiftNow>('GET', 'shift', { signal })
+
+/** A page of a list that goes on from `before`. */
+const page = (before: string | number | null) =>
+  before === null ? '' : `?sebelum=${encodeURIComponent(before)}`
+export const getTopUpPage = (before: string | number | null, signal?: AbortSignal) =>
+  ops<Rows<ListedTopUp>>('GET', `topup${page(before)}`, { signal })
+/** One of them with its amounts, whatever its list leaves out. */
+export const getTopUp = (id: string, signal?: AbortSignal) =>
+  ops<TopUpRow>('GET', `topup/${encodeURIComponent(id)}`, { signal })
+export const getUsePage = (before: string | number | null, signal?: AbortSignal) =>
+  ops<Rows<UseRow>>('GET', `pemakaian${page(before)}`, { signal })
+
+/** A call that moves money, as something that can be kept and sent once more (lib/money-calls.ts). `T` is its answer. */
+export interface MoneyRequest<T> {
+  path: string
+  body: object
+  /** It brings somebody's PIN: 401 is about that, and it is never stored. */
+  pin?: boolean
+  /** Never set: it only ties `T` to the request. */
+  answer?: T
+}
+
+export const sendMoney = <T>(key: string, { path, body, pin = false }: MoneyRequest<T>, izin?: string) =>
+  ops<T>('POST', path, { key, body, izin, pin })
+
+export const voidOf = (id: string, alasan: string): MoneyRequest<TopUpVoided> => ({
+  path: `topup/${encodeURIComponent(id)}/batal`,
+  body: { alasan } satisfies Schemas['Batal'],
+})
+type UseId = Pick<UseRow, 'idtransaksi' | 'idcustomer'>
+export const refundOf = (
+  { idtransaksi, idcustomer }: UseId,
+  nominal: number,
+  alasan: string,
+): MoneyRequest<MoneyBack> => ({
+  path: 'refund',
+  body: { idtransaksi, idcustomer, nominal, alasan } satisfies Schemas['Refund'],
+})
+export const deletionOf = ({ idtransaksi, idcustomer }: UseId, alasan: string): MoneyRequest<MoneyBack> => ({
+  path: 'hapus',
+  body: { idtransaksi, idcustomer, alasan } satisfies Schemas['Hapus'],
+})
+export const cashOf = (jenis: CashKind, nominal: number, alasan: string): MoneyRequest<{ id: number }> => ({
+  path: 'shift/kas',
+  body: { jenis, nominal, alasan } satisfies Schemas['Cash'],
+})
+export const openingOf = (modal: number): MoneyRequest<Shift> => ({
+  path: 'shift',
+  body: { modal } satisfies Schemas['OpenShift'],
+})
+/** Unless `yakin`, the server may ask to count once more, once in a shift. */
+export const closingOf = (counted: Counted, yakin = true): MoneyRequest<ShiftClosed> => ({
+  path: 'shift/tutup',
+  body: { ...counted, yakin } satisfies Schemas['Count'],
+})
+export const handoverOf = (
+  counted: Counted,
+  lanjut: Schemas['Next'],
+  yakin = true,
+): MoneyRequest<ShiftClosed> => ({
+  path: 'shift/tutup',
+  body: { ...counted, yakin, lanjut } satisfies Schemas['Count'],
+  pin: true,
+})
+
+export const noteShift = (id: number, catatan: string) =>
+  ops<null>('POST', `shift/${id}/catatan`, { body: { catatan } satisfies Schemas['Note'] })

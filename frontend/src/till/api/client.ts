@@ -1,0 +1,95 @@
+import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
+import { isRecord } from '@/shared/lib/storage'
+import { learnServerTime } from '@/till/lib/clock'
+import { useLine } from '@/till/lib/line'
+import { useSession } from '@/till/lib/session'
+
+/** Long enough for a weak network, short enough that a queue of people is told. */
+const TIMEOUT_MS = 15_000
+
+/** The server's sentences that say where this browser has to go. */
+export const SESSION_OVER = 'sesi berakhir'
+const NEEDS_APPROVAL = 'perlu persetujuan supervisor'
+const NOT_PAIRED = 'perangkat belum dipasang'
+
+/** A kasir alone may not: with a supervisor's PIN it goes on. */
+export const needsApproval = ({ status, message }: ApiError) =>
+  status === 403 && message.includes(NEEDS_APPROVAL)
+
+interface Options {
+  body?: unknown
+  /** Calls that move money: the same key and body gives the same answer. */
+  key?: string
+  /** A supervisor's approval, good once. */
+  izin?: string | undefined
+  signal?: AbortSignal | undefined
+  /** 401 is about a PIN, unless it says that the session is over. */
+  pin?: boolean
+}
+
+/** A call under `/ops/v1/`: the envelope's `data`, or an `ApiError`. The browser itself brings the cookie. */
+export async function ops<T>(method: 'GET' | 'POST', path: string, options: Options = {}): Promise<T> {
+  const { body, key, izin, signal, pin = false } = options
+  const token = useSession.getState().session?.token ?? null
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), TIMEOUT_MS)
+  const onAbort = () => limit.abort()
+  signal?.addEventListener('abort', onAbort)
+  try {
+    const response = await fetch(`/ops/v1/${path}`, {
+      method,
+      cache: 'no-store',
+      signal: limit.signal,
+      headers: {
+        accept: 'application/json',
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key && { 'idempotency-key': key }),
+        ...(izin && { 'x-izin': izin }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    learnServerTime(response.headers.get('date'))
+    const answer = await envelope(response)
+    useLine.getState().answered()
+    if (response.ok && answer) return answer.data as T
+    throw refusal(response, answer?.message ?? '', token, pin)
+  } catch (error) {
+    if (error instanceof ApiError || signal?.aborted) throw error
+    useLine.getState().lost()
+    throw new ApiError(limit.signal.aborted ? TIMED_OUT : NO_NETWORK, '')
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Null for a page of something in between. A line that breaks while it is read rejects. */
+async function envelope(response: Response): Promise<{ message: string; data: unknown } | null> {
+  const text = await response.text()
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isRecord(value) || typeof value.message !== 'string') return null
+    return { message: value.message, data: value.data }
+  } catch {
+    return null
+  }
+}
+
+function refusal(response: Response, message: string, token: string | null, pin: boolean): ApiError {
+  const { status } = response
+  if (response.ok) return new ApiError(502, '')
+  if (status === 401) {
+    const state = useSession.getState()
+    if (message === NOT_PAIRED) state.unpair()
+    // Only the token that was refused: somebody may have logged in meanwhile.
+    else if ((!pin || message === SESSION_OVER) && token === state.session?.token) state.expire()
+  }
+  return new ApiError(status, message, retryAfter(response))
+}
+
+/** Whole seconds; a date, which a proxy may send, counts as nothing said. */
+function retryAfter({ headers }: Response): number | null {
+  const said = headers.get('retry-after') ?? ''
+  return /^\d{1,6}$/.test(said) ? Number(said) * 1000 : null
+}

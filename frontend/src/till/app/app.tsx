@@ -1,0 +1,80 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { makeQueryClient } from '@/shared/api/query'
+import { keys } from '@/till/api/keys'
+import { Catch } from '@/till/app/catch'
+import { useFollowSession } from '@/till/app/follow-session'
+import { useFollowShift } from '@/till/app/follow-shift'
+import { useFollowTopUps } from '@/till/app/follow-top-ups'
+import { screenAt, till } from '@/till/app/screens'
+import { Shell } from '@/till/app/shell'
+import LogInPage from '@/till/features/masuk/masuk-page'
+import PairPage from '@/till/features/pasang/pasang-page'
+import { draft } from '@/till/features/till/draft'
+import { listenForScans } from '@/till/lib/keyboard'
+import { tell } from '@/till/lib/notices'
+import { navigate, paths, usePath } from '@/till/lib/router'
+import { NOT_OURS, useScans } from '@/till/lib/scans'
+import { useSession } from '@/till/lib/session'
+import { useHeartbeat } from '@/till/lib/use-connected'
+import { useSells } from '@/till/lib/use-device'
+import { Notices } from '@/till/ui/notices'
+
+export function App() {
+  const [client] = useState(makeQueryClient)
+  const who = useSession(({ session }) => session?.petugas.id)
+
+  // What one person has seen is not the next one's to see.
+  useEffect(
+    () =>
+      useSession.subscribe(({ session }, before) => {
+        if (session?.petugas.id === before.session?.petugas.id) return
+        if (session) draft.enter(session.petugas.id)
+        client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.device[0] })
+      }),
+    [client],
+  )
+  useFollowTopUps()
+  useFollowSession()
+  useEffect(() => listenForScans(useScans.getState().push, () => tell.failure(NOT_OURS)), [])
+
+  return (
+    <QueryClientProvider client={client}>
+      <Catch>
+        <Where key={who} />
+      </Catch>
+      <Notices />
+    </QueryClientProvider>
+  )
+}
+
+/** Where a login leads back to. */
+let left: string = paths.till
+
+/** The screen of the address; a browser that is not paired or has nobody at it has only one place to be. */
+function Where() {
+  const path = usePath()
+  const { session, paired } = useSession()
+  const sells = useSells()
+  useHeartbeat()
+  useFollowShift()
+
+  const wanted = place(path, { someone: session !== null, paired, sells })
+  useEffect(() => {
+    if (wanted === path) return
+    if (screenAt(path)) left = path
+    navigate(wanted, { replace: true })
+    if (wanted === left) left = paths.till
+  }, [path, wanted])
+
+  if (wanted === paths.pair) return <PairPage />
+  if (wanted === paths.logIn) return <LogInPage />
+  return session && <Shell path={wanted} session={session} />
+}
+
+function place(path: string, here: { someone: boolean; paired: boolean; sells: boolean }): string {
+  if (path === paths.pair || !here.paired) return paths.pair
+  if (!here.someone) return paths.logIn
+  const screen = screenAt(path === paths.logIn ? left : path) ?? till
+  return screen.sells && !here.sells ? paths.transactions : screen.path
+}

@@ -1,0 +1,24 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { keys } from '@/till/api/keys'
+import { NO_SHIFT_NOW, type ShiftNow } from '@/till/api/types'
+import { tell } from '@/till/lib/notices'
+import { useSession } from '@/till/lib/session'
+import { hearShift } from '@/till/lib/shift-news'
+
+/** A shift that another tab has closed sells nothing here any more. Once, around all screens. */
+export function useFollowShift(): void {
+  const client = useQueryClient()
+  useEffect(
+    () =>
+      hearShift((closed) => {
+        const known = client.getQueryData<ShiftNow>(keys.shift)?.shift
+        if (closed !== null && known?.id === closed) {
+          client.setQueryData<ShiftNow>(keys.shift, NO_SHIFT_NOW)
+          if (useSession.getState().session) tell.info('Shift sudah ditutup di tab lain.')
+        }
+        for (const queryKey of [keys.shift, keys.device]) void client.invalidateQueries({ queryKey })
+      }),
+    [client],
+  )
+}

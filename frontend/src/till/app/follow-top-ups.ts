@@ -1,0 +1,14 @@
+import { useEffect } from 'react'
+import { useSession } from '@/till/lib/session'
+import { topUps } from '@/till/lib/top-ups'
+import { useConnected } from '@/till/lib/use-connected'
+
+/** Tells the open top-up who is here, and when the line is back. Once, around all screens. */
+export function useFollowTopUps(): void {
+  const who = useSession(({ session }) => session?.petugas ?? null)
+  const connected = useConnected()
+  useEffect(() => topUps.enter(who), [who])
+  useEffect(() => {
+    if (connected) topUps.again()
+  }, [connected])
+}

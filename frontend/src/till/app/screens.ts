@@ -1,0 +1,39 @@
+import { Banknote, type LucideIcon, ReceiptText, ScanLine } from 'lucide-react'
+import type { ComponentType } from 'react'
+import { lazyPage } from '@/shared/ui/lazy-page'
+import TillPage from '@/till/features/till/till-page'
+import { paths } from '@/till/lib/router'
+
+export interface Screen {
+  path: string
+  /** The heading, and the word below the icon. */
+  title: string
+  icon: LucideIcon
+  page: ComponentType
+  /** Of a till alone: a person's own browser has no drawer. */
+  sells: boolean
+}
+
+/** The till itself; its place in the navigation is the big scan button. */
+export const till: Screen = {
+  path: paths.till,
+  title: 'Isi Saldo',
+  icon: ScanLine,
+  page: TillPage,
+  sells: true,
+}
+
+const TransactionsPage = lazyPage(() => import('@/till/features/transaksi/transaksi-page'))
+const ShiftPage = lazyPage(() => import('@/till/features/shift/shift-page'))
+
+/** Fetches what is not the till itself: a tablet must not find out in the middle of a day that a part is missing. */
+export const fetchScreens = () => Promise.allSettled([TransactionsPage.fetch(), ShiftPage.fetch()])
+
+/** The other screens, in the order of the navigation. A line here gives one its address and its entry. */
+export const screens: Screen[] = [
+  { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage, sells: false },
+  { path: paths.shift, title: 'Shift', icon: Banknote, page: ShiftPage, sells: true },
+]
+
+export const screenAt = (path: string): Screen | undefined =>
+  [till, ...screens].find((one) => one.path === path)

@@ -1,0 +1,157 @@
+import { LockKeyhole } from 'lucide-react'
+import { Suspense, useEffect, useRef } from 'react'
+import { clockTime } from '@/shared/lib/format'
+import { initials } from '@/shared/lib/name'
+import { IconButton } from '@/shared/ui/icon-button'
+import { Spinner } from '@/shared/ui/spinner'
+import { lock, useIdleLock } from '@/till/app/lock'
+import { fetchScreens, type Screen, screenAt, screens, till } from '@/till/app/screens'
+import { useNow } from '@/till/lib/clock'
+import { useLive } from '@/till/lib/live'
+import { tell } from '@/till/lib/notices'
+import { navigate, paths } from '@/till/lib/router'
+import { isCustomerCode, useScans } from '@/till/lib/scans'
+import type { Session } from '@/till/lib/session'
+import { useConnected } from '@/till/lib/use-connected'
+import { useDevice, useSells } from '@/till/lib/use-device'
+import { useShift } from '@/till/lib/use-shift'
+import { Link } from '@/till/ui/link'
+import styles from './shell.module.css'
+
+/** What stands around each screen: the way to the others, who is here, since when, and whether the line holds. */
+export function Shell({ path, session }: { path: string; session: Session }) {
+  const screen = screenAt(path) ?? till
+  useIdleLock(session)
+  const sells = useSells()
+  useScanLeads(sells)
+  useEffect(() => void fetchScreens(), [])
+  const { petugas } = session
+  const Page = screen.page
+  return (
+    <div className={styles.shell}>
+      <Navigation name={petugas.nama} sells={sells} />
+      <div className={styles.side}>
+        <Header screen={screen} name={petugas.nama} />
+        <main className={styles.main}>
+          <Suspense fallback={<Spinner large />}>
+            <Page />
+          </Suspense>
+        </main>
+      </div>
+    </div>
+  )
+}
+
+/** A customer's code leads to the till from wherever it was scanned. */
+function useScanLeads(sells: boolean): void {
+  const waiting = useScans((state) => state.waiting)
+  useEffect(() => {
+    if (waiting === null) return
+    if (sells && isCustomerCode(waiting)) return navigate(paths.till)
+    useScans.getState().take()
+    if (!sells) tell.info('Isi saldo hanya lewat tablet yang dipasang di outlet.')
+    else tell.info('Itu stiker mesin. Pindai kode pelanggan.')
+  }, [sells, waiting])
+}
+
+function Navigation({ name, sells }: { name: string; sells: boolean }) {
+  const offered = screens.filter((one) => sells || !one.sells)
+  // On a phone the scan button stands in the middle.
+  const half = Math.ceil(offered.length / 2)
+  return (
+    <nav className={styles.nav} aria-label="Menu kasir">
+      <ul className={styles.entries}>
+        {offered.slice(0, half).map((one) => (
+          <Entry key={one.path} screen={one} />
+        ))}
+        {sells && (
+          <li className={styles.scanEntry}>
+            <Link to={till.path} className={styles.scan}>
+              <span className={styles.scanCircle}>
+                <till.icon size={28} aria-hidden />
+              </span>
+              <span className={styles.scanLabel}>{till.title}</span>
+            </Link>
+          </li>
+        )}
+        {offered.slice(half).map((one) => (
+          <Entry key={one.path} screen={one} />
+        ))}
+      </ul>
+      <button type="button" className={styles.person} onClick={lock}>
+        <span className={styles.avatar} aria-hidden="true">
+          {initials(name)}
+        </span>
+        <span className={styles.personName}>
+          <LockKeyhole size={14} aria-hidden />
+          <span className="visually-hidden">Kunci kasir, </span>
+          <span>{name}</span>
+        </span>
+      </button>
+    </nav>
+  )
+}
+
+function Entry({ screen: { path, title, icon: Icon } }: { screen: Screen }) {
+  return (
+    <li>
+      <Link to={path} className={styles.entry}>
+        <Icon size={24} aria-hidden />
+        <span>{title}</span>
+      </Link>
+    </li>
+  )
+}
+
+function Header({ screen, name }: { screen: Screen; name: string }) {
+  const device = useDevice().data
+  const place = device?.outlet?.nama ?? device?.perangkat.nama ?? ''
+  const shift = useShift().data?.shift
+  const since = shift && `shift sejak ${clockTime(shift.dibuka_at)}`
+  const heading = useRef<HTMLHeadingElement>(null)
+  const first = useRef(true)
+  useEffect(() => {
+    document.title = `${screen.title} · Kasir Nyala`
+    // A screen reader says where one is after a change of screen; not where one is to begin with.
+    if (!first.current) heading.current?.focus({ preventScroll: true })
+    first.current = false
+  }, [screen])
+  return (
+    <header className={styles.header}>
+      <div className={styles.titles}>
+        <h1 ref={heading} tabIndex={-1} className={styles.title}>
+          {screen.title}
+        </h1>
+        <p className={styles.place}>{place}</p>
+        <p className={styles.since}>
+          <span className={styles.sincePlace}>{place && since ? `${place} · ` : place}</span>
+          <span className={styles.sinceName}>{since ? `${name} · ` : name}</span>
+          {since && <span>{since}</span>}
+        </p>
+      </div>
+      <LineState />
+      <IconButton label={`Kunci kasir, ${name}`} className={styles.lock} onClick={lock}>
+        <LockKeyhole size={22} aria-hidden />
+      </IconButton>
+    </header>
+  )
+}
+
+/** Whether the line holds, and what time it is. */
+function LineState() {
+  const connected = useConnected()
+  const live = useLive(({ is }) => is !== 'down')
+  const now = useNow(60_000)
+  const words = connected ? (live ? 'Terhubung' : 'Menyambung…') : 'Terputus'
+  return (
+    <p className={styles.line} data-down={!(connected && live) || undefined}>
+      <span className={styles.dot} aria-hidden="true" />
+      <span role="status" className={styles.lineWords}>
+        {words}
+      </span>
+      <span className="digits" translate="no">
+        {clockTime(now)}
+      </span>
+    </p>
+  )
+}

@@ -1,0 +1,114 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { asApiError } from '@/shared/api/error'
+import { clockTime } from '@/shared/lib/format'
+import { useSubmit } from '@/shared/lib/use-submit'
+import { logIn } from '@/till/api/calls'
+import { keys } from '@/till/api/keys'
+import type { Person } from '@/till/api/types'
+import { reasonOf } from '@/till/lib/explain'
+import { pinMaker } from '@/till/lib/role-name'
+import { useSession } from '@/till/lib/session'
+import { ExtraKey } from '@/till/ui/keypad'
+import { PinPad } from '@/till/ui/pin-pad'
+
+/** The server's sentence for a first PIN, which is only good for making one's own. */
+const MAKE_ONE = 'buat PIN baru'
+
+type Step = { is: 'pin' } | { is: 'new'; pin: string } | { is: 'again'; pin: string; chosen: string }
+
+interface Told {
+  text: string
+  wrong: boolean
+}
+
+const NOTHING: Told = { text: '', wrong: false }
+const wrong = (text: string): Told => ({ text, wrong: true })
+const advice = (text: string): Told => ({ text, wrong: false })
+
+interface Props {
+  person: Person | null
+  /** Locked, for a while or until somebody opens it. */
+  waits: boolean
+}
+
+export function LogIn({ person, waits }: Props) {
+  const client = useQueryClient()
+  const [step, setStep] = useState<Step>({ is: 'pin' })
+  const [told, setTold] = useState(NOTHING)
+
+  const { pending, submit } = useSubmit(async (typed: string) => {
+    if (!person) return
+    setTold(NOTHING)
+    if (step.is === 'new') return setStep({ is: 'again', pin: step.pin, chosen: typed })
+    if (step.is === 'again' && step.chosen !== typed) {
+      setStep({ is: 'new', pin: step.pin })
+      setTold(wrong('Kedua PIN tidak sama. Buat sekali lagi.'))
+      return
+    }
+    const pins = step.is === 'again' ? { pin: step.pin, pin_baru: typed } : { pin: typed }
+    try {
+      useSession.getState().begin(await logIn({ idpetugas: person.id, ...pins }))
+    } catch (error) {
+      refused(error, pins.pin)
+    }
+  })
+
+  function refused(error: unknown, pin: string) {
+    const { status, message, retry_after_ms } = asApiError(error)
+    if (status === 409 && message === MAKE_ONE) {
+      setStep({ is: 'new', pin })
+      setTold(advice('PIN awal Anda benar. Sekarang buat PIN sendiri.'))
+      return
+    }
+    // The new one was no good; the first one was not looked at for it.
+    if (status === 422 && step.is === 'again') setStep({ is: 'new', pin })
+    else setStep({ is: 'pin' })
+    if (status === 429 && retry_after_ms !== null) {
+      setTold(wrong(`Terlalu banyak percobaan. Coba lagi pukul ${clockTime(Date.now() + retry_after_ms)}.`))
+    } else setTold(wrong(reasonOf(error)))
+    // The list says who is locked now, and until when.
+    if ([401, 403, 429].includes(status)) void client.invalidateQueries({ queryKey: keys.device })
+  }
+
+  if (!person) return <PinPad {...NOBODY} />
+  const words = {
+    pin: { label: `PIN ${person.nama}`, hint: '6 angka' },
+    new: { label: `PIN baru ${person.nama}`, hint: '6 angka yang tidak mudah ditebak' },
+    again: { label: 'Ulangi PIN baru', hint: '6 angka yang sama' },
+  }[step.is]
+  const locked = person.dikunci
+    ? 'Petugas dikunci, minta supervisor membukanya.'
+    : 'Tunggu sampai kuncinya terbuka.'
+  const shown = waits && !told.text ? wrong(locked) : told
+  return (
+    <PinPad
+      // Digits of one step are none of the next.
+      key={step.is}
+      {...words}
+      message={shown.text}
+      wrong={shown.wrong}
+      disabled={waits}
+      pending={pending}
+      onPin={submit}
+      onIndigo
+      extra={
+        <ExtraKey
+          onClick={() => setTold(advice(`Minta ${pinMaker(person.role)} membuat PIN awal baru untuk Anda.`))}
+        >
+          Lupa PIN
+        </ExtraKey>
+      }
+    />
+  )
+}
+
+const NOBODY = {
+  label: 'Masuk',
+  hint: 'Pilih nama Anda dulu',
+  message: '',
+  disabled: true,
+  pending: false,
+  onPin: () => undefined,
+  onIndigo: true,
+}

@@ -1,0 +1,25 @@
+import { isRecord, slot } from '@/shared/lib/storage'
+import { type Count, EMPTY, PIECES } from '@/till/lib/cash-count'
+
+interface Draft {
+  shift: number
+  who: number
+  count: Count
+}
+
+/** Counting takes minutes: a look at another screen, a lock or a reload must not cost them. */
+const kept = slot<Draft>('session', 'nyala.kasir.count', (value): value is Draft => {
+  if (!isRecord(value) || typeof value.shift !== 'number' || typeof value.who !== 'number') return false
+  const { count } = value
+  return isRecord(count) && PIECES.every((piece) => ['undefined', 'number'].includes(typeof count[piece]))
+})
+
+export const countDraft = {
+  /** Nobody counts on from what somebody else has counted. */
+  read(shift: number, who: number): Count {
+    const draft = kept.read()
+    return draft?.shift === shift && draft.who === who ? draft.count : EMPTY
+  },
+  write: (shift: number, who: number, count: Count) => void kept.write({ shift, who, count }),
+  clear: kept.clear,
+}

@@ -1,0 +1,110 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '@/shared/ui/button'
+import { Empty } from '@/shared/ui/empty'
+import { Failed } from '@/shared/ui/failed'
+import { Spinner } from '@/shared/ui/spinner'
+import { keys } from '@/till/api/keys'
+import type { Shift, ShiftClosed } from '@/till/api/types'
+import { useSession } from '@/till/lib/session'
+import { tellShift } from '@/till/lib/shift-news'
+import { useDevice } from '@/till/lib/use-device'
+import { useMoney } from '@/till/lib/use-money'
+import { useShift } from '@/till/lib/use-shift'
+import { OpenShift } from '@/till/ui/open-shift'
+import { Unanswered } from '@/till/ui/unanswered'
+import { CountView } from './count-view'
+import { countDraft } from './draft'
+import { useLastClose } from './last-close'
+import { NowView } from './now-view'
+import { ResultView } from './result-view'
+
+/** The drawer of this till: opened, filled, emptied, counted. */
+export default function ShiftPage() {
+  const who = useSession(({ session }) => session?.petugas.id)
+  const device = useDevice()
+  const shift = useShift()
+  const close = useLastClose((state) => state.close)
+  const [counting, setCounting] = useState<number | null>(null)
+  const [doubtful, setDoubtful] = useState(false)
+  const closing = useClosing(() => setDoubtful(true))
+
+  const open = shift.data?.shift
+  const [seen, setSeen] = useState<Shift | null>(null)
+  if (open && open.id !== seen?.id) setSeen(open)
+
+  if (close && close.who === who) {
+    return (
+      <ResultView
+        result={close.result}
+        onDone={() => {
+          setSeen(null)
+          useLastClose.getState().done()
+        }}
+      />
+    )
+  }
+  if (closing.unanswered) return <Unanswered money={closing} />
+  const failed = [device, shift].find(({ data, isError }) => data === undefined && isError)
+  if (failed) {
+    return <Failed error={failed.error} pending={failed.isFetching} onRetry={() => void failed.refetch()} />
+  }
+  if (!device.data || !shift.data || who === undefined) return <Spinner large />
+  if (!open) {
+    if (!seen) return <OpenShift />
+    return (
+      <Empty
+        title="Shift ditutup"
+        body="Shift ini sudah ditutup di tab atau perangkat lain."
+        action={<Button onClick={() => setSeen(null)}>Buka shift baru</Button>}
+      />
+    )
+  }
+  if (counting === open.id) {
+    return (
+      <CountView
+        shift={open}
+        who={who}
+        closing={closing}
+        doubtful={doubtful}
+        onAsked={() => setDoubtful(false)}
+        onBack={() => setCounting(null)}
+      />
+    )
+  }
+  return <NowView shift={open} now={shift.data} onCount={() => setCounting(open.id)} />
+}
+
+/** The server's sentence for a count that looks wrong. It says no more, because the count is blind. */
+const AGAIN = 'hitung sekali lagi'
+
+/** Closes the shift; in a handover whoever takes over is here at once. */
+function useClosing(onDoubt: () => void) {
+  const client = useQueryClient()
+  const who = useSession(({ session }) => session?.petugas.id)
+  const look = () => {
+    for (const queryKey of [keys.shift, keys.device]) void client.invalidateQueries({ queryKey })
+  }
+  return useMoney<ShiftClosed>('shift', {
+    onDone: (answer) => {
+      tellShift(answer.id)
+      countDraft.clear()
+      const { show } = useLastClose.getState()
+      const { baru, token, sampai, petugas } = answer
+      if (baru && petugas) {
+        show(answer, petugas.id)
+        const session = useSession.getState()
+        // A repeat is not told the token: whoever took over logs in.
+        if (token && sampai) session.begin({ token, sampai, petugas, shift: baru })
+        else session.end()
+      } else if (who !== undefined) show(answer, who)
+      look()
+    },
+    onRefused: ({ status, message }) => {
+      const again = status === 409 && message === AGAIN
+      if (again) onDoubt()
+      else look()
+      return again
+    },
+  })
+}

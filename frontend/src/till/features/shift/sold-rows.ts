@@ -1,0 +1,9 @@
+import { rupiah } from '@/shared/lib/format'
+import type { SoldByMeans } from '@/till/api/types'
+
+/** What a shift has sold, by how it was paid. */
+export const soldRows = ({ tunai, qris, transfer }: SoldByMeans): [string, string][] => [
+  ['Isi saldo tunai', rupiah(tunai)],
+  ['Isi saldo QRIS', rupiah(qris)],
+  ['Isi saldo transfer', rupiah(transfer)],
+]

@@ -1,0 +1,140 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { ScanLine, Undo2 } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { formatLeft, rupiah } from '@/shared/lib/format'
+import { Button } from '@/shared/ui/button'
+import { keys } from '@/till/api/keys'
+import { useNow } from '@/till/lib/clock'
+import { methodName } from '@/till/lib/pay-method'
+import type { TopUpState } from '@/till/lib/top-up-machine'
+import { useDevice } from '@/till/lib/use-device'
+import { GiveReceipt } from '@/till/ui/give-receipt'
+import { linesOf, type Receipt } from '@/till/ui/receipt'
+import { TornCard } from '@/till/ui/torn-card'
+import { draft } from './draft'
+import styles from './made.module.css'
+import { isPrinting } from './printing'
+import { VoidDialog } from './void-dialog'
+
+type MadeState = Extract<TopUpState, { is: 'made' }>
+
+/** Receipts that were printed by themselves: not again after a look at another screen. */
+let printed = ''
+
+/** The money is there: what to tell, what to give, and the next one. */
+export function Made({ state, onNext }: { state: MadeState; onNext: () => void }) {
+  const { open, made } = state
+  const client = useQueryClient()
+  const outlet = useDevice().data?.outlet ?? null
+  const [voided, setVoided] = useState<number | null>(null)
+  const [voiding, setVoiding] = useState(false)
+  const next = useRef<HTMLDivElement>(null)
+
+  const receipt: Receipt = {
+    outlet,
+    cashier: open.who.nama,
+    customer: made.nama,
+    paid: open.body.nominal,
+    gained: open.gained,
+    method: methodName(open.body.cara_bayar),
+    number: made.idpembelian_emoney,
+    at: made.created_at,
+    balance: made.saldo_akhir,
+    copy: false,
+  }
+  const [byItself] = useState(() => isPrinting() && printed !== receipt.number)
+
+  useEffect(() => {
+    for (const queryKey of [keys.topUps, keys.shift]) void client.invalidateQueries({ queryKey })
+    // Enter, or a touch, and the next customer is served.
+    next.current?.querySelector('button')?.focus({ preventScroll: true })
+  }, [client])
+  useEffect(() => {
+    printed = receipt.number
+  }, [receipt.number])
+
+  return (
+    <section className={styles.made} aria-labelledby="masuk">
+      <div className={styles.news}>
+        <Ring undone={voided !== null} />
+        <div role="status">
+          <h2 id="masuk" className={styles.title}>
+            {voided === null ? `Saldo ${made.nama} sudah masuk` : 'Top-up dibatalkan'}
+          </h2>
+          <p className={`digits ${styles.balance}`}>{rupiah(voided ?? made.saldo_akhir)}</p>
+        </div>
+        <p className={styles.lead}>
+          {voided === null
+            ? 'Pelanggan juga melihatnya di aplikasi'
+            : `Kembalikan ${rupiah(open.body.nominal)} kepada pelanggan`}
+        </p>
+      </div>
+      <div className={styles.more}>
+        <TornCard>
+          <dl className={styles.rows}>
+            {linesOf(receipt).map(([name, value]) => (
+              <div key={name} className={styles.row}>
+                <dt>{name}</dt>
+                <dd className="digits" data-plus={name === 'Isi saldo' || undefined}>
+                  {value}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </TornCard>
+        {voided === null && <GiveReceipt receipt={receipt} typed={open.typed} byItself={byItself} />}
+        {voided === null && <VoidLine state={state} onVoid={() => setVoiding(true)} />}
+        <div ref={next} className={styles.next}>
+          <Button icon={<ScanLine size={20} aria-hidden />} onClick={onNext}>
+            Pelanggan berikutnya
+          </Button>
+        </div>
+      </div>
+      <VoidDialog
+        open={voiding}
+        id={made.idpembelian_emoney}
+        quota={receipt.gained}
+        nama={made.nama}
+        onClose={() => setVoiding(false)}
+        onVoided={(balance) => {
+          setVoiding(false)
+          setVoided(balance)
+          draft.clear()
+          for (const queryKey of [keys.topUps, keys.shift]) void client.invalidateQueries({ queryKey })
+        }}
+      />
+    </section>
+  )
+}
+
+/** How long it may still be undone, by the server's clock: the tablet's own may be wrong. */
+function VoidLine({ state: { made }, onVoid }: { state: MadeState; onVoid: () => void }) {
+  const [shown_at] = useState(Date.now)
+  const now = useNow(1_000)
+  const left_ms = Date.parse(made.batal_sampai) - Date.parse(made.created_at) - Math.max(0, now - shown_at)
+  if (!(left_ms > 0)) return null
+  return (
+    <div className={styles.void}>
+      <p>
+        Salah jumlah? Sisa waktu{' '}
+        <span className="digits" translate="no">
+          {formatLeft(left_ms)}
+        </span>
+      </p>
+      <button type="button" className={styles.undo} onClick={onVoid}>
+        <Undo2 size={18} aria-hidden />
+        Batalkan
+      </button>
+    </div>
+  )
+}
+
+function Ring({ undone }: { undone: boolean }) {
+  return (
+    <svg className={styles.ring} data-undone={undone || undefined} viewBox="0 0 120 120" aria-hidden="true">
+      <circle cx="60" cy="60" r="54" className={styles.track} />
+      <circle cx="60" cy="60" r="45" className={styles.glass} />
+      <path d={undone ? 'M46 46l28 28M74 46L46 74' : 'M43 61l12 12 23-25'} className={styles.check} />
+    </svg>
+  )
+}

@@ -1,0 +1,126 @@
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { asApiError } from '@/shared/api/error'
+import { Failed } from '@/shared/ui/failed'
+import { Spinner } from '@/shared/ui/spinner'
+import { findCustomer } from '@/till/api/calls'
+import type { CustomerRef } from '@/till/api/types'
+import { CUSTOMER_CODE, useScans } from '@/till/lib/scans'
+import { topUps, useTopUpState } from '@/till/lib/top-ups'
+import { useDevice } from '@/till/lib/use-device'
+import { useShift } from '@/till/lib/use-shift'
+import { OpenShift } from '@/till/ui/open-shift'
+import { OpenTopUps } from '@/till/ui/open-top-ups'
+import { Asking } from './asking'
+import { draft, useDraft } from './draft'
+import { Find } from './find'
+import { Made } from './made'
+import { Sale } from './sale'
+import { Undone } from './undone'
+import { Unregistered } from './unregistered'
+
+/** Scan, amount, confirm. */
+export default function TillPage() {
+  const device = useDevice()
+  const shift = useShift()
+  const customer = useDraft((state) => state.customer)
+  const topUp = useTopUpState()
+  const find = useMutation({ mutationFn: (ref: CustomerRef) => findCustomer(ref) })
+  const [telp, setTelp] = useState('')
+
+  const outlet = device.data?.outlet
+  const open = shift.data?.shift
+  const undecided = topUp.is === 'asking' || topUp.is === 'waiting' || topUp.is === 'unknown'
+
+  function search(ref: CustomerRef) {
+    draft.clear()
+    topUps.done()
+    find.mutate(ref, {
+      onSuccess: (found) => {
+        draft.begin(found, 'telp' in ref ? ref.telp : null)
+        setTelp('')
+        find.reset()
+      },
+      onError: (error) => {
+        // Whoever types on begins another number.
+        if (isUnknown(error)) setTelp('')
+      },
+    })
+  }
+  useFromTop(topUp.is === 'made' ? 'made' : customer ? 'sale' : 'find')
+  // The next customer waits while it is not known what became of the one before, or nothing can be sold.
+  useScanned(!undecided && open != null, (qr) => search({ qr }))
+
+  function next() {
+    draft.clear()
+    topUps.done()
+    find.reset()
+  }
+
+  if (undecided && !(topUp.is === 'asking' && topUp.asked === 1 && customer)) return <Asking state={topUp} />
+  if (topUp.is === 'made') return <Made state={topUp} onNext={next} />
+  const failed = [device, shift].find(({ data, isError }) => data === undefined && isError)
+  if (failed) {
+    return <Failed error={failed.error} pending={failed.isFetching} onRetry={() => void failed.refetch()} />
+  }
+  if (!outlet || open === undefined) return <Spinner large />
+  if (open === null) {
+    return (
+      <>
+        <Undone />
+        <OpenShift />
+      </>
+    )
+  }
+  if (customer) {
+    return (
+      <>
+        <OpenTopUps customer={customer.id_customer_global} />
+        <Sale customer={customer} idoutlet={outlet.idoutlet} onOther={next} />
+      </>
+    )
+  }
+  const searched = find.variables && 'telp' in find.variables ? find.variables.telp : null
+  const unknown = isUnknown(find.error) ? searched : null
+  if (unknown !== null && telp === '') {
+    return <Unregistered telp={unknown} onNext={next} onTelp={setTelp} />
+  }
+  return (
+    <>
+      <Undone />
+      <OpenTopUps />
+      <Find
+        telp={telp}
+        onTelp={(typed) => {
+          setTelp(typed)
+          // With its last digit the number before does not come back.
+          if (unknown !== null && typed === '') find.reset()
+        }}
+        pending={find.isPending}
+        error={unknown === null ? find.error : null}
+        onFind={search}
+      />
+    </>
+  )
+}
+
+/** Nobody is known by that number. */
+const isUnknown = (error: unknown) => error !== null && asApiError(error).status === 404
+
+/** Each step begins at its top, wherever the one before was left. */
+function useFromTop(step: string): void {
+  // Newer browsers answer with a promise, which React would take for what ends the effect.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each step is a beginning
+  useEffect(() => void document.querySelector('main')?.scrollTo(0, 0), [step])
+}
+
+/** Takes a customer's code that was scanned, on this screen or another, as soon as the till is ready for it. */
+function useScanned(ready: boolean, onCode: (qr: string) => void): void {
+  const waiting = useScans((state) => state.waiting)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each scan is looked up once, whatever else is drawn anew
+  useEffect(() => {
+    if (!ready || !waiting?.startsWith(CUSTOMER_CODE)) return
+    useScans.getState().take()
+    onCode(waiting)
+  }, [ready, waiting])
+}

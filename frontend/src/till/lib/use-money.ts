@@ -1,0 +1,102 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react'
+import { type ApiError, asApiError } from '@/shared/api/error'
+import { useSubmit } from '@/shared/lib/use-submit'
+import type { MoneyRequest } from '@/till/api/calls'
+import { keys } from '@/till/api/keys'
+import { NO_SHIFT_NOW, type ShiftNow } from '@/till/api/types'
+import { reasonOf } from '@/till/lib/explain'
+import { moneyCalls, type OpenCall } from '@/till/lib/money-calls'
+import { useSession } from '@/till/lib/session'
+import { useConnected } from '@/till/lib/use-connected'
+
+/** The server's sentence for a till whose shift was closed, in another tab for one. */
+const NO_SHIFT = 'shift belum dibuka'
+
+export interface Money<T> {
+  pending: boolean
+  /** Why the last one was refused. */
+  fault: string
+  /** Sent, and nobody knows what became of it. */
+  unanswered: OpenCall | null
+  send: (what: string, request: MoneyRequest<T>, izin?: string) => void
+  again: () => void
+}
+
+interface Outcome<T> {
+  onDone: (answer: T, request: MoneyRequest<T>) => void
+  /** True where that says itself what is to be done. */
+  onRefused?: (error: ApiError) => unknown
+}
+
+/** One call about `subject` at a time, from the touch to its decided answer, though that comes after a reload. */
+export function useMoney<T>(subject: string, { onDone, onRefused }: Outcome<T>): Money<T> {
+  const who = useSession(({ session }) => session?.petugas.id)
+  const open = useMyOpenCalls().find((one) => one.subject === subject) ?? null
+  const refused = useShiftGone()
+  const [fault, setFault] = useState('')
+
+  const { pending, submit } = useSubmit(async (request: MoneyRequest<T>, call: () => Promise<T>) => {
+    setFault('')
+    try {
+      onDone(await call(), request)
+    } catch (cause) {
+      const error = asApiError(cause)
+      setFault(reasonOf(error))
+      if (moneyCalls.openOf(subject, who)) return
+      refused(error)
+      if (onRefused?.(error) === true) setFault('')
+    }
+  })
+  const again = () => {
+    if (open) submit(open.request as MoneyRequest<T>, () => moneyCalls.again(open) as Promise<T>)
+  }
+  const unanswered = open && !pending ? open : null
+  useAskAgain(unanswered !== null, again)
+  return {
+    pending,
+    fault,
+    unanswered,
+    send: (what, request, izin) => {
+      if (who !== undefined) submit(request, () => moneyCalls.run({ subject, what, request, izin, who }))
+    },
+    again,
+  }
+}
+
+/** What whoever is here has sent and nobody has answered. */
+export function useMyOpenCalls(): OpenCall[] {
+  const who = useSession(({ session }) => session?.petugas.id)
+  const all = useSyncExternalStore(subscribe, moneyCalls.open)
+  return all.filter((one) => one.who === who)
+}
+
+function subscribe(listener: () => void): () => void {
+  const forget = moneyCalls.subscribe(listener)
+  window.addEventListener('storage', moneyCalls.look)
+  return () => {
+    forget()
+    window.removeEventListener('storage', moneyCalls.look)
+  }
+}
+
+/** A shift that is closed elsewhere is closed on this page too, before it has asked. */
+function useShiftGone(): (error: ApiError) => void {
+  const client = useQueryClient()
+  return ({ status, message }) => {
+    if (status !== 409 || message !== NO_SHIFT) return
+    client.setQueryData<ShiftNow>(keys.shift, NO_SHIFT_NOW)
+    void client.invalidateQueries({ queryKey: keys.shift })
+  }
+}
+
+/** Once to begin with, and each time that the line comes back. */
+function useAskAgain(wanted: boolean, ask: () => void): void {
+  const connected = useConnected()
+  const lookAgain = useEffectEvent(() => {
+    if (wanted) ask()
+  })
+  useEffect(() => {
+    if (connected) lookAgain()
+  }, [connected])
+}

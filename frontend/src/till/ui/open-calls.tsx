@@ -1,0 +1,31 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { keys } from '@/till/api/keys'
+import { reasonOf } from '@/till/lib/explain'
+import type { OpenCall } from '@/till/lib/money-calls'
+import { tell } from '@/till/lib/notices'
+import { useMoney, useMyOpenCalls } from '@/till/lib/use-money'
+import { Unanswered } from '@/till/ui/unanswered'
+
+/** What whoever is here has sent from a screen and nobody answered, though its dialog is closed. */
+export function OpenCalls({ about }: { about: readonly string[] }) {
+  const open = useMyOpenCalls().filter(({ subject }) => about.some((prefix) => subject.startsWith(prefix)))
+  return open.map((call) => <OpenOne key={call.key} call={call} />)
+}
+
+function OpenOne({ call }: { call: OpenCall }) {
+  const client = useQueryClient()
+  const look = () => {
+    for (const queryKey of [keys.topUps, keys.uses, keys.shift]) void client.invalidateQueries({ queryKey })
+  }
+  const money = useMoney(call.subject, {
+    onDone: () => {
+      tell.info(`Sudah terjadi: ${call.what}`)
+      look()
+    },
+    onRefused: (error) => {
+      tell.failure(`Tidak terjadi: ${call.what} ${reasonOf(error)}`)
+      look()
+    },
+  })
+  return <Unanswered money={money} />
+}

@@ -1,0 +1,23 @@
+import { clockTime } from '@/shared/lib/format'
+import { Button } from '@/shared/ui/button'
+import type { Money } from '@/till/lib/use-money'
+import styles from './unanswered.module.css'
+
+/** Stands where something could be done, while nobody knows whether it was done already. */
+export function Unanswered<T>({ money }: { money: Money<T> }) {
+  const { unanswered, again } = money
+  if (!unanswered) return null
+  return (
+    <div className={styles.unanswered}>
+      <p role="alert">
+        <strong>{`Belum terjawab: ${unanswered.what}`}</strong>{' '}
+        <span>
+          {`Dikirim pukul ${clockTime(unanswered.at)}. Kasir menanyakan yang sama, jadi tidak terjadi dua kali.`}
+        </span>
+      </p>
+      <Button variant="secondary" onClick={again}>
+        Tanyakan sekarang
+      </Button>
+    </div>
+  )
+}

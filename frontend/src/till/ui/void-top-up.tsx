@@ -1,0 +1,34 @@
+import { rupiah, signedRupiah } from '@/shared/lib/format'
+import { voidOf } from '@/till/api/calls'
+import type { TopUpVoided } from '@/till/api/types'
+import { sentence } from '@/till/lib/sentence'
+import type { Money } from '@/till/lib/use-money'
+import { Decide } from '@/till/ui/decide'
+
+const REASONS = ['Salah jumlah', 'Salah pelanggan', 'Salah cara bayar']
+
+interface Props {
+  id: string
+  /** Rupiah that it added. */
+  quota: number
+  nama: string
+  money: Money<TopUpVoided>
+}
+
+/** Takes a top-up back: why, and for a kasir a supervisor's PIN. */
+export function VoidTopUp({ id, quota, nama, money }: Props) {
+  return (
+    <Decide
+      money={money}
+      what={sentence(`Batalkan isi saldo ${rupiah(quota)} untuk ${nama}`)}
+      reasons={REASONS}
+      label={`Batalkan ${signedRupiah(quota)}`}
+      danger
+      approval={{ aksi: 'batal', objek: id }}
+      request={(alasan) => voidOf(id, alasan)}
+    />
+  )
+}
+
+/** What a void of it is about, for `useMoney`. */
+export const voidSubject = (id: string) => `topup:${id}`
