@@ -1,7 +1,7 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
 # make firmware a machine's device for Linux: backend/mqtt/firmware/build/nyala-device (TLS=1: nyala-device-tls)
-# make test     every test there is
+# make test     every test there is; make test-tools fetches HAProxy, nginx, NATS and promtool for those that need them (Debian; installs nothing)
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
 #               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint, …_through_a_broker or
 #               …_of_several_servers: of these alone)
@@ -23,11 +23,13 @@ APP_SOURCES := $(shell find frontend/src frontend/public frontend/kasir frontend
 NPM_POSTGRES := backend/embedded-postgres/npm
 PEERS_RUST := bench/peers/rust/Cargo.toml
 MQTT_CLIENT_RUST := backend/tests/mqtt/rumqttc/Cargo.toml
+# What the system has goes first.
+export PATH := $(PATH):$(TARGET)/test-tools/bin
 TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
 .PHONY: help build app server firmware run dev postgres toolchain app-packages \
-	test test-build simulate test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
+	test test-tools test-build simulate test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -76,6 +78,9 @@ dev: app-packages $(if $(DATABASE_URL),,postgres)
 
 test: test-rust test-clients test-openapi test-app test-e2e
 	@scripts/skipped $(TARGET)/test-rust.log $(TARGET)/test-clients.log
+
+test-tools:
+	@scripts/test-tools $(TARGET)/test-tools
 
 # All of them, the programs too, with one set of features, so that nothing is built twice.
 test-build: toolchain
