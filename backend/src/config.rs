@@ -32,7 +32,7 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 20] = [
+pub const VITAL_TASKS: [&str; 19] = [
     "alarm",
     "hub",
     "turn",
@@ -52,7 +52,6 @@ pub const VITAL_TASKS: [&str; 20] = [
     "presence",
     "troubles",
     "revocations",
-    "bridge",
 ];
 
 /// Those that only one of several servers has, and those of its news.
@@ -211,9 +210,6 @@ pub struct MqttSettings {
     pub trusted_proxies: Vec<Block>,
     pub max_connections: usize,
     pub tls: bool,
-    pub broker_url: String,
-    pub broker_password: Secret,
-    pub broker_ca: String,
     /// Nobody has chosen the port.
     #[serde(skip)]
     pub port_is_default: bool,

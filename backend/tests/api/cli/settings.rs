@@ -125,7 +125,6 @@ async fn what_several_servers_cannot_share_is_refused_and_no_password_is_told() 
     let told = check(&["cluster.nats_url=nats://nyala:rahasia@10.0.0.1:4222, tls://nats2:4222,nats3"]).ok();
     assert!(told.contains("***") && !told.contains("rahasia"), "{told}");
     check(&["cluster.name=N1"]).refused("cluster.name = \"N1\" must be two of a-z and 0-9");
-    check(&["mqtt.broker_url=mqtt://10.0.0.9"]).refused("mqtt.broker_url does not go with cluster.enabled");
     check(&["database.url="]).refused("set DATABASE_URL");
     check(&["cluster.nats_url=nats://nats1:4222,http://u:rahasia@x"]).refused("cluster.nats_url: its address number 2 is none");
     check(&["cluster.nats_url=nats://u:rahasia@:x"]).refused("write nats://user:password@host:4222");
