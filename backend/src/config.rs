@@ -17,6 +17,7 @@ mod cluster;
 mod environment;
 mod push;
 mod ranges;
+mod removed;
 mod share;
 
 pub use cluster::ClusterSettings;
@@ -95,6 +96,9 @@ pub struct ServerSettings {
     pub cluster: ClusterSettings,
     pub log: LogSettings,
     pub dev: DevSettings,
+    /// Names of removed settings that are still there, all of them empty.
+    #[serde(skip)]
+    pub ignored: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -297,7 +301,10 @@ impl ServerSettings {
         {
             builder = builder.set_override("database.url", url.trim())?;
         }
-        let mut config: Self = with_flags(builder, flags)?.build()?.try_deserialize()?;
+        let mut settings = with_flags(builder, flags)?.build()?;
+        let ignored = removed::take_out(&mut settings.cache)?;
+        let mut config: Self = settings.try_deserialize()?;
+        config.ignored = ignored;
         config.data.dir_is_default = config.data.dir == Path::new(DEFAULT_DATA_DIR)
             && std::env::var_os("NYALA__DATA__DIR").is_none()
             && !flags.iter().any(|f| f.starts_with("data.dir="));
