@@ -3,13 +3,13 @@
 # make firmware a machine's device for Linux: backend/mqtt/firmware/build/nyala-device (TLS=1: nyala-device-tls)
 # make test     every test there is; make test-tools fetches HAProxy, nginx, NATS and promtool for those that need them (Debian; installs nothing)
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
-#               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint, …_through_a_broker or
-#               …_of_several_servers: of these alone)
+#               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint or …_of_several_servers:
+#               of these alone)
 # make phones   each screen of the app on phones of four sizes, with plain and with large letters (`make test`: the two that tell most)
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, and that every reference in comments and pages leads somewhere
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
-# make loadtest crash cluster   measurements of a whole server, or of three; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt BROKER=mosquitto
+# make loadtest crash cluster   measurements of a whole server, or of three; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt
 # Nothing is fetched that is there already, so all of them work without network once they have run.
 
 SHELL := /bin/sh
@@ -184,11 +184,9 @@ bench-build: server postgres
 loadtest: server postgres
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- $(or $(ARGS),try)
 
-# Kills the server and its database ROUNDS times while customers pay, and audits the ledger after each. With DRIVER=mqtt devices, too, and
-# with BROKER=mosquitto or nats the broker between.
+# Kills the server and its database ROUNDS times while customers pay, and audits the ledger after each. With DRIVER=mqtt devices, too.
 crash: server postgres
-	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DRIVER),--driver $(DRIVER)) \
-		$(if $(BROKER),--broker $(BROKER)) $(ARGS)
+	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DRIVER),--driver $(DRIVER)) $(ARGS)
 
 # Three servers behind HAProxy, PostgreSQL with two standbys, NATS: one fault after the other while customers buy, then an audit.
 # ARGS: --seconds, --seed, --primary, --no-news, --report (docs/loadtest.md, "Cluster").

@@ -17,6 +17,7 @@ mod cluster;
 mod environment;
 mod push;
 mod ranges;
+mod removed;
 mod share;
 
 pub use cluster::ClusterSettings;
@@ -32,7 +33,7 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 20] = [
+pub const VITAL_TASKS: [&str; 19] = [
     "alarm",
     "hub",
     "turn",
@@ -52,7 +53,6 @@ pub const VITAL_TASKS: [&str; 20] = [
     "presence",
     "troubles",
     "revocations",
-    "bridge",
 ];
 
 /// Those that only one of several servers has, and those of its news.
@@ -96,6 +96,9 @@ pub struct ServerSettings {
     pub cluster: ClusterSettings,
     pub log: LogSettings,
     pub dev: DevSettings,
+    /// Names of removed settings that are still there, all of them empty.
+    #[serde(skip)]
+    pub ignored: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -211,9 +214,6 @@ pub struct MqttSettings {
     pub trusted_proxies: Vec<Block>,
     pub max_connections: usize,
     pub tls: bool,
-    pub broker_url: String,
-    pub broker_password: Secret,
-    pub broker_ca: String,
     /// Nobody has chosen the port.
     #[serde(skip)]
     pub port_is_default: bool,
@@ -301,7 +301,10 @@ impl ServerSettings {
         {
             builder = builder.set_override("database.url", url.trim())?;
         }
-        let mut config: Self = with_flags(builder, flags)?.build()?.try_deserialize()?;
+        let mut settings = with_flags(builder, flags)?.build()?;
+        let ignored = removed::take_out(&mut settings.cache)?;
+        let mut config: Self = settings.try_deserialize()?;
+        config.ignored = ignored;
         config.data.dir_is_default = config.data.dir == Path::new(DEFAULT_DATA_DIR)
             && std::env::var_os("NYALA__DATA__DIR").is_none()
             && !flags.iter().any(|f| f.starts_with("data.dir="));

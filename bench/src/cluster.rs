@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use embedded_postgres::{Postgres, die_with_parent};
 use nix::sys::signal::Signal;
-use nyala_loadtest::broker::{free_port, installed};
+use nyala_loadtest::local::{free_port, installed};
 use nyala_loadtest::process::{Used, family_cpu_us};
 use nyala_loadtest::server::Server;
 

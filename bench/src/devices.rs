@@ -1,11 +1,9 @@
-//! What the endpoint costs that devices connect to, without a purchase and without PostgreSQL, beside brokers with this server as their client;
-//! and the whole server with purchases.
+//! CPU, memory and answer times of the endpoint that devices connect to, without a purchase and without PostgreSQL. Also the whole server
+//! with purchases.
 
 use std::collections::HashMap;
 use std::fs;
-use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,9 +14,7 @@ use nyala::db::Store;
 use nyala::db::clock::database_now;
 use nyala::db::pool::{Db, PoolLimits};
 use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::secret::Secret;
 use nyala::domain::timestamp::Clock;
-use nyala::machine::device::mqtt::broker::{self, Broker};
 use nyala::machine::device::mqtt::driver::Mqtt;
 use nyala::machine::device::mqtt::metrics::DeviceMetrics;
 use nyala::machine::device::mqtt::tls::Authority;
@@ -27,7 +23,6 @@ use nyala::machine::machines::Location;
 use nyala::purchase::device::{Command as DeviceCommand, DeviceEvent};
 use nyala::purchase::step::Op;
 use nyala::secrets::Secrets;
-use nyala_loadtest::broker::{Broker as BrokerProcess, BrokerKind, free_port};
 use nyala_loadtest::fleet::{self, Fleet, FleetOptions, Keys};
 use nyala_loadtest::http::Pool;
 use nyala_loadtest::process::{Used, family_cpu_us};
@@ -68,7 +63,7 @@ pub struct DeviceCost {
     rate: u32,
     #[arg(long, default_value_t = Self::default().seconds, value_parser = clap::value_parser!(u32).range(1..=600))]
     seconds: u32,
-    /// Only the endpoint
+    /// Without TLS only
     #[arg(long)]
     alone: bool,
 }
@@ -79,41 +74,10 @@ impl Default for DeviceCost {
     }
 }
 
-/// One way to the devices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Endpoint,
-    EndpointTls,
-    Mosquitto,
-    Nats,
-}
-
-impl Way {
-    const ALL: [Self; 4] = [Self::Endpoint, Self::EndpointTls, Self::Mosquitto, Self::Nats];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Endpoint => "endpoint",
-            Self::EndpointTls => "endpoint, TLS",
-            Self::Mosquitto => "mosquitto",
-            Self::Nats => "nats-server",
-        }
-    }
-
-    const fn broker(self) -> Option<BrokerKind> {
-        match self {
-            Self::Endpoint | Self::EndpointTls => None,
-            Self::Mosquitto => Some(BrokerKind::Mosquitto),
-            Self::Nats => Some(BrokerKind::Nats),
-        }
-    }
-}
-
-/// What one way came to.
+/// The figures of the endpoint, with TLS or without.
 struct Row {
     name: &'static str,
-    /// Per cent of a core: the broker, and this program with the endpoint or the broker's client in it.
-    broker: Option<f64>,
+    /// Per cent of a core, of this program with the endpoint in it.
     own: f64,
     kib_each: f64,
     answers: Durations,
@@ -165,16 +129,9 @@ impl DeviceCost {
         server.stop().await?;
         let postgres = crate::db::open(&scratch.data())?;
         let mut rows = Vec::new();
-        for way in Way::ALL {
-            if self.alone && way != Way::Endpoint {
-                continue;
-            }
-            if way.broker().is_some_and(|kind| kind.find().is_none()) {
-                println!("{}: not here, left out", way.name());
-                continue;
-            }
+        for tls in if self.alone { &[false][..] } else { &[false, true] } {
             let world = World { keys: &keys, at: &at, ca: &ca, scratch: &scratch };
-            rows.push(self.measure(way, &world, &postgres.connection_string("postgres")).await?);
+            rows.push(self.measure(*tls, &world, &postgres.connection_string("postgres")).await?);
         }
         Ok(self.figures(&rows, &bought))
     }
@@ -213,57 +170,39 @@ impl DeviceCost {
         Ok(Bought { server: share(after[0] - before[0]), postgres: share(after[1] - before[1]), times, total, undecided })
     }
 
-    async fn measure(&self, way: Way, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
-        LocalSet::new().run_until(self.measured(way, world, url)).await
+    async fn measure(&self, tls: bool, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
+        LocalSet::new().run_until(self.measured(tls, world, url)).await
     }
 
-    async fn measured(&self, way: Way, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
+    async fn measured(&self, tls: bool, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
         let second = Duration::from_secs(1);
         let db = Db::new(url, 4, PoolLimits { wait: 5 * second, connect: 5 * second, statement: None })?;
         let now = database_now(&*db.get().await?).await?;
         let store = Store { db, clock: Clock::running_from(now) };
         let metrics = DeviceMetrics::default();
         let secrets = Secrets::load(&world.scratch.data())?.ok_or("no keys")?;
-        let mut process = None;
-        let broker = match way.broker() {
-            None => None,
-            Some(kind) => {
-                let (dir, port) = (world.scratch.data().join(kind.program()), free_port()?);
-                let mut nyala = Command::new(program()?);
-                nyala.env_remove("DATABASE_URL").env("NYALA__DATA__DIR", world.scratch.data());
-                process = Some(BrokerProcess::start(kind, port, &dir, world.keys.path(), nyala)?);
-                let password = Secret::new(broker::password(&secrets));
-                Some(Broker { host: "127.0.0.1".to_owned(), port, password, tls: None })
-            }
-        };
-        let port = broker.as_ref().map(|broker| broker.port);
-        let authority = (way == Way::EndpointTls).then(|| Authority::of(&secrets)).transpose()?;
+        let authority = tls.then(|| Authority::of(&secrets)).transpose()?;
         let settings = ServerSettings::load(Path::new("config"), &["mqtt.max_connections=20000".to_owned()])?.mqtt;
-        let tls = (authority, Some("127.0.0.1"));
-        let mqtt = Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), broker, tls, &settings)?;
+        let served = (authority, Some("127.0.0.1"));
+        let mqtt = Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), served, &settings)?;
         let (uplink, heard) = Uplink::channel(store.clock.clone(), WORDS);
         mqtt.start(uplink)?;
-        let address = match mqtt.start_thread()? {
-            Some(door) => {
-                let socket = TcpSocket::new_v4()?;
-                socket.bind("127.0.0.1:0".parse()?)?;
-                let listener = socket.listen(BACKLOG)?;
-                let address = listener.local_addr()?;
-                tokio::task::spawn_local(async move {
-                    while let Ok((stream, _)) = listener.accept().await {
-                        if let Ok(stream) = stream.into_std() {
-                            door.take(stream);
-                        }
-                    }
-                });
-                address
+        let door = mqtt.start_thread()?;
+        let socket = TcpSocket::new_v4()?;
+        socket.bind("127.0.0.1:0".parse()?)?;
+        let listener = socket.listen(BACKLOG)?;
+        let address = listener.local_addr()?;
+        tokio::task::spawn_local(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                if let Ok(stream) = stream.into_std() {
+                    door.take(stream);
+                }
             }
-            None => SocketAddr::from(([127, 0, 0, 1], port.ok_or("no port")?)),
-        };
-        let serving = process.as_ref().map_or_else(std::process::id, BrokerProcess::pid);
-        let empty_kib = Used::of(serving)?.rss_kib;
+        });
+        let used = || Used::of(std::process::id());
+        let empty_kib = used()?.rss_kib;
         let mut flags = vec!["--seed".to_owned(), "7".to_owned()];
-        if way == Way::EndpointTls {
+        if tls {
             flags.extend(["--ca".to_owned(), world.ca.display().to_string()]);
         }
         let options = FleetOptions { program: program()?, server: Some(address), journal: None, flags };
@@ -271,20 +210,11 @@ impl DeviceCost {
         let all = i64::from(self.devices);
         until(&metrics, all).await.ok_or("they are not all there")?;
         sleep(SETTLE).await;
-        let kib_each = Used::of(serving)?.rss_kib.saturating_sub(empty_kib) as f64 / f64::from(self.devices);
-        let used = || {
-            Ok::<_, BenchError>([
-                Used::of(std::process::id())?.cpu_us,
-                match &process {
-                    Some(child) => Used::of(child.pid())?.cpu_us,
-                    None => 0,
-                },
-            ])
-        };
-        let (before, began) = (used()?, Instant::now());
+        let kib_each = used()?.rss_kib.saturating_sub(empty_kib) as f64 / f64::from(self.devices);
+        let (before, began) = (used()?.cpu_us, Instant::now());
         let (answers, sent) = self.start_at_a_rate(&mqtt, &store, world.at, heard).await;
-        let (after, took) = (used()?, began.elapsed());
-        let share = |n: usize| 100.0 * (after[n] - before[n]) as f64 / 1e6 / took.as_secs_f64();
+        let (after, took) = (used()?.cpu_us, began.elapsed());
+        let own = 100.0 * (after - before) as f64 / 1e6 / took.as_secs_f64();
         let cut_at = Instant::now();
         fleet.ask("cut all").await?;
         // That they were away is seen before they are back: each has a pause of its own.
@@ -298,8 +228,8 @@ impl DeviceCost {
             Err(_) => None,
         };
         drop(fleet);
-        drop(process);
-        Ok(Row { name: way.name(), broker: way.broker().map(|_| share(1)), own: share(0), kib_each, answers, sent, back })
+        let name = if tls { "endpoint, TLS" } else { "endpoint" };
+        Ok(Row { name, own, kib_each, answers, sent, back })
     }
 
     /// Starts machines one after the other; how long each took to answer.
@@ -347,15 +277,15 @@ impl DeviceCost {
 
     fn figures(&self, rows: &[Row], bought: &Bought) -> Figures {
         let mut text = vec![
-            "| | broker, % of a core | server, % of a core | KiB a device | start→ack p50 / p99 / max ms | answered | all back after a cut |".to_owned(),
-            "|---|---|---|---|---|---|---|".to_owned(),
+            "| | server, % of a core | KiB a device | start→ack p50 / p99 / max ms | answered | all back after a cut |"
+                .to_owned(),
+            "|---|---|---|---|---|---|".to_owned(),
         ];
         for row in rows {
             let ms = |quantile| row.answers.ms(quantile);
             text.push(format!(
-                "| {} | {} | {:.2} | {:.1} | {:.2} / {:.2} / {:.2} | {} of {} | {} |",
+                "| {} | {:.2} | {:.1} | {:.2} / {:.2} / {:.2} | {} of {} | {} |",
                 row.name,
-                row.broker.map_or_else(|| "–".to_owned(), |share| format!("{share:.2}")),
                 row.own,
                 row.kib_each,
                 ms(0.5),
@@ -401,7 +331,7 @@ impl DeviceCost {
     }
 }
 
-/// What a way needs of the world.
+/// What a measurement needs of the world.
 struct World<'a> {
     keys: &'a Arc<Keys>,
     at: &'a [Location],

@@ -51,7 +51,7 @@ enum What {
     Memory(SessionMemory),
     /// Whether customers log in while somebody at one address guesses passwords
     Logins(Logins),
-    /// What devices over MQTT cost, beside brokers
+    /// What devices over MQTT cost
     Devices(DeviceCost),
     /// What several servers cost that share a database, with NATS between them and without
     Cluster(ClusterCost),

@@ -97,10 +97,6 @@ impl Keys {
         Ok(keys)
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub fn size(&self) -> usize {
         self.size
     }

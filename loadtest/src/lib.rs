@@ -1,7 +1,6 @@
 //! Load for a whole Nyala server, through its public doors, and honest figures of what it bore. `bench` asks, starts
 //! servers and opens its shop with it.
 
-pub mod broker;
 pub mod cluster;
 pub mod crash;
 pub mod engine;
@@ -9,6 +8,7 @@ pub mod fleet;
 pub mod http;
 pub mod interrupt;
 pub mod listener;
+pub mod local;
 pub mod money;
 pub mod options;
 pub mod process;

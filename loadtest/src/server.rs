@@ -103,11 +103,6 @@ impl Server {
         String::from_utf8_lossy(log.get(self.log_from..).unwrap_or_default()).into_owned()
     }
 
-    /// The program beside this server: what it is told works on the server's data.
-    pub fn beside(&self) -> Command {
-        self.command(&[])
-    }
-
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use nyala_loadtest::broker::BrokerKind;
 use nyala_loadtest::cluster;
+use nyala_loadtest::local::installed;
 
 #[test]
 fn a_cluster_loses_nothing_through_a_fault_of_each_kind() {
@@ -18,7 +18,7 @@ fn a_cluster_loses_nothing_through_a_fault_of_each_kind() {
         let _ = writeln!(std::io::stderr(), "SKIPPED: {missing}, so there is no cluster to hurt");
         return;
     }
-    if BrokerKind::Nats.find().is_none() {
+    if installed("nats-server").is_none() {
         let _ = writeln!(std::io::stderr(), "SKIPPED: nats-server is not installed here, so the cluster is hurt without NATS");
     }
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cluster-report");

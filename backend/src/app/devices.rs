@@ -27,9 +27,6 @@ pub enum BindError {
 /// # Errors
 /// When the port is taken or not to be had, and somebody relies on it.
 pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
-    if !config.mqtt.broker_url.is_empty() {
-        return Ok(None);
-    }
     if config.is_production() && config.mqtt.public_host.is_empty() {
         tracing::warn!("mqtt.public_host is not set: devices over MQTT are not served");
         return Ok(None);
@@ -62,7 +59,7 @@ pub fn serve(builder: ServerBuilder, state: &AppState, listener: TcpListener) ->
     }
     builder.listen("devices", listener, move || {
         // Runs once on each worker thread, where the devices of its outlets live.
-        let door = mqtt.start_thread().inspect_err(|e| tracing::error!(error = %e, "a thread serves no devices")).ok().flatten();
+        let door = mqtt.start_thread().inspect_err(|e| tracing::error!(error = %e, "a thread serves no devices")).ok();
         fn_service(move |io: TcpStream| {
             if let Some(door) = &door
                 && let Ok(stream) = io.into_std()

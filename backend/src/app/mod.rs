@@ -33,7 +33,6 @@ use crate::live::hub::Hubs;
 use crate::live::seats::Seats;
 use crate::live::staff_seats::StaffSeats;
 use crate::machine::device::Drivers;
-use crate::machine::device::mqtt::broker::Broker;
 use crate::machine::device::mqtt::driver::Mqtt;
 use crate::machine::device::mqtt::tls::Authority;
 use crate::machine::device::sim::Sim;
@@ -148,10 +147,9 @@ impl AppState {
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone());
         let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
         let devices = metrics.machines.devices.clone();
-        let broker = Broker::of(&config.mqtt, &secrets)?;
         let tls = (authority, config.device_host());
         let news = config.cluster.nats()?.map_or_else(News::default, |_| News::new(metrics.cluster.news.clone()));
-        let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, broker, tls, &config.mqtt)?);
+        let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, tls, &config.mqtt)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {

@@ -13,6 +13,10 @@ pub enum ConfigCommand {
 impl ConfigCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let Self::Check = self;
-        output::print(&toml::to_string(&context::settings(common)?)?, output::NOTHING)
+        let settings = context::settings(common)?;
+        for setting in &settings.ignored {
+            output::warn(&format!("{setting} is ignored: this setting was removed, and it is empty"));
+        }
+        output::print(&toml::to_string(&settings)?, output::NOTHING)
     }
 }

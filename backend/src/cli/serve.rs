@@ -50,6 +50,9 @@ impl Serve {
         common.set.extend(self.port.map(|port| format!("http.port={port}")));
         let config = context::settings(&common)?;
         telemetry::init(&config.log)?;
+        for setting in &config.ignored {
+            tracing::warn!(setting, "removed setting ignored: it is empty and has no effect, delete it");
+        }
         raise_descriptor_limit();
         let ended = actix_web::rt::System::new().block_on(serve(config, self.clock_is_right));
         telemetry::finish();

@@ -14,7 +14,7 @@ impl ServerSettings {
             return refuse(format!("{key} = {value} must be {least} to {most}"));
         }
         self.connections_per_thread()?;
-        self.cluster.check(&self.database.url, &self.mqtt.broker_url).or_else(refuse)?;
+        self.cluster.check(&self.database.url).or_else(refuse)?;
         self.push.check().or_else(refuse)?;
         if self.database.lock_ms >= self.database.statement_ms {
             let (lock_ms, statement_ms) = (self.database.lock_ms, self.database.statement_ms);

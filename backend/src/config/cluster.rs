@@ -45,7 +45,7 @@ impl ClusterSettings {
         self.nats_url.split(',').enumerate().map(parse).collect::<Result<_, _>>().map(Some)
     }
 
-    pub(super) fn check(&self, database_url: &Secret, broker_url: &str) -> Result<(), String> {
+    pub(super) fn check(&self, database_url: &Secret) -> Result<(), String> {
         let is_name = self.name.len() == 2 && self.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
         match () {
             () if !self.enabled => Ok(()),
@@ -56,11 +56,6 @@ impl ClusterSettings {
             () if database_url.is_empty() => {
                 Err("cluster.enabled needs a PostgreSQL that all servers share: set DATABASE_URL (docs/cluster.md)".to_owned())
             }
-            () if !broker_url.is_empty() => Err(
-                "mqtt.broker_url does not go with cluster.enabled: every server would be connected to every device; devices connect to the servers \
-                 (docs/cluster.md)"
-                    .to_owned(),
-            ),
             () if !self.nats_ca.as_os_str().is_empty() && !self.nats_ca.is_file() => Err(format!(
                 "cluster.nats_ca = \"{}\" is no file; name one with certificates (PEM), or leave it empty",
                 self.nats_ca.display()

@@ -12,7 +12,7 @@ pub enum DriverKind {
     /// Simulated; not in production, where nobody would get any washing done.
     #[default]
     Sim,
-    /// A device on the MQTT broker.
+    /// A device that connects to the server over MQTT.
     Mqtt,
 }
 

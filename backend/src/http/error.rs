@@ -272,7 +272,6 @@ impl From<KeyError> for AppError {
             KeyError::HasKey(_) => Self::Conflict("mesin ini sudah punya kunci"),
             KeyError::NoKey(_) => Self::Conflict("mesin ini belum punya kunci"),
             KeyError::NoHost => Self::Unprocessable("alamat server untuk perangkat belum diatur (mqtt.public_host)"),
-            KeyError::Broker(e) => Self::internal(e),
             KeyError::Db(e) => e.into(),
         }
     }

@@ -1,7 +1,7 @@
 //! Keys of the machines' devices (docs/contract.md §6): made by a call, asked for by many logins at once, ended.
 
 use actix_web::rt::time::timeout;
-use nyala::config::{Profile, ServerSettings};
+use nyala::config::Profile;
 use nyala::machine::device::mqtt::keys::{self, By, Door, Sight, Turn, hash};
 use nyala::machine::device::mqtt::logins::{self, Claim, DeviceKey, Revocations};
 use serde_json::{Value, json};
@@ -75,19 +75,6 @@ async fn production_makes_no_key_that_leads_nowhere() {
     let key = app.key(Scope::Root).await;
     let call = format!("mesin/{id}/perangkat");
     app.ops(&key, &call, &json!({})).await.expect(422, "alamat server untuk perangkat belum diatur (mqtt.public_host)");
-}
-
-#[actix_web::test]
-async fn behind_a_broker_production_names_that() {
-    let behind = |c: &mut ServerSettings| {
-        (c.profile, c.mqtt.broker_url) = (Profile::Production, "mqtt://127.0.0.1:1".to_owned());
-    };
-    let app = Setup::new().with(behind).start().await;
-    let outlet = app.outlet("Melati").await;
-    let id = mqtt_machine(&app, outlet, "Cuci 1").await;
-    let key = app.key(Scope::Root).await;
-    let told = app.ops(&key, &format!("mesin/{id}/perangkat"), &json!({})).await.ok();
-    assert_eq!((&told["host"], &told["port"], &told["ca"]), (&json!("127.0.0.1"), &json!(1), &Value::Null));
 }
 
 #[actix_web::test]

@@ -2,7 +2,7 @@
 //! commands, scans and the time that passes, a byte for each and the bytes that it takes.
 
 use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Probe, Route};
+use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Probe};
 use nyala::machine::device::mqtt::word::{Ack, Beat, BootId, Last, MOST_BYTES, Run, Stamp, State, Topic, Word};
 use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::{self, AckResult, Op};
@@ -22,9 +22,8 @@ const PAYLOAD: u8 = 0;
 pub fn run(bytes: &[u8]) {
     match kind_and_rest(bytes) {
         (PAYLOAD, payload) => read(payload),
-        (kind, history) => {
-            let route = if kind % 2 == 0 { Route::Broker } else { Route::Endpoint };
-            let mut told = Told::new(route);
+        (_, history) => {
+            let mut told = Told::new();
             let mut bytes = Bytes(history);
             while !bytes.0.is_empty() {
                 told.happens(&mut bytes);
@@ -87,7 +86,6 @@ impl<'a> Bytes<'a> {
 /// A conversation, and what must come of it.
 struct Told {
     talk: Conversation,
-    route: Route,
     now: Timestamp,
     links: Vec<u64>,
     /// What was told of its presence.
@@ -104,10 +102,10 @@ fn id(n: u8) -> Uuid {
 }
 
 impl Told {
-    fn new(route: Route) -> Self {
-        let talk = Conversation::new(route);
+    fn new() -> Self {
+        let talk = Conversation::default();
         let (links, written, void, exp) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { talk, route, now: T0, links, present: None, written, void, exp }
+        Self { talk, now: T0, links, present: None, written, void, exp }
     }
 
     fn happens(&mut self, bytes: &mut Bytes<'_>) {
@@ -129,7 +127,6 @@ impl Told {
                 let (from, word) = (bytes.byte(), word(bytes));
                 self.talk.hear(LinkId(from.into()), &word, self.now)
             }
-            12 if self.route == Route::Broker => self.talk.hear_kept(self.now),
             12 => self.wakes(),
             13 => self.probes(),
             14 => self.begins(bytes.byte()),
@@ -140,9 +137,6 @@ impl Told {
 
     fn links(&mut self, link: u8) -> Vec<Effect> {
         let link = u64::from(link);
-        if self.route == Route::Broker {
-            self.links.clear();
-        }
         if !self.links.contains(&link) {
             self.links.push(link);
             self.links.sort_unstable();
@@ -298,5 +292,5 @@ pub fn seeds() -> Vec<Vec<u8>> {
     ]
     .concat();
     let payloads = [&*state, &*ack, hb, will].map(|text| of_kind(PAYLOAD, text.as_bytes()));
-    payloads.into_iter().chain([of_kind(1, &wash), of_kind(2, &wash)]).collect()
+    payloads.into_iter().chain([of_kind(1, &wash)]).collect()
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use embedded_postgres::die_with_parent;
 use nix::sys::signal::Signal;
 
-use crate::broker::{free_port, installed};
 use crate::http::SERVED_BY;
+use crate::local::{free_port, installed};
 
 pub const PROGRAM: &str = "haproxy";
 const EXAMPLE: &str = include_str!("../../../docs/cluster/haproxy.cfg");

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rand::Rng;
 
-use crate::broker::installed;
+use crate::local::installed;
 use crate::options::{at_least_1, length_s};
 use crate::scenario::Verdict;
 use crate::ui;

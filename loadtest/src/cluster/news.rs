@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::wire::Wire;
-use crate::broker::{BrokerKind, free_port};
+use crate::local::{free_port, installed};
 
 const SERVERS: usize = 3;
 const USER: &str = "nyala";
@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Where the program is; `None`: the package is not here.
 pub fn program() -> Option<PathBuf> {
-    BrokerKind::Nats.find()
+    installed("nats-server")
 }
 
 struct One {

@@ -14,7 +14,7 @@ use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{Client, Config, NoTls};
 
 use super::wire::{Cut, Wire};
-use crate::broker::free_port;
+use crate::local::free_port;
 
 /// Where Debian has them, a folder for each major version.
 const PLACE: &str = "/usr/lib/postgresql";

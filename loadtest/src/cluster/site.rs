@@ -9,7 +9,7 @@ use super::news::{self, News};
 use super::postgres::{self, Database};
 use super::wire::Wire;
 use super::{Cluster, NAMES};
-use crate::broker::free_port;
+use crate::local::free_port;
 use crate::server::{self, Server};
 
 /// The file that all servers have in common.

@@ -10,7 +10,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 
-use crate::broker::free_port;
+use crate::local::free_port;
 
 const AT_ONCE: usize = 16 << 10;
 /// Between two tries to listen again, at a line that is mended or whose far end died.

@@ -20,14 +20,14 @@ use rand::{Rng, SeedableRng};
 use audit::Devices;
 use cashier::{Cashier, Deeds};
 use flow::{Flow, Kills};
-use network::{Network, Route};
+use network::Network;
 use payer::Payer;
 use proxy::LONGEST_HALF_OPEN;
 use serde_json::json;
 
-use crate::broker::BrokerKind;
 use crate::fleet::Driver;
 use crate::http::Pool;
+use crate::local::free_port;
 use crate::options::at_least_1;
 use crate::server::{self, Server};
 use crate::shop::{PRICE, Shop, Wish, id, ops};
@@ -56,7 +56,7 @@ const SETTINGS: [(&str, &str); 2] = [("NYALA__MESIN__SIM_MIN_MS", "5"), ("NYALA_
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   nyala-loadtest crash --rounds 200
-  nyala-loadtest crash --driver mqtt --broker mosquitto
+  nyala-loadtest crash --driver mqtt
   nyala-loadtest crash --seed 42 --data-dir kept      # the same kills again, and the data to look at afterwards")]
 pub struct Crash {
     /// How often something is killed
@@ -77,9 +77,6 @@ pub struct Crash {
     /// What drives the machines; mqtt: `nyala device sim` behind a network that loses, delays, cuts and half-opens, and it is killed, too
     #[arg(long, value_enum, default_value_t = Driver::Sim)]
     driver: Driver,
-    /// A broker between devices and server, which is killed as well; with --driver mqtt
-    #[arg(long, value_enum)]
-    broker: Option<BrokerKind>,
     /// Folder of the server's settings
     #[arg(long, default_value = "config")]
     config_dir: PathBuf,
@@ -94,11 +91,10 @@ enum Victim {
     Server,
     Database,
     Both,
-    /// Of devices over MQTT: their power, with or without the server's; every line; what stands between.
+    /// Of devices over MQTT: their power, with or without the server's; every line.
     Devices,
     ServerAndDevices,
     Lines,
-    Broker,
 }
 
 /// What is sold while everything dies, where, and the key to look at it with.
@@ -134,24 +130,17 @@ impl Crash {
         let kept = self.data_dir.is_some();
         let data_dir =
             self.data_dir.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("nyala-crash-{}", std::process::id())));
-        if self.broker.is_some() && self.driver == Driver::Sim {
-            return Err("--broker is for --driver mqtt".to_owned());
-        }
-        if self.broker.is_none() && self.driver == Driver::Mqtt {
-            ui::out(
-                "no broker is killed: --broker mosquitto or nats (`make crash`: BROKER=…) puts one between devices and server",
-            );
-        }
-        let route = (self.driver == Driver::Mqtt).then(|| Route::choose(self.broker)).transpose()?;
-        let told = route.as_ref().map(Route::setting);
+        // Where devices connect, which their network has to know and a restart must not change.
+        let port = (self.driver == Driver::Mqtt).then(free_port).transpose().map_err(|e| e.to_string())?;
+        let told = port.map(|port| port.to_string());
         let settings: Vec<(&str, &str)> =
-            SETTINGS.into_iter().chain(told.iter().map(|(name, value)| (*name, value.as_str()))).collect();
+            SETTINGS.into_iter().chain(told.iter().map(|port| ("NYALA__MQTT__PORT", port.as_str()))).collect();
         let mut site = Server::new(server::program()?, &self.config_dir, data_dir, &settings)?;
         site.start().await?;
         let customers = self.customers + self.tills * CUSTOMERS_PER_TILL;
         let market = Arc::new(Market::open(&site, self.driver, self.machines, customers).await?);
-        let mut network = match &route {
-            Some(route) => Some(Network::open(&site, &market, route, rng.random()).await?),
+        let mut network = match port {
+            Some(port) => Some(Network::open(&site, &market, port, rng.random()).await?),
             None => None,
         };
         let mut customers: Vec<Payer> = (0..self.customers).map(|n| Payer::new(&market, n, rng.random())).collect();
@@ -236,9 +225,8 @@ impl Crash {
         tokio::time::sleep(Duration::from_millis(rng.random_range(0..KILLED_AFTER_MS))).await;
         kills.add(&flow);
         let mut victims = vec![Victim::Server, Victim::Server, Victim::Database, Victim::Both];
-        if let Some(network) = network {
+        if network.is_some() {
             victims.extend([Victim::Devices, Victim::ServerAndDevices, Victim::Lines]);
-            victims.extend(network.has_broker().then_some([Victim::Broker; 2]).into_iter().flatten());
         }
         let victim = victims[rng.random_range(0..victims.len())];
         kill(site, network, victim).await?;
@@ -282,7 +270,6 @@ async fn kill(site: &mut Server, network: &mut Option<Network>, victim: Victim) 
             network.cut_all();
             Ok(())
         }
-        Victim::Broker => network.kill_broker(),
         Victim::Server | Victim::Database | Victim::Both => Ok(()),
     }
 }

@@ -61,7 +61,7 @@ bool nyala_mqtt_connect(struct nyala_mqtt *m, const struct nyala_mqtt_login *log
         return false;
     put_text(m, "MQTT", 4);
     put_byte(m, 4);
-    /* User, password, a will that is kept where there is a broker, a clean session. */
+    /* User, password, a retained will, a clean session. */
     put_byte(m, 0x80 | 0x40 | 0x20 | 0x04 | 0x02);
     put_short(m, login->keep_alive_s);
     put_text(m, login->client_id, id);

@@ -83,7 +83,7 @@ static void it_logs_in_subscribes_and_then_says_what_it_is(void)
     SENDS("\x82\x15\x00\x01\x00\x10nyala/v1/3/7/cmd\x00");
     HEARS("\x90\x03\x00\x01\x00", 20);
     n = sent(out);
-    /* Kept where there is a broker. */
+    /* A state is published retained, which the server takes as any other. */
     CHECK(n > 40 && memcmp(out, "\x31\x6c\x00\x12nyala/v1/3/7/state{\"online\":true,", 37) == 0);
     CHECK(nyala_line_tick(&l, 30020) == NYALA_WANT_NOTHING);
     CHECK(sent(out) > 2);

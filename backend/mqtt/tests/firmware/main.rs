@@ -1,4 +1,4 @@
-//! `firmware/`: the device for Linux as a process, against the server's side of this crate and through brokers of others.
+//! `firmware/`: the device for Linux as a process, against the server's side of this crate and through mosquitto.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod host;
@@ -208,7 +208,7 @@ fn power_may_go_at_any_moment() {
     println!("{rounds} rounds: power gone {began} times with the relay on, {known_only} times between journal and relay");
 }
 
-// --- brokers of others ---
+// --- another implementation of MQTT ---
 
 struct Broker(Child);
 

@@ -1,4 +1,4 @@
-//! Who talks with the device: a server of this crate, or a client of it behind somebody else's broker.
+//! The peer that talks with the device: a server of this crate, or a client of it that reaches the device through mosquitto.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -20,7 +20,7 @@ enum Side {
     Client(client::Connection),
 }
 
-/// One connection to a device, or to the broker between.
+/// One connection to a device, or to the mosquitto between.
 pub struct Peer {
     line: TcpStream,
     side: Side,
@@ -59,7 +59,7 @@ impl Peer {
         Self { line, side, words: VecDeque::new(), echo: None, will: None }
     }
 
-    /// We connect to a broker.
+    /// We connect to mosquitto.
     pub fn connect(port: u16) -> Self {
         let line = TcpStream::connect(("127.0.0.1", port)).unwrap();
         line.set_read_timeout(Some(PATIENCE)).unwrap();

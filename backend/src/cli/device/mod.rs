@@ -1,6 +1,5 @@
 //! `nyala device`: keys of the machines' devices. A secret is told once, when its key is made.
 
-mod export;
 mod keys_file;
 mod sim;
 
@@ -11,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use self::export::Export;
 use self::sim::Sim;
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, Failure, output};
@@ -29,8 +27,6 @@ pub enum DeviceCommand {
     Revoke { mesin_id: i64 },
     /// List the keys
     List,
-    /// Write keys as an outside broker wants them
-    Export(Export),
     /// Play devices, as many as there are keys
     Sim(Box<Sim>),
 }
@@ -58,7 +54,6 @@ impl DeviceCommand {
             Self::Rotate { mesin_id } => context::run(common, async |k| make(k, mesin_id, Turn::Next).await),
             Self::Revoke { mesin_id } => context::run(common, async |k| revoke(k, mesin_id).await),
             Self::List => context::run(common, list),
-            Self::Export(export) => context::run(common, async |k| export.run(k).await),
             Self::Sim(sim) => sim.run(common),
         }
     }

@@ -111,7 +111,7 @@ impl Sim {
         };
         let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        let trust = |ca: String| Ok::<_, Failure>((tls::client(Some(&ca))?, ServerName::try_from(host.to_owned())?));
+        let trust = |ca: String| Ok::<_, Failure>((tls::client(&ca)?, ServerName::try_from(host.to_owned())?));
         let devices = keys.len();
         let allowed = descriptors::raise()?;
         if u64::try_from(devices + SPARE).is_ok_and(|needed| needed > allowed) {

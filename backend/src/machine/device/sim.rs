@@ -45,8 +45,7 @@ impl Sim {
         self.devices.set_mode(idmesin, mode, now)
     }
 
-    /// Keeps on record which devices can be reached, as a broker keeps the last word of a real one: what they said of it may have
-    /// been lost with the process that heard it.
+    /// Stores which devices can be reached. What they reported may have been lost with the process that received it.
     ///
     /// # Errors
     /// When the database does not take it.

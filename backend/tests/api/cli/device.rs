@@ -72,22 +72,6 @@ async fn a_device_is_told_the_servers_public_name() {
 }
 
 #[actix_web::test]
-async fn a_device_behind_a_broker_is_told_of_that() {
-    let app = TestApp::spawn().await;
-    let machine = mqtt_machine(&app, app.outlet("Melati").await, "Cuci 1").await.to_string();
-    let file = app.state.config.data.dir.join("ca.pem");
-    std::fs::write(&file, "PEM").unwrap();
-    let (at, ca) = ("mqtt.broker_url=mqtts://broker.example:8884", format!("mqtt.broker_ca={}", file.display()));
-    let tell = |more: &[&str]| beside(&app, &[&["--set", at, "--set", &ca], more].concat());
-    let told = login(&tell(&["device", "add", &machine]).ok());
-    assert_eq!((&told["host"], &told["port"], &told["ca"]), (&json!("broker.example"), &json!(8884), &json!("PEM")));
-    let told = login(&tell(&["--set", "mqtt.public_host=laundry.example", "device", "rotate", &machine]).ok());
-    assert_eq!((&told["host"], &told["port"]), (&json!("laundry.example"), &json!(8884)));
-    std::fs::remove_file(&file).unwrap();
-    tell(&["device", "rotate", &machine]).refused("has no certificate that could be trusted: No such file");
-}
-
-#[actix_web::test]
 async fn an_outlets_keys_go_into_a_file_of_their_own() {
     let app = TestApp::spawn().await;
     let (outlet, other) = (app.outlet("Melati").await, app.outlet("Mawar").await);
@@ -130,75 +114,4 @@ async fn an_outlets_keys_go_into_a_file_of_their_own() {
     for half in [vec!["device", "add"], vec!["device", "add", "--outlet", &id], vec!["device", "add", "1", "--out", &again]] {
         assert_eq!(beside(&app, &half).code, 2, "{half:?}");
     }
-}
-
-#[actix_web::test]
-async fn an_export_leaves_out_keys_that_do_not_count() {
-    let app = TestApp::spawn().await;
-    let outlet = app.outlet("Melati").await;
-    let (kept, lost) = (mqtt_machine(&app, outlet, "Cuci 1").await, mqtt_machine(&app, outlet, "Cuci 2").await);
-    let dir = app.state.config.data.dir.clone();
-    let path = |name: &str| dir.join(name).display().to_string();
-    let (id, keys) = (outlet.idoutlet.to_string(), path("keys.csv"));
-    beside(&app, &["device", "add", "--outlet", &id, "--out", &keys]).ok();
-    let export = |kind: &str| beside(&app, &["device", "export", "--for", kind, "--keys", &keys, "--out", &path(kind)]);
-    beside(&app, &["device", "revoke", &lost.to_string()]).ok();
-    for (kind, files) in [("mosquitto", ["passwd", "acl"].as_slice()), ("nats", &["users.conf"])] {
-        let said = export(kind);
-        assert!(said.code == 0 && said.out.starts_with("1 devices and the server are in "), "{said:?}");
-        assert_eq!(said.err, format!("left out: keys in {keys} that do not count any more, of machines {lost}\n"));
-        for file in files {
-            let file = dir.join(kind).join(file);
-            assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-            let text = std::fs::read_to_string(&file).unwrap();
-            // As the user of a line in each of the three.
-            let names = |id: i64| {
-                [format!("{id}:"), format!("user {id}\n"), format!("user: \"{id}\"")].iter().any(|name| text.contains(name))
-            };
-            assert!(names(kept) && !names(lost), "{text}");
-        }
-    }
-    beside(&app, &["device", "revoke", &kept.to_string()]).ok();
-    std::fs::remove_dir_all(path("nats")).unwrap();
-    export("nats").refused("counts any more");
-    assert!(!dir.join("nats").exists());
-}
-
-#[actix_web::test]
-async fn an_export_takes_several_files_and_of_a_machine_its_last_key_that_counts() {
-    let app = TestApp::spawn().await;
-    let outlet = app.outlet("Melati").await;
-    let dir = app.state.config.data.dir.clone();
-    let path = |name: &str| dir.join(name).display().to_string();
-    let add_all =
-        |file: &str| beside(&app, &["device", "add", "--outlet", &outlet.idoutlet.to_string(), "--out", &path(file)]).ok();
-    let (stays, lost) = (mqtt_machine(&app, outlet, "Cuci 1").await, mqtt_machine(&app, outlet, "Cuci 2").await);
-    add_all("first.csv");
-    let later = mqtt_machine(&app, outlet, "Cuci 3").await;
-    add_all("second.csv");
-    beside(&app, &["device", "revoke", &lost.to_string()]).ok();
-    let printed =
-        [beside(&app, &["device", "add", &lost.to_string()]).ok(), beside(&app, &["device", "rotate", &stays.to_string()]).ok()];
-    std::fs::write(dir.join("one.json"), printed.concat()).unwrap();
-
-    let (first, second, one) = (path("first.csv"), path("second.csv"), path("one.json"));
-    let export = |to: &str, keys: &[&str]| {
-        let said = beside(&app, &[&["device", "export", "--for", "nats", "--out", &path(to), "--keys"], keys].concat());
-        assert!(said.code == 0 && said.err.is_empty() && said.out.starts_with("3 devices and the server are in "), "{said:?}");
-        std::fs::read_to_string(dir.join(to).join("users.conf")).unwrap()
-    };
-    // Whether the broker would let the machine's device in with what was printed.
-    let lets_in = |users: &str, printed: &str| {
-        let (user, secret) = (login(printed)["user"].clone(), login(printed)["secret"].clone());
-        let line = users.lines().find(|line| line.contains(&format!("user: {user}"))).unwrap();
-        bcrypt::verify(secret.as_str().unwrap(), line.split('"').nth(3).unwrap()).unwrap()
-    };
-    let users = export("all", &[&first, &second, &one]);
-    for machine in [stays, lost, later] {
-        assert_eq!(users.matches(&format!("user: \"{machine}\"")).count(), 1, "{users}");
-    }
-    assert!(printed.iter().all(|printed| lets_in(&users, printed)), "{users}");
-    // Both keys of the rotated machine count; of the other one only the new one, wherever it stands.
-    let users = export("turned", &[&one, &second, "--keys", &first]);
-    assert!(lets_in(&users, &printed[0]) && !lets_in(&users, &printed[1]), "{users}");
 }

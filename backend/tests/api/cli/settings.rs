@@ -1,5 +1,6 @@
 //! `nyala config check`, and settings with which no command can work.
 
+use std::path::Path;
 use std::process::Command;
 
 use super::{Said, nyala};
@@ -125,9 +126,50 @@ async fn what_several_servers_cannot_share_is_refused_and_no_password_is_told() 
     let told = check(&["cluster.nats_url=nats://nyala:rahasia@10.0.0.1:4222, tls://nats2:4222,nats3"]).ok();
     assert!(told.contains("***") && !told.contains("rahasia"), "{told}");
     check(&["cluster.name=N1"]).refused("cluster.name = \"N1\" must be two of a-z and 0-9");
-    check(&["mqtt.broker_url=mqtt://10.0.0.9"]).refused("mqtt.broker_url does not go with cluster.enabled");
     check(&["database.url="]).refused("set DATABASE_URL");
     check(&["cluster.nats_url=nats://nats1:4222,http://u:rahasia@x"]).refused("cluster.nats_url: its address number 2 is none");
     check(&["cluster.nats_url=nats://u:rahasia@:x"]).refused("write nats://user:password@host:4222");
     check(&["cluster.nats_ca=/nowhere.pem"]).refused("cluster.nats_ca = \"/nowhere.pem\" is no file");
+}
+
+const BROKER: [&str; 3] = ["broker_url", "broker_password", "broker_ca"];
+
+#[actix_web::test]
+async fn an_empty_setting_of_the_broker_is_ignored_with_a_line() {
+    let ignored = |key: &str| format!("mqtt.{key} is ignored: this setting was removed, and it is empty\n");
+    // A file of an earlier version.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
+    std::fs::create_dir(&folder).unwrap();
+    let default = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/default.toml")).unwrap();
+    let before = BROKER.map(|key| format!("{key} = \"\"\n")).concat();
+    std::fs::write(folder.join("default.toml"), default.replace("[mqtt]\n", &format!("[mqtt]\n{before}"))).unwrap();
+    let mut check = Command::new(env!("CARGO_BIN_EXE_nyala"));
+    let said = Said::from(check.args(["config", "check", "--config-dir"]).arg(&folder).output().unwrap());
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!((said.code, said.err), (0, BROKER.map(ignored).concat()));
+    assert!(said.out.contains("[mqtt]") && !said.out.contains("broker"), "{}", said.out);
+    for key in BROKER {
+        let variable = format!("NYALA__MQTT__{}", key.to_ascii_uppercase());
+        let said = Said::from(nyala().env(variable, " ").args(["config", "check"]).output().unwrap());
+        assert_eq!((said.code, said.err), (0, ignored(key)));
+    }
+}
+
+#[actix_web::test]
+async fn a_setting_of_the_broker_that_is_set_refuses_the_start_with_the_way_over() {
+    for key in BROKER {
+        let (variable, set) = (format!("NYALA__MQTT__{}", key.to_ascii_uppercase()), format!("mqtt.{key}=mqtt://rahasia:1883"));
+        for command in [vec!["serve", "--port", "0"], vec!["config", "check"]] {
+            let by_variable = nyala().env(&variable, "mqtt://rahasia:1883").args(&command).output().unwrap();
+            let by_flag = nyala().args(&command).args(["--set", &set]).output().unwrap();
+            for said in [by_variable, by_flag].map(Said::from) {
+                assert!(
+                    said.err.contains("mqtt.public_host, mqtt.port) or the boards new keys (`nyala device rotate`)"),
+                    "{said:?}"
+                );
+                assert!(!said.err.contains("rahasia"), "{said:?}");
+                said.refused(&format!("mqtt.{key} is set, but devices no longer connect through a broker"));
+            }
+        }
+    }
 }

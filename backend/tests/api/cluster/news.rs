@@ -8,7 +8,7 @@ use std::time::Duration;
 use actix_web::rt::time::sleep;
 use embedded_postgres::die_with_parent;
 use nix::sys::signal::Signal;
-use nyala_loadtest::broker::{free_port, installed};
+use nyala_loadtest::local::{free_port, installed};
 use serde_json::{Value, json};
 
 use super::{named, server, two_of};

@@ -217,12 +217,14 @@ async fn a_stopped_purchase_stays_stopped_and_its_machine_is_in_use_while_it_run
 
 #[actix_web::test]
 async fn a_purchase_after_which_another_one_has_started_stays_finished() {
-    let (app, shop, given, siti, order, device) = cut_at().await;
-    for _ in 0..54 {
-        app.advance_s(10);
+    let (app, shop, given, siti, order, mut device) = cut_at().await;
+    // A silent device would lose its connection.
+    for _ in 0..18 {
+        app.advance_s(30);
+        device.beat().await;
+        device.line.ping().await;
     }
     app.until(&order.receipt, "FINISHED").await;
-    let mut device = device;
     let before = std::mem::take(&mut device.run);
     device.state().await;
     app.until_machine(&given, &siti, "idle").await;

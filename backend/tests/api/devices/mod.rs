@@ -1,7 +1,6 @@
 //! Devices over MQTT (docs/contract.md §6) as one of them sees the server: a device of a test's own, on the crate's client over a socket.
 
 mod again;
-mod broker;
 mod counted;
 mod crowd;
 mod keys;
@@ -252,8 +251,12 @@ impl Line {
     }
 
     async fn publish(&mut self, topic: &str, payload: &[u8], qos: Qos) {
+        self.publish_as(topic, payload, qos, false).await;
+    }
+
+    async fn publish_as(&mut self, topic: &str, payload: &[u8], qos: Qos, retain: bool) {
         let mut out = Vec::new();
-        self.mqtt.publish(topic, payload, qos, false, &mut out).unwrap();
+        self.mqtt.publish(topic, payload, qos, retain, &mut out).unwrap();
         self.send(&out).await;
     }
 
@@ -337,6 +340,8 @@ pub struct Device {
     pub epoch: i64,
     pub run: Value,
     pub last: Value,
+    /// It publishes retained and at QoS 1, as some devices do that were made for a broker.
+    pub retains: bool,
 }
 
 impl Device {
@@ -355,7 +360,8 @@ impl Device {
         assert_eq!(line.log_in(&login).await, Some(Event::Accepted));
         let booted = clock.now().plus_ms(-60_000);
         let (run, last) = (Value::Null, Value::Null);
-        Self { line, given: given.clone(), clock: clock.clone(), booted, boot: 1, conn: 1, seq: 0, epoch: 0, run, last }
+        let (given, clock) = (given.clone(), clock.clone());
+        Self { line, given, clock, booted, boot: 1, conn: 1, seq: 0, epoch: 0, run, last, retains: false }
     }
 
     /// One that hears its commands.
@@ -403,7 +409,8 @@ impl Device {
     }
 
     pub async fn say(&mut self, last: &str, word: &Value) {
-        self.line.publish(&self.given.topic(last), word.to_string().as_bytes(), Qos::AtMostOnce).await;
+        let qos = if self.retains { Qos::AtLeastOnce } else { Qos::AtMostOnce };
+        self.line.publish_as(&self.given.topic(last), word.to_string().as_bytes(), qos, self.retains).await;
     }
 
     pub async fn state(&mut self) {
@@ -431,13 +438,16 @@ impl Device {
 
     /// The next command.
     pub async fn command(&mut self) -> Value {
-        match self.line.next().await {
-            Some(Event::Publish(publish)) => {
-                assert_eq!(publish.topic(), self.given.topic("cmd"));
-                assert!(!publish.retain(), "a command is never kept");
-                serde_json::from_slice(publish.payload()).expect("JSON")
+        loop {
+            match self.line.next().await {
+                Some(Event::Publish(publish)) => {
+                    assert_eq!(publish.topic(), self.given.topic("cmd"));
+                    assert!(!publish.retain(), "a command is never kept");
+                    return serde_json::from_slice(publish.payload()).expect("JSON");
+                }
+                Some(Event::Acknowledged(_)) if self.retains => {}
+                other => panic!("{other:?} is no command"),
             }
-            other => panic!("{other:?} is no command"),
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
+use nyala_mqtt::{Granted, Qos};
 use serde_json::{Value, json};
 
 use super::{Device, Given, standing};
@@ -18,12 +19,15 @@ fn running() -> Setup {
     Setup::new().running_clock()
 }
 
-#[actix_web::test]
-async fn a_wash_goes_from_the_scan_to_its_end() {
+/// From the scan to the end of the run.
+async fn washes(retains: bool) {
     let app = standing().start().await;
     let (shop, given, siti, epay) = app.device_shop(600).await;
     assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
-    let mut device = Device::online(&app, &given).await;
+    let mut device = Device::subscribe(&app.clock, &given, "esp").await;
+    device.retains = retains;
+    device.learn_the_time().await;
+    app.until_stored(given.idmesin, "online", true).await;
     assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
     let order = buy(1, shop, epay);
     let starts = async {
@@ -48,6 +52,21 @@ async fn a_wash_goes_from_the_scan_to_its_end() {
     app.until(&order.receipt, "FINISHED").await;
     assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
     app.assert_no_violation().await;
+    // Whoever subscribes later is sent no earlier state.
+    let mut later = Device::log_in(&app.clock, &given, "later").await;
+    assert_eq!(later.line.subscribe(&[&given.topic("state")]).await, [Granted::Yes(Qos::AtMostOnce)]);
+    later.line.ping().await;
+    assert!(later.line.heard.is_empty(), "{:?}", later.line.heard);
+}
+
+#[actix_web::test]
+async fn a_wash_goes_from_the_scan_to_its_end() {
+    washes(false).await;
+}
+
+#[actix_web::test]
+async fn a_wash_of_a_device_that_publishes_retained_and_at_qos_1_is_no_other() {
+    washes(true).await;
 }
 
 #[actix_web::test]

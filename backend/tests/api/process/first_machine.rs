@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use actix_web::rt::task::spawn_blocking;
 use actix_web::rt::time::{sleep, timeout};
-use nyala_loadtest::broker::free_port;
+use nyala_loadtest::local::free_port;
 use serde_json::json;
 
 use super::{LOOK_EVERY, PATIENCE, Site};

@@ -42,6 +42,16 @@ async fn lost_keys_are_not_replaced_while_stickers_hang_on_machines() {
     assert!(!keys.exists(), "new ones would end every printed sticker");
 }
 
+#[actix_web::test]
+async fn an_empty_removed_setting_is_logged_once() {
+    let mut site = Site::new().await;
+    site.start_with(&[("NYALA__MQTT__BROKER_URL", "")]).await;
+    site.kill().await;
+    let log = site.log();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("removed setting ignored")).collect();
+    assert!(lines.len() == 1 && lines[0].contains("mqtt.broker_url"), "{log}");
+}
+
 /// As a copy that was restored with another mask is.
 fn open_to_others(file: &Path) {
     std::fs::set_permissions(file, Permissions::from_mode(0o644)).unwrap();

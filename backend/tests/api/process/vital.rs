@@ -14,10 +14,6 @@ async fn ends(task: &str) {
     let mut site = Site::new().await;
     let mut command = site.program(&["serve"]);
     command.env("NYALA__DEV__PANIC_TASK", task);
-    if task == "bridge" {
-        // It is there for a broker, be there one or not.
-        command.env("NYALA__MQTT__BROKER_URL", "mqtt://127.0.0.1:1");
-    }
     if VITAL_TASKS_OF_A_CLUSTER.contains(&task) {
         command.env("NYALA__CLUSTER__ENABLED", "true").env("NYALA__CLUSTER__NAME", "n1");
         // Be there a NATS server or not.

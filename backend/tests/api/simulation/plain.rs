@@ -30,10 +30,10 @@ pub struct Device {
     /// How far its clock is ahead of the server's.
     skew_ms: i64,
     network: Network,
-    /// Commands kept for it while it is away, as an MQTT broker does.
+    /// Commands that the network delivers late, when the device is back.
     away: Option<Vec<Command>>,
     pub runs: Vec<Run>,
-    /// Commands that it once had an answer to, and forgot: what a broker still keeps of them may run after all.
+    /// Commands that it answered and then forgot. One that is delivered late may run after all.
     forgot: Vec<Uuid>,
     /// Number of its latest trouble.
     pub trouble: u32,
@@ -76,7 +76,7 @@ pub enum Happens {
     Said { machine: usize, event: DeviceEvent, said_at: Timestamp },
     /// The trouble of that number is over.
     Mend { machine: usize, number: u32 },
-    /// The broker misses a device since the trouble of that number.
+    /// The server notices that a device is away since the trouble of that number.
     LastWill { machine: usize, number: u32 },
     /// A device tells its state without being asked.
     Tells { machine: usize },
@@ -136,7 +136,7 @@ impl Devices for Plain {
     }
 
     fn boot(world: &mut World, machine: usize, _: Option<&Purchase>) {
-        // As a broker keeps the last word of a device for whoever asks.
+        // A new process learns the device's state at once.
         world.device_tells(machine);
     }
 
@@ -181,7 +181,7 @@ impl World {
     fn device_hears(&mut self, cmd: &Command) {
         let machine = machine_of(cmd);
         if let Some(kept) = &mut self.devices.0[machine].away {
-            // A broker keeps commands for a device that is away; some of them it loses.
+            // The network keeps some commands for a device that is away, and loses the others.
             if kept.len() < 20 {
                 kept.push(cmd.clone());
             }

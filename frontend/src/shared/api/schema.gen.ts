@@ -1379,9 +1379,9 @@ export interface components {
         Answer_DeviceLogin: {
             /** @description What a device needs to log in, told once. No `Debug`, so that it reaches no log. */
             data: {
-                /** @description The authority that signed the certificate there, as PEM; null without TLS, or for a broker with one that browsers trust. */
+                /** @description The authority that signed the certificate there, as PEM; null without TLS. */
                 ca: string | null;
-                /** @description Where the server is for devices, or the broker that they connect to instead. */
+                /** @description Where the server is for devices. */
                 host: string;
                 /** Format: int64 */
                 idmesin: number;
@@ -2405,9 +2405,9 @@ export interface components {
         };
         /** @description What a device needs to log in, told once. No `Debug`, so that it reaches no log. */
         DeviceLogin: {
-            /** @description The authority that signed the certificate there, as PEM; null without TLS, or for a broker with one that browsers trust. */
+            /** @description The authority that signed the certificate there, as PEM; null without TLS. */
             ca: string | null;
-            /** @description Where the server is for devices, or the broker that they connect to instead. */
+            /** @description Where the server is for devices. */
             host: string;
             /** Format: int64 */
             idmesin: number;

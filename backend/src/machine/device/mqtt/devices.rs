@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tokio::sync::oneshot;
 
-use super::conversation::{Conversation, Effect, LinkId, Probe as Probed, Route};
+use super::conversation::{Conversation, Effect, LinkId, Probe as Probed};
 use super::reports::Reports;
 use super::word::Cmd;
 use crate::domain::driver_kind::DriverKind;
@@ -33,9 +33,8 @@ pub struct Probe {
     pub answer: oneshot::Sender<bool>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Devices {
-    route: Route,
     devices: HashMap<i64, Device>,
 }
 
@@ -47,22 +46,13 @@ pub struct Device {
 }
 
 impl Devices {
-    pub fn new(route: Route) -> Self {
-        Self { route, devices: HashMap::new() }
-    }
-
     pub fn get(&mut self, idmesin: i64) -> Option<&mut Device> {
         self.devices.get_mut(&idmesin)
     }
 
     pub fn get_or_make(&mut self, location: Location) -> &mut Device {
-        let conversation = || Conversation::new(self.route);
-        let device = || Device { location, conversation: conversation(), waiting: Vec::new() };
+        let device = || Device { location, conversation: Conversation::default(), waiting: Vec::new() };
         self.devices.entry(location.idmesin).or_insert_with(device)
-    }
-
-    pub fn all(&self) -> Vec<i64> {
-        self.devices.keys().copied().collect()
     }
 
     /// Those that have been silent for too long.

@@ -7,10 +7,9 @@ use actix_socketio::host::vital;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::broker::{self, Broker};
-use super::conversation::{Route, Trouble};
+use super::conversation::Trouble;
 use super::devices::{Probe, Request};
-use super::endpoint::{self, ORDERS, Order, Shared};
+use super::endpoint::{self, Order, Shared};
 use super::logins::Revocations;
 use super::metrics::{DeviceMetrics, Refused};
 use super::presence::Presence;
@@ -33,20 +32,13 @@ const REVOKED_EVERY: Duration = Duration::from_millis(500);
 pub struct Mqtt {
     store: Store,
     reports: Arc<Reports>,
-    way: Way,
+    endpoint: Arc<Shared>,
     authority: Option<Authority>,
     troubles: Mutex<Option<mpsc::Receiver<(Location, Trouble)>>>,
 }
 
-/// How devices are reached.
-enum Way {
-    Endpoint(Arc<Shared>),
-    Broker { requests: mpsc::Sender<Request>, bridge: Mutex<Option<(Broker, mpsc::Receiver<Request>)>> },
-}
-
 impl Mqtt {
-    /// One that has not begun. With a `broker`, devices are behind that; else they connect to the server, with an `authority` by TLS to
-    /// `host`.
+    /// One that has not begun. With an `authority`, devices connect by TLS to `host`.
     ///
     /// # Errors
     /// When no certificate could be for `host`.
@@ -54,25 +46,15 @@ impl Mqtt {
         store: Store,
         ownership: Ownership,
         metrics: DeviceMetrics,
-        broker: Option<Broker>,
         (authority, host): (Option<Authority>, Option<&str>),
         settings: &MqttSettings,
     ) -> Result<Self, TlsError> {
         let (troubles, told) = trouble::channel(metrics.clone());
-        let route = if broker.is_some() { Route::Broker } else { Route::Endpoint };
-        let presence = Presence::new(metrics.clone(), ownership, route, store.now());
+        let presence = Presence::new(metrics.clone(), ownership, store.now());
         let reports = Arc::new(Reports { metrics, presence, troubles, uplink: OnceLock::new() });
-        let way = match broker {
-            Some(broker) => {
-                let (requests, asked) = mpsc::channel(ORDERS);
-                Way::Broker { requests, bridge: Mutex::new(Some((broker, asked))) }
-            }
-            None => {
-                let tls = authority.as_ref().zip(host).map(|(authority, host)| authority.server(host)).transpose()?;
-                Way::Endpoint(Arc::new(Shared::new(store.clone(), reports.clone(), tls, settings)))
-            }
-        };
-        Ok(Self { store, reports, way, authority, troubles: Mutex::new(Some(told)) })
+        let tls = authority.as_ref().zip(host).map(|(authority, host)| authority.server(host)).transpose()?;
+        let endpoint = Arc::new(Shared::new(store.clone(), reports.clone(), tls, settings));
+        Ok(Self { store, reports, endpoint, authority, troubles: Mutex::new(Some(told)) })
     }
 
     /// Whom devices trust, where they are served with TLS.
@@ -80,25 +62,17 @@ impl Mqtt {
         self.authority.as_ref()
     }
 
-    /// Begins a worker thread's part; what is returned takes the connections that are accepted on it. `None`: a broker accepts them.
+    /// Begins a worker thread's part. What is returned takes the connections that are accepted on it.
     ///
     /// # Errors
     /// When the kernel has no descriptor to spare.
-    pub fn start_thread(&self) -> std::io::Result<Option<Door>> {
-        match &self.way {
-            Way::Endpoint(shared) => {
-                let orders = endpoint::start_thread(shared.clone())?;
-                Ok(Some(Door { orders, metrics: self.reports.metrics.clone() }))
-            }
-            Way::Broker { .. } => Ok(None),
-        }
+    pub fn start_thread(&self) -> std::io::Result<Door> {
+        let orders = endpoint::start_thread(self.endpoint.clone())?;
+        Ok(Door { orders, metrics: self.reports.metrics.clone() })
     }
 
     fn request(&self, idoutlet: i64, request: Request) -> Result<(), Lost> {
-        match &self.way {
-            Way::Endpoint(shared) => shared.order(idoutlet, Order::Request(request)),
-            Way::Broker { requests, .. } => requests.try_send(request).map_err(|_| Lost),
-        }
+        self.endpoint.order(idoutlet, Order::Request(request))
     }
 }
 
@@ -120,22 +94,14 @@ impl Door {
 
 impl Driver for Mqtt {
     fn start(&self, uplink: Uplink) -> std::io::Result<()> {
-        let store = self.store.clone();
-        if let Some(told) = take(&self.troubles) {
-            vital::spawn("troubles", trouble::write_forever(store.clone(), told));
+        if let Some(told) = self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            vital::spawn("troubles", trouble::write_forever(self.store.clone(), told));
         }
-        let (reports, of) = (self.reports.clone(), store.clone());
+        let (reports, of) = (self.reports.clone(), self.store.clone());
         vital::spawn("presence", async move { reports.presence.record_forever(of).await });
         let _ = self.reports.uplink.set(uplink);
-        match &self.way {
-            // Last: it opens the door.
-            Way::Endpoint(shared) => vital::spawn("revocations", watch_keys(shared.clone())),
-            Way::Broker { bridge, .. } => {
-                if let Some((broker, requests)) = take(bridge) {
-                    vital::spawn("bridge", broker::run_forever(broker, store, self.reports.clone(), requests));
-                }
-            }
-        }
+        // Last: it lets devices log in.
+        vital::spawn("revocations", watch_keys(self.endpoint.clone()));
         Ok(())
     }
 
@@ -157,9 +123,7 @@ impl Driver for Mqtt {
     }
 
     fn send_away(&self) {
-        if let Way::Endpoint(shared) = &self.way {
-            shared.send_away();
-        }
+        self.endpoint.send_away();
     }
 
     fn probe(&self, of: Location, asks: Asks) -> Option<oneshot::Receiver<bool>> {
@@ -167,10 +131,6 @@ impl Driver for Mqtt {
         self.request(of.idoutlet, Request::Probe(Probe { idmesin: of.idmesin, asks, answer })).ok()?;
         Some(answered)
     }
-}
-
-fn take<T>(once: &Mutex<Option<T>>) -> Option<T> {
-    once.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Closes the connections of keys that count no more. Runs until the process ends.

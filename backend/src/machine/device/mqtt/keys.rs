@@ -7,7 +7,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::broker::{self, BrokerError, Place};
 use super::tls::Authority;
 use crate::config::ServerSettings;
 use crate::db::error::DbError;
@@ -27,12 +26,12 @@ pub struct DeviceLogin {
     pub user: String,
     /// MQTT's password, 32 hexadecimal digits; only its hash is stored.
     pub secret: String,
-    /// Where the server is for devices, or the broker that they connect to instead.
+    /// Where the server is for devices.
     pub host: String,
     pub port: u16,
     pub idoutlet: i64,
     pub idmesin: i64,
-    /// The authority that signed the certificate there, as PEM; null without TLS, or for a broker with one that browsers trust.
+    /// The authority that signed the certificate there, as PEM; null without TLS.
     #[schema(required)]
     pub ca: Option<String>,
 }
@@ -51,8 +50,6 @@ pub enum KeyError {
     NoKey(i64),
     #[error("mqtt.public_host is not set: a device would not be told where the server is")]
     NoHost,
-    #[error(transparent)]
-    Broker(#[from] BrokerError),
     #[error(transparent)]
     Db(#[from] DbError),
 }
@@ -88,7 +85,7 @@ pub struct By<'a> {
     pub now: Timestamp,
 }
 
-/// Where devices find the server, or their broker, and whom they trust there.
+/// Where devices find the server, and whom they trust there.
 #[derive(Debug, Clone)]
 pub struct Door {
     host: String,
@@ -100,14 +97,8 @@ impl Door {
     /// `authority`: the one that the server's certificate is signed by, where devices are served with TLS.
     ///
     /// # Errors
-    /// `NoHost` when the settings name nothing that a device could find; `Broker` when what they say of one is no good.
+    /// `NoHost` when the settings name nothing that a device could find.
     pub fn of(settings: &ServerSettings, authority: Option<&Authority>) -> Result<Self, KeyError> {
-        if let Some(Place { host, port, tls }) = Place::of(&settings.mqtt)? {
-            let public = &settings.mqtt.public_host;
-            let host = if public.is_empty() { host } else { public.clone() };
-            let ca = if tls { broker::authorities(&settings.mqtt.broker_ca)? } else { None };
-            return Ok(Self { host, port, ca });
-        }
         let host = settings.device_host().ok_or(KeyError::NoHost)?.to_owned();
         let ca = authority.map(|authority| authority.pem().to_owned());
         let port = match settings.mqtt.port {

@@ -93,7 +93,6 @@ impl DeviceMetrics {
         let reason = match why {
             Dropped::Disbelieved(Why::Stale) => "stale",
             Dropped::Disbelieved(Why::Will) => "will",
-            Dropped::Disbelieved(Why::Retained) => "retained",
             Dropped::Foreign => "foreign",
             Dropped::Malformed => "malformed",
         };

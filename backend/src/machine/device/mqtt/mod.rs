@@ -1,7 +1,6 @@
-//! Devices over MQTT (docs/contract.md §6): their words, the conversation with one of them, what they do at the other end of it (the model of one, and
-//! a fleet of those for trying things), what they log in with, and the two ways to them: the endpoint, and a broker.
+//! Devices over MQTT (docs/contract.md §6): their messages, the conversation with one of them, and the endpoint that they connect to. `model`
+//! is a device's own side, `fleet` plays many of those for tests, and `keys` is what devices log in with.
 
-pub mod broker;
 pub mod conversation;
 mod devices;
 pub mod driver;

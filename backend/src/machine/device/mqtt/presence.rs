@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::conversation::Route;
 use super::metrics::DeviceMetrics;
 use crate::cluster::Ownership;
 use crate::db::Store;
@@ -14,6 +13,8 @@ use crate::db::error::DbError;
 use crate::domain::timestamp::Timestamp;
 
 const EVERY: Duration = Duration::from_millis(200);
+/// Devices reconnect within this long after the server's start. Until then what is stored of them counts.
+const GRACE_MS: i64 = 15_000;
 /// Rows a statement.
 const BATCH: usize = 500;
 /// Among several servers, how often it is looked whether what is stored of devices that are here is still so.
@@ -46,8 +47,6 @@ const UNREACHED: &str = "SELECT idmesin FROM mesin WHERE driver = 'mqtt' AND NOT
 #[derive(Debug)]
 pub struct Presence {
     began: Timestamp,
-    /// So long after that, what is stored of a device counts: it is on its way back.
-    grace_ms: i64,
     metrics: DeviceMetrics,
     ownership: Ownership,
     known: Mutex<Known>,
@@ -71,8 +70,8 @@ struct Device {
 }
 
 impl Presence {
-    pub fn new(metrics: DeviceMetrics, ownership: Ownership, route: Route, now: Timestamp) -> Self {
-        Self { began: now, grace_ms: route.grace_ms(), metrics, ownership, known: Mutex::default() }
+    pub fn new(metrics: DeviceMetrics, ownership: Ownership, now: Timestamp) -> Self {
+        Self { began: now, metrics, ownership, known: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -115,7 +114,7 @@ impl Presence {
         if !self.ownership.is_alone() {
             return !self.is_present(idmesin);
         }
-        self.began.ms_until(now) < self.grace_ms && !self.lock().devices.contains_key(&idmesin)
+        self.began.ms_until(now) < GRACE_MS && !self.lock().devices.contains_key(&idmesin)
     }
 
     /// Keeps the record. Runs until the process ends.
@@ -133,7 +132,7 @@ impl Presence {
                     self.look_again(&store).await?;
                     look_at = Instant::now() + LOOK_EVERY;
                 }
-                if !all_told && self.began.ms_until(now) >= self.grace_ms {
+                if !all_told && self.began.ms_until(now) >= GRACE_MS {
                     self.record_rest(&store).await?;
                     all_told = true;
                 }

@@ -1,4 +1,4 @@
-//! Where it goes what a conversation says of its device, whatever way its words came.
+//! Carries out a conversation's effects that need no connection: what machines are told, presence, troubles and counts.
 
 use std::sync::OnceLock;
 
@@ -20,7 +20,7 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Carries an effect out; given back is what only the way to the device can.
+    /// Carries an effect out. One that needs the device's connection is given back.
     pub fn carry(&self, location: Location, effect: Effect, now: Timestamp) -> Option<Effect> {
         match effect {
             Effect::Tell(event, grounds) => {

@@ -99,19 +99,14 @@ impl Authority {
     }
 }
 
-/// What a client trusts: the authorities in `pem`, or those that browsers do.
+/// A client that trusts the authorities in `pem`.
 ///
 /// # Errors
 /// `Trust` when there is none in it.
-pub fn client(pem: Option<&str>) -> Result<Arc<ClientConfig>, TlsError> {
+pub fn client(pem: &str) -> Result<Arc<ClientConfig>, TlsError> {
     let mut roots = RootCertStore::empty();
-    match pem {
-        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
-        Some(pem) => {
-            for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-                roots.add(certificate.map_err(|e| TlsError::Trust(e.to_string()))?)?;
-            }
-        }
+    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        roots.add(certificate.map_err(|e| TlsError::Trust(e.to_string()))?)?;
     }
     if roots.is_empty() {
         return Err(TlsError::Trust("there is none".to_owned()));

@@ -153,7 +153,7 @@ impl Machine {
     }
 }
 
-impl<const B: bool> World<Mqtt<B>> {
+impl World<Mqtt> {
     pub(super) fn body(&mut self, machine: usize, body: usize) -> Option<&mut Body> {
         self.devices.machines[machine].bodies.get_mut(body)
     }

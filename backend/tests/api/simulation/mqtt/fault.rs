@@ -7,11 +7,10 @@ use super::super::world::{Happening, World};
 use super::line::Weather;
 use super::{Happens, Mqtt};
 
-impl<const B: bool> World<Mqtt<B>> {
+impl World<Mqtt> {
     pub(super) fn fault(&mut self, machine: usize) {
         match self.rng.random_range(0..40) {
             0 | 1 => self.after(0, Happening::Crash),
-            2..=4 if B => self.plan_broker_trouble(),
             5..=9 => self.power_cut(machine),
             10..=18 => self.out_of_reach(machine),
             19..=21 => self.weather_turns(machine),
@@ -76,9 +75,8 @@ impl<const B: bool> World<Mqtt<B>> {
     fn weather_turns(&mut self, machine: usize) {
         self.note("bad weather");
         let slow_ms = [1_000, 3_000, 10_000, 20_000][self.rng.random_range(0..4)];
-        let loses = self.rng.random_range(0.0..0.6);
         let until = self.now.plus_ms(1_000 + self.up_to(2 * 60_000));
-        self.devices.talks[machine].weather = Weather { until, slow_ms, loses };
+        self.devices.talks[machine].weather = Weather { until, slow_ms };
     }
 
     fn line_stalls(&mut self, machine: usize) {

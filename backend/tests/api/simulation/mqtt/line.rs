@@ -1,4 +1,4 @@
-//! Lines: with the server, which keeps the order of words and loses none until it breaks, or with a broker, which may do anything.
+//! Devices' connections with the server. Each keeps the order of its messages, and loses none until it breaks.
 
 use nyala::domain::timestamp::Timestamp;
 use nyala::machine::device::mqtt::conversation::LinkId;
@@ -17,7 +17,7 @@ const PING_MS: i64 = 20_000;
 /// A connection that only speaks has this much more than the number of the one that listens.
 const APART: u64 = 1 << 32;
 
-/// A device's connection with the server, or with the broker.
+/// A device's connection with the server.
 #[derive(Debug)]
 pub struct Line {
     machine: usize,
@@ -28,8 +28,6 @@ pub struct Line {
     pub held: bool,
     /// The device knows that it has subscribed.
     granted: bool,
-    /// What the broker says when it is missed.
-    will: Word,
     /// It keeps the order of its words, either way.
     free_at: [Timestamp; 2],
 }
@@ -39,17 +37,22 @@ pub struct Line {
 pub struct Weather {
     pub until: Timestamp,
     pub slow_ms: i64,
-    pub loses: f64,
 }
 
 impl Weather {
-    pub const FINE: Self = Self { until: T0, slow_ms: WAY_MS, loses: 0.0 };
+    pub const FINE: Self = Self { until: T0, slow_ms: WAY_MS };
+}
+
+impl Default for Weather {
+    fn default() -> Self {
+        Self::FINE
+    }
 }
 
 const TO_SERVER: usize = 0;
 const TO_DEVICE: usize = 1;
 
-impl<const B: bool> World<Mqtt<B>> {
+impl World<Mqtt> {
     /// Whose line it is, as long as the device believes in it.
     pub(super) fn holder(&self, line: LinkId) -> Option<(usize, usize)> {
         let of = self.devices.lines.get(&line)?;
@@ -60,7 +63,7 @@ impl<const B: bool> World<Mqtt<B>> {
     /// Whether the words of a machine's device arrive, and commands arrive there.
     pub(super) fn is_connected(&self, machine: usize) -> bool {
         let line = self.devices.machines[machine].bodies[0].line.and_then(|line| self.devices.lines.get(&line));
-        line.is_some_and(|line| line.carries && line.granted) && (!B || self.devices.broker.carries(self.now))
+        line.is_some_and(|line| line.carries && line.granted)
     }
 
     pub(super) fn new_line(&mut self) -> LinkId {
@@ -69,7 +72,7 @@ impl<const B: bool> World<Mqtt<B>> {
     }
 
     pub(super) fn connect(&mut self, machine: usize, body: usize) {
-        let (now, somebody_there) = (self.now, if B { self.devices.broker.up } else { self.server.up });
+        let (now, somebody_there) = (self.now, self.server.up);
         let Some(of) = self.body(machine, body).filter(|of| of.model.is_some() && of.line.is_none()) else { return };
         if !somebody_there || now < of.shut_off_until {
             let most_ms = RETRY_MS << of.tries;
@@ -85,15 +88,15 @@ impl<const B: bool> World<Mqtt<B>> {
         (of.line, of.tries) = (Some(line), 0);
         of.told("link", now);
         of.says(&will);
-        self.take_over(machine, &will);
-        let made = Line { machine, body, carries: true, held: true, granted: false, will, free_at: [self.now; 2] };
+        self.take_over(machine);
+        let made = Line { machine, body, carries: true, held: true, granted: false, free_at: [self.now; 2] };
         self.devices.lines.insert(line, made);
         let after_ms = self.way_ms(machine);
         self.later(after_ms, Happens::Subscribed { line });
     }
 
     /// There is a new connection of the same client: the other end lets go of the old one.
-    fn take_over(&mut self, machine: usize, will: &Word) {
+    fn take_over(&mut self, machine: usize) {
         let held = |(id, line): (&LinkId, &Line)| (line.machine == machine && line.held).then_some(*id);
         let old: Vec<LinkId> = self.devices.lines.iter().filter_map(held).collect();
         for line in old {
@@ -101,16 +104,11 @@ impl<const B: bool> World<Mqtt<B>> {
             let Some(of) = self.devices.lines.get_mut(&line) else { continue };
             let carried = std::mem::replace(&mut of.carries, false);
             of.held = false;
-            let old_will = of.will.clone();
             if carried {
                 let after_ms = self.way_ms(machine);
                 self.later(after_ms, Happens::Lost { line });
             }
-            if B {
-                self.broker_took_over(machine, old_will, will.clone());
-            } else {
-                self.converse(machine, |talk, now| talk.unlinked(line, now));
-            }
+            self.converse(machine, |talk, now| talk.unlinked(line, now));
             self.forget_line(line);
         }
     }
@@ -118,9 +116,7 @@ impl<const B: bool> World<Mqtt<B>> {
     pub(super) fn subscribed(&mut self, line: LinkId) {
         let Some(of) = self.devices.lines.get_mut(&line).filter(|of| of.carries && of.held) else { return };
         let machine = of.machine;
-        if !B {
-            self.converse(machine, |talk, now| talk.linked(line, now));
-        }
+        self.converse(machine, |talk, now| talk.linked(line, now));
         let after_ms = self.way_ms(machine);
         // What is said from now on comes after it.
         let after_ms = self.in_order(line, TO_DEVICE, after_ms);
@@ -142,7 +138,7 @@ impl<const B: bool> World<Mqtt<B>> {
     pub(super) fn ping(&mut self, line: LinkId) {
         let Some((machine, _)) = self.holder(line) else { return };
         let carries = self.devices.lines.get(&line).is_some_and(|of| of.carries && of.held);
-        if carries && !B {
+        if carries {
             self.converse(machine, |talk, now| talk.alive(line, now));
         }
         self.later(PING_MS, Happens::Ping { line });
@@ -170,12 +166,9 @@ impl<const B: bool> World<Mqtt<B>> {
     }
 
     fn will_be_closed(&mut self, line: LinkId, seen: bool) {
-        // The server finds it out by itself; a broker at one and a half keep-alives.
+        // One that is not seen the server closes for its silence.
         if seen {
-            let after_ms = self.up_to(if B { 500 } else { 200 });
-            self.later(after_ms, Happens::Closed { line });
-        } else if B {
-            let after_ms = 20_000 + self.up_to(70_000);
+            let after_ms = self.up_to(200);
             self.later(after_ms, Happens::Closed { line });
         }
     }
@@ -201,12 +194,8 @@ impl<const B: bool> World<Mqtt<B>> {
     pub(super) fn closed(&mut self, line: LinkId) {
         let Some(of) = self.devices.lines.get_mut(&line).filter(|of| of.held) else { return };
         of.held = false;
-        let (machine, will) = (of.machine, of.will.clone());
-        if B {
-            self.publish_will(machine, will);
-        } else {
-            self.converse(machine, |talk, now| talk.unlinked(line, now));
-        }
+        let machine = of.machine;
+        self.converse(machine, |talk, now| talk.unlinked(line, now));
         self.forget_line(line);
     }
 
@@ -235,11 +224,6 @@ impl<const B: bool> World<Mqtt<B>> {
         2 + self.up_to(if self.now < weather.until { weather.slow_ms } else { WAY_MS })
     }
 
-    fn loses(&mut self, machine: usize) -> bool {
-        let weather = self.devices.talks[machine].weather;
-        self.now < weather.until && self.chance(weather.loses)
-    }
-
     /// When something that is sent now arrives on a line that keeps the order.
     fn in_order(&mut self, line: LinkId, way: usize, after_ms: i64) -> i64 {
         let Some(of) = self.devices.lines.get_mut(&line) else { return after_ms };
@@ -266,27 +250,13 @@ impl<const B: bool> World<Mqtt<B>> {
             return;
         }
         let (said_at, mut after_ms) = (self.now, self.way_ms(machine));
-        if B {
-            self.broker_hears(machine, &word);
-            if self.loses(machine) {
-                return;
-            }
-            // Said again while the broker's acknowledgement is late.
-            if self.troubled && self.chance(0.05) {
-                let again_ms = 1_000 + self.up_to(20_000);
-                self.later(again_ms, Happens::ToServer { machine, line, word: word.clone(), said_at });
-            }
-        } else if !apart {
+        if !apart {
             after_ms = self.in_order(line, TO_SERVER, after_ms);
         }
         self.later(after_ms, Happens::ToServer { machine, line, word, said_at });
     }
 
     pub(super) fn word_arrives(&mut self, machine: usize, line: LinkId, word: &Word, said_at: Timestamp) {
-        if B {
-            // What a broker has taken it passes on, whatever became of the line since.
-            return self.broker_says(machine, word, said_at);
-        }
         if !self.devices.lines.get(&line).is_some_and(|of| of.carries && of.held) {
             return;
         }
@@ -298,29 +268,17 @@ impl<const B: bool> World<Mqtt<B>> {
     /// The server sends a command on its way.
     pub(super) fn transmit(&mut self, machine: usize, line: LinkId, cmd: Cmd) {
         let after_ms = self.way_ms(machine);
-        if !B {
-            if self.devices.lines.get(&line).is_some_and(|of| of.carries) {
-                let after_ms = self.in_order(line, TO_DEVICE, after_ms);
-                self.later(after_ms, Happens::ToDevice { machine, line: Some(line), cmd });
-            }
-            return;
-        }
-        if !self.devices.broker.carries(self.now) || self.loses(machine) {
-            return;
-        }
-        self.later(after_ms, Happens::ToDevice { machine, line: None, cmd });
-        if self.troubled && self.chance(0.05) {
-            let again_ms = 500 + self.up_to(30_000);
-            self.later(again_ms, Happens::ToDevice { machine, line: None, cmd });
+        if self.devices.lines.get(&line).is_some_and(|of| of.carries) {
+            let after_ms = self.in_order(line, TO_DEVICE, after_ms);
+            self.later(after_ms, Happens::ToDevice { machine, line, cmd });
         }
     }
 
-    pub(super) fn command_arrives(&mut self, machine: usize, line: Option<LinkId>, cmd: &Cmd) {
+    pub(super) fn command_arrives(&mut self, machine: usize, line: LinkId, cmd: &Cmd) {
         let carries = |of: &Line| of.machine == machine && of.carries && of.granted;
-        // A broker gives it to whoever has subscribed by now.
-        let line = line.or_else(|| self.devices.lines.iter().find(|(_, of)| carries(of)).map(|(id, _)| *id));
-        let Some(line) = line.filter(|line| self.devices.lines.get(line).is_some_and(carries)) else { return };
-        if let Some((machine, body)) = self.holder(line) {
+        if self.devices.lines.get(&line).is_some_and(carries)
+            && let Some((machine, body)) = self.holder(line)
+        {
             self.device_hears(machine, body, cmd);
         }
     }

@@ -1,7 +1,6 @@
-//! Devices over MQTT, on lines of the server's own or through a broker: the real conversation on this side, the model of a device on the
-//! other (`machine::device::mqtt`), and between them what loses, delays, doubles and cuts.
+//! Devices over MQTT. The server's side is the real conversation, the other side the model of a device (`machine::device::mqtt`). The
+//! connections between them are delayed, stalled and cut.
 
-mod broker;
 pub mod core;
 mod device;
 mod fault;
@@ -14,8 +13,8 @@ pub mod wild;
 use std::collections::BTreeMap;
 
 use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::mqtt::conversation::{LinkId, Route};
-use nyala::machine::device::mqtt::word::{Cmd, Stamp, Word};
+use nyala::machine::device::mqtt::conversation::LinkId;
+use nyala::machine::device::mqtt::word::{Cmd, Word};
 use nyala::machine_core::Start;
 use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::{Change, Purchase};
@@ -23,10 +22,9 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;
 
-use self::broker::Broker;
 use self::core::Transcript;
 use self::device::Machine;
-pub use self::figures::{Figures, WORTH, WORTH_BROKER, WORTH_ENDPOINT};
+pub use self::figures::{Figures, WORTH};
 use self::line::Line;
 use self::talk::Talk;
 use super::devices::{Devices, Plan, Run};
@@ -41,17 +39,16 @@ const SAMPLE_MS: i64 = 5_000;
 /// Histories with long silences.
 const SILENCES: f64 = 0.1;
 
-/// All of them; `BROKER`: there is one between.
+/// All of them.
 #[derive(Debug)]
-pub struct Mqtt<const BROKER: bool> {
+pub struct Mqtt {
     machines: Vec<Machine>,
     /// What the server's process knows of each.
     talks: Vec<Talk>,
-    /// Connections that anybody has, by their number: devices' with the server, or with the broker.
+    /// The devices' connections that the device or the server still believes in, by their number.
     lines: BTreeMap<LinkId, Line>,
     /// Numbers of lines.
     last_line: u64,
-    broker: Broker,
     /// Devices vanish for as long as nobody waits for: then money goes back, and staff must come.
     silences: bool,
     /// Samples since nothing can happen any more.
@@ -95,7 +92,7 @@ pub enum Happens {
     },
     ToDevice {
         machine: usize,
-        line: Option<LinkId>,
+        line: LinkId,
         cmd: Cmd,
     },
     // --- the device ---
@@ -159,21 +156,6 @@ pub enum Happens {
         request: usize,
         machine: usize,
     },
-    // --- the broker ---
-    BrokerUp,
-    /// The server connects to it.
-    BrokerLine,
-    /// It publishes a will.
-    Will {
-        machine: usize,
-        stamp: Stamp,
-    },
-    /// It gives the server what it has kept.
-    Kept {
-        line: LinkId,
-        machine: usize,
-    },
-    Snapshot,
     // --- judging ---
     Sample,
     /// A word has come that was quick: by now the countdown of that run is right.
@@ -184,13 +166,7 @@ pub enum Happens {
     },
 }
 
-impl<const B: bool> Mqtt<B> {
-    const fn route() -> Route {
-        if B { Route::Broker } else { Route::Endpoint }
-    }
-}
-
-impl<const B: bool> Devices for Mqtt<B> {
+impl Devices for Mqtt {
     type Happening = Happens;
     // As dense as trouble was where the design was measured.
     const PLAN: Plan = Plan { presses: 24, statement: 0.002 };
@@ -198,10 +174,9 @@ impl<const B: bool> Devices for Mqtt<B> {
     fn new(rng: &mut StdRng) -> Self {
         Self {
             machines: (0..MACHINES).map(|_| Machine::new(rng)).collect(),
-            talks: (0..MACHINES).map(|_| Talk::new(Self::route())).collect(),
+            talks: (0..MACHINES).map(|_| Talk::default()).collect(),
             lines: BTreeMap::new(),
             last_line: 0,
-            broker: Broker::new(rng),
             silences: rng.random_bool(SILENCES),
             at_rest: 0,
             figures: Figures::default(),
@@ -223,9 +198,6 @@ impl<const B: bool> Devices for Mqtt<B> {
             world.after(at, Happening::OperatorStops { machine });
         }
         world.later(SAMPLE_MS, Happens::Sample);
-        if B {
-            world.later(60_000, Happens::Snapshot);
-        }
     }
 
     fn plan_press(world: &mut World<Self>, machine: usize, after_ms: i64) {
@@ -266,11 +238,6 @@ impl<const B: bool> Devices for Mqtt<B> {
             Happens::Flag { machine } => world.flag(machine),
             Happens::Scan { machine } => world.scan(machine),
             Happens::ProbeOver { life, request, machine } if life == world.server.life => world.probe_over(machine, request),
-            Happens::BrokerUp => world.broker_up(),
-            Happens::BrokerLine => world.broker_line(),
-            Happens::Will { machine, stamp } => world.will(machine, stamp),
-            Happens::Kept { line, machine } => world.kept(line, machine),
-            Happens::Snapshot => world.snapshot(),
             Happens::Sample => world.sample(),
             Happens::Countdown { life, machine, cmd_id } if life == world.server.life => world.check_shown(machine, cmd_id),
             _ => {}
@@ -319,7 +286,7 @@ impl<const B: bool> Devices for Mqtt<B> {
     }
 }
 
-impl<const B: bool> World<Mqtt<B>> {
+impl World<Mqtt> {
     /// The history of `seed`, not begun, in which is taken down what devices are told and do.
     pub fn taken_down(seed: u64) -> Self {
         let mut world = Self::new(seed, false);

@@ -9,7 +9,7 @@ use super::super::world::World;
 use super::talk::GRACE_MS;
 use super::{Happens, Mqtt};
 
-impl<const B: bool> World<Mqtt<B>> {
+impl World<Mqtt> {
     /// Somebody scans the sticker.
     pub(super) fn scan(&mut self, machine: usize) {
         if self.server.up

@@ -1,8 +1,8 @@
 //! The server's side: the real conversations, and what their effects are there.
 
 use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Route, Trouble, Why};
-use nyala::machine::device::mqtt::word::{Stamp, Word};
+use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Trouble, Why};
+use nyala::machine::device::mqtt::word::Word;
 use nyala::machine_core::Start;
 use nyala::purchase::device::{Command, DeviceEvent};
 use nyala::purchase::step::Purchase;
@@ -16,8 +16,6 @@ use super::{Happens, Mqtt};
 
 /// A device that is back so soon was never away.
 const BACK_WITHIN_MS: i64 = 5_000;
-/// A device that was heard so lately need not be asked.
-const KEPT_FRESH_MS: i64 = 3_000;
 /// So long after the process has begun, what is stored of a device counts.
 pub const GRACE_MS: i64 = 15_000;
 /// How often the record of who is there is kept.
@@ -30,7 +28,7 @@ const SHOWN_MS: i64 = 8_000;
 const STALE: &str = "stale word";
 
 /// What the process knows of a device.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Talk {
     pub conversation: Conversation,
     /// When it is looked whether the device is silent.
@@ -40,8 +38,6 @@ pub struct Talk {
     pub waiting: Vec<(usize, Start<Phone>)>,
     /// Of the network between; it outlives the process.
     pub weather: Weather,
-    /// The last word that was believed, and when.
-    heard: Option<(Stamp, Timestamp)>,
     /// What it runs by the last state that was believed. Before there is one the machine can only guess since when, and asks.
     runs: Option<Uuid>,
     /// When a word last found no room on its way to the machine.
@@ -56,31 +52,16 @@ pub struct Presence {
     due: bool,
 }
 
-impl Talk {
-    pub fn new(route: Route) -> Self {
-        Self {
-            conversation: Conversation::new(route),
-            alarm: None,
-            presence: Presence::default(),
-            waiting: Vec::new(),
-            weather: Weather::FINE,
-            heard: None,
-            runs: None,
-            lost_at: None,
-        }
-    }
-}
-
 const fn idmesin(machine: usize) -> i64 {
     machine as i64 + 1
 }
 
-impl<const B: bool> World<Mqtt<B>> {
+impl World<Mqtt> {
     // --- the process ---
 
     pub(super) fn talk_begins(&mut self, machine: usize, open: Option<&Purchase>) {
         let weather = self.devices.talks[machine].weather;
-        let mut talk = Talk { weather, ..Talk::new(Mqtt::<B>::route()) };
+        let mut talk = Talk { weather, ..Talk::default() };
         let given_back = self.store.given_back(machine);
         if let Some(purchase) = open.or(given_back.as_ref()) {
             talk.conversation.recall(idmesin(machine), purchase);
@@ -89,19 +70,11 @@ impl<const B: bool> World<Mqtt<B>> {
         if machine == 0 {
             let life = self.server.life;
             self.later(GRACE_MS, Happens::RecordRest { life });
-            if B {
-                let after_ms = self.up_to(500);
-                self.later(after_ms, Happens::BrokerLine);
-            }
         }
     }
 
     pub(super) fn server_dies(&mut self) {
-        if B {
-            self.devices.broker.line = None;
-        } else {
-            self.hang_up_all();
-        }
+        self.hang_up_all();
     }
 
     // --- the conversation ---
@@ -147,7 +120,6 @@ impl<const B: bool> World<Mqtt<B>> {
             Effect::Dropped(why) => self.note(match why {
                 Why::Stale => STALE,
                 Why::Will => "foreign will",
-                Why::Retained => "kept word",
             }),
         }
     }
@@ -216,37 +188,16 @@ impl<const B: bool> World<Mqtt<B>> {
         let stale = self.seen.get(STALE).copied();
         self.converse(machine, |talk, now| talk.hear(from, word, now));
         let talk = &mut self.devices.talks[machine];
-        if !matches!(word, Word::Ack(_)) && self.seen.get(STALE).copied() == stale {
-            talk.heard = Some((word.stamp().clone(), self.now));
-            if let Word::State(state) = word {
-                talk.runs = state.run.map(|run| run.cmd_id);
-            }
+        if let Word::State(state) = word
+            && self.seen.get(STALE).copied() == stale
+        {
+            talk.runs = state.run.map(|run| run.cmd_id);
         }
         let quick = said_at.ms_until(self.now) <= WAY_MS && matches!(word, Word::Beat(_) | Word::State(_));
         if let Some(cmd_id) = talk.runs.filter(|_| quick && self.server.up) {
             let life = self.server.life;
             self.later(SHOWN_MS, Happens::Countdown { life, machine, cmd_id });
         }
-    }
-
-    /// A will arrives: it counts for the connection of the last word, and for no other.
-    pub(super) fn server_hears_will(&mut self, machine: usize, from: LinkId, will: Stamp) {
-        let talk = &self.devices.talks[machine];
-        let counts = talk.heard.as_ref().is_some_and(|(last, _)| last.boot_id == will.boot_id && last.conn == will.conn);
-        let present = talk.conversation.is_present();
-        self.converse(machine, |talk, now| talk.hear(from, &Word::Gone(will), now));
-        let still = self.devices.talks[machine].conversation.is_present();
-        assert_eq!(still, present && !counts, "a will is of the last word's connection, or nothing");
-    }
-
-    /// A word arrives that was kept: nobody is there because of it, and it is a reason to ask.
-    pub(super) fn server_hears_kept(&mut self, machine: usize) {
-        let present = self.devices.talks[machine].conversation.is_present();
-        self.converse(machine, |talk, now| talk.hear_kept(now));
-        let (now, talk) = (self.now, &self.devices.talks[machine]);
-        assert_eq!(talk.conversation.is_present(), present, "nobody is there because of a word that was kept");
-        let fresh = talk.heard.as_ref().is_some_and(|(_, at)| at.ms_until(now) <= KEPT_FRESH_MS);
-        assert!(fresh || talk.conversation.is_asked(now), "a word that was kept is a reason to ask");
     }
 
     // --- the record of who is there ---

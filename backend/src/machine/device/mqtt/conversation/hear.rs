@@ -4,14 +4,12 @@ use super::open::{EARLY_MS, Open};
 use super::order::Place;
 use super::say::nil_query;
 use super::way::Way;
-use super::{Conversation, EXCHANGE_MS, Effect, Grounds, LinkId, Route, Trouble, Why};
+use super::{Conversation, EXCHANGE_MS, Effect, Grounds, LinkId, Trouble, Why};
 use crate::domain::timestamp::Timestamp;
 use crate::machine::device::mqtt::word::{Ack, Beat, BootId, Cmd, Stamp, State, Word};
 use crate::purchase::device::{DeviceEvent, DeviceRun};
 use crate::purchase::step::AckResult;
 
-/// Behind a broker a connection is no line that costs something: a device that counts one for each word is not answered each time.
-const ANSWER_AGAIN_MS: i64 = 1_000;
 /// A device keeps a clock that it was told by an exchange which took no longer.
 const TAKEN_MS: i64 = 2_000;
 /// The end of a run is told again when it is so much sooner.
@@ -35,21 +33,10 @@ impl Conversation {
         self.done()
     }
 
-    /// The broker gives a word that it kept, of whatever age.
-    pub fn hear_kept(&mut self, now: Timestamp) -> Vec<Effect> {
-        self.out.push(Effect::Dropped(Why::Retained));
-        if !self.is_fresh(now) && !self.is_asked(now) {
-            self.ask(now);
-        }
-        self.done()
-    }
-
     /// What became of a command stays true however late it is heard.
     fn hear_ack(&mut self, from: LinkId, ack: &Ack, now: Timestamp) {
-        if self.route == Route::Endpoint {
-            self.spoke(now);
-            self.lives(from, now);
-        }
+        self.spoke(now);
+        self.lives(from, now);
         if self.order.is_current(&ack.stamp) {
             self.boot_word_at = Some(now);
             if let Some(up_ms) = ack.stamp.up_ms {
@@ -76,14 +63,12 @@ impl Conversation {
 
     /// Whether a word is to be believed: the newest connection's, and newer than any before.
     fn believe(&mut self, from: LinkId, stamp: &Stamp, now: Timestamp) -> bool {
-        let broker = self.route == Route::Broker;
-        if !broker && self.links.contains(&from) && self.link() != Some(from) {
+        if self.links.contains(&from) && self.link() != Some(from) {
             return false;
         }
-        match self.order.take(stamp, broker, now) {
+        match self.order.take(stamp, now) {
             Place::Stale => return false,
             Place::Newest => {}
-            Place::Connection => self.connected(now),
             Place::Boot { clone } => {
                 if clone {
                     self.out.push(Effect::Trouble(Trouble::Clone));
@@ -94,11 +79,7 @@ impl Conversation {
                 }
                 self.boot = stamp.boot_id.as_ref().map(BootId::key);
                 (self.way, self.run, self.clock_at) = (Way::default(), None, None);
-                self.connected(now);
             }
-        }
-        if self.anew && self.is_answered_again(now) {
-            (self.answered_at, self.answered, self.anew) = (None, None, false);
         }
         self.boot_word_at = Some(now);
         self.spoke(now);
@@ -115,21 +96,6 @@ impl Conversation {
         if self.has_clock(now) {
             self.asked_at = None;
         }
-    }
-
-    /// Behind a broker only its words tell that the device has connected anew.
-    fn connected(&mut self, now: Timestamp) {
-        match self.route {
-            Route::Endpoint => {}
-            Route::Broker if self.is_answered_again(now) => {
-                (self.echo, self.answered_at, self.answered, self.anew) = (None, None, None, false);
-            }
-            Route::Broker => self.anew = true,
-        }
-    }
-
-    fn is_answered_again(&self, now: Timestamp) -> bool {
-        self.answered_at.is_none_or(|at| at.ms_until(now) >= ANSWER_AGAIN_MS)
     }
 
     /// A word has told its uptime. When ways were so much longer before, the end of a run is sooner than was told.
@@ -228,9 +194,7 @@ impl Conversation {
 
     fn runs_nothing(&mut self, said_at: Option<Timestamp>, now: Timestamp) {
         let said_at = said_at.unwrap_or(now);
-        // What a broker has kept back since before the start: the first that a new process hears.
-        let before_it = self.route == Route::Broker && self.is_below_fence();
-        if let Some(open) = self.open.as_mut().filter(|_| !before_it) {
+        if let Some(open) = &mut self.open {
             if open.stop_at.is_some_and(|stop| stop <= said_at) {
                 open.hear(AckResult::Done);
                 self.out.push(Effect::Tell(open.ack(AckResult::Done), Grounds::Run));

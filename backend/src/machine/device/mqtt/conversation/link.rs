@@ -1,20 +1,15 @@
 //! Its connections, and whether anybody is at the other end.
 
-use super::{Conversation, Effect, LinkId, Route};
+use super::{Conversation, Effect, LinkId, SILENCE_MS};
 use crate::domain::timestamp::Timestamp;
 
 /// Connections of a device that may have subscribed to its commands.
 const LINKS: usize = 4;
 
 impl Conversation {
-    /// A connection has subscribed to `cmd`; behind a broker: the server's own with that is there.
+    /// A connection has subscribed to `cmd`.
     pub fn linked(&mut self, link: LinkId, now: Timestamp) -> Vec<Effect> {
         let before = self.link();
-        // The server's own line is told of again with every word.
-        if self.route == Route::Broker && before != Some(link) {
-            self.links.clear();
-            self.linked_at = now;
-        }
         if let Err(at) = self.links.binary_search(&link) {
             self.links.insert(at, link);
         }
@@ -40,19 +35,14 @@ impl Conversation {
 
     /// When [`Conversation::wake`] is due: nobody is there then.
     pub fn silent_at(&self) -> Option<Timestamp> {
-        (self.present == Some(true)).then(|| self.alive_at.plus_ms(self.route.silence_ms()))
+        (self.present == Some(true)).then(|| self.alive_at.plus_ms(SILENCE_MS))
     }
 
     /// Looks whether the device has been silent for too long.
     pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
-        if self.silent_at().is_some_and(|at| at <= now) {
-            match (self.route, self.link()) {
-                (Route::Endpoint, Some(link)) => {
-                    self.out.push(Effect::Close(link));
-                    self.drop_link(link, now);
-                }
-                _ => self.present(false),
-            }
+        if let Some(link) = self.link().filter(|_| self.silent_at().is_some_and(|at| at <= now)) {
+            self.out.push(Effect::Close(link));
+            self.drop_link(link, now);
         }
         self.done()
     }
@@ -71,10 +61,10 @@ impl Conversation {
         self.newest_since(before, now);
     }
 
-    /// After the connections are others than before: on the endpoint the newest is the device's presence, and begins from nothing.
+    /// Called when the connections have changed. A new newest connection decides the device's presence and begins with no state.
     fn newest_since(&mut self, before: Option<LinkId>, now: Timestamp) {
         let link = self.link();
-        if self.route == Route::Broker || link == before {
+        if link == before {
             return;
         }
         (self.linked_at, self.alive_at) = (now, now);
@@ -89,9 +79,9 @@ impl Conversation {
         }
     }
 
-    /// The device is at the other end of that connection, or behind the broker.
+    /// A packet arrived on `link`. Only the newest connection shows that the device is reachable.
     pub(super) fn lives(&mut self, link: LinkId, now: Timestamp) {
-        if self.route == Route::Broker || self.link() == Some(link) {
+        if self.link() == Some(link) {
             self.alive_at = now;
             self.present(true);
         }

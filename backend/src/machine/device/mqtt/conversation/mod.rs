@@ -25,37 +25,12 @@ use crate::purchase::step::Purchase;
 
 /// A device is told the time after its first state of a connection, and after the first one each so many milliseconds.
 const EXCHANGE_MS: i64 = 10 * 60_000;
+/// A device without a sign of life for this long is offline.
+const SILENCE_MS: i64 = 45_000;
 
 /// A connection. One that came later has a higher number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u64);
-
-/// What lies between the server and the device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Route {
-    /// Nothing: its connections are the server's own.
-    Endpoint,
-    /// A broker: the one link is the server's with that, and words come in any order, twice, and late.
-    Broker,
-}
-
-impl Route {
-    /// How long devices take to come back when the server begins: at once, or behind a broker with their next heartbeat.
-    pub const fn grace_ms(self) -> i64 {
-        match self {
-            Self::Endpoint => 15_000,
-            Self::Broker => 45_000,
-        }
-    }
-
-    /// After so long without a sign of life the device is not there.
-    pub const fn silence_ms(self) -> i64 {
-        match self {
-            Self::Endpoint => 45_000,
-            Self::Broker => 90_000,
-        }
-    }
-}
 
 /// What is to be done, in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,8 +80,6 @@ pub enum Why {
     Stale,
     /// A will of a connection that is not the last word's.
     Will,
-    /// The broker kept it; it is a reason to ask.
-    Retained,
 }
 
 /// What somebody who scans a machine is to do.
@@ -122,10 +95,9 @@ pub enum Probe {
     Away,
 }
 
-/// What is known of a device; see the module.
-#[derive(Debug)]
+/// What is known of a device; see the module. The default has not begun.
+#[derive(Debug, Default)]
 pub struct Conversation {
-    route: Route,
     /// Those that subscribed to `cmd`, the newest last: that one counts.
     links: Vec<LinkId>,
     /// When the newest did.
@@ -144,8 +116,6 @@ pub struct Conversation {
     answered_at: Option<Timestamp>,
     /// The `up_ms` of that state.
     answered: Option<i64>,
-    /// It has connected again too soon after that to be answered at once.
-    anew: bool,
     /// When it was last seen to have taken the time from that.
     clock_at: Option<Timestamp>,
     /// It was asked for a state, and has said nothing since.
@@ -170,36 +140,6 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// One that has not begun.
-    pub fn new(route: Route) -> Self {
-        Self {
-            route,
-            links: Vec::new(),
-            linked_at: Timestamp::default(),
-            alive_at: Timestamp::default(),
-            word_at: None,
-            present: None,
-            order: Order::default(),
-            way: Way::default(),
-            echo: None,
-            answered_at: None,
-            answered: None,
-            anew: false,
-            clock_at: None,
-            asked_at: None,
-            boot: None,
-            before_boot: None,
-            boot_word_at: None,
-            epoch: None,
-            run: None,
-            told: None,
-            told_end: Timestamp::default(),
-            wanted: false,
-            open: None,
-            out: Vec::new(),
-        }
-    }
-
     /// The machine's open purchase as it was found in the store, or the last one where staff are waited for: that is the fence. Whatever
     /// was said of it before counts as written. Of a run that was heard of here more is known than is stored.
     pub fn recall(&mut self, idmesin: i64, p: &Purchase) {

@@ -106,7 +106,7 @@ impl Conversation {
         self.asked_at.is_some_and(|at| at.ms_until(now) < PROBE_MS)
     }
 
-    pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
+    fn is_fresh(&self, now: Timestamp) -> bool {
         self.word_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS)
     }
 
@@ -125,8 +125,8 @@ impl Conversation {
         self.answered_at.is_none() && self.linked_at.ms_until(now) < FIRST_STATE_MS
     }
 
-    /// A device that was told the time long ago is asked for a state, which is answered with it. So is one whose first state was lost, or
-    /// came after a later word of it: behind a broker, or when it speaks on connections of their own.
+    /// Asks for a state, which is answered with the time, when the device was told the time long ago. It also asks when the first state of
+    /// the connection never counted: a later message on another connection of the device may have overtaken it.
     pub(super) fn ask_for_the_time(&mut self, now: Timestamp) {
         let due = match self.answered_at {
             Some(at) => self.echo.is_some() && at.ms_until(now) >= EXCHANGE_MS,
@@ -137,7 +137,7 @@ impl Conversation {
         }
     }
 
-    pub(super) fn ask(&mut self, now: Timestamp) {
+    fn ask(&mut self, now: Timestamp) {
         if self.write(nil_query(now), now) {
             self.asked_at = Some(now);
         }

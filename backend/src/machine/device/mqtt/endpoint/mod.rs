@@ -20,7 +20,8 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, sleep_until};
 
-pub use self::shared::{ORDERS, Order, Shared};
+use self::shared::ORDERS;
+pub use self::shared::{Order, Shared};
 use self::thread::Thread;
 
 /// How often dead connections and silent devices are looked for.

@@ -17,7 +17,6 @@ use super::login::Knock;
 use super::login_pool::LoginPool;
 use super::shared::{LineKey, Order, Shared};
 use crate::domain::timestamp::Timestamp;
-use crate::machine::device::mqtt::conversation::Route;
 use crate::machine::device::mqtt::devices::Devices;
 use crate::machine::device::mqtt::metrics::{Closed, Refused};
 
@@ -59,7 +58,7 @@ impl Thread {
             registry,
             me,
             lines: Slab::new(),
-            devices: Devices::new(Route::Endpoint),
+            devices: Devices::default(),
             lines_of: HashMap::new(),
             pool: LoginPool::new(MAX_LOGINS),
             knocks: Vec::new(),

@@ -20,7 +20,7 @@ pub(super) struct Count {
     queries: u64,
     probes: u64,
     stops: u64,
-    /// Commands that were none, or that were kept by a broker.
+    /// Commands that were malformed or retained.
     pub ignored: u64,
     run: u64,
     refused: u64,
