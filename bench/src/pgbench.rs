@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use embedded_postgres::{Postgres, SUPERUSER};
-use nyala::ledger::purchase::{HOLD, POST};
+use nyala_ledger::purchase::{HOLD, POST};
 use nyala_loadtest::shop::{PRICE, Shop, TestCustomer};
 
 use crate::BenchError;

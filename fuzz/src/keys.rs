@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
-use nyala::secrets::{Key, Secrets};
+use nyala_store::secrets::{Key, Secrets};
 
 /// As `secrets.toml` has them. Worth nothing: no server has these.
 const FILE: &str = r#"

@@ -1,5 +1,5 @@
 //! The fuzz targets of the server itself and of what it speaks with devices. Those of what it speaks with browsers, and what a target is:
-//! `backend/socketio/fuzz`.
+//! `backend/libs/actix-socketio/fuzz`.
 
 mod keys;
 mod targets;

@@ -1,7 +1,7 @@
 //! The kind and the expiry of an account: what top-ups that stand gave, and money that came back (docs/contract.md §4).
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::sim::Mode;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_machines::device::sim::Mode;
 use serde_json::{Value, json};
 
 use crate::arrange::Outlet;

@@ -1,6 +1,6 @@
 //! The account screen: name, password, and nobody else's data.
 
-use nyala::auth::session::authenticate;
+use nyala_identity::auth::session::authenticate;
 use serde_json::{Value, json};
 
 use crate::auth::{TELP, other_code};

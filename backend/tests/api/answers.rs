@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::rt::net::TcpStream;
 use actix_web::rt::time::{sleep, timeout};
-use nyala::domain::address::Block;
+use nyala_core::domain::address::Block;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
@@ -161,7 +161,7 @@ async fn when_room_runs_short_the_address_with_most_idle_connections_loses_its_o
 #[actix_web::test]
 async fn a_trusted_proxy_loses_no_connection_to_others() {
     let proxy = Block::parse("127.0.0.3").unwrap();
-    let settings = |c: &mut nyala::config::ServerSettings| {
+    let settings = |c: &mut nyala_store::config::ServerSettings| {
         c.http.max_connections = 12;
         c.http.trusted_proxies = vec![proxy];
     };

@@ -1,6 +1,6 @@
 //! Rows that tests look at, laid straight into the database: outlets, machines, accounts and every movement of money.
 
-use nyala::domain::timestamp::Timestamp;
+use nyala_core::domain::timestamp::Timestamp;
 use serde_json::Value;
 use tokio_postgres::types::ToSql;
 
@@ -73,7 +73,7 @@ impl TestApp {
 
     /// An idle machine named `nama` and the service 'Cuci Kilat', 30 minutes for 10,000 rupiah.
     pub async fn machine(&self, outlet: Outlet, name: &str) -> Machine {
-        let code = nyala::domain::machine_code::MachineCode::random().as_str().to_owned();
+        let code = nyala_core::domain::machine_code::MachineCode::random().as_str().to_owned();
         let idmesin = self
             .insert(
                 "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, $3, 'sim', $4, $5) RETURNING idmesin",
@@ -81,7 +81,7 @@ impl TestApp {
             )
             .await;
         let idlayanan = self.service(outlet, "Cuci Kilat", 10_000).await;
-        Machine { idmesin, idlayanan, code, qr: nyala::qr::machine::make(&self.state.secrets, idmesin, 1) }
+        Machine { idmesin, idlayanan, code, qr: nyala_identity::qr::machine::make(&self.state.secrets, idmesin, 1) }
     }
 
     /// A service of 30 minutes.

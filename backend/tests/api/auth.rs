@@ -1,6 +1,6 @@
 //! Registering and resetting a password: every row of the table of docs/contract.md §1 that is theirs.
 
-use nyala::auth::session::authenticate;
+use nyala_identity::auth::session::authenticate;
 use serde_json::{Value, json};
 
 use crate::helpers::{Answer, PASSWORD, TestApp};

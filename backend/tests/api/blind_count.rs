@@ -1,8 +1,8 @@
 //! A drawer is counted blind: before the count nothing that a kasir is shown adds up to what should be in it (docs/till.md).
 
 use futures_util::future::join_all;
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::arrange::column;

@@ -16,7 +16,7 @@ impl TestApp {
 }
 
 fn behind_proxy() -> Setup {
-    Setup::new().with(|c| c.http.trusted_proxies = vec![nyala::domain::address::Block::parse("127.0.0.1").unwrap()])
+    Setup::new().with(|c| c.http.trusted_proxies = vec![nyala_core::domain::address::Block::parse("127.0.0.1").unwrap()])
 }
 
 #[actix_web::test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::{join_all, select};
-use nyala::domain::address::Block;
+use nyala_core::domain::address::Block;
 use tokio::time::timeout;
 
 use crate::auth::{TELP, login_body, otp_body};

@@ -1,9 +1,9 @@
 //! A counter in tests: who stands there, whose shift is open, what is in the drawer.
 
-use nyala::domain::role::Role;
-use nyala::staff::approval::Act;
-use nyala::staff::operator;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::approval::Act;
+use nyala_identity::staff::operator;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::arrange::Outlet;

@@ -1,7 +1,7 @@
 //! Pages of other sites change nothing, and no page but the app's own loads anything (`http.allowed_origins`, CSP).
 
-use nyala::domain::address::Block;
-use nyala::domain::origin::Origin;
+use nyala_core::domain::address::Block;
+use nyala_core::domain::origin::Origin;
 use serde_json::{Value, json};
 
 use crate::auth::login_body;

@@ -1,9 +1,9 @@
 //! Keys of the machines' devices (docs/contract.md §6): made by a call, asked for by many logins at once, ended.
 
 use actix_web::rt::time::timeout;
-use nyala::config::Profile;
-use nyala::machine::device::mqtt::keys::{self, By, Door, Sight, Turn, hash};
-use nyala::machine::device::mqtt::logins::{self, Claim, DeviceKey, Revocations};
+use nyala_machines::device::mqtt::keys::{self, By, Door, Sight, Turn, hash};
+use nyala_machines::device::mqtt::logins::{self, Claim, DeviceKey, Revocations};
+use nyala_store::config::Profile;
 use serde_json::{Value, json};
 
 use crate::arrange::Outlet;

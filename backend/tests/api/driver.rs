@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use actix_web::rt::time::sleep;
-use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::{Driver, Lost, Uplink};
-use nyala::machine::machines::Location;
-use nyala::machine::recovery;
-use nyala::purchase::device::{Command, DeviceEvent, DeviceRun};
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{AckResult, Op, Purchase};
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::{AckResult, Op, Purchase};
+use nyala_machines::device::{Driver, Lost, Uplink};
+use nyala_machines::machines::Location;
+use nyala_machines::recovery;
 use serde_json::json;
 use uuid::Uuid;
 

@@ -11,11 +11,11 @@ use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
 use nyala::app::AppState;
 use nyala::app::{devices, server};
-use nyala::config::ServerSettings;
-use nyala::db::lock;
-use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::timestamp::{Clock, Timestamp, wall_clock};
-use nyala::machine::device::{Driver, Drivers};
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::{Clock, Timestamp, wall_clock};
+use nyala_machines::device::{Driver, Drivers};
+use nyala_store::config::ServerSettings;
+use nyala_store::db::lock;
 use serde_json::Value;
 use tokio_postgres::Client;
 
@@ -125,7 +125,7 @@ pub struct Setup {
 impl Setup {
     /// Development settings, a clock that stands at the present second.
     pub fn new() -> Self {
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config");
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
         let mut config = ServerSettings::load(&dir, &[]).expect("settings");
         config.http.host = "127.0.0.1".to_owned();
         config.http.port = 0;

@@ -1,6 +1,6 @@
 //! `list_history` (docs/product.md §2, History; docs/contract.md §2).
 
-use nyala::db::lock;
+use nyala_store::db::lock;
 use serde_json::{Value, json};
 
 use crate::arrange::{Epay, column, receipt};

@@ -1,7 +1,7 @@
 //! The cookie by which a phone is known again (OWASP's device cookie).
 
 use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
-use nyala::auth::known_phone::KnownPhone;
+use nyala_identity::auth::known_phone::KnownPhone;
 use serde_json::{Value, json};
 
 use crate::auth::{TELP, login_body, otp_body, register_body};
@@ -66,7 +66,7 @@ async fn whoever_does_not_gets_no_cookie() {
 
 #[actix_web::test]
 async fn the_cookie_goes_over_encrypted_lines_only_where_the_line_is_encrypted() {
-    let proxy = nyala::domain::address::Block::parse("127.0.0.1").unwrap();
+    let proxy = nyala_core::domain::address::Block::parse("127.0.0.1").unwrap();
     for (trusted, forwarded, secure) in [(vec![proxy], "https", true), (vec![proxy], "http", false), (vec![], "https", false)] {
         let app = Setup::new().with(|c| c.http.trusted_proxies = trusted).start().await;
         app.register_customer(TELP, "Siti", "Rahma").await;

@@ -4,13 +4,13 @@
 use std::cell::RefCell;
 
 use futures_util::future::join_all;
-use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::receipt_number::ReceiptNumber;
-use nyala::domain::timestamp::Timestamp;
-use nyala::ledger::purchase::{apply, hold};
-use nyala::purchase::facts::{MachineFacts, Order, ServiceFacts};
-use nyala::purchase::rules::Refusal;
-use nyala::purchase::step::{Change, Held};
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::receipt_number::ReceiptNumber;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use nyala_core::purchase::rules::Refusal;
+use nyala_core::purchase::step::{Change, Held};
+use nyala_ledger::purchase::{apply, hold};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
 use futures_util::future::{join, join_all};
-use nyala::machine::device::sim::Mode;
+use nyala_machines::device::sim::Mode;
 use serde_json::json;
 
 use crate::helpers::{Customer, Setup, TestApp};

@@ -4,10 +4,10 @@
 use std::net::IpAddr;
 
 use futures_util::future::join_all;
-use nyala::auth::argon;
-use nyala::auth::line::Line;
-use nyala::auth::password::{self, QueuePlace};
-use nyala::domain::address::{Address, Block};
+use nyala_core::domain::address::{Address, Block};
+use nyala_identity::auth::argon;
+use nyala_identity::auth::line::Line;
+use nyala_identity::auth::password::{self, QueuePlace};
 
 use crate::auth::{TELP, login_body};
 use crate::helpers::{Answer, PASSWORD, Setup, TestApp};
@@ -272,7 +272,7 @@ async fn only_a_phone_that_is_known_now_stands_in_its_customers_line() {
 const COMPOSED: &str = "k\u{e9}pompong";
 const DECOMPOSED: &str = "ke\u{301}pompong";
 
-async fn stored(app: &TestApp) -> (String, i32, nyala::domain::timestamp::Timestamp) {
+async fn stored(app: &TestApp) -> (String, i32, nyala_core::domain::timestamp::Timestamp) {
     let row = app.db.query_one("SELECT password_hash, token_version, updated_at FROM customer_global", &[]).await.unwrap();
     (row.get(0), row.get(1), row.get(2))
 }

@@ -1,8 +1,8 @@
 //! Logging out on the server (docs/contract.md §7).
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use nyala::auth::session::authenticate;
-use nyala::db::prune;
+use nyala_identity::auth::session::authenticate;
+use nyala_store::db::prune;
 use serde_json::{Value, json};
 
 use crate::auth::TELP;
@@ -146,5 +146,5 @@ async fn it_is_told_to_whoever_holds_sessions_open() {
     let session = authenticate(&app.state.auth, &siti.token).await.unwrap();
     app.post("/scan/v1/auth/logout", Some(&siti.token), &Value::Null).await.ok();
     let told = news.recv().await.unwrap();
-    assert_eq!((told.id, told.which), (siti.id, nyala::auth::session::Ended::One(session.token)));
+    assert_eq!((told.id, told.which), (siti.id, nyala_identity::auth::session::Ended::One(session.token)));
 }

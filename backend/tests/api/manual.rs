@@ -24,7 +24,7 @@ struct Host {
 impl Host {
     fn new() -> Self {
         let root = std::env::temp_dir().join(format!("nyala-uji-{}", uuid::Uuid::new_v4().simple()));
-        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let checkout = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let programs = Path::new(env!("CARGO_BIN_EXE_nyala")).parent().unwrap();
         assert!(programs.join("with-postgres").is_file(), "`cargo build --workspace` makes with-postgres");
         for dir in ["etc/cron.d", "etc/systemd/system", "bin", "srv", "opt/nyala/target"] {

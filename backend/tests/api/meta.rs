@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
-use nyala::config::SenderKind;
-use nyala::domain::secret::Secret;
+use nyala_core::domain::secret::Secret;
+use nyala_store::config::SenderKind;
 use serde_json::{Value, json};
 
 use crate::auth::{TELP, otp_body, register_body};

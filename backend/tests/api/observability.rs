@@ -5,15 +5,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nyala::machine::device::mqtt::metrics::Dropped;
-use nyala::machine::device::mqtt::word::{Beat, Word};
-use nyala::purchase::state::PurchaseState;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_machines::device::mqtt::metrics::Dropped;
+use nyala_machines::device::mqtt::word::{Beat, Word};
 use serde_json::{Value, json};
 
 use crate::helpers::Setup;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/observability")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/observability")
 }
 
 fn text(name: &str) -> String {

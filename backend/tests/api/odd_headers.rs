@@ -1,8 +1,8 @@
 //! Headers that others have a hand in: cookies of other servers on the same host, and lists to which proxies add.
 
-use nyala::domain::address::Block;
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::address::Block;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::json;
 
 use crate::auth::{TELP, login_body};

@@ -1,11 +1,12 @@
 //! The OpenAPI document: fresh, complete, and what the server really answers.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use crate::helpers::TestApp;
+use crate::rules;
 
 /// Routes that the document need not tell of: the document itself.
 const UNTOLD: [&str; 1] = ["/openapi.json"];
@@ -31,7 +32,7 @@ fn the_snapshot_is_fresh() {
         std::fs::write(&file, &now).unwrap();
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(kept == now, "backend/openapi.json is stale: run `UPDATE_OPENAPI=1 cargo test -p nyala --test api openapi`");
+    assert!(kept == now, "backend/server/openapi.json is stale: run `UPDATE_OPENAPI=1 cargo test -p nyala --test api openapi`");
 }
 
 #[test]
@@ -39,7 +40,9 @@ fn every_route_is_in_the_document_and_nothing_else() {
     let document = document();
     let mut told: Vec<(String, String)> = calls(&document).into_iter().map(|(method, path, _)| (method, path)).collect();
     let mut sources = Vec::new();
-    rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut sources);
+    for name in ["web", "server"] {
+        rules::sources(&rules::checkout(&format!("backend/{name}/src")), &mut sources);
+    }
     let routes: Vec<(String, String)> =
         sources.iter().flat_map(|file| routes_in(&std::fs::read_to_string(file).unwrap())).collect();
     assert!(routes.len() > 30, "the sources' routes were not found: {routes:?}");
@@ -48,17 +51,6 @@ fn every_route_is_in_the_document_and_nothing_else() {
         told.remove(at.unwrap_or_else(|| panic!("{method} …{leaf} is not in the document")));
     }
     assert!(told.is_empty(), "no route for {told:?}");
-}
-
-fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            rust_files(&path, found);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            found.push(path);
-        }
-    }
 }
 
 /// `(METHOD, leaf)` of every `.route("<leaf>", [web::]<method>()…)`.

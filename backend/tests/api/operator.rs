@@ -1,6 +1,6 @@
 //! Operators in tests: keys of each role, and calls with them.
 
-use nyala::staff::key::{self, KeyKind};
+use nyala_identity::staff::key::{self, KeyKind};
 use serde_json::Value;
 
 use crate::arrange::{Bought, Epay, Machine, receipt};

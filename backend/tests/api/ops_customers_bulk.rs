@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
-use nyala::ops::pelanggan_bulk::BULK_LOCK;
+use nyala_web::ops::pelanggan_bulk::BULK_LOCK;
 use serde_json::{Value, json};
 
 use crate::helpers::{PASSWORD, Setup, TestApp};
@@ -77,7 +77,7 @@ async fn calls_wait_for_each_other_longer_than_for_a_row() {
         WHERE pid = $1 AND wait_event_type = 'Lock' AND state_change > clock_timestamp() - INTERVAL '1 s'";
     let app = Setup::new().with(|c| c.database.lock_ms = 200).start().await;
     let root = app.key(Scope::Root).await;
-    let (other, _) = nyala::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    let (other, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
     other.batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({BULK_LOCK})")).await.unwrap();
     let body = json!({"jumlah": 3, "awalan_telp": "8990"});
     let done = async {

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use nyala::domain::machine_code::MachineCode;
-use nyala::qr;
+use nyala_core::domain::machine_code::MachineCode;
+use nyala_identity::qr;
 use serde_json::json;
 
 use crate::helpers::TestApp;

@@ -59,7 +59,7 @@ async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
-    let qr = nyala::qr::customer::make(&app.state.secrets, siti.id, app.now());
+    let qr = nyala_identity::qr::customer::make(&app.state.secrets, siti.id, app.now());
     let body = |qr: &str| json!({"qr": qr, "idoutlet": outlet.idoutlet, "nominal": 1000});
     app.advance_s(5 * 60);
     app.ops_once(&key, "satu", "topup", &body(&qr)).await.ok();
@@ -67,8 +67,8 @@ async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
     let late = app.ops(&key, "topup", &body(&qr)).await;
     assert_eq!(late.status, 422, "{}", late.message);
     app.ops_once(&key, "satu", "topup", &body(&qr)).await.ok();
-    let sticker = nyala::qr::machine::make(&app.state.secrets, 1, 1);
-    let forged = nyala::qr::customer::make(&nyala::secrets::Secrets::random(), siti.id, app.now());
+    let sticker = nyala_identity::qr::machine::make(&app.state.secrets, 1, 1);
+    let forged = nyala_identity::qr::customer::make(&nyala_store::secrets::Secrets::random(), siti.id, app.now());
     for bad in [sticker.as_str(), &forged, "", "https://example.com", "\u{0}"] {
         let answer = app.ops(&key, "topup", &body(bad)).await;
         assert_eq!(answer.status, 422, "{bad}: {}", answer.message);
@@ -100,7 +100,7 @@ async fn an_account_keeps_its_kind_and_its_expiry_only_moves_on() {
     app.ops(&key, "topup", &body(outlet.idoutlet, Value::Null, Value::Null)).await.ok();
     app.ops(&key, "topup", &kind_one(10 * MINUTE_MS)).await.ok();
     app.ops(&key, "topup", &kind_one(2 * MINUTE_MS)).await.ok();
-    let until: nyala::domain::timestamp::Timestamp =
+    let until: nyala_core::domain::timestamp::Timestamp =
         app.db.query_one("SELECT masa_aktif FROM quota_emoney", &[]).await.unwrap().get(0);
     assert_eq!(until.ms(), now_ms + 10 * MINUTE_MS);
     app.ops(&key, "topup", &body(other.idoutlet, Value::Null, Value::Null)).await.ok();

@@ -1,7 +1,7 @@
 //! Who may read `/metrics` and why a server is not ready, and who hears only whether it is.
 
 use actix_web::rt::net::TcpStream;
-use nyala::machine::threads::STUCK_AFTER_MS;
+use nyala_machines::threads::STUCK_AFTER_MS;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::helpers::{Setup, TestApp};

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use nyala::db::{lock, prune};
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
+use nyala_store::db::{lock, prune};
 use serde_json::json;
 
 use crate::helpers::{Setup, TestApp};

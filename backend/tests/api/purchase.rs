@@ -1,7 +1,7 @@
 //! Buying: one winner, one charge, and every refusal in the order of docs/contract.md §1.
 
 use futures_util::future::join_all;
-use nyala::machine::device::sim::Mode;
+use nyala_machines::device::sim::Mode;
 use serde_json::json;
 
 use crate::helpers::{Setup, TestApp};
@@ -217,7 +217,7 @@ async fn a_late_device_is_charged_and_counts_from_its_own_start() {
     let pressed = app.now();
     app.buy(&siti, &order).await.expect(504, "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala");
     app.until(&order.receipt, "RUNNING").await;
-    let ends_at: nyala::domain::timestamp::Timestamp =
+    let ends_at: nyala_core::domain::timestamp::Timestamp =
         app.db.query_one("SELECT ends_at FROM snap_transaksi WHERE no_nota = $1", &[&order.receipt]).await.unwrap().get(0);
     let error_ms = pressed.plus_ms(600_000).ms_until(ends_at);
     assert!((-1_000..1_000).contains(&error_ms), "the countdown is {error_ms} ms off the device's own");

@@ -7,14 +7,14 @@ use actix_web::rt::time::{sleep, timeout};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
-use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::actor::MachineInput;
-use nyala::machine::device::sim::Mode;
-use nyala::machine::machines::{Location, MAILBOX};
-use nyala::purchase::times::MAX_WAITING_STARTS;
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::times::MAX_WAITING_STARTS;
+use nyala_machines::actor::MachineInput;
+use nyala_machines::device::sim::Mode;
+use nyala_machines::machines::{Location, MAILBOX};
+use nyala_machines::reply;
 use serde_json::json;
-use tokio::sync::oneshot;
 use tokio_postgres::Client;
 
 use crate::helpers::{Customer, Setup, TestApp};
@@ -38,7 +38,7 @@ const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin ti
 impl TestApp {
     /// A connection of its own in the middle of a transaction that holds the row of a table, as one that changes it does.
     pub async fn locked(&self, table: &str, id: i64) -> Client {
-        let (other, _) = nyala::db::lock::connect(self.state.store.db.config()).await.unwrap();
+        let (other, _) = nyala_store::db::lock::connect(self.state.store.db.config()).await.unwrap();
         let key = match table {
             "mesin" => "idmesin",
             "quota_emoney" => "idcustomer",
@@ -264,7 +264,7 @@ async fn a_machine_whose_actor_is_not_made_yet_takes_a_whole_mailbox() {
     // In one breath, so that the thread has not made the actor before the last one is told.
     let answers: Vec<_> = (0..MAILBOX)
         .map(|_| {
-            let (buyer, answer) = oneshot::channel();
+            let (buyer, answer) = reply::channel();
             app.state.machines.tell(&location, MachineInput::Await { purchase_id: -1, buyer }).unwrap();
             answer
         })
@@ -288,7 +288,7 @@ async fn no_word_is_lost_when_an_actor_leaves_memory() {
         async move {
             let mut said = 0;
             while app.now() < until {
-                let (waiter, answer) = oneshot::channel();
+                let (waiter, answer) = reply::channel();
                 app.state.machines.tell(location, MachineInput::Await { purchase_id: -1, buyer: waiter }).unwrap();
                 answer.await.expect("an answer to everything that was taken");
                 said += 1;

@@ -1,7 +1,7 @@
 //! Purchases whose timer or message was lost are found again, whatever else is stuck.
 
-use nyala::machine::recovery::{OVERDUE, RELAY, UNDECIDED};
-use nyala::purchase::times::CMD_LIFE_MS;
+use nyala_core::purchase::times::CMD_LIFE_MS;
+use nyala_machines::recovery::{OVERDUE, RELAY, UNDECIDED};
 
 use crate::arrange::receipt;
 use crate::helpers::TestApp;

@@ -1,8 +1,8 @@
 //! Guessed codes (docs/contract.md §1, docs/limits.md): what strangers may try, and what a customer notices of it.
 
-use nyala::auth::line::Line;
-use nyala::auth::password;
-use nyala::domain::address::Block;
+use nyala_core::domain::address::Block;
+use nyala_identity::auth::line::Line;
+use nyala_identity::auth::password;
 use serde_json::json;
 
 use crate::auth::{TELP, other_code, otp_body, register_body};

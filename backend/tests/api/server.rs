@@ -2,9 +2,9 @@
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
-use nyala::db::clock;
-use nyala::domain::origin::Origin;
-use nyala::machine::threads::STUCK_AFTER_MS;
+use nyala_core::domain::origin::Origin;
+use nyala_machines::threads::STUCK_AFTER_MS;
+use nyala_store::db::clock;
 
 use crate::arrange::receipt;
 use crate::cross_site::addresses;
@@ -42,7 +42,7 @@ async fn lose_database(app: &TestApp) {
     let name: String = app.db.query_one("SELECT current_database()::TEXT", &[]).await.unwrap().get(0);
     let mut elsewhere = app.state.store.db.config().clone();
     elsewhere.dbname("postgres");
-    let (admin, _) = nyala::db::lock::connect(&elsewhere).await.unwrap();
+    let (admin, _) = nyala_store::db::lock::connect(&elsewhere).await.unwrap();
     admin.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
 }
 
@@ -216,7 +216,7 @@ async fn ready_again_while_a_dump_runs() {
     full_disk(&app, true).await;
     app.buy(&siti, &buy(1, shop, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
     ready().await.expect(503, "basis data tidak dapat menyimpan");
-    let (dump, _) = nyala::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    let (dump, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
     dump.batch_execute("BEGIN; LOCK TABLE write_probe IN ACCESS SHARE MODE").await.unwrap();
     ready().await.expect(503, "basis data tidak dapat menyimpan");
     full_disk(&app, false).await;
@@ -303,7 +303,7 @@ async fn metrics_count_what_happened_and_name_nobody() {
 async fn the_distance_from_the_databases_clock_is_a_metric() {
     let app = TestApp::spawn().await;
     for ahead_s in [-30, 0, 30] {
-        let theirs = nyala::db::clock::database_now(&app.db).await.unwrap();
+        let theirs = nyala_store::db::clock::database_now(&app.db).await.unwrap();
         app.clock.set(theirs.plus_ms(-ahead_s * 1000));
         clock::correct(&app.state.store, &app.state.metrics.clock_distance).await.unwrap();
         let told_s = sample(&raw(&app, "GET", "/metrics", &[]).await.body, "nyala_clock_distance_seconds").unwrap();

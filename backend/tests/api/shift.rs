@@ -1,8 +1,8 @@
 //! Shifts: a drawer's cash from its float to its count (docs/till.md).
 
 use futures_util::future::{join, join_all};
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::helpers::{Setup, TestApp};
@@ -312,11 +312,11 @@ async fn a_count_waits_for_what_is_being_sold_and_ends_after_it() {
     let rina = app.selling(outlet.idoutlet, 0).await;
     let mut client = app.state.store.get().await.unwrap();
     let tx = client.transaction().await.unwrap();
-    let shift = nyala::ledger::shift::hold_open(&tx, rina.till.id).await.unwrap();
+    let shift = nyala_ledger::shift::hold_open(&tx, rina.till.id).await.unwrap();
     let sell = async {
         app.lock_waiter().await;
-        let kind = nyala::ledger::cash::CashKind::In { reason: "plastik" };
-        nyala::ledger::cash::record(&tx, shift, kind, 700, "operator:1", app.now()).await.unwrap();
+        let kind = nyala_ledger::cash::CashKind::In { reason: "plastik" };
+        nyala_ledger::cash::record(&tx, shift, kind, 700, "operator:1", app.now()).await.unwrap();
         tx.commit().await.unwrap();
     };
     let body = json!({ "dihitung": 700 });

@@ -1,9 +1,9 @@
 //! A shop to buy in: an outlet, a machine, a service, and the orders of its customers.
 
-use nyala::domain::driver_kind::DriverKind;
-use nyala::machine::device::sim::Mode;
-use nyala::machine::device::{self, Heard};
-use nyala::machine::machines::Location;
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_machines::device::sim::Mode;
+use nyala_machines::device::{self, Heard};
+use nyala_machines::machines::Location;
 use serde_json::{Value, json};
 
 use crate::arrange::Outlet;

@@ -1,10 +1,10 @@
 //! Tills in tests: people, paired browsers, and sessions in them.
 
-use nyala::domain::pin::Pin;
-use nyala::domain::role::Role;
-use nyala::staff::key::{self, KeyKind};
-use nyala::staff::people::{self, WorksFor};
-use nyala::staff::pin_hash::PinHash;
+use nyala_core::domain::pin::Pin;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::key::{self, KeyKind};
+use nyala_identity::staff::people::{self, WorksFor};
+use nyala_identity::staff::pin_hash::PinHash;
 use serde_json::{Value, json};
 
 use crate::helpers::{Answer, TestApp};

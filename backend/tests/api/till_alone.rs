@@ -1,9 +1,9 @@
 //! What a kasir sells to one customer without a supervisor's yes, within an hour and at all tills of an outlet (docs/till.md).
 
 use futures_util::future::join_all;
-use nyala::domain::role::Role;
-use nyala::staff::approval::Act;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::approval::Act;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::counter::{Counter, and, counter};

@@ -1,7 +1,7 @@
 //! What a till lists: sales and uses, of its shift or of the outlet (docs/till.md).
 
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::arrange::column;

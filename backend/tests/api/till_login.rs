@@ -1,7 +1,7 @@
 //! People at tills: PINs and their locks, sessions, approvals (docs/till.md).
 
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::json;
 
 use crate::helpers::{AROUND_A_CODE, Setup, TestApp, other_digits};

@@ -1,8 +1,8 @@
 //! Browsers that are paired with an outlet or a person, and the ones that take a lost one's place (docs/till.md).
 
-use nyala::config::Profile;
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
+use nyala_store::config::Profile;
 use serde_json::json;
 
 use crate::helpers::{AROUND_A_CODE, Answer, Setup, TestApp, other_digits};
@@ -77,7 +77,7 @@ async fn the_demos_code_is_good_for_a_day_until_there_is_another() {
 
 #[actix_web::test]
 async fn the_cookie_goes_over_encrypted_lines_only_in_production_and_where_the_line_is_encrypted() {
-    let proxy = nyala::domain::address::Block::parse("127.0.0.1").unwrap();
+    let proxy = nyala_core::domain::address::Block::parse("127.0.0.1").unwrap();
     for (production, forwarded, secure) in [(false, "http", false), (false, "https", true), (true, "http", true)] {
         let setup = Setup::new().with(|c| c.http.trusted_proxies = vec![proxy]);
         let app = if production { setup.with(|c| c.profile = Profile::Production) } else { setup }.start().await;

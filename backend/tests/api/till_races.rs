@@ -1,8 +1,8 @@
 //! What several people do with the same money at the same moment (docs/till.md).
 
 use futures_util::future::{join, join3};
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::json;
 
 use crate::helpers::Setup;

@@ -1,8 +1,8 @@
 //! The table of rights (docs/till.md, docs/contract.md §4), walked: every call below `/ops/v1`, with every role, as a key and at a till, and from
 //! another outlet.
 
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::arrange::{Outlet, receipt};
@@ -252,7 +252,7 @@ fn may(call: &Call, role: Role, at_till: bool) -> bool {
 
 #[actix_web::test]
 async fn the_table_has_every_call() {
-    let document: Value = serde_json::from_str(include_str!("../../openapi.json")).unwrap();
+    let document: Value = serde_json::from_str(include_str!("../../server/openapi.json")).unwrap();
     let mut there = Vec::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
         let Some(call) = path.strip_prefix("/ops/v1/") else { continue };

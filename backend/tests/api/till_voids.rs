@@ -1,9 +1,9 @@
 //! Top-ups that are taken back, and money given back at a till (docs/till.md).
 
 use futures_util::future::join_all;
-use nyala::domain::role::Role;
-use nyala::staff::approval::Act;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::approval::Act;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::arrange::{Outlet, receipt};
@@ -208,7 +208,7 @@ async fn a_void_without_cash_waits_for_the_count_of_its_till_too() {
     let id = counter.sold(3_000, "qris").await;
     let mut client = app.state.store.get().await.unwrap();
     let tx = client.transaction().await.unwrap();
-    nyala::ledger::shift::hold_alone(&tx, rina.till.id).await.unwrap();
+    nyala_ledger::shift::hold_alone(&tx, rina.till.id).await.unwrap();
     let counted = async {
         app.lock_waiter().await;
         assert_eq!(counter.balance().await, 3_000);
@@ -278,7 +278,7 @@ async fn a_month_is_the_outlets() {
     let begins = 1_798_729_200_000; // 2027-01-01T00:00:00+09:00
     let mut counts = Vec::new();
     for ms in [begins - 2, begins - 1, begins, begins + 1] {
-        app.clock.set(nyala::domain::timestamp::Timestamp::from_ms(ms));
+        app.clock.set(nyala_core::domain::timestamp::Timestamp::from_ms(ms));
         counts.push(often().await);
     }
     assert_eq!(counts, [1, 2, 1, 2]);

@@ -1,6 +1,6 @@
 //! Tokens on every request (docs/contract.md §1).
 
-use nyala::auth::session::{Ended, TokenEnded, authenticate};
+use nyala_identity::auth::session::{Ended, TokenEnded, authenticate};
 
 use crate::helpers::TestApp;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::rt::net::TcpStream;
 use actix_web::rt::time::timeout;
-use nyala::domain::address::Block;
+use nyala_core::domain::address::Block;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::auth::{TELP, login_body};

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
-use nyala::db::migrate::MigrateError;
-use nyala::db::{lock, migrate};
-use nyala::domain::timestamp::Timestamp;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::migrate::MigrateError;
+use nyala_store::db::{lock, migrate};
 use refinery::Target;
 use tokio_postgres::Client;
 
 use crate::database::Database;
 
 mod older {
-    refinery::embed_migrations!("../migrations");
+    refinery::embed_migrations!("../../migrations");
 }
 
 /// A database at the schema of `version`.
@@ -97,7 +97,7 @@ const CHANGES: [&str; 6] = ["DROP ", "RENAME ", "ALTER COLUMN", "ADD CONSTRAINT"
 /// In a rolling upgrade the release before still works on the schema.
 #[test]
 fn a_migration_that_does_more_than_add_says_which_programs_still_work() {
-    for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations")).unwrap() {
+    for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations")).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let version: u32 = name[1..].split("__").next().unwrap().parse().unwrap();

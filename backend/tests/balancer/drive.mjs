@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const { io } = createRequire(join(ROOT, "backend/socketio/tests/clients/"))("socket.io-client");
+const { io } = createRequire(join(ROOT, "backend/libs/actix-socketio/tests/clients/"))("socket.io-client");
 
 const [nyala, folder] = process.argv.slice(2);
 const { PGHOST, PGPORT, PGUSER } = process.env;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: run.sh NYALA-BINARY WITH-POSTGRES…
 # Two servers on one PostgreSQL behind Debian's HAProxy and nginx, each with the example that docs/cluster has for it, and phones with the
-# real socket.io-client (the one of backend/socketio/tests/clients). What they are held to: drive.mjs. A program that is not installed is
+# real socket.io-client (the one of backend/libs/actix-socketio/tests/clients). What they are held to: drive.mjs. A program that is not installed is
 # left out, and said so. WITH-POSTGRES… runs a command with a PostgreSQL at hand (PGHOST, PGPORT, PGUSER), and takes a data folder first.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

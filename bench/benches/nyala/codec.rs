@@ -6,8 +6,8 @@ use actix_socketio::host::codec::{Decoder, Packet};
 use bytes::BytesMut;
 use bytestring::ByteString;
 use criterion::Criterion;
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::tick::Tick;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_machines::tick::Tick;
 
 const SUBSCRIBE: &str = r#"20["subscribe","heartbeat/1234"]"#;
 

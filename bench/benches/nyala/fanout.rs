@@ -13,9 +13,9 @@ use actix_socketio::{CloseReason, Config, Connect, Event, Handler, Limits, Metri
 use actix_web::dev::AppConfig;
 use actix_web::{App, rt};
 use criterion::{Criterion, Throughput};
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::tick::Tick;
 use nyala_bench::websocket::Websocket;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_machines::tick::Tick;
 use tokio::sync::mpsc as channel;
 
 const CLIENTS: usize = 1000;

@@ -4,17 +4,17 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use embedded_postgres::Postgres;
-use nyala::db::pool::{Db, DbClient, PoolLimits};
-use nyala::domain::receipt_number::ReceiptNumber;
-use nyala::domain::timestamp::{Timestamp, wall_clock};
-use nyala::ledger::facts;
-use nyala::ledger::purchase::{apply, hold};
-use nyala::purchase::facts::{MachineFacts, Order, ServiceFacts};
-use nyala::purchase::step::{Change, Held};
 use nyala_bench::db;
 use nyala_bench::server::Scratch;
 use nyala_bench::shop::{self, DURATION_S, global};
+use nyala_core::domain::receipt_number::ReceiptNumber;
+use nyala_core::domain::timestamp::{Timestamp, wall_clock};
+use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use nyala_core::purchase::step::{Change, Held};
+use nyala_ledger::facts;
+use nyala_ledger::purchase::{apply, hold};
 use nyala_loadtest::shop::{PRICE, Shop};
+use nyala_store::db::pool::{Db, DbClient, PoolLimits};
 use tokio::runtime::Runtime;
 
 /// A customer's balance is enough for two thousand purchases.

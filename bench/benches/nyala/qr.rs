@@ -3,9 +3,9 @@
 use std::hint::black_box;
 
 use criterion::Criterion;
-use nyala::domain::timestamp::Timestamp;
-use nyala::qr;
-use nyala::secrets::Secrets;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::qr;
+use nyala_store::secrets::Secrets;
 
 pub fn bench(criterion: &mut Criterion) {
     let text = qr::customer::make(&Secrets::random(), 1234, Timestamp::from_ms(1_795_000_000_000));

@@ -3,9 +3,9 @@
 use std::hint::black_box;
 
 use criterion::Criterion;
-use nyala::auth::token::Tokens;
-use nyala::domain::timestamp::Timestamp;
-use nyala::secrets::Secrets;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::auth::token::Tokens;
+use nyala_store::secrets::Secrets;
 
 pub fn bench(criterion: &mut Criterion) {
     let (tokens, now) = (Tokens::new(&Secrets::random(), 30), Timestamp::from_ms(1_795_000_000_000));

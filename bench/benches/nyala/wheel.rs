@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion};
-use nyala::machine::wheel::{STEP_MS, TimerKey, Wheel};
+use nyala_machines::wheel::{STEP_MS, TimerKey, Wheel};
 
 const SIZES: [u32; 3] = [10_000, 100_000, 1_000_000];
 const HOUR_MS: i64 = 3_600_000;

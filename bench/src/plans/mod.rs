@@ -5,10 +5,10 @@ mod explain;
 pub mod fill;
 
 use clap::Args;
-use nyala::db::migrate;
-use nyala::ledger::facts;
-use nyala::machine::device::record;
-use nyala::machine::recovery;
+use nyala_ledger::facts;
+use nyala_machines::device::record;
+use nyala_machines::recovery;
+use nyala_store::db::migrate;
 use tokio_postgres::Client;
 
 use crate::durations::Durations;

@@ -1,12 +1,12 @@
 //! A device over MQTT: what it publishes, read (`Word::parse`), and the conversation behind it. An input is a history: links, words,
 //! commands, scans and the time that passes, a byte for each and the bytes that it takes.
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Probe};
-use nyala::machine::device::mqtt::word::{Ack, Beat, BootId, Last, MOST_BYTES, Run, Stamp, State, Topic, Word};
-use nyala::purchase::device::{Command, DeviceEvent};
-use nyala::purchase::step::{self, AckResult, Op};
-use nyala::purchase::times::CMD_LIFE_MS;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::{Command, DeviceEvent};
+use nyala_core::purchase::step::{self, AckResult, Op};
+use nyala_core::purchase::times::CMD_LIFE_MS;
+use nyala_machines::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Probe};
+use nyala_machines::device::mqtt::word::{Ack, Beat, BootId, Last, MOST_BYTES, Run, Stamp, State, Topic, Word};
 use uuid::Uuid;
 
 use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};

@@ -1,4 +1,4 @@
-//! MQTT 3.1.1 (`backend/mqtt`), of both sides. The first byte says who hears the others, the second one how large the pieces are in which
+//! MQTT 3.1.1 (`backend/libs/nyala-mqtt`), of both sides. The first byte says who hears the others, the second one how large the pieces are in which
 //! they arrive, the third how many pieces a login waits for its answer; or the others are what is said, and it is heard as it was meant.
 
 use nyala_mqtt::client::{self, Login};

@@ -4,11 +4,11 @@ use std::io::Cursor;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
-use nyala::domain::code;
-use nyala::domain::machine_code::MachineCode;
-use nyala::domain::timestamp::Timestamp;
-use nyala::qr::customer::{self, QrError};
-use nyala::qr::{machine, png};
+use nyala_core::domain::code;
+use nyala_core::domain::machine_code::MachineCode;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::qr::customer::{self, QrError};
+use nyala_identity::qr::{machine, png};
 
 use crate::keys::{SECRETS, signed};
 use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};

@@ -4,10 +4,10 @@
 use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
-use nyala::auth::known_phone::{KnownPhone, KnownPhones};
-use nyala::auth::token::{Claims, Tokens};
-use nyala::domain::timestamp::Timestamp;
-use nyala::secrets::Key;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::auth::known_phone::{KnownPhone, KnownPhones};
+use nyala_identity::auth::token::{Claims, Tokens};
+use nyala_store::secrets::Key;
 use serde::Deserialize;
 
 use crate::keys::{SECRETS, signed};

@@ -22,7 +22,7 @@ use crate::helpers::TestApp;
 /// The program with the settings of the checkout and nothing of the caller's environment.
 fn nyala() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nyala"));
-    command.arg("--config-dir").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../config"));
+    command.arg("--config-dir").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config"));
     for (name, _) in std::env::vars_os() {
         if name == "DATABASE_URL" || name.to_string_lossy().starts_with("NYALA__") {
             command.env_remove(name);

@@ -55,7 +55,7 @@ impl Drop for Serve {
 
 /// The newest of `migrations/`.
 fn newest_schema() -> u64 {
-    let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations")).unwrap();
+    let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations")).unwrap();
     let version = |name: String| name.strip_prefix('V')?.split_once("__")?.0.parse().ok();
     files.filter_map(|file| version(file.unwrap().file_name().into_string().unwrap())).max().unwrap()
 }

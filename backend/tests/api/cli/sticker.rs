@@ -1,6 +1,6 @@
 //! `nyala qr`: stickers.
 
-use nyala::qr;
+use nyala_identity::qr;
 use serde_json::json;
 
 use super::beside;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
-use nyala::cluster::membership::tell_orphans;
+use nyala_cluster::membership::tell_orphans;
 use serde_json::json;
 
 use super::{named, two_of};

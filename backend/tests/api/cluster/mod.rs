@@ -12,17 +12,17 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
-use nyala::cluster::fence::Fence;
-use nyala::cluster::membership::{self, LastBeat};
-use nyala::cluster::{Owner, SHARDS};
-use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::timestamp::Timestamp;
-use nyala::ledger::purchase::apply;
-use nyala::machine::device::record::record;
-use nyala::machine::device::{Driver, Lost, Uplink};
-use nyala::machine::machines::Location;
-use nyala::purchase::device::{Command, DeviceEvent, DeviceRun};
-use nyala::purchase::step::{AckResult, Change, Op};
+use nyala_cluster::fence::Fence;
+use nyala_cluster::membership::{self, LastBeat};
+use nyala_cluster::{Owner, SHARDS};
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
+use nyala_core::purchase::step::{AckResult, Change, Op};
+use nyala_ledger::purchase::apply;
+use nyala_machines::device::record::record;
+use nyala_machines::device::{Driver, Lost, Uplink};
+use nyala_machines::machines::Location;
 use serde_json::json;
 use uuid::Uuid;
 

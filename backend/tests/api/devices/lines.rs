@@ -1,7 +1,7 @@
 //! Several connections of one device: which one counts, and how many there may be.
 
 use futures_util::future::join_all;
-use nyala::machine::actor::MachineInput;
+use nyala_machines::actor::MachineInput;
 use nyala_mqtt::client::Event;
 use nyala_mqtt::{Granted, Qos};
 use serde_json::json;

@@ -278,7 +278,7 @@ async fn a_database_that_is_away_is_no_wrong_secret() {
     let app = Setup::new().with(|c| c.database.lock_ms = 500).start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
-    let (away, _) = nyala::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    let (away, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
     away.batch_execute("BEGIN; LOCK TABLE device_key IN ACCESS EXCLUSIVE MODE").await.unwrap();
     assert_eq!(knock(&given).await, Some(Refusal::Unavailable));
     assert_eq!(refused(&app, "unavailable").await, 1.0);

@@ -15,9 +15,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
-use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::timestamp::{Clock, Timestamp};
-use nyala::machine::machines::Location;
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::{Clock, Timestamp};
+use nyala_machines::machines::Location;
 use nyala_mqtt::client::{Connection, Event, Login};
 use nyala_mqtt::{Granted, Limits, Qos, Refusal, Will};
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ impl TestApp {
 
     /// What `get_layanan` says of a machine to whoever scans it.
     pub async fn scanned(&self, idmesin: i64, by: &Customer) -> String {
-        let qr = nyala::qr::machine::make(&self.state.secrets, idmesin, 1);
+        let qr = nyala_identity::qr::machine::make(&self.state.secrets, idmesin, 1);
         let body = json!({"qr": qr, "limit": 10, "skip": 0});
         let told = self.post("/scan/v1/transaksi/get_layanan", Some(&by.token), &body).await.ok();
         told["data_mesin"]["status"].as_str().unwrap().to_owned()

@@ -60,7 +60,7 @@ async fn one_that_is_back_while_its_absence_is_written_is_there_on_record() {
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
     // Reads pass, and the statement that keeps the record does not.
-    let (door, _) = nyala::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    let (door, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
     door.batch_execute("BEGIN; LOCK TABLE mesin IN SHARE MODE").await.unwrap();
     device.line = Device::log_in(&app.clock, &given, "esp").await.line;
     app.until_counted("nyala_devices_online", 0.0).await;

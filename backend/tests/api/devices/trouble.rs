@@ -1,7 +1,7 @@
 //! What somebody must look at: the machine takes no purchase, it is on record once, and free when its device says that nothing runs.
 
 use futures_util::future::{join, select};
-use nyala::machine::actor::MachineInput;
+use nyala_machines::actor::MachineInput;
 use serde_json::{Value, json};
 
 use super::{Device, Given, standing};

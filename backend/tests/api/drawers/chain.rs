@@ -2,8 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::json;
 
 use super::{CUSTOMERS, PIN};

@@ -122,7 +122,7 @@ async fn an_empty_database_that_is_not_utf8_is_refused_and_one_with_a_shop_is_se
     let line = tokio::spawn(line);
     let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
     assert_eq!(db.query_one(tables, &[]).await.unwrap().get::<_, i64>(0), 0, "nothing was made");
-    let mut files: Vec<_> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations"))
+    let mut files: Vec<_> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations"))
         .unwrap()
         .map(|file| file.unwrap().path())
         .collect();

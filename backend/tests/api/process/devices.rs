@@ -2,7 +2,7 @@
 
 use actix_web::rt::time::timeout;
 use futures_util::future::{Either, join, join_all, select};
-use nyala::domain::timestamp::{Clock, wall_clock};
+use nyala_core::domain::timestamp::{Clock, wall_clock};
 use nyala_loadtest::local::free_port;
 use serde_json::json;
 

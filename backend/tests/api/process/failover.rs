@@ -8,7 +8,7 @@ use std::time::Instant;
 use actix_web::rt::time::sleep;
 use embedded_postgres::SUPERUSER;
 use nix::sys::signal::Signal;
-use nyala::db::pool;
+use nyala_store::db::pool;
 use serde_json::json;
 
 use super::{LOOK_EVERY, PATIENCE, Site};

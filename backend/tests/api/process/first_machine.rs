@@ -28,7 +28,7 @@ struct Terminal {
 impl Terminal {
     fn open(site: &Site, port: u16) -> Self {
         let folder = site.dir().join("checkout");
-        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let checkout = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let programs = Path::new(env!("CARGO_BIN_EXE_nyala")).parent().unwrap();
         std::fs::create_dir_all(folder.join("target")).unwrap();
         for (from, to) in [

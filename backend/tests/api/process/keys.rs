@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use actix_web::rt::time::sleep;
-use nyala::db::{keys, lock};
-use nyala::secrets::Secrets;
+use nyala_store::db::{keys, lock};
+use nyala_store::secrets::Secrets;
 
 use super::{LOOK_EVERY, PATIENCE, Site};
 use crate::database::Database;

@@ -26,7 +26,7 @@ use actix_web::rt::task::spawn_blocking;
 use actix_web::rt::time::sleep;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use nyala::db::{lock, pool};
+use nyala_store::db::{lock, pool};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
@@ -98,7 +98,7 @@ impl Site {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nyala"));
         command
             .args(args)
-            .args(["--config-dir", concat!(env!("CARGO_MANIFEST_DIR"), "/../config")])
+            .args(["--config-dir", concat!(env!("CARGO_MANIFEST_DIR"), "/../../config")])
             .env("DATABASE_URL", &self.url)
             .env("NYALA__DATA__DIR", &self.dir)
             .env("NYALA__DEV__SEED_DEMO", "false")

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
-use nyala::db::lock::{self, Part, ServerLock};
+use nyala_store::db::lock::{self, Part, ServerLock};
 
 use super::{LOOK_EVERY, PATIENCE, Site};
 

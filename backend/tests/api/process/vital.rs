@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use actix_web::rt::task::spawn_blocking;
-use nyala::config::{VITAL_TASKS, VITAL_TASKS_OF_A_CLUSTER};
+use nyala_store::config::{VITAL_TASKS, VITAL_TASKS_OF_A_CLUSTER};
 
 use super::Site;
+use crate::rules::{CRATES, checkout};
 
 /// Starts the server with a task that panics, gives that task work, and waits for the end.
 async fn ends(task: &str) {
@@ -60,8 +61,8 @@ fn begun_in(dir: &Path, found: &mut BTreeSet<String>) {
 #[test]
 fn every_vital_task_is_on_the_list() {
     let mut begun = BTreeSet::new();
-    for dir in ["src", "socketio/src"] {
-        begun_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join(dir), &mut begun);
+    for name in CRATES.into_iter().chain(["libs/actix-socketio"]) {
+        begun_in(&checkout(&format!("backend/{name}/src")), &mut begun);
     }
     assert_eq!(begun, VITAL_TASKS.into_iter().chain(VITAL_TASKS_OF_A_CLUSTER).map(str::to_owned).collect());
 }

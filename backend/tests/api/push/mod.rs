@@ -7,9 +7,9 @@ mod sent;
 mod service;
 mod subscribe;
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::ledger::purchase::apply;
-use nyala::purchase::step::Change;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::step::Change;
+use nyala_ledger::purchase::apply;
 
 use self::service::{Browser, PushService};
 use crate::arrange::{Bought, Epay};

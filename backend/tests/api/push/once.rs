@@ -2,12 +2,12 @@
 
 use actix_web::rt::time::sleep;
 use futures_util::future::{join, join_all};
-use nyala::db::{lock, prune};
-use nyala::machine::device::record::record;
-use nyala::machine::device::sim::Mode;
-use nyala::purchase::device::ReportedRun;
-use nyala::purchase::step::Change;
-use nyala::push::queue;
+use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::step::Change;
+use nyala_ledger::push_queue;
+use nyala_machines::device::record::record;
+use nyala_machines::device::sim::Mode;
+use nyala_store::db::{lock, prune};
 
 use super::service::PushService;
 use super::{TELP, Wash, commit};
@@ -39,8 +39,8 @@ async fn what_a_server_took_and_never_sent_another_one_sends() {
     // The reminder is taken, and the server that took it dies.
     let client = app.state.store.get().await.unwrap();
     let due = app.now().plus_ms(10 * MINUTE_MS);
-    assert_eq!(queue::claim(&client, due, 10, due.plus_ms(MINUTE_MS)).await.unwrap().len(), 1);
-    assert!(queue::claim(&client, due, 10, due.plus_ms(MINUTE_MS)).await.unwrap().is_empty(), "it is that server's");
+    assert_eq!(push_queue::claim(&client, due, 10, due.plus_ms(MINUTE_MS)).await.unwrap().len(), 1);
+    assert!(push_queue::claim(&client, due, 10, due.plus_ms(MINUTE_MS)).await.unwrap().is_empty(), "it is that server's");
     drop(client);
     app.advance_s(10 * 60 + 59);
     assert_eq!(wash.told().await.len(), 1);

@@ -1,7 +1,7 @@
 //! Laundry that waits: told of once after ten minutes, shown for thirty.
 
-use nyala::machine::device::sim::Mode;
-use nyala::purchase::step::Change;
+use nyala_core::purchase::step::Change;
+use nyala_machines::device::sim::Mode;
 use serde_json::{Value, json};
 
 use super::{Wash, commit};

@@ -1,7 +1,7 @@
 //! What is told, of what and how.
 
-use nyala::machine::device::sim::Mode;
-use nyala::purchase::step::Change;
+use nyala_core::purchase::step::Change;
+use nyala_machines::device::sim::Mode;
 use serde_json::json;
 
 use super::service::{CONTACT, PushService};

@@ -115,7 +115,7 @@ async fn a_phone_that_comes_while_the_server_starts_waits_until_it_knows_what_ru
                 qr: String::new(),
             };
             app.running(epay, &machine, 1).await;
-            nyala::machine::recovery::resume(&app.state.machines, None).await.unwrap();
+            nyala_machines::recovery::resume(&app.state.machines, None).await.unwrap();
             app.state.machines.set_open(true);
             app.now().ms() + 600_000
         }

@@ -16,14 +16,14 @@ mod till;
 mod time;
 mod unjoined;
 mod upgrade;
-#[path = "../../../socketio/tests/protocol/wire.rs"]
+#[path = "../../../libs/actix-socketio/tests/protocol/wire.rs"]
 mod wire;
 
 use std::time::Duration;
 
 use actix_web::rt::time::sleep;
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::tick::Cadence;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_machines::tick::Cadence;
 
 use crate::helpers::{Customer, Setup, TestApp};
 use crate::shop::{PRICE, Shop, buy};

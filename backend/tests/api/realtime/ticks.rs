@@ -1,6 +1,6 @@
 //! The countdown, to the millisecond and the phase, on a clock that stands until the test moves it.
 
-use nyala::machine::device::sim::Mode;
+use nyala_machines::device::sim::Mode;
 use serde_json::json;
 
 use super::phone::{Phone, Tick};

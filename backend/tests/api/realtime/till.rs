@@ -1,7 +1,7 @@
 //! A till's socket: opened with a ticket, closed with its session (docs/till.md).
 
-use nyala::domain::role::Role;
-use nyala::staff::people::WorksFor;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use super::phone::Phone;

@@ -112,7 +112,7 @@ struct WallClock {
 impl WallClock {
     fn new(dir: &std::path::Path) -> Self {
         let (library, offset_s) = (dir.join("wall_clock.so"), dir.join("offset_s"));
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/realtime/wall_clock.c");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/api/realtime/wall_clock.c");
         let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
         assert!(built.expect("a C compiler, which Rust links with").success());
         let clock = Self { library, offset_s };

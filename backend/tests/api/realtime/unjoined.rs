@@ -1,6 +1,6 @@
 //! Sockets that have not logged in: nobody can take up all there are (docs/contract.md §7).
 
-use nyala::domain::address::Block;
+use nyala_core::domain::address::Block;
 use serde_json::{Value, json};
 
 use super::phone::Phone;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{AckResult, Change, Purchase, PurchaseEvent};
-use nyala::purchase::times::GIVE_UP_MS;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::{AckResult, Change, Purchase, PurchaseEvent};
+use nyala_core::purchase::times::GIVE_UP_MS;
 use uuid::Uuid;
 
 use super::customer::Told;

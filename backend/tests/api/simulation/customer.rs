@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine_core::{Input, Outcome, Start};
-use nyala::purchase::rules::{Decision, Refusal};
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::times::ANSWER_WAIT_MS;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::{Input, Outcome, Start};
+use nyala_core::purchase::rules::{Decision, Refusal};
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::times::ANSWER_WAIT_MS;
 use rand::Rng;
 
 use super::devices::Devices;

@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine_core::{Input, Start};
-use nyala::purchase::device::Command;
-use nyala::purchase::step::{Change, Purchase};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::{Input, Start};
+use nyala_core::purchase::device::Command;
+use nyala_core::purchase::step::{Change, Purchase};
 use rand::rngs::StdRng;
 use uuid::Uuid;
 

@@ -26,7 +26,7 @@ use devices::Devices;
 use mqtt::core::{built, compare};
 use mqtt::wild::life;
 use mqtt::{Figures, Mqtt, WORTH};
-use nyala::purchase::edge::POINTS;
+use nyala_core::purchase::edge::POINTS;
 use plain::Plain;
 use several::{Case, Without};
 use world::World;

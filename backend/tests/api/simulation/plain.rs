@@ -1,10 +1,10 @@
 //! Devices of docs/contract.md §6 and the network before them: messages are lost, doubled, late and out of order; devices lose
 //! power and memory, refuse, fall silent and go offline.
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::memory::{DeviceMemory, Mode};
-use nyala::purchase::device::{Command, DeviceEvent};
-use nyala::purchase::step::{Op, Purchase};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::{Command, DeviceEvent};
+use nyala_core::purchase::step::{Op, Purchase};
+use nyala_machines::device::memory::{DeviceMemory, Mode};
 use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;

@@ -4,19 +4,19 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use nyala::db::pool::{Db, DbClient, PoolLimits, StatementLimits};
-use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::timestamp::Timestamp;
-use nyala::ledger::facts;
-use nyala::ledger::purchase as ledger;
-use nyala::ledger::refund::{self, Grounds, Visible, refund};
-use nyala::ledger::topup::{AccountKind, Package, Payment, WalletRef, topup};
-use nyala::machine::device::record::record;
-use nyala::purchase::device::ReportedRun;
-use nyala::purchase::facts::{MachineFacts, Order, ServiceFacts};
-use nyala::purchase::rules::decide;
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::Held;
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use nyala_core::purchase::rules::decide;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::Held;
+use nyala_ledger::facts;
+use nyala_ledger::purchase as ledger;
+use nyala_ledger::refund::{self, Grounds, Visible, refund};
+use nyala_ledger::topup::{AccountKind, Package, Payment, WalletRef, topup};
+use nyala_machines::device::record::record;
+use nyala_store::db::pool::{Db, DbClient, PoolLimits, StatementLimits};
 use uuid::Uuid;
 
 use super::plain::Plain;
@@ -74,7 +74,7 @@ async fn arrange(client: &mut DbClient, seed: u64) -> Chain {
     }
     for _ in 0..MACHINES {
         let sql = "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, 'Mesin', 'sim', $3, $4) RETURNING idmesin";
-        let code = nyala::domain::machine_code::MachineCode::random();
+        let code = nyala_core::domain::machine_code::MachineCode::random();
         chain.machines.push(insert(client, sql, &[&idoutlet, &idowner, &code.as_str(), &T0]).await);
     }
     for customer in 0..=CUSTOMERS {
@@ -107,7 +107,7 @@ impl Chain {
 }
 
 /// Asks PostgreSQL the same; the answers are compared.
-async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<(), nyala::http::error::AppError> {
+async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<(), nyala_web::http::error::AppError> {
     match asked {
         Asked::Facts { order, decision, now } => {
             let order = chain.order(*order);
@@ -141,7 +141,7 @@ async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<
         Asked::Refund { purchase, amount, now, done } => {
             let sql = "SELECT no_nota, idcustomer FROM snap_transaksi WHERE id = $1";
             let row = client.query_one(sql, &[&chain.purchases[purchase].0]).await?;
-            let receipt = nyala::domain::receipt_number::ReceiptNumber::parse(row.get(0)).unwrap();
+            let receipt = nyala_core::domain::receipt_number::ReceiptNumber::parse(row.get(0)).unwrap();
             let tx = client.transaction().await?;
             let given = give_back(&tx, &receipt, row.get(1), *amount, *now).await;
             tx.commit().await?;
@@ -156,8 +156,8 @@ async fn hold(
     chain: &mut Chain,
     order: OrderRow,
     now: Timestamp,
-    held: Result<i64, Option<nyala::purchase::rules::Refusal>>,
-) -> Result<(), nyala::http::error::AppError> {
+    held: Result<i64, Option<nyala_core::purchase::rules::Refusal>>,
+) -> Result<(), nyala_web::http::error::AppError> {
     let Chain { idoutlet, idowner, .. } = *chain;
     let name = || "Mesin".to_owned();
     let machine = MachineFacts { idoutlet, idowner, name: name(), driver: DriverKind::Sim, online: true, busy: false };
@@ -172,11 +172,11 @@ async fn hold(
 
 async fn give_back(
     tx: &deadpool_postgres::Transaction<'_>,
-    receipt: &nyala::domain::receipt_number::ReceiptNumber,
+    receipt: &nyala_core::domain::receipt_number::ReceiptNumber,
     idcustomer: i64,
     amount: i64,
     now: Timestamp,
-) -> Result<refund::GivenBack, nyala::http::error::AppError> {
+) -> Result<refund::GivenBack, nyala_web::http::error::AppError> {
     let visible = Visible { idcustomer: Some(idcustomer), ..Visible::default() };
     let use_ = refund::lock(tx, receipt, visible).await?;
     Ok(refund(tx, &use_, amount, Grounds { principal: "uji", reason: "uji", now }).await?)

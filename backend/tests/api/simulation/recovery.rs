@@ -1,13 +1,13 @@
 //! What was lost is found: purchases whose deadline is past, messages that nobody took, machines that wait for staff.
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::recovery::{
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::Input;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::times::GIVE_UP_MS;
+use nyala_machines::recovery::{
     ASK_EVERY_ROUNDS, EVERY, LATE_MS, RELAY_AFTER_MS, RELAY_FOREIGN_AFTER_MS, ROUNDS_A_SECOND, SAFETY_NET_EVERY,
     UNDECIDED_EVERY_ROUNDS,
 };
-use nyala::machine_core::Input;
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::times::GIVE_UP_MS;
 
 use super::devices::Devices;
 use super::store::{MachineRow, PurchaseRow, Store};

@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine_core::{Effect, Input, Machine, News, Waiter};
-use nyala::purchase::device::{DeviceEvent, DeviceRun};
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Cycle, Op, Purchase, PurchaseEvent};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::{Effect, Input, Machine, News, Waiter};
+use nyala_core::purchase::device::{DeviceEvent, DeviceRun};
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::{Cycle, Op, Purchase, PurchaseEvent};
 use rand::Rng;
 use uuid::Uuid;
 

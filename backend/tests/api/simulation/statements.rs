@@ -1,11 +1,11 @@
 //! The server's statements: each takes a while, and its answer may be lost.
 
-use nyala::cluster::fence::Fence;
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine_core::{Input, Unanswered};
-use nyala::purchase::device::ReportedRun;
-use nyala::purchase::edge;
-use nyala::purchase::step::{Change, Held};
+use nyala_cluster::fence::Fence;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::{Input, Unanswered};
+use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::edge;
+use nyala_core::purchase::step::{Change, Held};
 use rand::Rng;
 use uuid::Uuid;
 

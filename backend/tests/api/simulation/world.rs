@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine_core::Input;
-use nyala::purchase::rules::Decision;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::Input;
+use nyala_core::purchase::rules::Decision;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 

@@ -13,7 +13,7 @@ use std::time::Instant;
 use futures_util::FutureExt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use nyala::config::ServerSettings;
+use nyala_store::config::ServerSettings;
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -1,4 +1,4 @@
-//! The devices' core in C (`backend/mqtt/firmware/core`), held against the model of a device: what the model was told in a history, the core is
+//! The devices' core in C (`backend/firmware/core`), held against the model of a device: what the model was told in a history, the core is
 //! told as well, under the sanitizers, and it must do and say the same.
 
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use nyala::machine::device::mqtt::word::{Topic, Word};
+use nyala_machines::device::mqtt::word::{Topic, Word};
 use serde_json::{Map, Value};
 
 /// Lines before the one that differs, to be shown.
@@ -62,7 +62,7 @@ fn common(word: Map<String, Value>) -> Value {
 
 /// The core as a process; `None`: there is nothing here to build it with, which is said.
 pub fn built() -> Option<PathBuf> {
-    let firmware = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("mqtt/firmware");
+    let firmware = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../firmware");
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("firmware");
     let core = folder.join("core-stdio");
     let mut make = Command::new("make");

@@ -1,12 +1,12 @@
 //! The devices: their power, their flash, their crystal, and what they really ran.
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::memory::DeviceMemory;
-use nyala::machine::device::mqtt::conversation::LinkId;
-use nyala::machine::device::mqtt::model::{Act, Device, Saying};
-use nyala::machine::device::mqtt::word::{Cmd, Word};
-use nyala::purchase::device::{Command, DeviceRun};
-use nyala::purchase::step::{AckResult, Op};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::{Command, DeviceRun};
+use nyala_core::purchase::step::{AckResult, Op};
+use nyala_machines::device::memory::DeviceMemory;
+use nyala_machines::device::mqtt::conversation::LinkId;
+use nyala_machines::device::mqtt::model::{Act, Device, Saying};
+use nyala_machines::device::mqtt::word::{Cmd, Word};
 use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;

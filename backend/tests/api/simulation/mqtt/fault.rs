@@ -1,6 +1,6 @@
 //! What goes wrong.
 
-use nyala::domain::timestamp::Timestamp;
+use nyala_core::domain::timestamp::Timestamp;
 use rand::Rng;
 
 use super::super::world::{Happening, World};

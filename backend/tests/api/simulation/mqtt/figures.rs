@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::Change;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::Change;
 use uuid::Uuid;
 
 use super::super::store::PurchaseRow;

@@ -1,8 +1,8 @@
 //! Devices' connections with the server. Each keeps the order of its messages, and loses none until it breaks.
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::mqtt::conversation::LinkId;
-use nyala::machine::device::mqtt::word::{Cmd, Word};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_machines::device::mqtt::conversation::LinkId;
+use nyala_machines::device::mqtt::word::{Cmd, Word};
 
 use super::super::world::{T0, World};
 use super::{Happens, Mqtt};

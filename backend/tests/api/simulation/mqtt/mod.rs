@@ -12,12 +12,12 @@ pub mod wild;
 
 use std::collections::BTreeMap;
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::mqtt::conversation::LinkId;
-use nyala::machine::device::mqtt::word::{Cmd, Word};
-use nyala::machine_core::Start;
-use nyala::purchase::device::{Command, DeviceEvent};
-use nyala::purchase::step::{Change, Purchase};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::Start;
+use nyala_core::purchase::device::{Command, DeviceEvent};
+use nyala_core::purchase::step::{Change, Purchase};
+use nyala_machines::device::mqtt::conversation::LinkId;
+use nyala_machines::device::mqtt::word::{Cmd, Word};
 use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;

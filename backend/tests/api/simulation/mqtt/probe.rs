@@ -1,8 +1,8 @@
 //! Before money is held the device is asked, unless it was heard just now.
 
-use nyala::machine::device::mqtt::conversation::{PROBE_MS, Probe};
-use nyala::machine_core::{Input, Outcome, Start};
-use nyala::purchase::rules::Refusal;
+use nyala_core::machine::{Input, Outcome, Start};
+use nyala_core::purchase::rules::Refusal;
+use nyala_machines::device::mqtt::conversation::{PROBE_MS, Probe};
 
 use super::super::server::Phone;
 use super::super::world::World;

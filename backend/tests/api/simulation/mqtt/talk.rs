@@ -1,11 +1,11 @@
 //! The server's side: the real conversations, and what their effects are there.
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Trouble, Why};
-use nyala::machine::device::mqtt::word::Word;
-use nyala::machine_core::Start;
-use nyala::purchase::device::{Command, DeviceEvent};
-use nyala::purchase::step::Purchase;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::Start;
+use nyala_core::purchase::device::{Command, DeviceEvent};
+use nyala_core::purchase::step::Purchase;
+use nyala_machines::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Trouble, Why};
+use nyala_machines::device::mqtt::word::Word;
 use uuid::Uuid;
 
 use super::super::server::Phone;

@@ -1,10 +1,10 @@
 //! What no server would say and no network do: a device that is told anything, at any time, so that the core in C and the model are held
 //! against each other where histories never come.
 
-use nyala::machine::device::memory::DeviceMemory;
-use nyala::machine::device::mqtt::model::{Act, Device, Saying};
-use nyala::machine::device::mqtt::word::{Cmd, Word};
-use nyala::purchase::step::Op;
+use nyala_core::purchase::step::Op;
+use nyala_machines::device::memory::DeviceMemory;
+use nyala_machines::device::mqtt::model::{Act, Device, Saying};
+use nyala_machines::device::mqtt::word::{Cmd, Word};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Uuid;

@@ -1,12 +1,12 @@
 //! What must hold of several servers.
 
-use nyala::cluster::SHARDS;
-use nyala::cluster::fence::Fence;
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine_core::Outcome;
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::Change;
-use nyala::purchase::times::LOOK_EVERY_MS;
+use nyala_cluster::SHARDS;
+use nyala_cluster::fence::Fence;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::Outcome;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::Change;
+use nyala_core::purchase::times::LOOK_EVERY_MS;
 
 use super::super::devices::Devices;
 use super::super::world::{MACHINES, World};
@@ -128,7 +128,7 @@ impl<D: Devices> World<D> {
         let Some(fence) = self.several.as_ref().unwrap().shards.fence(shard) else { return false };
         let members = (0..self.servers()).filter_map(|server| self.of(server).member.as_ref());
         let mut owners = members.filter(|member| member.node == fence.node);
-        owners.any(|member| member.ownership.of(i64::from(shard)) == nyala::cluster::Owner::Here(fence))
+        owners.any(|member| member.ownership.of(i64::from(shard)) == nyala_cluster::Owner::Here(fence))
     }
 
     /// Whether every shard is somebody's who knows it, and nobody has more than its share.

@@ -4,12 +4,12 @@
 
 use std::vec;
 
-use nyala::cluster::shard_of;
-use nyala::machine::device::memory::Mode;
-use nyala::machine_core::Effect;
-use nyala::purchase::edge::POINTS;
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Change, PurchaseEvent};
+use nyala_cluster::shard_of;
+use nyala_core::machine::Effect;
+use nyala_core::purchase::edge::POINTS;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::{Change, PurchaseEvent};
+use nyala_machines::device::memory::Mode;
 use rand::Rng;
 
 use super::super::check::name;

@@ -1,6 +1,6 @@
 //! What goes wrong among several servers.
 
-use nyala::purchase::step::Op;
+use nyala_core::purchase::step::Op;
 use rand::Rng;
 
 use super::super::devices::Devices;

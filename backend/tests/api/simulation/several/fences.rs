@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use nyala::cluster::fence::Fence;
-use nyala::cluster::membership::Seen;
-use nyala::cluster::shard_of;
+use nyala_cluster::fence::Fence;
+use nyala_cluster::membership::Seen;
+use nyala_cluster::shard_of;
 
 use super::super::devices::Devices;
 use super::super::statements::{Begun, LOCKED_MS};

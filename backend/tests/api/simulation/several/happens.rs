@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use nyala::cluster::membership::Seen;
-use nyala::purchase::step::Purchase;
+use nyala_cluster::membership::Seen;
+use nyala_core::purchase::step::Purchase;
 use rand::Rng;
 
 use super::super::devices::Devices;

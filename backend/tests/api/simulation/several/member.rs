@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use nyala::cluster::fence::Fence;
-use nyala::cluster::membership::{BEAT_MS, Seen};
-use nyala::cluster::metrics::ClusterMetrics;
-use nyala::cluster::{Owner, Ownership};
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::device::relay::Said;
+use nyala_cluster::fence::Fence;
+use nyala_cluster::membership::{BEAT_MS, Seen};
+use nyala_cluster::metrics::ClusterMetrics;
+use nyala_cluster::{Owner, Ownership};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_machines::device::relay::Said;
 
 use super::super::devices::Devices;
 use super::super::world::{Happening, World};

@@ -16,7 +16,7 @@ mod shards;
 
 use std::collections::HashMap;
 
-use nyala::domain::timestamp::Timestamp;
+use nyala_core::domain::timestamp::Timestamp;
 use rand::Rng;
 
 use self::news::News;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use nyala::cluster::shard_of;
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine::recovery::RELAY_FOREIGN_AFTER_MS;
-use nyala::machine_core::Input;
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Held, Op};
+use nyala_cluster::shard_of;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::Input;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::{Held, Op};
+use nyala_machines::recovery::RELAY_FOREIGN_AFTER_MS;
 use rand::Rng;
 
 use super::super::devices::Devices;

@@ -1,9 +1,9 @@
 //! Machines that become a server's, and those that it shows though others decide about them, as `machine::recovery` reads both.
 
-use nyala::cluster::shard_of;
-use nyala::machine::recovery::{MIRROR_EVERY, SAFETY_NET_EVERY};
-use nyala::machine_core::Input;
-use nyala::purchase::step::Purchase;
+use nyala_cluster::shard_of;
+use nyala_core::machine::Input;
+use nyala_core::purchase::step::Purchase;
+use nyala_machines::recovery::{MIRROR_EVERY, SAFETY_NET_EVERY};
 
 use super::super::devices::Devices;
 use super::super::server::idmesin;

@@ -1,13 +1,13 @@
 //! Words and commands of machines that another server decides about, as `machine::device::relay` brings them on their way.
 
-use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::timestamp::Timestamp;
-use nyala::ledger::facts::OpenPurchase;
-use nyala::machine::device::relay::{EVERY, WORD_LIFE_MS};
-use nyala::machine_core::Input;
-use nyala::purchase::device::{Command, DeviceEvent};
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Op, Purchase};
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::Input;
+use nyala_core::purchase::device::{Command, DeviceEvent};
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::{Op, Purchase};
+use nyala_ledger::facts::OpenPurchase;
+use nyala_machines::device::relay::{EVERY, WORD_LIFE_MS};
 
 use super::super::devices::Devices;
 use super::super::server::idmesin;

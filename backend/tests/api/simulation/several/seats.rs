@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::machine_core::News;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::News;
 
 use super::super::devices::Devices;
 use super::super::world::World;

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nyala::cluster::fence::Fence;
-use nyala::cluster::membership::{LIFE_MS, Seen};
-use nyala::cluster::{SHARDS, shard_of};
-use nyala::domain::timestamp::Timestamp;
-use nyala::purchase::device::DeviceEvent;
+use nyala_cluster::fence::Fence;
+use nyala_cluster::membership::{LIFE_MS, Seen};
+use nyala_cluster::{SHARDS, shard_of};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::DeviceEvent;
 use rand::Rng;
 use rand::rngs::StdRng;
 

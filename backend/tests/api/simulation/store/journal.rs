@@ -1,11 +1,11 @@
 //! What the store was asked, with its answers: without the ids that PostgreSQL gives by itself, so that both can be compared.
 
-use nyala::domain::timestamp::Timestamp;
-use nyala::purchase::device::ReportedRun;
-use nyala::purchase::rules::{Decision, Refusal};
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::Held;
-use nyala::purchase::step::{Change, Purchase};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::rules::{Decision, Refusal};
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::Held;
+use nyala_core::purchase::step::{Change, Purchase};
 
 use super::rows::OrderRow;
 

@@ -6,14 +6,14 @@ mod rows;
 
 use std::collections::HashMap;
 
-use nyala::domain::driver_kind::DriverKind;
-use nyala::domain::timestamp::Timestamp;
-use nyala::purchase::device::ReportedRun;
-use nyala::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, ServiceFacts, Wallet};
-use nyala::purchase::rules::{Decision, Refusal, decide};
-use nyala::purchase::state::PurchaseState;
-use nyala::purchase::step::{Change, Exchange, Held, Purchase};
-use nyala::purchase::times::{CMD_LIFE_MS, SAVED_MS};
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, ServiceFacts, Wallet};
+use nyala_core::purchase::rules::{Decision, Refusal, decide};
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::{Change, Exchange, Held, Purchase};
+use nyala_core::purchase::times::{CMD_LIFE_MS, SAVED_MS};
 use uuid::Uuid;
 
 pub use journal::{Asked, Stored, outcome, told};

@@ -1,9 +1,9 @@
 //! The rows of the database in memory.
 
-use nyala::domain::receipt_number::ReceiptNumber;
-use nyala::domain::timestamp::Timestamp;
-use nyala::purchase::facts::Order;
-use nyala::purchase::state::PurchaseState;
+use nyala_core::domain::receipt_number::ReceiptNumber;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::facts::Order;
+use nyala_core::purchase::state::PurchaseState;
 use uuid::Uuid;
 
 use super::{OUTLET, PRICE};

@@ -1,0 +1,64 @@
+//! A failover of the database, as one of several servers sees it: no host takes writes, a standby answers, and nobody's beat reaches that
+//! any more. Then this server is not cut off alone, and nobody else owns anything either (docs/cluster.md).
+
+use std::time::Duration;
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::error::DbError;
+use nyala_store::db::{hosts, lock};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_postgres::Config;
+use tokio_postgres::config::TargetSessionAttrs;
+
+use super::Ownership;
+use super::error::ClusterError;
+use super::membership::{BEAT_MS, LIFE_MS};
+
+/// Between two looks everybody who lives has beaten.
+const LIFE: Duration = Duration::from_millis(LIFE_MS.unsigned_abs());
+const WITHIN: Duration = Duration::from_secs(1);
+
+/// Whether it waits to be promoted, and when each of the others lives to by what has reached it. Its clock is not asked.
+const LOOK: &str = "
+SELECT pg_is_in_recovery(), coalesce(array_agg(alive_until ORDER BY idnode) FILTER (WHERE idnode <> $1), '{}') FROM node";
+
+/// Looks for a failover while no beat is answered, where the database has several hosts; whoever has one cannot know. Runs until the process
+/// ends.
+pub async fn watch(config: &Config, ownership: &Ownership) {
+    let mut standbys = config.clone();
+    standbys.target_session_attrs(TargetSessionAttrs::ReadOnly);
+    let mut every = interval(Duration::from_millis(BEAT_MS));
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        every.tick().await;
+        if hosts::count(config) > 1
+            && ownership.silence() > LIFE
+            && let Err(e) = look(&standbys, ownership).await
+        {
+            tracing::debug!(error = %e, "no standby of the database answers");
+        }
+    }
+}
+
+/// Looks at one standby until the database answers, or that one does not.
+async fn look(standbys: &Config, ownership: &Ownership) -> Result<(), ClusterError> {
+    let (client, _lost) = lock::connect(standbys).await?;
+    let me = ownership.node().unwrap_or_default();
+    let mut before: Option<Vec<Timestamp>> = None;
+    let mut every = interval(LIFE);
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while ownership.silence() > LIFE {
+        every.tick().await;
+        let row = timeout(WITHIN, client.query_one(LOOK, &[&me])).await;
+        let row = row.map_err(|_| DbError::broken("a standby does not answer"))??;
+        if !row.try_get::<_, bool>(0)? {
+            return Ok(());
+        }
+        let beats = row.try_get(1)?;
+        if before.as_ref() == Some(&beats) {
+            ownership.fails_over();
+        }
+        before = Some(beats);
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! News over NATS (docs.nats.io, "Core NATS"): at most once is enough, so nothing is stored there, and a lost message costs the moment until
+//! somebody looks anyway.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_nats::connection::State;
+use async_nats::{Client, ConnectOptions, Event, Message, ServerAddr, Subscriber};
+use futures_util::StreamExt;
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::Receiver;
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+use super::order::Numbers;
+use super::{HEARD, Heard, Hint, News, PULSE_EVERY, Wire};
+use crate::Ownership;
+
+/// Before the first part that says what a message is about.
+const PREFIX: &str = "nyala.v1";
+const CONNECT_WITHIN: Duration = Duration::from_secs(2);
+/// A NATS server that stands still is noticed by two of these.
+const PING_EVERY: Duration = Duration::from_secs(2);
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+const AGAIN_AFTER_AT_MOST: Duration = Duration::from_secs(1);
+/// For handing a message to the connection; longer, and it is lost.
+const TELL_WITHIN: Duration = Duration::from_secs(1);
+
+/// Senders that are no living server and are remembered, in case they become one.
+const MAX_IGNORED: usize = 64;
+
+/// A message.
+#[derive(Debug, Serialize, Deserialize)]
+struct Envelope {
+    from: i64,
+    number: u64,
+    /// That the sender may see how long it took: µs since it began.
+    at_us: u64,
+    hint: Hint,
+}
+
+impl Hint {
+    /// What it is about, for whoever looks on (`nats sub 'nyala.v1.>'`).
+    fn subject(&self, from: i64) -> String {
+        match self {
+            Self::Machine { id, .. } => format!("{PREFIX}.mesin.{id}"),
+            Self::Words { shards } => format!("{PREFIX}.shard.{}", shards.first().unwrap_or(&0)),
+            Self::Tokens { customer } => format!("{PREFIX}.token.{customer}"),
+            Self::Tills => format!("{PREFIX}.till"),
+            Self::Balance { account, .. } => format!("{PREFIX}.saldo.{account}"),
+            Self::Question | Self::Answer { .. } => format!("{PREFIX}.device"),
+            Self::Sockets { .. } | Self::Pulse => format!("{PREFIX}.node.{from}"),
+        }
+    }
+}
+
+/// Tells and hears until the process ends. Without a NATS server that answers it tries again, and nobody waits for it.
+pub async fn forever(news: News, addresses: Vec<ServerAddr>, ca: Option<PathBuf>, ownership: Ownership) {
+    let Some(wire) = &news.0 else { return };
+    let Some(mut told) = wire.to_tell.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+    let began = Instant::now();
+    let mut number = 0;
+    loop {
+        match connect(wire, &addresses, ca.clone()).await {
+            Ok((client, heard)) => {
+                let speak = speak(wire, &client, &mut told, &ownership, began, &mut number);
+                tokio::select! { () = speak => {}, () = hear(wire, heard, &ownership, began) => {} }
+            }
+            Err(e) => tracing::warn!(error = %e, "no connection to NATS can be prepared; it is tried again"),
+        }
+        wire.is_connected(false);
+        sleep(AGAIN_AFTER_AT_MOST).await;
+    }
+}
+
+async fn connect(
+    wire: &Arc<Wire>,
+    addresses: &[ServerAddr],
+    ca: Option<PathBuf>,
+) -> Result<(Client, Subscriber), async_nats::Error> {
+    let noted = wire.clone();
+    let options = ConnectOptions::new()
+        .name("nyala")
+        .retry_on_initial_connect()
+        .max_reconnects(None)
+        .connection_timeout(CONNECT_WITHIN)
+        .ping_interval(PING_EVERY)
+        .subscription_capacity(HEARD)
+        .reconnect_delay_callback(|tries| AGAIN_AFTER_AT_MOST.min(AGAIN_AFTER * u32::try_from(tries).unwrap_or(u32::MAX).min(10)))
+        .event_callback(move |event| {
+            let wire = noted.clone();
+            async move { wire.note(&event) }
+        });
+    let options = ca.into_iter().fold(options, ConnectOptions::add_root_certificates);
+    // The library takes none of an address.
+    let login = addresses.iter().find_map(|address| Some((address.username()?, address.password()?)));
+    let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let options =
+        login.into_iter().fold(options, |options, (user, password)| options.user_and_password(plain(user), plain(password)));
+    let client = options.connect(addresses).await?;
+    let heard = client.subscribe(format!("{PREFIX}.>")).await?;
+    Ok((client, heard))
+}
+
+/// Brings to the others what is told here, and that this server is there.
+async fn speak(wire: &Wire, client: &Client, told: &mut Receiver<Hint>, own: &Ownership, began: Instant, number: &mut u64) {
+    let mut pulse = interval(PULSE_EVERY);
+    pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let hint = tokio::select! {
+            hint = told.recv() => hint,
+            _ = pulse.tick() => Some(Hint::Pulse),
+        };
+        let (Some(hint), Some(from)) = (hint, own.node()) else { continue };
+        // Lost ones are counted, too: that is how the others notice.
+        *number += 1 + wire.lost.swap(0, Ordering::AcqRel);
+        let subject = hint.subject(from);
+        let at_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let envelope = Envelope { from, number: *number, at_us, hint };
+        let Ok(payload) = serde_json::to_vec(&envelope) else { continue };
+        // What would wait for the next connection is old by then.
+        let is_up = client.connection_state() == State::Connected;
+        if is_up && matches!(timeout(TELL_WITHIN, client.publish(subject, payload.into())).await, Ok(Ok(()))) {
+            wire.metrics.told.inc();
+        } else {
+            wire.metrics.not_told.inc();
+        }
+    }
+}
+
+async fn hear(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Instant) {
+    let (mut numbers, mut ignored) = (Numbers::default(), BTreeSet::new());
+    while let Some(message) = heard.next().await {
+        let Some(Envelope { from, number, at_us, hint }) = read(&message) else {
+            wire.metrics.unreadable.inc();
+            continue;
+        };
+        if own.node() == Some(from) {
+            if hint == Hint::Pulse {
+                wire.came_back(began.elapsed().saturating_sub(Duration::from_micros(at_us)));
+            }
+            continue;
+        }
+        // Who has just joined is known with the next heartbeat, and what it sent before counts as missed then.
+        if !own.is_alive(from) {
+            wire.metrics.ignored.inc();
+            if ignored.len() < MAX_IGNORED {
+                ignored.insert(from);
+            }
+            continue;
+        }
+        let missing = numbers.missing(from, number, Instant::now()) + u64::from(ignored.remove(&from));
+        wire.metrics.heard.inc();
+        if missing > 0 {
+            wire.metrics.missed.inc_by(missing);
+            wire.pass_on(Heard::Missed);
+        }
+        wire.pass_on(Heard::Hint { from, hint });
+    }
+}
+
+fn read(message: &Message) -> Option<Envelope> {
+    serde_json::from_slice(&message.payload).ok()
+}
+
+impl Wire {
+    fn is_connected(&self, connected: bool) {
+        self.connected.store(connected, Ordering::Release);
+        self.metrics.connected.set(i64::from(connected));
+    }
+
+    fn note(&self, event: &Event) {
+        match event {
+            Event::Connected => {
+                self.is_connected(true);
+                // What was told meanwhile is not known.
+                self.pass_on(Heard::Missed);
+                tracing::info!("connected to NATS");
+            }
+            Event::Disconnected | Event::Closed => {
+                self.is_connected(false);
+                tracing::warn!("no connection to NATS: what other servers decide is seen when it is looked for");
+            }
+            Event::SlowConsumer(_) => {
+                self.metrics.missed.inc();
+                self.pass_on(Heard::Missed);
+            }
+            Event::ServerError(refused) => tracing::warn!(error = %refused, "NATS refuses"),
+            other => tracing::debug!(event = %other, "NATS"),
+        }
+    }
+
+    fn pass_on(&self, heard: Heard) {
+        // Nobody listening is no error.
+        let _ = self.heard.send(heard);
+    }
+
+    fn came_back(&self, way: Duration) {
+        self.metrics.way_seconds.observe(way.as_secs_f64());
+        *self.way.lock().unwrap_or_else(PoisonError::into_inner) = Some((way, Instant::now()));
+    }
+}

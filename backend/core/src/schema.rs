@@ -1,0 +1,73 @@
+//! How the document (`/openapi.json`) describes values of this crate, which parses them by hand: each schema takes what its parser takes, and
+//! nothing else. Patterns are those of ECMA-262, as JSON Schema wants them (2020-12 validation, §6.3.3).
+
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
+
+use crate::domain::cursor::{Cursor, MAX_IN_PROGRESS};
+use crate::domain::id::{Id, MAX_DIGITS};
+use crate::domain::receipt_number::ReceiptNumber;
+use crate::domain::telp::{COUNTRY_CODE, CountryCode, Telp};
+use crate::domain::timestamp::Timestamp;
+
+/// The digits of a positive id.
+pub const DIGITS: &str = "0*[1-9][0-9]";
+
+/// Implements the schema of each type by an expression.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __describe {
+    ($($of:ty => $schema:expr;)*) => {
+        $(
+            impl utoipa::PartialSchema for $of {
+                fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+                    $schema.into()
+                }
+            }
+            impl utoipa::ToSchema for $of {}
+        )*
+    };
+}
+pub use __describe as describe;
+
+describe! {
+    Id => number_or_text().minimum(Some(1)).maximum(Some(largest_id())).pattern(Some(format!("^{DIGITS}{{0,{}}}$", MAX_DIGITS - 1)))
+        .description(Some("An id: a number, or its digits as text.")).examples([1]).build();
+    ReceiptNumber => text(RECEIPT).description(Some("A receipt number: `SLF` and yymmddHHMMSSmmm.")).examples(["SLF261120180530123"]).build();
+    Telp => text(number(false)).description(Some("A WhatsApp number of Indonesia, with 0, 62, +62 or nothing before it; blanks, dots and \
+        dashes are skipped.")).examples(["81234567890"]).build();
+    CountryCode => number_or_text().enum_values(Some([json(COUNTRY_CODE), json("+62"), 62.into()])).build();
+    Timestamp => ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .description(Some("RFC 3339, UTC.")).build();
+    Cursor => text(sampai()).description(Some("Opaque, from the first page's answer.")).build();
+}
+
+const RECEIPT: &str = "^SLF[0-9]{15}$";
+
+pub fn text(pattern: impl Into<String>) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern))
+}
+
+pub fn number_or_text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String]))
+}
+
+pub fn json(text: &str) -> serde_json::Value {
+    text.into()
+}
+
+pub fn largest_id() -> i64 {
+    Id::MAX.get()
+}
+
+/// `domain::telp::Telp::parse`: the country code is never the beginning of the number itself.
+pub fn number(or_nothing: bool) -> String {
+    let s = "[ .-]*";
+    let code = format!(r"{s}(\+{s}6{s}2{s}|0{s}|6{s}2{s})?");
+    let digits = format!("([1-57-9]{s}[0-9]{s}|6{s}[013-9]{s})([0-9]{s}){{5,11}}");
+    if or_nothing { format!("^({code}{digits})?$") } else { format!("^{code}{digits}$") }
+}
+
+/// `domain::cursor::Cursor::parse`: what its `encode` writes, or nothing.
+fn sampai() -> String {
+    format!(r"^((0|[1-9a-f][0-9a-f]{{0,14}}|[1-7][0-9a-f]{{15}})(\.(0|[1-9a-f][0-9a-f]{{0,15}})){{0,{MAX_IN_PROGRESS}}})?$")
+}

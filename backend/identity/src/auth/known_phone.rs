@@ -1,0 +1,203 @@
+//! Phones that logged in before are known again by a cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"), so
+//! that neither strangers who guess at a number nor neighbours behind the same address lock their owner out.
+//!
+//! The cookie opens nothing. It says which customer logged in here last, and is signed, so that nobody can make one without
+//! the password or a code that was sent to the number. It stays when the customer logs out.
+
+use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+use nyala_core::domain::cookie;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::secrets::{Key, Secrets};
+use rand::RngCore;
+
+use super::error::AuthError;
+
+/// The cookie's name, before the installation's.
+const NAME: &str = "nyala_phone";
+/// The longest that browsers keep a cookie (RFC 6265bis §5.5: 400 days). Each login begins it anew.
+const LIFE_S: i64 = 400 * 24 * 60 * 60;
+
+const FORMAT: u8 = 1;
+const DEVICE_BYTES: usize = 16;
+const BODY_BYTES: usize = 1 + 8 + 4 + 8 + DEVICE_BYTES;
+const TAG_BYTES: usize = 16;
+
+/// A phone on which a customer has logged in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KnownPhone {
+    /// `id_customer_global` of who logged in last.
+    pub customer: i64,
+    /// `token_version` at that time: a phone from before the present password may be the one that the customer wants out.
+    pub version: i32,
+    /// Names the phone; every login gets a new one.
+    pub device: [u8; DEVICE_BYTES],
+}
+
+/// Makes and reads the cookies.
+#[derive(Debug)]
+pub struct KnownPhones {
+    key: Key,
+    /// The cookie's whole name: another installation on the same host has another one.
+    name: String,
+    /// `Secure` on every cookie, whatever the request came over.
+    always_secure: bool,
+}
+
+impl KnownPhones {
+    /// `always_secure` in production, where everything comes over TLS.
+    pub fn new(secrets: &Secrets, always_secure: bool) -> Self {
+        let name = cookie::name_of(NAME, &secrets.installation());
+        Self { key: secrets.token.derive("known phone"), name, always_secure }
+    }
+
+    /// The phone of the request with these headers, when it carries a good cookie. Cheap: asks no database, so whether
+    /// `version` is still the customer's is not known. As many cookies are looked at as fit into a request's head.
+    pub fn of_headers(&self, headers: &HeaderMap, now: Timestamp) -> Option<KnownPhone> {
+        self.shown(headers, now, false).or_else(|| self.shown(headers, now, true))
+    }
+
+    /// The same by cookies with an old name, or with the others.
+    fn shown(&self, headers: &HeaderMap, now: Timestamp, old: bool) -> Option<KnownPhone> {
+        let cookies = headers.get_all(COOKIE).flat_map(|line| cookie::named(line.as_bytes(), NAME));
+        cookies.filter(|cookie| cookie.is_old == old).find_map(|cookie| self.read(cookie.value, now))
+    }
+
+    /// The `Set-Cookie`s that make the phone which gets them known as one on which `customer` logged in with token version `version`.
+    /// `over_tls` tells whether the request came encrypted. A cookie of ours with an old name, among `headers`, is replaced; another
+    /// installation's is left alone.
+    ///
+    /// # Errors
+    /// When it is no header, which nothing in it makes it.
+    pub fn cookies(
+        &self,
+        customer: i64,
+        version: i32,
+        over_tls: bool,
+        headers: &HeaderMap,
+        now: Timestamp,
+    ) -> Result<Vec<HeaderValue>, AuthError> {
+        let secure = if self.always_secure || over_tls { "; Secure" } else { "" };
+        let cookie = |name: &str, value: &str, life_s: i64| {
+            let text = format!("{name}={value}; Path=/; Max-Age={life_s}; HttpOnly; SameSite=Strict{secure}");
+            HeaderValue::from_str(&text).map_err(AuthError::broken)
+        };
+        let mut cookies = vec![cookie(&self.name, &self.value(customer, version, now), LIFE_S)?];
+        if self.shown(headers, now, true).is_some() {
+            cookies.push(cookie(NAME, "", 0)?);
+        }
+        Ok(cookies)
+    }
+
+    fn value(&self, customer: i64, version: i32, now: Timestamp) -> String {
+        let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
+        bytes.push(FORMAT);
+        bytes.extend_from_slice(&customer.to_be_bytes());
+        bytes.extend_from_slice(&version.to_be_bytes());
+        bytes.extend_from_slice(&(now.ms().div_euclid(1000) + LIFE_S).to_be_bytes());
+        let mut device = [0; DEVICE_BYTES];
+        rand::rng().fill_bytes(&mut device);
+        bytes.extend_from_slice(&device);
+        let tag = self.key.mac(&bytes);
+        bytes.extend_from_slice(&tag[..TAG_BYTES]);
+        B64.encode(bytes)
+    }
+
+    fn read(&self, value: &str, now: Timestamp) -> Option<KnownPhone> {
+        let mut bytes = [0; BODY_BYTES + TAG_BYTES];
+        let whole = B64.decode_slice(value, &mut bytes).ok()? == bytes.len();
+        let (body, tag) = bytes.split_first_chunk::<BODY_BYTES>()?;
+        if !whole || body[0] != FORMAT || !self.key.verifies(body, tag) {
+            return None;
+        }
+        let (customer, rest) = body[1..].split_first_chunk()?;
+        let (version, rest) = rest.split_first_chunk()?;
+        let (until_s, device) = rest.split_first_chunk()?;
+        let live = i64::from_be_bytes(*until_s).saturating_mul(1000) > now.ms();
+        let device = device.try_into().ok()?;
+        live.then_some(KnownPhone { customer: i64::from_be_bytes(*customer), version: i32::from_be_bytes(*version), device })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
+
+    fn headers(lines: &[String]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        lines.iter().for_each(|line| headers.append(COOKIE, HeaderValue::from_str(line).unwrap()));
+        headers
+    }
+
+    #[test]
+    fn a_phone_is_known_among_other_cookies_until_its_time_is_over() {
+        let phones = KnownPhones::new(&Secrets::random(), false);
+        let value = phones.value(7, 3, NOW);
+        for line in [format!("{NAME}={value}"), format!("a=b; {NAME}=x; {NAME}={value} ;c"), format!("{NAME}x=1;{NAME}={value}")]
+        {
+            let known = phones.of_headers(&headers(&["d=e".to_owned(), line.clone()]), NOW).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!((known.customer, known.version), (7, 3));
+        }
+        let line = [format!("{NAME}={value}")];
+        assert!(phones.of_headers(&headers(&line), NOW.plus_ms(LIFE_S * 1000 - 1)).is_some());
+        assert!(phones.of_headers(&headers(&line), NOW.plus_ms(LIFE_S * 1000)).is_none());
+        assert!(phones.of_headers(&headers(&[]), NOW).is_none());
+    }
+
+    #[test]
+    fn nobody_else_makes_one() {
+        let (phones, others) = (KnownPhones::new(&Secrets::random(), false), KnownPhones::new(&Secrets::random(), false));
+        let good = phones.value(7, 3, NOW);
+        let mut bytes = B64.decode(&good).unwrap();
+        bytes[8] ^= 1; // another customer
+        for value in [
+            B64.encode(&bytes),
+            others.value(7, 3, NOW),
+            good[1..].to_owned(),
+            format!("{good}AA"),
+            String::new(),
+            "=".repeat(80),
+        ] {
+            assert!(phones.of_headers(&headers(&[format!("{NAME}={value}")]), NOW).is_none(), "{value}");
+        }
+    }
+
+    #[test]
+    fn each_login_is_a_phone_of_its_own() {
+        let phones = KnownPhones::new(&Secrets::random(), false);
+        let device = || phones.read(&phones.value(7, 3, NOW), NOW).unwrap().device;
+        assert_ne!(device(), device());
+    }
+
+    #[test]
+    fn scripts_and_other_sites_do_not_get_it_and_plain_lines_neither() {
+        for (always, over_tls, secure) in [(false, false, false), (false, true, true), (true, false, true)] {
+            let phones = KnownPhones::new(&Secrets::random(), always);
+            let cookies = phones.cookies(7, 3, over_tls, &headers(&[]), NOW).unwrap();
+            assert_eq!(cookies.len(), 1);
+            let cookie = cookies[0].to_str().unwrap();
+            assert!(cookie.starts_with(&format!("{}=", phones.name)), "{cookie}");
+            for part in ["Path=/", "Max-Age=34560000", "HttpOnly", "SameSite=Strict"] {
+                assert!(cookie.split("; ").any(|p| p == part), "{cookie}");
+            }
+            assert_eq!(cookie.ends_with("; Secure"), secure, "{cookie}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_with_the_old_name_is_read_and_replaced() {
+        let secrets = Secrets::random();
+        let (phones, others) = (KnownPhones::new(&secrets, false), KnownPhones::new(&Secrets::random(), false));
+        let (old, foreign) = (phones.value(7, 3, NOW), others.value(7, 3, NOW));
+        let replaced = |line: String| {
+            let cookies = phones.cookies(7, 3, false, &headers(&[line]), NOW).unwrap();
+            cookies.iter().skip(1).map(|cookie| cookie.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert!(phones.of_headers(&headers(&[format!("{NAME}={old}")]), NOW).is_some());
+        assert_eq!(replaced(format!("{NAME}={old}")), [format!("{NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")]);
+        assert_eq!(replaced(format!("{NAME}={foreign}; {}={old}", phones.name)), [""; 0], "another installation's stays");
+    }
+}

@@ -1,0 +1,346 @@
+//! Wrong passwords, counted before they are hashed (docs/limits.md; `auth.wrong_logins_*` in config/default.toml). Ten a quarter of an
+//! hour are a customer's own mistakes; what is beyond the limits is a guess, and costs neither a hash nor the number's owner the login.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nyala_cluster::Ownership;
+use nyala_core::domain::address::Address;
+use nyala_core::domain::recent::Recent;
+use nyala_core::domain::telp::Telp;
+use nyala_core::domain::timestamp::{Timestamp, seconds_up};
+use nyala_store::config;
+use prometheus_client::metrics::counter::Counter;
+
+use super::error::AuthError;
+use super::known_phone::KnownPhone;
+
+const WINDOW_MS: i64 = 15 * 60 * 1000;
+/// Wrong passwords that are remembered, about 60 MiB with as many that turned out to be right or were not looked at, which push none
+/// out: 290 a second for a quarter of an hour, more than most servers hash.
+const MOST: usize = 1 << 18;
+/// Addresses, and sites, with a bucket that is not empty, about 2 MiB each.
+const MOST_ADDRESSES: usize = 1 << 16;
+
+/// Who tries a password.
+#[derive(Debug, Clone)]
+pub enum Who {
+    /// A phone on which this customer has logged in since the password was last changed: nobody else's tries touch it.
+    Phone(KnownPhone),
+    Stranger {
+        number: Telp,
+        address: Address,
+    },
+}
+
+/// A try that counts as wrong until it is given back.
+#[derive(Debug)]
+#[must_use = "a right password is given back"]
+pub struct Attempt {
+    who: Who,
+    id: u64,
+}
+
+/// One for the whole process; a restart forgets. Among several servers each allows its share of a number's, so that whoever guesses at all of
+/// them has no more; what an address and a known phone may is each server's own.
+#[derive(Debug)]
+pub struct LoginLimits {
+    per_phone: usize,
+    per_number: usize,
+    servers: Ownership,
+    failed: Mutex<Failed>,
+    refused: Counter,
+}
+
+#[derive(Debug)]
+struct Failed {
+    numbers: Recent<Telp, Address>,
+    phones: Recent<KnownPhone, ()>,
+    addresses: AddressTries,
+}
+
+impl LoginLimits {
+    pub fn new(config: &config::AuthSettings, servers: Ownership) -> Self {
+        let addresses = AddressTries::new(config.wrong_logins_per_address, config.wrong_logins_address_refill_s);
+        Self::with(config.wrong_logins_per_phone, config.wrong_logins_per_number, addresses, servers)
+    }
+
+    fn with(per_phone: usize, per_number: usize, addresses: AddressTries, servers: Ownership) -> Self {
+        let (numbers, phones) = (Recent::new(WINDOW_MS, MOST), Recent::new(WINDOW_MS, MOST));
+        Self {
+            per_phone,
+            per_number,
+            servers,
+            failed: Mutex::new(Failed { numbers, phones, addresses }),
+            refused: Counter::default(),
+        }
+    }
+
+    /// Whether the address may try at all, told before anything else is looked at.
+    ///
+    /// # Errors
+    /// `TooMany` with the seconds until it may.
+    pub fn admit(&self, address: Address, now: Timestamp) -> Result<(), AuthError> {
+        self.refuse(self.lock().addresses.wait_ms(address, now))
+    }
+
+    /// Counts a try as wrong, so that many at once learn no more than one after the other.
+    ///
+    /// # Errors
+    /// `TooMany` with the seconds until the next one may be made.
+    pub fn reserve(&self, who: Who, now: Timestamp) -> Result<Attempt, AuthError> {
+        let mut failed = self.lock();
+        let id = match &who {
+            Who::Phone(phone) => {
+                self.refuse(failed.phones.wait_ms(phone, self.per_phone, now, |()| true))?;
+                failed.phones.add(*phone, (), now)
+            }
+            Who::Stranger { number, address } => {
+                let of_number = failed.numbers.wait_ms(number, self.servers.share_of(self.per_number), now, |_| true);
+                let of_pair = failed.numbers.wait_ms(number, self.per_phone, now, |from| from == address);
+                self.refuse(of_number.max(of_pair).max(failed.addresses.wait_ms(*address, now)))?;
+                failed.addresses.take(*address, now);
+                failed.numbers.add(number.clone(), *address, now)
+            }
+        };
+        Ok(Attempt { who, id })
+    }
+
+    /// The password was right, or was not looked at.
+    pub fn give_back(&self, attempt: &Attempt) {
+        let mut failed = self.lock();
+        match &attempt.who {
+            Who::Phone(phone) => failed.phones.take_back(phone, attempt.id),
+            Who::Stranger { number, address } => {
+                failed.numbers.take_back(number, attempt.id);
+                failed.addresses.give_back(*address);
+            }
+        }
+    }
+
+    /// Takes a try of the address for an answer that says which numbers are customers: it costs no hash.
+    ///
+    /// # Errors
+    /// As [`LoginLimits::admit`].
+    pub fn take(&self, address: Address, now: Timestamp) -> Result<(), AuthError> {
+        let mut failed = self.lock();
+        self.refuse(failed.addresses.wait_ms(address, now))?;
+        failed.addresses.take(address, now);
+        Ok(())
+    }
+
+    /// The answer said nothing.
+    pub fn give_back_try(&self, address: Address) {
+        self.lock().addresses.give_back(address);
+    }
+
+    /// The number has a new password: what was wrong before says nothing about it.
+    pub fn forget(&self, number: &Telp) {
+        self.lock().numbers.forget(number);
+    }
+
+    /// How many were refused, for the metrics.
+    pub fn refused(&self) -> &Counter {
+        &self.refused
+    }
+
+    fn refuse(&self, wait_ms: i64) -> Result<(), AuthError> {
+        if wait_ms <= 0 {
+            return Ok(());
+        }
+        self.refused.inc();
+        Err(AuthError::TooMany { retry_s: seconds_up(wait_ms) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Failed> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many times as many tries a /48 has as each /64 in it.
+const SITE_FACTOR: usize = 4;
+
+/// The tries of addresses, and of the /48 around them.
+#[derive(Debug)]
+struct AddressTries {
+    addresses: Buckets<Address>,
+    sites: Buckets<u64>,
+}
+
+impl AddressTries {
+    fn new(size: usize, refill_s: i64) -> Self {
+        let refill_ms = refill_s.saturating_mul(1000);
+        let site_refill_ms = refill_ms / SITE_FACTOR as i64;
+        Self { addresses: Buckets::new(size, refill_ms), sites: Buckets::new(size.saturating_mul(SITE_FACTOR), site_refill_ms) }
+    }
+
+    fn wait_ms(&self, address: Address, now: Timestamp) -> i64 {
+        let of_site = address.site().map_or(0, |site| self.sites.wait_ms(site, now));
+        self.addresses.wait_ms(address, now).max(of_site)
+    }
+
+    fn take(&mut self, address: Address, now: Timestamp) {
+        self.addresses.take(address, now);
+        if let Some(site) = address.site() {
+            self.sites.take(site, now);
+        }
+    }
+
+    fn give_back(&mut self, address: Address) {
+        self.addresses.give_back(address);
+        if let Some(site) = address.site() {
+            self.sites.give_back(site);
+        }
+    }
+}
+
+/// A bucket of tries for each key, into which one comes back every so often (the generic cell rate algorithm: all that is kept is
+/// when the bucket will be full again).
+#[derive(Debug)]
+struct Buckets<K> {
+    refill_ms: i64,
+    size_ms: i64,
+    full_at: HashMap<K, Timestamp>,
+}
+
+impl<K: Copy + Eq + Hash> Buckets<K> {
+    fn new(size: usize, refill_ms: i64) -> Self {
+        let size_ms = refill_ms.saturating_mul(i64::try_from(size).unwrap_or(i64::MAX));
+        Self { refill_ms, size_ms, full_at: HashMap::new() }
+    }
+
+    /// Milliseconds until there is a try.
+    fn wait_ms(&self, key: K, now: Timestamp) -> i64 {
+        let missing_ms = self.full_at.get(&key).map_or(0, |full_at| now.ms_until(*full_at).max(0));
+        (missing_ms + self.refill_ms - self.size_ms).max(0)
+    }
+
+    fn take(&mut self, key: K, now: Timestamp) {
+        if self.full_at.len() >= MOST_ADDRESSES && !self.full_at.contains_key(&key) {
+            self.make_room(now);
+        }
+        let full_at = self.full_at.entry(key).or_insert(now);
+        *full_at = (*full_at).max(now).plus_ms(self.refill_ms);
+    }
+
+    fn give_back(&mut self, key: K) {
+        if let Some(full_at) = self.full_at.get_mut(&key) {
+            *full_at = full_at.plus_ms(-self.refill_ms);
+        }
+    }
+
+    /// Full ones say nothing. When none is, all are forgotten, which only lets their addresses try again sooner.
+    fn make_room(&mut self, now: Timestamp) {
+        self.full_at.retain(|_, full_at| *full_at > now);
+        if self.full_at.len() >= MOST_ADDRESSES {
+            self.full_at.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE_MS: i64 = 60_000;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(1_795_000_000_000 + ms)
+    }
+
+    fn limits(per_phone: usize, per_number: usize, per_address: usize) -> LoginLimits {
+        LoginLimits::with(per_phone, per_number, AddressTries::new(per_address, 3), Ownership::default())
+    }
+
+    fn stranger(number: &str, address: u32) -> Who {
+        Who::Stranger { number: Telp::from_stored(number.to_owned()), address: Address::V4(address) }
+    }
+
+    fn phone(device: u8) -> Who {
+        Who::Phone(KnownPhone { customer: 7, version: 1, device: [device; 16] })
+    }
+
+    /// Seconds to wait; 0 when the try was taken.
+    fn wrong(limits: &LoginLimits, who: Who, ms: i64) -> u32 {
+        match limits.reserve(who, at(ms)) {
+            Ok(_) => 0,
+            Err(AuthError::TooMany { retry_s }) => retry_s,
+            Err(e) => panic!("{e}"),
+        }
+    }
+
+    #[test]
+    fn a_number_waits_at_the_address_that_guessed_and_nowhere_else() {
+        let limits = limits(2, 50, 1000);
+        assert_eq!((wrong(&limits, stranger("811", 1), 0), wrong(&limits, stranger("811", 1), 1000)), (0, 0));
+        assert_eq!(wrong(&limits, stranger("811", 1), 60_000), 840);
+        assert_eq!(wrong(&limits, stranger("811", 2), 60_000), 0);
+        assert_eq!(wrong(&limits, stranger("812", 1), 60_000), 0);
+        assert_eq!(wrong(&limits, stranger("811", 1), 15 * MINUTE_MS), 0);
+    }
+
+    #[test]
+    fn many_addresses_share_what_a_number_has_and_a_known_phone_does_not() {
+        let limits = limits(2, 5, 1000);
+        for address in 0..5 {
+            assert_eq!(wrong(&limits, stranger("811", address), 0), 0);
+        }
+        assert_eq!(wrong(&limits, stranger("811", 9), MINUTE_MS), 840);
+        assert_eq!((wrong(&limits, phone(1), MINUTE_MS), wrong(&limits, phone(1), MINUTE_MS)), (0, 0));
+        assert_eq!(wrong(&limits, phone(1), MINUTE_MS), 900);
+        assert_eq!(wrong(&limits, phone(2), MINUTE_MS), 0);
+        limits.forget(&Telp::from_stored("811".to_owned()));
+        assert_eq!(wrong(&limits, stranger("811", 9), MINUTE_MS), 0);
+    }
+
+    #[test]
+    fn an_address_has_a_bucket_into_which_one_comes_back_every_three_seconds() {
+        let limits = limits(100, 100, 3);
+        for number in ["811", "812", "813"] {
+            assert_eq!(wrong(&limits, stranger(number, 1), 0), 0);
+        }
+        assert_eq!(wrong(&limits, stranger("814", 1), 0), 3);
+        assert_eq!(wrong(&limits, stranger("814", 2), 0), 0);
+        assert!(limits.admit(Address::V4(1), at(2_999)).is_err());
+        limits.take(Address::V4(1), at(3_000)).unwrap();
+        assert_eq!(wrong(&limits, stranger("814", 1), 4_500), 2);
+        for number in ["811", "812", "813"] {
+            assert_eq!(wrong(&limits, stranger(number, 1), MINUTE_MS), 0, "no more than full");
+        }
+        assert_eq!(wrong(&limits, stranger("814", 1), MINUTE_MS), 3);
+    }
+
+    #[test]
+    fn a_right_password_costs_nothing() {
+        let limits = limits(1, 1, 1);
+        for who in [stranger("811", 1), phone(1)] {
+            for _ in 0..10 {
+                let attempt = limits.reserve(who.clone(), at(0)).unwrap();
+                limits.reserve(who.clone(), at(0)).unwrap_err();
+                limits.give_back(&attempt);
+            }
+        }
+    }
+
+    #[test]
+    fn right_passwords_push_no_wrong_one_out() {
+        let limits = limits(2, 50, usize::MAX >> 32);
+        assert_eq!((wrong(&limits, stranger("811", 1), 0), wrong(&limits, stranger("811", 1), 0)), (0, 0));
+        let own = stranger("812", 1);
+        for _ in 0..MOST {
+            let attempt = limits.reserve(own.clone(), at(1)).unwrap();
+            limits.give_back(&attempt);
+        }
+        assert_eq!(wrong(&limits, stranger("811", 1), 1_000), 899);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let limits = limits(10, 50, 2);
+        let most = u32::try_from(MOST_ADDRESSES).unwrap();
+        (0..most).for_each(|address| limits.take(Address::V4(address), at(0)).unwrap());
+        limits.take(Address::V4(most), at(1)).unwrap();
+        assert_eq!(limits.lock().addresses.addresses.full_at.len(), 1);
+    }
+}

@@ -1,0 +1,130 @@
+//! Who somebody is: numbers, passwords, one-time codes, tokens and the limits before them
+//! (docs/decisions/0018-a-guess-is-refused-before-it-is-hashed.md).
+
+pub mod account;
+pub mod argon;
+pub mod change_password;
+pub mod code;
+mod code_limits;
+pub mod code_try;
+pub mod error;
+mod fair_queue;
+pub mod known_phone;
+pub mod line;
+pub mod login_limits;
+pub mod password;
+pub mod requester;
+mod reset_alarm;
+pub mod sent_codes;
+pub mod session;
+pub mod token;
+
+use std::sync::Arc;
+
+use actix_web::http::header::{HeaderMap, HeaderValue};
+use nyala_cluster::Ownership;
+use nyala_core::domain::address::Address;
+use nyala_store::config::{AuthSettings, ServerSettings};
+use nyala_store::db::Store;
+use nyala_store::secrets::{Key, Secrets};
+use prometheus_client::metrics::gauge::Gauge;
+
+use crate::whatsapp::WhatsApp;
+use error::AuthError;
+use requester::Requester;
+
+/// Cheap to clone; one for the whole process.
+#[derive(Clone)]
+pub struct Auth(Arc<AuthParts>);
+
+pub struct AuthParts {
+    pub tokens: token::Tokens,
+    pub versions: session::Versions,
+    pub known_phones: known_phone::KnownPhones,
+    pub login_limits: login_limits::LoginLimits,
+    pub reset_alarm: reset_alarm::ResetAlarm,
+    pub sent_codes: sent_codes::SentCodes,
+    code_limits: code_limits::CodeLimits,
+    passwords: password::Workers,
+    store: Store,
+    whatsapp: WhatsApp,
+    /// What codes are kept under.
+    otp_key: Key,
+    settings: AuthSettings,
+    codes: code::Codes,
+}
+
+impl std::ops::Deref for Auth {
+    type Target = AuthParts;
+    fn deref(&self) -> &AuthParts {
+        &self.0
+    }
+}
+
+impl Auth {
+    /// Starts the password threads.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn new(
+        secrets: &Secrets,
+        config: &ServerSettings,
+        store: Store,
+        whatsapp: WhatsApp,
+        servers: &Ownership,
+    ) -> std::io::Result<Self> {
+        let login_limits = login_limits::LoginLimits::new(&config.auth, servers.clone());
+        Ok(Self(Arc::new(AuthParts {
+            tokens: token::Tokens::new(secrets, config.auth.token_days),
+            versions: session::Versions::default(),
+            known_phones: known_phone::KnownPhones::new(secrets, config.is_production()),
+            reset_alarm: reset_alarm::ResetAlarm::new(&config.auth, servers.clone()),
+            sent_codes: sent_codes::SentCodes::new(&config.auth),
+            code_limits: code_limits::CodeLimits::new(&config.auth),
+            passwords: password::Workers::start(login_limits.refused().clone())?,
+            login_limits,
+            store,
+            whatsapp,
+            otp_key: secrets.otp.clone(),
+            settings: config.auth.clone(),
+            codes: code::Codes::default(),
+        })))
+    }
+
+    /// Who asks from `address` with these headers.
+    pub fn requester(&self, address: Address, headers: &HeaderMap) -> Requester {
+        Requester { address, phone: self.known_phones.of_headers(headers, self.store.now()) }
+    }
+
+    /// A token of version `version` for customer `id`, good from now on.
+    ///
+    /// # Errors
+    /// As [`token::Tokens::mint`].
+    pub fn token(&self, id: i64, version: i32) -> Result<String, AuthError> {
+        self.tokens.mint(id, version, self.store.now())
+    }
+
+    /// The cookies by which a phone that sent `headers` is known from now on.
+    ///
+    /// # Errors
+    /// As [`known_phone::KnownPhones::cookies`].
+    pub fn phone_cookies(
+        &self,
+        id: i64,
+        version: i32,
+        over_tls: bool,
+        headers: &HeaderMap,
+    ) -> Result<Vec<HeaderValue>, AuthError> {
+        self.known_phones.cookies(id, version, over_tls, headers, self.store.now())
+    }
+
+    /// Codes given to WhatsApp, by result, for the metrics.
+    pub fn codes(&self) -> &code::Codes {
+        &self.codes
+    }
+
+    /// How many passwords wait to be hashed, for the metrics.
+    pub fn waiting_passwords(&self) -> &Gauge {
+        self.passwords.waiting()
+    }
+}

@@ -1,0 +1,44 @@
+//! Who asks, as far as limits care.
+
+use nyala_core::domain::address::Address;
+use nyala_core::domain::telp::Telp;
+
+use super::Auth;
+use super::error::AuthError;
+use super::known_phone::KnownPhone;
+use super::line::Line;
+
+/// Where a request came from.
+#[derive(Debug, Clone, Copy)]
+pub struct Requester {
+    pub address: Address,
+    /// The phone is known by its cookie; of which customer's present password is for `known_as` to say.
+    pub phone: Option<KnownPhone>,
+}
+
+impl Requester {
+    /// The phone, when customer `id` has logged in on it since the token version is `version`.
+    pub fn known_as(&self, id: i64, version: i32) -> Option<KnownPhone> {
+        self.phone.filter(|phone| phone.customer == id && phone.version == version)
+    }
+
+    /// As [`Requester::known_as`], of the account that `telp` has, if any. Looks up the phone's customer and never the number, so that it
+    /// tells nobody whether another number has an account.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn known_by_number(&self, auth: &Auth, telp: &Telp) -> Result<Option<KnownPhone>, AuthError> {
+        let Some(phone) = self.phone else { return Ok(None) };
+        let client = auth.store.get().await?;
+        let stmt = client.prepare_cached("SELECT telp, token_version FROM customer_global WHERE id = $1").await?;
+        let Some(row) = client.query_opt(&stmt, &[&phone.customer]).await? else { return Ok(None) };
+        let own = row.try_get::<_, &str>(0)? == telp.as_str();
+        Ok(self.known_as(phone.customer, row.try_get(1)?).filter(|_| own))
+    }
+
+    /// The line in which the requester's passwords wait: neighbours behind one address do not keep a known phone waiting. `known_as`
+    /// is what [`Requester::known_as`] said; a cookie alone may be of any account, or of a phone that the customer wants out.
+    pub fn line(&self, known_as: Option<KnownPhone>) -> Line {
+        known_as.map_or(Line::Address(self.address), |phone| Line::Customer(phone.customer, self.address))
+    }
+}

@@ -1,0 +1,207 @@
+//! The alarm over guessed reset codes (docs/limits.md). Only a reset takes an account over, and a guesser has as many numbers and
+//! addresses as there are; so wrong reset codes are counted over all, and past a number an hour a code is good for one try and
+//! few are sent, until the guessing has stopped for a while.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nyala_cluster::Ownership;
+use nyala_core::domain::recent::Recent;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::config;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+
+use super::error::AuthError;
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+/// Wrong codes that are remembered. Far more than the alarm lets happen in an hour.
+const MOST: usize = 1 << 16;
+/// While the last tries before the alarm are decided; that takes milliseconds.
+const RETRY_S: u32 = 1;
+
+/// One for the whole process; a restart forgets. Each of several servers has an alarm of its own, after its share of wrong codes.
+#[derive(Debug)]
+pub struct ResetAlarm {
+    wrong_per_hour: usize,
+    servers: Ownership,
+    lasts_ms: i64,
+    state: Mutex<State>,
+    on: Gauge,
+    wrong: Counter,
+}
+
+#[derive(Debug)]
+struct State {
+    wrong: Recent<(), ()>,
+    /// Tries that are not decided yet.
+    open: usize,
+    alarm: Option<Alarm>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Alarm {
+    since: Timestamp,
+    until: Timestamp,
+}
+
+/// A try that is not decided yet.
+#[derive(Debug)]
+pub struct ResetTry<'a> {
+    of: &'a ResetAlarm,
+    /// Since when there is alarm: a code that was sent before is worth nothing, one that was sent since then one try.
+    pub alarm_since: Option<Timestamp>,
+}
+
+impl ResetAlarm {
+    pub fn new(config: &config::AuthSettings, servers: Ownership) -> Self {
+        Self::with(config.reset_alarm_wrong_per_hour, config.reset_alarm_hours * HOUR_MS, servers)
+    }
+
+    fn with(wrong_per_hour: usize, lasts_ms: i64, servers: Ownership) -> Self {
+        let state = Mutex::new(State { wrong: Recent::new(HOUR_MS, MOST), open: 0, alarm: None });
+        Self { wrong_per_hour, servers, lasts_ms, state, on: Gauge::default(), wrong: Counter::default() }
+    }
+
+    /// Begins a try with a stranger's code.
+    ///
+    /// # Errors
+    /// `TooMany` when those that are not decided yet may raise the alarm: none of many at once is judged as if there were none.
+    pub fn begin(&self, now: Timestamp) -> Result<ResetTry<'_>, AuthError> {
+        let mut state = self.lock();
+        let alarm_since = self.since_in(&mut state, now);
+        if alarm_since.is_none() && state.wrong.count(&(), now) + state.open > self.servers.share_of(self.wrong_per_hour) {
+            return Err(AuthError::TooMany { retry_s: RETRY_S });
+        }
+        state.open += 1;
+        Ok(ResetTry { of: self, alarm_since })
+    }
+
+    /// Since when there is alarm.
+    pub fn since(&self, now: Timestamp) -> Option<Timestamp> {
+        self.since_in(&mut self.lock(), now)
+    }
+
+    /// 1 while there is alarm, for the metrics.
+    pub fn on(&self) -> &Gauge {
+        &self.on
+    }
+
+    /// Wrong codes of strangers, for the metrics.
+    pub fn wrong(&self) -> &Counter {
+        &self.wrong
+    }
+
+    fn since_in(&self, state: &mut State, now: Timestamp) -> Option<Timestamp> {
+        if state.alarm.is_some_and(|alarm| alarm.until <= now) {
+            state.alarm = None;
+            self.on.set(0);
+            tracing::info!("the alarm over guessed reset codes is over");
+        }
+        state.alarm.map(|alarm| alarm.since)
+    }
+
+    fn count_wrong(&self, now: Timestamp) {
+        self.wrong.inc();
+        let mut state = self.lock();
+        state.wrong.add((), (), now);
+        let wrong = state.wrong.count(&(), now);
+        if wrong <= self.servers.share_of(self.wrong_per_hour) {
+            return;
+        }
+        let until = now.plus_ms(self.lasts_ms);
+        if let Some(alarm) = &mut state.alarm {
+            alarm.until = until;
+            return;
+        }
+        state.alarm = Some(Alarm { since: now, until });
+        self.on.set(1);
+        tracing::warn!(
+            wrong,
+            "somebody guesses reset codes: until it stops each is good for one try, and few are sent to phones that are not known \
+             (docs/limits.md)"
+        );
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ResetTry<'_> {
+    /// The code was wrong.
+    pub fn wrong(self, now: Timestamp) {
+        self.of.count_wrong(now);
+    }
+}
+
+impl Drop for ResetTry<'_> {
+    fn drop(&mut self) {
+        self.of.lock().open -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use nyala_cluster::metrics::ClusterMetrics;
+
+    use super::*;
+
+    const DAY_MS: i64 = 24 * HOUR_MS;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(1_795_000_000_000 + ms)
+    }
+
+    fn guess(alarm: &ResetAlarm, ms: i64) {
+        alarm.begin(at(ms)).unwrap().wrong(at(ms));
+    }
+
+    #[test]
+    fn more_wrong_codes_in_an_hour_than_allowed_raise_it_until_they_have_stopped_for_a_day() {
+        let alarm = ResetAlarm::with(100, DAY_MS, Ownership::default());
+        (0..100).for_each(|ms| guess(&alarm, ms));
+        assert_eq!(alarm.since(at(100)), None);
+        guess(&alarm, 100);
+        assert_eq!(alarm.since(at(100)), Some(at(100)));
+        // Still more than allowed an hour, so that the day begins anew.
+        guess(&alarm, HOUR_MS - 1);
+        assert_eq!(alarm.since(at(HOUR_MS - 1 + DAY_MS - 1)), Some(at(100)));
+        assert_eq!((alarm.on().get(), alarm.wrong().get()), (1, 102));
+        assert_eq!(alarm.since(at(HOUR_MS - 1 + DAY_MS)), None);
+        assert_eq!(alarm.on().get(), 0);
+    }
+
+    #[test]
+    fn fewer_do_not_however_long_it_goes_on() {
+        let alarm = ResetAlarm::with(100, DAY_MS, Ownership::default());
+        for n in 0..10_000 {
+            guess(&alarm, n * HOUR_MS / 100);
+            assert_eq!(alarm.since(at(n * HOUR_MS / 100)), None);
+        }
+    }
+
+    #[test]
+    fn many_at_once_do_not_get_past_it() {
+        let alarm = ResetAlarm::with(3, DAY_MS, Ownership::default());
+        let mut open: Vec<_> = (0..4).map(|_| alarm.begin(at(0)).unwrap()).collect();
+        assert!(alarm.begin(at(0)).is_err());
+        drop(open.pop()); // right, or its caller went away
+        open.push(alarm.begin(at(0)).unwrap());
+        open.into_iter().for_each(|tried| tried.wrong(at(1)));
+        assert_eq!(alarm.begin(at(2)).unwrap().alarm_since, Some(at(1)));
+        assert_eq!(alarm.lock().open, 0);
+    }
+
+    #[test]
+    fn one_of_several_servers_raises_it_after_its_share() {
+        let servers = Ownership::shared(ClusterMetrics::default(), Duration::ZERO);
+        servers.is_one_of(3, vec![]);
+        let alarm = ResetAlarm::with(100, DAY_MS, servers);
+        (0..34).for_each(|ms| guess(&alarm, ms));
+        assert_eq!(alarm.since(at(34)), None);
+        guess(&alarm, 34);
+        assert_eq!(alarm.since(at(34)), Some(at(34)));
+    }
+}

@@ -1,0 +1,231 @@
+//! Who is logged in: a token's signature, its expiry, its version against the customer's present one, and whether the customer has
+//! logged out with it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::pool::Db;
+use tokio::sync::broadcast;
+use tokio_postgres::Row;
+
+use super::Auth;
+use super::error::AuthError;
+use super::token::{Claims, TokenId};
+
+/// Customers of whom it is remembered which tokens are good. Full: everything is forgotten and read again.
+const MAX_CACHED: usize = 200_000;
+/// How long that is believed. A change in this process is known at once; this bounds one by another process.
+const MAX_AGE_MS: i64 = 30_000;
+/// Ends that a slow listener may fall behind; past that it hears `Lagged` and must ask again for every session it holds.
+const ENDED_BACKLOG: usize = 1024;
+
+/// A logged-in customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    /// `id_customer_global`.
+    pub id: i64,
+    /// When the token runs out.
+    pub exp: Timestamp,
+    /// The token's version.
+    pub version: i32,
+    pub token: TokenId,
+}
+
+/// Tokens of customer `id` are dead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenEnded {
+    pub id: i64,
+    pub which: Ended,
+}
+
+/// Which ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// All of a version below this one.
+    Older(i32),
+    One(TokenId),
+}
+
+/// What is known of a customer's tokens.
+#[derive(Debug, Clone)]
+pub struct Known {
+    version: i32,
+    /// Logged out with, and when each would have run out anyway.
+    ended: Arc<[(TokenId, Timestamp)]>,
+    read_at: Timestamp,
+}
+
+impl Known {
+    fn lets(&self, claims: &Claims) -> bool {
+        claims.ver == self.version && !self.ends(claims.ver, claims.token_id())
+    }
+
+    /// Whether a token is over; a newer one than what was read is not.
+    pub fn ends(&self, version: i32, token: TokenId) -> bool {
+        version < self.version || self.ended.iter().any(|(ended, _)| *ended == token)
+    }
+
+    /// What two readers know together: versions only rise, and an ended token stays ended, so that a slow one cannot put what was
+    /// before back.
+    fn and(self, other: &Self) -> Self {
+        if self.version != other.version {
+            return if self.version > other.version { self } else { other.clone() };
+        }
+        let unread = other
+            .ended
+            .iter()
+            .filter(|(token, exp)| self.read_at.ms_until(*exp) > 0 && !self.ended.iter().any(|(known, _)| known == token));
+        let unread: Vec<_> = unread.copied().collect();
+        if unread.is_empty() { self } else { Self { ended: self.ended.iter().copied().chain(unread).collect(), ..self } }
+    }
+}
+
+/// Which tokens are good by customer, and the news of those that ended. Whoever learns of an end says it here, by `changed` or `ended`: what
+/// is believed and the sockets of this server end with it. What other servers have ended is found by [`read_again`].
+pub struct Versions {
+    known: DashMap<i64, Known>,
+    ended: broadcast::Sender<TokenEnded>,
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self { known: DashMap::new(), ended: broadcast::channel(ENDED_BACKLOG).0 }
+    }
+}
+
+impl Versions {
+    /// The news of ended tokens from now on, for those who hold sessions open (the socket).
+    pub fn subscribe(&self) -> broadcast::Receiver<TokenEnded> {
+        self.ended.subscribe()
+    }
+
+    /// A new version was committed: older tokens of `id` end at once in this process.
+    pub fn changed(&self, id: i64, version: i32, now: Timestamp) {
+        self.remember(id, Known { version, ended: Arc::default(), read_at: now });
+        self.tell(id, Ended::Older(version));
+    }
+
+    /// A logout in `session` was committed: its token ends at once in this process, without a question that could fail.
+    pub fn ended(&self, session: &Session) {
+        // Of the customer's other tokens nothing is learned by it: what was read stays as old as it is, or too old to be believed.
+        let read_at = self.known.get(&session.id).map_or(Timestamp::from_ms(0), |known| known.read_at);
+        self.remember(session.id, Known { version: session.version, ended: Arc::new([(session.token, session.exp)]), read_at });
+        self.tell(session.id, Ended::One(session.token));
+    }
+
+    fn tell(&self, id: i64, which: Ended) {
+        // Nobody listening is no error.
+        let _ = self.ended.send(TokenEnded { id, which });
+    }
+
+    /// Whether a token that says this is good.
+    async fn lets(&self, db: &Db, claims: &Claims, now: Timestamp) -> Result<bool, AuthError> {
+        let id = claims.id_customer_global;
+        if let Some(known) = self.known.get(&id)
+            && (0..MAX_AGE_MS).contains(&known.read_at.ms_until(now))
+            // a newer token than ours: another process changed the password
+            && claims.ver <= known.version
+        {
+            return Ok(known.lets(claims));
+        }
+        let client = db.get().await?;
+        let stmt = client.prepare_cached(OF_ONE).await?;
+        let read = by_customer(&client.query(&stmt, &[&id, &now]).await?, now)?.remove(&id).ok_or(AuthError::Unauthorized)?;
+        Ok(self.remember(id, read).lets(claims))
+    }
+
+    fn remember(&self, id: i64, new: Known) -> Known {
+        if self.known.len() >= MAX_CACHED {
+            self.known.clear();
+        }
+        self.known.entry(id).and_modify(|known| *known = new.clone().and(known)).or_insert(new).clone()
+    }
+}
+
+macro_rules! stored {
+    ($which:literal) => {
+        concat!(
+            "SELECT c.id, c.token_version, e.token, e.expires_at FROM customer_global c
+             LEFT JOIN ended_token e ON e.id_customer_global = c.id AND e.expires_at > $2 WHERE c.id ",
+            $which
+        )
+    };
+}
+
+/// A statement of its own: one for many would be planned anew at each purchase.
+const OF_ONE: &str = stored!("= $1");
+const OF_MANY: &str = stored!("= ANY($1) ORDER BY c.id");
+
+/// What is stored of the customers of these rows, which follow each other.
+fn by_customer(rows: &[Row], now: Timestamp) -> Result<HashMap<i64, Known>, AuthError> {
+    let mut read = HashMap::new();
+    for of_one in rows.chunk_by(|row, next| row.get::<_, i64>(0) == next.get::<_, i64>(0)) {
+        let Some(first) = of_one.first() else { continue };
+        let mut ended = Vec::new();
+        for row in of_one {
+            if let Some((token, exp)) = row.try_get::<_, Option<&[u8]>>(2)?.zip(row.try_get(3)?) {
+                ended.push((TokenId(token.try_into().map_err(AuthError::broken)?), exp));
+            }
+        }
+        read.insert(first.try_get(0)?, Known { version: first.try_get(1)?, ended: ended.into(), read_at: now });
+    }
+    Ok(read)
+}
+
+/// Reads which tokens of these customers have ended, whichever server ended them, and believes it from now on.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn read_again(auth: &Auth, ids: &[i64]) -> Result<HashMap<i64, Known>, AuthError> {
+    let client = auth.store.get().await?;
+    let stmt = client.prepare_cached(OF_MANY).await?;
+    let now = auth.store.now();
+    let read = by_customer(&client.query(&stmt, &[&ids, &now]).await?, now)?;
+    Ok(read.into_iter().map(|(id, known)| (id, auth.versions.remember(id, known))).collect())
+}
+
+/// The session of `token`, for requests and for the socket alike.
+///
+/// # Errors
+/// `Unauthorized` when the token is not ours, has run out, is older than the password, or was logged out with.
+pub async fn authenticate(auth: &Auth, token: &str) -> Result<Session, AuthError> {
+    let now = auth.store.now();
+    let claims = auth.tokens.read(token, now)?;
+    if !auth.versions.lets(&auth.store.db, &claims, now).await? {
+        return Err(AuthError::Unauthorized);
+    }
+    let exp = Timestamp::from_ms(claims.exp.saturating_mul(1000));
+    Ok(Session { id: claims.id_customer_global, exp, version: claims.ver, token: claims.token_id() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(version: i32, ended: &[(u8, i64)], read_at: i64) -> Known {
+        let ended = ended.iter().map(|(n, exp)| (TokenId([*n; 16]), Timestamp::from_ms(*exp))).collect();
+        Known { version, ended, read_at: Timestamp::from_ms(read_at) }
+    }
+
+    fn ended(known: &Known) -> Vec<u8> {
+        let mut all: Vec<u8> = known.ended.iter().map(|(token, _)| token.0[0]).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn a_slow_reader_puts_nothing_back() {
+        let newer = known(2, &[(1, 100), (2, 100)], 10);
+        assert_eq!(ended(&known(2, &[(1, 100)], 9).and(&newer)), [1, 2]);
+        assert_eq!(known(1, &[], 9).and(&newer).version, 2);
+        assert_eq!(ended(&known(3, &[(7, 100)], 11).and(&newer)), [7]);
+    }
+
+    #[test]
+    fn what_has_run_out_is_forgotten() {
+        let older = known(2, &[(1, 50), (2, 100)], 10);
+        assert_eq!(ended(&known(2, &[(2, 100)], 50).and(&older)), [2]);
+    }
+}

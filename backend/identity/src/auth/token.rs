@@ -1,0 +1,174 @@
+//! Customers' tokens: JWT, HS256 and nothing else, with `kid` and `aud` (docs/decisions/0019-tokens-carry-a-version.md; RFC 7519,
+//! RFC 8725).
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::secrets::Secrets;
+use rand::RngCore;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::error::AuthError;
+
+/// For whom the tokens are meant; no other program's token passes.
+const AUDIENCE: &str = "nyala-pelanggan";
+/// Longer texts are not looked at: a token made here has about 300 bytes.
+const MAX_TOKEN_BYTES: usize = 1024;
+const DAY_S: i64 = 24 * 60 * 60;
+
+/// Tells a token from every other one of its customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TokenId(pub [u8; 16]);
+
+/// What a token says; `exp` and `iat` are epoch seconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claims {
+    pub id_customer_global: i64,
+    /// `customer_global.token_version` when it was made: an older one is dead (docs/contract.md §1).
+    pub ver: i32,
+    pub aud: String,
+    pub iat: i64,
+    pub exp: i64,
+    /// Random (RFC 7519 §4.1.7); tokens from before there was logging out on the server have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jti: Option<String>,
+}
+
+impl Claims {
+    /// Of `jti`; without one of the other claims, which two logins of a customer share only within one second.
+    pub fn token_id(&self) -> TokenId {
+        let digest = match &self.jti {
+            Some(jti) => Sha256::digest(jti),
+            None => Sha256::digest(format!("{}.{}.{}.{}", self.id_customer_global, self.ver, self.iat, self.exp)),
+        };
+        let mut id = [0; 16];
+        id.copy_from_slice(&digest[..16]);
+        TokenId(id)
+    }
+}
+
+/// Makes and reads tokens with the key of `secrets.toml`.
+pub struct Tokens {
+    header: Header,
+    encoding: EncodingKey,
+    decoding: DecodingKey,
+    validation: Validation,
+    days: i64,
+}
+
+impl Tokens {
+    /// `days` is how long a token lives.
+    pub fn new(secrets: &Secrets, days: i64) -> Self {
+        let mut header = Header::new(Algorithm::HS256);
+        header.kid = Some(secrets.kid.clone());
+        let mut validation = Validation::new(Algorithm::HS256);
+        validation.set_audience(&[AUDIENCE]);
+        validation.set_required_spec_claims(&["exp", "aud"]);
+        // The expiry is held against the server's clock in `read`, not against the library's.
+        validation.validate_exp = false;
+        Self {
+            header,
+            encoding: EncodingKey::from_secret(secrets.token.bytes()),
+            decoding: DecodingKey::from_secret(secrets.token.bytes()),
+            validation,
+            days,
+        }
+    }
+
+    /// A token of version `ver` for the customer `id`, good from `now` on.
+    ///
+    /// # Errors
+    /// When the library cannot sign it, which no claims make it do.
+    pub fn mint(&self, id: i64, ver: i32, now: Timestamp) -> Result<String, AuthError> {
+        let iat = now.ms().div_euclid(1000);
+        let mut random = [0; 16];
+        rand::rng().fill_bytes(&mut random);
+        let (exp, jti) = (iat + self.days * DAY_S, Some(B64.encode(random)));
+        let claims = Claims { id_customer_global: id, ver, aud: AUDIENCE.to_owned(), iat, exp, jti };
+        jsonwebtoken::encode(&self.header, &claims, &self.encoding).map_err(AuthError::broken)
+    }
+
+    /// The claims of a token that was made here and has not run out. Its version is not looked at.
+    ///
+    /// # Errors
+    /// `Unauthorized` for any other.
+    pub fn read(&self, token: &str, now: Timestamp) -> Result<Claims, AuthError> {
+        if token.len() > MAX_TOKEN_BYTES {
+            return Err(AuthError::Unauthorized);
+        }
+        let data =
+            jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation).map_err(|_| AuthError::Unauthorized)?;
+        let live = data.claims.exp.saturating_mul(1000) > now.ms();
+        if live && data.header.kid == self.header.kid { Ok(data.claims) } else { Err(AuthError::Unauthorized) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
+
+    fn forged(alg: Algorithm, kid: Option<&str>, aud: &str, key: &[u8]) -> String {
+        let mut header = Header::new(alg);
+        header.kid = kid.map(str::to_owned);
+        let iat = NOW.ms() / 1000;
+        let claims = Claims { id_customer_global: 7, ver: 1, aud: aud.to_owned(), iat, exp: iat + DAY_S, jti: None };
+        jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(key)).unwrap()
+    }
+
+    #[test]
+    fn a_token_lives_its_days_and_not_longer() {
+        let tokens = Tokens::new(&Secrets::random(), 30);
+        let token = tokens.mint(7, 3, NOW).unwrap();
+        let claims = tokens.read(&token, NOW.plus_ms(30 * DAY_S * 1000 - 1)).unwrap();
+        assert_eq!((claims.id_customer_global, claims.ver), (7, 3));
+        assert!(tokens.read(&token, NOW.plus_ms(30 * DAY_S * 1000)).is_err());
+    }
+
+    #[test]
+    fn each_login_has_a_token_of_its_own_and_an_older_one_is_told_by_its_claims() {
+        let secrets = Secrets::random();
+        let tokens = Tokens::new(&secrets, 30);
+        let id = |token: &str| tokens.read(token, NOW).unwrap().token_id();
+        let token = tokens.mint(7, 3, NOW).unwrap();
+        assert_eq!(id(&token), id(&token));
+        assert_ne!(id(&token), id(&tokens.mint(7, 3, NOW).unwrap()));
+        let older = forged(Algorithm::HS256, Some("1"), AUDIENCE, secrets.token.bytes());
+        assert_eq!(id(&older), id(&older));
+        assert_ne!(id(&older), id(&token));
+    }
+
+    #[test]
+    fn only_our_key_algorithm_kid_and_audience_pass() {
+        let secrets = Secrets::random();
+        let tokens = Tokens::new(&secrets, 30);
+        let ours = secrets.token.bytes();
+        assert!(tokens.read(&forged(Algorithm::HS256, Some("1"), AUDIENCE, ours), NOW).is_ok());
+        for token in [
+            forged(Algorithm::HS384, Some("1"), AUDIENCE, ours),
+            forged(Algorithm::HS256, Some("2"), AUDIENCE, ours),
+            forged(Algorithm::HS256, None, AUDIENCE, ours),
+            forged(Algorithm::HS256, Some("1"), "other", ours),
+            forged(Algorithm::HS256, Some("1"), AUDIENCE, Secrets::random().token.bytes()),
+        ] {
+            assert!(tokens.read(&token, NOW).is_err(), "{token}");
+        }
+    }
+
+    #[test]
+    fn an_unsigned_token_is_refused() {
+        use base64::Engine;
+        use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+        let tokens = Tokens::new(&Secrets::random(), 30);
+        let token = tokens.mint(7, 1, NOW).unwrap();
+        let payload = token.split('.').nth(1).unwrap();
+        let none = B64.encode(r#"{"alg":"none","kid":"1","typ":"JWT"}"#);
+        for text in [format!("{none}.{payload}."), format!("{none}.{payload}"), String::new(), "..".to_owned(), "a".repeat(5000)]
+        {
+            assert!(tokens.read(&text, NOW).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The customer's code, shown to the cashier for a top-up: `NYC1.<kid>.<payload>.<mac>`, good for 5 minutes
+//! (docs/contract.md §2).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::secrets::Secrets;
+
+const PREFIX: &str = "NYC1";
+/// How long a code is good, in milliseconds (docs/contract.md §2).
+pub const LIFE_MS: i64 = 5 * 60 * 1000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QrError {
+    /// Not a customer's code of ours.
+    Foreign,
+    /// It was one, more than [`LIFE_MS`] ago.
+    Expired,
+}
+
+/// The text inside the code of customer `id_customer_global`, good until `now` + [`LIFE_MS`].
+pub fn make(secrets: &Secrets, id_customer_global: i64, now: Timestamp) -> String {
+    let mut payload = [0; 16];
+    payload[..8].copy_from_slice(&id_customer_global.to_be_bytes());
+    payload[8..].copy_from_slice(&now.plus_ms(LIFE_MS).ms().to_be_bytes());
+    super::seal(PREFIX, &secrets.kid, &secrets.qr_pelanggan, &payload)
+}
+
+/// Customers whose pictures are kept in a minute, some 1 KiB each; of more each is drawn anew.
+const MAX_KEPT: usize = 10_000;
+const MINUTE_MS: i64 = 60_000;
+
+/// Pictures of codes, each kept for its minute: whoever asks again gets the same one, and drawing costs a worker thread nothing more.
+#[derive(Debug, Clone, Default)]
+pub struct Pictures(Arc<Mutex<Minute>>);
+
+#[derive(Debug, Default)]
+struct Minute {
+    number: i64,
+    by_customer: HashMap<i64, Arc<str>>,
+}
+
+impl Pictures {
+    /// The code of a customer as a PNG in base64. It is good for five minutes from the end of the minute in which it is kept, so for
+    /// five at least from any answer.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn of(&self, secrets: &Secrets, id_customer_global: i64, now: Timestamp) -> Result<Arc<str>, super::png::PictureError> {
+        let number = now.ms().div_euclid(MINUTE_MS);
+        {
+            let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if minute.number != number {
+                *minute = Minute { number, by_customer: HashMap::new() };
+            }
+            if let Some(kept) = minute.by_customer.get(&id_customer_global) {
+                return Ok(kept.clone());
+            }
+        }
+        let picture: Arc<str> = STANDARD
+            .encode(super::png::render(&make(secrets, id_customer_global, Timestamp::from_ms((number + 1) * MINUTE_MS)))?)
+            .into();
+        let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if minute.number == number && minute.by_customer.len() < MAX_KEPT {
+            minute.by_customer.insert(id_customer_global, picture.clone());
+        }
+        Ok(picture)
+    }
+}
+
+/// Whose code it is.
+pub fn parse(text: &str, secrets: &Secrets, now: Timestamp) -> Result<i64, QrError> {
+    let payload: [u8; 16] = super::open(PREFIX, &secrets.kid, &secrets.qr_pelanggan, text).ok_or(QrError::Foreign)?;
+    let id = payload.first_chunk().copied().map(i64::from_be_bytes).ok_or(QrError::Foreign)?;
+    let good_until = payload.last_chunk().copied().map(i64::from_be_bytes).map(Timestamp::from_ms).ok_or(QrError::Foreign)?;
+    if now <= good_until { Ok(id) } else { Err(QrError::Expired) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_lives_five_minutes() {
+        let (secrets, now) = (Secrets::random(), Timestamp::from_ms(1_795_000_000_000));
+        let text = make(&secrets, 42, now);
+        assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000)), Ok(42));
+        assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000 + 1)), Err(QrError::Expired));
+        assert_eq!(parse(&text, &Secrets::random(), now), Err(QrError::Foreign));
+    }
+
+    #[test]
+    fn a_picture_is_kept_for_its_minute_and_each_customers_is_its_own() {
+        let (secrets, now, pictures) = (Secrets::random(), Timestamp::from_ms(1_795_000_020_000), Pictures::default());
+        let first = pictures.of(&secrets, 42, now).unwrap();
+        assert_eq!(pictures.of(&secrets, 42, now.plus_ms(30_000)).unwrap(), first);
+        assert_ne!(pictures.of(&secrets, 43, now).unwrap(), first);
+        assert_ne!(pictures.of(&secrets, 42, now.plus_ms(MINUTE_MS)).unwrap(), first);
+        assert_eq!(pictures.0.lock().unwrap().by_customer.len(), 1, "the minute before is forgotten");
+    }
+
+    #[test]
+    fn a_machines_sticker_is_no_customer() {
+        let secrets = Secrets::random();
+        assert_eq!(parse(&crate::qr::machine::make(&secrets, 1, 1), &secrets, Timestamp::from_ms(0)), Err(QrError::Foreign));
+    }
+}

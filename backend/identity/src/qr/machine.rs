@@ -1,0 +1,34 @@
+//! The sticker on a machine: `NYM1.<kid>.<payload>.<mac>`. It lives as long as its version (`mesin.qr_versi`).
+
+use nyala_store::secrets::Secrets;
+
+const PREFIX: &str = "NYM1";
+
+/// The sticker's text for version `versions` of machine `idmesin`.
+pub fn make(secrets: &Secrets, idmesin: i64, versions: i32) -> String {
+    let mut payload = [0; 12];
+    payload[..8].copy_from_slice(&idmesin.to_be_bytes());
+    payload[8..].copy_from_slice(&versions.to_be_bytes());
+    super::seal(PREFIX, &secrets.kid, &secrets.qr_mesin, &payload)
+}
+
+/// The machine's id and the sticker's version, which is revoked when the machine has a newer one. `None` when the text is
+/// not a sticker of ours.
+pub fn parse(text: &str, secrets: &Secrets) -> Option<(i64, i32)> {
+    let payload: [u8; 12] = super::open(PREFIX, &secrets.kid, &secrets.qr_mesin, text)?;
+    let idmesin = payload.first_chunk().copied().map(i64::from_be_bytes)?;
+    let versions = payload.last_chunk().copied().map(i32::from_be_bytes)?;
+    Some((idmesin, versions))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sticker_tells_its_machine_and_version() {
+        let secrets = Secrets::random();
+        assert_eq!(parse(&make(&secrets, i64::MAX, 3), &secrets), Some((i64::MAX, 3)));
+        assert_eq!(parse(&make(&secrets, 1, 1), &Secrets::random()), None);
+    }
+}

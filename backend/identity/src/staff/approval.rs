@@ -1,0 +1,132 @@
+//! A supervisor's yes at a kasir's till: to one action on one object, once, within two minutes.
+
+use std::fmt;
+
+use deadpool_postgres::Transaction;
+use nyala_core::domain::timestamp::Timestamp;
+
+use super::Staff;
+use super::error::StaffError;
+use super::key::{self, KeyKind};
+use super::operator::AtTill;
+
+const LIFE_MS: i64 = 2 * 60 * 1000;
+const MAX_OBJECT_BYTES: usize = 64;
+
+/// What is allowed: `aksi` and `objek` of the contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Act {
+    kind: ActKind,
+    object: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ActKind {
+    TopUp,
+    Void,
+    Refund,
+    Delete,
+    Cash,
+}
+
+impl ActKind {
+    const ALL: [Self; 5] = [Self::TopUp, Self::Void, Self::Refund, Self::Delete, Self::Cash];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::TopUp => "topup",
+            Self::Void => "batal",
+            Self::Refund => "refund",
+            Self::Delete => "hapus",
+            Self::Cash => "kas",
+        }
+    }
+}
+
+impl Act {
+    fn new(kind: ActKind, object: impl fmt::Display) -> Self {
+        Self { kind, object: object.to_string() }
+    }
+
+    pub fn top_up(id_customer_global: i64, nominal: i64) -> Self {
+        Self::new(ActKind::TopUp, format_args!("{id_customer_global}:{nominal}"))
+    }
+
+    pub fn void(idpembelian_emoney: i64) -> Self {
+        Self::new(ActKind::Void, idpembelian_emoney)
+    }
+
+    pub fn refund(receipt: &str, idcustomer: i64, nominal: i64) -> Self {
+        Self::new(ActKind::Refund, format_args!("{receipt}:{idcustomer}:{nominal}"))
+    }
+
+    pub fn delete(receipt: &str, idcustomer: i64) -> Self {
+        Self::new(ActKind::Delete, format_args!("{receipt}:{idcustomer}"))
+    }
+
+    pub fn cash(kind: &str, nominal: i64) -> Self {
+        Self::new(ActKind::Cash, format_args!("{kind}:{nominal}"))
+    }
+
+    /// As it is asked for. `None` for an unknown action or an object that none has.
+    pub fn read(kind: &str, object: &str) -> Option<Self> {
+        let kind = ActKind::ALL.into_iter().find(|k| k.as_str() == kind)?;
+        let plain = object.bytes().all(|b| b.is_ascii_alphanumeric() || b == b':');
+        (plain && (1..=MAX_OBJECT_BYTES).contains(&object.len())).then(|| Self::new(kind, object))
+    }
+}
+
+impl Staff {
+    /// An approval by `approver` for the session at `till`; its text is told once.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn approve(
+        &self,
+        tx: &Transaction<'_>,
+        till: AtTill,
+        approver: i64,
+        act: &Act,
+        now: Timestamp,
+    ) -> Result<String, StaffError> {
+        const GIVE: &str = "
+            INSERT INTO izin (hash, id_kunci, id_sesi, aksi, objek, created_at, sampai) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id";
+        let (secret, hash) = key::generate();
+        let until = now.plus_ms(LIFE_MS);
+        let row = tx.query_one(GIVE, &[&hash, &approver, &till.session, &act.kind.as_str(), &act.object, &now, &until]).await?;
+        Ok(KeyKind::Approval.text(row.get(0), &secret))
+    }
+}
+
+/// Uses an approval up, in the transaction that it allows. Returns who gave it.
+///
+/// # Errors
+/// `NotApproved` when it is for another action, object or session, used, or late.
+pub async fn use_up(tx: &Transaction<'_>, text: &str, till: AtTill, act: &Act, now: Timestamp) -> Result<i64, StaffError> {
+    const USE: &str = "
+        UPDATE izin i SET dipakai_at = $6 FROM kunci_operator k
+        WHERE i.id = $1 AND i.hash = $2 AND i.id_sesi = $3 AND i.aksi = $4 AND i.objek = $5 AND i.dipakai_at IS NULL AND i.sampai > $6
+            AND k.id = i.id_kunci AND k.revoked_at IS NULL
+        RETURNING i.id_kunci";
+    let (id, hash) = KeyKind::Approval.read(text).ok_or(StaffError::NotApproved)?;
+    let stmt = tx.prepare_cached(USE).await?;
+    let row = tx.query_opt(&stmt, &[&id, &hash, &till.session, &act.kind.as_str(), &act.object, &now]).await?;
+    row.map(|row| row.get(0)).ok_or(StaffError::NotApproved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_what_is_done() {
+        assert_eq!(Act::read("topup", "7:1500000"), Some(Act::top_up(7, 1_500_000)));
+        assert_eq!(Act::read("batal", "12"), Some(Act::void(12)));
+        assert_eq!(Act::read("refund", "SLF261120180530123:4:5000"), Some(Act::refund("SLF261120180530123", 4, 5_000)));
+        assert_eq!(Act::read("hapus", "SLF261120180530123:4"), Some(Act::delete("SLF261120180530123", 4)));
+        assert_eq!(Act::read("kas", "setor:100000"), Some(Act::cash("setor", 100_000)));
+        for (kind, object) in [("stop", "1"), ("topup", ""), ("topup", "1;2"), ("kas", &"1".repeat(65))] {
+            assert_eq!(Act::read(kind, object), None, "{kind} {object}");
+        }
+    }
+}

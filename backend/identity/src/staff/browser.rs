@@ -1,0 +1,256 @@
+//! Paired browsers: a tablet of an outlet, or one person's phone. A code is traded for a cookie; the cookie alone only lists names.
+
+use std::sync::PoisonError;
+
+use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
+use deadpool_postgres::{GenericClient, Transaction};
+use nyala_core::domain::address::Address;
+use nyala_core::domain::cookie::{self, Cookie};
+use nyala_core::domain::machine_code::MachineCode;
+use nyala_core::domain::role::Role;
+use nyala_core::domain::timestamp::Timestamp;
+use tokio_postgres::Row;
+
+use super::error::StaffError;
+use super::operator::role;
+use super::{Staff, WRONG_CODES, admit, key, may_try, wrong_pins};
+
+/// The cookie's name, before the installation's (`Staff::cookie`).
+pub const COOKIE_NAME: &str = "nyala_till";
+/// Browsers keep none longer (RFC 6265bis §5.5); each login begins it anew.
+pub(super) const COOKIE_LIFE_S: i64 = 400 * 24 * 60 * 60;
+
+/// How long a pairing code is good.
+pub const CODE_LIFE_MS: i64 = 10 * 60 * 1000;
+
+/// Whose a browser is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrowserOf {
+    Outlet(i64),
+    /// The id of a person.
+    Person(i64),
+}
+
+/// A paired browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Browser {
+    pub id: i64,
+    pub name: String,
+    pub outlet: Option<OutletName>,
+    /// Whose own it is.
+    pub person: Option<i64>,
+    cookie_hash: Option<Vec<u8>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutletName {
+    pub idoutlet: i64,
+    pub name: String,
+    pub city: String,
+}
+
+/// Somebody who may log in at a browser.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    pub id: i64,
+    pub name: String,
+    pub role: Role,
+    /// Milliseconds until the next try, 0 for none.
+    pub wait_ms: i64,
+    /// Until a supervisor opens it.
+    pub locked: bool,
+}
+
+/// A code that pairs one browser, as it is typed, and until when.
+#[derive(Debug)]
+pub struct Pairing {
+    pub id: i64,
+    pub code: String,
+    pub until: Timestamp,
+}
+
+/// A browser to be paired within `life_ms`. Its code is told once.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn invite(
+    tx: &Transaction<'_>,
+    name: &str,
+    of: BrowserOf,
+    life_ms: i64,
+    now: Timestamp,
+) -> Result<Pairing, StaffError> {
+    const INVITE: &str = "
+        INSERT INTO perangkat (nama, idoutlet, id_kunci, kode_hash, kode_sampai, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
+    let (idoutlet, person) = match of {
+        BrowserOf::Outlet(id) => (Some(id), None),
+        BrowserOf::Person(id) => (None, Some(id)),
+    };
+    let (code, until) = (MachineCode::random(), now.plus_ms(life_ms));
+    let row = tx.query_one(INVITE, &[&name, &idoutlet, &person, &key::hash(code.as_str()), &until, &now]).await?;
+    Ok(Pairing { id: row.get(0), code: code.as_str().to_owned(), until })
+}
+
+/// A code for a browser that takes the place of `id`, which was lost or forgot its cookie: the till with its shift goes on in it. `id` itself
+/// may be ended; if it is not, it is good until the code is used. `None` when there is no such browser.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn invite_again(tx: &Transaction<'_>, id: i64, now: Timestamp) -> Result<Option<Pairing>, StaffError> {
+    const INVITE: &str = "UPDATE perangkat SET kode_hash = $2, kode_sampai = $3 WHERE id = $1";
+    let (code, until) = (MachineCode::random(), now.plus_ms(CODE_LIFE_MS));
+    let found = tx.execute(INVITE, &[&id, &key::hash(code.as_str()), &until]).await? == 1;
+    Ok(found.then(|| Pairing { id, code: code.as_str().to_owned(), until }))
+}
+
+impl Staff {
+    /// Trades a code for a cookie's value, once; what that browser had before is over.
+    ///
+    /// # Errors
+    /// `CodeWrong`, also for one that was used or has run out; `TooMany` when an address has tried too many wrong ones.
+    pub async fn pair(
+        &self,
+        tx: &Transaction<'_>,
+        typed: &str,
+        address: Address,
+        now: Timestamp,
+    ) -> Result<(i64, String), StaffError> {
+        const PAIR: &str = "
+            WITH paired AS (
+                UPDATE perangkat SET kode_hash = NULL, kode_sampai = NULL, token_hash = $2, token_sampai = $3, dipasang_at = $4,
+                    dicabut_at = NULL
+                WHERE kode_hash = $1 AND kode_sampai > $4 RETURNING id
+            ), over AS (
+                UPDATE sesi_petugas s SET keluar_at = $4 FROM paired p WHERE s.id_perangkat = p.id AND s.keluar_at IS NULL
+            )
+            SELECT id FROM paired";
+        let (secret, hash) = key::generate();
+        may_try(&mut self.wrong_codes.lock().unwrap_or_else(PoisonError::into_inner), &address, WRONG_CODES, now)?;
+        if let Some(code) = MachineCode::parse(typed) {
+            let until = now.plus_ms(COOKIE_LIFE_S * 1000);
+            if let Some(row) = tx.query_opt(PAIR, &[&key::hash(code.as_str()), &hash, &until, &now]).await? {
+                return Ok((row.get(0), secret));
+            }
+        }
+        admit(&self.wrong_codes, address, WRONG_CODES, now)?;
+        Err(StaffError::CodeWrong)
+    }
+
+    /// The cookie with this value. Another installation on the same host has one of another name.
+    ///
+    /// # Errors
+    /// None that happens: a secret is plain text.
+    pub fn cookie(&self, secret: &str, over_tls: bool) -> Result<HeaderValue, StaffError> {
+        self.set_cookie(&cookie::name_of(COOKIE_NAME, &self.installation), secret, COOKIE_LIFE_S, over_tls)
+    }
+
+    /// The browser's cookie anew, when `headers` have it; one with an old name is replaced.
+    ///
+    /// # Errors
+    /// As [`Staff::cookie`].
+    pub fn renewed_cookies(
+        &self,
+        browser: &Browser,
+        headers: &HeaderMap,
+        over_tls: bool,
+    ) -> Result<Vec<HeaderValue>, StaffError> {
+        let own: Vec<_> =
+            cookies(headers).filter(|cookie| browser.cookie_hash.as_ref() == Some(&key::hash(cookie.value))).collect();
+        let mut set = Vec::new();
+        if let Some(cookie) = own.first() {
+            set.push(self.cookie(cookie.value, over_tls)?);
+        }
+        if own.iter().any(|cookie| cookie.is_old) {
+            set.push(self.set_cookie(COOKIE_NAME, "", 0, over_tls)?);
+        }
+        Ok(set)
+    }
+
+    fn set_cookie(&self, name: &str, value: &str, life_s: i64, over_tls: bool) -> Result<HeaderValue, StaffError> {
+        let secure = if self.always_secure || over_tls { "; Secure" } else { "" };
+        let text = format!("{name}={value}; Path=/ops/v1; Max-Age={life_s}; HttpOnly; SameSite=Strict{secure}");
+        HeaderValue::from_str(&text).map_err(StaffError::broken)
+    }
+}
+
+/// The cookies in a request that may be a browser's: as many as fit into its head, since junk that others set must not hide the one that counts.
+fn cookies(headers: &HeaderMap) -> impl Iterator<Item = Cookie<'_>> {
+    headers
+        .get_all(COOKIE)
+        .flat_map(|line| cookie::named(line.as_bytes(), COOKIE_NAME))
+        .filter(|cookie| key::is_secret(cookie.value))
+}
+
+/// What is stored of the cookies of a request.
+pub fn cookie_hashes(headers: &HeaderMap) -> Vec<Vec<u8>> {
+    cookies(headers).map(|cookie| key::hash(cookie.value)).collect()
+}
+
+/// The browser that a request comes from.
+///
+/// # Errors
+/// `NotPaired` when it has no cookie of a browser that is paired.
+pub async fn of_headers(client: &impl GenericClient, headers: &HeaderMap, now: Timestamp) -> Result<Browser, StaffError> {
+    let find = format!("{BROWSER} WHERE p.token_hash = ANY($1) AND p.token_sampai > $2 AND p.dicabut_at IS NULL LIMIT 1");
+    let stmt = client.prepare_cached(&find).await?;
+    let row = client.query_opt(&stmt, &[&cookie_hashes(headers), &now]).await?;
+    row.as_ref().map(read).ok_or(StaffError::NotPaired)
+}
+
+/// A browser that is paired.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn by_id(client: &impl GenericClient, id: i64) -> Result<Browser, StaffError> {
+    let stmt = client.prepare_cached(&format!("{BROWSER} WHERE p.id = $1")).await?;
+    Ok(read(&client.query_one(&stmt, &[&id]).await?))
+}
+
+const BROWSER: &str = "SELECT p.id, p.nama, p.id_kunci, o.idoutlet, o.nama, o.kota, p.token_hash FROM perangkat p LEFT JOIN outlet o USING (idoutlet)";
+
+fn read(row: &Row) -> Browser {
+    let outlet = row.get::<_, Option<i64>>(3).map(|idoutlet| OutletName { idoutlet, name: row.get(4), city: row.get(5) });
+    Browser { id: row.get(0), name: row.get(1), person: row.get(2), outlet, cookie_hash: row.get(6) }
+}
+
+/// Who may log in at a browser: on an outlet's those who work there and its owners, on a person's own that person. With each their newest
+/// wrong PINs. $1 browser, $2 what wrong PINs are newer than, $3 one person, or everybody.
+const LISTED: &str = "
+    SELECT k.id, k.nama, k.role, w.dikunci_at IS NOT NULL, ARRAY(
+        SELECT f.created_at FROM pin_gagal f WHERE f.id_kunci = k.id AND f.created_at > $2 AND f.created_at >= w.dihitung_sejak
+        ORDER BY f.created_at DESC, f.id DESC LIMIT 10)
+    FROM perangkat p
+    JOIN petugas w ON p.id_kunci IS NULL OR p.id_kunci = w.id_kunci
+    JOIN kunci_operator k ON k.id = w.id_kunci AND k.revoked_at IS NULL
+    LEFT JOIN outlet o ON o.idoutlet = p.idoutlet
+    WHERE p.id = $1 AND (p.id_kunci IS NOT NULL OR k.idoutlet = p.idoutlet OR k.idowner = o.idowner) AND ($3::BIGINT IS NULL OR k.id = $3)
+    ORDER BY k.role <> 'kasir', k.nama, k.id LIMIT 1000";
+
+async fn list(
+    client: &impl GenericClient,
+    browser: &Browser,
+    person: Option<i64>,
+    now: Timestamp,
+) -> Result<Vec<Listed>, StaffError> {
+    let stmt = client.prepare_cached(LISTED).await?;
+    let rows = client.query(&stmt, &[&browser.id, &wrong_pins::counts_since(now), &person]).await?;
+    let one = |row: &Row| {
+        let wait_ms = wrong_pins::wait_after(&row.get::<_, Vec<Timestamp>>(4), now);
+        Ok(Listed { id: row.get(0), name: row.get(1), role: role(row.get(2))?, locked: row.get(3), wait_ms })
+    };
+    rows.iter().map(one).collect()
+}
+
+/// # Errors
+/// When the database does not answer.
+pub async fn listed(client: &impl GenericClient, browser: &Browser, now: Timestamp) -> Result<Vec<Listed>, StaffError> {
+    list(client, browser, None, now).await
+}
+
+/// One of those who are listed.
+///
+/// # Errors
+/// `Unknown` for everybody else.
+pub async fn find_listed(client: &impl GenericClient, browser: &Browser, id: i64, now: Timestamp) -> Result<Listed, StaffError> {
+    list(client, browser, Some(id), now).await?.pop().ok_or(StaffError::Unknown)
+}

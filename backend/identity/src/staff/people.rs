@@ -1,0 +1,107 @@
+//! The people themselves: made with a first PIN, locked, opened, sent away. Each is an operator's key whose secret nobody has, so that
+//! roles, scope, ledger and audit know them as they know a key.
+
+use deadpool_postgres::{GenericClient, Transaction};
+use nyala_core::domain::role::Role;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::audit::{self, AuditEntry};
+use serde_json::Value;
+
+use super::error::StaffError;
+use super::key;
+use super::pin_hash::PinHash;
+
+/// How long a first PIN is good.
+const FIRST_PIN_LIFE_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Where somebody works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorksFor {
+    Outlet(i64),
+    Owner(i64),
+}
+
+/// The id of somebody who is not made yet: a PIN is hashed with it.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn next_id(client: &impl GenericClient) -> Result<i64, StaffError> {
+    Ok(client.query_one("SELECT nextval(pg_get_serial_sequence('kunci_operator', 'id'))", &[]).await?.get(0))
+}
+
+/// Makes a person with a PIN that has to be changed at the first login unless `is_own`.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn hire(
+    tx: &Transaction<'_>,
+    (name, role, works_for): (&str, Role, WorksFor),
+    (pin, is_own): (&PinHash, bool),
+    now: Timestamp,
+) -> Result<(), StaffError> {
+    const KEY: &str = "
+        INSERT INTO kunci_operator (id, role, idowner, idoutlet, nama, hash, created_at) OVERRIDING SYSTEM VALUE
+        VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    const PERSON: &str = "
+        INSERT INTO petugas (id_kunci, pin_hash, pin_awal_sampai, dihitung_sejak, created_at) VALUES ($1, $2, $3, $4, $4)";
+    let (idowner, idoutlet) = match works_for {
+        WorksFor::Owner(id) => (Some(id), None),
+        WorksFor::Outlet(id) => (None, Some(id)),
+    };
+    // Its secret is forgotten here: nobody calls with it.
+    let (_, hash) = key::generate();
+    tx.execute(KEY, &[&pin.person, &role.as_str(), &idowner, &idoutlet, &name, &hash, &now]).await?;
+    let first_until = (!is_own).then(|| now.plus_ms(FIRST_PIN_LIFE_MS));
+    tx.execute(PERSON, &[&pin.person, &pin.hash, &first_until, &now]).await?;
+    Ok(())
+}
+
+/// Gives a person a first PIN anew, opens the lock, and ends every session.
+///
+/// # Errors
+/// `Unknown` when there is no such person.
+pub async fn reset_pin(tx: &Transaction<'_>, pin: &PinHash, now: Timestamp) -> Result<(), StaffError> {
+    const RESET: &str = "
+        UPDATE petugas SET pin_hash = $2, pin_awal_sampai = $3, dikunci_at = NULL, dihitung_sejak = $4 WHERE id_kunci = $1";
+    let until = now.plus_ms(FIRST_PIN_LIFE_MS);
+    if tx.execute(RESET, &[&pin.person, &pin.hash, &until, &now]).await? == 0 {
+        return Err(StaffError::Unknown);
+    }
+    end_sessions(tx, pin.person, now).await
+}
+
+/// Lets a person try again whose PIN was wrong too often.
+///
+/// # Errors
+/// `Unknown` when there is no such person.
+pub async fn open_lock(tx: &Transaction<'_>, id: i64, now: Timestamp) -> Result<(), StaffError> {
+    const OPEN: &str = "UPDATE petugas SET dikunci_at = NULL, dihitung_sejak = $2 WHERE id_kunci = $1";
+    if tx.execute(OPEN, &[&id, &now]).await? == 0 { Err(StaffError::Unknown) } else { Ok(()) }
+}
+
+/// Ends every session of a person.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn end_sessions(client: &impl GenericClient, id: i64, now: Timestamp) -> Result<(), StaffError> {
+    const END: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id_kunci = $1 AND keluar_at IS NULL";
+    client.execute(END, &[&id, &now]).await?;
+    Ok(())
+}
+
+/// The line in the audit log about a person.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn record(
+    tx: &Transaction<'_>,
+    principal: &str,
+    action: &'static str,
+    id: i64,
+    content: Value,
+    now: Timestamp,
+) -> Result<(), StaffError> {
+    let entry = AuditEntry { principal, action, object: format!("petugas:{id}"), content };
+    let works_at = tx.query_one("SELECT idoutlet FROM kunci_operator WHERE id = $1", &[&id]).await?.get(0);
+    Ok(audit::write_at(tx, works_at, &entry, now).await?)
+}

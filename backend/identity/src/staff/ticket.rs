@@ -1,0 +1,123 @@
+//! Tickets for a socket: a session's way in, good once and for a minute. A browser's socket cannot show the session's token beside its
+//! cookie, and a token in a socket's `auth` would outlive it in logs. A ticket says itself whose it is, and is signed, because the socket may
+//! come to another server than the one that gave it; once means: once at each.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::secrets::{Key, Secrets};
+
+use super::operator::AtTill;
+
+const LIFE_MS: i64 = 60 * 1000;
+/// Used ones of a session that are remembered, each for its minute; when there are as many, no more of that session's are taken.
+const MAX_USED: usize = 64;
+
+const RANDOM_BYTES: usize = 16;
+const BODY_BYTES: usize = 5 * 8 + RANDOM_BYTES;
+const TAG_BYTES: usize = 16;
+
+/// Whose ticket it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TicketOf {
+    /// The person.
+    pub person: i64,
+    pub till: AtTill,
+}
+
+/// Makes the tickets, and takes each once.
+#[derive(Debug)]
+pub struct Tickets {
+    key: Key,
+    /// By session and their random bytes, each until when it would be good.
+    used: Mutex<HashMap<i64, HashMap<[u8; RANDOM_BYTES], Timestamp>>>,
+}
+
+impl Tickets {
+    pub fn new(secrets: &Secrets) -> Self {
+        Self { key: secrets.token.derive("till ticket"), used: Mutex::default() }
+    }
+
+    pub fn issue(&self, of: TicketOf, now: Timestamp) -> String {
+        let TicketOf { person, till: AtTill { session, browser, idoutlet } } = of;
+        let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
+        // No outlet has the number 0.
+        for number in [now.plus_ms(LIFE_MS).ms(), person, session, browser, idoutlet.unwrap_or(0)] {
+            bytes.extend_from_slice(&number.to_be_bytes());
+        }
+        bytes.extend_from_slice(&rand::random::<[u8; RANDOM_BYTES]>());
+        let tag = self.key.mac(&bytes);
+        bytes.extend_from_slice(&tag[..TAG_BYTES]);
+        B64.encode(bytes)
+    }
+
+    /// Uses a ticket up; `None` when it is none, used, or late.
+    pub fn take(&self, text: &str, now: Timestamp) -> Option<TicketOf> {
+        let mut bytes = [0; BODY_BYTES + TAG_BYTES];
+        let whole = B64.decode_slice(text, &mut bytes).ok()? == bytes.len();
+        let (body, tag) = bytes.split_first_chunk::<BODY_BYTES>()?;
+        if !whole || !self.key.verifies(body, tag) {
+            return None;
+        }
+        let (numbers, random) = body.split_last_chunk::<RANDOM_BYTES>()?;
+        let mut numbers = numbers.as_chunks().0.iter().map(|number| i64::from_be_bytes(*number));
+        let until = Timestamp::from_ms(numbers.next()?);
+        let (person, session, browser) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let idoutlet = numbers.next().filter(|id| *id != 0);
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|_, of_session| {
+            of_session.retain(|_, until| *until > now);
+            !of_session.is_empty()
+        });
+        if until <= now {
+            return None;
+        }
+        let of_session = used.entry(session).or_default();
+        let is_good = of_session.len() < MAX_USED && of_session.insert(*random, until).is_none();
+        is_good.then_some(TicketOf { person, till: AtTill { session, browser, idoutlet } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
+    const OF: TicketOf = TicketOf { person: 1, till: AtTill { session: 2, browser: 3, idoutlet: None } };
+
+    #[test]
+    fn a_ticket_is_good_once_and_for_a_minute() {
+        let tickets = Tickets::new(&Secrets::random());
+        let ticket = tickets.issue(OF, NOW);
+        assert_eq!(tickets.take("another", NOW), None);
+        assert_eq!(tickets.take(&ticket, NOW), Some(OF));
+        assert_eq!(tickets.take(&ticket, NOW), None);
+        let late = tickets.issue(OF, NOW);
+        assert_eq!(tickets.take(&late, NOW.plus_ms(LIFE_MS)), None);
+        for _ in 0..MAX_USED {
+            tickets.take(&tickets.issue(OF, NOW), NOW);
+        }
+        assert_eq!(tickets.take(&tickets.issue(OF, NOW), NOW), None, "as many in a minute");
+        let other = TicketOf { till: AtTill { session: 4, ..OF.till }, ..OF };
+        assert_eq!(tickets.take(&tickets.issue(other, NOW), NOW), Some(other), "another session has its own");
+        let later = NOW.plus_ms(LIFE_MS);
+        assert!(tickets.take(&tickets.issue(OF, later), later).is_some());
+        assert_eq!(tickets.used.lock().unwrap().len(), 1, "nothing is kept of what is over");
+    }
+
+    #[test]
+    fn it_is_good_where_the_keys_are_the_same_and_nobody_else_makes_one() {
+        let (secrets, of) = (Secrets::random(), TicketOf { till: AtTill { idoutlet: Some(9), ..OF.till }, ..OF });
+        let ticket = Tickets::new(&secrets).issue(of, NOW);
+        assert_eq!(Tickets::new(&secrets).take(&ticket, NOW), Some(of));
+        assert_eq!(Tickets::new(&Secrets::random()).take(&ticket, NOW), None);
+        for at in 0..BODY_BYTES + TAG_BYTES {
+            let mut bytes = B64.decode(&ticket).unwrap();
+            bytes[at] ^= 1;
+            assert_eq!(Tickets::new(&secrets).take(&B64.encode(bytes), NOW), None, "byte {at}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The development sender: messages go to `/dev/whatsapp` (docs/contract.md §5); the log tells that one came, never its code or
+//! to whom.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use nyala_core::domain::telp::Telp;
+
+use super::{CodeMessage, SendError, Sender};
+
+/// Messages kept, as many as may be sent in an hour; the oldest goes first.
+const MAX_KEPT: usize = 10_000;
+
+#[derive(Default)]
+pub struct LogSender {
+    /// Newest first. The lock is held for a push or a copy, never across an await.
+    sent: Mutex<VecDeque<CodeMessage>>,
+}
+
+impl LogSender {
+    /// Messages to `telp`, or to everybody, newest first.
+    pub fn sent(&self, telp: Option<&Telp>) -> Vec<CodeMessage> {
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.iter().filter(|p| telp.is_none_or(|t| *t == p.telp)).cloned().collect()
+    }
+}
+
+impl Sender for LogSender {
+    fn send<'a>(&'a self, message: &'a CodeMessage) -> LocalBoxFuture<'a, Result<(), SendError>> {
+        async move {
+            tracing::info!("a WhatsApp message came: see /dev/whatsapp");
+            let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+            sent.push_front(message.clone());
+            sent.truncate(MAX_KEPT);
+            Ok(())
+        }
+        .boxed_local()
+    }
+}
+
+/// What the customer reads.
+pub fn text(message: &CodeMessage) -> String {
+    format!("{} adalah kode verifikasi Anda. Berlaku 5 menit. Jangan berikan kode ini kepada siapa pun.", message.code.as_str())
+}

@@ -1,0 +1,76 @@
+//! Cash that goes into a till's drawer or out of it: append-only, and what should be in the drawer is the sum of its shift's rows.
+
+use deadpool_postgres::Transaction;
+use nyala_core::domain::timestamp::Timestamp;
+
+use super::error::LedgerError;
+
+/// Why it moved: `jenis` of the table, with what belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CashKind<'a> {
+    /// What was in the drawer when the shift began.
+    Float,
+    /// A top-up that was paid in cash.
+    TopUp {
+        idpembelian_emoney: i64,
+    },
+    /// The cash of a top-up that was taken back.
+    Void {
+        idpembelian_emoney: i64,
+    },
+    In {
+        reason: &'a str,
+    },
+    Out {
+        reason: &'a str,
+    },
+    /// Brought to the owner or the bank.
+    Deposit {
+        reason: &'a str,
+    },
+}
+
+impl<'a> CashKind<'a> {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Float => "modal",
+            Self::TopUp { .. } => "topup",
+            Self::Void { .. } => "batal",
+            Self::In { .. } => "masuk",
+            Self::Out { .. } => "keluar",
+            Self::Deposit { .. } => "setor",
+        }
+    }
+
+    const fn top_up(self) -> Option<i64> {
+        match self {
+            Self::TopUp { idpembelian_emoney } | Self::Void { idpembelian_emoney } => Some(idpembelian_emoney),
+            Self::Float | Self::In { .. } | Self::Out { .. } | Self::Deposit { .. } => None,
+        }
+    }
+
+    const fn reason(self) -> Option<&'a str> {
+        match self {
+            Self::In { reason } | Self::Out { reason } | Self::Deposit { reason } => Some(reason),
+            Self::Float | Self::TopUp { .. } | Self::Void { .. } => None,
+        }
+    }
+}
+
+/// Writes one movement of `nominal` rupiah (never negative: the kind knows the direction) in a shift that this transaction holds or
+/// has just opened. Gives the row's id.
+pub async fn record(
+    tx: &Transaction<'_>,
+    shift: i64,
+    kind: CashKind<'_>,
+    nominal: i64,
+    principal: &str,
+    now: Timestamp,
+) -> Result<i64, LedgerError> {
+    const RECORD: &str = "
+        INSERT INTO kas_gerak (idshift, jenis, nominal, idpembelian_emoney, alasan, aktor, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id";
+    let stmt = tx.prepare_cached(RECORD).await?;
+    let row = tx.query_one(&stmt, &[&shift, &kind.as_str(), &nominal, &kind.top_up(), &kind.reason(), &principal, &now]).await?;
+    Ok(row.get(0))
+}

@@ -1,0 +1,14 @@
+//! Every movement of money: append-only double entry (ARCHITECTURE.md, invariants), a balanced row of `ledger_transfer` and the
+//! wallet's counters in one statement. Lock order: machine, purchase (or top-up), shift, wallet.
+
+pub mod bulk_topup;
+pub mod came_back;
+pub mod cash;
+pub mod error;
+pub mod facts;
+pub mod purchase;
+pub mod push_queue;
+pub mod refund;
+pub mod shift;
+pub mod topup;
+pub mod void;

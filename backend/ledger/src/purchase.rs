@@ -1,0 +1,232 @@
+//! The purchase's movements of money, each one statement: the compare-and-set on the state and the double entry that
+//! belongs to it commit together or not at all. Lock order: machine, purchase, wallet
+//! (docs/decisions/0006-compare-and-set-in-one-lock-order.md).
+
+use nyala_cluster::fence::{Fence, Fenced};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use nyala_core::purchase::rules::Refusal;
+use nyala_core::purchase::state::undecided_states;
+use nyala_core::purchase::step::{Change, Held};
+use nyala_core::purchase::times::CMD_LIFE_MS;
+use nyala_store::db::error::DbError;
+use nyala_store::db::pool::DbClient;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use super::came_back::usable_again;
+use crate::push_queue::{queue_back, queue_end};
+
+/// Reserve the machine, hold the money and claim the receipt, in one transaction: a purchase that is held is a command that is due.
+/// The wallet is locked last: the insert may have to wait for the machine's purchase before, which is on its way to its own customer's
+/// wallet.
+pub const HOLD: &str = "
+WITH m AS (
+    UPDATE mesin SET epoch = epoch + 1 WHERE idmesin = $4 AND online AND NOT perlu_petugas AND jalan_cmd_id IS NULL RETURNING epoch
+), w AS (
+    SELECT idcustomer FROM quota_emoney WHERE idcustomer = $3 AND (jenis_emoney = 2 OR masa_aktif >= $10)
+), n AS (
+    INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT $1, $2, $13, $10 FROM m, w
+), t AS (
+    INSERT INTO snap_transaksi (id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin,
+        nama_layanan, durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at)
+    SELECT $1, $2, $3, $5, $4, $6, $7, $14, $15, $9, $8, 'HELD', $11, m.epoch, $12, $10 FROM m, w RETURNING id, idcustomer
+), q AS (
+    UPDATE quota_emoney q SET debits_pending = debits_pending + $8, updated_at = $10 FROM t WHERE q.idcustomer = t.idcustomer
+    RETURNING q.idakun
+), l AS (
+    INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+    SELECT 'pending', q.idakun, r.idakun, $8, t.id, $1, $3, $6, 'pelanggan:' || $1, $10
+    FROM t, q, akun r WHERE r.idoutlet = $6 AND r.jenis = 'R'
+)
+SELECT t.id, m.epoch FROM t, m";
+
+/// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_LIFE_MS` later.
+pub async fn hold(
+    client: &DbClient,
+    p: &Order,
+    machine: &MachineFacts,
+    service: &ServiceFacts,
+    now: Timestamp,
+) -> Result<Held, DbError> {
+    let stmt = client.prepare_cached(HOLD).await?;
+    let cmd_id = Uuid::new_v4();
+    let params: [&(dyn ToSql + Sync); 15] = [
+        &p.id_customer_global,
+        &p.receipt_number.as_str(),
+        &p.idcustomer,
+        &p.idmesin,
+        &machine.idowner,
+        &p.idoutlet,
+        &p.idlayanan,
+        &p.grandtotal,
+        &service.duration_s,
+        &now,
+        &cmd_id,
+        &now.plus_ms(CMD_LIFE_MS),
+        &p.body_hash(),
+        &machine.name,
+        &service.name,
+    ];
+    match client.query_opt(&stmt, &params).await {
+        Ok(Some(row)) => Ok(Held::Won { purchase_id: row.try_get(0)?, cmd_id, epoch: row.try_get(1)? }),
+        Ok(None) => Ok(Held::Changed),
+        Err(e) => match e.as_db_error().map(|db| (db.code(), db.constraint().unwrap_or_default())) {
+            Some((code, "satu_pemakai_per_mesin")) if *code == SqlState::UNIQUE_VIOLATION => Ok(Held::Lost(Refusal::MachineBusy)),
+            Some((code, "saldo_tidak_minus")) if *code == SqlState::CHECK_VIOLATION => Ok(Held::Lost(Refusal::BalanceTooLow)),
+            Some((code, _)) if *code == SqlState::UNIQUE_VIOLATION => Ok(Held::Changed),
+            _ => Err(e.into()),
+        },
+    }
+}
+
+/// Post the hold and run. The hold is looked up by $1 and not by the row that was just changed: so the planner reads one entry of
+/// `gerak_sekali` whatever it believes of the tables' sizes. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
+macro_rules! post {
+    ($($and:expr),*) => {
+        concat!(
+            "
+WITH t AS (
+    UPDATE snap_transaksi SET state = $2, started_at = $3, ends_at = $4, finished_at = $5
+    WHERE id = $1 AND state IN ",
+            undecided_states!(),
+            " RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal
+), q AS (
+    UPDATE quota_emoney q SET debits_pending = debits_pending - t.grandtotal, debits_posted = debits_posted + t.grandtotal, updated_at = $6
+    FROM t WHERE q.idcustomer = t.idcustomer
+), l AS (
+    INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+    SELECT 'post', p.debit_akun, p.credit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $6
+    FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
+)",
+            $($and,)*
+            "
+SELECT no_nota FROM t"
+        )
+    };
+}
+
+pub const POST: &str = post!();
+/// The same of a run that is over already.
+const POST_ENDED: &str = post!(", ", queue_end!("$6"));
+
+/// Void the hold: $2 state, $3 now, $4 whether the machine waits for staff.
+const VOID: &str = concat!(
+    "
+WITH locks AS MATERIALIZED (
+    SELECT FROM mesin WHERE $4 AND idmesin = (SELECT idmesin FROM snap_transaksi WHERE id = $1) FOR UPDATE
+), t AS (
+    UPDATE snap_transaksi SET state = $2, finished_at = $3
+    WHERE id = $1 AND state IN ",
+    undecided_states!(),
+    " AND $4 = EXISTS (SELECT FROM locks)
+    RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal, idmesin, idoutlet
+), m AS (
+    UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
+), q AS (
+    UPDATE quota_emoney q SET debits_pending = q.debits_pending - t.grandtotal, updated_at = $3, ",
+    usable_again!("$3", "t.grandtotal"),
+    "
+    FROM t JOIN customer c ON c.idcustomer = t.idcustomer JOIN outlet o ON o.idoutlet = c.idoutlet WHERE q.idcustomer = t.idcustomer
+), l AS (
+    INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+    SELECT 'void', p.credit_akun, p.debit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $3
+    FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
+), a AS (
+    INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
+    SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), t.idoutlet, $3 FROM t WHERE $4
+), ",
+    queue_back!("gagal", "t.id", "t", "$3"),
+    "
+SELECT no_nota FROM t"
+);
+
+const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state = ANY($3) RETURNING no_nota";
+
+const SOONER: &str = "
+UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING no_nota";
+
+const LATER: &str = "
+UPDATE snap_transaksi SET ends_at = $2, mundur = mundur + 1 WHERE id = $1 AND state = 'RUNNING' AND ends_at < $2 RETURNING no_nota";
+
+const FINISH: &str = concat!(
+    "
+WITH t AS (
+    UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1 AND state = 'RUNNING' AND ends_at <= $2
+    RETURNING id, no_nota, id_customer_global
+), ",
+    queue_end!("$2"),
+    "
+SELECT no_nota FROM t"
+);
+
+const STOP: &str = concat!(
+    "
+WITH t AS (
+    UPDATE snap_transaksi SET state = 'STOPPED', ends_at = $2, finished_at = $2 WHERE id = $1 AND state = 'RUNNING'
+    RETURNING id, no_nota, id_customer_global
+), ",
+    queue_end!("$2"),
+    "
+SELECT no_nota FROM t"
+);
+
+/// Where each of them looks for its purchase.
+const GUARD: &str = "WHERE id = $1 AND";
+
+static FENCED_POST: Fenced = Fenced::new(POST, GUARD);
+static FENCED_POST_ENDED: Fenced = Fenced::new(POST_ENDED, GUARD);
+static FENCED_VOID: Fenced = Fenced::new(VOID, GUARD);
+static FENCED_MARK: Fenced = Fenced::new(MARK, GUARD);
+static FENCED_SOONER: Fenced = Fenced::new(SOONER, GUARD);
+static FENCED_LATER: Fenced = Fenced::new(LATER, GUARD);
+static FENCED_STOP: Fenced = Fenced::new(STOP, GUARD);
+
+/// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload; or, with a `fence`,
+/// somebody else owns the machine. A finish needs none: that the run is over decides, whoever asks.
+pub async fn apply(
+    client: &DbClient,
+    id: i64,
+    change: Change,
+    now: Timestamp,
+    fence: Option<&Fence>,
+) -> Result<Option<String>, DbError> {
+    let row = match change {
+        Change::MarkSent => FENCED_MARK.query_opt(client, &[&id, &"SENT", &["HELD"].as_slice()], fence).await?,
+        Change::MarkUnsure => FENCED_MARK.query_opt(client, &[&id, &"UNSURE", &["HELD", "SENT"].as_slice()], fence).await?,
+        Change::Run { started_at, ends_at } => {
+            let params: [&(dyn ToSql + Sync); 6] = [&id, &"RUNNING", &started_at, &ends_at, &None::<Timestamp>, &now];
+            FENCED_POST.query_opt(client, &params, fence).await?
+        }
+        Change::RunAndFinish { started_at, ends_at } => {
+            let params: [&(dyn ToSql + Sync); 6] = [&id, &"FINISHED", &started_at, &ends_at, &Some(now), &now];
+            FENCED_POST_ENDED.query_opt(client, &params, fence).await?
+        }
+        Change::Sooner { started_at, ends_at } => FENCED_SOONER.query_opt(client, &[&id, &started_at, &ends_at], fence).await?,
+        Change::Later { ends_at } => FENCED_LATER.query_opt(client, &[&id, &ends_at], fence).await?,
+        Change::Finish => {
+            let stmt = client.prepare_cached(FINISH).await?;
+            client.query_opt(&stmt, &[&id, &now]).await?
+        }
+        Change::Stop { ends_at } => FENCED_STOP.query_opt(client, &[&id, &ends_at], fence).await?,
+        Change::Refuse | Change::Expire | Change::GiveUp => {
+            let state = if change == Change::Refuse { "REFUSED" } else { "EXPIRED" };
+            FENCED_VOID.query_opt(client, &[&id, &state, &now, &(change == Change::GiveUp)], fence).await?
+        }
+    };
+    Ok(row.map(|row| row.try_get(0)).transpose()?)
+}
+
+const REFUSAL: &str = "
+INSERT INTO nota (id_customer_global, no_nota, body_hash, tolak, created_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT DO NOTHING RETURNING TRUE";
+
+/// Remembers a refusal. `false`: the receipt number was claimed meanwhile, so read the facts again.
+pub async fn remember_refusal(client: &DbClient, p: &Order, why: Refusal, now: Timestamp) -> Result<bool, DbError> {
+    let stmt = client.prepare_cached(REFUSAL).await?;
+    let row = client
+        .query_opt(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.body_hash(), &why.as_str(), &now])
+        .await?;
+    Ok(row.is_some())
+}

@@ -1,0 +1,227 @@
+//! What is to be told: a row for each browser, written by the statement that ends what it tells, so that there is one exactly when that was
+//! committed. Any server takes it, one at a time.
+
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, ToSql, Type, accepts};
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::Store;
+use nyala_store::db::error::DbError;
+use nyala_store::db::pool::DbClient;
+
+/// How long after the end its customer is reminded of laundry that was not fetched.
+pub const REMIND_AFTER_MS: i64 = 10 * 60_000;
+
+/// Why somebody is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The wash is over.
+    Ended,
+    /// The laundry was not fetched.
+    Waits,
+    /// The machine did not start and the money is back.
+    NotStarted,
+    /// A till took a top-up back.
+    TopUpVoided,
+}
+
+impl Cause {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ended => "selesai",
+            Self::Waits => "menunggu",
+            Self::NotStarted => "gagal",
+            Self::TopUpVoided => "topup_batal",
+        }
+    }
+
+    /// How long after it was queued it is due.
+    pub const fn after_ms(self) -> i64 {
+        match self {
+            Self::Waits => REMIND_AFTER_MS,
+            Self::Ended | Self::NotStarted | Self::TopUpVoided => 0,
+        }
+    }
+}
+
+impl<'a> FromSql<'a> for Cause {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        let text = <&str>::from_sql(ty, raw)?;
+        let mut all = [Self::Ended, Self::Waits, Self::NotStarted, Self::TopUpVoided].into_iter();
+        all.find(|cause| cause.as_str() == text).ok_or_else(|| format!("unknown cause {text}").into())
+    }
+    accepts!(TEXT);
+}
+
+/// For the statement that ends a run: `t` has its `id` and `id_customer_global`, the parameter `now` is when.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __queue_end {
+    ($now:literal) => {
+        concat!(
+            "push_queued AS (
+    INSERT INTO push (objek, sebab, idlangganan, id_customer_global, created_at, due_at)
+    SELECT t.id, k.sebab, s.id, t.id_customer_global, ",
+            $now,
+            ", ",
+            $now,
+            " + k.after FROM t JOIN langganan_push s ON s.id_customer_global = t.id_customer_global AND s.expires_at > ",
+            $now,
+            ", (VALUES ('selesai', INTERVAL '0'), ('menunggu', INTERVAL '10 minutes')) k (sebab, after) ON CONFLICT DO NOTHING
+)"
+        )
+    };
+}
+pub use __queue_end as queue_end;
+
+/// For one that gives something back: `from` has the `object`'s id and `id_customer_global`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __queue_back {
+    ($cause:literal, $object:literal, $from:literal, $now:literal) => {
+        concat!(
+            "push_queued AS (
+    INSERT INTO push (objek, sebab, idlangganan, id_customer_global, created_at, due_at)
+    SELECT ",
+            $object,
+            ", '",
+            $cause,
+            "', s.id, s.id_customer_global, ",
+            $now,
+            ", ",
+            $now,
+            " FROM ",
+            $from,
+            " JOIN langganan_push s USING (id_customer_global) WHERE s.expires_at > ",
+            $now,
+            " ON CONFLICT DO NOTHING
+)"
+        )
+    };
+}
+pub use __queue_back as queue_back;
+
+/// Whether the laundry of the ended run `t` is in its machine, as far as is known: whoever starts the machine anew has taken it out.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __laundry_waits {
+    () => {
+        "t.diambil_at IS NULL AND t.finished_at IS NOT NULL AND NOT EXISTS (SELECT FROM snap_transaksi later \
+         WHERE later.idmesin = t.idmesin AND later.cmd_epoch > t.cmd_epoch AND later.started_at IS NOT NULL)"
+    };
+}
+pub use __laundry_waits as laundry_waits;
+
+/// $1 now, $2 rows at most, $3 until when nobody else takes them. Whose browser it is now decides: it may have moved, or be gone.
+const CLAIM: &str = concat!(
+    "
+WITH due AS (
+    SELECT objek, sebab, idlangganan FROM push WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+), p AS (
+    UPDATE push SET tries = push.tries + 1, due_at = $3 FROM due
+    WHERE (push.objek, push.sebab, push.idlangganan) = (due.objek, due.sebab, due.idlangganan) RETURNING push.*
+)
+SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p256dh, s.auth, t.nama_mesin, o.nama AS nama_outlet,
+       to_char(q.kembali_sampai AT TIME ZONE o.zona, 'DD/MM/YYYY HH24:MI') AS berlaku_sampai, ",
+    laundry_waits!(),
+    " AS menunggu
+FROM p LEFT JOIN langganan_push s ON s.id = p.idlangganan AND s.id_customer_global = p.id_customer_global AND s.expires_at > $1
+LEFT JOIN snap_transaksi t ON t.id = p.objek AND p.sebab <> 'topup_batal'
+LEFT JOIN outlet o ON o.idoutlet = t.idoutlet
+LEFT JOIN quota_emoney q ON q.idcustomer = t.idcustomer AND p.sebab = 'gagal' AND q.jenis_emoney = 1 AND q.masa_aktif = q.kembali_sampai
+    AND q.kembali_at >= t.created_at"
+);
+
+/// Both unless somebody else has taken it since.
+const DONE: &str = "DELETE FROM push WHERE objek = $1 AND sebab = $2 AND idlangganan = $3 AND tries = $4";
+const AGAIN: &str = "UPDATE push SET due_at = $5 WHERE objek = $1 AND sebab = $2 AND idlangganan = $3 AND tries = $4";
+
+const FORGET: &str = "DELETE FROM langganan_push WHERE id = $1";
+
+const WAITING: &str = "SELECT count(*) FROM push WHERE due_at <= $1";
+
+/// A push that this server has taken.
+pub struct Taken {
+    idlangganan: i64,
+    /// How often one did, this time included.
+    pub tries: i16,
+    pub cause: Cause,
+    pub object: i64,
+    pub created_at: Timestamp,
+    /// `None`: it is gone, or somebody else's.
+    pub browser: Option<Browser>,
+    pub machine: String,
+    pub outlet: String,
+    /// When the money of a purchase that did not start came back to an expired account: until when it is good.
+    pub usable_until: Option<String>,
+    /// The laundry is still in the machine, as far as is known.
+    pub waits: bool,
+}
+
+pub struct Browser {
+    pub endpoint: String,
+    pub p256dh: Vec<u8>,
+    pub auth: Vec<u8>,
+}
+
+/// Takes what is due, oldest first; nobody else does until `until`.
+pub async fn claim(client: &DbClient, now: Timestamp, most: i64, until: Timestamp) -> Result<Vec<Taken>, DbError> {
+    let stmt = client.prepare_cached(CLAIM).await?;
+    client.query(&stmt, &[&now, &most, &until]).await?.iter().map(taken).collect()
+}
+
+fn taken(row: &Row) -> Result<Taken, DbError> {
+    let browser = match row.try_get("endpoint")? {
+        None => None,
+        Some(endpoint) => Some(Browser { endpoint, p256dh: row.try_get("p256dh")?, auth: row.try_get("auth")? }),
+    };
+    let text = |name| row.try_get::<_, Option<String>>(name).map(Option::unwrap_or_default);
+    Ok(Taken {
+        idlangganan: row.try_get("idlangganan")?,
+        tries: row.try_get("tries")?,
+        cause: row.try_get("sebab")?,
+        object: row.try_get("objek")?,
+        created_at: row.try_get("created_at")?,
+        browser,
+        machine: text("nama_mesin")?,
+        outlet: text("nama_outlet")?,
+        usable_until: row.try_get("berlaku_sampai")?,
+        waits: row.try_get::<_, Option<bool>>("menunggu")?.unwrap_or(false),
+    })
+}
+
+/// It is done with, or to be tried again.
+pub async fn settle(client: &DbClient, taken: &Taken, again: Option<Timestamp>) -> Result<(), DbError> {
+    let Taken { object, cause, idlangganan, tries, .. } = taken;
+    let cause = cause.as_str();
+    let own: [&(dyn ToSql + Sync); 4] = [object, &cause, idlangganan, tries];
+    match again {
+        None => client.execute(&client.prepare_cached(DONE).await?, &own).await?,
+        Some(at) => client.execute(&client.prepare_cached(AGAIN).await?, &[&own[..], &[&at]].concat()).await?,
+    };
+    Ok(())
+}
+
+/// Its service says that there is no such browser any more.
+pub async fn forget(client: &DbClient, taken: &Taken) -> Result<(), DbError> {
+    let stmt = client.prepare_cached(FORGET).await?;
+    client.execute(&stmt, &[&taken.idlangganan]).await?;
+    Ok(())
+}
+
+/// How many are due.
+pub async fn waiting(store: &Store) -> Result<i64, DbError> {
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(WAITING).await?;
+    Ok(client.query_one(&stmt, &[&store.now()]).await?.try_get(0)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{REMIND_AFTER_MS, queue_end};
+
+    #[test]
+    fn the_reminder_is_due_when_it_says() {
+        assert!(queue_end!("$1").contains(&format!("('menunggu', INTERVAL '{} minutes')", REMIND_AFTER_MS / 60_000)));
+    }
+}

@@ -1,0 +1,139 @@
+//! A top-up that is taken back: the wallet pays the outlet that issued it, the whole quota and once (docs/till.md).
+
+use deadpool_postgres::Transaction;
+use nyala_core::domain::timestamp::Timestamp;
+
+use super::cash::CashKind;
+use super::error::LedgerError;
+use super::refund::Grounds;
+use super::shift;
+use super::topup::VOID_WITHIN_MS;
+use crate::push_queue::queue_back;
+
+/// A top-up whose row is locked.
+#[derive(Debug)]
+pub struct Voidable {
+    id: i64,
+    /// Rupiah that were paid for it.
+    nominal: i64,
+    created_at: Timestamp,
+    voided: bool,
+    /// Its cash lies in a drawer that is counted.
+    is_tills_cash: bool,
+}
+
+/// Who voids.
+#[derive(Debug, Clone, Copy)]
+pub struct Voider {
+    /// The browser of the till where it happens.
+    pub browser: Option<i64>,
+    /// May void what is older than half an hour.
+    pub any_age: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Voided {
+    pub idcustomer: i64,
+    pub id_customer_global: i64,
+    pub idoutlet: i64,
+    pub quota: i64,
+    pub nominal: i64,
+    pub balance: i64,
+}
+
+/// Finds and locks a top-up; 404 when it is none of that owner's or that outlet's.
+pub async fn lock(
+    tx: &Transaction<'_>,
+    id: i64,
+    (idowner, idoutlet): (Option<i64>, Option<i64>),
+) -> Result<Voidable, LedgerError> {
+    const LOCK: &str = "
+        SELECT harga_paket, created_at, batal_at IS NOT NULL, idshift IS NOT NULL AND cara_bayar = 'tunai' FROM pembelian_emoney
+        WHERE id = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR UPDATE";
+    let stmt = tx.prepare_cached(LOCK).await?;
+    let row = tx.query_opt(&stmt, &[&id, &idowner, &idoutlet]).await?;
+    let row = row.ok_or(LedgerError::NotFound("top-up tidak ditemukan"))?;
+    Ok(Voidable { id, nominal: row.get(0), created_at: row.get(1), voided: row.get(2), is_tills_cash: row.get(3) })
+}
+
+/// The movement mirrors the top-up's. No row when the wallet has less than the quota. $1 top-up, $2 now, $3 actor, $4 reason.
+const VOID: &str = concat!(
+    "
+    WITH sold AS (
+        SELECT debit_akun, credit_akun, jumlah, id_customer_global, idcustomer, idoutlet FROM ledger_transfer
+        WHERE idpembelian_emoney = $1 AND kind = 'topup'
+    ), wallet AS (
+        UPDATE quota_emoney q SET debits_posted = q.debits_posted + s.jumlah, updated_at = $2
+        FROM sold s WHERE q.idcustomer = s.idcustomer AND q.saldo >= s.jumlah RETURNING q.saldo
+    ), sale AS (
+        UPDATE pembelian_emoney SET batal_at = $2 WHERE id = $1 AND EXISTS (SELECT FROM wallet)
+    ), movement AS (
+        INSERT INTO ledger_transfer
+            (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
+        SELECT 'batal', s.credit_akun, s.debit_akun, s.jumlah, $1, s.id_customer_global, s.idcustomer, s.idoutlet, $3::TEXT, $4::TEXT, $2
+        FROM sold s, wallet
+    ), told AS (
+        SELECT s.id_customer_global FROM sold s, wallet
+    ), ",
+    queue_back!("topup_batal", "$1", "told", "$2"),
+    "
+    SELECT s.idcustomer, s.id_customer_global, s.idoutlet, s.jumlah, w.saldo FROM sold s, wallet w"
+);
+
+/// The account's kind and expiry follow the top-ups that still stand: what those of before gave, what the others gave each, and money that
+/// came back. One in which none stands keeps them until the next. In a statement of its own, which sees the void. $1 account, $2 customer.
+const FOLLOW: &str = "
+    WITH standing AS (
+        SELECT count(*) AS many, bool_or(jenis_emoney IS NULL) AS older, bool_or(jenis_emoney = 1) AS dated, max(masa_aktif) AS until,
+            max(created_at) AS newest
+        FROM pembelian_emoney WHERE id_customer_global = $2 AND idcustomer = $1 AND batal_at IS NULL
+    ), kept AS (
+        SELECT s.newest, s.many > 0 AS stands, CASE WHEN s.older THEN COALESCE(q.jenis_dulu, q.jenis_emoney) WHEN s.dated THEN 1 ELSE 2 END AS kind,
+            GREATEST(s.until, q.kembali_sampai,
+                CASE WHEN s.older THEN CASE WHEN q.jenis_dulu IS NULL THEN q.masa_aktif ELSE q.masa_aktif_dulu END END) AS until
+        FROM quota_emoney q, standing s WHERE q.idcustomer = $1
+    )
+    UPDATE quota_emoney q SET topup_at = k.newest,
+        jenis_emoney = CASE WHEN k.stands THEN k.kind ELSE q.jenis_emoney END,
+        masa_aktif = CASE WHEN NOT k.stands THEN q.masa_aktif WHEN k.kind = 1 THEN k.until END
+    FROM kept k WHERE q.idcustomer = $1";
+
+/// Takes the top-up back. 409 when that has happened already, or when its cash lies in a drawer and none is open here; 422 when the
+/// balance or that drawer has less, or after half an hour.
+pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: Grounds<'_>) -> Result<Voided, LedgerError> {
+    let Grounds { principal, reason, now } = grounds;
+    if top_up.voided {
+        return Err(LedgerError::Conflict("top-up sudah dibatalkan"));
+    }
+    // Before the wallet: the order of locks.
+    let drawer = match (top_up.is_tills_cash, by.browser) {
+        (true, Some(browser)) => Some(shift::hold_alone(tx, browser).await?),
+        (true, None) => return Err(LedgerError::Conflict("shift belum dibuka")),
+        (false, Some(browser)) => {
+            shift::hold_if_open(tx, browser).await?;
+            None
+        }
+        (false, None) => None,
+    };
+    let stmt = tx.prepare_cached(VOID).await?;
+    let row = tx.query_opt(&stmt, &[&top_up.id, &now, &principal, &reason]).await?;
+    let row = row.ok_or(LedgerError::Unprocessable("saldo sudah terpakai"))?;
+    let stmt = tx.prepare_cached(FOLLOW).await?;
+    tx.execute(&stmt, &[&row.get::<_, i64>(0), &row.get::<_, i64>(1)]).await?;
+    // After the balance: what is spent, no owner takes back either.
+    if !by.any_age && top_up.created_at.ms_until(now) > VOID_WITHIN_MS {
+        return Err(LedgerError::Unprocessable("lewat 30 menit, minta pemilik"));
+    }
+    if let Some(shift) = drawer {
+        let kind = CashKind::Void { idpembelian_emoney: top_up.id };
+        shift::take_out(tx, shift, (kind, top_up.nominal), principal, now).await?;
+    }
+    Ok(Voided {
+        idcustomer: row.get(0),
+        id_customer_global: row.get(1),
+        idoutlet: row.get(2),
+        quota: row.get(3),
+        nominal: top_up.nominal,
+        balance: row.get(4),
+    })
+}

@@ -1,0 +1,280 @@
+//! The machine's actor: a mailbox before [`Machine`], which decides. It carries out what that says, and brings back what became of
+//! it. It never awaits in its mailbox: a statement runs beside it, and its result comes back as an input.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
+use nyala_cluster::Owner;
+use nyala_cluster::fence::Fence;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::{self as core, Effect, Machine, Outcome, Unanswered};
+use nyala_core::purchase::device::Command;
+use nyala_core::purchase::edge;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::{Held, Op, Purchase};
+use nyala_ledger::{facts, purchase as ledger};
+use nyala_store::db::error::DbError;
+use nyala_store::db::pool::DbClient;
+
+use super::alarm::{self, Wakes};
+use super::board::Board;
+use super::device::{self, record};
+use super::fault;
+use super::listeners::Broadcast;
+use super::machines::{Location, Machines};
+use super::reply::Reply;
+use super::tick::Tick;
+use super::ticker::Ticker;
+use super::wheel::TimerKey;
+
+/// A request that waits for a purchase.
+pub type Buyer = Reply<Outcome>;
+/// An operator who waits for the end of a run.
+pub type StopWaiter = Reply<()>;
+pub type MachineInput = core::Input<Buyer, StopWaiter>;
+
+/// What a machine's actor is told.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub enum Tell {
+    Input(MachineInput),
+    /// Somebody watches where nobody did: ticks are wanted.
+    Watched,
+    /// Leave memory, unless something came up since `Machines` forgot this actor.
+    Leave,
+}
+
+pub struct MachineActor {
+    machines: Machines,
+    location: Location,
+    machine: Machine<Buyer, StopWaiter>,
+    board: Arc<Board>,
+    alarm: Option<(Timestamp, TimerKey)>,
+    ticker: Rc<Ticker>,
+}
+
+type Ctx = Context<MachineActor>;
+
+impl MachineActor {
+    /// `open`: its purchase, when that has just been read.
+    pub fn new(machines: Machines, location: Location, board: Arc<Board>, open: Option<Purchase>) -> Self {
+        let idmesin = location.idmesin;
+        Self {
+            ticker: Ticker::new(machines.clone(), &location, board.clone()),
+            machine: open.map_or_else(|| Machine::new(idmesin), |p| Machine::with_purchase(idmesin, p)),
+            machines,
+            location,
+            board,
+            alarm: None,
+        }
+    }
+
+    fn on(&mut self, input: MachineInput, ctx: &mut Ctx) {
+        let now = self.machines.parts().store.now();
+        // Whose machine it is may have changed since the last input.
+        let owned = MachineInput::Owned(self.machines.ownership().owns(self.location.idoutlet));
+        for input in [owned, input] {
+            for effect in self.machine.on(input, now) {
+                self.perform(effect, now, ctx);
+            }
+        }
+        self.arm(ctx);
+    }
+
+    fn perform(&self, effect: Effect<Buyer, StopWaiter>, now: Timestamp, ctx: &mut Ctx) {
+        let idmesin = self.location.idmesin;
+        match effect {
+            Effect::Hold { order, machine, service, at } => {
+                self.fault("before_hold");
+                let work = async move |client: DbClient| ledger::hold(&client, &order, &machine, &service, at).await;
+                self.ask(ctx, "a hold was not confirmed", work, |actor, held| {
+                    if matches!(held, Ok(Held::Won { .. })) {
+                        actor.fault("after_hold");
+                        actor.machines.changed(&actor.location);
+                    }
+                    MachineInput::Held(held)
+                });
+            }
+            Effect::Apply { next, change, at, .. } => {
+                let (before, after) = edge::around(change);
+                self.fault(before);
+                let (id, became, fault_point) = (next.id, next.state, self.machines.parts().fault_point.clone());
+                let (ownership, fence) = (self.machines.ownership().clone(), self.fence());
+                let work = async move |client: DbClient| {
+                    let result = ledger::apply(&client, id, change, at, fence.as_ref()).await;
+                    fault::point(&fault_point, after);
+                    let nota = result?;
+                    nota.iter().for_each(|nota| log(nota, idmesin, became));
+                    if nota.is_none() {
+                        ownership.doubt();
+                    }
+                    Ok(nota.is_some())
+                };
+                self.ask(ctx, "a change of a purchase was not confirmed", work, move |actor, done| {
+                    if done == Ok(true) {
+                        actor.machines.metrics().purchase_became(became);
+                        actor.machines.changed(&actor.location);
+                    }
+                    MachineInput::Applied(done)
+                });
+            }
+            Effect::Load => {
+                let work = async move |client: DbClient| facts::open_at(&client, idmesin).await;
+                self.ask(ctx, "a machine's purchase cannot be read", work, |_, stored| MachineInput::Loaded(stored));
+            }
+            Effect::Record { online, run, foreign, at } => {
+                if let Some(run) = run.filter(|_| foreign) {
+                    let cmd_id = tracing::field::display(run.cmd_id);
+                    tracing::warn!(
+                        cmd_id,
+                        idmesin,
+                        "a device runs what no open purchase says: its machine takes no purchase until it reports no run"
+                    );
+                }
+                let fence = self.fence();
+                let work = async move |client: DbClient| {
+                    record::record(&client, idmesin, online, run, foreign, at, fence.as_ref()).await
+                };
+                self.ask(ctx, "a device's state was not stored; its next word will be", work, |actor, done| {
+                    if done == Ok(true) {
+                        actor.machines.changed(&actor.location);
+                    }
+                    MachineInput::Recorded(done)
+                });
+            }
+            Effect::Command(cmd) => self.command(cmd),
+            Effect::Answered { after_ms } => self.machines.metrics().device_answered(after_ms),
+            // The board first: whoever joins now reads it.
+            Effect::Show { cycle, news } => {
+                self.board.set_cycle(cycle);
+                if let Some(news) = news {
+                    let frame = Tick::of(news, now).frame(idmesin);
+                    self.machines.parts().listeners.publish(Broadcast { idmesin, frame, volatile: false }, &self.board);
+                }
+            }
+            Effect::Answer { buyers, outcome } => buyers.into_iter().for_each(|buyer| buyer.send(outcome)),
+            Effect::Ended(operators) => operators.into_iter().for_each(|operator| operator.send(())),
+        }
+    }
+
+    /// Asks the database beside the mailbox; `tell` makes an input of its answer. `failed` is said when there was none.
+    fn ask<T: 'static>(
+        &self,
+        ctx: &mut Ctx,
+        failed: &'static str,
+        work: impl AsyncFnOnce(DbClient) -> Result<T, DbError> + 'static,
+        tell: impl FnOnce(&Self, Result<T, Unanswered>) -> MachineInput + 'static,
+    ) {
+        let (db, idmesin) = (self.machines.parts().store.db.clone(), self.location.idmesin);
+        let answered = async move {
+            match db.get().await {
+                Ok(client) => work(client).await,
+                Err(e) => Err(e),
+            }
+        };
+        ctx.spawn(answered.into_actor(self).map(move |result, actor, ctx| {
+            let result = result.map_err(|e| {
+                tracing::warn!(error = %e, idmesin, "{failed}");
+                Unanswered
+            });
+            let input = tell(actor, result);
+            actor.on(input, ctx);
+        }));
+    }
+
+    /// What stands before every change but a finish; none where there is one server. Who owns nothing changes nothing: its fence never stands.
+    fn fence(&self) -> Option<Fence> {
+        match self.machines.ownership().of(self.location.idoutlet) {
+            Owner::Alone => None,
+            Owner::Here(fence) => Some(fence),
+            Owner::Elsewhere => Some(Fence::of_nobody()),
+        }
+    }
+
+    fn command(&self, cmd: Command) {
+        let op = cmd.op;
+        device::command(&self.machines, self.location, cmd);
+        if op == Op::Start {
+            self.fault("after_send");
+        }
+    }
+
+    /// Sets the alarm for the machine's next moment, and the ticker for its run.
+    fn arm(&mut self, ctx: &mut Ctx) {
+        self.ticker.follow(self.machine.running().map(Purchase::cycle));
+        let wake_at = self.machine.wake_at();
+        if self.alarm.map(|(at, _)| at) == wake_at {
+            return;
+        }
+        if let Some((_, key)) = self.alarm.take() {
+            alarm::cancel(key);
+        }
+        self.alarm = wake_at.and_then(|at| Some((at, alarm::set(at, Wakes::Machine(ctx.address()))?)));
+    }
+
+    fn fault(&self, name: &str) {
+        fault::point(&self.machines.parts().fault_point, name);
+    }
+}
+
+/// What an operator looks for by the receipt number: how it was decided, and by debug all of it.
+fn log(nota: &str, idmesin: i64, became: PurchaseState) {
+    use PurchaseState as State;
+    let state = became.as_str();
+    match became {
+        State::Held | State::Sent | State::Finished => tracing::debug!(nota, idmesin, state, "purchase"),
+        State::Running | State::Stopped | State::Refused => tracing::info!(nota, idmesin, state, "purchase"),
+        State::Unsure | State::Expired => tracing::warn!(nota, idmesin, state, "purchase"),
+    }
+}
+
+impl Actor for MachineActor {
+    type Context = Ctx;
+
+    fn started(&mut self, ctx: &mut Ctx) {
+        self.machines.metrics().actor_started();
+        ctx.run_interval(self.machines.parts().idle, |actor, ctx| {
+            if actor.machine.is_idle() && actor.machines.forget(actor.location.idmesin, &ctx.address()) {
+                // What was told before that is in the mailbox, and the mailbox comes first.
+                ctx.notify(Tell::Leave);
+            }
+        });
+        self.arm(ctx);
+    }
+
+    fn stopped(&mut self, _: &mut Ctx) {
+        self.machines.metrics().actor_stopped();
+    }
+}
+
+impl Handler<Tell> for MachineActor {
+    type Result = ();
+
+    fn handle(&mut self, tell: Tell, ctx: &mut Ctx) {
+        match tell {
+            Tell::Input(input) => {
+                match input {
+                    MachineInput::Alarm => self.alarm = None,
+                    // It is stored that it is to stop, and its device was not told.
+                    MachineInput::Stop { .. } => {
+                        self.fault("after_stop_request");
+                        self.machines.changed(&self.location);
+                    }
+                    _ => {}
+                }
+                self.on(input, ctx);
+            }
+            Tell::Watched => {
+                self.board.heard();
+                self.arm(ctx);
+            }
+            Tell::Leave => {
+                // Something came up: it stays, unless another one has its place already.
+                if self.machine.is_idle() || !self.machines.remember(self.location.idmesin, ctx.address(), &self.board) {
+                    ctx.stop();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What a device does with a command (docs/contract.md §6), and nothing else: no clock of its own, no journal, no waiting. So the
+//! same device stands behind the server and inside the simulation in virtual time.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
+use nyala_core::purchase::step::{AckResult, Op};
+
+/// Commands a device remembers, so that a repeated one is answered and not run again.
+const KNOWN: usize = 16;
+/// `late`: how long after the start every answer about it waits.
+pub(super) const LATE_MS: i64 = 9_000;
+
+/// What is wrong with a device (docs/contract.md §5).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    #[default]
+    Ok,
+    Refuse,
+    Silent,
+    Late,
+    Offline,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Known {
+    cmd_id: Uuid,
+    result: KnownResult,
+    started_ms: i64,
+    ends_ms: i64,
+}
+
+impl Known {
+    fn runs(&self, now: Timestamp) -> bool {
+        self.result == KnownResult::Started && self.ends_ms > now.ms()
+    }
+
+    fn result_at(&self, now: Timestamp) -> AckResult {
+        match self.result {
+            KnownResult::Started if self.runs(now) => AckResult::Started,
+            KnownResult::Started => AckResult::Done,
+            KnownResult::Refused => AckResult::Refused,
+            KnownResult::Expired => AckResult::Expired,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum KnownResult {
+    Started,
+    Refused,
+    Expired,
+}
+
+/// One device's own memory.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct DeviceMemory {
+    pub mode: Mode,
+    epoch: i64,
+    known: VecDeque<Known>,
+}
+
+/// What came of a command.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Handled {
+    /// Whether there is something new to remember.
+    pub changed: bool,
+    /// How long the device keeps its answer to itself, in milliseconds.
+    pub after_ms: i64,
+    pub events: Vec<DeviceEvent>,
+}
+
+impl DeviceMemory {
+    /// Does what `cmd` asks at `now` by the device's own clock; `None`: not a word.
+    pub fn handle(&mut self, cmd: &Command, now: Timestamp) -> Option<Handled> {
+        if matches!(self.mode, Mode::Silent | Mode::Offline) {
+            return None;
+        }
+        if cmd.cmd_id.is_nil() {
+            // Somebody only wants to hear from it.
+            return Some(Handled { changed: false, after_ms: 0, events: vec![self.state(now)] });
+        }
+        // From now on nothing starts that was sold before this.
+        let raised = cmd.epoch > self.epoch;
+        self.epoch = self.epoch.max(cmd.epoch);
+        let changed = match cmd.op {
+            Op::Start => self.start(cmd, now),
+            Op::Query => self.expire(cmd, now),
+            Op::Stop => self.stop(cmd.cmd_id, now) || self.expire(cmd, now),
+        };
+        let state = (cmd.op != Op::Start).then(|| self.state(now));
+        let ack = self.result_of(cmd.cmd_id, now).map(|result| DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
+        let late = self.find(cmd.cmd_id).filter(|_| self.mode == Mode::Late);
+        let after_ms = late.map_or(0, |known| (known.started_ms + LATE_MS - now.ms()).max(0));
+        Some(Handled { changed: changed || raised, after_ms, events: state.into_iter().chain(ack).collect() })
+    }
+
+    /// The highest epoch that it has heard of.
+    pub fn epoch(&self) -> i64 {
+        self.epoch
+    }
+
+    /// The last command that it remembers, and what became of it.
+    pub fn last(&self, now: Timestamp) -> Option<(Uuid, AckResult)> {
+        self.known.back().map(|known| (known.cmd_id, known.result_at(now)))
+    }
+
+    /// What became of a command; `None`: it was never heard.
+    pub fn result_of(&self, cmd_id: Uuid, now: Timestamp) -> Option<AckResult> {
+        self.find(cmd_id).map(|known| known.result_at(now))
+    }
+
+    /// Its clock begins anew, and what was `now` is 0: so a device that counts from its boot takes its memory through a power cut.
+    pub fn count_from(&mut self, now: Timestamp) {
+        for known in &mut self.known {
+            known.started_ms -= now.ms();
+            known.ends_ms -= now.ms();
+        }
+    }
+
+    /// What it runs by its own word.
+    pub fn run(&self, now: Timestamp) -> Option<DeviceRun> {
+        self.running(now).map(|k| DeviceRun::new(k.cmd_id, k.ends_ms - now.ms()))
+    }
+
+    /// What it says of itself, asked or not.
+    pub fn state(&self, now: Timestamp) -> DeviceEvent {
+        DeviceEvent::State { online: self.mode != Mode::Offline, run: self.run(now) }
+    }
+
+    fn find(&self, cmd_id: Uuid) -> Option<&Known> {
+        self.known.iter().find(|k| k.cmd_id == cmd_id)
+    }
+
+    fn running(&self, now: Timestamp) -> Option<&Known> {
+        self.known.iter().find(|k| k.runs(now))
+    }
+
+    /// Starts unless something forbids it; whether the command was new.
+    /// The commands that it knows the outcome of.
+    pub fn answered(&self) -> impl Iterator<Item = Uuid> + '_ {
+        self.known.iter().map(|known| known.cmd_id)
+    }
+
+    fn start(&mut self, cmd: &Command, now: Timestamp) -> bool {
+        if self.find(cmd.cmd_id).is_some() {
+            return false;
+        }
+        let result = if now > cmd.exp {
+            KnownResult::Expired
+        } else if self.mode == Mode::Refuse || cmd.epoch < self.epoch || self.running(now).is_some() {
+            KnownResult::Refused
+        } else {
+            KnownResult::Started
+        };
+        self.remember(cmd, result, now);
+        true
+    }
+
+    /// What it has never heard of and would not start any more, it says has expired: so that must stay true, as its start may still be
+    /// on the way. Whether there was such a thing.
+    fn expire(&mut self, cmd: &Command, now: Timestamp) -> bool {
+        let expires = now > cmd.exp && self.find(cmd.cmd_id).is_none();
+        if expires {
+            self.remember(cmd, KnownResult::Expired, now);
+        }
+        expires
+    }
+
+    /// The oldest command that does not run makes room.
+    fn remember(&mut self, cmd: &Command, result: KnownResult, now: Timestamp) {
+        if self.known.len() >= KNOWN
+            && let Some(oldest) = self.known.iter().position(|k| !k.runs(now))
+        {
+            self.known.remove(oldest);
+        }
+        let started_ms = now.ms();
+        self.known.push_back(Known { cmd_id: cmd.cmd_id, result, started_ms, ends_ms: started_ms + cmd.duration_s * 1000 });
+    }
+
+    /// Ends the run of `cmd_id`; whether anything changed.
+    fn stop(&mut self, cmd_id: Uuid, now: Timestamp) -> bool {
+        match self.known.iter_mut().find(|k| k.cmd_id == cmd_id && k.runs(now)) {
+            Some(known) => {
+                known.ends_ms = now.ms();
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,652 @@
+//! Histories: what happens at which millisecond, and what comes of it.
+
+use nyala_core::purchase::device::Command;
+use nyala_core::purchase::step::{self, AckResult, Op};
+use uuid::Uuid;
+
+use super::*;
+use crate::device::mqtt::word::{Ack, Beat, BootId, Last, Stamp, State, Word};
+
+/// A purchase's start is void ten seconds later.
+const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
+
+/// What happens.
+enum Do {
+    Link(u64),
+    Unlink(u64),
+    Alive(u64),
+    /// Something is heard on that connection.
+    Hear(u64, Word),
+    Wake,
+    /// The machine sends the start of that purchase, for the first time.
+    Begin(u8),
+    Say(Op, u8),
+    /// Staff wait for the machine: its device is asked for no purchase's sake.
+    Ask,
+    Probe,
+    /// The purchase runs for a minute by what was stored.
+    Recall(u8),
+}
+
+use Do::{Alive, Ask, Begin, Hear, Link, Recall, Say, Unlink, Wake};
+
+fn id(n: u8) -> Uuid {
+    Uuid::from_u128(n.into())
+}
+
+fn cmd(op: Op, n: u8) -> Command {
+    Command { idmesin: 1, cmd_id: id(n), epoch: n.into(), op, duration_s: 600, exp: T0.plus_ms(10_000), held_here: false }
+}
+
+fn stamp(boot: i64, conn: u64, seq: u64, up_ms: i64) -> Stamp {
+    Stamp { boot_id: Some(BootId::Number(boot)), conn: Some(conn), seq: Some(seq), up_ms: Some(up_ms) }
+}
+
+/// The state of a device that booted at `T0`, said at `up_ms` of the first boot and connection, and runs nothing.
+fn idle(up_ms: i64, epoch: i64) -> State {
+    State { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), epoch: Some(epoch), ..State::default() }
+}
+
+fn runs(up_ms: i64, n: u8, left_s: i64) -> State {
+    State { run: Some(Run { cmd_id: id(n), left_s }), ..idle(up_ms, n.into()) }
+}
+
+fn last(up_ms: i64, n: u8, result: AckResult) -> State {
+    State { last: Some(Last { cmd_id: id(n), result }), ..idle(up_ms, n.into()) }
+}
+
+fn of_boot(boot: i64, state: State) -> Word {
+    Word::State(State { stamp: Stamp { boot_id: Some(BootId::Number(boot)), ..state.stamp }, ..state })
+}
+
+fn state(state: State) -> Do {
+    Hear(1, Word::State(state))
+}
+
+fn beat(up_ms: i64) -> Do {
+    Hear(1, Word::Beat(Beat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), rssi: None }))
+}
+
+fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
+    Hear(1, Word::Ack(Ack { stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, cmd_id: id(n), epoch: None, result }))
+}
+
+fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
+    match what {
+        Link(link) => talk.linked(LinkId(*link), now),
+        Unlink(link) => talk.unlinked(LinkId(*link), now),
+        Alive(link) => talk.alive(LinkId(*link), now),
+        Hear(from, word) => talk.hear(LinkId(*from), word, now),
+        Wake => talk.wake(now),
+        Begin(n) => talk.say(&cmd(Op::Start, *n), true, now),
+        Say(op, n) => talk.say(&cmd(*op, *n), false, now),
+        Ask => talk.say(&Command { epoch: 0, exp: now, ..cmd(Op::Query, 0) }, false, now),
+        Do::Probe => match talk.probe(now) {
+            Probe::Ask(link, cmd) => vec![Effect::Write(link, cmd)],
+            Probe::Here => vec![],
+            Probe::Asked => vec![Effect::Presence(true)],
+            Probe::Away => vec![Effect::Presence(false)],
+        },
+        Recall(n) => {
+            let held = step::first(1, id(*n), (*n).into(), 60, T0, T0);
+            talk.recall(1, &step::Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(600_000), ..held });
+            vec![]
+        }
+    }
+}
+
+fn name(effect: &Effect) -> String {
+    match effect {
+        Effect::Tell(DeviceEvent::Ack { cmd_id, result }, grounds) => format!("{result:?} {} by {grounds:?}", cmd_id.as_u128()),
+        Effect::Tell(DeviceEvent::State { run: Some(run), .. }, _) => {
+            format!("runs {} for {}", run.cmd_id.as_u128(), run.left_ms)
+        }
+        Effect::Tell(DeviceEvent::State { run: None, .. }, _) => "free".to_owned(),
+        Effect::Presence(true) => "here".to_owned(),
+        Effect::Presence(false) => "away".to_owned(),
+        Effect::Write(link, cmd) if cmd.cmd_id.is_nil() => format!("asks on {}", link.0),
+        Effect::Write(link, cmd) => format!("{:?} {} on {}", cmd.op, cmd.cmd_id.as_u128(), link.0),
+        Effect::Close(link) => format!("close {}", link.0),
+        Effect::Trouble(Trouble::EndedEarly { left_ms, .. }) => format!("ended {left_ms} early"),
+        Effect::Trouble(trouble) => format!("{trouble:?}"),
+        Effect::Dropped(why) => format!("{why:?}"),
+    }
+}
+
+/// Lets it all happen to a new conversation; each effect must be the expected one.
+fn history(steps: impl IntoIterator<Item = (i64, Do, &'static str)>) -> Conversation {
+    let mut talk = Conversation::default();
+    for (n, (ms, what, expected)) in steps.into_iter().enumerate() {
+        let found: Vec<String> = happens(&mut talk, &what, T0.plus_ms(ms)).iter().map(name).collect();
+        assert_eq!(found.join(", "), expected, "step {n}, at {ms}");
+    }
+    talk
+}
+
+// --- connections ---
+
+#[test]
+fn the_newest_connection_that_subscribed_counts() {
+    history([
+        (0, Link(4), "here"),
+        (10, Hear(4, Word::State(idle(10, 0))), "asks on 4"),
+        (20, Link(7), ""),
+        // It subscribed late and is the older one.
+        (30, Link(5), ""),
+        (40, Hear(4, Word::State(idle(40, 0))), "Stale"),
+        (50, Hear(7, Word::State(idle(50, 0))), "asks on 7"),
+        (60, Say(Op::Query, 1), "Query 1 on 7"),
+        (70, Unlink(7), ""),
+        (80, Say(Op::Query, 1), "Query 1 on 5"),
+        (90, Unlink(5), ""),
+        (100, Unlink(4), "away"),
+        (110, Say(Op::Query, 1), ""),
+    ]);
+}
+
+#[test]
+fn one_connection_may_listen_and_others_speak() {
+    history([
+        (0, Link(1), "here"),
+        (10, Hear(2, Word::State(idle(10, 0))), "asks on 1"),
+        (20, Hear(3, Word::State(runs(20, 1, 60))), "runs 1 for 60000"),
+        (44_000, Alive(1), ""),
+        (50_000, Wake, ""),
+        // What others say is no sign of life of the one that listens.
+        (88_000, Hear(3, Word::State(runs(88_000, 1, 60))), "runs 1 for 60000"),
+        (89_000, Wake, "close 1, away"),
+    ]);
+}
+
+#[test]
+fn silence_is_absence() {
+    let talk = history([(0, Link(1), "here"), (30_000, beat(30_000), "asks on 1"), (74_999, Wake, "")]);
+    assert_eq!(talk.silent_at(), Some(T0.plus_ms(75_000)));
+    assert!(talk.is_present());
+    history([(0, Link(1), "here"), (45_000, Wake, "close 1, away"), (45_000, Wake, ""), (46_000, Link(2), "here")]);
+}
+
+// --- which words are believed ---
+
+#[test]
+fn a_will_counts_only_for_the_last_words_connection() {
+    let will = |boot, conn| {
+        let stamp = Stamp { seq: None, up_ms: None, ..stamp(boot, conn, 0, 0) };
+        Hear(1, Word::Gone(stamp))
+    };
+    history([
+        (0, Link(1), "here"),
+        (10, will(1, 1), "Will"),
+        (20, state(idle(20, 0)), "asks on 1"),
+        (30, will(1, 0), "Will"),
+        (40, will(2, 1), "Will"),
+        (50, will(1, 1), "away"),
+        (60, state(idle(60, 0)), "here"),
+    ]);
+}
+
+#[test]
+fn words_of_one_millisecond_on_connections_of_their_own_keep_their_order() {
+    let said = |seq, n: u8, state: State| {
+        let state = State { stamp: Stamp { seq: Some(seq), ..state.stamp }, ..state };
+        (50, Hear(n.into(), Word::State(state)))
+    };
+    let (before, after) = (said(2, 2, idle(40, 0)), said(3, 3, runs(40, 1, 60)));
+    history([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (after.0, after.1, "runs 1 for 59990"),
+        (before.0, before.1, "Stale"),
+    ]);
+}
+
+#[test]
+fn a_first_state_that_a_later_word_has_overtaken_is_asked_for() {
+    let beat = |up_ms| Hear(3, Word::Beat(Beat { stamp: idle(up_ms, 0).stamp, rssi: None }));
+    history([
+        (0, Link(1), "here"),
+        (900, beat(800), ""),
+        (950, Hear(2, Word::State(idle(700, 0))), "Stale"),
+        (20_000, Alive(1), "asks on 1"),
+        (20_100, Hear(4, Word::State(idle(20_050, 0))), "asks on 1"),
+        (30_900, beat(30_800), ""),
+    ]);
+}
+
+#[test]
+fn an_ack_counts_from_anybody_who_has_the_key() {
+    history([
+        (0, Link(1), "here"),
+        (10, Link(2), ""),
+        (20, ack(10, 1, AckResult::Refused), "Refused 1 by Ack"),
+        (
+            30,
+            Hear(9, Word::Ack(Ack { stamp: Stamp::default(), cmd_id: id(1), epoch: None, result: AckResult::Done })),
+            "Done 1 by Ack",
+        ),
+    ]);
+}
+
+// --- the time ---
+
+#[test]
+fn a_connections_first_state_and_one_each_ten_minutes_are_answered_and_no_other() {
+    let mut steps = vec![
+        (0, Link(1), "here"),
+        (100, state(idle(100, 0)), "asks on 1"),
+        (200, state(idle(200, 0)), ""),
+        (300, state(idle(300, 0)), ""),
+    ];
+    steps.extend((1..20).map(|n| (n * 30_000, beat(n * 30_000), "")));
+    steps.extend([
+        (600_000, beat(600_000), ""),
+        (600_100, Alive(1), "asks on 1"),
+        (600_200, Alive(1), ""),
+        // It says nothing: it is asked on.
+        (630_000, beat(630_000), "asks on 1"),
+        (630_100, state(idle(630_100, 0)), "asks on 1"),
+        (630_200, state(idle(630_200, 0)), ""),
+        (700_000, Unlink(1), "away"),
+        (700_100, Link(2), "here"),
+        (700_200, Hear(2, Word::State(idle(700_200, 0))), "asks on 2"),
+    ]);
+    history(steps);
+}
+
+#[test]
+fn a_command_tells_the_time_and_echoes_the_last_state() {
+    let mut talk = Conversation::default();
+    let written = |effects: Vec<Effect>| {
+        effects
+            .into_iter()
+            .find_map(|e| if let Effect::Write(_, cmd) = e { Some((cmd.now_ms - T0.ms(), cmd.echo)) } else { None })
+    };
+    talk.linked(LinkId(1), T0);
+    assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(5))), Some((5, None)), "before there is one");
+    assert_eq!(written(happens(&mut talk, &state(idle(100, 0)), T0.plus_ms(130))), Some((130, Some(100))));
+    happens(&mut talk, &state(idle(200, 0)), T0.plus_ms(230));
+    happens(&mut talk, &beat(300), T0.plus_ms(330));
+    assert_eq!(written(talk.say(&cmd(Op::Start, 1), true, T0.plus_ms(400))), Some((400, Some(200))));
+    talk.linked(LinkId(2), T0.plus_ms(500));
+    assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(505))), Some((505, None)), "another connection");
+}
+
+#[test]
+fn the_end_of_a_run_is_told_by_the_shortest_way() {
+    history([
+        (0, Link(1), "here"),
+        (50, state(idle(0, 0)), "asks on 1"),
+        (1_050, state(runs(1_000, 1, 60)), "runs 1 for 60000"),
+        // Ten seconds on its way, of which it says nothing.
+        (21_050, state(runs(11_000, 1, 50)), "runs 1 for 40000"),
+    ]);
+    // Its first word was slow; a beat that is fast mends what was told.
+    history([
+        (0, Link(1), "here"),
+        (4_000, state(runs(1_000, 1, 60)), "runs 1 for 60000, asks on 1"),
+        (30_010, beat(30_000), "runs 1 for 31000"),
+        (60_000, beat(60_000), ""),
+    ]);
+    // It tells no uptime.
+    let plain = State { stamp: Stamp::default(), ..runs(0, 1, 60) };
+    history([
+        (0, Link(1), "here"),
+        (10, state(plain.clone()), "runs 1 for 60000, asks on 1"),
+        (9_000, state(plain), "runs 1 for 60000"),
+    ]);
+}
+
+#[test]
+fn an_ack_tells_the_run_that_a_state_has_told() {
+    history([
+        (0, Link(1), "here"),
+        (10, ack(10, 1, AckResult::Started), "Started 1 by Ack"),
+        (20, state(runs(20, 1, 600)), "runs 1 for 600000, asks on 1"),
+        // Its actor has missed that, and has the start said again.
+        (5_000, ack(4_950, 1, AckResult::Started), "runs 1 for 595020"),
+        (5_010, ack(4_950, 2, AckResult::Started), "Started 2 by Ack"),
+        (5_020, ack(4_950, 1, AckResult::Done), "Done 1 by Ack"),
+    ]);
+}
+
+/// Boards that count with 32 bits begin again after 49.7 days.
+#[test]
+fn an_uptime_that_goes_round_moves_no_countdown() {
+    let last = i64::from(u32::MAX);
+    history([
+        (0, Link(1), "here"),
+        (400, state(runs(last, 1, 600)), "runs 1 for 600000, asks on 1"),
+        (20_900, beat(20_000), ""),
+        // Its way is shorter than any since.
+        (40_100, beat(39_999), ""),
+        (50_000, state(runs(50_000, 1, 550)), "runs 1 for 550000"),
+    ]);
+}
+
+#[test]
+fn ways_that_become_shorter_bit_by_bit_mend_the_end_that_was_told() {
+    history([
+        (0, Link(1), "here"),
+        (1_600, state(runs(1_000, 1, 60)), "runs 1 for 60000, asks on 1"),
+        (2_510, beat(2_000), ""),
+        (3_420, beat(3_000), "runs 1 for 58000"),
+        (4_330, beat(4_000), ""),
+        (5_310, beat(5_000), "runs 1 for 56000"),
+    ]);
+}
+
+#[test]
+fn another_boot_has_another_clock() {
+    history([
+        (0, Link(1), "here"),
+        (500_000, state(idle(500_000, 0)), "asks on 1"),
+        (600_000, Link(2), ""),
+        (600_100, Hear(2, of_boot(2, runs(100, 1, 60))), "runs 1 for 60000, asks on 2"),
+    ]);
+}
+
+// --- a start ---
+
+#[test]
+fn a_start_waits_for_the_first_state_of_a_connection() {
+    history([
+        (0, Link(1), "here"),
+        (10, Begin(1), ""),
+        (60, state(idle(60, 0)), "asks on 1, Start 1 on 1"),
+        (3_000, Say(Op::Start, 1), "Start 1 on 1"),
+        // A device that says none is told all the same.
+        (4_000, Link(2), ""),
+        (5_999, Say(Op::Start, 1), ""),
+        (6_000, Say(Op::Start, 1), "Start 1 on 2"),
+        // What is not answered is said to a new connection at once, until it is too late.
+        (7_000, Link(3), ""),
+        (7_050, Hear(3, Word::State(idle(7_050, 0))), "asks on 3, Start 1 on 3"),
+        (9_000, Link(4), ""),
+        (9_999, Hear(4, Word::State(idle(9_999, 0))), "asks on 4, Start 1 on 4"),
+        (10_000, Say(Op::Start, 1), ""),
+    ]);
+    history([
+        (0, Link(1), "here"),
+        (60, state(idle(60, 0)), "asks on 1"),
+        (100, Begin(1), "Start 1 on 1"),
+        (150, ack(150, 1, AckResult::Started), "Started 1 by Ack"),
+        (200, Link(2), ""),
+        (250, Hear(2, Word::State(runs(250, 1, 600))), "runs 1 for 600000, asks on 2"),
+    ]);
+    // A heartbeat is no state.
+    history([(0, Link(1), "here"), (10, beat(10), ""), (20, Begin(1), ""), (2_000, Say(Op::Start, 1), "Start 1 on 1")]);
+}
+
+#[test]
+fn a_start_that_never_left_is_void_when_it_is_too_late() {
+    history([(0, Begin(1), ""), (3_000, Say(Op::Start, 1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
+    // Not before: it may leave yet.
+    history([(0, Begin(1), ""), (9_999, Say(Op::Query, 1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
+    // Said once, to a line that was dead as it turned out.
+    history([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (30, Unlink(1), "away"),
+        (10_000, Say(Op::Query, 1), ""),
+    ]);
+    // Another process may have written it.
+    history([(0, Say(Op::Start, 1), ""), (10_000, Say(Op::Query, 1), "")]);
+    history([(0, Say(Op::Query, 1), ""), (10_000, Say(Op::Query, 1), "")]);
+}
+
+// --- what decides an unsure purchase ---
+
+/// A start that went onto a line which broke, then the device's first state on a new one at that millisecond.
+fn comes_back(at: i64, said: State, expected: &'static str) {
+    history([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (30, Unlink(1), "away"),
+        (10_000, Say(Op::Query, 1), ""),
+        (at - 5, Link(2), "here"),
+        (at, Hear(2, Word::State(said)), expected),
+    ]);
+}
+
+#[test]
+fn its_first_state_decides_an_unsure_purchase() {
+    let at = 20_000;
+    comes_back(at, last(at, 1, AckResult::Done), "Done 1 by Last, free, asks on 2");
+    comes_back(at, last(at, 1, AckResult::Refused), "Refused 1 by Last, free, asks on 2");
+    comes_back(at, last(at, 1, AckResult::Expired), "Expired 1 by Last, free, asks on 2");
+    comes_back(at, runs(at, 1, 580), "runs 1 for 580000, asks on 2");
+    comes_back(at, idle(at, 0), "Expired 1 by Epoch, asks on 2");
+    // What the state leaves open is asked at once.
+    comes_back(at, idle(at, 1), "free, Query 1 on 2");
+    comes_back(at, last(at, 1, AckResult::Started), "free, Query 1 on 2");
+    comes_back(at, State { epoch: None, ..idle(at, 0) }, "Query 1 on 2");
+}
+
+#[test]
+fn an_epoch_below_decides_only_when_a_start_would_be_too_late() {
+    // By the device's own clock, which may be late by two seconds.
+    comes_back(12_010, idle(12_010, 0), "Expired 1 by Epoch, asks on 2");
+    comes_back(11_980, idle(11_980, 0), "Query 1 on 2");
+    // Said in time for a start, and heard long after.
+    comes_back(30_000, idle(5_000, 0), "Query 1 on 2");
+    // It does not tell when it said so.
+    comes_back(30_000, State { stamp: Stamp::default(), ..idle(0, 0) }, "Query 1 on 2");
+}
+
+#[test]
+fn an_epoch_below_says_nothing_of_what_has_run_or_was_forgotten() {
+    history([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (30, ack(30, 1, AckResult::Started), "Started 1 by Ack"),
+        (20_000, state(idle(20_000, 0)), ""),
+    ]);
+    history([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 5)), "asks on 1"),
+        (20, Begin(6), "Start 6 on 1"),
+        (10_000, Say(Op::Query, 6), "Query 6 on 1"),
+        (20_000, state(idle(20_000, 0)), "MemoryLost { before: 5, now: 0 }"),
+        (20_100, state(idle(20_100, 0)), ""),
+    ]);
+}
+
+#[test]
+fn a_state_of_which_no_command_has_told_is_for_the_actor_to_judge() {
+    history([(0, Link(1), "here"), (10, state(last(10, 1, AckResult::Done)), "Done 1 by Last, asks on 1")]);
+    history([(0, Link(1), "here"), (10, state(last(10, 1, AckResult::Started)), "asks on 1")]);
+    // It is not the one that is open.
+    history([(0, Say(Op::Query, 2), ""), (5, Link(1), "here"), (10, state(last(10, 1, AckResult::Done)), "asks on 1")]);
+}
+
+// --- the end of a run, and what staff must know ---
+
+#[test]
+fn a_run_that_is_over_early_is_trouble_and_no_money() {
+    let ran = || {
+        vec![
+            (0, Link(1), "here"),
+            (10, state(idle(10, 0)), "asks on 1"),
+            (20, Begin(1), "Start 1 on 1"),
+            (30, ack(30, 1, AckResult::Started), "Started 1 by Ack"),
+            (40, state(runs(40, 1, 600)), "runs 1 for 600000"),
+        ]
+    };
+    // Free only by its next word: staff are to be waited for meanwhile.
+    for (at, expected, next) in [(540_030, "ended 60010 early", "free"), (540_040, "free", ""), (600_040, "free, asks on 1", "")]
+    {
+        let again = (at + 10, state(idle(at + 10, 1)), next);
+        history(ran().into_iter().chain([(at, state(idle(at, 1)), expected), again, (at + 20, state(idle(at + 20, 1)), "")]));
+    }
+    // Its own word that it is done is no better reason.
+    history(ran().into_iter().chain([
+        (100_000, ack(100_000, 1, AckResult::Done), "Done 1 by Ack"),
+        (100_010, state(last(100_010, 1, AckResult::Done)), "Done 1 by Last, ended 500030 early"),
+    ]));
+    // An operator has it stopped: a state without a run says that it has.
+    history(ran().into_iter().chain([
+        (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (100_060, state(idle(100_055, 1)), "Done 1 by Run, free"),
+        (100_070, state(idle(100_065, 1)), ""),
+    ]));
+    history(ran().into_iter().chain([
+        (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (100_060, ack(100_055, 1, AckResult::Done), "Done 1 by Ack"),
+        (100_070, state(idle(100_065, 1)), "free"),
+    ]));
+    // A state that was sent before the stop, even before the run, does not confirm it. On another connection the ack may be faster.
+    history([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (30, ack(30, 1, AckResult::Started), "Started 1 by Ack"),
+        (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (100_050, Hear(2, Word::State(idle(25, 1))), "free"),
+    ]);
+    // The power was gone and so is the run, of which the store knows.
+    history([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(idle(100, 1)), "ended 599900 early, asks on 1")]);
+    history([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(runs(100, 1, 590)), "runs 1 for 590000, asks on 1")]);
+    // Told again, the store has nothing to say of a stop that is known here.
+    history([
+        (0, Recall(1), ""),
+        (5, Link(1), "here"),
+        (100, state(runs(100, 1, 590)), "runs 1 for 590000, asks on 1"),
+        (1_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (1_010, Recall(1), ""),
+        (1_050, state(idle(1_045, 1)), "Done 1 by Run, free"),
+    ]);
+}
+
+#[test]
+fn a_machine_is_told_free_when_its_device_has_passed_the_fence() {
+    history([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (20, Begin(1), "Start 1 on 1"),
+        (10_000, Say(Op::Query, 1), "Query 1 on 1"),
+        // Long after: the money is back, staff wait for the device.
+        (1_000_000, Ask, "Query 1 on 1"),
+        (1_000_050, state(idle(5_000, 0)), "Query 1 on 1"),
+        (1_000_100, state(idle(1_000_100, 1)), "free"),
+        (1_000_150, Ask, "asks on 1"),
+        (1_000_200, state(idle(1_000_200, 1)), "free"),
+        (1_000_300, state(idle(1_000_300, 1)), ""),
+    ]);
+}
+
+#[test]
+fn the_fence_outlives_the_process() {
+    let mut talk = Conversation::default();
+    let held = step::first(1, id(3), 3, 600, T0, T0);
+    talk.recall(1, &step::Purchase { state: PurchaseState::Expired, ..held });
+    let mut at =
+        |ms: i64, what: &Do| -> Vec<String> { happens(&mut talk, what, T0.plus_ms(1_000_000 + ms)).iter().map(name).collect() };
+    for (ms, what, expected) in [
+        (0, Link(1), "here"),
+        (5, Ask, "asks on 1"),
+        // Its first word to this process, maybe long on its way: said before the start went out, as far as anybody here knows.
+        (10, state(idle(10, 2)), "Query 3 on 1"),
+        (15_000, Ask, "Query 3 on 1"),
+        (15_010, state(idle(15_010, 3)), "free"),
+    ] {
+        assert_eq!(at(ms, &what).join(", "), expected, "at {ms}");
+    }
+}
+
+#[test]
+fn of_an_idle_device_the_actor_hears_nothing_that_it_did_not_want() {
+    history([
+        (0, Link(1), "here"),
+        (10, state(idle(10, 4)), "asks on 1"),
+        (20, state(idle(20, 4)), ""),
+        (30, Ask, "asks on 1"),
+        (40, state(idle(40, 4)), "free"),
+        (50, state(idle(50, 4)), ""),
+        // A run that nobody paid for.
+        (60, state(runs(60, 9, 60)), "runs 9 for 60000"),
+        (70, state(idle(70, 9)), "free"),
+    ]);
+}
+
+#[test]
+fn two_devices_with_one_key_are_trouble() {
+    let boot = |link, of, up_ms| Hear(link, of_boot(of, idle(up_ms, 0)));
+    history([
+        (0, Link(1), "here"),
+        (10, boot(1, 1, 10), "asks on 1"),
+        (1_000, Link(2), ""),
+        (1_010, boot(2, 2, 10), "asks on 2"),
+        (2_000, Link(3), ""),
+        (2_010, boot(3, 1, 2_010), "asks on 3"),
+        (3_000, Link(4), ""),
+        (3_010, boot(4, 2, 2_010), "Clone, asks on 4"),
+    ]);
+}
+
+// --- a scan ---
+
+#[test]
+fn a_scan_asks_a_device_that_was_not_heard_for_three_seconds() {
+    history([
+        (0, Do::Probe, "away"),
+        (0, Link(1), "here"),
+        // Its first state is about to come.
+        (5, Do::Probe, "here"),
+        (10, state(idle(10, 0)), "asks on 1"),
+        (60, state(idle(50, 0)), ""),
+        (3_060, Do::Probe, ""),
+        (3_061, Do::Probe, "asks on 1"),
+        (3_062, Do::Probe, "here"),
+        // A ping is no word.
+        (3_070, Alive(1), ""),
+        (3_080, Do::Probe, "here"),
+        (3_150, state(idle(3_150, 0)), ""),
+        (3_160, Do::Probe, ""),
+        (9_000, Do::Probe, "asks on 1"),
+        (10_499, Do::Probe, "here"),
+        (10_500, Do::Probe, "asks on 1"),
+    ]);
+    // One that says no state first is asked all the same.
+    history([(0, Link(1), "here"), (1_999, Do::Probe, "here"), (3_500, Do::Probe, "asks on 1")]);
+}
+
+#[test]
+fn a_device_whose_first_state_is_lost_is_asked_for_one() {
+    history([
+        (0, Link(1), "here"),
+        (1_000, beat(1_000), ""),
+        (31_000, beat(31_000), "asks on 1"),
+        (31_500, beat(31_500), ""),
+        // Somebody scans: another beat is no answer, because without a clock its start would be for nothing.
+        (41_000, Do::Probe, "asks on 1"),
+        (41_100, beat(41_100), ""),
+        (41_110, Do::Probe, "here"),
+        (41_200, state(idle(41_150, 0)), "asks on 1"),
+        (41_300, state(idle(41_250, 0)), ""),
+        (41_310, Do::Probe, ""),
+    ]);
+}
+
+#[test]
+fn a_device_that_may_have_no_clock_is_asked_so_that_its_start_tells_the_time() {
+    let slow = |up_ms| {
+        vec![
+            (0, Link(1), "here"),
+            (10, state(idle(0, 0)), "asks on 1"),
+            (4_000, state(idle(up_ms, 0)), ""),
+            (4_100, beat(4_050), ""),
+        ]
+    };
+    history(slow(1_999).into_iter().chain([(4_200, Do::Probe, "")]));
+    history(slow(2_000).into_iter().chain([
+        (4_200, Do::Probe, "asks on 1"),
+        (4_250, state(idle(4_230, 0)), ""),
+        (4_260, Begin(1), "Start 1 on 1"),
+    ]));
+    // An hour later it has none any more.
+    let later = 55 * 60_000 + 4_000;
+    history(slow(1_000).into_iter().chain([(later, beat(later), "asks on 1"), (later + 2_000, Do::Probe, "asks on 1")]));
+}

@@ -1,0 +1,130 @@
+//! Devices of one task: what is known of each, and who waits for its word.
+
+use std::collections::HashMap;
+
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::Command;
+use nyala_core::purchase::step::Purchase;
+use tokio::sync::oneshot;
+
+use super::conversation::{Conversation, Effect, LinkId, Probe as Probed};
+use super::reports::Reports;
+use super::word::Cmd;
+use crate::device::Asks;
+use crate::machines::Location;
+
+/// Those who may wait for one device's word; more are told what is stored.
+const WAITING: usize = 64;
+
+/// What the server's machines want of their devices.
+#[derive(Debug)]
+pub enum Request {
+    Say(Location, Command),
+    Recall(Location, Purchase),
+    Probe(Probe),
+}
+
+/// Whether a device can be reached; the answer is dropped when what is stored of it counts.
+#[derive(Debug)]
+pub struct Probe {
+    pub idmesin: i64,
+    pub asks: Asks,
+    pub answer: oneshot::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+pub struct Devices {
+    devices: HashMap<i64, Device>,
+}
+
+#[derive(Debug)]
+pub struct Device {
+    pub location: Location,
+    pub conversation: Conversation,
+    waiting: Vec<oneshot::Sender<bool>>,
+}
+
+impl Devices {
+    pub fn get(&mut self, idmesin: i64) -> Option<&mut Device> {
+        self.devices.get_mut(&idmesin)
+    }
+
+    pub fn get_or_make(&mut self, location: Location) -> &mut Device {
+        let device = || Device { location, conversation: Conversation::default(), waiting: Vec::new() };
+        self.devices.entry(location.idmesin).or_insert_with(device)
+    }
+
+    /// Those that have been silent for too long.
+    pub fn silent(&self, now: Timestamp) -> Vec<i64> {
+        let silent = |device: &Device| device.conversation.silent_at().is_some_and(|at| at <= now);
+        self.devices.iter().filter(|(_, device)| silent(device)).map(|(id, _)| *id).collect()
+    }
+
+    /// Does what is asked; given back is what is to be carried out for which device.
+    pub fn request(&mut self, request: Request, reports: &Reports, now: Timestamp) -> Option<(i64, Vec<Effect>)> {
+        match request {
+            Request::Say(to, cmd) => Some((to.idmesin, self.get_or_make(to).conversation.say(&cmd, cmd.held_here, now))),
+            Request::Recall(to, purchase) => {
+                self.get_or_make(to).conversation.recall(to.idmesin, &purchase);
+                None
+            }
+            Request::Probe(probe) => {
+                let idmesin = probe.idmesin;
+                let (link, cmd) = self.probe(probe, reports, now)?;
+                Some((idmesin, vec![Effect::Write(link, cmd)]))
+            }
+        }
+    }
+
+    /// Somebody has scanned a machine; given back is what its device is to be asked.
+    fn probe(&mut self, probe: Probe, reports: &Reports, now: Timestamp) -> Option<(LinkId, Cmd)> {
+        let Probe { idmesin, asks, answer } = probe;
+        if reports.presence.is_awaited(idmesin, now) {
+            // Dropped: what is stored counts.
+            reports.metrics.probe("awaited");
+            return None;
+        }
+        if asks == Asks::Afterwards {
+            let _ = answer.send(self.get(idmesin).is_some_and(|device| device.conversation.was_fresh(now)));
+            return None;
+        }
+        let probed = self.get(idmesin).map_or(Probed::Away, |device| device.conversation.probe(now));
+        reports.metrics.probe(match probed {
+            Probed::Here => "here",
+            Probed::Ask(..) => "asked",
+            Probed::Asked => "asked_before",
+            Probed::Away => "away",
+        });
+        match (&probed, self.get(idmesin)) {
+            (Probed::Ask(..) | Probed::Asked, Some(device)) if asks == Asks::Payment => device.wait(answer),
+            _ => _ = answer.send(probed != Probed::Away),
+        }
+        if let Probed::Ask(link, cmd) = probed { Some((link, cmd)) } else { None }
+    }
+}
+
+impl Device {
+    /// `answer` is told when the device has said something, or is gone.
+    fn wait(&mut self, answer: oneshot::Sender<bool>) {
+        self.waiting.retain(|waiting| !waiting.is_closed());
+        if self.waiting.len() < WAITING {
+            self.waiting.push(answer);
+        }
+    }
+
+    /// Tells those who wait, when there is nothing to wait for any more.
+    pub fn answer(&mut self, now: Timestamp) {
+        if !self.waiting.is_empty() && !self.conversation.is_asked(now) {
+            let present = self.conversation.is_present();
+            for waiting in self.waiting.drain(..) {
+                let _ = waiting.send(present);
+            }
+        }
+    }
+}
+
+/// Where a machine over MQTT stands.
+pub const fn location(idmesin: i64, idoutlet: i64) -> Location {
+    Location { idmesin, idoutlet, driver: DriverKind::Mqtt }
+}

@@ -1,0 +1,195 @@
+//! The driver of machines whose devices speak MQTT with this server.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use actix_socketio::host::vital;
+use nyala_cluster::Ownership;
+use nyala_core::purchase::device::Command;
+use nyala_core::purchase::step::Purchase;
+use nyala_store::config::MqttSettings;
+use nyala_store::db::Store;
+use nyala_store::db::error::DbError;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::conversation::Trouble;
+use super::devices::{Probe, Request};
+use super::endpoint::{self, Order, Shared};
+use super::logins::Revocations;
+use super::metrics::{DeviceMetrics, Refused};
+use super::presence::Presence;
+use super::reports::Reports;
+use super::tls::{Authority, TlsError};
+use super::trouble;
+use crate::device::{Asks, Driver, Lost, Uplink};
+use crate::machines::Location;
+
+/// How often keys that count no more are looked for: the command that revokes is another process.
+const REVOKED_EVERY: Duration = Duration::from_millis(500);
+
+/// All devices over MQTT of this server.
+pub struct Mqtt {
+    store: Store,
+    reports: Arc<Reports>,
+    endpoint: Arc<Shared>,
+    authority: Option<Authority>,
+    troubles: Mutex<Option<mpsc::Receiver<(Location, Trouble)>>>,
+}
+
+impl Mqtt {
+    /// One that has not begun. With an `authority`, devices connect by TLS to `host`.
+    ///
+    /// # Errors
+    /// When no certificate could be for `host`.
+    pub fn new(
+        store: Store,
+        ownership: Ownership,
+        metrics: DeviceMetrics,
+        (authority, host): (Option<Authority>, Option<&str>),
+        settings: &MqttSettings,
+    ) -> Result<Self, TlsError> {
+        let (troubles, told) = trouble::channel(metrics.clone());
+        let presence = Presence::new(metrics.clone(), ownership, store.now());
+        let reports = Arc::new(Reports { metrics, presence, troubles, uplink: OnceLock::new() });
+        let tls = authority.as_ref().zip(host).map(|(authority, host)| authority.server(host)).transpose()?;
+        let endpoint = Arc::new(Shared::new(store.clone(), reports.clone(), tls, settings));
+        Ok(Self { store, reports, endpoint, authority, troubles: Mutex::new(Some(told)) })
+    }
+
+    /// Whom devices trust, where they are served with TLS.
+    pub fn authority(&self) -> Option<&Authority> {
+        self.authority.as_ref()
+    }
+
+    /// Begins a worker thread's part. What is returned takes the connections that are accepted on it.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor to spare.
+    pub fn start_thread(&self) -> std::io::Result<Door> {
+        let orders = endpoint::start_thread(self.endpoint.clone())?;
+        Ok(Door { orders, metrics: self.reports.metrics.clone() })
+    }
+
+    fn request(&self, idoutlet: i64, request: Request) -> Result<(), Lost> {
+        self.endpoint.order(idoutlet, Order::Request(request))
+    }
+}
+
+/// Where a worker thread gives what it has accepted.
+#[derive(Debug, Clone)]
+pub struct Door {
+    orders: mpsc::Sender<Order>,
+    metrics: DeviceMetrics,
+}
+
+impl Door {
+    /// Never blocks; a connection that finds no room is closed and counted.
+    pub fn take(&self, stream: std::net::TcpStream) {
+        if self.orders.try_send(Order::Accepted(stream)).is_err() {
+            self.metrics.refused(Refused::Crowded);
+        }
+    }
+}
+
+impl Driver for Mqtt {
+    fn start(&self, uplink: Uplink) -> std::io::Result<()> {
+        if let Some(told) = self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            vital::spawn("troubles", trouble::write_forever(self.store.clone(), told));
+        }
+        let (reports, of) = (self.reports.clone(), self.store.clone());
+        vital::spawn("presence", async move { reports.presence.record_forever(of).await });
+        let _ = self.reports.uplink.set(uplink);
+        // Last: it lets devices log in.
+        vital::spawn("revocations", watch_keys(self.endpoint.clone()));
+        Ok(())
+    }
+
+    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
+        self.request(to.idoutlet, Request::Say(to, cmd))
+    }
+
+    fn recall(&self, to: Location, purchase: &Purchase) {
+        // What it would have known, a state tells; only a run that ends early goes unnoticed.
+        let _ = self.request(to.idoutlet, Request::Recall(to, purchase.clone()));
+    }
+
+    fn holds(&self, of: Location) -> bool {
+        self.reports.presence.is_present(of.idmesin)
+    }
+
+    fn arrived(&self) -> Vec<i64> {
+        self.reports.presence.arrived()
+    }
+
+    fn send_away(&self) {
+        self.endpoint.send_away();
+    }
+
+    fn probe(&self, of: Location, asks: Asks) -> Option<oneshot::Receiver<bool>> {
+        let (answer, answered) = oneshot::channel();
+        self.request(of.idoutlet, Request::Probe(Probe { idmesin: of.idmesin, asks, answer })).ok()?;
+        Some(answered)
+    }
+}
+
+/// Closes the connections of keys that count no more. Runs until the process ends.
+async fn watch_keys(shared: Arc<Shared>) {
+    let mut every = interval(REVOKED_EVERY);
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut revocations = None;
+    loop {
+        every.tick().await;
+        if let Err(e) = close_revoked(&shared, &mut revocations).await {
+            tracing::warn!(error = %e, "which keys of devices count no more cannot be read; it will be tried again");
+        }
+    }
+}
+
+async fn close_revoked(shared: &Shared, revocations: &mut Option<Revocations>) -> Result<(), DbError> {
+    let client = shared.store.get().await?;
+    let Some(since) = revocations else {
+        *revocations = Some(Revocations::begin(&client).await?);
+        shared.open();
+        return Ok(());
+    };
+    let keys: Arc<[i64]> = since.next(&client).await?.into();
+    drop(client);
+    if keys.is_empty() {
+        return Ok(());
+    }
+    shared.revoke(&keys);
+    for thread in shared.threads() {
+        let _ = thread.send(Order::Revoked(keys.clone())).await;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+
+    use prometheus_client::encoding::text::encode;
+    use prometheus_client::registry::Registry;
+
+    use super::*;
+
+    #[test]
+    fn a_connection_that_finds_no_room_is_closed_and_counted() {
+        let (metrics, mut all, mut page) = (DeviceMetrics::default(), Registry::default(), String::new());
+        metrics.register(&mut all);
+        let (orders, mut taken) = mpsc::channel(1);
+        let door = Door { orders, metrics };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut devices = [(); 2].map(|()| {
+            let device = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            door.take(listener.accept().unwrap().0);
+            device
+        });
+        assert_eq!(devices[1].read(&mut [0]).unwrap(), 0, "it is closed");
+        assert!(matches!(taken.try_recv(), Ok(Order::Accepted(_))) && taken.try_recv().is_err());
+        encode(&mut page, &all).unwrap();
+        assert!(page.contains("device_logins_refused_total{reason=\"crowded\"} 1\n"), "{page}");
+    }
+}

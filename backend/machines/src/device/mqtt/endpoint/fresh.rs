@@ -1,0 +1,209 @@
+//! Connections that have not logged in: how many there may be, and who is let in.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_mqtt::Refusal;
+use nyala_mqtt::server::Connect;
+use ppp::v2::{Addresses, Header, ParseError};
+use tokio::time::{Duration, Instant};
+
+use super::line::{Line, Seat, Stage};
+use super::login::{self, Knock};
+use super::login_pool::Admission;
+use super::shared::{LineKey, Order, Place, Verdict};
+use super::thread::Thread;
+use crate::device::mqtt::logins::DeviceKey;
+use crate::device::mqtt::metrics::Refused;
+use crate::device::mqtt::socket::Socket;
+
+/// How long a connection has to send its CONNECT and to be judged.
+const LOGIN_WITHIN_MS: i64 = 5_000;
+/// Connections of a thread that have not logged in.
+pub(super) const MAX_LOGINS: usize = 1_024;
+/// Logins are gathered for so long.
+const GATHER: Duration = Duration::from_millis(10);
+
+/// Whether a proxy that sends no PROXY header was warned about: one line is enough, and each connection could make another.
+static WARNED: AtomicBool = AtomicBool::new(false);
+
+impl Thread {
+    pub(super) fn accepted(&mut self, stream: std::net::TcpStream) {
+        // A connection that is gone already needs no answer: its device comes again.
+        let Ok(peer) = stream.peer_addr() else { return };
+        let peer = peer.ip().to_canonical();
+        match self.make_room(peer) {
+            Some(place) => self.begin(stream, peer, place),
+            None => self.shared.reports.metrics.refused(Refused::Crowded),
+        }
+    }
+
+    /// A place for a connection from `peer`, if need be that of another connection that has not logged in.
+    fn make_room(&mut self, peer: IpAddr) -> Option<Place> {
+        let free = self.shared.place();
+        match self.pool.admission(peer.into(), free.is_none(), self.now()) {
+            Admission::Free => free,
+            Admission::Full => None,
+            Admission::Evict(key) => {
+                self.remove(key)?;
+                self.shared.reports.metrics.refused(Refused::Crowded);
+                free.or_else(|| self.shared.place())
+            }
+        }
+    }
+
+    fn begin(&mut self, stream: std::net::TcpStream, peer: IpAddr, place: Place) {
+        // One that the kernel does not take is nobody's loss: its device comes again.
+        let Ok(socket) = Socket::new(stream, self.shared.tls.as_ref()) else { return };
+        let now = self.now();
+        let mut line = Line::new(socket, self.shared.next_link(), peer.into(), place, now, LOGIN_WITHIN_MS);
+        if self.shared.trusted_proxies.iter().any(|block| block.contains(peer)) {
+            line.stage = Stage::Proxied;
+        }
+        self.insert(line);
+    }
+
+    /// Reads the PROXY header (version 2) of a connection that a trusted proxy forwards; its addresses are those of the device's side.
+    /// Whether the connection is ready for what follows the header.
+    pub(super) fn take_proxy_header(&mut self, key: LineKey, buf: &mut [u8]) -> bool {
+        let Some(line) = self.line(key) else { return false };
+        if !matches!(line.stage, Stage::Proxied) {
+            return true;
+        }
+        let peeked = match line.socket.peek(buf) {
+            Ok(n) => n,
+            Err(e) if matches!(e.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted) => return false,
+            Err(_) => {
+                self.doom(key, None);
+                return false;
+            }
+        };
+        let (length, from) = match Header::try_from(&buf[..peeked]) {
+            Ok(header) => {
+                let from = match header.addresses {
+                    Addresses::IPv4(ip) => Some(IpAddr::V4(ip.source_address)),
+                    Addresses::IPv6(ip) => Some(IpAddr::V6(ip.source_address).to_canonical()),
+                    // The proxy's own connection, such as a health check.
+                    Addresses::Unspecified | Addresses::Unix(_) => None,
+                };
+                (header.len(), from.filter(|_| header.command == ppp::v2::Command::Proxy))
+            }
+            // The rest is on its way, unless the connection has ended or the header is longer than what is read at once.
+            Err(ParseError::Incomplete(_) | ParseError::Partial(..)) if peeked > 0 && peeked < buf.len() => return false,
+            Err(e) => {
+                if peeked > 0 && !WARNED.swap(true, Ordering::Relaxed) {
+                    tracing::warn!(
+                        error = %e,
+                        "a proxy of mqtt.trusted_proxies does not begin with a PROXY protocol version 2 header and is refused; add \
+                         send-proxy-v2 to its server lines, or take it out of the setting"
+                    );
+                }
+                self.shared.reports.metrics.refused(Refused::Protocol);
+                self.doom(key, None);
+                return false;
+            }
+        };
+        if line.socket.skip(&mut buf[..length]).is_err() {
+            self.doom(key, None);
+            return false;
+        }
+        line.stage = Stage::Fresh;
+        if let Some(from) = from.map(Into::into) {
+            let before = std::mem::replace(&mut line.from, from);
+            if let Some(since) = self.pool.remove(key, before) {
+                self.pool.insert(key, from, since);
+            }
+        }
+        true
+    }
+
+    pub(super) fn knock(&mut self, key: LineKey, connect: &Connect, now: Timestamp) {
+        let Some(claim) = login::claim(connect) else { return self.refuse(key, Refusal::Login, Refused::Wrong) };
+        let shared = self.shared.clone();
+        let Some(line) = self.line(key) else { return };
+        if !shared.may_log_in(claim.idmesin, line.from, now) {
+            return self.refuse(key, Refusal::NotAuthorized, Refused::Limited);
+        }
+        line.stage = Stage::Judged(login::login(connect, claim.idmesin));
+        if self.knocks.len() >= MAX_LOGINS {
+            self.forget_gone();
+        }
+        self.knocks.push(Knock { key, claim });
+        self.ask_at.get_or_insert_with(|| Instant::now() + GATHER);
+    }
+
+    /// When the logins that wait are to be asked for. One statement at a time: while it runs the next ones gather.
+    pub fn is_to_ask_at(&self) -> Option<Instant> {
+        self.ask_at.filter(|_| !self.asking && self.shared.is_open())
+    }
+
+    /// Who has gone needs no answer: as many wait for one as there may be.
+    fn forget_gone(&mut self) {
+        let mut knocks = std::mem::take(&mut self.knocks);
+        knocks.retain(|knock| self.line(knock.key).is_some());
+        self.knocks = knocks;
+    }
+
+    pub fn ask(&mut self) {
+        self.ask_at = None;
+        self.forget_gone();
+        self.asking = self.to_judge.try_send(std::mem::take(&mut self.knocks)).is_ok();
+    }
+
+    pub(super) fn judged(&mut self, verdicts: Vec<(LineKey, Verdict)>) {
+        self.asking = false;
+        let now = self.now();
+        for (key, verdict) in verdicts {
+            match verdict {
+                Verdict::Yes(found) => self.let_in(key, found),
+                Verdict::Unavailable => self.refuse(key, Refusal::Unavailable, Refused::Unavailable),
+                Verdict::Wrong => {
+                    let shared = self.shared.clone();
+                    if let Some(Line { from, stage: Stage::Judged(login), .. }) = self.line(key) {
+                        shared.was_wrong(login.idmesin, *from, now);
+                    }
+                    self.refuse(key, Refusal::Login, Refused::Wrong);
+                }
+            }
+        }
+    }
+
+    /// Has the connection's device let in, on the thread where it lives.
+    fn let_in(&mut self, key: LineKey, found: DeviceKey) {
+        if self.shared.is_revoked(found.id) {
+            return self.refuse(key, Refusal::Login, Refused::Wrong);
+        }
+        let prefix = login::prefix(found.idoutlet, found.idmesin);
+        let Some(Stage::Judged(login)) = self.line(key).map(|line| &line.stage) else { return };
+        if !login::has_own_will(login, &prefix) {
+            return self.refuse(key, Refusal::NotAuthorized, Refused::Foreign);
+        }
+        let Some(mut line) = self.remove(key) else { return };
+        let Stage::Judged(login) = std::mem::replace(&mut line.stage, Stage::Fresh) else { return };
+        line.silence_ms = login.silence_ms;
+        line.stage = Stage::Seated(Seat {
+            idmesin: found.idmesin,
+            key: found.id,
+            client: login.client,
+            prefix: prefix.into(),
+            commands: false,
+            states: false,
+        });
+        if self.shared.is_home(found.idoutlet, &self.me) {
+            self.arrive(line, found);
+        } else if self.shared.order(found.idoutlet, Order::Seat(Box::new(line), found)).is_err() {
+            self.shared.reports.metrics.refused(Refused::Crowded);
+        }
+    }
+
+    /// Answers a login with no; then the connection is closed.
+    fn refuse(&mut self, key: LineKey, answer: Refusal, why: Refused) {
+        self.shared.reports.metrics.refused(why);
+        if let Some(line) = self.line(key) {
+            let _ = line.mqtt.refuse(answer, &mut line.out);
+            self.send(key);
+        }
+        self.doom(key, None);
+    }
+}

@@ -1,0 +1,85 @@
+//! Logins: what a CONNECT claims, and those of a moment asked for in one statement.
+
+use std::sync::Arc;
+
+use nyala_mqtt::server::Connect;
+use tokio::sync::mpsc;
+
+use super::line::Login;
+use super::shared::{LineKey, Order, Shared, Verdict};
+use crate::device::mqtt::keys::{KeyError, hash};
+use crate::device::mqtt::logins::{self, Claim, DeviceKey};
+
+/// A login that waits to be judged.
+#[derive(Debug)]
+pub struct Knock {
+    pub key: LineKey,
+    pub claim: Claim,
+}
+
+/// Whose machine a CONNECT claims to be; `None`: nobody's. Nobody is anonymous.
+pub fn claim(connect: &Connect) -> Option<Claim> {
+    let (user, password) = connect.user().zip(connect.password())?;
+    let idmesin = user.parse().ok().filter(|id: &i64| *id > 0 && user == id.to_string())?;
+    Some(Claim { idmesin, hash: hash(password) })
+}
+
+/// What it asks for besides.
+pub fn login(connect: &Connect, idmesin: i64) -> Login {
+    Login {
+        idmesin,
+        client: connect.client_id().into(),
+        silence_ms: i64::try_from(connect.silence().as_millis()).unwrap_or(i64::MAX),
+        will: connect.will().map(|will| will.topic.into()),
+    }
+}
+
+/// Whether a will, if there is one, is on the topic on which the device says that it is there.
+pub fn has_own_will(login: &Login, prefix: &str) -> bool {
+    login.will.as_deref().is_none_or(|topic| topic.strip_prefix(prefix) == Some("state"))
+}
+
+/// What a device's topics begin with.
+pub fn prefix(idoutlet: i64, idmesin: i64) -> String {
+    format!("nyala/v1/{idoutlet}/{idmesin}/")
+}
+
+/// Judges those of a moment together, until nobody asks any more; `to` hears what became of them.
+pub async fn judge_forever(shared: Arc<Shared>, mut knocks: mpsc::Receiver<Vec<Knock>>, to: mpsc::Sender<Order>) {
+    while let Some(knocks) = knocks.recv().await {
+        let _ = to.send(Order::Judged(judge(&shared, knocks).await)).await;
+    }
+}
+
+/// By the keys as they are now.
+async fn judge(shared: &Shared, knocks: Vec<Knock>) -> Vec<(LineKey, Verdict)> {
+    let (keys, claims): (Vec<LineKey>, Vec<Claim>) = knocks.into_iter().map(|knock| (knock.key, knock.claim)).unzip();
+    let verdicts = look_up(shared, &claims).await.unwrap_or_else(|e| {
+        tracing::warn!(error = %e, logins = claims.len(), "devices cannot log in");
+        vec![Verdict::Unavailable; claims.len()]
+    });
+    keys.into_iter().zip(verdicts).collect()
+}
+
+async fn look_up(shared: &Shared, claims: &[Claim]) -> Result<Vec<Verdict>, KeyError> {
+    let mut client = shared.store.get().await?;
+    let found = logins::check(&client, claims).await?;
+    let new: Vec<i64> = found.iter().flatten().filter(|key| key.first_use).map(|key| key.id).collect();
+    let mut used = Vec::new();
+    if !new.is_empty() {
+        let tx = client.transaction().await?;
+        used = logins::first_used(&tx, &new, shared.store.now()).await?;
+        tx.commit().await.map_err(KeyError::from)?;
+    }
+    Ok(found.into_iter().map(|key| verdict(key, &used)).collect())
+}
+
+/// `used`: the keys whose first use is written. Nobody comes in before that, so that no key counts beside the one that follows it for
+/// longer than until that one's first login.
+fn verdict(key: Option<DeviceKey>, used: &[i64]) -> Verdict {
+    match key {
+        Some(key) if key.first_use && !used.contains(&key.id) => Verdict::Unavailable,
+        Some(key) => Verdict::Yes(key),
+        None => Verdict::Wrong,
+    }
+}

@@ -1,0 +1,195 @@
+//! What happened to all devices.
+
+use nyala_core::purchase::step::{AckResult, Op};
+use serde_json::{Value, json};
+
+use crate::device::mqtt::model::{Act, Saying};
+use crate::device::mqtt::word::{Cmd, Topic};
+
+#[derive(Debug, Default)]
+pub(super) struct Count {
+    pub connected: usize,
+    reconnects: u64,
+    lost: u64,
+    pub last_loss: Option<String>,
+    pub logins_refused: u64,
+    acks: u64,
+    states: u64,
+    beats: u64,
+    starts_heard: u64,
+    queries: u64,
+    probes: u64,
+    stops: u64,
+    /// Commands that were malformed or retained.
+    pub ignored: u64,
+    run: u64,
+    refused: u64,
+    expired: u64,
+    /// Runs that went on after a power cut.
+    pub went_on: u64,
+    outage: Option<Outage>,
+}
+
+/// From the moment when lines were lost until all are back.
+#[derive(Debug)]
+struct Outage {
+    began: i64,
+    /// How long it took each.
+    backs: Vec<i64>,
+    over: bool,
+}
+
+impl Count {
+    pub fn word(&mut self, topic: Topic) {
+        match topic {
+            Topic::Ack => self.acks += 1,
+            Topic::State => self.states += 1,
+            Topic::Hb => self.beats += 1,
+        }
+    }
+
+    pub fn heard(&mut self, cmd: &Cmd) {
+        match cmd.op {
+            _ if cmd.cmd_id.is_nil() => self.probes += 1,
+            Op::Start => self.starts_heard += 1,
+            Op::Query => self.queries += 1,
+            Op::Stop => self.stops += 1,
+        }
+    }
+
+    /// A start was new, and that came of it.
+    pub fn decided(&mut self, acts: &[Act]) {
+        for act in acts {
+            match act {
+                Act::Say(Saying::Ack { result: AckResult::Started, .. }) => self.run += 1,
+                Act::Say(Saying::Ack { result: AckResult::Refused, .. }) => self.refused += 1,
+                Act::Say(Saying::Ack { result: AckResult::Expired, .. }) => self.expired += 1,
+                _ => {}
+            }
+        }
+    }
+
+    pub fn lost(&mut self, why: String, starts_outage: bool, now: i64) {
+        self.lost += 1;
+        self.last_loss = Some(why);
+        if starts_outage && self.outage.as_ref().is_none_or(|outage| outage.over) {
+            self.cut(now);
+        }
+    }
+
+    /// Whatever is lost from now on is one outage.
+    pub fn cut(&mut self, now: i64) {
+        self.outage = Some(Outage { began: now, backs: Vec::new(), over: false });
+    }
+
+    pub fn live(&mut self, again: bool, now: i64) {
+        self.reconnects += u64::from(again);
+        if let Some(outage) = self.outage.as_mut().filter(|outage| !outage.over) {
+            outage.backs.push(now - outage.began);
+        }
+    }
+
+    /// All are there: what the outage was that ends with that, if there is one.
+    pub fn outage_over(&mut self) -> Option<Value> {
+        let outage = self.outage.as_mut().filter(|outage| !outage.over)?;
+        outage.over = true;
+        outage.backs.sort_unstable();
+        Some(outage.told())
+    }
+
+    /// For programs.
+    pub fn told(&self, devices: usize, now: i64) -> Value {
+        json!({
+            "devices": devices,
+            "connected": self.connected,
+            "reconnects": self.reconnects,
+            "lost": self.lost,
+            "last_loss": self.last_loss,
+            "logins_refused": self.logins_refused,
+            "words": {"ack": self.acks, "state": self.states, "hb": self.beats},
+            "cmds": {"start": self.starts_heard, "query": self.queries, "probe": self.probes, "stop": self.stops, "ignored": self.ignored},
+            "starts": {"run": self.run, "refused": self.refused, "expired": self.expired, "went_on": self.went_on},
+            "outage": self.outage.as_ref().map(Outage::told),
+            "rss_kib": rss_kib(),
+            "cpu_ms": cpu_ms(),
+            "up_ms": now,
+        })
+    }
+
+    /// For people.
+    pub fn summary(&self, devices: usize, now: i64) -> String {
+        let mut lines = vec![
+            format!("devices  {} of {devices} connected after {} s", self.connected, now / 1000),
+            format!("lines    {} lost, {} back, {} logins refused", self.lost, self.reconnects, self.logins_refused),
+            format!("words    {} acks, {} states, {} hb", self.acks, self.states, self.beats),
+            format!(
+                "cmds     {} starts, {} queries, {} probes, {} stops, {} ignored",
+                self.starts_heard, self.queries, self.probes, self.stops, self.ignored
+            ),
+            format!(
+                "starts   {} run, {} refused, {} expired, {} went on after a power cut",
+                self.run, self.refused, self.expired, self.went_on
+            ),
+        ];
+        if let Some(outage) = &self.outage {
+            let seconds = |ms: Option<i64>| ms.map_or_else(|| "-".to_owned(), |ms| format!("{}.{:03} s", ms / 1000, ms % 1000));
+            let (all, p99) =
+                if outage.over { (seconds(outage.most()), seconds(outage.p99())) } else { ("not yet".into(), "-".into()) };
+            lines.push(format!("outage   {} back; all: {all}, 99 of 100: {p99}", outage.backs.len()));
+        }
+        lines.push(format!("process  {} MiB resident, {} ms of processor time", rss_kib() / 1024, cpu_ms()));
+        lines.join("\n")
+    }
+}
+
+impl Outage {
+    fn most(&self) -> Option<i64> {
+        self.backs.last().copied()
+    }
+
+    /// Of 100 of them 99 took no longer.
+    fn p99(&self) -> Option<i64> {
+        self.backs.get((self.backs.len() * 99).div_ceil(100).saturating_sub(1)).copied()
+    }
+
+    fn told(&self) -> Value {
+        let (most, p99) = if self.over { (self.most(), self.p99()) } else { (None, None) };
+        json!({"back": self.backs.len(), "over": self.over, "max_ms": most, "p99_ms": p99})
+    }
+}
+
+/// Memory of this process; 0 where the system does not tell.
+fn rss_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    rss.and_then(|rss| rss.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0)
+}
+
+/// Processor time of this process.
+fn cpu_ms() -> i64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeValLike;
+    getrusage(UsageWho::RUSAGE_SELF).map_or(0, |used| (used.user_time() + used.system_time()).num_milliseconds())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_over_when_all_are_back() {
+        let mut count = Count::default();
+        count.live(false, 5);
+        assert_eq!(count.outage_over(), None);
+        count.lost("cut".to_owned(), true, 1_000);
+        count.lost("cut".to_owned(), true, 1_500);
+        (1..=200).for_each(|n| count.live(true, 1_000 + n));
+        assert_eq!(count.told(200, 2_000)["outage"], json!({"back": 200, "over": false, "max_ms": null, "p99_ms": null}));
+        let told = json!({"back": 200, "over": true, "max_ms": 200, "p99_ms": 198});
+        assert_eq!((count.outage_over(), count.outage_over()), (Some(told.clone()), None));
+        count.live(true, 9_000);
+        assert_eq!(count.told(200, 9_000)["outage"], told);
+        count.lost("cut".to_owned(), false, 10_000);
+        assert_eq!(count.told(200, 9_000)["outage"], told, "of its own doing");
+    }
+}

@@ -1,0 +1,517 @@
+//! What devices live through: lines that come and go, commands, time, and what is wrong with them.
+
+use mio::Token;
+use mio::net::TcpStream;
+use nyala_core::purchase::step::Op;
+use nyala_mqtt::client::{Connection, Event, Login};
+use nyala_mqtt::{Granted, Publish, Qos, Unsent, Will};
+use rand::Rng;
+
+use super::fault::{Fault, Share};
+use super::line::{Line, Loss};
+use super::member::{KEEP_ALIVE_MS, Member, Stage};
+use super::{Fleet, FleetError, MEMBERS, MOST_ON_THEIR_WAY, boot_id};
+use crate::device::memory::{DeviceMemory, LATE_MS};
+use crate::device::mqtt::model::{Act, Device, Saying};
+use crate::device::mqtt::socket::Socket;
+use crate::device::mqtt::word::{Cmd, State, Topic, Word};
+
+/// From SYN to SUBACK.
+const CONNECT_WITHIN_MS: i64 = 10_000;
+/// The first pause before a new try is up to this …
+const FIRST_PAUSE_MS: i64 = 2_000;
+/// … and each is up to twice as long as the one before, to this.
+const LONGEST_PAUSE_MS: i64 = 30_000;
+/// How long the power is away.
+const DARK_MS: (i64, i64) = (1_000, 3_000);
+/// Between two losses of a flapping line, and of power.
+const FLAP_MS: (i64, i64) = (1_000, 10_000);
+const REBOOT_MS: (i64, i64) = (10_000, 60_000);
+/// How long a word waits for another one to overtake it.
+const HOLD_MS: i64 = 2_000;
+/// Words that a late device keeps.
+const MOST_LATER: usize = 16;
+const MAKE: &str = "nyala device sim";
+
+impl Fleet {
+    // --- power ---
+
+    /// It has power now.
+    pub(super) fn power(&mut self, i: usize) {
+        let member = &mut self.members[i];
+        member.booted_at = self.now;
+        let faulty = member.faults.has(Fault::Refuse);
+        member.model.set_faulty(faulty);
+        let acts = member.model.tick(0);
+        self.count.went_on += u64::from(acts.contains(&Act::Relay(true)));
+        self.perform(i, &acts, 0);
+    }
+
+    /// Its power is cut, and comes back soon. Nobody closes its line.
+    fn darken(&mut self, i: usize, forgets: bool) {
+        if !self.members[i].has_power() {
+            return;
+        }
+        self.abandon(i);
+        let until = self.within(DARK_MS.0, DARK_MS.1);
+        let boot_id = boot_id();
+        let member = &mut self.members[i];
+        let memory = if forgets { DeviceMemory::default() } else { member.model.journal() };
+        member.model = Device::boot(boot_id, memory);
+        (member.until, member.later) = (until, Vec::new());
+        self.stage(i, Stage::Dark);
+        if forgets {
+            self.save(i);
+        }
+    }
+
+    // --- lines ---
+
+    pub(super) fn connect_some(&mut self) {
+        while self.on_their_way < MOST_ON_THEIR_WAY {
+            let Some(i) = self.queue.pop_front() else { return };
+            if self.members[i].stage != Stage::Queued {
+                continue;
+            }
+            let opened = TcpStream::connect(self.plan.server).and_then(|stream| {
+                let mut socket = Socket::of_device(stream, self.plan.tls.as_ref())?;
+                socket.register(self.poll.registry(), Token(MEMBERS + i)).map(|()| socket)
+            });
+            self.members[i].until = self.now + CONNECT_WITHIN_MS;
+            self.stage(i, Stage::Connecting);
+            match opened {
+                Ok(socket) => self.members[i].line = Some(Line::new(socket)),
+                Err(e) => self.lose(i, &e.into()),
+            }
+            self.arm(i);
+        }
+    }
+
+    pub(super) fn ready(&mut self, i: usize, readable: bool, writable: bool) {
+        let Some(member) = self.members.get_mut(i).filter(|member| member.stage != Stage::HalfOpen) else { return };
+        let Some(line) = &mut member.line else { return };
+        let done = match member.stage {
+            Stage::Connecting => match line.is_connected() {
+                Ok(true) => self.log_in(i),
+                Ok(false) => return,
+                Err(loss) => Err(loss),
+            },
+            _ if writable => line.flush(),
+            _ => Ok(()),
+        };
+        match done {
+            Err(loss) => self.lose(i, &loss),
+            Ok(()) if readable => self.read(i),
+            Ok(()) => {}
+        }
+        self.arm(i);
+    }
+
+    fn log_in(&mut self, i: usize) -> Result<(), Loss> {
+        self.stage(i, Stage::LoggingIn);
+        let member = &mut self.members[i];
+        member.model.connect();
+        let (user, client_id) = (member.key.idmesin.to_string(), format!("nyala-{}", member.key.idmesin));
+        let (secret, will) = (member.key.secret.clone(), member.model.will());
+        let (topic, payload) = (topic(member, Topic::State.as_str()), will.json());
+        self.send(i, |mqtt, out| {
+            let login = Login {
+                client_id: &client_id,
+                user: Some(&user),
+                password: Some(secret.as_bytes()),
+                keep_alive: u16::try_from(KEEP_ALIVE_MS / 1000).unwrap_or(u16::MAX),
+                will: Some(Will { topic: &topic, payload: &payload, qos: Qos::AtMostOnce, retain: true }),
+            };
+            mqtt.connect(&login, out)
+        })
+    }
+
+    fn read(&mut self, i: usize) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let read = self.read_all(i, &mut buffer);
+        self.buffer = buffer;
+        if let Err(loss) = read {
+            self.lose(i, &loss);
+        }
+    }
+
+    /// Until there is nothing more: the system says only once that a word has come, and the end of the line right after it.
+    fn read_all(&mut self, i: usize, buffer: &mut [u8]) -> Result<(), Loss> {
+        loop {
+            let member = &mut self.members[i];
+            let Some(line) = &mut member.line else { return Ok(()) };
+            let Some(n) = line.read(buffer)? else { return Ok(()) };
+            member.heard_at = self.now;
+            let mut bytes = &buffer[..n];
+            // What is told may cost it its line.
+            while let Some(line) = &mut self.members[i].line {
+                self.out.clear();
+                let event = line.mqtt.feed(&mut bytes, &mut self.out)?;
+                line.send(&self.out)?;
+                let Some(event) = event else { break };
+                self.event(i, event)?;
+            }
+        }
+    }
+
+    fn event(&mut self, i: usize, event: Event) -> Result<(), Loss> {
+        match event {
+            Event::Accepted => {
+                self.stage(i, Stage::Subscribing);
+                // The server has another line of it now, and forgets the old one.
+                self.members[i].ghost = None;
+                let topic = topic(&self.members[i], "cmd");
+                self.send(i, |mqtt, out| mqtt.subscribe(&[(&topic, Qos::AtMostOnce)], out).map(drop))
+            }
+            Event::Refused(why) => {
+                self.count.logins_refused += 1;
+                Err(Loss::Refused(why))
+            }
+            Event::Subscribed(subscribed) if subscribed.granted.contains(&Granted::No) => Err(Loss::Denied),
+            Event::Subscribed(_) => {
+                self.live(i);
+                Ok(())
+            }
+            // Nobody knows when a command was given that was kept.
+            Event::Publish(publish) if publish.retain() => {
+                self.count.ignored += 1;
+                Ok(())
+            }
+            Event::Publish(publish) => {
+                self.hear(i, &publish);
+                Ok(())
+            }
+            Event::Pong => {
+                self.members[i].pinged_at = None;
+                Ok(())
+            }
+            Event::Acknowledged(_) => Ok(()),
+        }
+    }
+
+    fn live(&mut self, i: usize) {
+        self.stage(i, Stage::Live);
+        let (now, beat_ms) = (self.now, self.plan.beat_ms);
+        let member = &mut self.members[i];
+        (member.beat_at, member.heard_at, member.pinged_at, member.tries) = (now + beat_ms, now, None, 0);
+        let again = std::mem::replace(&mut member.was_live, true);
+        self.count.live(again, now);
+        self.say(i, Saying::State);
+        if self.members[i].faults.has(Fault::HalfOpen) && self.members[i].stage == Stage::Live {
+            self.stage(i, Stage::HalfOpen);
+        }
+    }
+
+    /// It has no line any more, and will try again.
+    pub(super) fn lose(&mut self, i: usize, why: &Loss) {
+        if self.members[i].line.is_none() && !self.members[i].stage.is_on_its_way() {
+            return;
+        }
+        let own = matches!(why, Loss::Cut);
+        self.count.lost(why.to_string(), self.ready && !own, self.now);
+        self.members[i].line = None;
+        let tries = self.members[i].tries;
+        let most = FIRST_PAUSE_MS.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE_MS);
+        let until = self.within(0, most);
+        let member = &mut self.members[i];
+        (member.until, member.tries, member.held) = (until, tries + 1, None);
+        self.stage(i, Stage::Resting);
+        self.arm(i);
+    }
+
+    /// Its line is there for the server only.
+    fn abandon(&mut self, i: usize) {
+        let member = &mut self.members[i];
+        member.held = None;
+        if let Some(Line { mut socket, .. }) = member.line.take() {
+            // One that cannot be taken off is closed, which is all the same to the device.
+            member.ghost = socket.deregister(self.poll.registry()).ok().map(|()| socket);
+        }
+    }
+
+    fn stage(&mut self, i: usize, stage: Stage) {
+        let before = std::mem::replace(&mut self.members[i].stage, stage);
+        let (on_their_way, connected) = (&mut self.on_their_way, &mut self.count.connected);
+        *on_their_way = *on_their_way + usize::from(stage.is_on_its_way()) - usize::from(before.is_on_its_way());
+        *connected = *connected + usize::from(stage == Stage::Live) - usize::from(before == Stage::Live);
+    }
+
+    fn queue_up(&mut self, i: usize) {
+        self.stage(i, Stage::Queued);
+        self.queue.push_back(i);
+    }
+
+    // --- words ---
+
+    fn hear(&mut self, i: usize, publish: &Publish) {
+        let Ok(cmd) = Cmd::parse(publish.payload()) else {
+            self.count.ignored += 1;
+            return;
+        };
+        self.count.heard(&cmd);
+        let now = self.now;
+        let member = &mut self.members[i];
+        if member.faults.has(Fault::Silent) {
+            return;
+        }
+        let echo = cmd.echo.filter(|_| !member.faults.has(Fault::ClockOff));
+        let acts = member.model.hear(&Cmd { echo, ..cmd }, member.up_ms(now));
+        let begins = acts.contains(&Act::Relay(true));
+        member.starts += u64::from(begins);
+        if cmd.op == Op::Start && acts.contains(&Act::Save) {
+            self.count.decided(&acts);
+        }
+        let late = member.faults.has(Fault::Late) && !cmd.cmd_id.is_nil();
+        if late && begins {
+            member.late_until = now + LATE_MS;
+        }
+        let at = if late { member.late_until } else { now };
+        self.perform(i, &acts, at);
+    }
+
+    /// Does it all; what is to be said, not before `at`.
+    pub(super) fn perform(&mut self, i: usize, acts: &[Act], at: i64) {
+        for act in acts {
+            match act {
+                Act::Save => self.save(i),
+                Act::Relay(_) => {}
+                Act::Say(saying) if at <= self.now => self.say(i, *saying),
+                Act::Say(saying) => {
+                    let later = &mut self.members[i].later;
+                    if later.len() < MOST_LATER {
+                        later.push((at, *saying));
+                    }
+                }
+            }
+            if self.failed.is_some() {
+                return;
+            }
+        }
+        self.arm(i);
+    }
+
+    fn save(&mut self, i: usize) {
+        let member = &self.members[i];
+        if let Some(journal) = self.journal.as_mut().filter(|_| !member.is_clone)
+            && let Err(e) = journal.write(member.key.idmesin, &member.model.journal())
+        {
+            self.failed = Some(FleetError::Journal(self.plan.journal.clone().unwrap_or_default(), e));
+        }
+    }
+
+    fn say(&mut self, i: usize, saying: Saying) {
+        let member = &mut self.members[i];
+        if member.stage != Stage::Live {
+            return;
+        }
+        let up_ms = member.up_ms(self.now);
+        let word = match member.model.word(saying, up_ms) {
+            Word::State(state) => {
+                Word::State(State { fw: Some(env!("CARGO_PKG_VERSION").to_owned()), hw: Some(MAKE.to_owned()), ..state })
+            }
+            word => word,
+        };
+        self.publish(i, word);
+    }
+
+    fn publish(&mut self, i: usize, word: Word) {
+        let until = self.now + HOLD_MS;
+        let member = &mut self.members[i];
+        if !member.faults.has(Fault::Reorder) {
+            return self.put(i, &word);
+        }
+        match member.held.take() {
+            None => member.held = Some((until, word)),
+            Some((_, before)) => {
+                self.put(i, &word);
+                self.put(i, &before);
+            }
+        }
+    }
+
+    fn put(&mut self, i: usize, word: &Word) {
+        let member = &self.members[i];
+        let (topic, payload, retain) = (topic(member, word.topic().as_str()), word.json(), word.topic() == Topic::State);
+        let times = if member.faults.has(Fault::Duplicate) { 2 } else { 1 };
+        for _ in 0..times {
+            self.count.word(word.topic());
+            if let Err(loss) = self.send(i, |mqtt, out| mqtt.publish(&topic, &payload, Qos::AtMostOnce, retain, out).map(drop)) {
+                return self.lose(i, &loss);
+            }
+        }
+    }
+
+    fn send(&mut self, i: usize, write: impl FnOnce(&mut Connection, &mut Vec<u8>) -> Result<(), Unsent>) -> Result<(), Loss> {
+        let member = &mut self.members[i];
+        let Some(line) = &mut member.line else { return Ok(()) };
+        self.out.clear();
+        write(&mut line.mqtt, &mut self.out)?;
+        member.sent_at = self.now;
+        line.send(&self.out)
+    }
+
+    // --- time ---
+
+    /// Does what is due.
+    pub(super) fn wake(&mut self, i: usize) {
+        self.trouble(i);
+        let (now, member) = (self.now, &self.members[i]);
+        match member.stage {
+            Stage::Dark if member.until <= now => {
+                self.queue_up(i);
+                self.power(i);
+            }
+            Stage::Resting if member.until <= now => self.queue_up(i),
+            stage if stage.is_on_its_way() && member.until <= now => self.lose(i, &Loss::Slow),
+            Stage::Live => self.attend(i),
+            _ => {}
+        }
+        let member = &mut self.members[i];
+        if member.has_power() {
+            let acts = member.model.tick(member.up_ms(now));
+            self.perform(i, &acts, 0);
+        }
+        let due = self.members[i].later.iter().take_while(|(at, _)| *at <= now).count();
+        let sayings: Vec<_> = self.members[i].later.drain(..due).collect();
+        sayings.into_iter().for_each(|(_, saying)| self.say(i, saying));
+        if let Some((_, word)) = self.members[i].held.take_if(|(at, _)| *at <= now) {
+            self.put(i, &word);
+        }
+    }
+
+    /// Keeps its line alive, and sees whether that is.
+    fn attend(&mut self, i: usize) {
+        let (now, beat_ms) = (self.now, self.plan.beat_ms);
+        let member = &mut self.members[i];
+        let silent = member.silent_at() <= now;
+        if silent && member.pinged_at.is_some() {
+            return self.lose(i, &Loss::Silent);
+        }
+        if member.beat_at <= now {
+            member.beat_at = now + beat_ms;
+            let beat = member.model.beat(None, now - member.booted_at);
+            self.publish(i, beat);
+        }
+        let member = &mut self.members[i];
+        if silent || member.sent_at + KEEP_ALIVE_MS <= now {
+            member.pinged_at.get_or_insert(now);
+            if let Err(loss) = self.send(i, |mqtt, out| mqtt.ping(out)) {
+                self.lose(i, &loss);
+            }
+        }
+    }
+
+    fn trouble(&mut self, i: usize) {
+        let member = &self.members[i];
+        if member.trouble_at.is_none_or(|at| at > self.now) {
+            return;
+        }
+        let fault = member.faults.recurring();
+        match fault {
+            Some(Fault::Flap) => self.lose(i, &Loss::Cut),
+            Some(fault) => self.darken(i, fault == Fault::Amnesia),
+            None => {}
+        }
+        self.members[i].trouble_at = fault.map(|fault| self.next_trouble(fault));
+    }
+
+    fn next_trouble(&mut self, fault: Fault) -> i64 {
+        let (least, most) = if fault == Fault::Flap { FLAP_MS } else { REBOOT_MS };
+        self.within(least, most)
+    }
+
+    // --- orders ---
+
+    /// Faults that devices have from the beginning: those that come again and again come for the first time a while later.
+    pub(super) fn begin_with_faults(&mut self) -> Result<(), FleetError> {
+        for (fault, share) in std::mem::take(&mut self.plan.faults) {
+            let devices: Vec<usize> = match share {
+                Share::Of(selection) => {
+                    let devices = self.selected(&selection);
+                    if devices.is_empty() {
+                        return Err(FleetError::Nobody(selection));
+                    }
+                    devices
+                }
+                Share::Percent(percent) => (0..self.by_machine.len()).filter(|_| self.rng.random_bool(percent / 100.0)).collect(),
+            };
+            for i in devices {
+                self.set_fault(i, fault, true);
+                let at = self.next_trouble(fault);
+                self.members[i].trouble_at = self.members[i].trouble_at.map(|_| at);
+                self.arm(i);
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of the devices that were asked for, in their order; never a second one with a key.
+    pub(super) fn selected(&self, selection: &super::Selection) -> Vec<usize> {
+        (0..self.by_machine.len()).filter(|i| selection.has(self.members[*i].key.idmesin)).collect()
+    }
+
+    pub(super) fn set_fault(&mut self, i: usize, fault: Fault, is: bool) {
+        let now = self.now;
+        let member = &mut self.members[i];
+        let was = member.faults.has(fault);
+        member.faults.set(fault, is);
+        match fault {
+            Fault::Refuse => member.model.set_faulty(is),
+            Fault::ClockOff if is => member.model.forget_time(),
+            Fault::Flap | Fault::Reboot | Fault::Amnesia if is => member.trouble_at = Some(now),
+            Fault::HalfOpen if is && member.stage == Stage::Live => self.stage(i, Stage::HalfOpen),
+            Fault::HalfOpen if !is && member.stage == Stage::HalfOpen => {
+                (member.heard_at, member.pinged_at) = (now, None);
+                self.stage(i, Stage::Live);
+                self.read(i);
+            }
+            Fault::Clone if is != was => self.clone_of(i, is),
+            _ => {}
+        }
+        self.arm(i);
+    }
+
+    /// A second device with its key, or no more.
+    fn clone_of(&mut self, i: usize, is: bool) {
+        let known = self.clones.get(&i).copied();
+        if !is {
+            if let Some(clone) = known {
+                self.members[clone].line = None;
+                self.stage(clone, Stage::Off);
+            }
+            return;
+        }
+        let model = Device::boot(boot_id(), DeviceMemory::default());
+        let clone = Member { is_clone: true, ..Member::new(self.members[i].key.clone(), model) };
+        let at = known.unwrap_or(self.members.len());
+        match self.members.get_mut(at) {
+            Some(before) => *before = clone,
+            None => self.members.push(clone),
+        }
+        self.clones.insert(i, at);
+        self.members[at].booted_at = self.now;
+        self.queue_up(at);
+    }
+
+    /// Its line is closed, now.
+    pub(super) fn cut(&mut self, i: usize) {
+        self.lose(i, &Loss::Cut);
+    }
+
+    /// A device whose line is dead sees it and makes a new one, while the server still has the old; one that waits does so no more.
+    pub(super) fn come_back(&mut self, i: usize) {
+        match self.members[i].stage {
+            Stage::HalfOpen => {
+                self.members[i].faults.set(Fault::HalfOpen, false);
+                self.abandon(i);
+                self.queue_up(i);
+            }
+            Stage::Resting => self.queue_up(i),
+            _ => {}
+        }
+    }
+}
+
+fn topic(member: &Member, leaf: &str) -> String {
+    format!("nyala/v1/{}/{}/{leaf}", member.key.idoutlet, member.key.idmesin)
+}

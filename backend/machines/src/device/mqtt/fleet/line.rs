@@ -1,0 +1,104 @@
+//! A device's line: a socket, MQTT on it, and what the kernel has not taken yet.
+
+use std::io::{self, ErrorKind};
+
+use nyala_mqtt::client::Connection;
+use nyala_mqtt::{Limits, Refusal, Unsent, Violation};
+
+use crate::device::mqtt::socket::Socket;
+
+/// Bytes that may wait to be sent; a device that has more to say finds that nobody listens.
+const MOST_WAITING: usize = 4 * 1024;
+
+/// Why a device has no line any more.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Loss {
+    #[error("closed by the server")]
+    Closed,
+    #[error("{0}")]
+    Io(ErrorKind),
+    #[error("login refused: {0}")]
+    Refused(Refusal),
+    #[error("it may not subscribe to its commands")]
+    Denied,
+    #[error("the server breaks the protocol: {0}")]
+    Violation(#[from] Violation),
+    #[error("what it says has no room: {0}")]
+    Unsent(#[from] Unsent),
+    #[error("the server reads nothing")]
+    Unread,
+    #[error("not connected in time")]
+    Slow,
+    #[error("the server is silent")]
+    Silent,
+    /// It was this program that cut it.
+    #[error("cut")]
+    Cut,
+}
+
+impl From<io::Error> for Loss {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e.kind())
+    }
+}
+
+pub(super) struct Line {
+    pub socket: Socket,
+    pub mqtt: Connection,
+    waiting: Vec<u8>,
+}
+
+impl Line {
+    pub fn new(socket: Socket) -> Self {
+        Self { socket, mqtt: Connection::new(Limits::default()), waiting: Vec::new() }
+    }
+
+    /// Whether the connection is there, after the system has said that there is news of it.
+    pub fn is_connected(&mut self) -> Result<bool, Loss> {
+        Ok(self.socket.is_connected()?)
+    }
+
+    /// Reads what has come; `None`: nothing more now.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Loss> {
+        loop {
+            return match self.socket.read(buffer) {
+                Ok(0) => Err(Loss::Closed),
+                Ok(n) => Ok(Some(n)),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(None),
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                Err(e) => Err(e.into()),
+            };
+        }
+    }
+
+    /// Sends, or keeps in order what the kernel does not take.
+    pub fn send(&mut self, bytes: &[u8]) -> Result<(), Loss> {
+        let sent = if self.waiting.is_empty() { self.write(bytes)? } else { 0 };
+        self.waiting.extend_from_slice(&bytes[sent..]);
+        if self.waiting.len() > MOST_WAITING { Err(Loss::Unread) } else { Ok(()) }
+    }
+
+    /// Sends what was kept.
+    pub fn flush(&mut self) -> Result<(), Loss> {
+        match self.socket.flush() {
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
+            flushed => flushed?,
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        self.send(&waiting)
+    }
+
+    /// How many bytes the kernel has taken.
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, Loss> {
+        let mut sent = 0;
+        while sent < bytes.len() {
+            match self.socket.write(&bytes[sent..]) {
+                Ok(n) => sent += n,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Ok(sent)
+    }
+}

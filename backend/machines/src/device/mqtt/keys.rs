@@ -1,0 +1,255 @@
+//! Keys of devices: made, told once, followed by another, ended. They lie beside the driver and not in `staff`: nobody but the driver asks
+//! whether one counts, and `staff` stands above it.
+
+use deadpool_postgres::Transaction;
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::config::ServerSettings;
+use nyala_store::db::error::DbError;
+use rand::RngCore;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+
+use super::tls::Authority;
+
+const SECRET_BYTES: usize = 16;
+/// The slot of a machine's first key.
+const FIRST: i16 = 1;
+/// The other one; a key that follows takes the slot that is free.
+const SECOND: i16 = 2;
+
+/// What a device needs to log in, told once. No `Debug`, so that it reaches no log.
+#[derive(Serialize, ToSchema)]
+pub struct DeviceLogin {
+    /// MQTT's user name: `idmesin` as a text.
+    pub user: String,
+    /// MQTT's password, 32 hexadecimal digits; only its hash is stored.
+    pub secret: String,
+    /// Where the server is for devices.
+    pub host: String,
+    pub port: u16,
+    pub idoutlet: i64,
+    pub idmesin: i64,
+    /// The authority that signed the certificate there, as PEM; null without TLS.
+    #[schema(required)]
+    pub ca: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    #[error("there is no machine {0}")]
+    NoMachine(i64),
+    #[error("there is no outlet {0}")]
+    NoOutlet(i64),
+    #[error("machine {idmesin} has the driver {}; only devices of machines with the driver mqtt log in", driver.as_str())]
+    OtherDriver { idmesin: i64, driver: DriverKind },
+    #[error("machine {0} has a key; `nyala device rotate {0}` makes the one that follows it")]
+    HasKey(i64),
+    #[error("machine {0} has no key that counts; `nyala device add {0}` makes one")]
+    NoKey(i64),
+    #[error("mqtt.public_host is not set: a device would not be told where the server is")]
+    NoHost,
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+impl From<tokio_postgres::Error> for KeyError {
+    fn from(e: tokio_postgres::Error) -> Self {
+        DbError::from(e).into()
+    }
+}
+
+/// Which key is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// That of a machine that has none.
+    First,
+    /// The one that follows: both count until it was used. A key that waited for that already is ended, its secret was lost.
+    Next,
+    /// Whichever of the two it is.
+    Either,
+}
+
+/// Whose machines somebody sees.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sight {
+    pub idowner: Option<i64>,
+    pub idoutlet: Option<i64>,
+}
+
+/// Who does it, as the audit log says, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct By<'a> {
+    pub principal: &'a str,
+    pub now: Timestamp,
+}
+
+/// Where devices find the server, and whom they trust there.
+#[derive(Debug, Clone)]
+pub struct Door {
+    host: String,
+    port: u16,
+    ca: Option<String>,
+}
+
+impl Door {
+    /// `authority`: the one that the server's certificate is signed by, where devices are served with TLS.
+    ///
+    /// # Errors
+    /// `NoHost` when the settings name nothing that a device could find.
+    pub fn of(settings: &ServerSettings, authority: Option<&Authority>) -> Result<Self, KeyError> {
+        let host = settings.device_host().ok_or(KeyError::NoHost)?.to_owned();
+        let ca = authority.map(|authority| authority.pem().to_owned());
+        let port = match settings.mqtt.port {
+            0 => std::fs::read_to_string(settings.device_port_file()).ok().and_then(|port| port.trim().parse().ok()).unwrap_or(0),
+            port => port,
+        };
+        Ok(Self { host, port, ca })
+    }
+
+    fn login(&self, idoutlet: i64, idmesin: i64, secret: String) -> DeviceLogin {
+        let Self { host, port, ca } = self.clone();
+        DeviceLogin { user: idmesin.to_string(), secret, host, port, idoutlet, idmesin, ca }
+    }
+}
+
+/// What is stored of a secret, as a device sends it.
+pub fn hash(secret: &[u8]) -> Vec<u8> {
+    Sha256::digest(secret).to_vec()
+}
+
+fn generate() -> (String, Vec<u8>) {
+    let mut bytes = [0; SECRET_BYTES];
+    rand::rng().fill_bytes(&mut bytes);
+    let secret: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    let stored = hash(secret.as_bytes());
+    (secret, stored)
+}
+
+/// A key for a machine within sight.
+///
+/// # Errors
+/// `NoMachine`, `OtherDriver`; `HasKey` and `NoKey` when it is not that key's turn.
+pub async fn make(
+    tx: &Transaction<'_>,
+    (idmesin, sight): (i64, Sight),
+    turn: Turn,
+    door: &Door,
+    by: By<'_>,
+) -> Result<DeviceLogin, KeyError> {
+    let idoutlet = lock(tx, idmesin, sight).await?;
+    let counting = counting(tx, idmesin).await?;
+    let slot = match (turn, counting.as_slice()) {
+        (Turn::First | Turn::Either, []) => FIRST,
+        (Turn::First, _) => return Err(KeyError::HasKey(idmesin)),
+        (Turn::Next, []) => return Err(KeyError::NoKey(idmesin)),
+        (Turn::Next | Turn::Either, [(_, in_use), waiting @ ..]) => {
+            let waiting: Vec<i64> = waiting.iter().map(|(id, _)| *id).collect();
+            end(tx, &waiting, "diganti sebelum dipakai", by).await?;
+            FIRST + SECOND - in_use
+        }
+    };
+    let (secret, stored) = generate();
+    insert(tx, &[(idmesin, slot, stored)], by).await?;
+    Ok(door.login(idoutlet, idmesin, secret))
+}
+
+/// A key whose secret is known already, for a machine that has none.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn insert_known(tx: &Transaction<'_>, idmesin: i64, secret: &str, by: By<'_>) -> Result<(), KeyError> {
+    insert(tx, &[(idmesin, FIRST, hash(secret.as_bytes()))], by).await
+}
+
+/// Keys for all machines of an outlet that have the driver mqtt and no key.
+///
+/// # Errors
+/// `NoOutlet`.
+pub async fn make_missing(tx: &Transaction<'_>, idoutlet: i64, door: &Door, by: By<'_>) -> Result<Vec<DeviceLogin>, KeyError> {
+    const LOCK: &str = "SELECT idmesin FROM mesin WHERE idoutlet = $1 AND driver = 'mqtt' ORDER BY idmesin FOR NO KEY UPDATE";
+    const WITHOUT: &str = "
+        SELECT idmesin FROM unnest($1::BIGINT[]) AS m (idmesin)
+        WHERE NOT EXISTS (SELECT FROM device_key k WHERE k.idmesin = m.idmesin AND k.revoked_at IS NULL) ORDER BY idmesin";
+    tx.query_opt("SELECT FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await?.ok_or(KeyError::NoOutlet(idoutlet))?;
+    let machines: Vec<i64> = tx.query(LOCK, &[&idoutlet]).await?.iter().map(|row| row.get(0)).collect();
+    let (mut logins, mut keys) = (Vec::new(), Vec::new());
+    for row in tx.query(WITHOUT, &[&machines]).await? {
+        let (secret, stored) = generate();
+        logins.push(door.login(idoutlet, row.get(0), secret));
+        keys.push((row.get(0), FIRST, stored));
+    }
+    insert(tx, &keys, by).await?;
+    Ok(logins)
+}
+
+/// Ends every key of a machine; says how many counted.
+///
+/// # Errors
+/// `NoMachine`; `NoKey` when none counted.
+pub async fn revoke(tx: &Transaction<'_>, idmesin: i64, by: By<'_>) -> Result<usize, KeyError> {
+    // Whatever its driver is: a key that counts can be ended.
+    find(tx, idmesin, Sight::default()).await?;
+    let keys: Vec<i64> = counting(tx, idmesin).await?.iter().map(|(id, _)| *id).collect();
+    if keys.is_empty() {
+        return Err(KeyError::NoKey(idmesin));
+    }
+    end(tx, &keys, "dicabut", by).await?;
+    Ok(keys.len())
+}
+
+/// The outlet and the driver of a machine within sight, whose row is locked: its keys change in turn.
+async fn find(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<(i64, DriverKind), KeyError> {
+    const LOCK: &str = "
+        SELECT idoutlet, driver FROM mesin
+        WHERE idmesin = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR NO KEY UPDATE";
+    let row = tx.query_opt(LOCK, &[&idmesin, &sight.idowner, &sight.idoutlet]).await?.ok_or(KeyError::NoMachine(idmesin))?;
+    Ok((row.get(0), row.get(1)))
+}
+
+/// The same of a machine whose device logs in: its outlet.
+async fn lock(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<i64, KeyError> {
+    match find(tx, idmesin, sight).await? {
+        (idoutlet, DriverKind::Mqtt) => Ok(idoutlet),
+        (_, driver) => Err(KeyError::OtherDriver { idmesin, driver }),
+    }
+}
+
+/// The keys of a machine that count, with their slots, the older one first.
+async fn counting(tx: &Transaction<'_>, idmesin: i64) -> Result<Vec<(i64, i16)>, KeyError> {
+    const COUNTING: &str = "SELECT id, slot FROM device_key WHERE idmesin = $1 AND revoked_at IS NULL ORDER BY id";
+    Ok(tx.query(COUNTING, &[&idmesin]).await?.iter().map(|row| (row.get(0), row.get(1))).collect())
+}
+
+/// Stores keys (machine, slot, hash), each with its line in the audit log.
+async fn insert(tx: &Transaction<'_>, keys: &[(i64, i16, Vec<u8>)], by: By<'_>) -> Result<(), KeyError> {
+    const INSERT: &str = "
+        WITH made AS (
+            INSERT INTO device_key (idmesin, slot, hash, created_at)
+            SELECT idmesin, slot, hash, $4::TIMESTAMPTZ FROM unnest($1::BIGINT[], $2::SMALLINT[], $3::BYTEA[]) AS given (idmesin, slot, hash)
+            RETURNING id, idmesin
+        )
+        INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
+        SELECT $5, 'kunci_mesin.buat', 'mesin:' || idmesin, jsonb_build_object('id', made.id), m.idoutlet, $4
+        FROM made JOIN mesin m USING (idmesin)";
+    let machines: Vec<i64> = keys.iter().map(|key| key.0).collect();
+    let slots: Vec<i16> = keys.iter().map(|key| key.1).collect();
+    let hashes: Vec<&[u8]> = keys.iter().map(|key| key.2.as_slice()).collect();
+    tx.execute(INSERT, &[&machines, &slots, &hashes, &by.now, &by.principal]).await?;
+    Ok(())
+}
+
+/// Ends keys that count, each with its line in the audit log.
+pub(super) async fn end(tx: &Transaction<'_>, keys: &[i64], why: &str, by: By<'_>) -> Result<(), KeyError> {
+    const END: &str = "
+        WITH ended AS (
+            UPDATE device_key SET revoked_at = $2, revoked_tx = pg_current_xact_id() WHERE id = ANY($1) AND revoked_at IS NULL
+            RETURNING id, idmesin
+        )
+        INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
+        SELECT $3, 'kunci_mesin.cabut', 'mesin:' || idmesin, jsonb_build_object('id', ended.id, 'alasan', $4::TEXT), m.idoutlet, $2
+        FROM ended JOIN mesin m USING (idmesin)";
+    tx.execute(END, &[&keys, &by.now, &by.principal, &why]).await?;
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! Whether keys count, asked for many logins at once, and which ones have stopped to.
+
+use std::collections::HashMap;
+
+use deadpool_postgres::{GenericClient, Transaction};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::error::DbError;
+
+use super::keys::{By, KeyError, end};
+
+/// What a device says of itself: its user name, and the hash of its password ([`super::keys::hash`]).
+#[derive(Debug, Clone)]
+pub struct Claim {
+    pub idmesin: i64,
+    pub hash: Vec<u8>,
+}
+
+/// A key that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceKey {
+    pub id: i64,
+    pub idmesin: i64,
+    pub idoutlet: i64,
+    /// It was never used: [`first_used`] is to hear of it.
+    pub first_use: bool,
+}
+
+/// The key of each claim, in their order; `None` for a wrong secret, one that counts no more and another machine's.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn check(client: &impl GenericClient, claims: &[Claim]) -> Result<Vec<Option<DeviceKey>>, DbError> {
+    const COUNTING: &str = "
+        SELECT k.hash, k.id, k.idmesin, m.idoutlet, k.first_used_at IS NULL FROM device_key k JOIN mesin m USING (idmesin)
+        WHERE k.hash = ANY($1) AND k.revoked_at IS NULL AND m.driver = 'mqtt'";
+    let hashes: Vec<&[u8]> = claims.iter().map(|claim| claim.hash.as_slice()).collect();
+    let stmt = client.prepare_cached(COUNTING).await?;
+    let rows = client.query(&stmt, &[&hashes]).await?;
+    let found: HashMap<Vec<u8>, DeviceKey> = rows
+        .iter()
+        .map(|row| {
+            let key = DeviceKey { id: row.get(1), idmesin: row.get(2), idoutlet: row.get(3), first_use: row.get(4) };
+            (row.get(0), key)
+        })
+        .collect();
+    Ok(claims.iter().map(|claim| found.get(&claim.hash).copied().filter(|key| key.idmesin == claim.idmesin)).collect())
+}
+
+/// Devices log in with these keys for the first time: whatever came before each of them is over. Answers with those of which that is
+/// written; somebody else holds the machines of the others, which have their turn with a later login.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn first_used(tx: &Transaction<'_>, keys: &[i64], now: Timestamp) -> Result<Vec<i64>, KeyError> {
+    // In the order in which machines are locked everywhere, and before the keys are looked at.
+    const LOCK: &str = "
+        SELECT k.id FROM mesin m JOIN device_key k USING (idmesin)
+        WHERE k.id = ANY($1) ORDER BY m.idmesin FOR NO KEY UPDATE OF m SKIP LOCKED";
+    const USED: &str = "
+        UPDATE device_key SET first_used_at = $2 WHERE id = ANY($1) AND first_used_at IS NULL AND revoked_at IS NULL";
+    const BEFORE: &str = "
+        SELECT k.id FROM device_key k JOIN device_key next ON next.idmesin = k.idmesin AND next.id > k.id
+        WHERE next.id = ANY($1) AND next.first_used_at IS NOT NULL AND next.revoked_at IS NULL AND k.revoked_at IS NULL";
+    let free: Vec<i64> = tx.query(LOCK, &[&keys]).await?.iter().map(|row| row.get(0)).collect();
+    tx.execute(USED, &[&free, &now]).await?;
+    let before: Vec<i64> = tx.query(BEFORE, &[&free]).await?.iter().map(|row| row.get(0)).collect();
+    end(tx, &before, "kunci berikutnya sudah dipakai", By { principal: "sistem", now }).await?;
+    Ok(free)
+}
+
+/// Up to which transaction revocations were read. Not up to which time: a command is another process with a clock of its own, and commits
+/// later than it looked at that.
+#[derive(Debug, Clone)]
+pub struct Revocations(String);
+
+impl Revocations {
+    /// From now on; taken before the first login is checked.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn begin(client: &impl GenericClient) -> Result<Self, DbError> {
+        let row = client.query_one("SELECT pg_snapshot_xmin(pg_current_snapshot())::TEXT", &[]).await?;
+        Ok(Self(row.get(0)))
+    }
+
+    /// The keys that were revoked since the call before. One may come again while an older transaction is open, none is left out. A login
+    /// that was checked before this call and is seated after it is not known to whoever closes what is told here: it has to be held against
+    /// the answer, too.
+    ///
+    /// # Errors
+    /// When the database does not answer; the next call tells what this one did not.
+    pub async fn next(&mut self, client: &impl GenericClient) -> Result<Vec<i64>, DbError> {
+        // The upper bound leaves out what a dump has brought from a server that had counted further.
+        const SINCE: &str = "
+            SELECT pg_snapshot_xmin(pg_current_snapshot())::TEXT, ARRAY(
+                SELECT id FROM device_key WHERE revoked_tx >= $1::TEXT::XID8 AND revoked_tx < pg_snapshot_xmax(pg_current_snapshot()))";
+        let stmt = client.prepare_cached(SINCE).await?;
+        let row = client.query_one(&stmt, &[&self.0]).await?;
+        self.0 = row.get(0);
+        Ok(row.get(1))
+    }
+}

@@ -1,0 +1,323 @@
+//! Every sentence of docs/contract.md §6 that is about what a device does.
+
+use nyala_core::purchase::step::Op;
+
+use super::*;
+
+/// The server's time when the device is up for 0 ms.
+const SERVER_MS: i64 = 1_800_000_000_000;
+const SERVER_S: i64 = SERVER_MS / 1000;
+
+fn id(n: u8) -> Uuid {
+    Uuid::from_u128(n.into())
+}
+
+/// A start that is good until ten seconds after the boot, by the server's clock.
+fn start(n: u8, epoch: i64) -> Cmd {
+    Cmd { cmd_id: id(n), epoch, op: Op::Start, durasi_s: 60, exp: SERVER_S + 10, now_ms: SERVER_MS, echo: None }
+}
+
+fn query(n: u8, epoch: i64) -> Cmd {
+    Cmd { op: Op::Query, ..start(n, epoch) }
+}
+
+fn stop(n: u8) -> Cmd {
+    Cmd { op: Op::Stop, ..start(n, 0) }
+}
+
+fn probe() -> Cmd {
+    Cmd { cmd_id: Uuid::nil(), ..query(0, 9) }
+}
+
+/// The acts in a few words; an ack by its result and the command's number.
+fn shown(acts: &[Act]) -> String {
+    let show = |act: &Act| match act {
+        Act::Save => "save".to_owned(),
+        Act::Relay(true) => "on".to_owned(),
+        Act::Relay(false) => "off".to_owned(),
+        Act::Say(Saying::State) => "state".to_owned(),
+        Act::Say(Saying::Ack { cmd_id, result, .. }) => format!("{result:?}-{}", cmd_id.as_u128()),
+    };
+    acts.iter().map(show).collect::<Vec<_>>().join(" ")
+}
+
+fn hears(device: &mut Device, cmd: &Cmd, up_ms: i64) -> String {
+    shown(&device.hear(cmd, up_ms))
+}
+
+fn state(device: &mut Device, up_ms: i64) -> State {
+    let Word::State(state) = device.word(Saying::State, up_ms) else { panic!("a state") };
+    state
+}
+
+/// Says a state at `asked_ms` and hears the answer at `up_ms`, which the server wrote when its time was `now_ms`.
+fn exchange(device: &mut Device, asked_ms: i64, now_ms: i64, up_ms: i64) {
+    state(device, asked_ms);
+    device.hear(&Cmd { now_ms, echo: Some(asked_ms), ..probe() }, up_ms);
+}
+
+/// One that has a line, and the time.
+fn device() -> Device {
+    let mut device = Device::boot(7, DeviceMemory::default());
+    device.connect();
+    exchange(&mut device, 0, SERVER_MS, 0);
+    device
+}
+
+#[test]
+fn a_start_is_on_flash_before_it_pulses_and_pulses_before_it_is_acknowledged() {
+    let mut device = device();
+    assert_eq!(hears(&mut device, &start(1, 1), 1_000), "save on state Started-1");
+    assert_eq!(device.run(1_000), Some(DeviceRun::new(id(1), 60_000)));
+}
+
+#[test]
+fn a_known_command_repeats_its_result_and_does_nothing_else() {
+    let mut device = device();
+    hears(&mut device, &start(1, 2), 1_000);
+    hears(&mut device, &start(2, 1), 2_000);
+    hears(&mut device, &start(3, 3), 10_001);
+    for (n, result) in [(1, "Started-1"), (2, "Refused-2"), (3, "Expired-3")] {
+        // Whatever would be said of a new one.
+        let again = Cmd { epoch: 9, exp: SERVER_S + 1_000, ..start(n, 9) };
+        assert!(hears(&mut device, &again, 11_000).ends_with(result));
+        assert_eq!(hears(&mut device, &again, 12_000), result);
+        assert_eq!(hears(&mut device, &Cmd { op: Op::Query, ..again }, 13_000), format!("state {result}"));
+    }
+    device.tick(61_000);
+    assert_eq!(hears(&mut device, &start(1, 9), 62_000), "Done-1");
+}
+
+#[test]
+fn a_start_past_its_end_is_expired() {
+    for (up_ms, result) in [(10_000, "save on state Started-1"), (10_001, "save state Expired-1")] {
+        assert_eq!(hears(&mut device(), &start(1, 1), up_ms), result);
+    }
+}
+
+#[test]
+fn without_a_clock_every_new_start_is_expired() {
+    let mut device = Device::boot(7, DeviceMemory::default());
+    device.connect();
+    state(&mut device, 0);
+    assert_eq!(hears(&mut device, &start(1, 1), 100), "save state Expired-1");
+    // The answer to its state may be the start itself.
+    assert_eq!(hears(&mut device, &Cmd { echo: Some(0), ..start(2, 2) }, 200), "save on state Started-2");
+}
+
+#[test]
+fn an_epoch_below_one_that_runs_and_a_fault_are_refused_but_what_is_late_is_late() {
+    let mut device = device();
+    device.set_faulty(true);
+    assert_eq!(hears(&mut device, &start(1, 5), 1_000), "save state Refused-1");
+    assert_eq!(hears(&mut device, &start(2, 6), 10_500), "save state Expired-2");
+    device.set_faulty(false);
+    exchange(&mut device, 20_000, SERVER_MS, 20_000);
+    assert_eq!(hears(&mut device, &start(3, 5), 21_000), "save state Refused-3", "below what a refused or late one had");
+    assert_eq!(hears(&mut device, &start(4, 6), 22_000), "save on state Started-4");
+    assert_eq!(hears(&mut device, &start(5, 7), 23_000), "save state Refused-5");
+    assert_eq!(device.run(23_000).map(|run| run.cmd_id), Some(id(4)));
+}
+
+#[test]
+fn it_turns_itself_off() {
+    let mut device = device();
+    hears(&mut device, &start(1, 1), 1_000);
+    assert_eq!(device.tick_at(), Some(61_000));
+    assert_eq!(shown(&device.tick(60_999)), "");
+    assert_eq!(shown(&device.tick(61_000)), "save off state Done-1");
+    assert_eq!((device.tick_at(), shown(&device.tick(61_001))), (None, String::new()));
+    // A word that comes at that moment is heard after it.
+    let mut device = self::device();
+    hears(&mut device, &start(1, 1), 1_000);
+    assert_eq!(hears(&mut device, &probe(), 61_000), "save off state Done-1 state");
+}
+
+#[test]
+fn a_query_tells_what_became_of_a_command_whatever_its_epoch() {
+    let mut device = device();
+    hears(&mut device, &start(1, 5), 1_000);
+    assert_eq!(hears(&mut device, &query(1, 1), 2_000), "state Started-1");
+    assert_eq!(hears(&mut device, &query(2, 1), 3_000), "state", "its start may still come");
+    assert_eq!(hears(&mut device, &query(2, 1), 10_001), "save state Expired-2");
+}
+
+#[test]
+fn a_query_is_a_fence_and_the_fence_is_on_flash() {
+    let mut device = device();
+    assert_eq!(hears(&mut device, &query(1, 5), 1_000), "save state");
+    assert_eq!(state(&mut device, 1_000).epoch, Some(5));
+    assert_eq!(hears(&mut device, &query(1, 5), 1_000), "state", "there is nothing new");
+    assert_eq!(hears(&mut device, &start(2, 4), 2_000), "save state Refused-2");
+    assert_eq!(hears(&mut device, &start(1, 5), 3_000), "save on state Started-1");
+}
+
+#[test]
+fn expired_told_to_a_query_stays_true() {
+    let mut device = device();
+    hears(&mut device, &query(1, 1), 10_001);
+    // Its clock is set back: by that, the start is in time.
+    exchange(&mut device, 20_000, SERVER_MS, 20_000);
+    assert_eq!(hears(&mut device, &start(1, 1), 20_001), "Expired-1");
+    assert_eq!(state(&mut device, 20_001).last, Some(Last { cmd_id: id(1), result: AckResult::Expired }));
+}
+
+#[test]
+fn a_nil_query_is_answered_with_a_state_and_leaves_nothing_behind() {
+    let mut device = device();
+    assert_eq!(hears(&mut device, &Cmd { exp: 0, ..probe() }, 1_000), "state");
+    assert_eq!((state(&mut device, 1_000).epoch, state(&mut device, 1_000).last), (Some(0), None));
+    assert_eq!(hears(&mut device, &start(1, 1), 2_000), "save on state Started-1");
+}
+
+#[test]
+fn a_stop_ends_its_run_whatever_its_epoch_and_no_other() {
+    let mut device = device();
+    hears(&mut device, &start(1, 5), 1_000);
+    assert_eq!(hears(&mut device, &stop(2), 2_000), "state");
+    assert_eq!(hears(&mut device, &stop(1), 3_000), "save off state Done-1");
+    assert_eq!(hears(&mut device, &stop(1), 4_000), "state Done-1");
+    assert_eq!(hears(&mut device, &start(3, 6), 5_000), "save on state Started-3");
+}
+
+#[test]
+fn its_clock_is_the_servers_time_and_the_whole_way() {
+    // The state was said at 1,000 and the answer heard at 2,900; it was written when the server's clock was at 5,000, so now it is
+    // between that and 6,900: the start's last moment is the device's 4,100 at the latest.
+    for (up_ms, result) in [(6_000, "save on state Started-1"), (6_001, "save state Expired-1")] {
+        let mut device = device();
+        exchange(&mut device, 1_000, SERVER_MS + 5_000, 2_900);
+        assert_eq!(hears(&mut device, &start(1, 1), up_ms), result);
+    }
+}
+
+#[test]
+fn only_an_answer_to_its_last_state_within_two_seconds_tells_the_time() {
+    for (asked, echo, after_ms, told) in [
+        (vec![1_000], Some(1_000), 1_999, true),
+        (vec![1_000], Some(1_000), 2_000, false),
+        (vec![1_000], None, 100, false),
+        (vec![1_000], Some(999), 100, false),
+        (vec![500, 1_000], Some(500), 100, false),
+        (vec![], Some(1_000), 100, false),
+    ] {
+        let mut device = Device::boot(7, DeviceMemory::default());
+        device.connect();
+        asked.iter().for_each(|up_ms| drop(state(&mut device, *up_ms)));
+        device.hear(&Cmd { echo, ..probe() }, 1_000 + after_ms);
+        let result = if told { "save on state Started-1" } else { "save state Expired-1" };
+        assert_eq!(hears(&mut device, &start(1, 1), 4_000), result, "{asked:?} {echo:?} {after_ms}");
+    }
+    // A state of the line before is answered by nobody.
+    let mut device = Device::boot(7, DeviceMemory::default());
+    device.connect();
+    state(&mut device, 1_000);
+    device.connect();
+    device.hear(&Cmd { echo: Some(1_000), ..probe() }, 1_100);
+    assert_eq!(hears(&mut device, &start(1, 1), 2_000), "save state Expired-1");
+}
+
+#[test]
+fn the_newest_exchange_counts_for_an_hour() {
+    let mut device = device();
+    exchange(&mut device, 20_000, SERVER_MS, 21_000);
+    assert_eq!(hears(&mut device, &start(1, 1), 30_000), "save on state Started-1", "though by the first one it is late");
+    let hour = 21_000 + 3_600_000;
+    let fresh = |n| Cmd { exp: SERVER_S + 7_200, ..start(n, n.into()) };
+    device.tick(90_000);
+    assert_eq!(hears(&mut device, &fresh(2), hour - 1), "save on state Started-2");
+    device.tick(hour + 60_000);
+    assert_eq!(hears(&mut device, &fresh(3), hour + 60_000), "save state Expired-3");
+    exchange(&mut device, hour + 70_000, SERVER_MS, hour + 70_000);
+    device.forget_time();
+    assert_eq!(hears(&mut device, &fresh(4), hour + 70_000), "save state Expired-4");
+}
+
+#[test]
+fn a_state_tells_what_runs_and_what_was_last() {
+    let mut device = device();
+    hears(&mut device, &start(1, 3), 1_000);
+    let run = |left_s| Some(Run { cmd_id: id(1), left_s });
+    let last = |n, result| Some(Last { cmd_id: id(n), result });
+    for (up_ms, left_s) in [(1_000, 60), (1_001, 60), (2_000, 59), (60_999, 1)] {
+        let state = state(&mut device, up_ms);
+        assert_eq!((state.epoch, state.run, state.last), (Some(3), run(left_s), last(1, AckResult::Started)));
+    }
+    device.tick(61_000);
+    let idle = state(&mut device, 61_000);
+    assert_eq!((idle.run, idle.last), (None, last(1, AckResult::Done)));
+    hears(&mut device, &start(2, 2), 62_000);
+    assert_eq!(state(&mut device, 62_000).last, last(2, AckResult::Expired));
+}
+
+#[test]
+fn words_are_counted_in_a_connection_connections_in_a_boot_and_boots_are_named() {
+    let stamp =
+        |conn, seq, up_ms| Stamp { boot_id: Some(BootId::Number(7)), conn: Some(conn), seq: Some(seq), up_ms: Some(up_ms) };
+    let mut device = Device::boot(7, DeviceMemory::default());
+    device.connect();
+    assert_eq!(device.will(), Word::Gone(Stamp { seq: None, up_ms: None, ..stamp(1, 0, 0) }));
+    assert_eq!(device.word(Saying::State, 50).stamp(), &stamp(1, 1, 50));
+    assert_eq!(device.beat(Some(-60), 60), Word::Beat(Beat { stamp: stamp(1, 2, 60), rssi: Some(-60) }));
+    let ack = Saying::Ack { cmd_id: id(1), epoch: 4, result: AckResult::Done };
+    let said = Ack { stamp: Stamp { conn: None, ..stamp(1, 3, 70) }, cmd_id: id(1), epoch: Some(4), result: AckResult::Done };
+    assert_eq!(device.word(ack, 70), Word::Ack(said));
+    device.connect();
+    assert_eq!(device.beat(None, 80).stamp(), &stamp(2, 1, 80));
+}
+
+#[test]
+fn power_that_is_back_goes_on_with_the_rest_that_was_saved() {
+    let mut device = device();
+    let long = Cmd { durasi_s: 600, ..start(1, 3) };
+    hears(&mut device, &long, 1_000);
+    assert_eq!((device.tick_at(), shown(&device.tick(60_999))), (Some(61_000), String::new()));
+    assert_eq!((shown(&device.tick(61_000)), device.tick_at()), ("save".to_owned(), Some(121_000)));
+    let flash = serde_json::to_string(&device.journal()).unwrap();
+    assert_eq!(device.run(120_000).map(|run| run.left_ms), Some(481_000));
+
+    let mut again = Device::boot(8, serde_json::from_str(&flash).unwrap());
+    assert_eq!(again.tick_at(), Some(0));
+    assert_eq!(shown(&again.tick(0)), "on");
+    assert_eq!(again.run(0), Some(DeviceRun::new(id(1), 540_000)), "as at the last full minute");
+    assert_eq!(again.tick_at(), Some(60_000));
+    again.connect();
+    assert_eq!(hears(&mut again, &long, 1_000), "Started-1", "it is known, and no clock is needed for that");
+    assert_eq!(hears(&mut again, &start(2, 2), 1_000), "save state Expired-2", "its clock is gone with the power");
+    exchange(&mut again, 2_000, SERVER_MS, 2_000);
+    assert_eq!(hears(&mut again, &start(3, 2), 3_000), "save state Refused-3", "it runs, and the fence stands");
+    assert_eq!(shown(&again.tick(540_000)), "save off state Done-1");
+}
+
+#[test]
+fn a_run_that_was_over_or_stopped_does_not_begin_again() {
+    let mut over = device();
+    hears(&mut over, &start(1, 1), 1_000);
+    let mut stopped = over.clone();
+    over.tick(61_000);
+    hears(&mut stopped, &stop(1), 2_000);
+    for device in [over, stopped] {
+        let mut again = Device::boot(8, device.journal());
+        assert_eq!((again.tick_at(), shown(&again.tick(0))), (None, String::new()));
+        assert_eq!(hears(&mut again, &start(1, 1), 1_000), "Done-1");
+    }
+}
+
+#[test]
+fn a_fault_of_the_machine_is_nothing_that_flash_knows() {
+    let mut device = device();
+    device.set_faulty(true);
+    let mut again = Device::boot(8, device.journal());
+    exchange(&mut again, 0, SERVER_MS, 0);
+    assert_eq!(hears(&mut again, &start(1, 1), 100), "save on state Started-1");
+}
+
+#[test]
+fn the_oldest_command_is_forgotten_and_never_the_one_that_runs() {
+    let mut device = device();
+    hears(&mut device, &start(1, 100), 0);
+    (2..=40).for_each(|n| drop(hears(&mut device, &start(n, n.into()), 100)));
+    assert_eq!(hears(&mut device, &query(1, 0), 200), "state Started-1");
+    assert_eq!(hears(&mut device, &query(40, 0), 200), "state Refused-40");
+    assert_eq!(hears(&mut device, &query(2, 0), 200), "state");
+}

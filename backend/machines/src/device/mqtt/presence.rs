@@ -1,0 +1,202 @@
+//! Which devices can be reached, and the record of it in the database: what changes often is written once.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use nyala_cluster::Ownership;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::Store;
+use nyala_store::db::error::DbError;
+use tokio::time::Instant;
+
+use super::metrics::DeviceMetrics;
+
+const EVERY: Duration = Duration::from_millis(200);
+/// Devices reconnect within this long after the server's start. Until then what is stored of them counts.
+const GRACE_MS: i64 = 15_000;
+/// Rows a statement.
+const BATCH: usize = 500;
+/// Among several servers, how often it is looked whether what is stored of devices that are here is still so.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// A device that is back so soon was never away.
+const BACK_WITHIN_MS: i64 = 5_000;
+
+/// $1 machines, $2 whether their devices can be reached, $3 this server among several, or null. A machine whose row somebody else holds has
+/// its turn later. Only the server that a device was last connected to says that it is gone.
+const RECORD: &str = "
+WITH told AS (SELECT * FROM unnest($1::BIGINT[], $2::BOOLEAN[]) AS t (idmesin, online)),
+free AS (
+    SELECT m.idmesin FROM mesin m WHERE m.idmesin = ANY($1) ORDER BY m.idmesin FOR NO KEY UPDATE SKIP LOCKED
+), changed AS (
+    UPDATE mesin m SET online = told.online, link_node = CASE WHEN told.online THEN $3 ELSE m.link_node END
+    FROM told JOIN free USING (idmesin)
+    WHERE m.idmesin = told.idmesin AND m.driver = 'mqtt' AND CASE WHEN told.online
+        THEN NOT m.online OR m.link_node <> $3 OR m.link_node IS NULL AND $3 IS NOT NULL
+        ELSE m.online AND ($3 IS NULL OR m.link_node = $3) END
+)
+SELECT idmesin FROM free";
+
+/// $1: devices that can be reached.
+const AWAY: &str = "UPDATE mesin SET online = FALSE WHERE driver = 'mqtt' AND online AND idmesin <> ALL($1)";
+
+/// Devices that cannot be reached, as whoever wrote it last saw it.
+const UNREACHED: &str = "SELECT idmesin FROM mesin WHERE driver = 'mqtt' AND NOT online";
+
+/// All devices that were ever here since the server began.
+#[derive(Debug)]
+pub struct Presence {
+    began: Timestamp,
+    metrics: DeviceMetrics,
+    ownership: Ownership,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    devices: HashMap<i64, Device>,
+    /// Those whose record may have to change.
+    due: HashSet<i64>,
+    /// Those that came and that nobody has been told of, among several servers.
+    arrived: HashSet<i64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Device {
+    present: bool,
+    since: Timestamp,
+    /// What was stored last; `None`: not known.
+    stored: Option<bool>,
+}
+
+impl Presence {
+    pub fn new(metrics: DeviceMetrics, ownership: Ownership, now: Timestamp) -> Self {
+        Self { began: now, metrics, ownership, known: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A device is there, or not any more.
+    pub fn note(&self, idmesin: i64, present: bool, now: Timestamp) {
+        let mut known = self.lock();
+        let known = &mut *known;
+        let device = known.devices.entry(idmesin).or_insert(Device { present: false, since: now, stored: None });
+        if device.present != present {
+            (device.present, device.since) = (present, now);
+            if present && !self.ownership.is_alone() {
+                // It may have been at another server.
+                device.stored = None;
+                known.arrived.insert(idmesin);
+            }
+            self.metrics.online.inc_by(if present { 1 } else { -1 });
+        }
+        if device.stored == Some(present) {
+            known.due.remove(&idmesin)
+        } else {
+            known.due.insert(idmesin)
+        };
+    }
+
+    /// Those that have come since this was last asked.
+    pub fn arrived(&self) -> Vec<i64> {
+        self.lock().arrived.drain().collect()
+    }
+
+    /// Whether the device is connected to this server.
+    pub fn is_present(&self, idmesin: i64) -> bool {
+        self.lock().devices.get(&idmesin).is_some_and(|device| device.present)
+    }
+
+    /// Whether what is stored of a device that is not here still counts: it is on its way back, or at another server.
+    pub fn is_awaited(&self, idmesin: i64, now: Timestamp) -> bool {
+        if !self.ownership.is_alone() {
+            return !self.is_present(idmesin);
+        }
+        self.began.ms_until(now) < GRACE_MS && !self.lock().devices.contains_key(&idmesin)
+    }
+
+    /// Keeps the record. Runs until the process ends.
+    pub async fn record_forever(&self, store: Store) {
+        let mut every = tokio::time::interval(EVERY);
+        every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        // Among several servers those that have no server any more are told of by whoever notices (`cluster::membership`).
+        let mut all_told = !self.ownership.is_alone();
+        let mut look_at = Instant::now() + LOOK_EVERY;
+        loop {
+            every.tick().await;
+            let now = store.now();
+            let told = async {
+                if !self.ownership.is_alone() && Instant::now() >= look_at {
+                    self.look_again(&store).await?;
+                    look_at = Instant::now() + LOOK_EVERY;
+                }
+                if !all_told && self.began.ms_until(now) >= GRACE_MS {
+                    self.record_rest(&store).await?;
+                    all_told = true;
+                }
+                while self.record(&store, now).await? == BATCH {}
+                Ok::<_, DbError>(())
+            };
+            if let Err(e) = told.await {
+                tracing::warn!(error = %e, "which devices can be reached is not on record; it will be tried again");
+            }
+        }
+    }
+
+    /// While this server stood still, the others may have told that its devices are gone; and one that a device has left notices later
+    /// than it was told here that it has come.
+    async fn look_again(&self, store: &Store) -> Result<(), DbError> {
+        let client = store.get().await?;
+        let statement = client.prepare_cached(UNREACHED).await?;
+        let unreached = client.query(&statement, &[]).await?;
+        let mut known = self.lock();
+        let Known { devices, due, .. } = &mut *known;
+        for idmesin in unreached.iter().map(|row| row.get(0)) {
+            if let Some(device) = devices.get_mut(&idmesin).filter(|device| device.present) {
+                device.stored = None;
+                due.insert(idmesin);
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that were online when the server began and have not come back are not.
+    async fn record_rest(&self, store: &Store) -> Result<(), DbError> {
+        let here: Vec<i64> = self.lock().devices.keys().copied().collect();
+        let client = store.get().await?;
+        client.execute(AWAY, &[&here]).await?;
+        Ok(())
+    }
+
+    /// Writes a batch; answers with how many were due.
+    async fn record(&self, store: &Store, now: Timestamp) -> Result<usize, DbError> {
+        let (machines, online): (Vec<i64>, Vec<bool>) = {
+            let known = self.lock();
+            let due = known.due.iter().filter_map(|id| known.devices.get(id).map(|device| (*id, *device)));
+            let due = due.filter(|(_, device)| device.present || device.since.ms_until(now) >= BACK_WITHIN_MS);
+            due.map(|(id, device)| (id, device.present)).take(BATCH).unzip()
+        };
+        if machines.is_empty() {
+            return Ok(0);
+        }
+        let client = store.get().await?;
+        let stmt = client.prepare_cached(RECORD).await?;
+        let stored: HashSet<i64> =
+            client.query(&stmt, &[&machines, &online, &self.ownership.node()]).await?.iter().map(|row| row.get(0)).collect();
+        let mut known = self.lock();
+        for (idmesin, online) in machines.iter().zip(online).filter(|(id, _)| stored.contains(id)) {
+            let Some(device) = known.devices.get_mut(idmesin) else { continue };
+            device.stored = Some(online);
+            // It may have gone or come back while this was written.
+            if device.present == online {
+                known.due.remove(idmesin);
+            } else {
+                known.due.insert(*idmesin);
+            }
+        }
+        // Rows that somebody holds are no reason to ask again at once.
+        Ok(stored.len())
+    }
+}

@@ -1,0 +1,40 @@
+//! Carries out a conversation's effects that need no connection: what machines are told, presence, troubles and counts.
+
+use std::sync::OnceLock;
+
+use nyala_core::domain::timestamp::Timestamp;
+
+use super::conversation::Effect;
+use super::metrics::{DeviceMetrics, Dropped};
+use super::presence::Presence;
+use super::trouble::Troubles;
+use crate::device::Uplink;
+use crate::machines::Location;
+
+#[derive(Debug)]
+pub struct Reports {
+    pub metrics: DeviceMetrics,
+    pub presence: Presence,
+    pub troubles: Troubles,
+    /// There once the driver was started.
+    pub uplink: OnceLock<Uplink>,
+}
+
+impl Reports {
+    /// Carries an effect out. One that needs the device's connection is given back.
+    pub fn carry(&self, location: Location, effect: Effect, now: Timestamp) -> Option<Effect> {
+        match effect {
+            Effect::Tell(event, grounds) => {
+                self.metrics.told(grounds);
+                if let Some(uplink) = self.uplink.get() {
+                    uplink.heard(location, event);
+                }
+            }
+            Effect::Presence(present) => self.presence.note(location.idmesin, present, now),
+            Effect::Trouble(trouble) => self.troubles.tell(location, trouble),
+            Effect::Dropped(why) => self.metrics.dropped(Dropped::Disbelieved(why)),
+            Effect::Write(..) | Effect::Close(_) => return Some(effect),
+        }
+        None
+    }
+}

@@ -1,0 +1,127 @@
+//! TLS for devices: an authority of this installation's own, whose certificate every device is given with its key, and a certificate for the
+//! server, made at each start. P-256, because small boards know nothing else that is as quick.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use p256::SecretKey;
+use p256::pkcs8::EncodePrivateKey;
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, SanType, date_time_ymd,
+};
+use rustls::crypto::ring::{Ticketer, default_provider};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
+
+use nyala_store::secrets::Secrets;
+
+/// What the authority's key is derived for: whoever has the server's secrets has the authority, and no file of its own can be lost.
+const PURPOSE: &str = "device authority";
+const NAME: &str = "Nyala devices";
+/// Boards without a battery take the day of their build for today, and nobody replaces certificates in laundries: the dates say nothing but
+/// always.
+const FROM: (i32, u8, u8) = (2020, 1, 1);
+const UNTIL: (i32, u8, u8) = (2120, 1, 1);
+/// Bytes of a record: a board needs one such buffer, and its heap has rarely more in one piece.
+const RECORD: usize = 1_024;
+
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    #[error("mqtt.public_host = \"{0}\" is neither a name nor an address that a certificate could be for")]
+    Host(String),
+    #[error("the certificate of the devices' authority cannot be made: {0}")]
+    Made(#[from] rcgen::Error),
+    #[error("devices cannot be served with TLS: {0}")]
+    Served(#[from] rustls::Error),
+    #[error("no certificate to trust: {0}")]
+    Trust(String),
+    #[error("the key of the devices' authority cannot be derived")]
+    Derived,
+}
+
+/// The authority that signs the server's certificate.
+pub struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+}
+
+impl Authority {
+    /// The one that belongs to these secrets.
+    ///
+    /// # Errors
+    /// When the libraries refuse what they are given, which they never should.
+    pub fn of(secrets: &Secrets) -> Result<Self, TlsError> {
+        let key = key_pair(&secrets.otp.p256(PURPOSE))?;
+        let mut params = CertificateParams::default();
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, NAME);
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        always(&mut params);
+        let pem = params.self_signed(&key)?.pem();
+        Ok(Self { issuer: Issuer::new(params, key), pem })
+    }
+
+    /// Its certificate, which devices trust. Another one each time, of the same key and name: all are worth the same.
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    /// What the server at `host` serves devices with.
+    ///
+    /// # Errors
+    /// `Host` when that is nothing that a certificate could be for.
+    pub fn server(&self, host: &str) -> Result<Arc<ServerConfig>, TlsError> {
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+        let mut params = CertificateParams::default();
+        params.distinguished_name = DistinguishedName::new();
+        // Another name than the authority's, whose own certificate it would be taken for.
+        params.distinguished_name.push(DnType::CommonName, host);
+        params.subject_alt_names = vec![match host.parse::<IpAddr>() {
+            Ok(address) => SanType::IpAddress(address),
+            Err(_) => SanType::DnsName(host.try_into().map_err(|_| TlsError::Host(host.to_owned()))?),
+        }];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        always(&mut params);
+        let certificate = params.signed_by(&key, &self.issuer)?;
+        let private = PrivateKeyDer::try_from(key.serialize_der()).map_err(|_| TlsError::Derived)?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], private)?;
+        config.max_fragment_size = Some(RECORD);
+        // A device that was here comes back with a third of the work.
+        config.ticketer = Ticketer::new()?;
+        config.send_tls13_tickets = 1;
+        Ok(Arc::new(config))
+    }
+}
+
+/// A client that trusts the authorities in `pem`.
+///
+/// # Errors
+/// `Trust` when there is none in it.
+pub fn client(pem: &str) -> Result<Arc<ClientConfig>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        roots.add(certificate.map_err(|e| TlsError::Trust(e.to_string()))?)?;
+    }
+    if roots.is_empty() {
+        return Err(TlsError::Trust("there is none".to_owned()));
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions()?;
+    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
+}
+
+fn always(params: &mut CertificateParams) {
+    let day = |(year, month, day)| date_time_ymd(year, month, day);
+    (params.not_before, params.not_after) = (day(FROM), day(UNTIL));
+}
+
+fn key_pair(secret: &SecretKey) -> Result<KeyPair, TlsError> {
+    let der = secret.to_pkcs8_der().map_err(|_| TlsError::Derived)?;
+    let der = rustls::pki_types::PrivatePkcs8KeyDer::from(der.as_bytes());
+    Ok(KeyPair::from_pkcs8_der_and_sign_algo(&der, &PKCS_ECDSA_P256_SHA256)?)
+}

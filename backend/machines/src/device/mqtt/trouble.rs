@@ -1,0 +1,146 @@
+//! What somebody must look at: the machine waits for staff, and it goes on record.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use nyala_core::domain::recent::Recent;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::Store;
+use nyala_store::db::audit::{self, AuditEntry};
+use nyala_store::db::error::DbError;
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::conversation::Trouble;
+use super::metrics::DeviceMetrics;
+use crate::machines::Location;
+
+const PRINCIPAL: &str = "perangkat";
+/// Troubles that may wait to be written.
+const WAITING: usize = 1_024;
+/// The same trouble of a machine goes on record once in so long: two devices with one key make it many times a minute.
+const ONCE_MS: i64 = 60 * 60_000;
+const REMEMBERED: usize = 16_384;
+/// And has the machine wait for staff at most once in so long, however often it is told.
+const AGAIN_MS: i64 = 5_000;
+/// How often is looked for what was told meanwhile.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Where troubles are told. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Troubles {
+    to: mpsc::Sender<(Location, Trouble)>,
+    metrics: DeviceMetrics,
+}
+
+pub fn channel(metrics: DeviceMetrics) -> (Troubles, mpsc::Receiver<(Location, Trouble)>) {
+    let (to, told) = mpsc::channel(WAITING);
+    (Troubles { to, metrics }, told)
+}
+
+impl Troubles {
+    /// Never blocks. One that finds no room is counted and in the log.
+    pub fn tell(&self, location: Location, trouble: Trouble) {
+        let (kind, action) = names(trouble);
+        self.metrics.trouble(kind);
+        // A device can make as many as it likes: the same of the same machine is one line a minute.
+        let error = format_args!("{action} of machine {}", location.idmesin);
+        tracing::warn!(%error, idmesin = location.idmesin, trouble = ?trouble, "somebody must look at a machine");
+        let _ = self.to.try_send((location, trouble));
+    }
+}
+
+/// In the metrics, and in the audit log.
+const fn names(trouble: Trouble) -> (&'static str, &'static str) {
+    match trouble {
+        Trouble::MemoryLost { .. } => ("memory_lost", "mesin.perangkat_lupa"),
+        Trouble::Clone => ("clone", "mesin.perangkat_ganda"),
+        Trouble::EndedEarly { .. } => ("ended_early", "mesin.berhenti_lebih_awal"),
+    }
+}
+
+/// Writes what is told, until nobody is left to tell.
+pub async fn write_forever(store: Store, mut told: mpsc::Receiver<(Location, Trouble)>) {
+    let mut writer = Writer { store, on_record: Recent::new(ONCE_MS, REMEMBERED), lately: HashMap::new() };
+    let mut look = interval(LOOK_EVERY);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            one = told.recv() => match one {
+                Some((location, trouble)) => writer.hear(location, trouble).await,
+                None => return,
+            },
+            _ = look.tick(), if !writer.lately.is_empty() => writer.catch_up().await,
+        }
+    }
+}
+
+/// A machine's troubles of a kind.
+type Key = (i64, &'static str);
+
+struct Writer {
+    store: Store,
+    on_record: Recent<Key, ()>,
+    /// When each was last written, and what was told since; one entry at most for each kind of a machine.
+    lately: HashMap<Key, (Timestamp, Option<(Location, Trouble)>)>,
+}
+
+impl Writer {
+    /// Writes it at once, or when it was written just now, later: staff may have been there since.
+    async fn hear(&mut self, location: Location, trouble: Trouble) {
+        match self.lately.get_mut(&(location.idmesin, names(trouble).0)) {
+            Some((_, since)) => *since = Some((location, trouble)),
+            None => self.put(location, trouble).await,
+        }
+    }
+
+    async fn catch_up(&mut self) {
+        let past = self.store.now().plus_ms(-AGAIN_MS);
+        let over: Vec<_> = self.lately.extract_if(|_, (at, _)| *at <= past).filter_map(|(_, (_, since))| since).collect();
+        for (location, trouble) in over {
+            self.put(location, trouble).await;
+        }
+    }
+
+    async fn put(&mut self, location: Location, trouble: Trouble) {
+        let key = (location.idmesin, names(trouble).0);
+        let now = self.store.now();
+        let is_new = self.on_record.count(&key, now) == 0;
+        self.lately.insert(key, (now, None));
+        for at in 1..=TRIES {
+            match write(&self.store, location, trouble, is_new, now).await {
+                Ok(()) => {
+                    if is_new {
+                        self.on_record.add(key, (), now);
+                    }
+                    break;
+                }
+                Err(e) if at == TRIES => {
+                    tracing::error!(error = %e, idmesin = location.idmesin, ?trouble, "a machine's trouble is not on record");
+                }
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+}
+
+async fn write(store: &Store, location: Location, trouble: Trouble, is_new: bool, now: Timestamp) -> Result<(), DbError> {
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    tx.execute("UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1 AND NOT perlu_petugas", &[&location.idmesin]).await?;
+    if is_new {
+        let content = match trouble {
+            Trouble::MemoryLost { before, now } => json!({ "epoch_dulu": before, "epoch": now }),
+            Trouble::Clone => json!({}),
+            Trouble::EndedEarly { cmd_id, left_ms } => json!({ "cmd_id": cmd_id, "sisa_s": left_ms / 1000 }),
+        };
+        let object = format!("mesin:{}", location.idmesin);
+        let entry = AuditEntry { principal: PRINCIPAL, action: names(trouble).1, object, content };
+        audit::write_at(&tx, Some(location.idoutlet), &entry, now).await?;
+    }
+    tx.commit().await?;
+    Ok(())
+}

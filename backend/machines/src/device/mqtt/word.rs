@@ -1,0 +1,577 @@
+//! The words between the server and its devices, as JSON (docs/contract.md §6), read and written on both sides. What a device of the
+//! contract's first version does not say may be absent, and what is not known here is ignored; everything else is within its limits, or
+//! the word is refused and says why.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::domain::whole::Whole;
+use nyala_core::purchase::device::Command;
+use nyala_core::purchase::step::{AckResult, Op};
+
+/// The most bytes of a word, as of the packet that it comes in.
+pub const MOST_BYTES: usize = 512;
+/// A `boot_id` that is text: a UUID with some room.
+const BOOT_ID_BYTES: usize = 40;
+/// What is kept of `fw` and `hw`, which people read.
+const VERSION_CHARS: usize = 32;
+/// The last second of the last year that is written with four digits.
+const LAST_S: i64 = 253_402_300_799;
+/// The longest run there is.
+const LONGEST_RUN_S: i64 = 86_400;
+
+/// The topics that a device publishes, by their last part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Topic {
+    Ack,
+    State,
+    Hb,
+}
+
+impl Topic {
+    pub const ALL: [Self; 3] = [Self::Ack, Self::State, Self::Hb];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ack => "ack",
+            Self::State => "state",
+            Self::Hb => "hb",
+        }
+    }
+
+    /// `None`: not a device's to publish.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|topic| topic.as_str() == text)
+    }
+}
+
+/// What a device says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    Ack(Ack),
+    State(State),
+    /// A state that says `online: false`: a last will, or a farewell.
+    Gone(Stamp),
+    Beat(Beat),
+}
+
+/// Where a word stands among the others of its device, as far as it says so.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stamp {
+    pub boot_id: Option<BootId>,
+    pub conn: Option<u64>,
+    pub seq: Option<u64>,
+    /// Milliseconds since the device's boot.
+    pub up_ms: Option<i64>,
+}
+
+/// Another one for each boot; nothing else is known of it, so boots have no order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "boot_id is a whole number or text")]
+pub enum BootId {
+    Number(i64),
+    Text(Box<str>),
+}
+
+impl BootId {
+    /// A number that tells it apart from others.
+    pub fn key(&self) -> i64 {
+        match self {
+            Self::Number(n) => *n,
+            // FNV-1a, which stays the same from one version of the server to the next.
+            Self::Text(text) => text
+                .bytes()
+                .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+                .cast_signed(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ack {
+    pub stamp: Stamp,
+    pub cmd_id: Uuid,
+    /// That of the command; nothing rests on it.
+    pub epoch: Option<i64>,
+    pub result: AckResult,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    pub stamp: Stamp,
+    /// The highest that the device has seen.
+    pub epoch: Option<i64>,
+    /// What became of the last command that it remembers.
+    pub last: Option<Last>,
+    pub run: Option<Run>,
+    pub fw: Option<String>,
+    pub hw: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Last {
+    pub cmd_id: Uuid,
+    #[serde(with = "ResultName")]
+    pub result: AckResult,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    pub cmd_id: Uuid,
+    pub left_s: i64,
+}
+
+impl Run {
+    pub fn left_ms(self) -> i64 {
+        self.left_s * 1000
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Beat {
+    pub stamp: Stamp,
+    pub rssi: Option<i64>,
+}
+
+/// Why a word or a command is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadWord {
+    #[error("{0} bytes are more than {MOST_BYTES}")]
+    TooLong(usize),
+    #[error("{topic}: {why}", topic = .0.as_str(), why = .1)]
+    Malformed(Topic, String),
+    #[error("cmd: {0}")]
+    MalformedCmd(String),
+    #[error("{0} is {1}, which is not from 0 to {2}")]
+    OutOfRange(&'static str, i64, i64),
+    #[error("boot_id has {0} bytes, more than {BOOT_ID_BYTES}")]
+    BootId(usize),
+}
+
+impl Word {
+    /// Reads what was published on `topic`.
+    ///
+    /// # Errors
+    /// When it is not that topic's word; the error is for the device's maker to read.
+    pub fn parse(topic: Topic, payload: &[u8]) -> Result<Self, BadWord> {
+        if payload.len() > MOST_BYTES {
+            return Err(BadWord::TooLong(payload.len()));
+        }
+        let malformed = |e: serde_json::Error| BadWord::Malformed(topic, e.to_string());
+        Ok(match topic {
+            Topic::Ack => {
+                let Raw { stamp, rest: RawAck { cmd_id, epoch, result } } = serde_json::from_slice(payload).map_err(malformed)?;
+                Self::Ack(Ack { stamp: stamp.check()?, cmd_id, epoch: within("epoch", epoch, i64::MAX)?, result })
+            }
+            Topic::State => {
+                let Raw::<RawState> { stamp, rest } = serde_json::from_slice(payload).map_err(malformed)?;
+                let stamp = stamp.check()?;
+                if rest.online { Self::State(rest.check(stamp)?) } else { Self::Gone(stamp) }
+            }
+            Topic::Hb => {
+                let Raw { stamp, rest: RawBeat { rssi } } = serde_json::from_slice(payload).map_err(malformed)?;
+                Self::Beat(Beat { stamp: stamp.check()?, rssi: rssi.map(Whole::get) })
+            }
+        })
+    }
+
+    /// The topic that it is published on.
+    pub fn topic(&self) -> Topic {
+        match self {
+            Self::Ack(_) => Topic::Ack,
+            Self::State(_) | Self::Gone(_) => Topic::State,
+            Self::Beat(_) => Topic::Hb,
+        }
+    }
+
+    /// The bytes to publish.
+    pub fn json(&self) -> Vec<u8> {
+        match self {
+            Self::Ack(Ack { cmd_id, epoch, result, .. }) => {
+                self.write(RawAck { cmd_id: *cmd_id, epoch: epoch.map(Whole::from), result: *result })
+            }
+            Self::State(State { epoch, last, run, fw, hw, .. }) => {
+                let run = run.map(|run| RawRun { cmd_id: run.cmd_id, sisa_s: run.left_s.into() });
+                let (epoch, fw, hw) = (epoch.map(Whole::from), fw.clone(), hw.clone());
+                self.write(RawState { online: true, epoch, last: *last, run, fw, hw })
+            }
+            Self::Gone(_) => self.write(RawGone { online: false }),
+            Self::Beat(Beat { rssi, .. }) => self.write(RawBeat { rssi: rssi.map(Whole::from) }),
+        }
+    }
+
+    fn write(&self, rest: impl Serialize) -> Vec<u8> {
+        // Objects of numbers, names and text have nothing that could fail.
+        serde_json::to_vec(&Raw { stamp: RawStamp::from(self.stamp()), rest }).unwrap_or_default()
+    }
+
+    pub fn stamp(&self) -> &Stamp {
+        match self {
+            Self::Ack(Ack { stamp, .. })
+            | Self::State(State { stamp, .. })
+            | Self::Gone(stamp)
+            | Self::Beat(Beat { stamp, .. }) => stamp,
+        }
+    }
+}
+
+/// Every word is an object that has a stamp's fields beside its own.
+#[derive(Serialize, Deserialize)]
+struct Raw<T> {
+    #[serde(flatten)]
+    stamp: RawStamp,
+    #[serde(flatten)]
+    rest: T,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RawStamp {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boot_id: Option<BootId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conn: Option<Whole>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<Whole>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    up_ms: Option<Whole>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RawAck {
+    cmd_id: Uuid,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<Whole>,
+    #[serde(with = "ResultName")]
+    result: AckResult,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RawState {
+    online: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<Whole>,
+    last: Option<Last>,
+    run: Option<RawRun>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fw: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hw: Option<String>,
+}
+
+#[derive(Serialize)]
+struct RawGone {
+    online: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RawRun {
+    cmd_id: Uuid,
+    sisa_s: Whole,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RawBeat {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rssi: Option<Whole>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "AckResult", rename_all = "lowercase")]
+enum ResultName {
+    Started,
+    Refused,
+    Expired,
+    Done,
+}
+
+impl RawStamp {
+    fn check(self) -> Result<Stamp, BadWord> {
+        if let Some(BootId::Text(text)) = &self.boot_id
+            && text.len() > BOOT_ID_BYTES
+        {
+            return Err(BadWord::BootId(text.len()));
+        }
+        let count = |field, n: Option<Whole>| Ok(within(field, n, i64::MAX)?.map(i64::cast_unsigned));
+        let (conn, seq) = (count("conn", self.conn)?, count("seq", self.seq)?);
+        Ok(Stamp { boot_id: self.boot_id, conn, seq, up_ms: within("up_ms", self.up_ms, i64::MAX)? })
+    }
+}
+
+impl From<&Stamp> for RawStamp {
+    fn from(stamp: &Stamp) -> Self {
+        let count = |n: Option<u64>| n.map(|n| Whole::from(i64::try_from(n).unwrap_or(i64::MAX)));
+        let (conn, seq, up_ms) = (count(stamp.conn), count(stamp.seq), stamp.up_ms.map(Whole::from));
+        Self { boot_id: stamp.boot_id.clone(), conn, seq, up_ms }
+    }
+}
+
+impl RawState {
+    fn check(self, stamp: Stamp) -> Result<State, BadWord> {
+        let run = match self.run {
+            Some(RawRun { cmd_id, sisa_s }) => {
+                within("sisa_s", Some(sisa_s), LONGEST_RUN_S)?.map(|left_s| Run { cmd_id, left_s })
+            }
+            None => None,
+        };
+        let epoch = within("epoch", self.epoch, i64::MAX)?;
+        Ok(State { stamp, epoch, last: self.last, run, fw: self.fw.map(readable), hw: self.hw.map(readable) })
+    }
+}
+
+fn within(field: &'static str, n: Option<Whole>, most: i64) -> Result<Option<i64>, BadWord> {
+    match n.map(Whole::get) {
+        Some(n) if !(0..=most).contains(&n) => Err(BadWord::OutOfRange(field, n, most)),
+        n => Ok(n),
+    }
+}
+
+/// As much of a version as fits, without what would spoil a list or a log.
+fn readable(text: String) -> String {
+    text.chars().filter(|c| !c.is_control()).take(VERSION_CHARS).collect()
+}
+
+/// The one word that the server says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cmd {
+    pub cmd_id: Uuid,
+    pub epoch: i64,
+    #[serde(with = "OpName")]
+    pub op: Op,
+    pub durasi_s: i64,
+    /// Unix seconds, rounded down: a device never starts later than the server thinks it may.
+    pub exp: i64,
+    /// The server's clock when this is written, in Unix milliseconds.
+    pub now_ms: i64,
+    /// The `up_ms` of the device's last state: with it a device that asks for no time has one.
+    pub echo: Option<i64>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Op", rename_all = "lowercase")]
+enum OpName {
+    Start,
+    Query,
+    Stop,
+}
+
+impl Cmd {
+    /// `cmd` written at `now`.
+    pub fn new(cmd: &Command, now: Timestamp, echo: Option<i64>) -> Self {
+        let &Command { cmd_id, epoch, op, duration_s, exp, .. } = cmd;
+        Self { cmd_id, epoch, op, durasi_s: duration_s, exp: exp.ms().div_euclid(1000), now_ms: now.ms(), echo }
+    }
+
+    /// Reads what was published on a device's `cmd`.
+    ///
+    /// # Errors
+    /// When it is no command.
+    pub fn parse(payload: &[u8]) -> Result<Self, BadWord> {
+        if payload.len() > MOST_BYTES {
+            return Err(BadWord::TooLong(payload.len()));
+        }
+        let cmd: Self = serde_json::from_slice(payload).map_err(|e| BadWord::MalformedCmd(e.to_string()))?;
+        for (field, n, most) in [
+            ("epoch", Some(cmd.epoch), i64::MAX),
+            ("durasi_s", Some(cmd.durasi_s), LONGEST_RUN_S),
+            ("exp", Some(cmd.exp), LAST_S),
+            ("now_ms", Some(cmd.now_ms), LAST_S * 1000),
+            ("echo", cmd.echo, i64::MAX),
+        ] {
+            within(field, n.map(Whole::from), most)?;
+        }
+        Ok(cmd)
+    }
+
+    /// The bytes to publish.
+    pub fn json(&self) -> Vec<u8> {
+        // A struct of numbers and names has nothing that could fail.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "6f1d6c1e-0000-4000-8000-000000000001";
+
+    fn id() -> Uuid {
+        ID.parse().unwrap()
+    }
+
+    fn stamp() -> Stamp {
+        Stamp { boot_id: Some(BootId::Number(7)), conn: Some(2), seq: Some(9), up_ms: Some(5_000_000_000) }
+    }
+
+    /// `ID` takes the place of `$`.
+    fn parse(topic: Topic, text: &str) -> Result<Word, BadWord> {
+        Word::parse(topic, text.replace('$', ID).as_bytes())
+    }
+
+    #[test]
+    fn whole_words_are_read() {
+        let ack =
+            parse(Topic::Ack, r#"{"cmd_id":"$","epoch":4,"result":"started","boot_id":7,"conn":2,"seq":9,"up_ms":5000000000}"#);
+        assert_eq!(ack, Ok(Word::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started })));
+        let state = r#"{"online":true,"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"epoch":4,"last":{"cmd_id":"$","result":"done"},
+            "run":{"cmd_id":"$","sisa_s":59},"fw":"1.2","hw":"esp32"}"#;
+        let told = State {
+            stamp: stamp(),
+            epoch: Some(4),
+            last: Some(Last { cmd_id: id(), result: AckResult::Done }),
+            run: Some(Run { cmd_id: id(), left_s: 59 }),
+            fw: Some("1.2".to_owned()),
+            hw: Some("esp32".to_owned()),
+        };
+        assert_eq!(parse(Topic::State, state), Ok(Word::State(told)));
+        let beat = parse(Topic::Hb, r#"{"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"rssi":-61}"#);
+        assert_eq!(beat, Ok(Word::Beat(Beat { stamp: stamp(), rssi: Some(-61) })));
+        let will = parse(Topic::State, r#"{"online":false,"boot_id":7,"conn":2}"#);
+        assert_eq!(will, Ok(Word::Gone(Stamp { seq: None, up_ms: None, ..stamp() })));
+    }
+
+    #[test]
+    fn what_may_be_absent_or_unknown_is() {
+        for text in [r#"{"online":true}"#, r#"{"online":true,"run":null,"last":null,"conn":null,"colour":{"deep":[1,2]}}"#] {
+            assert_eq!(parse(Topic::State, text), Ok(Word::State(State::default())), "{text}");
+        }
+        assert_eq!(parse(Topic::Hb, "{}"), Ok(Word::Beat(Beat::default())));
+        let ack = parse(Topic::Ack, r#"{"cmd_id":"$","result":"expired"}"#);
+        assert_eq!(ack, Ok(Word::Ack(Ack { stamp: Stamp::default(), cmd_id: id(), epoch: None, result: AckResult::Expired })));
+        let Ok(Word::Beat(beat)) = parse(Topic::Hb, r#"{"boot_id":"a1-b2","seq":3.0}"#) else { panic!("a word") };
+        assert_eq!((beat.stamp.boot_id, beat.stamp.seq), (Some(BootId::Text("a1-b2".into())), Some(3)));
+    }
+
+    #[test]
+    fn versions_are_cut_to_what_can_be_shown() {
+        let text = format!(r#"{{"online":true,"fw":"1\u001b[2J{}"}}"#, "9".repeat(90));
+        let Ok(Word::State(State { fw: Some(fw), .. })) = parse(Topic::State, &text) else { panic!("a state") };
+        assert_eq!(fw, format!("1[2J{}", "9".repeat(28)));
+    }
+
+    #[test]
+    fn what_is_no_word_says_why() {
+        let long = format!(r#"{{"online":true,"x":"{}"}}"#, "y".repeat(512));
+        let boot = format!(r#"{{"boot_id":"{}"}}"#, "b".repeat(41));
+        for (topic, text, why) in [
+            (Topic::State, "", "state: EOF while parsing"),
+            (Topic::State, "[]", "state: invalid type"),
+            (Topic::State, "{}", "state: missing field `online`"),
+            (Topic::State, r#"{"online":"ja"}"#, "state: invalid type: string \"ja\", expected a boolean"),
+            (Topic::State, r#"{"online":true} {}"#, "state: trailing characters"),
+            (Topic::State, r#"{"online":true,"run":{"cmd_id":"$"}}"#, "state: missing field `sisa_s`"),
+            (
+                Topic::State,
+                r#"{"online":true,"run":{"cmd_id":"$","sisa_s":86401}}"#,
+                "sisa_s is 86401, which is not from 0 to 86400",
+            ),
+            (Topic::State, r#"{"online":true,"run":{"cmd_id":"$","sisa_s":-1}}"#, "sisa_s is -1, which is not from 0 to 86400"),
+            (Topic::State, r#"{"online":true,"last":{"cmd_id":"$","result":"ok"}}"#, "state: unknown variant `ok`"),
+            (Topic::State, r#"{"online":true,"epoch":-3}"#, "epoch is -3"),
+            (Topic::State, &long, "534 bytes are more than 512"),
+            (Topic::Ack, r#"{"result":"done"}"#, "ack: missing field `cmd_id`"),
+            (Topic::Ack, r#"{"cmd_id":"7","result":"done"}"#, "ack: "),
+            (Topic::Hb, r#"{"conn":1.5}"#, "hb: "),
+            (Topic::Hb, r#"{"up_ms":-1}"#, "up_ms is -1"),
+            (Topic::Hb, r#"{"boot_id":[1]}"#, "hb: boot_id is a whole number or text"),
+            (Topic::Hb, &boot, "boot_id has 41 bytes, more than 40"),
+        ] {
+            let told = parse(topic, text).unwrap_err().to_string();
+            assert!(told.starts_with(why), "{text}: {told}");
+        }
+        assert!(Word::parse(Topic::Hb, b"{\"boot_id\":\"\xff\"}").is_err());
+    }
+
+    #[test]
+    fn a_command_is_written_and_its_end_is_rounded_down() {
+        let exp = Timestamp::from_ms(1_800_000_010_999);
+        let cmd = Command { idmesin: 1, cmd_id: id(), epoch: 4, op: Op::Start, duration_s: 60, exp, held_here: false };
+        let text = |echo| String::from_utf8(Cmd::new(&cmd, Timestamp::from_ms(1_800_000_001_000), echo).json()).unwrap();
+        let begin = format!(r#"{{"cmd_id":"{ID}","epoch":4,"op":"start","durasi_s":60,"exp":1800000010,"now_ms":1800000001000,"#);
+        assert_eq!(text(Some(77)), format!(r#"{begin}"echo":77}}"#));
+        assert_eq!(text(None), format!(r#"{begin}"echo":null}}"#));
+    }
+
+    #[test]
+    fn a_word_is_written_as_the_contract_shows_it() {
+        let text = |word: &Word| String::from_utf8(word.json()).unwrap().replace(ID, "$");
+        let at = r#""boot_id":7,"conn":2,"seq":9,"up_ms":5000000000"#;
+        let ack = Word::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started });
+        assert_eq!(text(&ack), format!(r#"{{{at},"cmd_id":"$","epoch":4,"result":"started"}}"#));
+        let idle = Word::State(State { stamp: stamp(), epoch: Some(0), ..State::default() });
+        assert_eq!(text(&idle), format!(r#"{{{at},"online":true,"epoch":0,"last":null,"run":null}}"#));
+        let will = Word::Gone(Stamp { seq: None, up_ms: None, ..stamp() });
+        assert_eq!(text(&will), r#"{"boot_id":7,"conn":2,"online":false}"#);
+        let beat = Word::Beat(Beat { stamp: stamp(), rssi: Some(-61) });
+        assert_eq!(text(&beat), format!(r#"{{{at},"rssi":-61}}"#));
+        assert_eq!([ack, idle, will, beat].map(|word| word.topic()), [Topic::Ack, Topic::State, Topic::State, Topic::Hb]);
+    }
+
+    #[test]
+    fn the_longest_word_of_a_device_has_room_in_its_packet() {
+        let stamp = Stamp {
+            boot_id: Some(BootId::Text("b".repeat(BOOT_ID_BYTES).into())),
+            conn: Some(u64::MAX >> 1),
+            seq: Some(u64::MAX >> 1),
+            up_ms: Some(i64::MAX),
+        };
+        let last = Some(Last { cmd_id: id(), result: AckResult::Started });
+        let run = Some(Run { cmd_id: id(), left_s: LONGEST_RUN_S });
+        let version = || Some("9".repeat(8));
+        let state = Word::State(State { stamp, epoch: Some(i64::MAX), last, run, fw: version(), hw: version() });
+        let json = state.json();
+        // Its topic, the lengths of both, and a packet id.
+        let packet = json.len() + format!("nyala/v1/{0}/{0}/state", i64::MAX).len() + 7;
+        assert!(packet <= MOST_BYTES, "{packet}");
+        assert_eq!(Word::parse(Topic::State, &json), Ok(state));
+    }
+
+    #[test]
+    fn a_command_is_read_and_what_is_none_says_why() {
+        let whole = r#"{"cmd_id":"$","epoch":4,"op":"start","durasi_s":60,"exp":1800000010,"now_ms":1800000001000,"echo":77}"#;
+        let parse = |text: &str| Cmd::parse(text.replace('$', ID).as_bytes());
+        let cmd = Cmd {
+            cmd_id: id(),
+            epoch: 4,
+            op: Op::Start,
+            durasi_s: 60,
+            exp: 1_800_000_010,
+            now_ms: 1_800_000_001_000,
+            echo: Some(77),
+        };
+        assert_eq!(parse(whole), Ok(cmd));
+        assert_eq!(parse(&whole.replace("\"echo\":77", "\"colour\":[1]")), Ok(Cmd { echo: None, ..cmd }));
+        for op in [Op::Start, Op::Query, Op::Stop] {
+            let cmd = Cmd { op, echo: None, ..cmd };
+            assert_eq!(Cmd::parse(&cmd.json()), Ok(cmd));
+        }
+        for (instead_of, comes, why) in [
+            ("\"start\"", "\"begin\"", "cmd: unknown variant `begin`"),
+            ("\"exp\":1800000010,", "", "cmd: missing field `exp`"),
+            ("\"durasi_s\":60", "\"durasi_s\":86401", "durasi_s is 86401, which is not from 0 to 86400"),
+            ("\"epoch\":4", "\"epoch\":-1", "epoch is -1"),
+            ("1800000010", "253402300800", "exp is 253402300800"),
+            ("1800000001000", "-5", "now_ms is -5"),
+            ("77", "-1", "echo is -1"),
+            ("$", "7", "cmd: "),
+            ("{", "[{", "cmd: "),
+        ] {
+            let told = parse(&whole.replace(instead_of, comes)).unwrap_err().to_string();
+            assert!(told.starts_with(why), "{comes}: {told}");
+        }
+        assert_eq!(Cmd::parse(&[b' '; 513]), Err(BadWord::TooLong(513)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_are_too_strange(payload in proptest::collection::vec(proptest::num::u8::ANY, 0..600), text in "[\\[\\]{}:,\"a-z0-9._ -]{0,80}") {
+            for topic in Topic::ALL {
+                let _ = Word::parse(topic, &payload);
+                let _ = Word::parse(topic, text.as_bytes());
+            }
+            let _ = Cmd::parse(&payload);
+            let _ = Cmd::parse(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Whether a device answers that is connected to another server, asked where somebody pays (docs/cluster.md). Question and answer go through
+//! a table; news says where to look.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use nyala_cluster::error::ClusterError;
+use nyala_cluster::membership::is_linked_elsewhere;
+use nyala_cluster::news::{Heard, Hint, Listener};
+use nyala_store::db::error::DbError;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
+use tokio_postgres::Row;
+
+use super::{PROBE_WITHIN, is_ready_here};
+use crate::machines::{Location, Machines};
+
+/// How often questions are looked for without news.
+const EVERY: Duration = Duration::from_millis(300);
+/// How often an answer is.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// As long as a device of this server is waited for, and what the way there and back takes without news.
+const ANSWERED_WITHIN: Duration = PROBE_WITHIN.saturating_add(EVERY).saturating_add(EVERY);
+/// Questions that are older are of servers that are gone.
+const LIFE_MS: i64 = 60_000;
+/// Devices that are asked at a time; other questions wait in the table.
+const MOST: usize = 256;
+
+const ASK: &str = "INSERT INTO device_question (idmesin, asked_at) VALUES ($1, $2) RETURNING id";
+
+const READ: &str = "SELECT answers FROM device_question WHERE id = $1";
+const FORGET: &str = "DELETE FROM device_question WHERE id = $1";
+
+/// $1 since when questions count, $2 this server, $3 those that it is about to answer, $4 how many.
+const OPEN: &str = "
+WITH old AS (DELETE FROM device_question WHERE asked_at < $1)
+
+SELECT q.id, m.idmesin, m.idoutlet, m.driver FROM device_question q JOIN mesin m USING (idmesin)
+WHERE q.answers IS NULL AND q.asked_at >= $1 AND m.link_node = $2 AND q.id <> ALL($3)
+ORDER BY q.id LIMIT $4";
+
+const ANSWER: &str = "UPDATE device_question SET answers = $2 WHERE id = $1";
+
+/// Whether the device answers the server that it is connected to. `None`: nobody says, and what is stored counts.
+pub async fn ask(machines: &Machines, of: Location) -> Option<bool> {
+    match asked(machines, of).await {
+        Ok(answers) => answers,
+        Err(e) => {
+            tracing::warn!(error = %e, idmesin = of.idmesin, "another server could not be asked about a device; what is stored of it counts");
+            None
+        }
+    }
+}
+
+async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, ClusterError> {
+    let parts = machines.parts();
+    let Some(me) = machines.ownership().node() else { return Ok(None) };
+    let mut news = parts.news.listen();
+    let client = parts.store.get().await?;
+    if !is_linked_elsewhere(&client, of.idmesin, me).await? {
+        // Where the device's server is dead nobody would answer.
+        return Ok(None);
+    }
+    let statement = client.prepare_cached(ASK).await?;
+    let id: i64 = client.query_one(&statement, &[&of.idmesin, &parts.store.now()]).await?.try_get(0)?;
+    drop(client);
+    parts.news.tell(Hint::Question);
+    let until = Instant::now() + ANSWERED_WITHIN;
+    let mut answers = None;
+    while answers.is_none() && Instant::now() < until {
+        // Looked for in vain is no answer.
+        let _ = timeout_at(until.min(Instant::now() + LOOK_EVERY), answer_to(id, &mut news)).await;
+        let client = parts.store.get().await?;
+        let statement = client.prepare_cached(READ).await?;
+        match client.query_opt(&statement, &[&id]).await? {
+            Some(row) => answers = row.try_get(0)?,
+            // The device has left that server.
+            None => return Ok(None),
+        }
+    }
+    let client = parts.store.get().await?;
+    client.execute(&client.prepare_cached(FORGET).await?, &[&id]).await?;
+    Ok(answers)
+}
+
+async fn answer_to(id: i64, news: &mut Listener) {
+    loop {
+        match news.next().await {
+            Heard::Missed => return,
+            Heard::Hint { hint: Hint::Answer { question }, .. } if question == id => return,
+            Heard::Hint { .. } | Heard::Own(_) => {}
+        }
+    }
+}
+
+/// Answers what other servers ask about devices that are connected here. Runs until the process ends.
+pub async fn answer_forever(machines: Machines) {
+    let mut every = interval(EVERY);
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut news, mut asked, mut under_way) = (machines.parts().news.listen(), JoinSet::new(), HashSet::new());
+    loop {
+        tokio::select! {
+            _ = every.tick() => {}
+            () = question(&mut news) => {}
+            Some(answered) = asked.join_next() => {
+                if let Ok(id) = answered {
+                    under_way.remove(&id);
+                }
+                continue;
+            }
+        }
+        match open(&machines, &under_way).await {
+            Ok(questions) => {
+                for (id, of) in questions {
+                    under_way.insert(id);
+                    asked.spawn(answer(machines.clone(), id, of));
+                }
+            }
+            Err(e) => tracing::warn!(error = %e, "what other servers ask about devices cannot be read; it will be tried again"),
+        }
+    }
+}
+
+async fn question(news: &mut Listener) {
+    while !matches!(news.next().await, Heard::Missed | Heard::Hint { hint: Hint::Question, .. }) {}
+}
+
+async fn open(machines: &Machines, under_way: &HashSet<i64>) -> Result<Vec<(i64, Location)>, DbError> {
+    let Some(me) = machines.ownership().node() else { return Ok(Vec::new()) };
+    let since = machines.parts().store.now().plus_ms(-LIFE_MS);
+    let (under_way, room): (Vec<i64>, _) = (under_way.iter().copied().collect(), MOST.saturating_sub(under_way.len()));
+    let client = machines.parts().recovery.get().await?;
+    let statement = client.prepare_cached(OPEN).await?;
+    let rows = client.query(&statement, &[&since, &me, &under_way, &i64::try_from(room).unwrap_or(0)]).await?;
+    let read = |row: &Row| -> Result<(i64, Location), DbError> {
+        Ok((row.try_get(0)?, Location { idmesin: row.try_get(1)?, idoutlet: row.try_get(2)?, driver: row.try_get(3)? }))
+    };
+    rows.iter().map(read).collect()
+}
+
+/// Given back is the question, whatever became of it: one that could not be answered is read again.
+async fn answer(machines: Machines, id: i64, of: Location) -> i64 {
+    let answers = is_ready_here(&machines, of).await;
+    let told = async {
+        let client = machines.parts().recovery.get().await?;
+        match answers {
+            Some(answers) => client.execute(&client.prepare_cached(ANSWER).await?, &[&id, &answers]).await?,
+            None => client.execute(&client.prepare_cached(FORGET).await?, &[&id]).await?,
+        };
+        machines.parts().news.tell(Hint::Answer { question: id });
+        Ok::<_, DbError>(())
+    };
+    if let Err(e) = told.await {
+        tracing::warn!(error = %e, idmesin = of.idmesin, "another server was not told whether a device answers; it will be tried again");
+    }
+    id
+}

@@ -1,0 +1,17 @@
+//! Machines: one actor each while somebody buys or watches, `Machines` that finds it, and the devices behind it.
+
+pub mod actor;
+pub mod alarm;
+pub mod board;
+pub mod device;
+pub mod error;
+pub mod fault;
+pub mod listeners;
+pub mod machines;
+pub mod metrics;
+pub mod recovery;
+pub mod reply;
+pub mod threads;
+pub mod tick;
+pub mod ticker;
+pub mod wheel;

@@ -1,0 +1,140 @@
+//! What is told of a countdown, and when (docs/contract.md §3).
+
+use actix_socketio::Frame;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::News;
+use nyala_core::purchase::step::Cycle;
+use serde::Serialize;
+
+use super::wheel::STEP_MS;
+
+const SECOND_MS: i64 = 1000;
+/// A phase tick this near to the start or the end of the run is left out.
+const MARGIN_MS: i64 = 200;
+
+/// `tl` is `ends_at - server_time`, in milliseconds, never a counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Tick {
+    pub tl: i64,
+    /// Null when a hold was given back: there was no run.
+    pub ends_at: Option<i64>,
+    pub server_time: i64,
+}
+
+impl Tick {
+    /// What those who watch are told of it.
+    pub fn of(news: News, now: Timestamp) -> Self {
+        match news {
+            News::Runs(cycle) => Self::running(cycle, now),
+            News::Over { ends_at } => Self::over(ends_at, now),
+            News::GivenBack => Self::given_back(now),
+        }
+    }
+
+    /// While it runs.
+    pub fn running(cycle: Cycle, now: Timestamp) -> Self {
+        let ends_at = cycle.shown_end(now);
+        Self { tl: now.ms_until(ends_at), ends_at: Some(ends_at.ms()), server_time: now.ms() }
+    }
+
+    /// The end of a run.
+    pub const fn over(ends_at: Timestamp, now: Timestamp) -> Self {
+        Self { tl: 0, ends_at: Some(ends_at.ms()), server_time: now.ms() }
+    }
+
+    /// A hold was given back.
+    pub const fn given_back(now: Timestamp) -> Self {
+        Self { tl: 0, ends_at: None, server_time: now.ms() }
+    }
+
+    /// Encoded once for all who watch.
+    pub fn frame(&self, idmesin: i64) -> Frame {
+        let ends_at = self.ends_at.map_or_else(|| "null".to_owned(), |ms| ms.to_string());
+        Frame::text(&format!(
+            r#"42["heartbeat/{idmesin}",{{"tl":{},"ends_at":{ends_at},"server_time":{}}}]"#,
+            self.tl, self.server_time
+        ))
+    }
+}
+
+/// When an outlet's machines tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cadence {
+    every_ms: i64,
+    phase_ms: i64,
+}
+
+/// Whether a tick at `now` would come too near to the end of a run.
+pub fn is_near_end(now: Timestamp, ends_at: Timestamp) -> bool {
+    now.ms_until(ends_at) < MARGIN_MS
+}
+
+impl Cadence {
+    /// Once a second, or for measurements `per_second` times: outlets are spread over the second, in the wheel's steps.
+    pub fn of(idoutlet: i64, per_second: i64) -> Self {
+        // Fibonacci hashing: neighbouring ids land far apart.
+        let spread = idoutlet.unsigned_abs().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let every_ms = SECOND_MS / per_second.max(1);
+        Self { every_ms, phase_ms: i64::try_from(spread % 100).unwrap_or(0) * STEP_MS % every_ms }
+    }
+
+    /// Past each whole tick interval, in milliseconds.
+    pub const fn phase_ms(self) -> i64 {
+        self.phase_ms
+    }
+
+    /// The next phase tick after `now` of a run, `None` when there is none left.
+    pub fn next_after(self, now: Timestamp, started_at: Timestamp, ends_at: Timestamp) -> Option<Timestamp> {
+        let earliest = (now.ms() + 1).max(started_at.ms() + MARGIN_MS);
+        let at = Timestamp::from_ms(earliest + (self.phase_ms - earliest).rem_euclid(self.every_ms));
+        (!is_near_end(at, ends_at)).then_some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_come_in_the_phase_of_the_outlet_and_keep_off_both_ends() {
+        let (start, end) = (Timestamp::from_ms(10_150), Timestamp::from_ms(15_100));
+        let cadence = |phase_ms| Cadence { every_ms: SECOND_MS, phase_ms };
+        let mut at = Vec::new();
+        let mut now = start;
+        while let Some(next) = cadence(300).next_after(now, start, end) {
+            at.push(next.ms());
+            now = next;
+        }
+        assert_eq!(at, [11_300, 12_300, 13_300, 14_300]);
+        assert_eq!(cadence(340).next_after(start, start, end).map(Timestamp::ms), Some(11_340));
+        assert_eq!(cadence(350).next_after(start, start, end).map(Timestamp::ms), Some(10_350));
+        assert_eq!(cadence(901).next_after(Timestamp::from_ms(14_000), start, end), None);
+    }
+
+    fn cycle(started_ms: i64, ends_ms: i64) -> Cycle {
+        Cycle { started_at: Timestamp::from_ms(started_ms), ends_at: Timestamp::from_ms(ends_ms) }
+    }
+
+    #[test]
+    fn a_cycle_that_starts_in_the_future_shows_its_duration_and_no_more() {
+        let tick = Tick::running(cycle(9_000, 12_000), Timestamp::from_ms(1_500));
+        assert_eq!((tick.tl, tick.ends_at), (3_000, Some(4_500)));
+    }
+
+    #[test]
+    fn a_tick_is_the_event_of_its_machine() {
+        let tick = Tick::running(cycle(1_000, 5_000), Timestamp::from_ms(1_500));
+        assert_eq!(&**tick.frame(7).as_text(), r#"42["heartbeat/7",{"tl":3500,"ends_at":5000,"server_time":1500}]"#);
+        let back = Tick::given_back(Timestamp::from_ms(1_500));
+        assert_eq!(&**back.frame(7).as_text(), r#"42["heartbeat/7",{"tl":0,"ends_at":null,"server_time":1500}]"#);
+    }
+
+    #[test]
+    fn outlets_are_spread_over_the_second() {
+        let mut seen: Vec<i64> = (1..=1_000).map(|idoutlet| Cadence::of(idoutlet, 1).phase_ms).collect();
+        assert!(seen.iter().all(|p| (0..1000).contains(p) && p % STEP_MS == 0));
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 100);
+    }
+}

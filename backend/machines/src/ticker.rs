@@ -1,0 +1,65 @@
+//! The ticks of a countdown (docs/contract.md §3): the actor of a machine owns its ticker, and the alarm clock of their thread
+//! rings it. A tick is a call and no message, because an actor that is woken for each costs processor time that grows with the
+//! machines.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::step::Cycle;
+
+use super::alarm::{self, Wakes};
+use super::board::Board;
+use super::listeners::Broadcast;
+use super::machines::{Location, Machines};
+use super::tick::{self, Cadence, Tick};
+use super::wheel::TimerKey;
+
+pub struct Ticker {
+    machines: Machines,
+    board: Arc<Board>,
+    idmesin: i64,
+    cadence: Cadence,
+    cycle: Cell<Option<Cycle>>,
+    /// The next tick, and its alarm.
+    next: Cell<Option<(Timestamp, TimerKey)>>,
+}
+
+impl Ticker {
+    pub fn new(machines: Machines, location: &Location, board: Arc<Board>) -> Rc<Self> {
+        let cadence = Cadence::of(location.idoutlet, machines.parts().ticks_per_second);
+        Rc::new(Self { machines, board, idmesin: location.idmesin, cadence, cycle: Cell::new(None), next: Cell::new(None) })
+    }
+
+    /// Sends ticks of `cycle` to the watchers from now on. The actor calls this whenever the cycle or the watchers may have changed.
+    pub fn follow(self: &Rc<Self>, cycle: Option<Cycle>) {
+        if self.cycle.replace(cycle) == cycle && self.next.get().is_some() {
+            return;
+        }
+        if let Some((_, key)) = self.next.take() {
+            alarm::cancel(key);
+        }
+        self.arm(self.machines.parts().store.now());
+    }
+
+    /// The alarm rang.
+    pub fn ring(self: &Rc<Self>) {
+        let (Some((due, _)), Some(cycle)) = (self.next.take(), self.cycle.get()) else { return };
+        let now = self.machines.parts().store.now();
+        // A late one may have come too near to the end; before its time it is when the clock was put back.
+        if due <= now && !tick::is_near_end(now, cycle.ends_at) {
+            self.machines.metrics().tick_lateness(due.ms_until(now));
+            let frame = Tick::running(cycle, now).frame(self.idmesin);
+            self.machines.parts().listeners.publish(Broadcast { idmesin: self.idmesin, frame, volatile: true }, &self.board);
+        }
+        self.arm(now);
+    }
+
+    /// Nobody watches: no ticks, until the actor hears of somebody.
+    fn arm(self: &Rc<Self>, now: Timestamp) {
+        let Some(cycle) = self.cycle.get().filter(|_| self.board.is_watched()) else { return };
+        let next = self.cadence.next_after(now, cycle.started_at, cycle.ends_at);
+        self.next.set(next.and_then(|at| Some((at, alarm::set(at, Wakes::Ticker(Rc::downgrade(self)))?))));
+    }
+}

@@ -1,0 +1,77 @@
+//! The listener for devices over MQTT (docs/contract.md §6).
+
+use std::convert::Infallible;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener};
+
+use actix_server::ServerBuilder;
+use actix_service::fn_service;
+use actix_web::rt::net::TcpStream;
+use nyala_store::config::ServerSettings;
+
+use super::AppState;
+use super::listener::listen;
+
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    #[error(
+        "port {port} on {host} is taken, where devices connect; choose another with NYALA__MQTT__PORT or mqtt.port in config/ ({source})"
+    )]
+    Taken { host: String, port: u16, source: std::io::Error },
+    #[error("cannot listen for devices on {host}:{port}; check mqtt.host and mqtt.port ({source})")]
+    Other { host: String, port: u16, source: std::io::Error },
+}
+
+/// `None`: this server serves no devices over MQTT, and has said why.
+///
+/// # Errors
+/// When the port is taken or not to be had, and somebody relies on it.
+pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
+    if config.is_production() && config.mqtt.public_host.is_empty() {
+        tracing::warn!("mqtt.public_host is not set: devices over MQTT are not served");
+        return Ok(None);
+    }
+    let (host, port) = (config.mqtt.host.clone(), config.mqtt.port);
+    match listen(&host, port, config.http.backlog) {
+        Ok(listener) => Ok(Some(listener)),
+        Err(e) if e.kind() == ErrorKind::AddrInUse && config.mqtt.port_is_default && !config.is_production() => {
+            tracing::warn!(
+                host,
+                port,
+                "the port for devices is taken, and nobody has chosen it: devices over MQTT are not served"
+            );
+            Ok(None)
+        }
+        Err(source) if source.kind() == ErrorKind::AddrInUse => Err(BindError::Taken { host, port, source }),
+        Err(source) => Err(BindError::Other { host, port, source }),
+    }
+}
+
+/// Has the workers take what comes to `listener`.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub fn serve(builder: ServerBuilder, state: &AppState, listener: TcpListener) -> std::io::Result<ServerBuilder> {
+    let mqtt = state.mqtt.clone();
+    if state.config.mqtt.port == 0 {
+        // Whoever is given a key is told where to go.
+        std::fs::write(state.config.device_port_file(), listener.local_addr()?.port().to_string())?;
+    }
+    builder.listen("devices", listener, move || {
+        // Runs once on each worker thread, where the devices of its outlets live.
+        let door = mqtt.start_thread().inspect_err(|e| tracing::error!(error = %e, "a thread serves no devices")).ok();
+        fn_service(move |io: TcpStream| {
+            if let Some(door) = &door
+                && let Ok(stream) = io.into_std()
+            {
+                door.take(stream);
+            }
+            std::future::ready(Ok::<_, Infallible>(()))
+        })
+    })
+}
+
+/// Where devices connect, as the person who started the server is told.
+pub fn address(listener: Option<&TcpListener>) -> Option<SocketAddr> {
+    listener.and_then(|listener| listener.local_addr().ok())
+}

@@ -1,0 +1,221 @@
+//! The server's parts, put together here and nowhere else.
+
+pub mod devices;
+pub mod files;
+mod listener;
+mod metrics_port;
+pub mod openapi;
+pub mod router;
+pub mod server;
+mod unrouted;
+pub mod waiting;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::{Data, ServiceConfig};
+
+use nyala_cluster::Ownership;
+use nyala_cluster::metrics::ClusterMetrics;
+use nyala_cluster::news::News;
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::timestamp::Clock;
+use nyala_core::purchase::rate::PurchaseRate;
+use nyala_identity::auth::Auth;
+use nyala_identity::qr::customer::Pictures;
+use nyala_identity::staff::Staff;
+use nyala_identity::whatsapp::WhatsApp;
+use nyala_machines::device::Drivers;
+use nyala_machines::device::mqtt::driver::Mqtt;
+use nyala_machines::device::mqtt::tls::Authority;
+use nyala_machines::device::sim::Sim;
+use nyala_machines::machines::{MachineParts, Machines};
+use nyala_machines::threads::Threads;
+use nyala_store::config::ServerSettings;
+use nyala_store::db::pool::{Db, PoolLimits, StatementLimits};
+use nyala_store::db::writes::Writes;
+use nyala_store::db::{Store, clock, keys, late_clock, lock, migrate};
+use nyala_store::secrets::Secrets;
+use nyala_web::health::reasons::Reasons;
+use nyala_web::http::body::Room;
+use nyala_web::http::cross_site;
+use nyala_web::http::in_flight::InFlight;
+use nyala_web::live::hub::Hubs;
+use nyala_web::live::seats::Seats;
+use nyala_web::live::staff_seats::StaffSeats;
+use nyala_web::metrics::ServerMetrics;
+use nyala_web::push::Push;
+
+/// Cheap to clone; one for the whole process.
+#[derive(Clone)]
+pub struct AppState(Arc<ServerParts>);
+
+pub struct ServerParts {
+    pub config: Arc<ServerSettings>,
+    pub store: Store,
+    /// Connections that each worker thread may have (`Db::widen`).
+    pub connections_per_thread: usize,
+    /// Whether the database takes writes.
+    pub writes: Writes,
+    /// Whether the worker threads turn.
+    pub threads: Threads,
+    pub secrets: Arc<Secrets>,
+    pub auth: Auth,
+    pub staff: Staff,
+    pub whatsapp: WhatsApp,
+    /// What browsers are told.
+    pub push: Push,
+    pub metrics: Arc<ServerMetrics>,
+    pub machines: Machines,
+    /// What the other servers are told, and tell.
+    pub news: News,
+    pub purchase_rate: Arc<PurchaseRate>,
+    pub hubs: Hubs,
+    pub seats: Arc<Seats>,
+    pub staff_seats: Arc<StaffSeats>,
+    /// The simulated devices (driver `sim`), and those over MQTT.
+    pub sim: Arc<Sim>,
+    pub mqtt: Arc<Mqtt>,
+    pub in_flight: InFlight,
+    pub bodies: Room,
+    /// Customers' codes of this minute.
+    pub customer_codes: Pictures,
+    /// Files of the app.
+    pub built: files::Built,
+    pub reasons: Reasons,
+}
+
+impl std::ops::Deref for AppState {
+    type Target = ServerParts;
+    fn deref(&self) -> &ServerParts {
+        &self.0
+    }
+}
+
+type StartError = Box<dyn std::error::Error + Send + Sync>;
+
+impl AppState {
+    /// Migrates the database at `url`, reads its clock and the keys, and puts the state together. Starts nothing.
+    pub async fn build(config: ServerSettings, url: &str) -> Result<Self, StartError> {
+        Self::build_with(config, url, None, Drivers::default()).await
+    }
+
+    /// The same with a clock of the caller's, from which every rule takes its time, and with drivers beside the simulated one or in
+    /// its place.
+    pub async fn build_with(
+        config: ServerSettings,
+        url: &str,
+        clock: Option<Clock>,
+        drivers: Drivers,
+    ) -> Result<Self, StartError> {
+        let ms = Duration::from_millis;
+        let limits = PoolLimits {
+            wait: ms(config.database.wait_ms),
+            connect: ms(config.database.connect_ms),
+            statement: Some(StatementLimits { whole: ms(config.database.statement_ms), lock: ms(config.database.lock_ms) }),
+        };
+        // Worker threads widen their share; what else runs has one connection to take turns on.
+        let connections_per_thread = config.connections_per_thread()?;
+        let db = Db::new(url, 1, limits)?;
+        let recovery = db.apart();
+        let (mut client, _lost) = lock::connect(db.config()).await?;
+        migrate::run(&mut client).await?;
+        let secrets = keys::load_or_create(&mut client, &config.data.dir).await?;
+        let clock = match clock {
+            Some(clock) => clock,
+            None => {
+                let clock = clock::start(&client).await?;
+                // It may be behind by less than what is waited for: nothing begins before what has happened.
+                if let Some(behind) = late_clock::look(&client).await?.filter(|behind| !behind.is_far()) {
+                    clock.set(behind.newest);
+                }
+                clock
+            }
+        };
+        let store = Store { db, clock };
+        let whatsapp = WhatsApp::new(&config.whatsapp);
+        let cluster = ClusterMetrics::default();
+        let ownership = match config.cluster.name() {
+            None => Ownership::default(),
+            Some(_) => Ownership::shared(cluster.clone(), Duration::from_secs(config.cluster.failover_s)),
+        };
+        let auth = Auth::new(&secrets, &config, store.clone(), whatsapp.clone(), &ownership)?;
+        let staff = Staff::new(store.clone(), auth.clone(), &secrets, config.is_production());
+        let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
+        let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
+        let push = Push::new(&secrets, &config.push, store.clone())?;
+        let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone());
+        let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
+        let devices = metrics.machines.devices.clone();
+        let tls = (authority, config.device_host());
+        let news = config.cluster.nats()?.map_or_else(News::default, |_| News::new(metrics.cluster.news.clone()));
+        let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, tls, &config.mqtt)?);
+        let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
+        let hubs = Hubs::new(metrics.realtime.clone());
+        let machines = Machines::new(MachineParts {
+            store: store.clone(),
+            ownership,
+            news: news.clone(),
+            recovery,
+            drivers,
+            listeners: Arc::new(hubs.clone()),
+            metrics: metrics.machines.clone(),
+            idle: Duration::from_secs(config.mesin.idle_s.max(1)),
+            ticks_per_second: config.dev.ticks_per_second,
+            fault_point: config.dev.fault_point.clone(),
+        });
+        let purchase_rate = Arc::new(PurchaseRate::new(config.purchase.per_customer_minute));
+        Ok(Self(Arc::new(ServerParts {
+            config: Arc::new(config),
+            store,
+            connections_per_thread,
+            writes: Writes::default(),
+            threads: Threads::default(),
+            secrets: Arc::new(secrets),
+            auth,
+            staff,
+            whatsapp,
+            push,
+            metrics: Arc::new(metrics),
+            machines,
+            news,
+            purchase_rate,
+            hubs,
+            seats: Arc::default(),
+            staff_seats: Arc::default(),
+            sim,
+            mqtt,
+            in_flight: InFlight::default(),
+            bodies,
+            customer_codes: Pictures::default(),
+            built: files::Built::default(),
+            reasons: Reasons::default(),
+        })))
+    }
+
+    /// Gives each handler and middleware what it asks for by its type (`web::Data<Store>`, `web::Data<Machines>`, …).
+    pub fn provide(&self, to: &mut ServiceConfig) {
+        to.app_data(Data::new(self.store.clone()))
+            .app_data(Data::new(self.writes.clone()))
+            .app_data(Data::new(self.threads.clone()))
+            .app_data(Data::new(self.machines.clone()))
+            .app_data(Data::new(self.in_flight.clone()))
+            .app_data(Data::new(self.bodies.clone()))
+            .app_data(Data::new(self.reasons.clone()))
+            .app_data(Data::new(self.config.http.clone()))
+            .app_data(Data::new(self.customer_codes.clone()))
+            .app_data(Data::new(self.built.clone()))
+            .app_data(Data::new(self.metrics.http.clone()))
+            .app_data(Data::new(cross_site::origins(&self.config.http)))
+            .app_data(Data::from(self.config.clone()))
+            .app_data(Data::from(self.secrets.clone()))
+            .app_data(Data::new(self.auth.clone()))
+            .app_data(Data::new(self.staff.clone()))
+            .app_data(Data::new(self.whatsapp.clone()))
+            .app_data(Data::new(self.push.clone()))
+            .app_data(Data::from(self.metrics.clone()))
+            .app_data(Data::from(self.purchase_rate.clone()))
+            .app_data(Data::from(self.sim.clone()))
+            .app_data(Data::from(self.mqtt.clone()));
+    }
+}

@@ -1,0 +1,131 @@
+//! What a command works with: the settings and the database, migrated.
+
+use std::time::Duration;
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::config::ServerSettings;
+use nyala_store::db::clock::database_now;
+use nyala_store::db::lock::LockError;
+use nyala_store::db::pool::{Db, DbClient, PoolLimits};
+use nyala_store::db::source::{Purpose, Source};
+use nyala_store::db::{keys, lock, migrate};
+use nyala_store::secrets::Secrets;
+use nyala_store::telemetry;
+
+use super::{CommonArgs, Failure};
+
+/// How the ledger and the audit log name who works at this machine.
+pub const PRINCIPAL: &str = "cli";
+
+/// Connections of a command: it does one thing at a time.
+const CONNECTIONS: usize = 2;
+
+pub struct CommandContext {
+    pub config: ServerSettings,
+    pub db: Db,
+    /// The database's time when the command began.
+    pub now: Timestamp,
+}
+
+/// For whoever has no database or no keys where the settings say.
+const CURE: &str = "run this in the server's working directory with the server's environment (NYALA__DATA__DIR, DATABASE_URL); \
+                    only `nyala serve`, `migrate` and `seed` make what is missing";
+
+impl CommandContext {
+    /// The keys of `secrets.toml`, which the server has made.
+    pub async fn secrets(&self) -> Result<Secrets, Failure> {
+        let dir = &self.config.data.dir;
+        let secrets = Secrets::load(dir)?.ok_or_else(|| {
+            let file = Secrets::file(dir);
+            Failure::new(format!("{} is not there, and this command makes no keys: {CURE}", file.display()))
+        })?;
+        keys::belongs(&**self.client().await?, &secrets, dir).await?;
+        Ok(secrets)
+    }
+
+    /// The same; made when this is the first start (see `Secrets`).
+    pub async fn secrets_or_new(&self) -> Result<Secrets, Failure> {
+        let mut client = self.client().await?;
+        Ok(keys::load_or_create(&mut client, &self.config.data.dir).await?)
+    }
+
+    pub async fn client(&self) -> Result<DbClient, Failure> {
+        Ok(self.db.get().await?)
+    }
+}
+
+/// The settings in effect.
+pub fn settings(common: &CommonArgs) -> Result<ServerSettings, Failure> {
+    if !common.config_dir.join("default.toml").is_file() {
+        let dir = common.config_dir.display();
+        return Err(Failure::new(format!(
+            "{dir}/default.toml is not there; run this from the checkout or name the folder with --config-dir"
+        )));
+    }
+    Ok(ServerSettings::load(&common.config_dir, &common.set)?)
+}
+
+/// Finds or starts a database that is there, migrates it, and runs `work`. It stops afterwards when this command started it.
+pub fn run<T>(common: &CommonArgs, work: impl AsyncFnOnce(&CommandContext) -> Result<T, Failure>) -> Result<T, Failure> {
+    run_for(Purpose::Command, common, work)
+}
+
+/// The same; makes the database when there is none.
+pub fn run_or_create<T>(
+    common: &CommonArgs,
+    work: impl AsyncFnOnce(&CommandContext) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    run_for(Purpose::Prepare, common, work)
+}
+
+fn run_for<T>(
+    purpose: Purpose,
+    common: &CommonArgs,
+    work: impl AsyncFnOnce(&CommandContext) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    telemetry::init_for_command();
+    let mut config = settings(common)?;
+    let source = Source::open(&mut config, purpose).map_err(|e| match e {
+        embedded_postgres::Error::NoDatabase { .. } => no_database(&e.to_string()),
+        other => other.into(),
+    })?;
+    // Connections end with the runtime, before the database does.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let context = open(config, &source, purpose).await?;
+        work(&context).await
+    })
+}
+
+fn no_database(which: &str) -> Failure {
+    Failure::new(format!("{which}, and this command makes none: {CURE}"))
+}
+
+async fn open(config: ServerSettings, source: &Source, purpose: Purpose) -> Result<CommandContext, Failure> {
+    let ms = Duration::from_millis;
+    let limits = PoolLimits { wait: ms(config.database.wait_ms), connect: ms(config.database.connect_ms), statement: None };
+    let db = Db::new(source.url(), CONNECTIONS, limits)?;
+    let (mut client, _) = lock::connect(db.config()).await.map_err(|e| unreachable(&config, &e))?;
+    if purpose == Purpose::Command && !migrate::has_schema(&client).await? {
+        let which =
+            if config.database.url.is_empty() { config.data.dir.display().to_string() } else { "DATABASE_URL".to_owned() };
+        return Err(no_database(&format!("the database of {which} is empty: there is no Nyala in it")));
+    }
+    migrate::run(&mut client).await?;
+    let now = database_now(&client).await?;
+    Ok(CommandContext { config, db, now })
+}
+
+/// Why the server's lock is not had.
+pub fn locked_out(config: &ServerSettings, e: LockError) -> Failure {
+    match e {
+        LockError::Database(e) => unreachable(config, &e),
+        LockError::Taken(taken) => Failure::new(taken.to_string()),
+    }
+}
+
+fn unreachable(config: &ServerSettings, e: &tokio_postgres::Error) -> Failure {
+    let which = if config.database.url.is_empty() { "the private database" } else { "the database of DATABASE_URL" };
+    let why = std::error::Error::source(e).map_or_else(|| e.to_string(), ToString::to_string);
+    Failure::new(format!("{which} cannot be reached: {why}"))
+}

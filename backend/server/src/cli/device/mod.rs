@@ -1,0 +1,132 @@
+//! `nyala device`: keys of the machines' devices. A secret is told once, when its key is made.
+
+mod keys_file;
+mod sim;
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_machines::device::mqtt::keys::{self, By, Door, Sight, Turn};
+use nyala_machines::device::mqtt::tls::Authority;
+
+use self::sim::Sim;
+use super::context::{self, CommandContext, PRINCIPAL};
+use super::{CommonArgs, Failure, output};
+
+#[derive(Debug, Subcommand)]
+pub enum DeviceCommand {
+    /// Make the key of a machine that has none, or of every such machine of an outlet; one line of JSON, printed once
+    Add(Add),
+    /// Make the key that follows a machine's: both count until the new one was used; one line of JSON, printed once
+    Rotate { mesin_id: i64 },
+    /// Make all keys of a machine worthless; its device is cut off
+    Revoke { mesin_id: i64 },
+    /// List the keys
+    List,
+    /// Play devices, as many as there are keys
+    Sim(Box<Sim>),
+}
+
+#[derive(Debug, Args)]
+pub struct Add {
+    #[arg(required_unless_present = "outlet", conflicts_with_all = ["outlet", "out"])]
+    mesin_id: Option<i64>,
+    /// For every machine of the driver mqtt of this outlet that has no key
+    #[arg(long, value_name = "ID", requires = "out")]
+    outlet: Option<i64>,
+    /// The file for an outlet's keys; it must not be there yet
+    #[arg(long, value_name = "FILE.csv", requires = "outlet")]
+    out: Option<PathBuf>,
+}
+
+impl DeviceCommand {
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
+        match self {
+            Self::Add(Add { mesin_id: Some(id), .. }) => context::run(common, async |k| make(k, id, Turn::First).await),
+            Self::Add(Add { outlet: Some(outlet), out: Some(out), .. }) => {
+                context::run(common, async |k| make_missing(k, outlet, &out).await)
+            }
+            Self::Add(_) => Err(Failure::new("name a machine, or --outlet and --out")),
+            Self::Rotate { mesin_id } => context::run(common, async |k| make(k, mesin_id, Turn::Next).await),
+            Self::Revoke { mesin_id } => context::run(common, async |k| revoke(k, mesin_id).await),
+            Self::List => context::run(common, list),
+            Self::Sim(sim) => sim.run(common),
+        }
+    }
+}
+
+const fn by(k: &CommandContext) -> By<'static> {
+    By { principal: PRINCIPAL, now: k.now }
+}
+
+async fn door(k: &CommandContext) -> Result<Door, Failure> {
+    let authority = if k.config.mqtt.tls { Some(Authority::of(&k.secrets().await?)?) } else { None };
+    Ok(Door::of(&k.config, authority.as_ref())?)
+}
+
+async fn make(k: &CommandContext, id: i64, turn: Turn) -> Result<(), Failure> {
+    let door = door(k).await?;
+    let mut client = k.client().await?;
+    let tx = client.transaction().await?;
+    let login = keys::make(&tx, (id, Sight::default()), turn, &door, by(k)).await?;
+    tx.commit().await?;
+    let done = format!("a key of machine {id} was made, but nobody has seen it: make another with `nyala device rotate {id}`");
+    output::print(&serde_json::to_string(&login)?, &done)
+}
+
+async fn make_missing(k: &CommandContext, outlet: i64, out: &Path) -> Result<(), Failure> {
+    let door = door(k).await?;
+    let mut client = k.client().await?;
+    let tx = client.transaction().await?;
+    let logins = keys::make_missing(&tx, outlet, &door, by(k)).await?;
+    if logins.is_empty() {
+        return Err(Failure::new(format!("outlet {outlet} has no machine of the driver mqtt without a key")));
+    }
+    write_new(out, &keys_file::text(&logins)?)?;
+    // A file with keys that do not count would be taken for one with keys that do.
+    if let Err(e) = tx.commit().await {
+        fs::remove_file(out)?;
+        return Err(e.into());
+    }
+    let done = format!("{} keys are in {}", logins.len(), out.display());
+    output::print(&done, &done)
+}
+
+/// Writes a file that only its owner can read, whole or not at all, and never over another one.
+fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => Failure::new(format!("{} is there already; no key was made", path.display())),
+        _ => Failure::new(format!("{} cannot be written: {e}", path.display())),
+    })?;
+    if let Err(e) = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()) {
+        fs::remove_file(path)?;
+        return Err(Failure::new(format!("{} cannot be written: {e}", path.display())));
+    }
+    Ok(())
+}
+
+async fn revoke(k: &CommandContext, id: i64) -> Result<(), Failure> {
+    let mut client = k.client().await?;
+    let tx = client.transaction().await?;
+    let count = keys::revoke(&tx, id, by(k)).await?;
+    tx.commit().await?;
+    let done = format!("machine {id}: keys revoked: {count}");
+    output::print(&done, &done)
+}
+
+async fn list(k: &CommandContext) -> Result<(), Failure> {
+    const ALL: &str = "
+        SELECT k.id, k.idmesin, m.idoutlet, m.nama, k.created_at, k.first_used_at, k.revoked_at
+        FROM device_key k JOIN mesin m USING (idmesin) ORDER BY k.idmesin, k.id";
+    let mut text = "key\tmachine\toutlet\tnama\tmade\tfirst used\trevoked\n".to_owned();
+    for row in k.client().await?.query(ALL, &[]).await? {
+        let at = |i: usize| row.get::<_, Option<Timestamp>>(i).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
+        let (key, machine, outlet, name): (i64, i64, i64, &str) = (row.get(0), row.get(1), row.get(2), row.get(3));
+        text += &format!("{key}\t{machine}\t{outlet}\t{name}\t{}\t{}\t{}\n", at(4), at(5), at(6));
+    }
+    output::print(&text, output::NOTHING)
+}

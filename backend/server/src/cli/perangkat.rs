@@ -1,0 +1,94 @@
+//! `nyala perangkat`: paired browsers.
+
+use clap::{Args, Subcommand};
+use deadpool_postgres::Transaction;
+use nyala_core::domain::text;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::staff::browser::{BrowserOf, CODE_LIFE_MS, Pairing};
+use nyala_web::ops::perangkat;
+
+use super::context::{self, CommandContext, PRINCIPAL};
+use super::{CommonArgs, Failure, output};
+
+#[derive(Debug, Subcommand)]
+pub enum PerangkatCommand {
+    /// A code that pairs one browser within ten minutes, a new one or in a lost one's place; printed once, alone on standard output
+    Pasang(Pasang),
+    /// List the browsers
+    List,
+    /// End a browser, a lost one say: its cookie and every session in it
+    Cabut { id: i64 },
+}
+
+#[derive(Debug, Args)]
+pub struct Pasang {
+    /// Whose tablet it will be
+    #[arg(long, value_name = "ID", required_unless_present = "ganti")]
+    outlet: Option<i64>,
+    /// What it is called in the list
+    #[arg(long, value_name = "TEXT", default_value = "Tablet kasir")]
+    nama: String,
+    /// Whose place it takes: the till with its open shift goes on in it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["outlet", "nama"])]
+    ganti: Option<i64>,
+}
+
+impl PerangkatCommand {
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
+        match self {
+            Self::Pasang(pasang) => {
+                let code = context::run(common, async |k| pasang.invite(k).await)?;
+                output::print(&code, "a browser waits to be paired, but nobody has seen its code: make another in the same way")
+            }
+            Self::List => context::run(common, list),
+            Self::Cabut { id } => context::run(common, async |k| end(k, id).await),
+        }
+    }
+}
+
+impl Pasang {
+    async fn invite(&self, k: &CommandContext) -> Result<String, Failure> {
+        let mut client = k.client().await?;
+        let tx = client.transaction().await?;
+        let pairing = match (self.ganti, self.outlet) {
+            (Some(id), _) => perangkat::invite_again_with_record(&tx, id, PRINCIPAL, k.now)
+                .await?
+                .ok_or_else(|| Failure::new(format!("there is no browser {id}")))?,
+            (None, Some(outlet)) => self.new_at(&tx, outlet, k.now).await?,
+            (None, None) => return Err(Failure::new("name an outlet")),
+        };
+        tx.commit().await?;
+        Ok(pairing.code)
+    }
+
+    async fn new_at(&self, tx: &Transaction<'_>, outlet: i64, now: Timestamp) -> Result<Pairing, Failure> {
+        let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
+        tx.query_opt("SELECT FROM outlet WHERE idoutlet = $1", &[&outlet])
+            .await?
+            .ok_or_else(|| Failure::new(format!("there is no outlet {outlet}")))?;
+        Ok(perangkat::invite_with_record(tx, &name, BrowserOf::Outlet(outlet), CODE_LIFE_MS, PRINCIPAL, now).await?)
+    }
+}
+
+async fn list(k: &CommandContext) -> Result<(), Failure> {
+    const ALL: &str = "
+        SELECT id, idoutlet, id_kunci, nama, created_at, dipasang_at, dicabut_at FROM perangkat ORDER BY id";
+    let mut text = "id\toutlet\tpetugas\tnama\tmade\tpaired\tended\n".to_owned();
+    for row in k.client().await?.query(ALL, &[]).await? {
+        let id = |i: usize| row.get::<_, Option<i64>>(i).map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let at = |i: usize| row.get::<_, Option<Timestamp>>(i).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
+        text += &format!("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", id(0), id(1), id(2), row.get::<_, &str>(3), at(4), at(5), at(6));
+    }
+    output::print(&text, output::NOTHING)
+}
+
+async fn end(k: &CommandContext, id: i64) -> Result<(), Failure> {
+    let mut client = k.client().await?;
+    let tx = client.transaction().await?;
+    if !perangkat::end_with_record(&tx, id, PRINCIPAL, k.now).await? {
+        return Err(Failure::new(format!("there is no browser {id} that is not ended")));
+    }
+    tx.commit().await?;
+    let done = format!("browser {id} is ended");
+    output::print(&done, &done)
+}

@@ -1,0 +1,96 @@
+//! Whether the database takes writes. With a full disk, or as a standby that was not promoted, it goes on answering questions, so that
+//! nothing but a write shows it.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use deadpool_postgres::Client;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+use nyala_core::domain::timestamp::Timestamp;
+
+/// A probe writes at most this often.
+const PROBE_EVERY_MS: i64 = 5_000;
+/// What a probe asks room for once a write has failed: more than a row that finds a place in pages which are there already.
+const ROOM_BYTES: usize = 256 * 1024;
+/// What PostgreSQL says when it cannot write: no room, a read-only transaction, an error of the disk.
+const CANNOT_WRITE: [SqlState; 3] = [SqlState::DISK_FULL, SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::IO_ERROR];
+
+const TOUCH: &str = "INSERT INTO write_probe (one, at) VALUES (TRUE, $1) ON CONFLICT (one) DO UPDATE SET at = $1";
+/// A new table is a new file, so the row needs pages that were not there; and no lock of somebody else's, such as a dump's, is in the
+/// way, as it would be of emptying the table that is there (a dump holds ACCESS SHARE to its end, TRUNCATE needs ACCESS EXCLUSIVE).
+/// Nobody ever sees it: it is gone in the same transaction.
+const NEW: &str = "CREATE TABLE write_probe_room (LIKE write_probe INCLUDING STORAGE)";
+const FILL: &str = "INSERT INTO write_probe_room (one, at, room) VALUES (TRUE, $1, $2)";
+const DROP: &str = "DROP TABLE write_probe_room";
+
+/// What the process knows of it. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Writes(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    failing: AtomicBool,
+    /// Epoch milliseconds.
+    next_probe: AtomicI64,
+}
+
+thread_local! {
+    static HERE: RefCell<Option<Writes>> = const { RefCell::new(None) };
+}
+
+/// Whether `e` means that nothing can be written now.
+pub fn cannot_write(e: &Error) -> bool {
+    e.code().is_some_and(|code| CANNOT_WRITE.contains(code))
+}
+
+/// A write of this thread has failed.
+pub fn failed() {
+    HERE.with_borrow(|here| here.iter().for_each(|writes| writes.0.failing.store(true, Ordering::Relaxed)));
+}
+
+impl Writes {
+    /// From now on the failed writes of this thread count.
+    pub fn watch(&self) {
+        HERE.set(Some(self.clone()));
+    }
+
+    /// Whether writes succeed, as far as is known: by the last one that failed, and by a probe when it is time for one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn succeed(&self, client: &mut Client, now: Timestamp) -> Result<bool, Error> {
+        if self.is_due(now) {
+            let failing = self.0.failing.load(Ordering::Relaxed);
+            let probed = if failing { ask_for_room(client, now).await } else { touch(client, now).await };
+            match probed {
+                Ok(()) => self.0.failing.store(false, Ordering::Relaxed),
+                Err(e) if cannot_write(&e) => self.0.failing.store(true, Ordering::Relaxed),
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(!self.0.failing.load(Ordering::Relaxed))
+    }
+
+    /// Whether it is the caller's turn to probe: one at a time.
+    fn is_due(&self, now: Timestamp) -> bool {
+        let due = self.0.next_probe.load(Ordering::Relaxed);
+        let next = now.plus_ms(PROBE_EVERY_MS).ms();
+        now.ms() >= due && self.0.next_probe.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+async fn touch(client: &Client, now: Timestamp) -> Result<(), Error> {
+    let stmt = client.prepare_cached(TOUCH).await?;
+    client.execute(&stmt, &[&now]).await.map(drop)
+}
+
+async fn ask_for_room(client: &mut Client, now: Timestamp) -> Result<(), Error> {
+    let tx = client.transaction().await?;
+    tx.batch_execute(NEW).await?;
+    tx.execute(FILL, &[&now, &vec![0_u8; ROOM_BYTES]]).await?;
+    tx.batch_execute(DROP).await?;
+    tx.commit().await
+}

@@ -1,0 +1,6 @@
+//! PostgreSQL, settings, keys and logs.
+
+pub mod config;
+pub mod db;
+pub mod secrets;
+pub mod telemetry;

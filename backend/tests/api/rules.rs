@@ -1,0 +1,90 @@
+//! Rules of the code that no compiler keeps (ARCHITECTURE.md, the invariants).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The server's crates, from the lowest up. Which may import which, their manifests say.
+pub const CRATES: [&str; 8] = ["core", "store", "cluster", "ledger", "machines", "identity", "web", "server"];
+
+/// A folder of the checkout.
+pub fn checkout(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// Every Rust file below `dir`.
+pub fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The code without its comments and without the tests at its end.
+fn code(text: &str) -> String {
+    let is_tests = |at: &usize| text[*at..].lines().nth(1).is_some_and(|line| line.contains("mod ") && line.ends_with('{'));
+    let tests = text.match_indices("#[cfg(test)]\n").map(|(at, _)| at).find(is_tests);
+    let text = &text[..tests.unwrap_or(text.len())];
+    text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// Time comes from the server's clock, which a test can set. Only that clock asks the database for its own, and leases, which are between
+/// servers.
+#[test]
+fn no_statement_asks_for_the_time() {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let (mut asked, mut seen) = (Vec::new(), 0);
+    for name in CRATES {
+        let src = checkout(&format!("backend/{name}/src"));
+        let mut files = Vec::new();
+        sources(&src, &mut files);
+        seen += files.len();
+        for file in files {
+            let code = code(&std::fs::read_to_string(&file).unwrap()).to_lowercase();
+            let now = code.match_indices("now()").any(|(at, _)| {
+                let before = code[..at].chars().next_back().unwrap_or(' ');
+                !is_word(before) && before != '.' && before != ':' && !code[..at].ends_with("fn ")
+            });
+            let named = ["current_timestamp", "clock_timestamp", "localtimestamp", "statement_timestamp"];
+            if now || named.iter().any(|f| code.contains(f)) {
+                asked.push(format!("{name}/{}", file.strip_prefix(&src).unwrap().display()));
+            }
+        }
+    }
+    assert!(seen > 200, "{seen} files were found");
+    asked.sort();
+    assert_eq!(asked, ["cluster/membership.rs", "store/db/clock.rs"]);
+}
+
+/// What decides knows no runtime, no database and no network, whatever its modules import.
+#[test]
+fn core_is_pure() {
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--locked",
+            "--package",
+            "nyala-core",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{lib}",
+        ])
+        .args(["--no-default-features", "--manifest-path"])
+        .arg(checkout("backend/core/Cargo.toml"))
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let crates: Vec<&str> = tree.lines().map(|line| line.trim().trim_end_matches(" (*)")).collect();
+    assert!(crates.contains(&"serde") && crates.contains(&"nyala_core"), "{crates:?}");
+    let io = ["tokio", "actix", "mio", "postgres", "socket2", "hyper", "rustls", "async"];
+    let found: Vec<&&str> = crates.iter().filter(|name| io.iter().any(|io| name.contains(io))).collect();
+    assert!(found.is_empty(), "nyala-core depends on {found:?}");
+}

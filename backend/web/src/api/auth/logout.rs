@@ -1,0 +1,58 @@
+//! `POST /scan/v1/auth/logout`: the end of one token (docs/contract.md §7).
+
+use actix_web::{HttpResponse, web};
+use nyala_identity::auth::Auth;
+use nyala_identity::auth::session::Session;
+use nyala_identity::push::subscription;
+use nyala_store::db::Store;
+
+use crate::api::auth::customer::Login;
+use crate::http::answer::{Empty, done};
+use crate::http::error::AppError;
+
+/// Ended tokens of a customer that have not run out. Nobody logs out thirty times a day for a month; whoever does has all phones
+/// logged out by the next one, and no endless list.
+const MAX_ENDED: i64 = 1_000;
+
+/// Ends the token that comes with the request, on every door; other phones stay logged in.
+#[utoipa::path(
+    post, path = "/scan/v1/auth/logout", tag = "auth", security(("pelanggan" = [])),
+    responses((status = 200, body = Empty))
+)]
+pub async fn logout(Login(session): Login, auth: web::Data<Auth>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+    let (auth, store) = (Auth::clone(&auth), Store::clone(&store));
+    // To its end even when the caller goes away, as the app does, so that a committed logout is always told to the open sockets.
+    actix_web::rt::spawn(async move { end(&auth, &store, &session).await }).await.map_err(AppError::internal)??;
+    Ok(done("Berhasil Logout!"))
+}
+
+async fn end(auth: &Auth, store: &Store, session: &Session) -> Result<(), AppError> {
+    let now = store.now();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let stmt = tx
+        .prepare_cached(
+            "WITH new AS (
+                 INSERT INTO ended_token (id_customer_global, token, expires_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING)
+             SELECT count(*) FROM ended_token WHERE id_customer_global = $1",
+        )
+        .await?;
+    let before: i64 = tx.query_one(&stmt, &[&session.id, &session.token.0.as_slice(), &session.exp]).await?.try_get(0)?;
+    if before < MAX_ENDED {
+        subscription::end_login(&tx, session.id, &session.token.0).await?;
+        tx.commit().await?;
+        auth.versions.ended(session);
+        return Ok(());
+    }
+    let all = tx
+        .prepare_cached(
+            "WITH forget AS (DELETE FROM ended_token WHERE id_customer_global = $1)
+             UPDATE customer_global SET token_version = token_version + 1 WHERE id = $1 RETURNING token_version",
+        )
+        .await?;
+    let version = tx.query_one(&all, &[&session.id]).await?.try_get(0)?;
+    subscription::end_all(&tx, session.id).await?;
+    tx.commit().await?;
+    auth.versions.changed(session.id, version, now);
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! `POST /scan/v1/push/langganan`: this browser is told from now on.
+
+use actix_web::{HttpResponse, web};
+use nyala_identity::push::subscription::{self, Subscriber, Subscription, Wrong};
+use nyala_store::db::Store;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::api::auth::customer::Login;
+use crate::http::answer::{Empty, done};
+use crate::http::error::AppError;
+use crate::http::json::Json;
+use crate::http::schema::{PushAuth, PushEndpoint, PushKey};
+use crate::push::Push;
+
+/// What a browser's `PushSubscription` says of itself.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct Langganan {
+    #[schema(value_type = PushEndpoint)]
+    endpoint: String,
+    #[schema(value_type = PushKey)]
+    p256dh: String,
+    #[schema(value_type = PushAuth)]
+    auth: String,
+}
+
+/// Subscribes the browser for as long as this login lasts; one that somebody else had subscribed moves.
+#[utoipa::path(
+    post, path = "/scan/v1/push/langganan", tag = "push", security(("pelanggan" = [])), request_body = Langganan,
+    responses(
+        (status = 200, body = Empty),
+        (status = 400, body = Empty),
+        (status = 401, body = Empty),
+        (status = 422, description = "`p256dh bukan titik P-256`", body = Empty),
+    )
+)]
+pub async fn langganan(
+    store: web::Data<Store>,
+    push: web::Data<Push>,
+    Login(session): Login,
+    body: Json<Langganan>,
+) -> Result<HttpResponse, AppError> {
+    let new = Subscription::parse(&body.endpoint, &body.p256dh, &body.auth, push.hosts()).map_err(refusal)?;
+    let by = Subscriber {
+        id_customer_global: session.id,
+        token_version: session.version,
+        token: session.token.0,
+        expires_at: session.exp,
+    };
+    let mut client = store.get().await?;
+    if subscription::add(&mut client, by, &new, store.now()).await? {
+        Ok(done("Pemberitahuan dinyalakan"))
+    } else {
+        Err(AppError::Unauthorized)
+    }
+}
+
+fn refusal(wrong: Wrong) -> AppError {
+    match wrong {
+        Wrong::Endpoint => {
+            AppError::bad_input("`endpoint` harus alamat https layanan push Google, Mozilla, Apple atau Microsoft")
+        }
+        Wrong::Key => AppError::bad_input("`p256dh` harus 65 byte dalam base64url"),
+        Wrong::Auth => AppError::bad_input("`auth` harus 16 byte dalam base64url"),
+        Wrong::Point => AppError::Unprocessable("p256dh bukan titik P-256"),
+    }
+}

@@ -1,0 +1,133 @@
+//! A use of a machine as the customer sees it (docs/product.md §3, snap transaction): one shape for the dashboard and both
+//! details.
+
+use nyala_core::domain::receipt_number::ReceiptNumber;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::Cycle;
+use nyala_store::db::Store;
+use serde::Serialize;
+use tokio_postgres::Row;
+use utoipa::ToSchema;
+
+use crate::http::error::AppError;
+
+/// The query whose rows `SnapTransaksi::from_row` reads; the tail selects and orders them.
+macro_rules! snap_sql {
+    ($($tail:tt)+) => {
+        concat!(
+            "SELECT t.no_nota, t.grandtotal, t.created_at, t.finished_at, t.ends_at, t.state, t.durasi_s, t.idmesin, t.nama_mesin, \
+             t.nama_layanan, o.nama AS nama_outlet, o.kota FROM snap_transaksi t JOIN outlet o USING (idoutlet) ",
+            $($tail)+
+        )
+    };
+}
+pub(crate) use snap_sql;
+
+/// The customer's ($1) last purchases, newest first, as a table: read off the index `riwayat` from its end.
+macro_rules! last_purchases {
+    () => {
+        "(SELECT idtransaksi FROM ledger_transfer WHERE id_customer_global = $1 AND kind <> 'post' AND kind = 'pending' ORDER BY id DESC LIMIT 20)"
+    };
+}
+pub(crate) use last_purchases;
+
+/// A purchase, running or past.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SnapTransaksi {
+    /// The receipt number.
+    #[schema(example = "SLF261120180530123", pattern = "^SLF[0-9]{15}$")]
+    pub id: String,
+    /// Whole rupiah, the full price also after refunds.
+    pub grandtotal: i64,
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub finished_at: Option<Timestamp>,
+    /// Epoch milliseconds of the end while it runs, else null.
+    #[schema(required)]
+    pub ends_at: Option<i64>,
+    /// The server's clock at this answer, epoch milliseconds.
+    pub server_time: i64,
+    /// True only in the detail of a deletion.
+    #[serde(rename = "isDelete")]
+    pub is_delete: bool,
+    pub outlet: OutletSummary,
+    /// Always one item.
+    #[schema(min_items = 1, max_items = 1)]
+    pub snap_transaksi_detail: [SnapDetail; 1],
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SnapDetail {
+    /// 1 held, 2 command sent or unsure, 3 running, 4 finished.
+    #[schema(minimum = 1, maximum = 4)]
+    pub status: u8,
+    /// Seconds.
+    pub durasi: i32,
+    pub idmesin: i64,
+    pub snap_mesin: SnapMesin,
+    pub snap_layanan: SnapLayanan,
+}
+
+/// The machine as it was when it was bought.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SnapMesin {
+    pub nama: String,
+}
+
+/// The service as it was when it was bought.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SnapLayanan {
+    pub nama: String,
+    /// Seconds.
+    pub durasi: i32,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OutletSummary {
+    pub nama: String,
+    pub kota: String,
+}
+
+impl SnapTransaksi {
+    /// `None` for a purchase that never started, which has no detail (docs/contract.md §2).
+    pub fn from_row(row: &Row, now: Timestamp) -> Result<Option<Self>, AppError> {
+        let state: PurchaseState = row.try_get("state")?;
+        let Some(status) = state.detail_status() else { return Ok(None) };
+        let durasi: i32 = row.try_get("durasi_s")?;
+        let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
+        let shown_end = |end| Cycle::until(end, i64::from(durasi) * 1_000).shown_end(now);
+        Ok(Some(Self {
+            id: row.try_get("no_nota")?,
+            grandtotal: row.try_get("grandtotal")?,
+            created_at: row.try_get("created_at")?,
+            finished_at: row.try_get("finished_at")?,
+            ends_at: ends_at.filter(|_| state == PurchaseState::Running).map(|end| shown_end(end).ms()),
+            server_time: now.ms(),
+            is_delete: false,
+            outlet: OutletSummary { nama: row.try_get("nama_outlet")?, kota: row.try_get("kota")? },
+            snap_transaksi_detail: [SnapDetail {
+                status,
+                durasi,
+                idmesin: row.try_get("idmesin")?,
+                snap_mesin: SnapMesin { nama: row.try_get("nama_mesin")? },
+                snap_layanan: SnapLayanan { nama: row.try_get("nama_layanan")?, durasi },
+            }],
+        }))
+    }
+}
+
+/// The customer's purchase with the receipt number `receipt_number` that `sql` selects by `($1 customer, $2 receipt)`.
+pub async fn find(
+    store: &Store,
+    sql: &str,
+    id_customer_global: i64,
+    receipt_number: &str,
+) -> Result<Option<SnapTransaksi>, AppError> {
+    let Some(receipt_number) = ReceiptNumber::parse(receipt_number) else { return Ok(None) };
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(sql).await?;
+    let row = client.query_opt(&stmt, &[&id_customer_global, &receipt_number.as_str()]).await?;
+    row.map_or(Ok(None), |row| SnapTransaksi::from_row(&row, store.now()))
+}

@@ -1,0 +1,179 @@
+//! `POST /scan/v1/transaksi/create_snap_transaksi`: hold the money, start the machine, answer with the truth.
+
+use std::time::Duration;
+
+use actix_web::{HttpResponse, web};
+use nyala_core::domain::id::Id;
+use nyala_core::domain::receipt_number::ReceiptNumber;
+use nyala_core::domain::rupiah::Rupiah;
+use nyala_core::machine::{Outcome, Start};
+use nyala_core::purchase::facts::Order;
+use nyala_core::purchase::rate::PurchaseRate;
+use nyala_core::purchase::rules::{Decision, Refusal, decide};
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::times::ANSWER_WAIT_MS;
+use nyala_ledger::came_back;
+use nyala_ledger::facts;
+use nyala_ledger::purchase::remember_refusal;
+use nyala_machines::actor::{Buyer, MachineInput};
+use nyala_machines::device;
+use nyala_machines::error::MachineError;
+use nyala_machines::machines::{Location, Machines};
+use nyala_machines::reply;
+use nyala_store::db::Store;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::api::auth::customer::Customer;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+use crate::http::json::Json;
+
+/// How often the facts may change under one request before it is told to try later.
+const TRIES: usize = 4;
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = CreateSnapTransaksi)]
+pub struct Request {
+    /// Made by the app.
+    id: ReceiptNumber,
+    idcustomer: Id,
+    idmesin: Id,
+    idoutlet: Id,
+    idsnap_layanan: Id,
+    /// Whole rupiah.
+    #[schema(example = 2000, value_type = i64, minimum = 0, maximum = 20000000)]
+    total: Rupiah,
+    /// The same again.
+    #[schema(example = 2000, value_type = i64, minimum = 0, maximum = 20000000)]
+    grandtotal: Rupiah,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Started {
+    /// The receipt number.
+    id: String,
+    message: &'static str,
+}
+
+/// Pays and starts the machine; answers when the device has, or after 8 s.
+#[utoipa::path(
+    post, path = "/scan/v1/transaksi/create_snap_transaksi", tag = "transaksi", security(("pelanggan" = [])),
+    request_body = Request,
+    responses(
+        (status = 200, body = Answer<Started>, description = "The machine runs, or has run"),
+        (status = 400, body = Empty), (status = 401, body = Empty),
+        (status = 404, body = Empty, description = "E-Pay, machine or service unknown"),
+        (status = 409, body = Empty, description = "Price changed, machine offline or in use, or the device refused; the money is back"),
+        (status = 422, body = Empty, description = "Receipt number used for another body, or balance too low"),
+        (status = 429, body = Empty, description = "More purchases in a minute than a customer may ask for; `Retry-After` in seconds"),
+        (status = 503, body = Empty, description = "Cannot be taken now, nothing was decided; `Retry-After` in seconds"),
+        (status = 504, body = Empty, description = "No answer from the device in 8 s; a repeat tells how it ended"),
+    )
+)]
+pub async fn create_snap_transaksi(
+    store: web::Data<Store>,
+    machines: web::Data<Machines>,
+    rate: web::Data<PurchaseRate>,
+    me: Customer,
+    body: Json<Request>,
+) -> Result<HttpResponse, AppError> {
+    let body = body.into_inner();
+    let order = Order {
+        id_customer_global: me.id,
+        receipt_number: body.id,
+        idcustomer: body.idcustomer.get(),
+        idmesin: body.idmesin.get(),
+        idoutlet: body.idoutlet.get(),
+        idlayanan: body.idsnap_layanan.get(),
+        total: body.total.within("total", 0)?,
+        grandtotal: body.grandtotal.within("grandtotal", 0)?,
+    };
+    tracing::Span::current().record("nota", order.receipt_number.as_str());
+    let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
+    match tokio::time::timeout(wait, buy(&store, &machines, &rate, &order)).await {
+        Ok(done) => done?,
+        Err(_) => return Err(AppError::MachineSilent),
+    }
+    let message = "Mesin Berhasil dinyalakan";
+    Ok(answer::ok_with(message, Started { id: order.receipt_number.as_str().to_owned(), message }))
+}
+
+/// Comes back when the outcome of `order` is known, as a success or as the refusal to answer with.
+async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Order) -> Result<(), AppError> {
+    if !machines.are_open() {
+        return Err(AppError::Unavailable);
+    }
+    for _ in 0..TRIES {
+        let decision = {
+            let client = store.get().await?;
+            decide(order, facts::read(&client, order).await?, store.now())
+        };
+        if decision.is_new() {
+            rate.admit(order.id_customer_global, order.receipt_number.digits(), store.now())?;
+        }
+        let outcome = match decision {
+            Decision::ReceiptTaken => return Err(AppError::ReceiptTaken),
+            Decision::RefusedBefore(why) => return Err(why.into()),
+            Decision::Refused(why) => Outcome::Refused(why),
+            Decision::Purchased { state: PurchaseState::Refused | PurchaseState::Expired, .. } => Outcome::NotStarted,
+            Decision::Purchased { state: PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped, .. } => {
+                Outcome::Started
+            }
+            Decision::Purchased { purchase_id, .. } => {
+                let location = machines.find(order.idmesin).await?;
+                ask(|buyer| machines.tell(&location, MachineInput::Await { purchase_id, buyer })).await?
+            }
+            Decision::Allowed { machine, service } => {
+                let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver };
+                // Before money is held for it: a device that has just gone takes no start.
+                if device::is_ready(machines, location).await == Some(false) {
+                    Outcome::Refused(Refusal::MachineOffline)
+                } else {
+                    let order = order.clone();
+                    ask(|buyer| {
+                        let start = Start { order, machine, service, buyers: vec![buyer] };
+                        machines.tell(&location, MachineInput::Start(start))
+                    })
+                    .await?
+                }
+            }
+        };
+        match outcome {
+            Outcome::Started => return Ok(()),
+            Outcome::NotStarted => return Err(not_started(store, order).await?),
+            Outcome::Busy => return Err(AppError::Unavailable),
+            Outcome::ReadAgain => {}
+            Outcome::Refused(why) => {
+                if refuse(store, order, why).await? {
+                    return Err(why.into());
+                }
+            }
+        }
+    }
+    Err(AppError::Unavailable)
+}
+
+/// What a customer is told whose money is back, with until when it is usable where the account had expired meanwhile.
+async fn not_started(store: &Store, order: &Order) -> Result<AppError, AppError> {
+    const SINCE: &str = "SELECT created_at FROM snap_transaksi WHERE id_customer_global = $1 AND no_nota = $2";
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(SINCE).await?;
+    let row = client.query_opt(&stmt, &[&order.id_customer_global, &order.receipt_number.as_str()]).await?;
+    let Some(row) = row else { return Ok(AppError::MachineRefused) };
+    let until = came_back::usable_until(&client, order.idcustomer, row.get(0)).await?;
+    Ok(until.map_or(AppError::MachineRefused, |(_, told)| AppError::MachineRefusedUsable(told)))
+}
+
+/// Remembers the refusal; `false` when the receipt was claimed meanwhile and the facts must be read again.
+async fn refuse(store: &Store, order: &Order, why: Refusal) -> Result<bool, AppError> {
+    let client = store.get().await?;
+    Ok(remember_refusal(&client, order, why, store.now()).await?)
+}
+
+/// Asks an actor; one that went away before answering means that the facts must be read again.
+async fn ask(tell: impl FnOnce(Buyer) -> Result<(), MachineError>) -> Result<Outcome, AppError> {
+    let (buyer, answer) = reply::channel();
+    tell(buyer)?;
+    Ok(answer.await.unwrap_or(Outcome::ReadAgain))
+}

@@ -1,0 +1,200 @@
+//! `POST /scan/v1/transaksi/get_layanan`: the machine behind a sticker and the services it offers (docs/contract.md §2).
+
+use std::future::ready;
+
+use actix_web::{HttpResponse, web};
+use futures_util::{StreamExt, TryStreamExt};
+use nyala_core::domain::machine_code::MachineCode;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::domain::{text, whole};
+use nyala_core::purchase::state::{PurchaseState, open_states};
+use nyala_identity::qr;
+use nyala_machines::device;
+use nyala_machines::machines::{Location, Machines};
+use nyala_store::db::Store;
+use nyala_store::db::pool::DbClient;
+use nyala_store::secrets::Secrets;
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use utoipa::ToSchema;
+
+use crate::api::auth::customer::Customer;
+use crate::http::answer::{Answer, Empty, ok_with};
+use crate::http::error::AppError;
+use crate::http::input::Page;
+use crate::http::json::Json;
+use crate::http::schema::{MAX_SEARCH_CHARS, SearchText};
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct GetLayanan {
+    /// The sticker's text, or its typed `kode`.
+    qr: String,
+    #[schema(minimum = 1, maximum = 100)]
+    #[serde(deserialize_with = "whole::deserialize")]
+    limit: i64,
+    #[schema(minimum = 0, maximum = 9223372036854775807_i64)]
+    #[serde(deserialize_with = "whole::deserialize")]
+    skip: i64,
+    /// Part of a service's name, in any case.
+    #[serde(default)]
+    #[schema(value_type = Option<SearchText>)]
+    search: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Layanan {
+    data_mesin: DataMesin,
+    data_layanan: Vec<DataLayanan>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DataMesin {
+    id: i64,
+    nama: String,
+    idowner: i64,
+    status: StatusMesin,
+    /// Milliseconds left while it runs, else null.
+    #[schema(required)]
+    tl: Option<i64>,
+    /// Epoch milliseconds of the end while it runs, else null.
+    #[schema(required)]
+    ends_at: Option<i64>,
+    outlet: OutletMesin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StatusMesin {
+    Idle,
+    /// In use or reserved.
+    Busy,
+    /// Not reachable, or waiting for staff: takes no purchase.
+    Offline,
+}
+
+impl StatusMesin {
+    /// `reachable`: online and not waiting for staff; `taken`: an open purchase has it, or its device reports a run.
+    pub const fn of(reachable: bool, taken: bool) -> Self {
+        match (reachable, taken) {
+            (false, _) => Self::Offline,
+            (true, true) => Self::Busy,
+            (true, false) => Self::Idle,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OutletMesin {
+    idoutlet: i64,
+    nama: String,
+    kota: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DataLayanan {
+    id: i64,
+    nama: String,
+    /// Seconds.
+    durasi: i32,
+    /// Whole rupiah.
+    harga: i64,
+    idoutlet: i64,
+}
+
+macro_rules! mesin_sql {
+    ($which:literal) => {
+        concat!(
+            "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas, t.state, t.ends_at, o.idoutlet, o.nama, o.kota, \
+             m.driver, t.durasi_s, m.jalan_sampai \
+             FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t \
+             ON t.idmesin = m.idmesin AND t.state IN ", open_states!(), " WHERE m.aktif AND ",
+            $which
+        )
+    };
+}
+
+const BY_STICKER: &str = mesin_sql!("m.idmesin = $1 AND m.qr_versi = $2");
+const BY_KODE: &str = mesin_sql!("m.kode = $1");
+
+const SERVICES: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM layanan \
+                       WHERE idoutlet = $1 AND aktif ORDER BY idlayanan";
+
+/// The machine, whether it is free, and a page of the active services of its outlet.
+#[utoipa::path(
+    post, path = "/scan/v1/transaksi/get_layanan", tag = "transaksi", security(("pelanggan" = [])),
+    request_body = GetLayanan,
+    responses((status = 200, body = Answer<Layanan>), (status = 404, body = Empty, description = "Unknown, revoked or foreign QR"))
+)]
+pub async fn get_layanan(
+    store: web::Data<Store>,
+    secrets: web::Data<Secrets>,
+    machines: web::Data<Machines>,
+    _customer: Customer,
+    body: Json<GetLayanan>,
+) -> Result<HttpResponse, AppError> {
+    let page = Page::parse(body.limit, body.skip)?;
+    let search = search_of(body.search.as_deref().unwrap_or_default())?;
+    let client = store.get().await?;
+    let row = find_machine(&secrets, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
+    // Asked now, it may have answered when the customer pays.
+    let scanned = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(6)?, driver: row.try_get(9)? };
+    let here = device::scan(&machines, scanned).await;
+    let data_mesin = data_mesin(&row, here != Some(false), store.now())?;
+    let stmt = client.prepare_cached(SERVICES).await?;
+    // Looked through here: the database may know the case of no letter but ASCII's.
+    let found = |row: &Row| row.try_get(1).is_ok_and(|nama: &str| text::folded(nama).contains(&search));
+    let [skip, limit] = [page.skip, page.limit].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    let all = client.query_raw(&stmt, [data_mesin.outlet.idoutlet]).await?;
+    let rows: Vec<Row> = all.try_filter(|row| ready(found(row))).skip(skip).take(limit).try_collect().await?;
+    let data_layanan = rows.iter().map(data_layanan).collect::<Result<_, _>>()?;
+    Ok(ok_with("Get Layanan Success", Layanan { data_mesin, data_layanan }))
+}
+
+/// What is looked for, [`text::folded`]; nothing but blanks finds every service.
+pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
+    if text.trim().is_empty() { Ok(String::new()) } else { Ok(text::folded(&text::parse("search", text, MAX_SEARCH_CHARS)?)) }
+}
+
+/// The active machine of a sticker that is not revoked, or of a typed code.
+async fn find_machine(secrets: &Secrets, client: &DbClient, text: &str) -> Result<Option<Row>, AppError> {
+    if let Some((idmesin, versions)) = qr::machine::parse(text, secrets) {
+        let stmt = client.prepare_cached(BY_STICKER).await?;
+        return Ok(client.query_opt(&stmt, &[&idmesin, &versions]).await?);
+    }
+    let Some(kode) = MachineCode::parse(text) else { return Ok(None) };
+    let stmt = client.prepare_cached(BY_KODE).await?;
+    Ok(client.query_opt(&stmt, &[&kode.as_str()]).await?)
+}
+
+/// `here`: its device does not say otherwise.
+fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, tokio_postgres::Error> {
+    let (reachable, open): (bool, Option<PurchaseState>) = (row.try_get(3)?, row.try_get(4)?);
+    let ends_at: Option<Timestamp> = row.try_get(5)?;
+    let duration_s: Option<i32> = row.try_get(10)?;
+    // No run has longer left than it lasts, also one that started while the clock was ahead.
+    let latest = now.plus_ms(duration_s.map_or(0, |s| i64::from(s) * 1_000));
+    let ends_at = ends_at.filter(|_| open == Some(PurchaseState::Running)).map(|end| end.min(latest));
+    // What its device reports to run although no open purchase says so.
+    let unpaid: Option<Timestamp> = row.try_get(11)?;
+    let ends_at = ends_at.or(unpaid.filter(|_| open.is_none()));
+    let status = StatusMesin::of(reachable && here, open.is_some() || unpaid.is_some());
+    Ok(DataMesin {
+        id: row.try_get(0)?,
+        nama: row.try_get(1)?,
+        idowner: row.try_get(2)?,
+        status,
+        tl: ends_at.map(|end| now.ms_until(end).max(0)),
+        ends_at: ends_at.map(Timestamp::ms),
+        outlet: OutletMesin { idoutlet: row.try_get(6)?, nama: row.try_get(7)?, kota: row.try_get(8)? },
+    })
+}
+
+fn data_layanan(row: &Row) -> Result<DataLayanan, tokio_postgres::Error> {
+    Ok(DataLayanan {
+        id: row.try_get(0)?,
+        nama: row.try_get(1)?,
+        durasi: row.try_get(2)?,
+        harga: row.try_get(3)?,
+        idoutlet: row.try_get(4)?,
+    })
+}

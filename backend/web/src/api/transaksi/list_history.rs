@@ -1,0 +1,181 @@
+//! `POST /scan/v1/transaksi/list_history`: every movement of the customer's money, newest first (docs/product.md §2, History).
+
+use actix_web::{HttpResponse, web};
+use nyala_core::domain::cursor::Cursor;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::domain::whole;
+use nyala_store::db::Store;
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use utoipa::ToSchema;
+
+use crate::api::auth::customer::Customer;
+use crate::http::answer::{Answer, ok};
+use crate::http::error::AppError;
+use crate::http::input::{Filter, Page};
+use crate::http::json::Json;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct ListHistory {
+    #[schema(minimum = 0, maximum = 9223372036854775807_i64)]
+    #[serde(deserialize_with = "whole::deserialize")]
+    skip: i64,
+    #[schema(minimum = 1, maximum = 100)]
+    #[serde(deserialize_with = "whole::deserialize")]
+    limit: i64,
+    /// `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups and their voids.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^(snap_transaksi|pembelian_emoney)?$")]
+    jenis: Option<Kind>,
+    /// An outlet's id, or `""` for all.
+    #[serde(default)]
+    outlet: Filter,
+    /// From the first page's answer: this page goes on as of that one. Without it, rows added meanwhile shift the pages.
+    #[serde(default)]
+    #[schema(value_type = Option<Cursor>)]
+    sampai: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+enum Kind {
+    All,
+    /// Uses, their deletions and their refunds.
+    SnapTransaksi,
+    PembelianEmoney,
+}
+
+impl TryFrom<String> for Kind {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.as_str() {
+            "" => Ok(Self::All),
+            "snap_transaksi" => Ok(Self::SnapTransaksi),
+            "pembelian_emoney" => Ok(Self::PembelianEmoney),
+            _ => Err("harus kosong, snap_transaksi atau pembelian_emoney"),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct History {
+    /// Null when the page has no rows.
+    #[schema(required)]
+    history_data: Option<Vec<HistoryEntry>>,
+    /// How many rows the page has.
+    returned: usize,
+    /// Opaque; sent back with the next `skip`, the pages go on as of this one.
+    sampai: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct HistoryEntry {
+    /// The receipt number, or `idpembelian_emoney` of a top-up.
+    ref_id: String,
+    ref_type: RefType,
+    /// Tells the refunds of one use apart: `get_detail_refund/{ref_id}?entri=…`.
+    entri: i64,
+    #[schema(value_type = String, format = DateTime)]
+    date: Timestamp,
+    /// The outlet's name.
+    outlet: String,
+    /// Whole rupiah: negative when the balance fell.
+    value: i64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum RefType {
+    SnapTransaksi,
+    PembelianEmoney,
+    /// A top-up that was taken back.
+    PembelianEmoneyBatal,
+    SnapTransaksiHapus,
+    SnapTransaksiRefund,
+}
+
+/// One statement, so that the rows and the limits of the series come from one snapshot. The condition of `riwayat` (and
+/// of `riwayat_topup`) is written out, so that the page is read off that index from its end. COALESCE keeps the
+/// planner from guessing how many rows `<> ALL` leaves: where many rows share a transaction it would guess none, and sort.
+macro_rules! history_sql {
+    ($kind:literal) => {
+        concat!(
+            "WITH bounds AS MATERIALIZED (SELECT \
+               COALESCE($4::BIGINT, (SELECT max(id) FROM ledger_transfer WHERE id_customer_global = $1 AND kind <> 'post'), 0) AS max_id, \
+               COALESCE($5::TEXT[], ARRAY(SELECT pg_snapshot_xip(pg_current_snapshot())::TEXT)) AS in_progress) \
+             SELECT b.max_id, b.in_progress, h.id, h.kind, h.jumlah, h.created_at, o.nama, t.no_nota, h.idpembelian_emoney::TEXT \
+             FROM bounds b LEFT JOIN LATERAL ( \
+               SELECT l.id, l.kind, l.jumlah, l.created_at, l.idoutlet, l.idtransaksi, l.idpembelian_emoney FROM ledger_transfer l \
+               WHERE l.id_customer_global = $1 AND ",
+            $kind,
+            " AND l.id <= b.max_id AND COALESCE(l.xid <> ALL (b.in_progress::XID8[]), TRUE) AND ($6::BIGINT IS NULL OR l.idoutlet = $6) \
+               ORDER BY l.id DESC LIMIT $2 OFFSET $3 \
+             ) h ON TRUE LEFT JOIN outlet o ON o.idoutlet = h.idoutlet LEFT JOIN snap_transaksi t ON t.id = h.idtransaksi \
+             ORDER BY h.id DESC"
+        )
+    };
+}
+
+const ALL_ROWS: &str = history_sql!("l.kind <> 'post'");
+const SNAP_TRANSAKSI: &str = history_sql!("l.kind <> 'post' AND l.kind <> 'topup' AND l.kind <> 'batal'");
+const PEMBELIAN_EMONEY: &str = history_sql!("l.kind IN ('topup', 'batal')");
+
+/// A page of the history. The sum of all `value`s is the sum of the balances.
+#[utoipa::path(
+    post, path = "/scan/v1/transaksi/list_history", tag = "transaksi", security(("pelanggan" = [])),
+    request_body = ListHistory, responses((status = 200, body = Answer<History>))
+)]
+pub async fn list_history(
+    store: web::Data<Store>,
+    customer: Customer,
+    body: Json<ListHistory>,
+) -> Result<HttpResponse, AppError> {
+    let page = Page::parse(body.limit, body.skip)?;
+    let sampai = match body.sampai.as_deref() {
+        None | Some("") => None,
+        Some(text) => {
+            Some(Cursor::parse(text).ok_or(AppError::bad_input("sampai harus seperti yang diberikan halaman pertama"))?)
+        }
+    };
+    let sql = match body.jenis {
+        None | Some(Kind::All) => ALL_ROWS,
+        Some(Kind::SnapTransaksi) => SNAP_TRANSAKSI,
+        Some(Kind::PembelianEmoney) => PEMBELIAN_EMONEY,
+    };
+    let max_id = sampai.as_ref().map(|s| s.max_id);
+    let in_progress = sampai.map(|s| s.in_progress.iter().map(u64::to_string).collect::<Vec<_>>());
+    let outlet = body.outlet.0.map(nyala_core::domain::id::Id::get);
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(sql).await?;
+    let rows = client.query(&stmt, &[&customer.id, &page.limit, &page.skip, &max_id, &in_progress, &outlet]).await?;
+    Ok(ok(history(&rows)?))
+}
+
+/// The first row always is: without entries its entry columns are null.
+fn history(rows: &[Row]) -> Result<History, AppError> {
+    let first = rows.first().ok_or_else(|| AppError::internal("a history without its limits"))?;
+    let in_progress: Vec<String> = first.try_get(1)?;
+    let in_progress = in_progress.iter().map(|x| x.parse()).collect::<Result<_, _>>().map_err(AppError::internal)?;
+    let sampai = Cursor { max_id: first.try_get(0)?, in_progress }.encode();
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in rows {
+        entries.extend(entry(row)?);
+    }
+    Ok(History { returned: entries.len(), history_data: (!entries.is_empty()).then_some(entries), sampai })
+}
+
+fn entry(row: &Row) -> Result<Option<HistoryEntry>, AppError> {
+    let Some(entri) = row.try_get(2)? else { return Ok(None) };
+    let (kind, amount): (&str, i64) = (row.try_get(3)?, row.try_get(4)?);
+    let (ref_type, value) = match kind {
+        "pending" => (RefType::SnapTransaksi, -amount),
+        "topup" => (RefType::PembelianEmoney, amount),
+        "batal" => (RefType::PembelianEmoneyBatal, -amount),
+        "hapus" => (RefType::SnapTransaksiHapus, amount),
+        "void" | "refund" => (RefType::SnapTransaksiRefund, amount),
+        _ => return Err(AppError::internal("a ledger row of a kind that no history shows")),
+    };
+    let ref_id = row.try_get(if matches!(kind, "topup" | "batal") { 8 } else { 7 })?;
+    Ok(Some(HistoryEntry { ref_id, ref_type, entri, date: row.try_get(5)?, outlet: row.try_get(6)?, value }))
+}

@@ -1,0 +1,54 @@
+//! `GET /scan/v1/transaksi/terakhir`: what the customer washed last, to wash it again (docs/contract.md §2).
+
+use actix_web::{HttpResponse, web};
+use nyala_store::db::Store;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::api::auth::customer::Customer;
+use crate::api::snap::last_purchases;
+use crate::http::answer::{Answer, ok};
+use crate::http::error::AppError;
+
+/// A service as it is sold now, and the account that paid for it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Terakhir {
+    idlayanan: i64,
+    nama: String,
+    /// Seconds.
+    durasi: i32,
+    /// Whole rupiah, at present.
+    harga: i64,
+    idoutlet: i64,
+    idcustomer: i64,
+}
+
+/// Of the last one that ran, whatever came of those after it.
+const LAST: &str = concat!(
+    "SELECT l.idlayanan, l.nama, l.durasi_s, l.harga, l.idoutlet, t.idcustomer FROM (SELECT t.idlayanan, t.idcustomer FROM ",
+    last_purchases!(),
+    " p JOIN snap_transaksi t ON t.id = p.idtransaksi WHERE t.started_at IS NOT NULL ORDER BY t.id DESC LIMIT 1) t \
+     JOIN layanan l ON l.idlayanan = t.idlayanan AND l.aktif"
+);
+
+/// The last use's service at its present price; null when there was none or the service is sold no more.
+#[utoipa::path(
+    get, path = "/scan/v1/transaksi/terakhir", tag = "transaksi", security(("pelanggan" = [])),
+    responses((status = 200, body = Answer<Option<Terakhir>>))
+)]
+pub async fn terakhir(store: web::Data<Store>, customer: Customer) -> Result<HttpResponse, AppError> {
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(LAST).await?;
+    let last = match client.query_opt(&stmt, &[&customer.id]).await? {
+        None => None,
+        Some(row) => Some(Terakhir {
+            idlayanan: row.try_get(0)?,
+            nama: row.try_get(1)?,
+            durasi: row.try_get(2)?,
+            harga: row.try_get(3)?,
+            idoutlet: row.try_get(4)?,
+            idcustomer: row.try_get(5)?,
+        }),
+    };
+    Ok(ok(last))
+}

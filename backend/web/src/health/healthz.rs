@@ -1,0 +1,33 @@
+//! `GET /healthz`: the process answers, and each of its threads turns.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse, web};
+use nyala_machines::threads::Threads;
+use nyala_store::config::HttpSettings;
+
+use super::access;
+use super::reasons::Reasons;
+use crate::http::answer::{Empty, done, with_status};
+
+/// 200 as long as every worker thread turns; 503 when one has not for ten seconds: then restart it. Says nothing of the database.
+#[utoipa::path(
+    get, path = "/healthz", tag = "health",
+    responses((status = 200, body = Empty), (status = 503, body = Empty, description = "A worker thread hangs: restart the server"))
+)]
+pub async fn healthz(
+    req: HttpRequest,
+    http: web::Data<HttpSettings>,
+    threads: web::Data<Threads>,
+    reasons: web::Data<Reasons>,
+) -> HttpResponse {
+    let stuck = threads.stuck();
+    let why_not = (stuck > 0).then(|| format!("{stuck} utas kerja macet"));
+    reasons.healthy(why_not.as_deref());
+    match why_not {
+        None => done("OK"),
+        Some(why) => {
+            let told = if access::is_operator(&req, &http) { &why } else { "tidak sehat" };
+            with_status(StatusCode::SERVICE_UNAVAILABLE, told, None::<()>)
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Room for bodies that are still on their way (`http.unfinished_bodies_mb`): one sum over all connections, shared out so that
+//! whoever sends slowly takes room from itself, or from whoever takes even more.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use tokio::sync::oneshot;
+
+use nyala_core::domain::address::Address;
+
+/// Addresses are ranked by the bytes that they hold; of equals, the one with the oldest body comes last.
+type Rank = (usize, Reverse<u64>, Address);
+
+/// Of the whole process. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Room(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    max_bytes: usize,
+    held: Mutex<Held>,
+    /// Held now.
+    bytes: Gauge,
+    /// Bodies that lost their room.
+    given_up: Counter,
+}
+
+/// There is no room for a body, or not any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoRoom;
+
+/// What one unfinished body holds; given back when it is dropped.
+#[derive(Debug)]
+pub struct BodyPlace {
+    room: Room,
+    address: Address,
+    number: u64,
+    /// Ends when another body needs this one's room.
+    lost: oneshot::Receiver<()>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    total: usize,
+    by_address: HashMap<Address, Share>,
+    ranks: BTreeSet<Rank>,
+    last: u64,
+}
+
+#[derive(Debug, Default)]
+struct Share {
+    bytes: usize,
+    /// By number: the oldest first.
+    bodies: BTreeMap<u64, Body>,
+}
+
+#[derive(Debug)]
+struct Body {
+    bytes: usize,
+    /// Dropped with it, which tells its place.
+    _lost: oneshot::Sender<()>,
+}
+
+impl Room {
+    /// Room for `max_bytes` over all connections.
+    pub fn new(max_bytes: usize) -> Self {
+        Self(Arc::new(Inner { max_bytes, held: Mutex::default(), bytes: Gauge::default(), given_up: Counter::default() }))
+    }
+
+    /// A place for a body from `address`, which holds nothing yet.
+    pub fn enter(&self, address: Address) -> BodyPlace {
+        let (tell, lost) = oneshot::channel();
+        let mut held = self.held();
+        held.last += 1;
+        let number = held.last;
+        held.change(address, |share| share.bodies.insert(number, Body { bytes: 0, _lost: tell }));
+        BodyPlace { room: self.clone(), address, number, lost }
+    }
+
+    pub fn bytes(&self) -> &Gauge {
+        &self.0.bytes
+    }
+
+    pub fn given_up(&self) -> &Counter {
+        &self.0.given_up
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        // What is changed under the lock is whole at every step that can fail.
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, held: &Held) {
+        self.0.bytes.set(i64::try_from(held.total).unwrap_or(i64::MAX));
+    }
+}
+
+impl BodyPlace {
+    /// Room for `bytes` in all, if need be that of the oldest body of the address that holds most.
+    pub fn hold(&mut self, bytes: usize) -> Result<(), NoRoom> {
+        let (inner, mut held) = (&self.room.0, self.room.held());
+        if !held.resize(self.address, self.number, bytes) {
+            return Err(NoRoom);
+        }
+        while held.total > inner.max_bytes {
+            held.give_up_one();
+            inner.given_up.inc();
+        }
+        self.room.tell(&held);
+        if held.has(self.address, self.number) { Ok(()) } else { Err(NoRoom) }
+    }
+
+    /// Returns when the room is another body's.
+    pub async fn lost(&mut self) {
+        let _ = (&mut self.lost).await;
+    }
+}
+
+impl Drop for BodyPlace {
+    fn drop(&mut self) {
+        let mut held = self.room.held();
+        held.remove(self.address, self.number);
+        self.room.tell(&held);
+    }
+}
+
+impl Held {
+    fn has(&self, address: Address, number: u64) -> bool {
+        self.by_address.get(&address).is_some_and(|share| share.bodies.contains_key(&number))
+    }
+
+    /// False: the body has lost its place.
+    fn resize(&mut self, address: Address, number: u64, bytes: usize) -> bool {
+        let grown = self.change(address, |share| {
+            let body = share.bodies.get_mut(&number)?;
+            let before = std::mem::replace(&mut body.bytes, bytes);
+            share.bytes = share.bytes - before + bytes;
+            Some(before)
+        });
+        if let Some(before) = grown {
+            self.total = self.total - before + bytes;
+        }
+        grown.is_some()
+    }
+
+    fn remove(&mut self, address: Address, number: u64) {
+        self.resize(address, number, 0);
+        self.change(address, |share| share.bodies.remove(&number));
+    }
+
+    fn give_up_one(&mut self) {
+        let Some(&(_, Reverse(oldest), address)) = self.ranks.last() else { return };
+        self.remove(address, oldest);
+    }
+
+    /// Changes the share of `address` and ranks it anew; one without bodies is forgotten.
+    fn change<T>(&mut self, address: Address, change: impl FnOnce(&mut Share) -> T) -> T {
+        let share = self.by_address.entry(address).or_default();
+        if let Some(rank) = share.rank(address) {
+            self.ranks.remove(&rank);
+        }
+        let changed = change(share);
+        match share.rank(address) {
+            Some(rank) => drop(self.ranks.insert(rank)),
+            None => drop(self.by_address.remove(&address)),
+        }
+        changed
+    }
+}
+
+impl Share {
+    fn rank(&self, address: Address) -> Option<Rank> {
+        let (oldest, _) = self.bodies.first_key_value()?;
+        Some((self.bytes, Reverse(*oldest), address))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(n: u8) -> Address {
+        Address::V4(n.into())
+    }
+
+    fn is_lost(place: &mut BodyPlace) -> bool {
+        place.lost.try_recv() != Err(oneshot::error::TryRecvError::Empty)
+    }
+
+    fn place(room: &Room, n: u8, bytes: usize) -> BodyPlace {
+        let mut place = room.enter(ip(n));
+        place.hold(bytes).unwrap();
+        place
+    }
+
+    #[test]
+    fn the_sum_is_never_above_its_bound() {
+        let room = Room::new(100);
+        let mut places: Vec<_> = (0..50).map(|n| place(&room, n % 7, 10)).collect();
+        assert_eq!((room.bytes().get(), room.given_up().get()), (100, 40));
+        assert_eq!(places.iter_mut().map(is_lost).filter(|lost| !lost).count(), 10);
+        drop(places);
+        let held = room.held();
+        assert_eq!((held.total, held.by_address.len(), held.ranks.len()), (0, 0, 0));
+        assert_eq!(room.bytes().get(), 0);
+    }
+
+    #[test]
+    fn whoever_holds_most_gives_its_oldest() {
+        let room = Room::new(100);
+        let mut quiet = place(&room, 1, 20);
+        let (mut first, mut second) = (place(&room, 2, 40), place(&room, 2, 40));
+        let mut third = place(&room, 3, 20);
+        assert!(is_lost(&mut first) && !is_lost(&mut second) && !is_lost(&mut third) && !is_lost(&mut quiet));
+        assert_eq!(first.hold(41), Err(NoRoom), "a lost place stays lost");
+        // The one that grows may be the largest itself.
+        assert_eq!(third.hold(70), Err(NoRoom));
+        assert!(!is_lost(&mut second) && !is_lost(&mut quiet));
+    }
+
+    #[test]
+    fn of_equal_addresses_the_one_with_the_oldest_gives() {
+        let room = Room::new(30);
+        let (mut oldest, mut young) = (place(&room, 9, 10), place(&room, 1, 10));
+        let (mut third, mut fourth) = (place(&room, 2, 10), place(&room, 3, 10));
+        assert!(is_lost(&mut oldest) && !is_lost(&mut young) && !is_lost(&mut third) && !is_lost(&mut fourth));
+    }
+
+    #[test]
+    fn one_that_is_larger_than_all_room_has_none() {
+        let room = Room::new(10);
+        assert_eq!(room.enter(ip(1)).hold(11), Err(NoRoom));
+        assert!(room.enter(ip(1)).hold(10).is_ok());
+    }
+}

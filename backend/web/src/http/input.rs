@@ -1,0 +1,55 @@
+//! Paths, queries and values that several calls take.
+
+use actix_web::web::{PathConfig, QueryConfig};
+use serde::{Deserialize, Deserializer};
+
+use super::error::AppError;
+
+pub fn path_config() -> PathConfig {
+    PathConfig::default().error_handler(|_, _| AppError::NotFound("data tidak ditemukan").into())
+}
+
+pub fn query_config() -> QueryConfig {
+    QueryConfig::default()
+        .error_handler(|_, req| AppError::bad_input(format!("parameter alamat tidak sesuai: {}", req.query_string())).into())
+}
+
+/// `""` is "no filter" in the app's requests; an id there is a number or a string (docs/contract.md §2).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Filter(pub Option<nyala_core::domain::id::Id>);
+
+impl<'de> Deserialize<'de> for Filter {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "harus kosong atau id berupa bilangan bulat positif")]
+        enum Raw {
+            Number(nyala_core::domain::id::Id),
+            Text(String),
+        }
+        match Option::<Raw>::deserialize(d)? {
+            None => Ok(Self(None)),
+            Some(Raw::Number(id)) => Ok(Self(Some(id))),
+            Some(Raw::Text(t)) if t.is_empty() => Ok(Self(None)),
+            Some(Raw::Text(_)) => Err(serde::de::Error::custom("harus kosong atau id berupa bilangan bulat positif")),
+        }
+    }
+}
+
+/// How many rows a page may have: 1 to 100 (docs/contract.md §2).
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    pub limit: i64,
+    pub skip: i64,
+}
+
+impl Page {
+    pub fn parse(limit: i64, skip: i64) -> Result<Self, AppError> {
+        if !(1..=100).contains(&limit) {
+            return Err(AppError::bad_input("limit harus 1 sampai 100"));
+        }
+        if skip < 0 {
+            return Err(AppError::bad_input("skip tidak boleh kurang dari 0"));
+        }
+        Ok(Self { limit, skip })
+    }
+}

@@ -1,0 +1,169 @@
+//! JSON bodies: read within a limit and a time, and refused with the field and what would be right (docs/contract.md §1).
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::{FromRequest, HttpRequest, web};
+use futures_util::future::LocalBoxFuture;
+use nyala_store::config::HttpSettings;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use super::body::{self, BodyError, Room};
+use super::client_ip;
+use super::error::AppError;
+
+/// The largest body a customer's or an operator's call may have.
+pub const BODY_LIMIT_BYTES: usize = 64 * 1024;
+/// How long a body may take to arrive, on the worst of networks.
+const BODY_WITHIN: Duration = Duration::from_secs(30);
+
+/// A request's body, a JSON object whatever the content type says. Anything else is a 400.
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+impl<T> Json<T> {
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Deref for Json<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
+    type Error = AppError;
+    type Future = LocalBoxFuture<'static, Result<Self, AppError>>;
+
+    fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (req, payload) = (req.clone(), payload.take());
+        Box::pin(async move {
+            let body = read(&req, payload).await?;
+            parse(&body).map(Self)
+        })
+    }
+}
+
+async fn read(req: &HttpRequest, payload: Payload) -> Result<web::Bytes, AppError> {
+    let too_large = || AppError::bad_input(format!("isi permintaan lebih dari {BODY_LIMIT_BYTES} byte"));
+    let declared = body::declared(req);
+    if declared.is_some_and(|bytes| bytes > BODY_LIMIT_BYTES as u64) {
+        return Err(too_large());
+    }
+    let (Some(bodies), Some(http)) = (req.app_data::<web::Data<Room>>(), req.app_data::<web::Data<HttpSettings>>()) else {
+        return Err(AppError::internal("the room for bodies is missing"));
+    };
+    let enter = || bodies.enter(client_ip::counted(req, &http.trusted_proxies));
+    let read = actix_web::rt::time::timeout(BODY_WITHIN, body::read(payload, declared, BODY_LIMIT_BYTES, enter));
+    let read = read.await.map_err(|_| AppError::bad_input("isi permintaan terlalu lama dikirim, coba lagi"))?;
+    read.map_err(|why| match why {
+        BodyError::TooLarge => too_large(),
+        BodyError::Broken => AppError::bad_input("isi permintaan tidak dapat dibaca"),
+        BodyError::NoRoom => AppError::Unavailable,
+    })
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, AppError> {
+    let mut json = serde_json::Deserializer::from_slice(body);
+    if body.trim_ascii_start().first().is_some_and(|first| *first == b'[') {
+        // serde would take an array for a struct, field by field.
+        return Err(AppError::bad_input("isi permintaan harus berupa objek JSON, bukan daftar"));
+    }
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|e| {
+        let field = e.path().to_string();
+        explain(&field, e.inner())
+    })?;
+    json.end().map_err(|e| explain(".", &e))?;
+    Ok(value)
+}
+
+/// The parser's reason, in words that a customer can read.
+fn explain(path: &str, e: &serde_json::Error) -> AppError {
+    if e.classify() != Category::Data {
+        return AppError::bad_input(format!("isi permintaan bukan JSON yang benar (baris {}, kolom {})", e.line(), e.column()));
+    }
+    let text = e.to_string();
+    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    let quoted = reason.split('`').nth(1).unwrap_or(path);
+    let field = if path == "." { "isi permintaan".to_owned() } else { format!("`{path}`") };
+    AppError::bad_input(if reason.starts_with("missing field") {
+        format!("`{quoted}` wajib diisi")
+    } else if reason.starts_with("duplicate field") {
+        format!("`{quoted}` ditulis dua kali")
+    } else if let Some(choices) = reason.strip_prefix("unknown variant").and_then(|rest| rest.split_once("expected ")) {
+        format!(
+            "{field} tidak dikenal, pilihannya: {}",
+            choices.1.trim_start_matches("one of ").replace('`', "").replace(" or ", " atau ")
+        )
+    } else if let Some((_, expected)) = reason.split_once(", expected ") {
+        format!("{field} harus {}", kind(expected))
+    } else {
+        format!("{field}: {reason}")
+    })
+}
+
+/// serde's name of a type, as a customer would say it. A text of our own stays.
+fn kind(expected: &str) -> &str {
+    match expected {
+        "a string" | "a borrowed string" => "berupa teks",
+        "a boolean" => "true atau false",
+        "a map" => "berupa objek",
+        "a sequence" => "berupa daftar",
+        "f64" | "f32" => "berupa angka",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "berupa bilangan bulat, paling sedikit 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "berupa bilangan bulat",
+        other if other.starts_with("struct ") => "berupa objek JSON",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use nyala_core::domain::id::Id;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Mode {
+        Ok,
+        Refuse,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code)]
+    struct Call {
+        telp: String,
+        jumlah: i64,
+        mode: Option<Mode>,
+        idoutlet: Option<Id>,
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_and_what_would_be_right() {
+        for (body, told) in [
+            ("", "isi permintaan bukan JSON yang benar (baris 1, kolom 0)"),
+            (r#"{"telp":"#, "isi permintaan bukan JSON yang benar (baris 1, kolom 8)"),
+            (r#"{"telp":"1","jumlah":1} {}"#, "isi permintaan bukan JSON yang benar (baris 1, kolom 25)"),
+            (r#"["1",1,null,null]"#, "isi permintaan harus berupa objek JSON, bukan daftar"),
+            ("7", "isi permintaan harus berupa objek JSON"),
+            ("null", "isi permintaan harus berupa objek JSON"),
+            (r#"{"jumlah":1}"#, "`telp` wajib diisi"),
+            (r#"{"telp":1,"jumlah":1}"#, "`telp` harus berupa teks"),
+            (r#"{"telp":"1","telp":"1"}"#, "`telp` ditulis dua kali"),
+            (r#"{"telp":"1","jumlah":1.5}"#, "`jumlah` harus berupa bilangan bulat"),
+            (r#"{"telp":"1","jumlah":1,"mode":"loud"}"#, "`mode` tidak dikenal, pilihannya: ok atau refuse"),
+            (r#"{"telp":"1","jumlah":1,"idoutlet":0}"#, "`idoutlet`: id harus bilangan bulat positif"),
+            (r#"{"telp":"1","jumlah":1,"idoutlet":true}"#, "`idoutlet` harus id berupa bilangan bulat positif"),
+        ] {
+            assert_eq!(parse::<Call>(body.as_bytes()).unwrap_err().to_string(), told, "{body}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What the document says of values that are parsed by hand: for each a schema that takes what its parser takes, and nothing else.
+//! Patterns are those of ECMA-262, as JSON Schema wants them (2020-12 validation, §6.3.3).
+
+use nyala_core::domain::id::MAX_DIGITS;
+use nyala_core::domain::name::MAX_LETTERS;
+use nyala_core::domain::telp::COUNTRY_CODE;
+use nyala_core::domain::text::{MAX_NAME_CHARS, MAX_REASON_CHARS};
+use nyala_core::schema::{DIGITS, describe, largest_id, number, text};
+use nyala_identity::push::endpoint;
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
+
+use super::input::Filter;
+
+/// What `str::trim` takes off: Unicode's White_Space.
+const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
+/// Letters, digits and signs that `text::is_readable_word` takes wherever they stand. It takes more: combining marks and variation selectors
+/// behind a visible character, joiners between two, and all other scripts and emoji.
+const VISIBLE: &str = r"!-~\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0530\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3";
+/// What nobody sees, of which `domain::code` makes nothing.
+const UNSEEN: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff";
+/// What `domain::code::characters` skips beside both, and the digits that it knows.
+const DASH: &str = r"\u2010-\u2015\u2212-";
+const CODE_DIGIT: &str = r"[0-9\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]";
+
+/// A name of an outlet, a service, a machine, a package or a place.
+pub enum ShortText {}
+/// What a machine's name begins with, when a number follows.
+pub enum NamePrefix {}
+/// Part of a name, or nothing.
+pub enum SearchText {}
+/// Why an operator did it.
+pub enum Reason {}
+/// A customer's name.
+pub enum FullName {}
+/// A code that was sent by WhatsApp.
+pub enum SixDigits {}
+/// A number, or nothing.
+pub enum NumberOrNothing {}
+/// What numbers begin with.
+pub enum NumberPrefix {}
+
+/// Where a browser takes pushes.
+pub enum PushEndpoint {}
+/// A browser's public key for them.
+pub enum PushKey {}
+/// The secret that it shares with whoever pushes.
+pub enum PushAuth {}
+
+/// Characters that the number after a [`NamePrefix`] takes.
+pub const NUMBER_CHARS: usize = 6;
+/// The longest [`SearchText`], in characters.
+pub const MAX_SEARCH_CHARS: usize = 100;
+
+describe! {
+    Filter => ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String, Type::Null]))
+        .minimum(Some(1)).maximum(Some(largest_id())).pattern(Some(format!("^({DIGITS}{{0,{}}})?$", MAX_DIGITS - 1)))
+        .description(Some("An id, or nothing.")).build();
+    NumberOrNothing => text(number(true)).examples(["81234567890"]).build();
+    NumberPrefix => text(format!(r"^[{BLANK}]*(\+?{COUNTRY_CODE}|0)?([1-57-9][0-9]{{0,7}}|6([013-9][0-9]{{0,6}})?)[{BLANK}]*$"))
+        .description(Some("1 to 8 digits, in the forms of a number.")).examples(["8990"]).build();
+    SixDigits => text(six_digits()).description(Some("Six digits, of Arabic and East Asian keyboards, too; blanks, dashes and what nobody sees are skipped."))
+        .examples(["123456"]).build();
+    FullName => text(full_name()).description(Some(format!("At least two words, together at most {MAX_LETTERS} characters without the blanks; {ALSO_TAKEN}.")))
+        .examples(["Siti Rahmawati"]).build();
+    ShortText => text(trimmed(MAX_NAME_CHARS)).description(Some(between(MAX_NAME_CHARS))).examples(["Cuci Kilat"]).build();
+    NamePrefix => text(trimmed(MAX_NAME_CHARS - NUMBER_CHARS)).description(Some(between(MAX_NAME_CHARS - NUMBER_CHARS)))
+        .examples(["Mesin"]).build();
+    Reason => text(trimmed(MAX_REASON_CHARS)).description(Some(between(MAX_REASON_CHARS))).examples(["mesin rusak"]).build();
+    SearchText => text(search()).build();
+    PushEndpoint => text(push_endpoint()).max_length(Some(endpoint::MAX_BYTES))
+        .description(Some("An address at the push service of Google, Mozilla, Apple or Microsoft.")).build();
+    // The bits that are none of the 65 and 16 bytes are zero.
+    PushKey => text("^B[A-P][A-Za-z0-9_-]{84}[AEIMQUYcgkosw048]$")
+        .description(Some("An uncompressed point of P-256: 65 bytes, base64url without padding.")).build();
+    PushAuth => text("^[A-Za-z0-9_-]{21}[AQgw]$").description(Some("16 bytes, base64url without padding.")).build();
+}
+
+/// What descriptions say of words, beside their pattern.
+const ALSO_TAKEN: &str = "each word begins with something visible. The pattern has common letters: those of all other scripts, emoji, combining \
+    marks behind a letter and joiners between two are taken, too; control, hidden and private characters are not";
+
+fn between(max_chars: usize) -> String {
+    format!("1 to {max_chars} characters without the blanks around them; {ALSO_TAKEN}.")
+}
+
+/// `domain::pin::Pin::parse`.
+fn six_digits() -> String {
+    let skipped = format!("[{BLANK}{UNSEEN}{DASH}]*");
+    format!("^{skipped}({CODE_DIGIT}{skipped}){{6}}$")
+}
+
+/// `domain::text::parse`.
+fn trimmed(max_chars: usize) -> String {
+    format!("^[{BLANK}]*{}[{BLANK}]*$", readable(max_chars))
+}
+
+/// What `get_layanan` takes as `search`.
+fn search() -> String {
+    format!("^[{BLANK}]*({}[{BLANK}]*)?$", readable(MAX_SEARCH_CHARS))
+}
+
+/// 1 to `max_chars` characters, no blank at either end.
+fn readable(max_chars: usize) -> String {
+    format!("[{VISIBLE}]([{VISIBLE} ]{{0,{}}}[{VISIBLE}])?", max_chars - 2)
+}
+
+/// `domain::name::Name::parse`: the two words are looked for first, then the letters are counted.
+fn full_name() -> String {
+    format!("^(?={}){}$", two_words(), letters())
+}
+
+fn two_words() -> String {
+    format!("[{BLANK}]*[^{BLANK}]+[{BLANK}]+[^{BLANK}]")
+}
+
+fn letters() -> String {
+    format!("[{BLANK}]*([{VISIBLE}][{BLANK}]*){{2,{MAX_LETTERS}}}")
+}
+
+/// `push::endpoint::Endpoint::parse`, where no host is added.
+fn push_endpoint() -> String {
+    let [hosts, domains] = [endpoint::HOSTS.join("|"), endpoint::DOMAINS.join("|")].map(|names| names.replace('.', r"\."));
+    let marks = endpoint::PATH_MARKS.replace('-', "");
+    format!("^https://({hosts}|([a-z0-9-]+\\.)+({domains}))/[A-Za-z0-9{marks}-]*$")
+}
+
+/// Rules that bind a body's fields together are made of these: an object in which `field` is there and is `what` …
+pub fn with(field: &str, what: Object) -> ObjectBuilder {
+    ObjectBuilder::new().property(field, what).required(field)
+}
+
+/// … and a `field` that is left out or null: the value of a property; …
+pub fn null() -> Object {
+    Object::with_type(Type::Null)
+}
+
+/// … or one that is an id.
+pub fn id() -> Object {
+    ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String])).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use nyala_core::domain::cursor::Cursor;
+    use nyala_core::domain::id::Id;
+    use nyala_core::domain::name::Name;
+    use nyala_core::domain::pin::Pin;
+    use nyala_core::domain::receipt_number::ReceiptNumber;
+    use nyala_core::domain::telp::Telp;
+    use nyala_core::domain::text;
+    use nyala_identity::push::endpoint::Endpoint;
+    use nyala_identity::push::subscription;
+    use proptest::prelude::*;
+    use proptest::string::string_regex;
+    use proptest::test_runner::{Config, TestRunner};
+    use regex::Regex;
+
+    use super::*;
+    use crate::api::transaksi::get_layanan::search_of;
+    use crate::ops::pelanggan_bulk::PhonePrefix;
+    use utoipa::PartialSchema;
+
+    /// Texts that are near what a pattern takes: its own, and those of one character more, less or other.
+    fn near(pattern: &str) -> impl Strategy<Value = String> + use<> {
+        let inner = pattern.trim_start_matches('^').trim_end_matches('$').to_owned();
+        let right = string_regex(&inner).unwrap();
+        let odd = prop_oneof![
+            Just(' '),
+            Just('\n'),
+            Just('0'),
+            Just('6'),
+            Just('+'),
+            Just('\u{2028}'),
+            Just('\u{200b}'),
+            any::<char>()
+        ];
+        let changed =
+            (string_regex(&inner).unwrap(), any::<prop::sample::Index>(), odd, 0..3).prop_map(|(text, at, odd, how)| {
+                let mut chars: Vec<char> = text.chars().collect();
+                let at = at.index(chars.len() + 1);
+                match how {
+                    0 => chars.insert(at, odd),
+                    1 if at < chars.len() => drop(chars.remove(at)),
+                    _ if at < chars.len() => chars[at] = odd,
+                    _ => chars.push(odd),
+                }
+                chars.into_iter().collect()
+            });
+        prop_oneof![right, changed, "\\PC{0,12}"]
+    }
+
+    /// Holds what a schema takes against what the parser takes, for texts near `pattern`.
+    fn same(pattern: &str, takes: impl Fn(&str) -> bool, parses: impl Fn(&str) -> bool) {
+        let (yes, no) = (Cell::new(0), Cell::new(0));
+        let judge = |text: String| {
+            let taken = takes(&text);
+            prop_assert_eq!(taken, parses(&text), "{:?} and {}", text, pattern);
+            let seen = if taken { &yes } else { &no };
+            seen.set(seen.get() + 1);
+            Ok(())
+        };
+        let unkept = Config { failure_persistence: None, ..Config::default() };
+        TestRunner::new(unkept).run(&near(pattern), judge).unwrap();
+        assert!(yes.get() > 0 && no.get() > 0, "{pattern}: {} taken, {} refused", yes.get(), no.get());
+    }
+
+    fn same_as<T: PartialSchema>(parses: impl Fn(&str) -> bool) {
+        let schema = serde_json::to_value(T::schema()).unwrap();
+        let pattern = schema["pattern"].as_str().unwrap();
+        let compiled = Regex::new(pattern).unwrap();
+        same(pattern, |text| compiled.is_match(text), parses);
+    }
+
+    fn reads<T: serde::de::DeserializeOwned>(text: &str) -> bool {
+        serde_json::from_value::<T>(text.into()).is_ok()
+    }
+
+    #[test]
+    fn each_pattern_takes_what_its_parser_takes() {
+        same_as::<Id>(reads::<Id>);
+        same_as::<Filter>(reads::<Filter>);
+        same_as::<ReceiptNumber>(reads::<ReceiptNumber>);
+        same_as::<Telp>(reads::<Telp>);
+        same_as::<SixDigits>(|text| Pin::parse(text).is_some());
+        same_as::<NumberOrNothing>(|text| text.is_empty() || Telp::parse(text).is_ok());
+        same_as::<NumberPrefix>(|text| PhonePrefix::parse(text).is_ok());
+        same_as::<PushEndpoint>(|text| Endpoint::parse(text, &[]).is_some());
+        same_as::<PushKey>(|text| subscription::key(text).is_some());
+        same_as::<PushAuth>(|text| subscription::secret(text).is_some());
+        same_as::<Cursor>(|text| text.is_empty() || Cursor::parse(text).is_some());
+    }
+
+    /// Patterns of words are narrower than their parsers: what they take is taken.
+    #[test]
+    fn each_pattern_of_words_takes_only_what_its_parser_takes() {
+        let within = |pattern: &str, parses: &dyn Fn(&str) -> bool| {
+            let unkept = Config { failure_persistence: None, ..Config::default() };
+            let strings = proptest::string::string_regex(pattern.trim_start_matches('^').trim_end_matches('$')).unwrap();
+            let judge = |text: String| {
+                prop_assert!(parses(&text), "{:?} and {}", text, pattern);
+                Ok(())
+            };
+            TestRunner::new(unkept).run(&strings, judge).unwrap();
+        };
+        within(&trimmed(MAX_NAME_CHARS), &|text| text::parse("nama", text, MAX_NAME_CHARS).is_ok());
+        within(&search(), &|text| search_of(text).is_ok());
+        within(&letters(), &|text| text.split_whitespace().count() < 2 || Name::parse(text).is_ok());
+    }
+}

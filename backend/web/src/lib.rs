@@ -1,0 +1,10 @@
+//! HTTP, sockets and pushes.
+
+pub mod api;
+pub mod dev;
+pub mod health;
+pub mod http;
+pub mod live;
+pub mod metrics;
+pub mod ops;
+pub mod push;

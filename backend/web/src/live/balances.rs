@@ -1,0 +1,86 @@
+//! A balance that somebody else moved is told to its customer's sockets at once (docs/contract.md §3).
+
+use std::sync::Arc;
+
+use actix_socketio::SocketIo;
+use nyala_cluster::news::{Heard, Hint, News};
+use nyala_core::domain::cause::Cause;
+use nyala_store::db::Store;
+use nyala_store::db::error::DbError;
+use serde::Serialize;
+
+use super::handler::Sockets;
+use super::seats::Seats;
+
+/// The event's name.
+const EVENT: &str = "saldo";
+
+/// A balance that is committed.
+#[derive(Debug, Clone, Copy)]
+pub struct Moved {
+    pub id_customer_global: i64,
+    pub idcustomer: i64,
+    pub balance: i64,
+    pub cause: Cause,
+}
+
+/// The customers' sockets, as whoever moves money sees them. Cheap to clone.
+#[derive(Clone)]
+pub struct Balances {
+    io: SocketIo<Sockets>,
+    seats: Arc<Seats>,
+    news: News,
+}
+
+#[derive(Serialize)]
+struct Told {
+    idcustomer: i64,
+    saldo: i64,
+    sebab: Cause,
+}
+
+impl Balances {
+    pub fn new(io: SocketIo<Sockets>, seats: Arc<Seats>, news: News) -> Self {
+        Self { io, seats, news }
+    }
+
+    /// Tells a movement after its commit, if there was one; never blocks. Whoever is away asks for the balance when coming back.
+    pub fn tell(&self, moved: Option<Moved>) {
+        let Some(moved) = moved else { return };
+        self.news.tell(Hint::Balance { customer: moved.id_customer_global, account: moved.idcustomer, cause: moved.cause });
+        self.show(moved);
+    }
+
+    /// Shows what other servers have moved, as long as the server lives.
+    pub async fn follow(&self, store: &Store) {
+        let mut news = self.news.listen();
+        loop {
+            let Heard::Hint { hint: Hint::Balance { customer, account, cause }, .. } = news.next().await else { continue };
+            if self.seats.sockets(customer).is_empty() {
+                continue;
+            }
+            match stored(store, account).await {
+                Ok(Some(balance)) => self.show(Moved { id_customer_global: customer, idcustomer: account, balance, cause }),
+                Ok(None) => {}
+                Err(e) => {
+                    tracing::warn!(error = %e, "a balance that another server has moved cannot be read; its phone sees it when it asks")
+                }
+            }
+        }
+    }
+
+    fn show(&self, Moved { id_customer_global, idcustomer, balance, cause }: Moved) {
+        let mut sockets = self.seats.sockets(id_customer_global).into_iter();
+        let Some(first) = sockets.next() else { return };
+        let all = sockets.fold(self.io.to(first), |all, socket| all.to(socket));
+        if let Err(error) = all.emit(EVENT, &Told { idcustomer, saldo: balance, sebab: cause }) {
+            tracing::error!(error = &error as &dyn std::error::Error, "a balance could not be told");
+        }
+    }
+}
+
+async fn stored(store: &Store, account: i64) -> Result<Option<i64>, DbError> {
+    let client = store.get().await?;
+    let stmt = client.prepare_cached("SELECT saldo FROM quota_emoney WHERE idcustomer = $1").await?;
+    Ok(client.query_opt(&stmt, &[&account]).await?.map(|row| row.try_get(0)).transpose()?)
+}

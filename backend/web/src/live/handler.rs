@@ -1,0 +1,150 @@
+//! What a session does: it authenticates with the connect packet, watches machines, and ends with its token. Somebody at a till comes with a
+//! ticket.
+
+use std::time::{Duration, Instant};
+
+use actix_socketio::{CloseReason, Connect, Event, Handler, Refused, Socket};
+use nyala_core::domain::id::Id;
+use nyala_core::domain::secret::Secret;
+use nyala_identity::auth::Auth;
+use nyala_identity::auth::error::AuthError;
+use nyala_identity::auth::session::{Session, authenticate};
+use nyala_identity::staff::session;
+use nyala_machines::alarm::{self, Wakes};
+use nyala_machines::wheel::TimerKey;
+use serde::Deserialize;
+
+use super::Live;
+use super::cut_off::is_cut_off;
+use super::seats::Seated;
+use super::staff_seats::StaffSeated;
+use super::watcher::{WatchRequest, Watcher, tell};
+
+/// How often a socket that came while the server starts, or is cut off, looks whether it is ready; `connect_timeout` of the transport ends that.
+const READY_EVERY: Duration = Duration::from_millis(20);
+
+/// Serves every socket.
+pub struct Sockets(pub Live);
+
+/// A socket, on its thread.
+pub enum Connected {
+    Customer(Box<CustomerSocket>),
+    /// Of somebody at a till.
+    Staff(StaffSeated),
+}
+
+/// One customer's socket.
+pub struct CustomerSocket {
+    live: Live,
+    watcher: Watcher,
+    expiry: Option<TimerKey>,
+    _seated: Seated,
+}
+
+/// Leaving is here, so that no way of ending forgets it.
+impl Drop for CustomerSocket {
+    fn drop(&mut self) {
+        self.watcher.close();
+        if let Some(key) = self.expiry {
+            alarm::cancel(key);
+        }
+        self.live.metrics.sessions.dec();
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Login {
+    Customer { token: Secret },
+    Staff { tiket: Secret },
+}
+
+impl Handler for Sockets {
+    type Session = Connected;
+
+    async fn connect(&self, connect: Connect) -> Result<Connected, Refused> {
+        let began = Instant::now();
+        let live = &self.0;
+        if connect.namespace() != "/" {
+            return Err(Refused::invalid_namespace());
+        }
+        let token = match connect.auth.read().map_err(|_| unauthorized())? {
+            Login::Customer { token } => token,
+            Login::Staff { tiket } => return self.till(&connect.socket, &tiket).await.map(Connected::Staff),
+        };
+        // Before that, machines that run look idle: their purchases are not back yet. And what another server decides is not known.
+        while !live.machines.are_open() || is_cut_off(live.machines.ownership()) {
+            actix_web::rt::time::sleep(READY_EVERY).await;
+        }
+        let socket = connect.socket;
+        let session = checked(&live.auth, &token, &socket).await?;
+        let seated = live.seats.take(&session, &socket, live.settings.sockets_per_customer);
+        let seated = seated.ok_or_else(|| Refused::new("too many sockets"))?;
+        // Again, now that the end of the token would find the seat.
+        checked(&live.auth, &token, &socket).await?;
+        let expiry = alarm::set(session.exp, Wakes::Close(socket.closer()));
+        live.metrics.sessions.inc();
+        live.metrics.join_seconds.observe(began.elapsed().as_secs_f64());
+        let watcher = Watcher::new(live.clone(), socket);
+        Ok(Connected::Customer(Box::new(CustomerSocket { live: live.clone(), watcher, expiry, _seated: seated })))
+    }
+
+    fn event(&self, session: &mut Connected, event: Event) {
+        let topic = event.args.read::<(String,)>().ok().and_then(|(text,)| machine_of(&text));
+        let ack = event.ack;
+        let Connected::Customer(session) = session else {
+            return tell(ack, 400, "peristiwa tidak dikenal");
+        };
+        match (event.name.as_str(), topic) {
+            ("subscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: true, ack }),
+            ("unsubscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: false, ack }),
+            ("subscribe" | "unsubscribe", None) => tell(ack, 404, "topik tidak dikenal, misalnya heartbeat/12"),
+            _ => tell(ack, 400, "peristiwa tidak dikenal, gunakan subscribe atau unsubscribe"),
+        }
+    }
+
+    fn disconnected(&self, session: Connected, _: CloseReason) {
+        drop(session);
+    }
+}
+
+impl Sockets {
+    /// A till's socket. Its session is looked at again once the seat is taken, so that its end finds the seat or is found here.
+    async fn till(&self, socket: &Socket, ticket: &str) -> Result<StaffSeated, Refused> {
+        let live = &self.0;
+        let of = live.staff.tickets.take(ticket, live.clock.now()).ok_or_else(unauthorized)?;
+        let seated = live.staff_seats.take(of, socket.closer()).ok_or_else(|| Refused::new("too many sockets"))?;
+        let good = async {
+            let client = live.staff.store.get().await?;
+            session::good(&client, &[of.till.session], live.clock.now()).await
+        };
+        match good.await {
+            Ok(good) if !good.is_empty() => Ok(seated),
+            Ok(_) => Err(unauthorized()),
+            Err(_) => {
+                socket.close();
+                Err(unauthorized())
+            }
+        }
+    }
+}
+
+/// The customer of a good token. A database that cannot be asked closes the transport, so that the client comes back; a refusal
+/// would end its tries.
+async fn checked(auth: &Auth, token: &str, socket: &Socket) -> Result<Session, Refused> {
+    authenticate(auth, token).await.map_err(|e| {
+        if !matches!(e, AuthError::Unauthorized) {
+            socket.close();
+        }
+        unauthorized()
+    })
+}
+
+fn unauthorized() -> Refused {
+    Refused::new("unauthorized")
+}
+
+/// The machine that the topic `heartbeat/<idmesin>` is about; `None` when the text is no topic.
+fn machine_of(topic: &str) -> Option<i64> {
+    topic.strip_prefix("heartbeat/").and_then(Id::parse).map(Id::get)
+}

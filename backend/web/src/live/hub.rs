@@ -1,0 +1,98 @@
+//! Which sockets watch which machine, thread by thread. A frame is encoded once where the machine lives and handed to each thread that
+//! watches it.
+
+use std::collections::HashMap;
+
+use actix_socketio::Socket;
+use actix_socketio::host::{Hub, Local};
+use nyala_machines::board::Board;
+use nyala_machines::listeners::{Broadcast, Listeners};
+use slab::Slab;
+
+use super::metrics::RealtimeMetrics;
+
+/// The hub of all worker threads. A thread that stalls loses ticks, which later ones replace, but no final ones.
+#[derive(Debug, Clone)]
+pub struct Hubs(Hub<Topics>);
+
+/// The watching sockets of one thread.
+struct Topics {
+    by_machine: HashMap<i64, Slab<Socket>>,
+    metrics: RealtimeMetrics,
+}
+
+/// Where a socket stands in the hub of its thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subscription {
+    pub idmesin: i64,
+    at: usize,
+}
+
+impl Hubs {
+    pub fn new(metrics: RealtimeMetrics) -> Self {
+        let dropped = metrics.ticks_dropped.clone();
+        let topics = move || Topics { by_machine: HashMap::new(), metrics: metrics.clone() };
+        Self(Hub::new(topics, move |ticks| {
+            dropped.inc_by(ticks);
+        }))
+    }
+
+    /// The number of this worker thread. The first to ask for it is the first.
+    pub fn thread(&self) -> usize {
+        self.0.thread()
+    }
+
+    /// From now on `socket` hears what is broadcast of the machine.
+    pub fn enter(&self, idmesin: i64, socket: Socket) -> Option<Subscription> {
+        self.0.here(|topics| {
+            topics.metrics.subscriptions.inc();
+            let at = topics.by_machine.entry(idmesin).or_insert_with(|| Slab::with_capacity(1)).insert(socket);
+            Subscription { idmesin, at }
+        })
+    }
+
+    pub fn leave(&self, subscription: Subscription) {
+        self.0.if_here(|topics| {
+            if let Some(sockets) = topics.by_machine.get_mut(&subscription.idmesin)
+                && sockets.try_remove(subscription.at).is_some()
+            {
+                topics.metrics.subscriptions.dec();
+                if sockets.is_empty() {
+                    topics.by_machine.remove(&subscription.idmesin);
+                }
+            }
+        });
+    }
+}
+
+impl Listeners for Hubs {
+    fn publish(&self, broadcast: Broadcast, board: &Board) {
+        self.0.publish(&broadcast, board.threads());
+    }
+}
+
+impl Local for Topics {
+    type Parcel = Broadcast;
+
+    fn deliver(&mut self, broadcast: &Broadcast) {
+        let Some(sockets) = self.by_machine.get(&broadcast.idmesin) else { return };
+        for (_, socket) in sockets {
+            if broadcast.volatile {
+                socket.send_volatile(&broadcast.frame);
+            } else {
+                socket.send(&broadcast.frame);
+            }
+        }
+        self.metrics.ticks_sent.inc_by(sockets.len() as u64);
+    }
+
+    fn is_volatile(broadcast: &Broadcast) -> bool {
+        broadcast.volatile
+    }
+
+    /// The phones come back and are told how things stand.
+    fn lost(&mut self) {
+        tracing::warn!("this thread stalled and lost final ticks: whoever watches through it has to come back");
+        self.by_machine.values().flatten().for_each(|(_, socket)| socket.close());
+    }
+}

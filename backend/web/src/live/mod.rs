@@ -1,0 +1,56 @@
+//! The customer's socket: who may connect, what a session watches, and how ticks reach it (docs/contract.md §3).
+
+pub mod balances;
+pub mod cut_off;
+pub mod elsewhere;
+pub mod handler;
+pub mod hub;
+pub mod metrics;
+pub mod seats;
+pub mod staff_seats;
+pub mod watcher;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub::Hubs;
+use metrics::RealtimeMetrics;
+use nyala_core::domain::timestamp::Clock;
+use nyala_identity::auth::Auth;
+use nyala_identity::staff::Staff;
+use nyala_machines::machines::Machines;
+use nyala_store::config::RealtimeSettings;
+use seats::Seats;
+use staff_seats::StaffSeats;
+
+/// How soon a socket notices that its login is over which another program has ended, or which was idle for too long.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// What the customers' sockets stand on. Cheap to clone; each of them holds it.
+#[derive(Clone)]
+pub struct Live(Arc<LiveParts>);
+
+pub struct LiveParts {
+    pub auth: Auth,
+    pub machines: Machines,
+    pub hubs: Hubs,
+    pub clock: Clock,
+    pub seats: Arc<Seats>,
+    pub staff: Staff,
+    pub staff_seats: Arc<StaffSeats>,
+    pub metrics: RealtimeMetrics,
+    pub settings: RealtimeSettings,
+}
+
+impl Live {
+    pub fn new(parts: LiveParts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl std::ops::Deref for Live {
+    type Target = LiveParts;
+    fn deref(&self) -> &LiveParts {
+        &self.0
+    }
+}

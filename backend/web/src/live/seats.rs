@@ -1,0 +1,162 @@
+//! Seats: a customer has at most so many sockets (docs/contract.md §3), and all of them end with the token they came with.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use actix_socketio::{Closer, Socket};
+use dashmap::DashMap;
+use nyala_cluster::news::{Heard, Hint, News};
+use nyala_identity::auth::Auth;
+use nyala_identity::auth::error::AuthError;
+use nyala_identity::auth::session::{Ended, Session, read_again};
+use nyala_identity::auth::token::TokenId;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::MissedTickBehavior;
+
+use super::LOOK_EVERY;
+use super::elsewhere::Elsewhere;
+
+/// Customers that are read by one statement.
+const READ_AT_ONCE: usize = 1_000;
+
+#[derive(Debug)]
+struct Seat {
+    number: u64,
+    version: i32,
+    token: TokenId,
+    /// The socket's id.
+    socket: String,
+    closer: Closer,
+}
+
+/// Every open socket, by customer.
+#[derive(Debug, Default)]
+pub struct Seats {
+    seats: DashMap<i64, Vec<Seat>>,
+    next: AtomicU64,
+    /// How many there are at the other servers.
+    pub(super) elsewhere: Elsewhere,
+}
+
+/// A taken seat; dropping it frees it.
+#[derive(Debug)]
+pub struct Seated {
+    seats: Arc<Seats>,
+    id: i64,
+    number: u64,
+}
+
+impl Seats {
+    /// A seat for one more socket of the customer; `None` when `max` are taken, here and at the other servers as far as they have told.
+    pub fn take(self: &Arc<Self>, session: &Session, socket: &Socket, max: usize) -> Option<Seated> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut seats = self.seats.entry(session.id).or_default();
+        if seats.len() + self.elsewhere.of(session.id) >= max {
+            let nobody = seats.is_empty();
+            drop(seats);
+            if nobody {
+                self.seats.remove_if(&session.id, |_, seats| seats.is_empty());
+            }
+            return None;
+        }
+        seats.reserve_exact(1); // most customers have one phone
+        let Session { version, token, .. } = *session;
+        seats.push(Seat { number, version, token, socket: socket.id(), closer: socket.closer() });
+        self.elsewhere.changed(session.id);
+        Some(Seated { seats: self.clone(), id: session.id, number })
+    }
+
+    /// The ids of a customer's sockets.
+    pub fn sockets(&self, id_customer_global: i64) -> Vec<String> {
+        let seats = self.seats.get(&id_customer_global);
+        seats.map_or_else(Vec::new, |seats| seats.iter().map(|seat| seat.socket.clone()).collect())
+    }
+
+    /// Closes the sockets whose token has ended, as long as the server lives; `among_others`: by another server, too. Tells the others of those
+    /// that end here.
+    pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool, news: &News) {
+        let (mut ended, mut told) = (auth.versions.subscribe(), news.listen());
+        let mut look = tokio::time::interval(LOOK_EVERY);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let looked = tokio::select! {
+                end = ended.recv() => match end {
+                    Ok(end) => {
+                        news.tell(Hint::Tokens { customer: end.id });
+                        self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which));
+                        Ok(())
+                    }
+                    // Whose tokens ended is not known any more; clients come back and show theirs again.
+                    Err(RecvError::Lagged(_)) => {
+                        self.close_all();
+                        Ok(())
+                    }
+                    Err(RecvError::Closed) => return,
+                },
+                _ = look.tick(), if among_others => self.look(auth).await,
+                heard = told.next() => match heard {
+                    Heard::Hint { hint: Hint::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
+                    Heard::Missed => self.look(auth).await,
+                    Heard::Hint { .. } | Heard::Own(_) => Ok(()),
+                },
+            };
+            if let Err(e) = looked {
+                let error = &e as &dyn std::error::Error;
+                tracing::warn!(error, "which tokens other servers have ended could not be asked; it is asked again");
+            }
+        }
+    }
+
+    /// How many sockets the customer has here.
+    pub(super) fn count(&self, id_customer_global: i64) -> usize {
+        self.seats.get(&id_customer_global).map_or(0, |seats| seats.len())
+    }
+
+    /// Who has a socket here.
+    pub(super) fn seated(&self) -> Vec<i64> {
+        self.seats.iter().map(|seats| *seats.key()).collect()
+    }
+
+    /// Asks which tokens have ended by now.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn look(&self, auth: &Auth) -> Result<(), AuthError> {
+        self.look_at(auth, &self.seated()).await
+    }
+
+    async fn look_at(&self, auth: &Auth, seated: &[i64]) -> Result<(), AuthError> {
+        for some in seated.chunks(READ_AT_ONCE) {
+            let known = read_again(auth, some).await?;
+            for id in some {
+                let is_over = |seat: &&Seat| known.get(id).is_none_or(|known| known.ends(seat.version, seat.token));
+                self.seats.get(id).iter().for_each(|seats| seats.iter().filter(is_over).for_each(|seat| seat.closer.close()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes every socket; clients come back.
+    pub fn close_all(&self) {
+        self.seats.iter().for_each(|seats| close(&seats, Ended::Older(i32::MAX)));
+    }
+}
+
+/// Closes the sockets whose token is among the ended ones.
+fn close(seats: &[Seat], ended: Ended) {
+    let has_ended = |seats: &&Seat| match ended {
+        Ended::Older(version) => seats.version < version,
+        Ended::One(token) => seats.token == token,
+    };
+    seats.iter().filter(has_ended).for_each(|seats| seats.closer.close());
+}
+
+impl Drop for Seated {
+    fn drop(&mut self) {
+        if let Some(mut seats) = self.seats.seats.get_mut(&self.id) {
+            seats.retain(|seats| seats.number != self.number);
+        }
+        self.seats.elsewhere.changed(self.id);
+        self.seats.seats.remove_if(&self.id, |_, seats| seats.is_empty());
+    }
+}

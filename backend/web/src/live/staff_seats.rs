@@ -1,0 +1,115 @@
+//! Sockets of people at tills: opened with a ticket, closed with the session (docs/till.md). What is told over them comes with the board.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use actix_socketio::Closer;
+use dashmap::DashMap;
+use nyala_cluster::news::{Heard, Hint, News};
+use nyala_identity::staff::Staff;
+use nyala_identity::staff::ended::SessionEnded;
+use nyala_identity::staff::error::StaffError;
+use nyala_identity::staff::session;
+use nyala_identity::staff::ticket::TicketOf;
+
+use super::LOOK_EVERY;
+
+/// Of one session; a page has one, and one that has just been loaded anew may still have another.
+const PER_SESSION: usize = 4;
+
+/// Every open socket of a till.
+#[derive(Debug, Default)]
+pub struct StaffSeats {
+    seats: DashMap<u64, (TicketOf, Closer)>,
+    next: AtomicU64,
+}
+
+/// A taken seat; dropping it frees it.
+#[derive(Debug)]
+pub struct StaffSeated {
+    seats: Arc<StaffSeats>,
+    number: u64,
+}
+
+impl StaffSeats {
+    /// A seat for one more socket of a session; `None` when it has four.
+    pub fn take(self: &Arc<Self>, of: TicketOf, closer: Closer) -> Option<StaffSeated> {
+        if self.seats.iter().filter(|seat| seat.value().0.till.session == of.till.session).count() >= PER_SESSION {
+            return None;
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.seats.insert(number, (of, closer));
+        Some(StaffSeated { seats: self.clone(), number })
+    }
+
+    /// Closes the sockets whose session is over, as long as the server lives.
+    pub async fn watch(self: Arc<Self>, staff: &Staff, news: &News) {
+        let (mut ended, mut told) = (staff.subscribe(), news.listen());
+        let mut look = tokio::time::interval(LOOK_EVERY);
+        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            let looked = tokio::select! {
+                end = ended.recv() => match end {
+                    Ok(end) => {
+                        news.tell(Hint::Tills);
+                        self.close_where(|of| is_over(of, end));
+                        Ok(())
+                    }
+                    // Which ones ended is not known any more: pages come back with a new ticket, or not.
+                    Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
+                        self.close_all();
+                        Ok(())
+                    }
+                    Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
+                },
+                _ = look.tick() => self.look(staff).await,
+                heard = told.next() => match heard {
+                    Heard::Missed | Heard::Hint { hint: Hint::Tills, .. } => self.look(staff).await,
+                    Heard::Hint { .. } | Heard::Own(_) => Ok(()),
+                },
+            };
+            if let Err(e) = looked {
+                let error = &e as &dyn std::error::Error;
+                tracing::warn!(error, "whether tills' sessions are over could not be asked; it is asked again");
+            }
+        }
+    }
+
+    /// Asks which sessions are over by now.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn look(&self, staff: &Staff) -> Result<(), StaffError> {
+        let sessions: Vec<i64> = self.seats.iter().map(|seat| seat.value().0.till.session).collect();
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        let client = staff.store.get().await?;
+        let good = session::good(&client, &sessions, staff.store.now()).await?;
+        self.close_where(|of| sessions.contains(&of.till.session) && !good.contains(&of.till.session));
+        Ok(())
+    }
+
+    /// Closes every socket; pages come back.
+    pub fn close_all(&self) {
+        self.close_where(|_| true);
+    }
+
+    fn close_where(&self, which: impl Fn(TicketOf) -> bool) {
+        self.seats.iter().filter(|seat| which(seat.value().0)).for_each(|seat| seat.value().1.close());
+    }
+}
+
+fn is_over(of: TicketOf, end: SessionEnded) -> bool {
+    match end {
+        SessionEnded::One(session) => of.till.session == session,
+        SessionEnded::Person(person) => of.person == person,
+        SessionEnded::Browser(browser) => of.till.browser == browser,
+    }
+}
+
+impl Drop for StaffSeated {
+    fn drop(&mut self) {
+        self.seats.seats.remove(&self.number);
+    }
+}

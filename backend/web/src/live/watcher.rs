@@ -1,0 +1,193 @@
+//! What a socket watches: subscribe, unsubscribe, and the snapshot in the acknowledgement (docs/contract.md §3).
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix_socketio::{Ack, Socket};
+use nyala_machines::board::Board;
+use nyala_machines::machines::Location;
+use serde::Serialize;
+
+use super::Live;
+use super::hub::{Hubs, Subscription};
+use crate::http::error::AppError;
+
+/// Requests of one socket that may wait for machines' locations.
+const MAX_WAITING: usize = 1024;
+
+/// A subscribe or an unsubscribe.
+pub struct WatchRequest {
+    pub idmesin: i64,
+    pub watch: bool,
+    pub ack: Option<Ack>,
+}
+
+/// A socket as it watches machines. Cheap to clone; stays on its thread.
+#[derive(Clone)]
+pub struct Watcher {
+    live: Live,
+    socket: Socket,
+    watching: Rc<RefCell<Watching>>,
+}
+
+#[derive(Default)]
+struct Watching {
+    topics: Vec<(Subscription, Arc<Board>)>,
+    /// Machines whose address is being read, each with what was asked of it since, in that order.
+    queue: Vec<(i64, Vec<WatchRequest>)>,
+    closed: bool,
+}
+
+impl Watching {
+    fn find(&self, idmesin: i64) -> Option<usize> {
+        self.topics.iter().position(|(subscription, _)| subscription.idmesin == idmesin)
+    }
+
+    fn leave(&mut self, at: usize, hubs: &Hubs) {
+        let (subscription, board) = self.topics.swap_remove(at);
+        hubs.leave(subscription);
+        board.leave(hubs.thread());
+    }
+
+    fn waiting(&self) -> usize {
+        self.queue.iter().map(|(_, all)| all.len()).sum()
+    }
+}
+
+/// A whole snapshot.
+#[derive(Serialize)]
+struct Snapshot {
+    status: u16,
+    tl: Option<i64>,
+    ends_at: Option<i64>,
+    server_time: i64,
+}
+
+#[derive(Serialize)]
+struct Told {
+    status: u16,
+    message: String,
+}
+
+/// Acknowledges with a status and a sentence, when an answer was asked for.
+pub fn tell(ack: Option<Ack>, status: u16, message: &str) {
+    if let Some(ack) = ack {
+        // A struct of a number and a string always serialises.
+        let _ = ack.send(&Told { status, message: message.to_owned() });
+    }
+}
+
+/// With the status and the sentence of a call that failed for the same reason.
+fn refuse(ack: Option<Ack>, why: &AppError) {
+    tell(ack, why.status().as_u16(), &why.to_string());
+}
+
+impl Watcher {
+    pub fn new(live: Live, socket: Socket) -> Self {
+        Self { live, socket, watching: Rc::default() }
+    }
+
+    /// Does what is asked, behind whatever still waits for the same machine.
+    pub fn ask(&self, request: WatchRequest) {
+        let mut watching = self.watching.borrow_mut();
+        let full = watching.waiting() >= MAX_WAITING;
+        if let Some((_, before)) = watching.queue.iter_mut().find(|(idmesin, _)| *idmesin == request.idmesin) {
+            if full {
+                return tell(request.ack, 429, "terlalu banyak permintaan sekaligus, coba lagi");
+            }
+            return before.push(request);
+        }
+        if !request.watch {
+            return unsubscribe(&self.live.hubs, &mut watching, request);
+        }
+        if let Some(at) = watching.find(request.idmesin) {
+            return snapshot(&self.live, &watching.topics[at].1, request.ack);
+        }
+        if watching.topics.len() + watching.queue.len() >= self.max_topics() {
+            return self.too_many(request.ack);
+        }
+        if let Some(location) = self.live.machines.shown(request.idmesin) {
+            return self.watch(&mut watching, &location, request.ack);
+        }
+        // The first time anybody asks for this machine, its outlet has to be read.
+        let idmesin = request.idmesin;
+        watching.queue.push((idmesin, vec![request]));
+        actix_web::rt::spawn(self.clone().look_up(idmesin));
+    }
+
+    async fn look_up(self, idmesin: i64) {
+        let found = self.live.machines.show(idmesin).await.map_err(AppError::from);
+        let mut watching = self.watching.borrow_mut();
+        let waited = watching.queue.iter().position(|(of, _)| *of == idmesin).map(|at| watching.queue.swap_remove(at).1);
+        watching.queue.shrink_to_fit(); // a phone that only watches holds no queue
+        for request in waited.unwrap_or_default() {
+            match &found {
+                _ if !request.watch => unsubscribe(&self.live.hubs, &mut watching, request),
+                Ok(location) => self.watch(&mut watching, location, request.ack),
+                Err(e) => refuse(request.ack, e),
+            }
+        }
+    }
+
+    /// Enters the hub first and reads the board after it: whatever changes in between is heard or seen, never missed.
+    fn watch(&self, watching: &mut Watching, location: &Location, ack: Option<Ack>) {
+        if watching.closed {
+            return;
+        }
+        if let Some(at) = watching.find(location.idmesin) {
+            return snapshot(&self.live, &watching.topics[at].1, ack);
+        }
+        if watching.topics.len() >= self.max_topics() {
+            return self.too_many(ack);
+        }
+        let Some(subscription) = self.live.hubs.enter(location.idmesin, self.socket.clone()) else {
+            return tell(ack, 503, &AppError::Unavailable.to_string());
+        };
+        match self.live.machines.watch(location, self.live.hubs.thread()) {
+            Ok(board) => {
+                snapshot(&self.live, &board, ack);
+                watching.topics.reserve_exact(1); // most phones watch one machine
+                watching.topics.push((subscription, board));
+            }
+            Err(e) => {
+                self.live.hubs.leave(subscription);
+                refuse(ack, &e.into());
+            }
+        }
+    }
+
+    /// Leaves everything; whatever still waits is not answered. Called when the socket is gone.
+    pub fn close(&self) {
+        let mut watching = self.watching.borrow_mut();
+        watching.closed = true;
+        watching.queue.clear();
+        while !watching.topics.is_empty() {
+            watching.leave(0, &self.live.hubs);
+        }
+    }
+
+    fn max_topics(&self) -> usize {
+        self.live.settings.topics_per_session
+    }
+
+    fn too_many(&self, ack: Option<Ack>) {
+        tell(ack, 429, &format!("paling banyak {} mesin sekaligus", self.max_topics()));
+    }
+}
+
+/// Computed when it is sent, so that `tl` falls strictly from here to the next tick.
+fn snapshot(live: &Live, board: &Board, ack: Option<Ack>) {
+    let Some(ack) = ack else { return };
+    let now = live.clock.now();
+    let ends_at = board.shown_end(now).filter(|at| *at > now);
+    let tl = ends_at.map(|at| now.ms_until(at));
+    let _ = ack.send(&Snapshot { status: 200, tl, ends_at: ends_at.map(|at| at.ms()), server_time: now.ms() });
+}
+
+fn unsubscribe(hubs: &Hubs, watching: &mut Watching, request: WatchRequest) {
+    if let Some(at) = watching.find(request.idmesin) {
+        watching.leave(at, hubs);
+    }
+    tell(request.ack, 200, "OK");
+}

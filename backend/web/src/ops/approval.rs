@@ -1,0 +1,106 @@
+//! `X-Izin`: a supervisor's approval that comes with the call that it allows (docs/till.md).
+
+use std::future::{Ready, ready};
+
+use actix_web::dev::Payload;
+use actix_web::{FromRequest, HttpRequest};
+use deadpool_postgres::Transaction;
+use nyala_core::domain::role::Role;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::staff::approval::{self, Act};
+use nyala_identity::staff::operator::{self, Operator};
+use serde_json::Value;
+use utoipa::IntoParams;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use super::izin::HEADER;
+use super::key::Caller;
+use crate::http::error::AppError;
+
+pub(super) const NEEDED: AppError = AppError::NotAllowed("perlu persetujuan supervisor");
+
+/// The header's text, when there is one.
+#[derive(Debug, Clone)]
+pub struct Approval(Option<String>);
+
+impl FromRequest for Approval {
+    type Error = AppError;
+    type Future = Ready<Result<Self, AppError>>;
+
+    fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let text = req.headers().get(HEADER).and_then(|value| value.to_str().ok());
+        ready(Ok(Self(text.map(|text| text.trim().to_owned()))))
+    }
+}
+
+impl IntoParams for Approval {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let header = ParameterBuilder::new().name(HEADER).parameter_in(ParameterIn::Header).required(Required::False);
+        let told = "A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one";
+        vec![header.description(Some(told)).schema(Some(ObjectBuilder::new().schema_type(Type::String))).build()]
+    }
+}
+
+impl Approval {
+    pub const fn is_missing(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Uses it up, in the transaction that it allows. Returns who gave it; `without` when there is none.
+    pub async fn use_up(
+        &self,
+        tx: &Transaction<'_>,
+        operator: &Operator,
+        act: &Act,
+        without: AppError,
+        now: Timestamp,
+    ) -> Result<i64, AppError> {
+        let (Some(text), Some(till)) = (&self.0, operator.at) else { return Err(without) };
+        Ok(approval::use_up(tx, text, till, act, now).await?)
+    }
+}
+
+/// Whoever may do what a kasir only does with an approval: supervisors and above, and a kasir's session. Whether that brings one is looked at
+/// where it is used up: a repeat of a call that was decided needs none.
+#[derive(Debug)]
+pub struct Approved {
+    pub operator: Operator,
+    approval: Approval,
+}
+
+impl FromRequest for Approved {
+    type Error = AppError;
+    type Future = Ready<Result<Self, AppError>>;
+
+    fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let both = Caller::of(req).and_then(|operator| {
+            let approval = Approval::from_request(req, payload).into_inner()?;
+            match (operator.role, operator.at) {
+                (Role::Kasir, None) => Err(AppError::Forbidden),
+                _ => Ok(Self { operator, approval }),
+            }
+        });
+        ready(both)
+    }
+}
+
+impl Approved {
+    /// Uses a kasir's approval of `act` up. Returns who gave it, `None` when nobody had to.
+    pub async fn check(&self, tx: &Transaction<'_>, act: Option<&Act>, now: Timestamp) -> Result<Option<i64>, AppError> {
+        match act {
+            _ if self.operator.role > Role::Kasir => Ok(None),
+            Some(act) => self.approval.use_up(tx, &self.operator, act, NEEDED, now).await.map(Some),
+            None => Err(NEEDED),
+        }
+    }
+}
+
+/// What the audit log keeps of a change, with who approved it.
+pub fn with_approver(mut content: Value, approver: Option<i64>) -> Value {
+    if let Some(approver) = approver {
+        content["disetujui"] = operator::principal(approver).into();
+    }
+    content
+}

@@ -1,0 +1,156 @@
+//! `Idempotency-Key`: the same key and body gives the same answer, and moves money once (docs/contract.md §4).
+//!
+//! The key is claimed by inserting its row; a call at the same moment waits there until the first one commits, then reads its
+//! answer. The answer is stored in the transaction of the change. Refusals (404, 409, 422) are remembered like successes, so that a
+//! repeat which arrives late cannot move money that its caller was told did not move.
+
+use std::future::{Ready, ready};
+
+use actix_web::dev::Payload;
+use actix_web::http::StatusCode;
+use actix_web::{FromRequest, HttpRequest, HttpResponse};
+use deadpool_postgres::Transaction;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::staff::operator::Operator;
+use nyala_store::db::pool::DbClient;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use tokio_postgres::types::Json;
+use utoipa::IntoParams;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use crate::http::answer::Answer;
+use crate::http::error::AppError;
+
+const HEADER: &str = "Idempotency-Key";
+const MAX_BYTES: usize = 200;
+
+/// The header's value: 1 to 200 visible ASCII characters, else 400.
+#[derive(Debug, Clone)]
+pub struct IdempotencyKey(String);
+
+impl IntoParams for IdempotencyKey {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let value = ObjectBuilder::new().schema_type(Type::String).pattern(Some(format!("^[!-~]{{1,{MAX_BYTES}}}$")));
+        let told = format!("1 to {MAX_BYTES} visible ASCII characters; a repeat gets the same answer");
+        let header = ParameterBuilder::new().name(HEADER).parameter_in(ParameterIn::Header).required(Required::True);
+        vec![header.description(Some(told)).schema(Some(value)).build()]
+    }
+}
+
+impl FromRequest for IdempotencyKey {
+    type Error = AppError;
+    type Future = Ready<Result<Self, AppError>>;
+
+    fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let value = req.headers().get(HEADER).and_then(|v| v.to_str().ok()).map(str::trim);
+        let sane = value.filter(|v| (1..=MAX_BYTES).contains(&v.len()) && v.bytes().all(|b| b.is_ascii_graphic()));
+        ready(sane.map(|v| Self(v.to_owned())).ok_or_else(|| {
+            AppError::bad_input(format!("header {HEADER} wajib diisi: 1 sampai {MAX_BYTES} karakter ASCII tanpa spasi"))
+        }))
+    }
+}
+
+/// One call: its key, and the hash of its route and its body as understood (so spelling an id as text changes nothing).
+pub struct IdempotentCall {
+    key: IdempotencyKey,
+    body_hash: Vec<u8>,
+    key_id: i64,
+    now: Timestamp,
+}
+
+impl IdempotentCall {
+    pub fn new(
+        operator: &Operator,
+        key: IdempotencyKey,
+        route: &str,
+        body: &impl Serialize,
+        now: Timestamp,
+    ) -> Result<Self, AppError> {
+        let body = serde_json::to_vec(&(route, body)).map_err(AppError::internal)?;
+        Ok(Self { key, body_hash: Sha256::digest(body).to_vec(), key_id: operator.id, now })
+    }
+
+    /// Runs `work` in a transaction, once; a repeat gets the stored answer. What `work` wrote before it refused is undone.
+    pub async fn once<T, F>(&self, client: &mut DbClient, work: F) -> Result<HttpResponse, AppError>
+    where
+        T: Serialize,
+        F: AsyncFnOnce(&Transaction<'_>) -> Result<T, AppError>,
+    {
+        self.once_with_secret(client, async |tx| work(tx).await.map(|data| (data, None))).await
+    }
+
+    /// As [`Self::once`], for an answer with a secret in it: `work` gives what is stored, and what is told once instead.
+    pub async fn once_with_secret<T, F>(&self, client: &mut DbClient, work: F) -> Result<HttpResponse, AppError>
+    where
+        T: Serialize,
+        F: AsyncFnOnce(&Transaction<'_>) -> Result<(T, Option<T>), AppError>,
+    {
+        let mut tx = client.transaction().await?;
+        if !self.claim(&tx).await? {
+            return self.told_before(&tx).await;
+        }
+        let savepoint = tx.transaction().await?;
+        let (status, stored, told) = match work(&savepoint).await {
+            Ok((data, told)) => {
+                savepoint.commit().await?;
+                let envelope = |data| envelope(StatusCode::OK, "OK", Some(data));
+                (StatusCode::OK, envelope(data)?, told.map(envelope).transpose()?)
+            }
+            Err(refusal) if is_remembered(&refusal) => {
+                savepoint.rollback().await?;
+                refusal.log_refusal();
+                (refusal.status(), envelope(refusal.status(), &refusal.to_string(), None::<T>)?, None)
+            }
+            Err(e) => return Err(e),
+        };
+        self.store(&tx, &stored).await?;
+        tx.commit().await?;
+        Ok(respond(status, &told.unwrap_or(stored)))
+    }
+
+    async fn claim(&self, tx: &Transaction<'_>) -> Result<bool, AppError> {
+        const CLAIM: &str =
+            "INSERT INTO idempotensi (id_kunci, kunci, body_hash, jawaban, created_at) VALUES ($1, $2, $3, 'null', $4)
+            ON CONFLICT (id_kunci, kunci) DO NOTHING";
+        let stmt = tx.prepare_cached(CLAIM).await?;
+        Ok(tx.execute(&stmt, &[&self.key_id, &self.key.0, &self.body_hash, &self.now]).await? == 1)
+    }
+
+    async fn told_before(&self, tx: &Transaction<'_>) -> Result<HttpResponse, AppError> {
+        const READ: &str =
+            "SELECT body_hash, jawaban, (jawaban->>'status')::INT FROM idempotensi WHERE id_kunci = $1 AND kunci = $2";
+        let stmt = tx.prepare_cached(READ).await?;
+        let row = tx.query_one(&stmt, &[&self.key_id, &self.key.0]).await?;
+        if row.get::<_, Vec<u8>>(0) != self.body_hash {
+            return Err(AppError::Unprocessable("Idempotency-Key sudah dipakai untuk permintaan lain"));
+        }
+        let Json(answer): Json<Box<RawValue>> = row.get(1);
+        let status = u16::try_from(row.get::<_, i32>(2)).ok().and_then(|s| StatusCode::from_u16(s).ok());
+        Ok(respond(status.ok_or_else(|| AppError::internal("stored answer without a status"))?, &answer))
+    }
+
+    async fn store(&self, tx: &Transaction<'_>, answer: &RawValue) -> Result<(), AppError> {
+        const STORE: &str = "UPDATE idempotensi SET jawaban = $3 WHERE id_kunci = $1 AND kunci = $2";
+        let stmt = tx.prepare_cached(STORE).await?;
+        tx.execute(&stmt, &[&self.key_id, &self.key.0, &Json(answer)]).await?;
+        Ok(())
+    }
+}
+
+/// What was understood and refused; a 400 or a 5xx may be tried again with the same key.
+fn is_remembered(e: &AppError) -> bool {
+    matches!(e.status(), StatusCode::NOT_FOUND | StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY)
+}
+
+fn envelope<T: Serialize>(status: StatusCode, message: &str, data: Option<T>) -> Result<Box<RawValue>, AppError> {
+    serde_json::value::to_raw_value(&Answer { status: status.as_u16(), message: message.to_owned(), data })
+        .map_err(AppError::internal)
+}
+
+fn respond(status: StatusCode, answer: &RawValue) -> HttpResponse {
+    HttpResponse::build(status).json(answer)
+}

@@ -1,0 +1,41 @@
+//! `POST /ops/v1/mesin/{id}/perangkat`: a key for a machine's device, told once (supervisor and above).
+
+use actix_web::{HttpResponse, web};
+use nyala_core::domain::id::Id;
+use nyala_machines::device::mqtt::driver::Mqtt;
+use nyala_machines::device::mqtt::keys::{self, By, DeviceLogin, Door, Sight, Turn};
+use nyala_store::config::ServerSettings;
+use nyala_store::db::Store;
+
+use super::key::{Minimal, SUPERVISOR};
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+
+/// A key for a machine's device. When it has one, both count until the new one was used; then the old one is worthless.
+#[utoipa::path(
+    post, path = "/ops/v1/mesin/{id}/perangkat", tag = "operator", security(("operator" = []), ("session" = [])),
+    params(("id" = inline(Id), Path)),
+    responses(
+        (status = 200, body = Answer<DeviceLogin>), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 409, body = Empty, description = "Its driver is not mqtt"),
+        (status = 422, body = Empty, description = "`mqtt.public_host` is not set"),
+    )
+)]
+pub async fn mesin_perangkat(
+    by: Minimal<SUPERVISOR>,
+    store: web::Data<Store>,
+    settings: web::Data<ServerSettings>,
+    mqtt: web::Data<Mqtt>,
+    id: web::Path<String>,
+) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let id = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
+    let sight = Sight { idowner: operator.idowner, idoutlet: operator.idoutlet };
+    let principal = operator.principal();
+    let by = By { principal: &principal, now: store.now() };
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let login = keys::make(&tx, (id, sight), Turn::Either, &Door::of(&settings, mqtt.authority())?, by).await?;
+    tx.commit().await?;
+    Ok(answer::ok(login))
+}

@@ -1,0 +1,68 @@
+//! `GET /ops/v1/mesin/{id}`: what a machine does right now (every role).
+
+use actix_web::{HttpResponse, web};
+use nyala_core::domain::id::Id;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::state::open_states;
+use nyala_store::db::Store;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::key::Caller;
+use crate::api::transaksi::get_layanan::StatusMesin;
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MesinNow {
+    id: i64,
+    nama: String,
+    status: StatusMesin,
+    /// Milliseconds left; null unless it runs.
+    #[schema(required)]
+    tl: Option<i64>,
+    /// The receipt number of the purchase that has it.
+    #[schema(required)]
+    idtransaksi: Option<String>,
+    /// It takes no purchase until its device reports that nothing runs.
+    perlu_petugas: bool,
+}
+
+const READ: &str = concat!(
+    "
+SELECT m.nama, m.online AND NOT m.perlu_petugas AS online, m.perlu_petugas, t.no_nota, t.durasi_s,
+       CASE WHEN t.state = 'RUNNING' THEN t.ends_at WHEN t.id IS NULL THEN m.jalan_sampai END AS ends_at,
+       t.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS taken
+FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
+    open_states!(),
+    "
+WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT IS NULL OR m.idoutlet = $3)"
+);
+
+/// What a machine does now.
+#[utoipa::path(
+    get, path = "/ops/v1/mesin/{id}", tag = "operator", security(("operator" = [])), params(("id" = inline(Id), Path)),
+    responses((status = 200, body = Answer<MesinNow>), (status = 401, body = Empty), (status = 404, body = Empty))
+)]
+pub async fn mesin_status(
+    Caller(operator): Caller,
+    store: web::Data<Store>,
+    id: web::Path<String>,
+) -> Result<HttpResponse, AppError> {
+    let id = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(READ).await?;
+    let row = client.query_opt(&stmt, &[&id, &operator.idowner, &operator.idoutlet]).await?.ok_or(AppError::MachineNotFound)?;
+    let (online, receipt): (bool, Option<String>) = (row.try_get("online")?, row.try_get("no_nota")?);
+    let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
+    let duration_ms = row.try_get::<_, Option<i32>>("durasi_s")?.map_or(i64::MAX, |s| i64::from(s) * 1_000);
+    let now = store.now();
+    Ok(answer::ok(MesinNow {
+        id,
+        nama: row.try_get("nama")?,
+        status: StatusMesin::of(online, row.try_get("taken")?),
+        tl: ends_at.map(|at| now.ms_until(at).clamp(0, duration_ms)),
+        idtransaksi: receipt,
+        perlu_petugas: row.try_get("perlu_petugas")?,
+    }))
+}

@@ -1,0 +1,124 @@
+//! Whom somebody at a counter means: by number, by the customer's code, or by the id that a search gave.
+
+use deadpool_postgres::GenericClient;
+use nyala_core::domain::id::Id;
+use nyala_core::domain::name;
+use nyala_core::domain::role::Role;
+use nyala_core::domain::telp::Telp;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::qr::customer::{self, QrError};
+use nyala_identity::staff::Staff;
+use nyala_identity::staff::operator::Operator;
+use nyala_store::secrets::Secrets;
+
+use crate::http::error::AppError;
+
+/// An id that nobody has, or that was not found here.
+const UNKNOWN: AppError = AppError::NotFound("pelanggan tidak ditemukan");
+
+/// As a request names them.
+#[derive(Debug, Clone, Copy)]
+pub enum Named<'a> {
+    Id(Id),
+    Telp(&'a Telp),
+    Qr(&'a str),
+}
+
+/// A customer, as staff may see one.
+#[derive(Debug)]
+pub struct Payee {
+    /// `id_customer_global`.
+    pub id: i64,
+    /// `Siti R.`
+    pub name: String,
+    pub telp: Telp,
+}
+
+/// For so long, in milliseconds, who was found by number or code is sold to by id.
+pub const FOUND_FOR_MS: i64 = 3_600_000;
+
+/// Who looks for customers, and may count ids otherwise: a till, or a kasir's key. `None`: whoever sees all of them anyway.
+fn finder(operator: &Operator) -> Option<String> {
+    match operator.at {
+        Some(till) => Some(format!("perangkat:{}", till.browser)),
+        None if operator.role == Role::Kasir => Some(format!("kunci:{}", operator.id)),
+        None => None,
+    }
+}
+
+impl Named<'_> {
+    /// Who it is. A number counts at the till where it is typed, which is no telephone directory; an id is for whom the same till, or the
+    /// same kasir's key, has found within the hour (a row, so that every server knows), else it is as unknown as one that does not exist.
+    pub async fn find(
+        self,
+        client: &impl GenericClient,
+        (staff, operator): (&Staff, &Operator),
+        secrets: &Secrets,
+        now: Timestamp,
+    ) -> Result<Payee, AppError> {
+        let by = finder(operator);
+        let payee = match self {
+            Self::Id(id) => {
+                if let Some(by) = &by {
+                    was_found(client, by, id.get(), now).await?;
+                }
+                return by_id(client, id.get()).await;
+            }
+            Self::Qr(text) => by_id(client, read_qr(secrets, text, now)?).await?,
+            Self::Telp(telp) => {
+                operator.at.map_or(Ok(()), |till| staff.look_up(till.browser))?;
+                by_telp(client, telp).await?
+            }
+        };
+        if let Some(by) = by {
+            remember(client, &by, payee.id, now).await?;
+        }
+        Ok(payee)
+    }
+}
+
+async fn remember(client: &impl GenericClient, by: &str, customer: i64, now: Timestamp) -> Result<(), AppError> {
+    const REMEMBER: &str = "
+        INSERT INTO pelanggan_ditemukan (oleh, id_customer_global, created_at) VALUES ($1, $2, $3)
+        ON CONFLICT (oleh, id_customer_global) DO UPDATE SET created_at = excluded.created_at";
+    let stmt = client.prepare_cached(REMEMBER).await?;
+    client.execute(&stmt, &[&by, &customer, &now]).await?;
+    Ok(())
+}
+
+async fn was_found(client: &impl GenericClient, by: &str, customer: i64, now: Timestamp) -> Result<(), AppError> {
+    const FOUND: &str = "SELECT FROM pelanggan_ditemukan WHERE oleh = $1 AND id_customer_global = $2 AND created_at > $3";
+    let stmt = client.prepare_cached(FOUND).await?;
+    let found = client.query_opt(&stmt, &[&by, &customer, &now.plus_ms(-FOUND_FOR_MS)]).await?;
+    if found.is_none() {
+        tracing::info!(
+            error = "an id_customer_global is refused",
+            "a till or a kasir's key sells to an id only within an hour of having found its customer by number or code"
+        );
+    }
+    found.map(drop).ok_or(UNKNOWN)
+}
+
+/// The customer of a number; 404 `nomor belum terdaftar`.
+pub async fn by_telp(client: &impl GenericClient, telp: &Telp) -> Result<Payee, AppError> {
+    const FIND: &str = "SELECT id, nama_awal, nama_akhir FROM customer_global WHERE telp = $1";
+    let stmt = client.prepare_cached(FIND).await?;
+    let row = client.query_opt(&stmt, &[&telp.as_str()]).await?.ok_or(AppError::TelpUnknown)?;
+    Ok(Payee { id: row.get(0), name: name::short(row.get(1), row.get(2)), telp: telp.clone() })
+}
+
+async fn by_id(client: &impl GenericClient, id: i64) -> Result<Payee, AppError> {
+    const FIND: &str = "SELECT nama_awal, nama_akhir, telp FROM customer_global WHERE id = $1";
+    let stmt = client.prepare_cached(FIND).await?;
+    let row = client.query_opt(&stmt, &[&id]).await?.ok_or(UNKNOWN)?;
+    Ok(Payee { id, name: name::short(row.get(0), row.get(1)), telp: Telp::from_stored(row.get(2)) })
+}
+
+fn read_qr(secrets: &Secrets, text: &str, now: Timestamp) -> Result<i64, AppError> {
+    customer::parse(text, secrets, now).map_err(|e| match e {
+        QrError::Foreign => AppError::Unprocessable("itu bukan kode QR pelanggan Nyala"),
+        QrError::Expired => {
+            AppError::Unprocessable("kode QR pelanggan sudah kedaluwarsa, minta pelanggan membuka ulang halaman Top Up")
+        }
+    })
+}

@@ -1,0 +1,120 @@
+//! Lists that go on from a row: never an offset, which would show a row twice when one comes in front.
+
+use deadpool_postgres::GenericClient;
+use nyala_core::domain::id::Id;
+use nyala_core::domain::role::Role;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::staff::operator::Operator;
+use nyala_ledger::shift;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::key::NEEDS_TILL;
+use super::scope;
+use crate::http::error::AppError;
+
+const DEFAULT_LIMIT: i64 = 50;
+
+/// Which rows of a list.
+#[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Page {
+    /// How many rows; 50 when left out.
+    #[param(required = false, minimum = 1, maximum = 100)]
+    limit: Option<i64>,
+    /// `lanjut` of the page before.
+    #[param(value_type = Id, required = false, inline)]
+    sebelum: Option<Id>,
+}
+
+/// Which rows of an outlet's list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct OutletPage {
+    /// How many rows; 50 when left out.
+    #[param(required = false, minimum = 1, maximum = 100)]
+    limit: Option<i64>,
+    /// `lanjut` of the page before.
+    #[param(value_type = Id, required = false, inline)]
+    sebelum: Option<Id>,
+    /// Which outlet's; needed from who sees several and stands at no outlet's till.
+    #[param(value_type = Id, required = false, inline)]
+    idoutlet: Option<Id>,
+}
+
+/// Whose rows somebody sees.
+#[derive(Debug, Clone, Copy)]
+pub enum Sight {
+    /// A kasir's till has no open shift.
+    Nothing,
+    /// A kasir's till has one.
+    Shift {
+        id: i64,
+        idoutlet: i64,
+        since: Timestamp,
+    },
+    Outlet(i64),
+}
+
+/// A page of a list, the newest row first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Rows<T> {
+    pub baris: Vec<T>,
+    /// Goes on as `sebelum`; null at the end.
+    #[schema(required)]
+    pub lanjut: Option<i64>,
+}
+
+impl<T> Rows<T> {
+    pub fn none() -> Self {
+        Self { baris: Vec::new(), lanjut: None }
+    }
+
+    /// Of rows with their ids, one more than the page has when there are more.
+    pub fn of(rows: impl IntoIterator<Item = (i64, T)>, limit: i64) -> Self {
+        let limit = usize::try_from(limit).unwrap_or_default();
+        let (mut baris, mut lanjut, mut last) = (Vec::new(), None, None);
+        for (id, row) in rows {
+            if baris.len() == limit {
+                lanjut = last;
+                break;
+            }
+            last = Some(id);
+            baris.push(row);
+        }
+        Self { baris, lanjut }
+    }
+}
+
+impl Page {
+    pub fn limit(self) -> Result<i64, AppError> {
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
+        if (1..=100).contains(&limit) { Ok(limit) } else { Err(AppError::bad_input("limit harus 1 sampai 100")) }
+    }
+
+    /// The rows have smaller ids.
+    pub fn before(self) -> i64 {
+        self.sebelum.map_or(i64::MAX, Id::get)
+    }
+}
+
+impl OutletPage {
+    pub const fn page(&self) -> Page {
+        Page { limit: self.limit, sebelum: self.sebelum }
+    }
+
+    /// A kasir sees what belongs to the open shift of the till, others an outlet's.
+    pub async fn sight(&self, client: &impl GenericClient, operator: &Operator) -> Result<Sight, AppError> {
+        let asked = match self.idoutlet {
+            Some(id) => Some(scope::outlet(client, operator, id).await?.idoutlet),
+            None => operator.idoutlet,
+        };
+        let idoutlet = asked.ok_or(AppError::Unprocessable("idoutlet wajib diisi"))?;
+        if operator.role > Role::Kasir {
+            return Ok(Sight::Outlet(idoutlet));
+        }
+        let till = operator.at.ok_or(AppError::NotAllowed(NEEDS_TILL))?;
+        let open = shift::open_at(client, till.browser).await?;
+        Ok(open.map_or(Sight::Nothing, |shift| Sight::Shift { id: shift.id, idoutlet, since: shift.dibuka_at }))
+    }
+}

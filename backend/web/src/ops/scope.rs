@@ -1,0 +1,41 @@
+//! What a key sees: someone else's is answered like what does not exist (docs/contract.md §1).
+
+use deadpool_postgres::GenericClient;
+use nyala_core::domain::id::Id;
+use nyala_identity::staff::operator::Operator;
+use nyala_ledger::topup::WalletRef;
+
+use super::payee::Payee;
+use crate::http::error::AppError;
+
+/// An outlet within the caller's sight.
+#[derive(Debug, Clone, Copy)]
+pub struct Outlet {
+    pub idoutlet: i64,
+    pub idowner: i64,
+}
+
+impl Outlet {
+    /// A customer's wallet there.
+    pub const fn wallet_of(self, payee: &Payee) -> WalletRef {
+        WalletRef { id_customer_global: payee.id, idoutlet: self.idoutlet, idowner: self.idowner }
+    }
+}
+
+const OUTLET: &str = "
+    SELECT idowner FROM outlet
+    WHERE idoutlet = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)";
+
+/// The outlet, or 404 when it is unknown or not the caller's.
+pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: Id) -> Result<Outlet, AppError> {
+    let idoutlet = idoutlet.get();
+    let stmt = client.prepare_cached(OUTLET).await?;
+    let row = client.query_opt(&stmt, &[&idoutlet, &operator.idowner, &operator.idoutlet]).await?;
+    row.map(|r| Outlet { idoutlet, idowner: r.get(0) }).ok_or(AppError::NotFound("outlet tidak ditemukan"))
+}
+
+/// For how many days a sale without a package makes an account good there.
+pub async fn valid_days(client: &impl GenericClient, idoutlet: i64) -> Result<Option<i32>, AppError> {
+    let stmt = client.prepare_cached("SELECT berlaku_hari FROM outlet WHERE idoutlet = $1").await?;
+    Ok(client.query_one(&stmt, &[&idoutlet]).await?.get(0))
+}

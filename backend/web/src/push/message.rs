@@ -1,0 +1,68 @@
+//! What a push says: no name of a customer, no number and no balance.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+use serde::Serialize;
+
+use nyala_ledger::push_queue::{Cause, REMIND_AFTER_MS};
+use nyala_store::secrets::{Key, Secrets};
+
+/// How long a push service keeps a message for a browser that is away: after it the news is none.
+pub const TTL_S: i64 = 600;
+/// The decrypted message, which the app's service worker reads.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Message<'a> {
+    judul: &'static str,
+    isi: String,
+    /// The page that it opens.
+    tuju: &'static str,
+    /// One a purchase: what is told later takes the place of what was told before.
+    tanda: &'a str,
+}
+
+impl<'a> Message<'a> {
+    /// `machine` and `outlet` are the purchase's; a top-up has none.
+    pub fn new(cause: Cause, (machine, outlet): (&str, &str), usable_until: Option<&str>, tag: &'a str) -> Self {
+        let (judul, isi, tuju) = match cause {
+            Cause::Ended => ("Cucian selesai", format!("{machine} di {outlet}"), "/dashboard"),
+            Cause::Waits => ("Cucian menunggu", format!("Sudah {} menit di {machine}", REMIND_AFTER_MS / 60_000), "/dashboard"),
+            Cause::NotStarted => ("Mesin tidak menyala", came_back(usable_until), "/dashboard"),
+            Cause::TopUpVoided => ("Isi saldo dibatalkan kasir", "Lihat Riwayat".to_owned(), "/riwayatPage"),
+        };
+        Self { judul, isi, tuju, tanda: tag }
+    }
+}
+
+fn came_back(usable_until: Option<&str>) -> String {
+    usable_until.map_or_else(|| "Saldo sudah kembali".to_owned(), |until| format!("Saldo sudah kembali, berlaku sampai {until}"))
+}
+
+/// Makes tags: names of purchases that say nothing to whoever does not have the server's keys.
+pub struct Tags(Key);
+
+impl Tags {
+    pub fn of(secrets: &Secrets) -> Self {
+        Self(secrets.token.derive("push tag"))
+    }
+
+    /// 22 characters of base64url; `Topic` takes up to 32 (RFC 8030 §5.4).
+    pub fn tag(&self, cause: Cause, object: i64) -> String {
+        let of = if cause == Cause::TopUpVoided { "topup" } else { "transaksi" };
+        let mac = self.0.mac(format!("{of}:{object}").as_bytes());
+        B64.encode(&mac[..16])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_purchase_has_one_tag_and_a_top_up_another() {
+        let tags = Tags::of(&Secrets::random());
+        assert_eq!(tags.tag(Cause::Ended, 7), tags.tag(Cause::Waits, 7));
+        assert_ne!(tags.tag(Cause::Ended, 7), tags.tag(Cause::Ended, 8));
+        assert_ne!(tags.tag(Cause::Ended, 7), tags.tag(Cause::TopUpVoided, 7));
+        assert_eq!(tags.tag(Cause::Ended, 7).len(), 22);
+    }
+}

@@ -1,0 +1,59 @@
+//! Web Push: what a customer's browsers are told while the app is closed (docs/contract.md §8,
+//! docs/decisions/0035-a-push-is-a-row-of-the-end-it-tells.md). Statements that end something queue it (`queue`), `sender` takes it to the browsers'
+//! push services.
+
+pub mod error;
+pub mod message;
+pub mod metrics;
+pub mod sender;
+mod vapid;
+
+use std::sync::Arc;
+
+use nyala_store::config::PushSettings;
+use nyala_store::db::Store;
+use nyala_store::secrets::Secrets;
+
+use self::error::PushError;
+use self::message::Tags;
+use self::metrics::PushMetrics;
+use self::vapid::Vapid;
+
+/// Cheap to clone; one for the whole process.
+#[derive(Clone)]
+pub struct Push(Arc<PushParts>);
+
+pub struct PushParts {
+    store: Store,
+    vapid: Vapid,
+    tags: Tags,
+    /// Hosts of push services beside the known ones (development).
+    hosts: Vec<String>,
+    pub metrics: PushMetrics,
+}
+
+impl std::ops::Deref for Push {
+    type Target = PushParts;
+    fn deref(&self) -> &PushParts {
+        &self.0
+    }
+}
+
+impl Push {
+    /// # Errors
+    /// When the libraries refuse the key that belongs to `secrets`, which they never should.
+    pub fn new(secrets: &Secrets, config: &PushSettings, store: Store) -> Result<Self, PushError> {
+        let (vapid, tags) = (Vapid::of(secrets, &config.contact)?, Tags::of(secrets));
+        Ok(Self(Arc::new(PushParts { store, vapid, tags, hosts: config.hosts.clone(), metrics: PushMetrics::default() })))
+    }
+
+    /// The public key that browsers subscribe with: an uncompressed point, base64url.
+    pub fn key(&self) -> &str {
+        self.vapid.public()
+    }
+
+    /// Push services that are taken beside the known ones.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+}

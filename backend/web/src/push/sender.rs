@@ -1,0 +1,184 @@
+//! Takes what is due to the browsers' push services (RFC 8030), and tries again what they could not take.
+
+use std::time::Duration;
+
+use actix_web::http::header::{CONTENT_ENCODING, RETRY_AFTER};
+use awc::Client;
+use awc::http::StatusCode;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::push::endpoint::Endpoint;
+use nyala_identity::push::subscription::Subscription;
+use nyala_ledger::push_queue::{self as queue, Browser, Cause, Taken};
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+
+use super::Push;
+use super::error::PushError;
+use super::message::{Message, TTL_S};
+use super::metrics::Outcome;
+
+/// How often the queue is looked at.
+const EVERY: Duration = Duration::from_secs(1);
+/// So many are on their way at once.
+const AT_ONCE: usize = 32;
+/// How long a service may take for one, and the longest answer of its that is read.
+const SEND_LIMIT: Duration = Duration::from_secs(10);
+const MAX_ANSWER_BYTES: usize = 4 * 1024;
+/// For so long a push is its server's that has taken it; one that dies leaves it to the others then. Longer than everything that it does with it.
+const LEASE_MS: i64 = 60_000;
+/// Pauses after the first try and the second; there is no fourth.
+const PAUSES_MS: [i64; 2] = [5_000, 30_000];
+/// The longest pause that a service may ask for.
+const MAX_PAUSE_MS: i64 = 120_000;
+/// What was due longer ago is news to nobody: no server could send it for so long.
+const TOO_LATE_MS: i64 = TTL_S * 1000;
+
+/// What a service did with a message.
+enum Answer {
+    Taken,
+    /// Not now; the pause that it asks for.
+    Later(Option<i64>),
+    Gone,
+    Refused(StatusCode),
+}
+
+/// Runs until the process ends.
+pub async fn send_forever(push: Push) {
+    let client = Client::builder().disable_redirects().timeout(SEND_LIMIT).finish();
+    let mut every = tokio::time::interval(EVERY);
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // Tasks of their own: one that has a connection goes on while the next are read.
+    let mut on_their_way = JoinSet::new();
+    let mut more = false;
+    loop {
+        tokio::select! {
+            _ = every.tick() => {}
+            Some(ended) = on_their_way.join_next() => {
+                if let Err(panicked) = ended {
+                    std::panic::resume_unwind(panicked.into_panic());
+                }
+                if !more {
+                    continue;
+                }
+            }
+        }
+        let room = AT_ONCE - on_their_way.len();
+        if room == 0 {
+            continue;
+        }
+        match push.claim(room).await {
+            Ok(taken) => {
+                more = taken.len() == room;
+                for one in taken {
+                    let (push, client) = (push.clone(), client.clone());
+                    on_their_way.spawn_local(async move { push.handle(&client, one).await });
+                }
+            }
+            Err(e) => {
+                more = false;
+                tracing::warn!(error = %e, "pushes cannot be read; it will be tried again");
+            }
+        }
+    }
+}
+
+impl Push {
+    async fn claim(&self, most: usize) -> Result<Vec<Taken>, PushError> {
+        let (db, now) = (self.store.get().await?, self.store.now());
+        Ok(queue::claim(&db, now, i64::try_from(most).unwrap_or(i64::MAX), now.plus_ms(LEASE_MS)).await?)
+    }
+
+    /// Sends one, and writes down what became of it.
+    async fn handle(&self, client: &Client, one: Taken) {
+        let (outcome, pause_ms) = match &one.browser {
+            Some(browser) if is_news(&one, self.store.now()) => self.send(client, &one, browser).await,
+            _ => (Outcome::Needless, None),
+        };
+        self.metrics.ended(outcome);
+        if let Err(e) = self.settle(&one, outcome, pause_ms).await {
+            tracing::warn!(error = %e, "what became of a push is not written down; it is sent again");
+        }
+    }
+
+    async fn send(&self, client: &Client, one: &Taken, browser: &Browser) -> (Outcome, Option<i64>) {
+        let known = Subscription::stored(&browser.endpoint, &browser.p256dh, &browser.auth, &self.hosts);
+        // Of a host that is taken no more.
+        let Some((endpoint, key, auth)) = known else { return (Outcome::Gone, None) };
+        let body = match self.encrypted(one, &key, &auth) {
+            Ok(body) => body,
+            Err(e) => {
+                tracing::error!(error = %e, "a push was not made");
+                return (Outcome::Failed, None);
+            }
+        };
+        let answer = match self.post(client, one, &endpoint, body).await {
+            Ok(answer) => answer,
+            Err(e) => {
+                tracing::error!(error = %e, "a push was not signed");
+                return (Outcome::Failed, None);
+            }
+        };
+        match answer {
+            Answer::Taken => (Outcome::Sent, None),
+            Answer::Gone => (Outcome::Gone, None),
+            Answer::Refused(status) => {
+                tracing::warn!(service = endpoint.origin(), %status, "a push was refused");
+                (Outcome::Failed, None)
+            }
+            Answer::Later(asked_ms) => match usize::try_from(one.tries).ok().and_then(|n| PAUSES_MS.get(n.saturating_sub(1))) {
+                Some(pause_ms) => (Outcome::Again, Some(asked_ms.unwrap_or(0).clamp(*pause_ms, MAX_PAUSE_MS))),
+                None => (Outcome::Failed, None),
+            },
+        }
+    }
+
+    fn encrypted(&self, one: &Taken, key: &p256::PublicKey, auth: &web_push_native::Auth) -> Result<Vec<u8>, PushError> {
+        let tag = self.tags.tag(one.cause, one.object);
+        let message = Message::new(one.cause, (&one.machine, &one.outlet), one.usable_until.as_deref(), &tag);
+        Ok(web_push_native::encrypt(serde_json::to_vec(&message)?, key, auth)?)
+    }
+
+    async fn post(&self, client: &Client, one: &Taken, endpoint: &Endpoint, body: Vec<u8>) -> Result<Answer, PushError> {
+        let request = client
+            .post(endpoint.as_str())
+            .insert_header(("Authorization", self.vapid.authorization(endpoint, self.store.now())?))
+            .insert_header((CONTENT_ENCODING, "aes128gcm"))
+            .insert_header(("TTL", TTL_S))
+            .insert_header(("Urgency", "high"))
+            .insert_header(("Topic", self.tags.tag(one.cause, one.object)))
+            .content_type("application/octet-stream");
+        let mut response = match request.send_body(body).await {
+            Ok(response) => response,
+            Err(e) => {
+                tracing::debug!(service = endpoint.origin(), error = %e, "a push service does not answer");
+                return Ok(Answer::Later(None));
+            }
+        };
+        // So that the connection can be used again; what it says is told by its status.
+        let _ = response.body().limit(MAX_ANSWER_BYTES).await;
+        let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<u32>().ok());
+        Ok(match response.status() {
+            status if status.is_success() => Answer::Taken,
+            StatusCode::NOT_FOUND | StatusCode::GONE => Answer::Gone,
+            status if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() => {
+                Answer::Later(seconds.map(|s| i64::from(s) * 1000))
+            }
+            status => Answer::Refused(status),
+        })
+    }
+
+    async fn settle(&self, one: &Taken, outcome: Outcome, pause_ms: Option<i64>) -> Result<(), PushError> {
+        let db = self.store.get().await?;
+        if outcome == Outcome::Gone {
+            queue::forget(&db, one).await?;
+        }
+        Ok(queue::settle(&db, one, pause_ms.map(|ms| self.store.now().plus_ms(ms))).await?)
+    }
+}
+
+/// Whether there is something to tell still.
+fn is_news(one: &Taken, now: Timestamp) -> bool {
+    let due = one.created_at.plus_ms(one.cause.after_ms());
+    let tries = usize::try_from(one.tries).unwrap_or(usize::MAX);
+    due.ms_until(now) <= TOO_LATE_MS && tries <= PAUSES_MS.len() + 1 && (one.cause != Cause::Waits || one.waits)
+}
