@@ -75,7 +75,7 @@ pub fn init(log: &LogSettings) -> Result<(), TelemetryError> {
 
 /// For a command, which says by itself what it did: only warnings about the folder that it works in go to standard error.
 pub fn init_for_command() {
-    let filter = EnvFilter::new("off,nyala::secrets=warn,embedded_postgres::place=warn");
+    let filter = EnvFilter::new("off,nyala_store::secrets=warn,embedded_postgres::place=warn");
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time().with_target(false).with_ansi(false);
     // Whoever has set up a log already keeps it.
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();

@@ -140,7 +140,7 @@ async fn an_empty_setting_of_the_broker_is_ignored_with_a_line() {
     // A file of an earlier version.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
     std::fs::create_dir(&folder).unwrap();
-    let default = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/default.toml")).unwrap();
+    let default = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config/default.toml")).unwrap();
     let before = BROKER.map(|key| format!("{key} = \"\"\n")).concat();
     std::fs::write(folder.join("default.toml"), default.replace("[mqtt]\n", &format!("[mqtt]\n{before}"))).unwrap();
     let mut check = Command::new(env!("CARGO_BIN_EXE_nyala"));
