@@ -71,7 +71,7 @@ impl<U: Upper> Engine<U> {
     }
 
     /// The same for one of several servers: open sessions are closed gradually over `spread`, or faster if they are few. So the other
-    /// servers do not get all their clients at once. `within` counts from the end of `spread`.
+    /// servers do not get all their clients at once. `within` starts after the last of these closes.
     pub async fn shut_down_over(&self, spread: Duration, within: Duration) -> bool {
         const LOOK_AGAIN: Duration = Duration::from_millis(10);
         self.0.shutting_down.store(true, SeqCst);

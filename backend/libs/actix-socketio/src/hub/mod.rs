@@ -1,8 +1,8 @@
-//! Publishing between threads: each thread has a value, and messages (parcels) reach it. Sockets stay on their threads. A broadcast
-//! is encoded once, and each thread delivers it to its own sockets.
+//! Publishing between threads: each thread has a value, which receives messages ([`Local::Parcel`]). Sockets stay on their threads. A
+//! broadcast is encoded once, and each thread delivers it to its sockets.
 //!
-//! All parcels for another thread in one event-loop turn travel as one batch. A stalled thread loses volatile parcels, which are
-//! counted. It never loses other parcels silently: past [`MAX_WAITING`], [`Local::lost`] notifies the thread when it runs again.
+//! All messages for another thread in one event-loop turn travel as one batch. A stalled thread loses volatile messages, which are
+//! counted. It never loses other messages silently: past [`MAX_WAITING`], [`Local::lost`] notifies the thread when it runs again.
 
 mod thread;
 
@@ -17,21 +17,21 @@ use thread::Here;
 /// Maximum number of batches in the inbox of a thread.
 pub const MAX_BATCHES: usize = 1024;
 
-/// Maximum number of parcels of one thread that wait for space in another thread's inbox.
+/// Maximum number of messages of one thread that wait for space in another thread's inbox.
 pub const MAX_WAITING: usize = 65_536;
 
-/// Value of a hub on each thread. It receives the parcels.
+/// Value of a hub on each thread. It receives the messages.
 pub trait Local: 'static {
     /// The message type.
     type Parcel: Clone + Send + 'static;
 
-    /// Handles a parcel. It must not publish.
+    /// Handles a message. It must not publish.
     fn deliver(&mut self, parcel: &Self::Parcel);
 
-    /// Whether the parcel may be lost because a later one replaces it.
+    /// Whether the message may be lost because a later one replaces it.
     fn is_volatile(parcel: &Self::Parcel) -> bool;
 
-    /// Called after this thread stalled and parcels that are not volatile were lost.
+    /// Called after this thread stalled and messages that are not volatile were lost.
     fn lost(&mut self);
 }
 
@@ -52,7 +52,7 @@ struct Door<L: Local> {
 }
 
 impl<L: Local> Hub<L> {
-    /// A hub that creates its value on each thread with `make`, and calls `dropped` with the number of lost volatile parcels.
+    /// A hub that creates its value on each thread with `make`, and calls `dropped` with the number of lost volatile messages.
     pub fn new(make: impl Fn() -> L + Send + Sync + 'static, dropped: impl Fn(u64) + Send + Sync + 'static) -> Self {
         static LAST: AtomicUsize = AtomicUsize::new(0);
         let number = LAST.fetch_add(1, Relaxed);
@@ -75,17 +75,17 @@ impl<L: Local> Hub<L> {
         Here::of(self).try_borrow().map_or(0, |here| here.number)
     }
 
-    /// Number of threads, including those that have ended; these receive no parcels.
+    /// Number of threads, including those that have ended; these receive no messages.
     pub fn threads(&self) -> usize {
         self.0.doors.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Number of threads that still receive parcels.
+    /// Number of threads that still receive messages.
     pub(crate) fn live_threads(&self) -> usize {
         self.0.doors.read().unwrap_or_else(PoisonError::into_inner).iter().filter(|door| !door.inbox.is_closed()).count()
     }
 
-    /// Delivers a parcel on each of `threads`: at once on this thread, soon on others, in the order in which this thread published.
+    /// Delivers a message on each of `threads`: at once on this thread, soon on others, in the order in which this thread published.
     /// May be called anywhere; never blocks.
     pub fn publish(&self, parcel: &L::Parcel, threads: impl IntoIterator<Item = usize>) {
         let Some(here) = Here::if_there_is(self) else {
@@ -104,14 +104,14 @@ impl<L: Local> Hub<L> {
         }
     }
 
-    /// Publishes from a thread without a runtime, which has no event-loop turns to gather parcels in.
+    /// Publishes from a thread without a runtime, which has no event-loop turns to gather messages in.
     fn throw(&self, door: &Door<L>, parcel: &L::Parcel) {
         if let Err(mpsc::error::TrySendError::Full(_)) = door.inbox.try_send(vec![parcel.clone()]) {
             self.lose(door, parcel);
         }
     }
 
-    /// Handles a parcel that does not fit into the inbox.
+    /// Handles a message that does not fit into the inbox.
     fn lose(&self, door: &Door<L>, parcel: &L::Parcel) {
         if L::is_volatile(parcel) {
             (self.0.dropped)(1);

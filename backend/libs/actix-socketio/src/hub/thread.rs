@@ -1,4 +1,4 @@
-//! A hub's state on one thread: its value, the parcels gathered for other threads, and the task that receives theirs.
+//! A hub's state on one thread: its value, the messages gathered for other threads, and the task that receives theirs.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -23,7 +23,7 @@ pub(super) struct Here<L: Local> {
     sending: bool,
 }
 
-/// Parcels that wait for another thread.
+/// Messages that wait for another thread.
 struct Pending<L: Local> {
     door: Weak<Door<L>>,
     parcels: Vec<L::Parcel>,
@@ -80,7 +80,7 @@ impl<L: Local> Here<L> {
         here
     }
 
-    /// Keeps a parcel until the end of this event-loop turn.
+    /// Keeps a message until the end of this event-loop turn.
     pub fn gather(&mut self, thread: usize, parcel: &L::Parcel) {
         let Some(hub) = self.hub.upgrade().map(Hub) else { return };
         let Some(pending) = self.pending_for(&hub, thread) else { return };
@@ -132,7 +132,7 @@ impl<L: Local> Here<L> {
     }
 }
 
-/// Sends the waiting parcels once the inbox has space. One task for each full inbox, however many parcels wait.
+/// Sends the waiting messages once the inbox has space. One task for each full inbox, however many messages wait.
 async fn send_when_there_is_room<L: Local>(hub: Weak<Shared<L>>, thread: usize, inbox: mpsc::Sender<Vec<L::Parcel>>) {
     let room = inbox.reserve().await;
     let Some(hub) = hub.upgrade().map(Hub) else { return };
@@ -170,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    /// Received parcels, and whether a loss was reported.
+    /// Received messages, and whether a loss was reported.
     #[derive(Default)]
     struct Seen {
         parcels: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Clients that do not behave.
+//! Hostile clients.
 
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn tick(text: &str) -> usize {
 fn a_client_that_reads_byte_by_byte_gets_only_whole_frames() {
     let server = start();
     let mut ws = joined(&server);
-    // More than all buffers on the way take, so that writes stop in the middle of frames.
+    // More than all buffers hold, so that writes stop in the middle of frames.
     ws.send_times(r#"42["flood",60,900,true]"#, 20);
     ws.send(r#"427["message-with-ack","the end"]"#);
     let (mut ticks, mut last, mut frame) = (0, None, Vec::new());
@@ -53,7 +53,7 @@ fn a_client_that_reads_byte_by_byte_gets_only_whole_frames() {
     assert_eq!(ticks + dropped, 1200);
 }
 
-/// The text of an unmasked frame, when all of it is there.
+/// The text of an unmasked frame, if it is complete.
 fn whole(frame: &[u8]) -> Option<String> {
     let (length, header) = match *frame {
         [0x81, n, ..] if n < 126 => (usize::from(n), 2),

@@ -114,7 +114,7 @@ impl Local for Members {
         matches!(order.1, Action::Send { volatile: true, .. } | Action::Tell(_))
     }
 
-    /// The receivers of a lost broadcast are unknown, so all sessions are closed: their clients reconnect and reload.
+    /// The receivers of a lost broadcast are unknown, so this closes all sockets of the thread: their clients reconnect and reload.
     fn lost(&mut self) {
         tracing::warn!("this thread stalled and lost broadcasts: its sockets are closed, so that their clients come back");
         let in_rooms = |namespace: &Namespace| namespace.rooms.values().flat_map(HashMap::values).cloned().collect::<Vec<_>>();
