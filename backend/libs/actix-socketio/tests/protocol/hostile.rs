@@ -74,7 +74,7 @@ fn a_client_that_does_not_take_what_it_must_is_closed() {
 }
 
 #[test]
-fn a_stalled_client_that_may_lose_ticks_dies_by_its_heartbeat() {
+fn a_stalled_client_that_only_loses_volatile_ticks_is_closed_by_its_heartbeat() {
     let (interval, timeout) = (Duration::from_millis(200), Duration::from_millis(200));
     let limits = Limits { ping_interval: interval, ping_timeout: timeout, ..limits() };
     let server = start_with(limits, Origins::SameOrigin);

@@ -26,7 +26,7 @@ fn ws_as(server: &Server, header: &str) -> Ws {
 }
 
 #[test]
-fn an_address_has_few_of_them_over_either_transport_and_is_told_when_to_come_back() {
+fn an_address_has_few_unjoined_sessions_over_either_transport_and_gets_retry_after() {
     let server = limited(Limits { unjoined_per_address: 3, connect_timeout: Duration::from_secs(7), ..limits() });
     let (polling, mut joining) = (Polling::open(&server, "/socket.io/"), Ws::open(&server, "/socket.io/"));
     let leaving = Ws::open(&server, "/socket.io/");
@@ -71,7 +71,7 @@ fn others_have_places_of_their_own() {
 }
 
 #[test]
-fn whoever_has_most_makes_room() {
+fn the_caller_with_most_sessions_is_displaced() {
     let server = limited(Limits { unjoined_per_address: 3, unjoined_per_known: 3, max_unjoined: 4, ..limits() });
     let one = "X-Address: 192.0.2.1";
     let mut stranger = ws_as(&server, "X-Address: 192.0.2.9");
@@ -121,7 +121,7 @@ fn max_sessions_is_for_those_that_join() {
 }
 
 #[test]
-fn whoever_leaves_its_last_namespace_has_not_joined() {
+fn a_session_that_leaves_its_last_namespace_counts_as_not_joined() {
     let connect_timeout = Duration::from_secs(2);
     let server = limited(Limits { unjoined_per_address: 1, connect_timeout, ..limits() });
     let (mut ws, mut other) = (Ws::joined(&server), Ws::joined(&server));

@@ -35,7 +35,7 @@ pub(super) struct Account {
 pub(super) struct Host(Arc<Mutex<Account>>);
 
 /// State of the host for one socket.
-pub(super) struct Seat {
+pub(super) struct Member {
     number: u64,
     socket: Socket,
 }
@@ -114,11 +114,11 @@ fn flood(socket: &Socket, args: &Args, send: impl Fn(&Frame)) {
 }
 
 impl Handler for Host {
-    type Session = Seat;
+    type Session = Member;
 
     /// The token selects the result: `wrong` and `data` are refused, `slow` takes some event-loop turns, `never` never ends. Any other
     /// token is an action that the host runs before it accepts the client.
-    async fn connect(&self, connect: Connect) -> Result<Seat, Refused> {
+    async fn connect(&self, connect: Connect) -> Result<Member, Refused> {
         let auth: serde_json::Value = connect.auth.read().unwrap_or_default();
         match auth["token"].as_str().unwrap_or_default() {
             "wrong" => return Err(Refused::new("unauthorized")),
@@ -132,24 +132,24 @@ impl Handler for Host {
             name => self.act(&connect.socket, name, &Args::default(), None),
         }
         self.account().joined += 1;
-        let seat = Seat { number: LAST.fetch_add(1, Relaxed), socket: connect.socket };
-        SERVED.with_borrow_mut(|served| served.insert(seat.number, seat.socket.clone()));
-        Ok(seat)
+        let member = Member { number: LAST.fetch_add(1, Relaxed), socket: connect.socket };
+        SERVED.with_borrow_mut(|served| served.insert(member.number, member.socket.clone()));
+        Ok(member)
     }
 
-    fn event(&self, seat: &mut Seat, event: Event) {
-        assert!(seat.socket.is_open() && is_served(seat), "an event of a socket that is gone");
-        self.act(&seat.socket, &event.name, &event.args, event.ack);
+    fn event(&self, member: &mut Member, event: Event) {
+        assert!(member.socket.is_open() && is_served(member), "an event of a socket that is gone");
+        self.act(&member.socket, &event.name, &event.args, event.ack);
     }
 
-    fn disconnected(&self, seat: Seat, _: CloseReason) {
-        assert!(!seat.socket.is_open(), "a socket is gone before the host is told");
-        assert!(is_served(&seat), "a socket goes once");
-        SERVED.with_borrow_mut(|served| served.remove(&seat.number));
+    fn disconnected(&self, member: Member, _: CloseReason) {
+        assert!(!member.socket.is_open(), "a socket is gone before the host is told");
+        assert!(is_served(&member), "a socket goes once");
+        SERVED.with_borrow_mut(|served| served.remove(&member.number));
         self.account().left += 1;
     }
 }
 
-fn is_served(seat: &Seat) -> bool {
-    SERVED.with_borrow(|served| served.contains_key(&seat.number))
+fn is_served(member: &Member) -> bool {
+    SERVED.with_borrow(|served| served.contains_key(&member.number))
 }
